@@ -14,8 +14,7 @@ from sinew.sim.printable import titled
 from sinew.sim.scene.params import Param, params_of, range_text, value_text
 from sinew.widgets.guide import SUFFIX
 from sinew.widgets.inspector.inspector import Inspector
-from sinew.widgets.start_page import Sample
-from sinew.widgets.tour import TourStep
+from sinew.widgets.start_page import Sample, TourStep
 
 GUIDE = path("guide")
 

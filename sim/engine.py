@@ -4,18 +4,18 @@
 does not know Qt; its context must be current in every call.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.assets.images import MipImage, mip_image
-from sinew.sim.assets.model import CharacterModel, ImageSource
+from sinew.sim.assets.images import mip_image
+from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.character import Poses
 from sinew.sim.characters.comparison import ComparisonStatistics
-from sinew.sim.characters.placement import up_axis
+from sinew.sim.characters.playing import up_axis
 from sinew.sim.characters.prepared import PreparedModel, prepare_model
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.gl.context import Context
@@ -35,7 +35,7 @@ from sinew.sim.render.progressive.scheduler import PendingImage, RenderScheduler
 from sinew.sim.render.render_view import Overlay, RenderView
 from sinew.sim.render.scene_views import SceneViews
 from sinew.sim.render.surface import Images
-from sinew.sim.render.texture_upload import SharedTextures
+from sinew.sim.render.texture_upload import MipImages, SharedTextures
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.scene import Node, NodeId, Scene
@@ -85,12 +85,7 @@ class Engine(Owner):
         finish(self.model_upload(node_id, prepare_model(model), mips))
 
     def model_upload(
-        self,
-        node_id: NodeId,
-        prepared: PreparedModel,
-        images: Mapping[ImageSource, MipImage],
-        *,
-        warmed_up: bool = False,
+        self, node_id: NodeId, prepared: PreparedModel, images: MipImages, *, warmed_up: bool = False
     ) -> Task[None]:
         """Uploads the model of a character in small steps; the last step replaces the previous model.
 
@@ -117,7 +112,7 @@ class Engine(Owner):
                 preroll = playback.start_time, playback.run_up
                 view.character.update(node, self._time, comparison, self.views.places, {}, preroll)
                 yield
-                yield from self.pictures.warm_up_all(self.views.render_view_of(view))
+                yield from self.pictures.shader_warmup.play_all(self.views.render_view_of(view))
         self.views.put_character(node, view, self.world)
 
     def _character_node(self, node_id: NodeId) -> Node:
@@ -195,7 +190,7 @@ class Engine(Owner):
         self._prefetched = frozenset(times)
         playback = self.views.scene.playback
         for node, character in self.views.posed():
-            if not self._guard.is_out(node.id):
+            if node.id not in self._guard.faulty:
                 with self._guard.of(node):
                     character.prefetch_poses(node, times, (playback.start_time, playback.run_up))
 
@@ -242,7 +237,7 @@ class Engine(Owner):
         poses: Poses = {}
         preroll = scene.playback.start_time, scene.playback.run_up
         for node, character in self.views.posed():
-            if not self._guard.is_out(node.id):
+            if node.id not in self._guard.faulty:
                 try:
                     character.update(node, time, scene.view.comparison, self.views.places, poses, preroll)
                 except Exception as error:

@@ -20,19 +20,20 @@ class Guard:
         clear: Errors whose message is complete in itself.
 
     Attributes:
+        faulty: Nodes that are left out.
         problems: Nodes and one line each that were not reported yet; the reader clears it.
     """
 
     def __init__(self, clear: tuple[type[Exception], ...] = ()) -> None:
         self._clear = clear
         self.problems: list[tuple[NodeId, str]] = []
-        self._faulty: set[NodeId] = set()
+        self.faulty: set[NodeId] = set()
         self._reported: dict[NodeId, tuple[Node | None, str]] = {}
         self._nodes: Mapping[NodeId, Node] = {}
 
     def renew(self, nodes: Mapping[NodeId, Node] | None = None) -> None:
         """Enables all nodes again because something has changed; `nodes` are the present ones."""
-        self._faulty.clear()
+        self.faulty.clear()
         if nodes is not None:
             self._nodes = nodes
             for node_id in [known for known, (node, _) in self._reported.items() if nodes.get(known) is not node]:
@@ -40,15 +41,8 @@ class Guard:
 
     def retry(self) -> None:
         """Tries all nodes again, and reports those that fail again."""
-        self._faulty.clear()
+        self.faulty.clear()
         self._reported.clear()
-
-    def readmit(self, node_id: NodeId) -> None:
-        """No longer leaves out a node."""
-        self._faulty.discard(node_id)
-
-    def is_out(self, node_id: NodeId) -> bool:
-        return node_id in self._faulty
 
     def of(self, node: Node) -> "Guarded":
         """A context manager that catches and reports every exception of its block as an error of the node."""
@@ -56,7 +50,7 @@ class Guard:
 
     def call(self, node: Node, work: Callable[[], T], otherwise: T) -> T:
         """The result of `work`; `otherwise` if it raises or the node is disabled."""
-        if node.id in self._faulty:
+        if node.id in self.faulty:
             return otherwise
         try:
             return work()
@@ -66,7 +60,7 @@ class Guard:
 
     def note(self, node_id: NodeId, error: Exception) -> None:
         """Disables a node and reports why, once for each value of the node."""
-        self._faulty.add(node_id)
+        self.faulty.add(node_id)
         text = printable(" ".join(str(error).split()), _TEXT_MAX)
         if not isinstance(error, self._clear):
             text = f"disabled after error {type(error).__name__}: {text}; change a setting to retry"
@@ -79,16 +73,12 @@ class Guard:
 
 
 class Guarded:
-    """See `Guard.of`.
+    """See `Guard.of`."""
 
-    Attributes:
-        failed: Whether the block raised.
-    """
-
-    __slots__ = ("_guard", "_node_id", "failed")
+    __slots__ = ("_guard", "_node_id")
 
     def __init__(self, guard: Guard, node_id: NodeId) -> None:
-        self._guard, self._node_id, self.failed = guard, node_id, False
+        self._guard, self._node_id = guard, node_id
 
     def __enter__(self) -> "Guarded":
         return self
@@ -98,6 +88,5 @@ class Guarded:
     ) -> bool:
         if not isinstance(error, Exception):
             return False
-        self.failed = True
         self._guard.note(self._node_id, error)
         return True

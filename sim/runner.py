@@ -6,7 +6,6 @@ time.
 """
 
 import math
-import operator
 from collections.abc import Hashable
 
 import msgspec
@@ -17,6 +16,7 @@ from sinew.sim.cache.simulation_cache import CachedState, SimulationCache
 from sinew.sim.cache.step_store import StepStore
 from sinew.sim.engine import Engine
 from sinew.sim.kinds.contract import Grab
+from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME, step_at, step_end
 
 _NEAR = 1e-3
@@ -35,6 +35,8 @@ class SimulationRunner:
         store: Where steps are cached; without one, `advance` simulates every step, and only `reset` goes back.
 
     Attributes:
+        start_time: Start of the scene [s]; the pre-roll is over by then.
+        preroll: Steps before the start of the scene.
         shown: The step that is shown, or will be with the next frame.
         is_catching_up: Whether the requested step was evicted and is being simulated again, frame by frame.
     """
@@ -48,29 +50,19 @@ class SimulationRunner:
         self._marks: dict[tuple[CachedState | None, ...], object] = {}
         self._inputs: tuple[object, ...] = ()
         self._start_key: Hashable = None
-        self._start, self._preroll = 0.0, 0
+        self.start_time, self.preroll = 0.0, 0
         self._position: tuple[Branch[CachedState], int, int] | None = None
         """Branch and step of the engine's state, and the step whose baked states it shows."""
         self.shown = 0
         self.is_catching_up = False
 
-    @property
-    def start_time(self) -> float:
-        """Start of the scene [s]; the pre-roll is over by then."""
-        return self._start
-
-    @property
-    def preroll(self) -> int:
-        """Steps before the start of the scene."""
-        return self._preroll
-
     def step_of(self, time: float) -> int:
         """The step nearest to a scene time [s]."""
-        return max(step_at(self._start, time) + self._preroll, 0)
+        return max(step_at(self.start_time, time) + self.preroll, 0)
 
     def time_of(self, step: int) -> float:
         """Scene time at the end of a step [s]."""
-        return step_end(self._start, step - self._preroll)
+        return step_end(self.start_time, step - self.preroll)
 
     # --- the scene ------------------------------------------------------------------------------------
 
@@ -84,11 +76,11 @@ class SimulationRunner:
         assets = world.assets
         contents = (*assets.meshes.values(), *assets.images.values(), *assets.strands.values())
         inputs = (world.scene, *world.in_force.values(), *world.characters.values(), *contents)
-        if len(inputs) == len(self._inputs) and all(map(operator.is_, inputs, self._inputs)):
+        if same_objects(inputs, self._inputs):
             return
         self._inputs = inputs
         playback = world.scene.playback
-        self._start, self._preroll = playback.start_time, round(playback.run_up / STEP_TIME)
+        self.start_time, self.preroll = playback.start_time, round(playback.run_up / STEP_TIME)
         if not self._is_cached:
             return
         self.cache.baked = {node.id for node in world.scene.nodes if node.baked}
@@ -160,7 +152,11 @@ class SimulationRunner:
         wanted = self.step_of(time)
         self._flush_unless_at(wanted)
         self.shown = self._shown_at(wanted)
-        self.is_catching_up = self._can_catch_up(wanted)
+        history = self.cache.history
+        # The steps up to this one were simulated with the current settings, and then evicted.
+        self.is_catching_up = (
+            self.shown < wanted <= history.branch.reached and history.owner(self.shown + 1) is history.branch
+        )
         if self.is_catching_up:
             for step in range(self.shown + 1, min(self.shown + CATCH_UP, wanted) + 1):
                 self.advance(step)
@@ -172,7 +168,7 @@ class SimulationRunner:
 
     def show_between(self, time: float) -> float:
         """Like `show`, but interpolates between two cached steps; for looking only."""
-        step = math.floor((time - self._start) / STEP_TIME) + self._preroll
+        step = math.floor((time - self.start_time) / STEP_TIME) + self.preroll
         share = (time - self.time_of(step)) / STEP_TIME if step >= 0 else 0.0
         if not self.engine.simulation.has_state or not _NEAR < share < 1.0 - _NEAR:
             return self.show(time)
@@ -188,11 +184,6 @@ class SimulationRunner:
     def settle(self) -> None:
         """Restores the shown step in the engine now."""
         self._go_to(self.shown)
-
-    def _can_catch_up(self, wanted: int) -> bool:
-        """Whether the steps up to one were simulated with the current settings and then evicted."""
-        history = self.cache.history
-        return self.shown < wanted <= history.reached and history.owner(self.shown + 1) is history.branch
 
     def can_reach(self, step: int) -> bool:
         """Whether a step is cached, or can be simulated next."""
@@ -233,7 +224,7 @@ class SimulationRunner:
         history = self.cache.history
         if grab is not None and history.fork(step - 1):
             self._put(step - 1)
-        was_evicted = step <= history.reached and history.owner(step) is history.branch and grab is None
+        was_evicted = step <= history.branch.reached and history.owner(step) is history.branch and grab is None
         self._simulate(step, grab)
         if was_evicted:
             self.cache.add(step, self.engine.simulation.capture())

@@ -7,7 +7,7 @@ Whatever fails for one node is reported, and leaves out that node alone.
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import msgspec
@@ -33,6 +33,7 @@ from sinew.sim.kinds.contract import (
     stop_reason,
 )
 from sinew.sim.kinds.packing import State
+from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Settings, SettingsError
 from sinew.sim.scene.scene import Node, NodeId
@@ -79,16 +80,6 @@ class BakedStates(Protocol):
         """The packed `System.snapshot` after a step; None if the step must be simulated."""
 
 
-class NoBakedStates:
-    """Every node is simulated."""
-
-    def steps(self, _node: NodeId) -> range:
-        return range(0)
-
-    def state(self, _node: NodeId, _step: int) -> bytes | None:
-        return None
-
-
 class StateCapture:
     """A copy of the state on the GPU that is read back later; later steps do not change it.
 
@@ -125,7 +116,7 @@ class Simulation:
         systems: By node; includes systems that are not ready.  A node whose system could not be created has none.
         step_count: Steps since the last reset.
         start_time: Scene time at which the simulation starts [s]; set by the owner of the clock.
-        baked: States of nodes that are not simulated.
+        baked: States of nodes that are not simulated, or None.
         cached: States that need not be simulated again; `baked` takes precedence.
     """
 
@@ -137,12 +128,13 @@ class Simulation:
         self._copies = StagingCopies(context)
         self.step_count = 0
         self.start_time = 0.0
-        self.baked: BakedStates = NoBakedStates()
-        self.cached: BakedStates = NoBakedStates()
+        self.baked: BakedStates | None = None
+        self.cached: BakedStates | None = None
         self._problems: list[Problem] = []
         self._reported: set[str] = set()
-        self._world: World | None = None
+        self._applied: tuple[object, ...] = ()
         self._stepped: list[tuple[Node, Kind, System]] = []
+        self._preparing: list[tuple[NodeId, Prepares]] = []
         self._stale: set[NodeId] = set()
         self._not_restored: set[NodeId] = set()
         self._simulated: frozenset[NodeId] = frozenset()
@@ -161,12 +153,12 @@ class Simulation:
     @property
     def is_due(self) -> bool:
         """Whether a system has finished preparing and must be applied again although the scene did not change."""
-        return any(system.is_due for _, system in self._preparing())
+        return any(system.is_due for _, system in self._preparing)
 
     @property
     def is_preparing(self) -> bool:
         """Whether a system still uses earlier settings."""
-        return any(system.is_preparing for _, system in self._preparing())
+        return any(system.is_preparing for _, system in self._preparing)
 
     @property
     def stopped(self) -> dict[NodeId, str]:
@@ -177,15 +169,15 @@ class Simulation:
     @property
     def progress(self) -> dict[NodeId, float]:
         """Progress of the systems that prepare something, 0 to 1."""
-        shares = {node_id: system.progress for node_id, system in self._preparing()}
+        shares = {node_id: system.progress for node_id, system in self._preparing}
         return {node_id: share for node_id, share in shares.items() if share is not None}
 
     def prepare(self, ends: float) -> bool:
         """Runs the GPU work of preparing systems until monotonic time `ends` [s]; returns whether there was any."""
         did = False
-        for node_id, system in self._preparing():
+        for node_id, system in self._preparing:
             try:
-                while not self._guard.is_out(node_id) and system.prepare():
+                while node_id not in self._guard.faulty and system.prepare():
                     did = True
                     if time.monotonic() >= ends:
                         return True
@@ -195,16 +187,13 @@ class Simulation:
 
     def cancel_preparing(self) -> None:
         """Cancels what systems prepare; they keep their earlier settings."""
-        for _, system in self._preparing():
+        for _, system in self._preparing:
             system.cancel_preparing()
-
-    def _preparing(self) -> list[tuple[NodeId, Prepares]]:
-        return [(node_id, system) for node_id, system in self.systems.items() if isinstance(system, Prepares)]
 
     @property
     def active_settings(self) -> Mapping[NodeId, Settings | None]:
         """Earlier settings that systems use while they prepare for the current ones, see `World.in_force`."""
-        return {node_id: one.in_force for node_id, one in self._preparing() if one.is_preparing}
+        return {node_id: one.in_force for node_id, one in self._preparing if one.is_preparing}
 
     def take_problems(self) -> list[Problem]:
         """Returns the problems since the last call."""
@@ -224,11 +213,10 @@ class Simulation:
 
         Does nothing if only the world transforms differ from the last call.
         """
-        if self._world is not None and _is_same(world, self._world) and not self.is_due:
-            self._world = world
+        scene, inputs = world.scene, (world.scene, world.characters, world.assets)
+        if same_objects(inputs, self._applied) and not self.is_due:
             return
-        world = self._world = self._own(world)
-        scene = world.scene
+        self._applied = inputs
         for node_id in [node_id for node_id in self.systems if not scene.has(node_id)]:
             self.systems.pop(node_id).release()
         self._stale |= scene.simulated - self._simulated
@@ -238,6 +226,7 @@ class Simulation:
             kind = KINDS[node.settings.kind]
             if kind.system:
                 self._apply(node, kind, world)
+        self._preparing = [(node_id, one) for node_id, one in self.systems.items() if isinstance(one, Prepares)]
 
     def _apply(self, node: Node, kind: Kind, world: World) -> None:
         try:
@@ -261,19 +250,18 @@ class Simulation:
 
     def retry(self) -> None:
         """Makes the next `apply` apply every node, for instance after shaders were reloaded."""
-        self._world = None
+        self._applied = ()
 
     # --- time -----------------------------------------------------------------------------------------
 
     def step(self, world: World, time: float, grab: Grab | None = None) -> None:
         """Advances by one step, which ends at scene time `time` [s]; the characters are posed for that time."""
         self._time, self._moment = time, self._moment + 1
-        world = self._own(world)
-        scope = self._context.timers.scope
-        colliders = self._advance_colliders(world)
-        inputs = StepInputs(world, colliders, self._moment, time, grab)
+        scope, faulty = self._context.timers.scope, self._guard.faulty
+        saved = self.baked is not None or self.cached is not None
+        inputs = StepInputs(world, self._advance_colliders(world), self._moment, time, grab)
         for node, kind, system in self._stepped:
-            if self._guard.is_out(node.id):
+            if node.id in faulty:
                 continue
             try:
                 if not system.is_ready:
@@ -285,7 +273,9 @@ class Simulation:
                     if isinstance(system, ShowsMoments) and not system.has_state:
                         system.show(self._moment, world)
                         self._stale.discard(node.id)
-                    elif not self._restore_saved(node, system, self._moment, world, self.baked, self.cached):
+                    elif not (
+                        saved and self._restore_saved(node, system, self._moment, world, self.baked, self.cached)
+                    ):
                         system.step(inputs)
             except Exception as error:
                 self._guard.note(node.id, error)
@@ -306,7 +296,6 @@ class Simulation:
     def teleport(self, world: World, time: float) -> None:
         """Jumps to scene time `time` [s]: colliders and emitters get no velocity from the jump."""
         self.colliders.teleport()
-        world = self._own(world)
         for node, _, system in self._stepped:
             with self._guard.of(node):
                 system.teleport(world)
@@ -349,7 +338,7 @@ class Simulation:
             and left out until something changes or another state is restored.
         """
         steps, moment, states = msgspec.msgpack.decode(state)
-        world = self._settle(world)
+        self._settle(world)
         failed: set[NodeId] = set()
         for node, _, system in self._stepped:
             try:
@@ -359,7 +348,7 @@ class Simulation:
                     system.restore(states[node.id], world)
                     if node.id in self._not_restored:
                         self._not_restored.discard(node.id)
-                        self._guard.readmit(node.id)
+                        self._guard.faulty.discard(node.id)
                 elif self._has_state(node, system):
                     self._restore_saved(node, system, moment, world, self.cached)
             except Exception as error:
@@ -390,15 +379,15 @@ class Simulation:
             time: Scene time [s].
         """
         cached = [{} if state is None else msgspec.msgpack.decode(state)[2] for state in states]
-        world = self._settle(world)
+        self._settle(world)
         for node, _, system in self._stepped:
             with self._guard.of(node):
                 if not self._has_state(node, system):
                     continue
                 first, second = (
-                    self.baked.state(node.id, step + i)
+                    _saved_state(self.baked, node, step + i)
                     or cached[i].get(node.id)
-                    or self.cached.state(node.id, step + i)
+                    or _saved_state(self.cached, node, step + i)
                     for i in (0, 1)
                 )
                 if first is not None and second is not None:
@@ -406,13 +395,11 @@ class Simulation:
         self.show(time)
         self._stale |= self.systems.keys()
 
-    def _settle(self, world: World) -> World:
-        """Advances colliders and services to the world; returns it with what belongs to this simulation."""
-        world = self._own(world)
+    def _settle(self, world: World) -> None:
+        """Advances colliders and services to the world."""
         self._advance_colliders(world)
         for service in self.services.all():
             service.finish_step()
-        return world
 
     # --- baked and cached states ----------------------------------------------------------------------
 
@@ -430,23 +417,23 @@ class Simulation:
         )
 
     def _saved_steps(self, node: Node) -> range:
-        baked, cached = self.baked.steps(node.id), self.cached.steps(node.id)
+        baked = self.baked.steps(node.id) if self.baked is not None else range(0)
+        cached = self.cached.steps(node.id) if self.cached is not None else range(0)
         if baked and cached and baked.start <= cached.stop and cached.start <= baked.stop:
             return range(min(baked.start, cached.start), max(baked.stop, cached.stop))
         return baked or cached
 
     def show_baked(self, step: int, world: World) -> None:
         """Shows the baked states of a step; the characters are posed for its end."""
-        world = self._own(world)
         for node, _, system in self._stepped:
             with self._guard.of(node):
                 if self._has_state(node, system):
                     self._restore_saved(node, system, step, world, self.baked, self.cached)
 
-    def _restore_saved(self, node: Node, system: System, step: int, world: World, *sources: BakedStates) -> bool:
+    def _restore_saved(self, node: Node, system: System, step: int, world: World, *sources: BakedStates | None) -> bool:
         """Restores a node from the first source that has its state of a step; returns False if none has."""
         for source in sources:
-            state = source.state(node.id, step)
+            state = _saved_state(source, node, step)
             if state is None:
                 continue
             self._stale.add(node.id)
@@ -461,14 +448,14 @@ class Simulation:
 
     def _has_state(self, node: Node, system: System) -> bool:
         """Whether a node is simulated and depends on earlier steps."""
-        is_out = self._guard.is_out(node.id)
-        return system.is_ready and has_state(system) and node.id in self._simulated and not is_out
+        is_stepped = node.id in self._simulated and node.id not in self._guard.faulty
+        return system.is_ready and has_state(system) and is_stepped
 
     def release(self) -> None:
         for system in self.systems.values():
             system.release()
         self.systems.clear()
-        self._stepped = []
+        self._stepped, self._preparing = [], []
         for service in self.services.all():
             service.release()
         self.colliders.release()
@@ -492,10 +479,9 @@ class Simulation:
         Args:
             now: Monotonic time [s].
         """
-        world = self._own(world)
-        scope = self._context.timers.scope
+        scope, faulty = self._context.timers.scope, self._guard.faulty
         for node, kind, system in self._stepped:
-            if self._guard.is_out(node.id):
+            if node.id in faulty:
                 continue
             with self._guard.of(node):
                 if not system.is_ready:
@@ -521,12 +507,6 @@ class Simulation:
     def _report_stop(self, node_id: NodeId, system: System, was_running: bool) -> None:
         if was_running and (reason := stop_reason(system)):
             self._problems.append(Problem(node_id, reason))
-
-    def _own(self, world: World) -> World:
-        """A world with the services and the start of this simulation."""
-        if world.services is self.services and world.start_time == self.start_time:
-            return world
-        return replace(world, services=self.services, start_time=self.start_time)
 
     def _advance_colliders(self, world: World) -> Colliders:
         placed: dict[NodeId, ColliderPlacement] = {}
@@ -557,6 +537,5 @@ class Simulation:
         self._stale |= self.systems.keys()
 
 
-def _is_same(one: World, other: World) -> bool:
-    """Whether two worlds have the same scene, characters and files."""
-    return one.scene is other.scene and one.characters is other.characters and one.assets is other.assets
+def _saved_state(source: BakedStates | None, node: Node, step: int) -> bytes | None:
+    return source.state(node.id, step) if source is not None else None

@@ -44,18 +44,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 FILES_BETWEEN = 8
-"""Files of tests after which all that was set aside is looked through: with a million objects that takes a second."""
+"""Files of tests between two collections of all frozen objects: with a million objects one takes a second."""
 _files = itertools.count(1)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """What was imported is no garbage: many tests collect theirs, and need not look through all of that each time."""
+    """Freezes imported objects: many tests collect garbage, which is faster without them."""
     _set_aside()
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
-    """What a file of tests left is set aside too; what became garbage since is looked for after every few files."""
+    """Freezes the objects that a file of tests left; after every few files all garbage is collected."""
     result = yield
     if nextitem is None or nextitem.path != item.path:
         assert not {"app", "widgets", "sim", "shaders", "resources"} & sys.modules.keys(), "loaded beside sinew"
@@ -122,7 +122,7 @@ def assets() -> Path:
 
 
 class _Swallowed(logging.Handler):
-    """Keeps the exceptions that the program tells and survives."""
+    """Collects the exceptions that the program logs and survives."""
 
     def __init__(self) -> None:
         super().__init__()

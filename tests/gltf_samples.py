@@ -8,7 +8,7 @@ import numpy as np
 from sinew.sim.assets.formats import GltfOptions
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
-from sinew.sim.export.gltf_file import GlbChunk
+from sinew.sim.export.gltf_parts import GlbChunk
 
 TRIANGLE = np.array([[0, 0, 0], [2, 0, 0], [0, 1, 0]], np.float32)
 QUAD = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], np.float32)

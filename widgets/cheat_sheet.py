@@ -20,9 +20,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sinew.widgets.empty_state import EmptyState
 from sinew.widgets.icons import icon
-from sinew.widgets.parts import packed
+from sinew.widgets.parts import EmptyState, packed
 from sinew.widgets.theme import SPACE, SPACE_WIDE, colours, dress
 
 Index = QModelIndex | QPersistentModelIndex
@@ -184,4 +183,4 @@ def _add_line(group: QTreeWidgetItem, entry: ShortcutEntry) -> None:
 
 
 def _lines(group: QTreeWidgetItem) -> list[QTreeWidgetItem]:
-    return [group.child(row) for row in range(group.childCount())]
+    return [line for row in range(group.childCount()) if (line := group.child(row)) is not None]

@@ -48,7 +48,7 @@ class Guide(QDialog):
     @property
     def current(self) -> str:
         item = self.list.currentItem()
-        return item.data(Qt.ItemDataRole.UserRole) if item is not None else ""
+        return str(item.data(Qt.ItemDataRole.UserRole)) if item is not None else ""
 
     def open(self, name: str, place: str = "") -> None:  # type: ignore[override]
         """Shows a page, or the first one for an unknown name, and scrolls to a text in it."""

@@ -5,17 +5,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QPoint,
-    QSortFilterProxyModel,
-    Qt,
-    QTimer,
-    Signal,
-)
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QColor, QGuiApplication, QIcon, QKeySequence, QPalette, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -24,24 +14,21 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QMenu,
     QToolButton,
-    QTreeView,
+    QTreeWidget,
+    QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
 from sinew.sim.kinds.contract import Command
 from sinew.sim.printable import printable
-from sinew.widgets.empty_state import EmptyState
 from sinew.widgets.icons import icon
-from sinew.widgets.parts import Pages, packed, plain_list, tool_button
+from sinew.widgets.parts import EmptyState, Pages, packed, plain_list, tool_button
 from sinew.widgets.theme import SPACE, SPACE_WIDE, colours
 
 KEPT = 10_000
 TIME, FILE, TEXT, ACTION = 0, 1, 2, 3
-Index = QModelIndex | QPersistentModelIndex
-_NO_INDEX = QModelIndex()
 _Role = Qt.ItemDataRole
-_HEADINGS = ("Time", "File", "Message", "")
 
 
 class Severity(enum.IntEnum):
@@ -70,95 +57,31 @@ class Message:
         return time.strftime("%H:%M:%S", time.localtime(self.moment))
 
 
-class MessageModel(QAbstractTableModel):
-    """The latest messages, oldest first.
+class MessageItem(QTreeWidgetItem):
+    """The row of a message."""
 
-    Attributes:
-        counts: Number of messages of each severity.
-    """
+    def __init__(self, message: Message) -> None:
+        super().__init__()
+        self.message = message
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._messages: list[Message] = []
-        self._action_count = 0
-        self.counts = dict.fromkeys(Severity, 0)
-
-    @property
-    def has_actions(self) -> bool:
-        return self._action_count > 0
-
-    @property
-    def messages(self) -> tuple[Message, ...]:
-        return tuple(self._messages)
-
-    def message(self, row: int) -> Message:
-        return self._messages[row]
-
-    def add(self, message: Message) -> None:
-        row = len(self._messages)
-        self.beginInsertRows(QModelIndex(), row, row)
-        self._messages.append(message)
-        self.counts[message.severity] += 1
-        self._action_count += message.action is not None
-        self.endInsertRows()
-        if row >= KEPT:
-            self.beginRemoveRows(QModelIndex(), 0, 0)
-            removed = self._messages.pop(0)
-            self.counts[removed.severity] -= 1
-            self._action_count -= removed.action is not None
-            self.endRemoveRows()
-
-    def clear(self) -> None:
-        self.beginResetModel()
-        self._messages.clear()
-        self._action_count = 0
-        self.counts = dict.fromkeys(Severity, 0)
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = _NO_INDEX) -> int:
-        return 0 if parent.isValid() else len(self._messages)
-
-    def columnCount(self, parent: Index = _NO_INDEX) -> int:
-        return 0 if parent.isValid() else len(_HEADINGS)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = _Role.DisplayRole) -> Any:
-        is_heading = orientation == Qt.Orientation.Horizontal and role == _Role.DisplayRole
-        return _HEADINGS[section] if is_heading else None
-
-    def data(self, index: Index, role: int = _Role.DisplayRole) -> Any:
-        message, column = self._messages[index.row()], index.column()
+    def data(self, column: int, role: int) -> Any:
+        message, action = self.message, self.message.action
         if role == _Role.DisplayRole:
-            action = message.action.text if message.action is not None else ""
-            texts = (message.clock(), _file_name(message.file), message.text.replace("\n", " "), action)
+            text = action.text if action is not None else ""
+            texts = (message.clock(), _file_name(message.file), message.text.replace("\n", " "), text)
             return printable(texts[column])
         if role == _Role.ToolTipRole:
-            if column == ACTION:
-                return message.action.tip if message.action is not None else ""
-            return printable(message.file) if column == FILE else message.text
+            tip = action.tip if action is not None else ""
+            return (message.text, printable(message.file), message.text, tip)[column]
         if role == _Role.DecorationRole and column == TIME:
             return severity_icon(message.severity)
-        if role == _Role.DecorationRole and column == ACTION and message.action is not None:
+        if role == _Role.DecorationRole and column == ACTION and action is not None:
             return icon("locate")
         if role == _Role.ForegroundRole and column == ACTION:
             return QGuiApplication.palette().brush(QPalette.ColorRole.Link)
         if role == _Role.ForegroundRole and column != TEXT:
             return QColor(colours().dim)
         return None
-
-
-class MessageFilter(QSortFilterProxyModel):
-    def __init__(self, model: MessageModel, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._model = model
-        self._chosen = set(Severity)
-        self.setSourceModel(model)
-
-    def choose(self, severity: Severity, is_shown: bool) -> None:
-        (self._chosen.add if is_shown else self._chosen.discard)(severity)
-        self.invalidate()
-
-    def filterAcceptsRow(self, source_row: int, source_parent: Index) -> bool:  # noqa: ARG002
-        return self._model.message(source_row).severity in self._chosen
 
 
 def severity_icon(severity: Severity) -> QIcon:
@@ -173,13 +96,20 @@ _PLURALS = {Severity.INFO: "Notes", Severity.WARNING: "Warnings", Severity.ERROR
 
 
 class Messages(QWidget):
+    """The latest messages, the oldest first, with switches for the severities.
+
+    Attributes:
+        counts: Number of messages of each severity.
+    """
+
     unread_changed = Signal(int)  # Number of warnings and errors added while the panel was hidden
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.model = MessageModel(self)
-        self.proxy = MessageFilter(self.model, self)
-        self.view = QTreeView(self)
+        self.counts = dict.fromkeys(Severity, 0)
+        self._hidden: set[Severity] = set()
+        self._action_count = 0
+        self.view = QTreeWidget(self)
         self.empty = EmptyState("info", "No messages", "Warnings and errors of files and settings appear here.", self)
         self.switches = {severity: self._make_switch(severity) for severity in reversed(Severity)}
         self.clear_button = tool_button("clear", "Clear", "Remove all messages")
@@ -188,15 +118,46 @@ class Messages(QWidget):
         self.unread = 0
         self._follow_timer = QTimer(self, interval=0, singleShot=True)
         self._follow_timer.timeout.connect(self.view.scrollToBottom)
-        self._prepare_view()
-        self._arrange()
+        view = self.view
+        view.setColumnCount(4)
+        plain_list(view, "Messages")
+        view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        view.customContextMenuRequested.connect(self._open_menu)
+        view.addAction(self.copy_action)
+        view.itemClicked.connect(self.act)
+        view.setHeaderHidden(True)
+        header = view.header()
+        header.setStretchLastSection(True)
+        header.moveSection(ACTION, TEXT)
+        header.setSectionResizeMode(TIME, QHeaderView.ResizeMode.Fixed)
+        header.resizeSection(TIME, view.fontMetrics().horizontalAdvance("00:00:00") + 5 * SPACE_WIDE)
+        header.resizeSection(ACTION, view.fontMetrics().horizontalAdvance("Locate") + 5 * SPACE_WIDE)
+        header.resizeSection(FILE, view.fontMetrics().averageCharWidth() * 24)
+        bar = packed(QHBoxLayout(), *self.switches.values(), spacing=SPACE, margins=SPACE)
+        bar.addStretch(1)
+        bar.addWidget(self.copy_button)
+        bar.addWidget(self.clear_button)
+        self._stack = Pages(self.empty, self.view)
+        self.view.setMinimumHeight(2 * self.fontMetrics().lineSpacing())  # leaves room for the viewport
+        packed(QVBoxLayout(self), bar, (self._stack, 1))
+        self.clear_button.clicked.connect(self.clear)
+        self.copy_button.clicked.connect(self.copy_all)
         self._refresh_counts()
 
-    def act(self, index: QModelIndex) -> None:
+    @property
+    def items(self) -> list[MessageItem]:
+        rows = (self.view.topLevelItem(row) for row in range(self.view.topLevelItemCount()))
+        return [item for item in rows if isinstance(item, MessageItem)]
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        return tuple(item.message for item in self.items)
+
+    def act(self, item: QTreeWidgetItem, column: int) -> None:
         """Runs the action of a message if its cell was clicked."""
-        action = self.model.message(self.proxy.mapToSource(index).row()).action
-        if index.column() == ACTION and action is not None:
-            action.run()
+        if isinstance(item, MessageItem) and column == ACTION and item.message.action is not None:
+            item.message.action.run()
 
     def add(self, message: Message) -> None:
         """Appends a message; scrolls to it if the list was at its end."""
@@ -204,29 +165,45 @@ class Messages(QWidget):
         if bar.value() >= bar.maximum():
             # Delayed: scrolling lays out all rows, and messages often come together.
             self._follow_timer.start()
-        self.model.add(message)
+        item = MessageItem(message)
+        self.view.addTopLevelItem(item)
+        item.setHidden(message.severity in self._hidden)
+        self._count(message, 1)
+        if self.view.topLevelItemCount() > KEPT:
+            oldest = self.view.takeTopLevelItem(0)
+            assert isinstance(oldest, MessageItem)
+            self._count(oldest.message, -1)
         self._refresh_counts()
         # A panel behind another tab is not hidden, but has no visible region.
         if message.severity is not Severity.INFO and self.visibleRegion().isEmpty():
             self._set_unread(self.unread + 1)
 
+    def _count(self, message: Message, change: int) -> None:
+        self.counts[message.severity] += change
+        self._action_count += change * (message.action is not None)
+
     def clear(self) -> None:
-        self.model.clear()
+        self.view.clear()
+        self.counts = dict.fromkeys(Severity, 0)
+        self._action_count = 0
         self._refresh_counts()
         self._set_unread(0)
 
+    def show_severity(self, severity: Severity, is_shown: bool) -> None:
+        (self._hidden.discard if is_shown else self._hidden.add)(severity)
+        for item in self.items:
+            item.setHidden(item.message.severity in self._hidden)
+
     def copy_selected(self) -> None:
-        rows = sorted(index.row() for index in self.view.selectionModel().selectedRows())
-        self._copy(rows)
+        self._copy([item for item in self.items if item.isSelected()])
 
     def copy_all(self) -> None:
-        self._copy(list(range(self.proxy.rowCount())))
+        """Copies the messages that are not filtered out."""
+        self._copy([item for item in self.items if not item.isHidden()])
 
-    def _copy(self, rows: list[int]) -> None:
-        places = (self.proxy.mapToSource(self.proxy.index(row, 0)) for row in rows)
-        lines = [self.model.message(place.row()).line() for place in places]
-        if lines:
-            QApplication.clipboard().setText("\n".join(lines))
+    def _copy(self, items: list[MessageItem]) -> None:
+        if items:
+            QApplication.clipboard().setText("\n".join(item.message.line() for item in items))
 
     def mark_read(self) -> None:
         self._set_unread(0)
@@ -237,50 +214,20 @@ class Messages(QWidget):
             self.unread_changed.emit(count)
 
     def _refresh_counts(self) -> None:
-        counts = self.model.counts
         for severity, button in self.switches.items():
-            button.setText(f"{_PLURALS[severity]} {counts[severity]:,}")
-        has_any = self.model.rowCount() > 0
-        self.view.setColumnHidden(ACTION, not self.model.has_actions)
+            button.setText(f"{_PLURALS[severity]} {self.counts[severity]:,}")
+        has_any = self.view.topLevelItemCount() > 0
+        self.view.setColumnHidden(ACTION, self._action_count == 0)
         self._stack.setCurrentWidget(self.view if has_any else self.empty)
         self.clear_button.setEnabled(has_any)
         self.copy_button.setEnabled(has_any)
-
-    def _prepare_view(self) -> None:
-        view = self.view
-        view.setModel(self.proxy)
-        plain_list(view, "Messages")
-        view.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        view.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        view.customContextMenuRequested.connect(self._open_menu)
-        view.addAction(self.copy_action)
-        view.clicked.connect(self.act)
-        view.setHeaderHidden(True)
-        header = view.header()
-        header.setStretchLastSection(True)
-        header.moveSection(ACTION, TEXT)
-        header.setSectionResizeMode(TIME, QHeaderView.ResizeMode.Fixed)
-        header.resizeSection(TIME, view.fontMetrics().horizontalAdvance("00:00:00") + 5 * SPACE_WIDE)
-        header.resizeSection(ACTION, view.fontMetrics().horizontalAdvance("Locate") + 5 * SPACE_WIDE)
-        header.resizeSection(FILE, view.fontMetrics().averageCharWidth() * 24)
-
-    def _arrange(self) -> None:
-        bar = packed(QHBoxLayout(), *self.switches.values(), spacing=SPACE, margins=SPACE)
-        bar.addStretch(1)
-        bar.addWidget(self.copy_button)
-        bar.addWidget(self.clear_button)
-        self._stack = Pages(self.empty, self.view)
-        self.view.setMinimumHeight(2 * self.fontMetrics().lineSpacing())  # leaves room for the viewport
-        packed(QVBoxLayout(self), bar, (self._stack, 1))
-        self.clear_button.clicked.connect(self.clear)
-        self.copy_button.clicked.connect(self.copy_all)
 
     def _make_switch(self, severity: Severity) -> QToolButton:
         name = _PLURALS[severity]
         button = tool_button(severity.icon_name, name, f"Show {name.lower()}", checkable=True)
         button.setIcon(severity_icon(severity))
         button.setChecked(True)
-        button.toggled.connect(lambda shown: self.proxy.choose(severity, shown))
+        button.toggled.connect(lambda shown: self.show_severity(severity, shown))
         return button
 
     def _make_copy_action(self) -> QAction:
@@ -300,13 +247,12 @@ class Messages(QWidget):
     def menu(self) -> QMenu:
         menu = QMenu(self)
         menu.aboutToHide.connect(menu.deleteLater)
-        self.copy_action.setEnabled(self.view.selectionModel().hasSelection())
+        chosen = [item for item in self.items if item.isSelected()]
+        self.copy_action.setEnabled(bool(chosen))
         menu.aboutToHide.connect(lambda: self.copy_action.setEnabled(True))
-        for row in self.view.selectionModel().selectedRows():
-            action = self.model.message(self.proxy.mapToSource(row).row()).action
-            if action is not None:
-                menu.addAction(icon("locate"), action.text).triggered.connect(action.run)
-                break
+        action = next((item.message.action for item in chosen if item.message.action is not None), None)
+        if action is not None:
+            menu.addAction(icon("locate"), action.text).triggered.connect(action.run)
         menu.addAction(self.copy_action)
         menu.addAction("Select all").triggered.connect(self.view.selectAll)
         menu.addSeparator()

@@ -48,6 +48,12 @@ def nice_step(rough: float) -> float:
     return power * next((n for n in (5.0, 2.0) if n * power <= rough * (1.0 + 1e-9)), 1.0)
 
 
+def nice_above(rough: float) -> float:
+    """The smallest of 1, 2 or 5 times a power of ten that is at least `rough` (positive)."""
+    power = 10.0 ** math.floor(math.log10(rough))
+    return next(power * n for n in (1.0, 2.0, 5.0, 10.0) if power * n >= rough * (1.0 - 1e-9))
+
+
 @dataclass(frozen=True, slots=True)
 class NumberRange:
     lo: float | None = None  # Hard bounds, or None

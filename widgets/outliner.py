@@ -3,19 +3,18 @@
 import enum
 from collections.abc import Callable
 
-from PySide6.QtCore import QItemSelection, Signal
+from PySide6.QtCore import QItemSelection, QPoint, Signal
 from PySide6.QtWidgets import QLineEdit, QMenu, QStackedLayout, QVBoxLayout, QWidget
 
 from sinew.sim.characters.settings import MATERIAL_PART
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.scene import NodeId, ParamRef
 from sinew.sim.scene.view_state import Selection, selection_of
-from sinew.widgets.empty_state import EmptyState
 from sinew.widgets.icons import icon
 from sinew.widgets.outliner_entries import Entry, EntryKind, Key
-from sinew.widgets.outliner_model import Badge, OutlinerFilter, OutlinerModel
+from sinew.widgets.outliner_model import Badge, OutlinerModel
 from sinew.widgets.outliner_view import OutlinerView
-from sinew.widgets.parts import packed
+from sinew.widgets.parts import EmptyState, packed
 from sinew.widgets.protocols import EditTarget, ModelProvider, ModelState
 from sinew.widgets.theme import SPACE
 
@@ -72,16 +71,9 @@ class Outliner(QWidget):
         self._is_syncing = False
         self.extend_menu: Callable[[QMenu, Entry], None] = lambda _menu, _entry: None
         self.model = OutlinerModel(model_of, self)
-        self.proxy = OutlinerFilter(self.model, self)
-        self.view = OutlinerView(self.model, self.proxy, self)
+        self.view = OutlinerView(self.model, self)
         self.filter_line = QLineEdit(self)
         self.nothing_found = EmptyState("filter", "No matches", "No name contains all of these words.", self)
-        self._arrange()
-        self._connect()
-        self.model.set_scene(target.scene)
-        self._show_selection()
-
-    def _arrange(self) -> None:
         self.filter_line.setPlaceholderText("Filter by name")
         self.filter_line.setClearButtonEnabled(True)
         self.filter_line.addAction(icon("filter"), QLineEdit.ActionPosition.LeadingPosition)
@@ -89,8 +81,6 @@ class Outliner(QWidget):
         self._stack.addWidget(self.view)
         self._stack.addWidget(self.nothing_found)
         packed(QVBoxLayout(self), packed(QVBoxLayout(), self.filter_line, margins=SPACE), (self._stack, 1))
-
-    def _connect(self) -> None:
         self._target.changed.connect(self._changed)
         self.filter_line.textChanged.connect(self._filter)
         self.model.rename_requested.connect(self.rename_requested)
@@ -102,6 +92,8 @@ class Outliner(QWidget):
         self.view.deselected.connect(lambda: self.nodes_selected.emit(()))
         self.view.delete_pressed.connect(self._delete_pressed)
         self.view.menu_requested.connect(self._open_menu)
+        self.model.set_scene(target.scene)
+        self._show_selection()
 
     def set_selection(self, selection: Selection) -> None:
         """Shows a selection; emits nothing."""
@@ -164,10 +156,10 @@ class Outliner(QWidget):
         else:
             (self.reset_requested if badge is Badge.RESET else self.resume_requested).emit(node_id)
 
-    def _open_menu(self, entry: Entry, place: object) -> None:
+    def _open_menu(self, entry: Entry, place: QPoint) -> None:
         menu = self.menu_for(entry)
         if not menu.isEmpty():
-            menu.popup(place)  # type: ignore[call-overload]
+            menu.popup(place)
 
     def menu_for(self, entry: Entry) -> QMenu:
         menu = QMenu(self)
@@ -220,11 +212,9 @@ class Outliner(QWidget):
 
     def _filter(self, text: str) -> None:
         self._is_syncing = True
-        self.proxy.set_text(text)
-        self.view.show_filtered(self.proxy.is_active)
+        self.view.set_filter(text)
         self._is_syncing = False
-        empty = self.proxy.is_active and self.proxy.rowCount() == 0
-        self._stack.setCurrentWidget(self.nothing_found if empty else self.view)
+        self._stack.setCurrentWidget(self.nothing_found if self.view.finds_nothing else self.view)
         self._show_selection()
 
     def _restore(self) -> None:

@@ -1,13 +1,14 @@
 """Rows of the outliner as plain values: nodes below their parents, skeletons, morph targets and materials."""
 
 import enum
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sinew.sim.assets.influences import weighted_vertex_counts
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.materials import missing_images, overridden_materials
-from sinew.sim.characters.settings import MaterialLook
+from sinew.sim.characters.settings import MaterialLook, ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.view_state import Selection, selection_of
@@ -51,6 +52,8 @@ class Entry:
     listed: CharacterModel | None = field(default=None, repr=False)  # Model whose parts are the children
     looks: tuple[MaterialLook, ...] = ()  # Material overrides that the rows show
     is_folded: bool = False  # Whether it is collapsed by default
+    # What an index refers to: Qt may keep an index longer than the entry exists
+    number: int = field(default_factory=itertools.count(1).__next__, repr=False)
 
     def add(self, child: "Entry") -> "Entry":
         child.parent, child.row = self, len(self.children)
@@ -154,7 +157,7 @@ def describe_node(
     entry.tip, entry.dim = node.name, node.id not in scene.shown
     if KINDS[node.kind].can_be_muted:
         _describe_simulation(entry, node, scene, stop, is_outdated=is_outdated)
-    if not node.settings.is_character:
+    if not isinstance(node.settings, ModelSettings):
         return
     if status is None or status.state is ModelState.LOADING:
         progress = status.progress if status is not None else None
@@ -258,6 +261,7 @@ def describe_materials(entry: Entry, node: Node) -> list[Entry]:
     group = next((child for child in entry.children if child.kind is EntryKind.MATERIALS), None)
     if group is None or entry.listed is None:
         return []
+    assert isinstance(node.settings, ModelSettings)
     entry.looks = node.settings.materials
     lost = {name for one in missing_images(entry.listed, entry.looks) for name in one.materials}
     for row, material in zip(group.children, overridden_materials(entry.listed, entry.looks), strict=True):

@@ -1,7 +1,6 @@
-"""Item model and filter of the outliner."""
+"""Item model of the outliner."""
 
 import enum
-import itertools
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,12 +12,12 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
-    QSortFilterProxyModel,
     Qt,
     Signal,
 )
 from PySide6.QtGui import QBrush, QColor, QIcon
 
+from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.scene.scene import NodeId, Scene
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.icons import icon
@@ -96,10 +95,7 @@ class OutlinerModel(QAbstractItemModel):
         self._stop_reports: Mapping[NodeId, str] = {}
         self._outdated: frozenset[NodeId] = frozenset()
         self._roots: list[Entry] = [view_entry()]
-        # Indexes contain a number instead of the entry: Qt may keep an index longer than the entry exists.
-        self._numbers = itertools.count(1)
-        self._entries: dict[int, Entry] = {}
-        self._number_of: dict[int, int] = {}
+        self._entries: dict[int, Entry] = {}  # By their numbers
         self._by_key: dict[Key, Entry] = {}
         self._register(self._roots)
 
@@ -177,7 +173,7 @@ class OutlinerModel(QAbstractItemModel):
         return _walk(self._roots)
 
     def index_of(self, entry: Entry) -> QModelIndex:
-        return self.createIndex(entry.row, 0, self._number_of[id(entry)])
+        return self.createIndex(entry.row, 0, entry.number)
 
     def _rebuild(self) -> None:
         self.beginResetModel()
@@ -194,21 +190,20 @@ class OutlinerModel(QAbstractItemModel):
         describe_node(entry, node, status, self._scene, self._stop_reports.get(node_id, ""), is_outdated=is_outdated)
         if before != _shown_of(entry):
             self.dataChanged.emit(self.index_of(entry), self.index_of(entry))
-        if entry.listed is not None and entry.looks is not node.settings.materials:
+        settings = node.settings
+        if isinstance(settings, ModelSettings) and entry.listed is not None and entry.looks is not settings.materials:
             rows = describe_materials(entry, node)
             if rows:
                 self.dataChanged.emit(self.index_of(rows[0]), self.index_of(rows[-1]))
 
     def _register(self, entries: list[Entry]) -> None:
         for entry in _walk(entries):
-            number = next(self._numbers)
-            self._entries[number] = entry
-            self._number_of[id(entry)] = number
+            self._entries[entry.number] = entry
             self._by_key[entry.key] = entry
 
     def _forget(self, entries: list[Entry]) -> None:
         for entry in _walk(entries):
-            del self._entries[self._number_of.pop(id(entry))]
+            del self._entries[entry.number]
             self._by_key.pop(entry.key, None)
 
     def index(self, row: int, column: int, parent: Index = _NO_INDEX) -> QModelIndex:
@@ -256,7 +251,7 @@ class OutlinerModel(QAbstractItemModel):
     def dropMimeData(self, data: QMimeData, action: Qt.DropAction, row: int, column: int, parent: Index) -> bool:
         if not self.canDropMimeData(data, action, row, column, parent):
             return False
-        entry, nodes = self.entry(parent), tuple(json.loads(data.data(_NODE).data()))
+        entry, nodes = self.entry(parent), tuple(json.loads(bytes(data.data(_NODE).data())))
         chosen = entry.selection if entry is not None else Selection()
         place = ListPlace(chosen.node or "", chosen.bone or "")
         if row >= 0:
@@ -289,50 +284,6 @@ class OutlinerModel(QAbstractItemModel):
 
     def _badges(self, entry: Entry) -> tuple[tuple[Badge, QIcon], ...]:
         return tuple((badge, icon(name, "dim" if dim else "")) for badge, name, dim in badges_of(entry))
-
-
-class OutlinerFilter(QSortFilterProxyModel):
-    """Accepts rows whose name contains all words of a text, and their parents."""
-
-    def __init__(self, model: OutlinerModel, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._model = model
-        self._words: tuple[str, ...] = ()
-        self._cached: set[int] = set()
-        self.setSourceModel(model)
-        model.modelReset.connect(self._refresh)
-        model.rowsInserted.connect(self._refresh)
-        model.dataChanged.connect(self._refresh)
-
-    @property
-    def is_active(self) -> bool:
-        return bool(self._words)
-
-    def set_text(self, text: str) -> None:
-        self._words = tuple(text.casefold().split())
-        self._refresh()
-
-    def filterAcceptsRow(self, source_row: int, source_parent: Index) -> bool:
-        if not self._words:
-            return True
-        entry = self._model.entry(self._model.index(source_row, 0, source_parent))
-        return entry is not None and id(entry) in self._cached
-
-    def _refresh(self) -> None:
-        had = bool(self._cached)
-        self._cached = set()
-        if self._words:
-            for entry in self._model.entries():
-                if all(word in entry.name.casefold() for word in self._words):
-                    self._keep(entry)
-        if self._words or had:
-            self.invalidate()
-
-    def _keep(self, entry: Entry) -> None:
-        above: Entry | None = entry
-        while above is not None and id(above) not in self._cached:
-            self._cached.add(id(above))
-            above = above.parent
 
 
 def _walk(entries: list[Entry]) -> Iterator[Entry]:

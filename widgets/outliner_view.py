@@ -30,7 +30,7 @@ from PySide6.QtWidgets import (
 )
 
 from sinew.widgets.outliner_entries import Entry, EntryKind, Key
-from sinew.widgets.outliner_model import BADGES_ROLE, NOTE_COLOUR_ROLE, NOTE_ROLE, Badge, OutlinerFilter, OutlinerModel
+from sinew.widgets.outliner_model import BADGES_ROLE, NOTE_COLOUR_ROLE, NOTE_ROLE, Badge, OutlinerModel
 from sinew.widgets.theme import SPACE, dress, tabular
 
 EYE_WIDTH = 24
@@ -111,7 +111,7 @@ _UNFOLD_DELAY = 600  # [ms] of dragging over a collapsed row
 
 
 class OutlinerView(QTreeView):
-    """Tree view of an `OutlinerFilter`; expansion is kept when the rows are rebuilt.
+    """Tree view of the rows, filtered by their names; expansion is kept when the rows are rebuilt.
 
     Signals:
         badge_clicked: `Entry` and its `Badge`.
@@ -125,10 +125,11 @@ class OutlinerView(QTreeView):
     delete_pressed = Signal()
     menu_requested = Signal(object, object)
 
-    def __init__(self, model: OutlinerModel, proxy: OutlinerFilter, parent: QWidget | None = None) -> None:
+    def __init__(self, model: OutlinerModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model = model
-        self._proxy = proxy
+        self._words: tuple[str, ...] = ()
+        self._matches: set[int] = set()  # Numbers of the rows that the filter shows
         # Rows that the user expanded or collapsed; others follow `_opens`.
         self._choice: dict[Key, bool] = {}
         self._is_restoring = False
@@ -137,17 +138,13 @@ class OutlinerView(QTreeView):
         self._band_start: QPoint | None = None
         self._had_selection = False
         model.modelAboutToBeReset.connect(self._remember_place)
-        self.setModel(proxy)
+        self.setModel(model)
+        model.dataChanged.connect(self._match)
         self._delegate = OutlinerDelegate(self)
         self.setItemDelegate(self._delegate)
         # Once for any number of expanded rows.
         self._fit_timer = QTimer(self, interval=0, singleShot=True)
         self._fit_timer.timeout.connect(self._fit_column)
-        self._prepare_look()
-        self.expanded.connect(lambda index: self._remember(index, True))
-        self.collapsed.connect(lambda index: self._remember(index, False))
-
-    def _prepare_look(self) -> None:
         self.setHeaderHidden(True)
         self.setUniformRowHeights(True)
         self.setIndentation(_INDENTATION)
@@ -168,6 +165,8 @@ class OutlinerView(QTreeView):
         self.expanded.connect(self._fit_later)
         self.collapsed.connect(self._fit_later)
         self.verticalScrollBar().valueChanged.connect(self._fit_later)
+        self.expanded.connect(lambda index: self._remember(index, True))
+        self.collapsed.connect(lambda index: self._remember(index, False))
 
     def _fit_later(self) -> None:
         self._fit_timer.start()
@@ -199,8 +198,7 @@ class OutlinerView(QTreeView):
 
     def select(self, entries: Sequence[Entry]) -> None:
         """Selects rows and scrolls to the first one; ignores rows that are filtered out."""
-        indexes = [(entry, self._proxy.mapFromSource(self._model.index_of(entry))) for entry in entries]
-        indexes = [(entry, index) for entry, index in indexes if index.isValid()]
+        indexes = [(entry, self._model.index_of(entry)) for entry in entries if self._is_shown(entry)]
         if not indexes:
             self.selectionModel().clear()
             return
@@ -214,9 +212,8 @@ class OutlinerView(QTreeView):
 
     def rename(self, entry: Entry) -> None:
         """Opens the name of a row for editing, unless a name is being edited."""
-        index = self._proxy.mapFromSource(self._model.index_of(entry))
-        if index.isValid() and self.state() != QAbstractItemView.State.EditingState:
-            self.edit(index)
+        if self._is_shown(entry) and self.state() != QAbstractItemView.State.EditingState:
+            self.edit(self._model.index_of(entry))
 
     def copy_name(self, entry: Entry) -> None:
         QApplication.clipboard().setText(entry.name)
@@ -224,15 +221,15 @@ class OutlinerView(QTreeView):
     # Expansion
 
     def restore_expansion(self) -> None:
-        if self._proxy.is_active:
-            self.show_filtered(True)
+        if self._words:
+            self._show_matches()
             return
         self._is_restoring = True
         # With a pending layout, expanding a row costs nothing by itself.
         self.scheduleDelayedItemsLayout()
         for entry in self._model.entries():
             if entry.children and self._opens(entry):
-                self.setExpanded(self._proxy.mapFromSource(self._model.index_of(entry)), True)
+                self.setExpanded(self._model.index_of(entry), True)
         self._is_restoring = False
         self._fit_later()
         if self._place is not None:
@@ -240,17 +237,46 @@ class OutlinerView(QTreeView):
             self.verticalScrollBar().setValue(self._place)
             self._place = None
 
-    def show_filtered(self, is_filtered: bool) -> None:
-        """Expands all matching rows, or restores the expansion."""
+    # Filter
+
+    @property
+    def finds_nothing(self) -> bool:
+        return bool(self._words) and not self._matches
+
+    def set_filter(self, text: str) -> None:
+        """Shows the rows whose name contains all words of a text, and those above them; "" shows all."""
+        self._words = tuple(text.casefold().split())
+        self.selectionModel().clear()
+        self._match()
         self._is_restoring = True
-        if is_filtered:
-            self.expandAll()
-        else:
-            self.collapseAll()
+        self.collapseAll()
+        self._is_restoring = False
+        self.restore_expansion()
+
+    def _match(self) -> None:
+        """Finds the rows that the filter shows, and hides the others."""
+        if not self._words and not self._matches:
+            return
+        self._matches = set()
+        for entry in self._model.entries() if self._words else ():
+            if all(word in entry.name.casefold() for word in self._words):
+                above: Entry | None = entry
+                while above is not None and above.number not in self._matches:
+                    self._matches.add(above.number)
+                    above = above.parent
+        for entry in self._model.entries():
+            index = self._model.index_of(entry)
+            self.setRowHidden(index.row(), index.parent(), not self._is_shown(entry))
+
+    def _show_matches(self) -> None:
+        self._match()
+        self._is_restoring = True
+        self.expandAll()
         self._is_restoring = False
         self._fit_later()
-        if not is_filtered:
-            self.restore_expansion()
+
+    def _is_shown(self, entry: Entry) -> bool:
+        return not self._words or entry.number in self._matches
 
     def _unfold_above(self, entry: Entry) -> None:
         folded = [index for index in self._indexes_above(entry) if not self.isExpanded(index)]
@@ -262,7 +288,7 @@ class OutlinerView(QTreeView):
     def _indexes_above(self, entry: Entry) -> Iterator[QModelIndex]:
         above = entry.parent
         while above is not None:
-            yield self._proxy.mapFromSource(self._model.index_of(above))
+            yield self._model.index_of(above)
             above = above.parent
 
     def _opens(self, entry: Entry) -> bool:
@@ -276,7 +302,7 @@ class OutlinerView(QTreeView):
 
     def _remember(self, index: QModelIndex, is_open: bool) -> None:
         entry = self._entry(index)
-        if entry is not None and not self._is_restoring and not self._proxy.is_active:
+        if entry is not None and not self._is_restoring and not self._words:
             self._choice[entry.key] = is_open
 
     # Mouse and keys
@@ -325,8 +351,8 @@ class OutlinerView(QTreeView):
         super().mouseDoubleClickEvent(event)
 
     def event(self, event: QEvent) -> bool:
-        is_claimed = event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent)
-        if is_claimed and event.key() == Qt.Key.Key_Delete and not event.modifiers():
+        is_delete = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Delete and not event.modifiers()
+        if is_delete and event.type() == QEvent.Type.ShortcutOverride:
             event.accept()
             return True
         return super().event(event)
@@ -358,7 +384,7 @@ class OutlinerView(QTreeView):
         return place.x() > self._delegate.name_right(option, index)
 
     def _entry(self, index: QModelIndex) -> Entry | None:
-        return self._model.entry(self._proxy.mapToSource(index))
+        return self._model.entry(index)
 
 
 def _depth(entry: Entry) -> int:

@@ -350,6 +350,7 @@ class Divider(ViewportOverlay):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, takes_mouse=True)
+        self._parent = parent
         self._value = 0.5
         self._start: float | None = None
         self._offset = 0.0
@@ -376,12 +377,11 @@ class Divider(ViewportOverlay):
 
     def place(self) -> None:
         """Updates the geometry from the size of the parent."""
-        parent = self.parentWidget()
-        x = round(self._value * parent.width())
-        self.setGeometry(QRect(x - _GRIP // 2, 0, _GRIP, parent.height()))
+        x = round(self._value * self._parent.width())
+        self.setGeometry(QRect(x - _GRIP // 2, 0, _GRIP, self._parent.height()))
 
     def sizeHint(self) -> QSize:
-        return QSize(_GRIP, self.parentWidget().height())
+        return QSize(_GRIP, self._parent.height())
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
@@ -389,14 +389,14 @@ class Divider(ViewportOverlay):
             return
         self._start = self._value
         # Keeps the distance to the mouse, so that a press does not move the divider.
-        self._offset = self._value * self.parentWidget().width() - self._parent_x(event)
+        self._offset = self._value * self._parent.width() - self._parent_x(event)
         self.grabKeyboard()
         self.edit_started.emit()
         self.update()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self.is_held:
-            width = max(1, self.parentWidget().width())
+            width = max(1, self._parent.width())
             self._move_to((self._parent_x(event) + self._offset) / width)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:

@@ -1,27 +1,32 @@
-"""Helpers for panels: buttons, lists and layouts."""
+"""Parts of panels: buttons, lists, layouts, a filled bar, the placeholder of an empty panel, and a question."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from PySide6.QtCore import QMargins, QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtCore import QMargins, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QBoxLayout,
     QFrame,
+    QHBoxLayout,
+    QLabel,
     QLayout,
     QLayoutItem,
+    QPushButton,
     QScrollArea,
     QSizePolicy,
     QSplitter,
     QStackedWidget,
     QToolButton,
     QTreeView,
+    QVBoxLayout,
     QWidget,
 )
 
-from sinew.widgets.icons import icon
-from sinew.widgets.theme import SPACE, dress, tabular
+from sinew.widgets.icons import GlyphLabel, icon
+from sinew.widgets.texts import label_text
+from sinew.widgets.theme import SPACE, SPACE_WIDE, dress, tabular
 
 Part = QWidget | QLayout
 Box = TypeVar("Box", bound=QBoxLayout)
@@ -193,10 +198,14 @@ class Pages(QStackedWidget):
         self.currentChanged.connect(lambda _: self.updateGeometry())
 
     def minimumSizeHint(self) -> QSize:
-        return self.currentWidget().minimumSizeHint().expandedTo(self.currentWidget().minimumSize())
+        page = self.currentWidget()
+        assert page is not None
+        return page.minimumSizeHint().expandedTo(page.minimumSize())
 
     def sizeHint(self) -> QSize:
-        return self.currentWidget().sizeHint()
+        page = self.currentWidget()
+        assert page is not None
+        return page.sizeHint()
 
     def hasHeightForWidth(self) -> bool:
         return False
@@ -207,7 +216,7 @@ class ShallowArea(QScrollArea):
 
     def __init__(self, content: QWidget, height: int) -> None:
         super().__init__()
-        self._height = height
+        self._content, self._height = content, height
         self.setWidget(content)
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -216,7 +225,194 @@ class ShallowArea(QScrollArea):
 
     def minimumSizeHint(self) -> QSize:
         bar = self.verticalScrollBar().sizeHint().width()
-        return QSize(self.widget().minimumSizeHint().width() + bar, self._height)
+        return QSize(self._content.minimumSizeHint().width() + bar, self._height)
 
     def sizeHint(self) -> QSize:
-        return QSize(self.widget().sizeHint().width(), self._height)
+        return QSize(self._content.sizeHint().width(), self._height)
+
+
+_PLACEHOLDER_ICON = 32
+
+
+class EmptyState(QWidget):
+    """An icon if there is room, a title and a hint, centred in the panel.
+
+    Args:
+        icon_name: Key of `sinew.widgets.icons.GLYPHS`.
+        text: Title.
+        hint: Smaller text below.
+    """
+
+    def __init__(self, icon_name: str, text: str, hint: str = "", parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.text = _centred(text)
+        self.hint = _centred(hint)
+        self.hint.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self._glyph = GlyphLabel(icon_name, _PLACEHOLDER_ICON, self)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(SPACE_WIDE, 0, SPACE_WIDE, 0)
+        layout.setSpacing(SPACE)
+        layout.addStretch(1)
+        layout.addWidget(self._glyph, 0, Qt.AlignmentFlag.AlignHCenter)
+        layout.addWidget(self.text)
+        layout.addWidget(self.hint)
+        layout.addStretch(1)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(0, self._height_of_lines())
+
+    def sizeHint(self) -> QSize:
+        return QSize(super().sizeHint().width(), self._height_of_lines())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._glyph.setVisible(self.height() >= self._height_of_lines() + _PLACEHOLDER_ICON + SPACE)
+
+    def _height_of_lines(self) -> int:
+        width = max(self.width() - 2 * SPACE_WIDE, 1)
+        shown = [label for label in (self.text, self.hint) if label.text()]
+        return sum(label.heightForWidth(width) for label in shown) + 3 * SPACE
+
+    def set_text(self, text: str, hint: str = "") -> None:
+        self.text.setText(label_text(text))
+        self.hint.setText(label_text(hint))
+        self.updateGeometry()
+
+
+def _centred(text: str) -> QLabel:
+    label = QLabel(text)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+    label.setWordWrap(True)
+    return label
+
+
+NOTICE_ICON = 18
+
+
+class QuestionBar(QFrame):
+    """A text and a button for each answer; hidden without a question."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setAutoFillBackground(True)
+        self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
+        sign = GlyphLabel("warning", NOTICE_ICON, self)
+        sign.set_tint("warning")
+        self.label = QLabel(self)
+        self.label.setTextFormat(Qt.TextFormat.PlainText)
+        self.label.setWordWrap(True)
+        self.buttons: list[QPushButton] = []
+        margins = QMargins(SPACE_WIDE, SPACE, SPACE_WIDE, SPACE)
+        self._layout = packed(QHBoxLayout(self), sign, spacing=SPACE_WIDE, margins=margins)
+        self._layout.addWidget(self.label, 1)
+        self.hide()
+
+    def ask(self, text: str, details: str = "", *answers: tuple[str, str, Callable[[], object]]) -> None:
+        """Replaces the question; hides for "".
+
+        Args:
+            text: The question.
+            details: Tooltip.
+            answers: Text, tip and callback of each button.
+        """
+        while self.buttons:
+            self.buttons.pop().deleteLater()
+        for caption, tip, act in answers:
+            button = QPushButton(caption, self)
+            button.setToolTip(tip)
+            button.clicked.connect(self.hide)
+            button.clicked.connect(lambda _checked=False, act=act: act())
+            self._layout.addWidget(button)
+            self.buttons.append(button)
+        self.label.setText(text)
+        self.setToolTip(details)
+        self.setVisible(bool(text))
+
+
+class ElidedLabel(QWidget):
+    """One line of text, elided to the width; the tooltip shows all of it."""
+
+    def __init__(self, mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._mode = mode
+        self._text = ""
+        self._placeholder = ""
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+
+    def text(self) -> str:
+        return self._text
+
+    def set_text(self, text: str, placeholder: str = "") -> None:
+        """Shows a text, or a dim placeholder if it is empty."""
+        self._text, self._placeholder = text, placeholder
+        self.setToolTip(text)
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        metrics = self.fontMetrics()
+        return QSize(metrics.horizontalAdvance(self._text or self._placeholder), metrics.height() + 2 * SPACE)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        shown = self._text or self._placeholder
+        role = QPalette.ColorRole.WindowText if self._text else QPalette.ColorRole.PlaceholderText
+        with QPainter(self) as painter:
+            painter.setPen(self.palette().color(role))
+            text = self.fontMetrics().elidedText(shown, self._mode, self.width())
+            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
+
+
+_FILL_ALPHA = 110
+_RADIUS = 3.0
+
+
+class FillBar(QWidget):
+    """Base of bars that are filled from the left, with a text at each end."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFont(tabular(self.font()))
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def texts(self) -> tuple[str, str]:
+        raise NotImplementedError
+
+    def fill(self) -> tuple[float, QColor] | None:
+        """Filled part, 0 to 1, and its colour; None for an empty bar."""
+        raise NotImplementedError
+
+    def tints(self) -> tuple[QColor, QColor, QColor]:
+        """Colours of background, edge and texts."""
+        palette, role = self.palette(), QPalette.ColorRole
+        return palette.color(role.Base), palette.color(role.Mid), palette.color(role.WindowText)
+
+    def paint_marks(self, painter: QPainter, box: QRectF) -> None:
+        """Paints below the texts."""
+
+    def size_for(self, text: str) -> QSize:
+        metrics = self.fontMetrics()
+        return QSize(metrics.horizontalAdvance(text) + 2 * SPACE_WIDE, metrics.height() + SPACE_WIDE)
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        box, filled = QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), self.fill()
+        ground, edge, text = self.tints()
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            painter.setPen(QPen(edge, 1.0))
+            painter.setBrush(ground)
+            painter.drawRoundedRect(box, _RADIUS, _RADIUS)
+            if filled is not None:
+                share, colour = filled
+                faint = QColor(colour)
+                faint.setAlpha(_FILL_ALPHA)
+                painter.setClipRect(QRectF(box.left(), box.top(), box.width() * share, box.height()))
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(faint)
+                painter.drawRoundedRect(box, _RADIUS, _RADIUS)
+                painter.setClipping(False)
+                self.paint_marks(painter, box)
+            painter.setPen(text)
+            left, right = self.texts()
+            room = box.adjusted(SPACE_WIDE, 0.0, -SPACE_WIDE, 0.0)
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, left)
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, right)

@@ -1,17 +1,20 @@
-"""The Plots panel: values reported by the selected node over the last minute."""
+"""Plots in the colours of the theme, the Plots panel, and the Bake Distance panel."""
 
-from collections.abc import Callable, Mapping, Sequence
+import html
+from collections import deque
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, QPointF, Qt, QTimer
+from PySide6.QtCore import QEvent, QPointF, Qt, QTimer, Signal
 from PySide6.QtGui import QColor, QHideEvent, QIcon, QPainter, QPalette, QPixmap, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from sinew.widgets.empty_state import EmptyState
-from sinew.widgets.parts import Pages, packed, tool_button
+from sinew.widgets.parts import EmptyState, Pages, packed, tool_button
+from sinew.widgets.texts import label_text
 from sinew.widgets.theme import SPACE, is_dark, tabular
 
 SPAN = 60.0
@@ -21,46 +24,82 @@ CAPACITY = 4096
 """Maximum number of samples; a minute of the fastest reports has fewer."""
 
 
+class Plot(pg.PlotWidget):  # type: ignore[misc]
+    """A plot in the colours of the theme, without menu, buttons and navigation by the mouse.
+
+    Signals:
+        pointed: Horizontal coordinate under the mouse, or None.
+        restyled: The theme or font changed.
+    """
+
+    pointed = Signal(object)
+    restyled = Signal()
+
+    _is_ready = False  # The base constructor already handles events
+
+    def __init__(self, parent: QWidget | None = None, **options: Any) -> None:
+        super().__init__(parent, background=None, **options)
+        self.plotItem.setMenuEnabled(False)
+        self.plotItem.setMouseEnabled(False, False)
+        self.plotItem.hideButtons()
+        for side in ("left", "bottom"):
+            self.getAxis(side).enableAutoSIPrefix(False)
+        self.scene().sigMouseMoved.connect(lambda place: self.pointed.emit(self.x_at(place)))
+        self._is_ready = True
+        self._take_colours()
+
+    def x_at(self, place: QPointF) -> float | None:
+        """Horizontal coordinate at a position of the scene; None outside the axes."""
+        box = self.plotItem.vb
+        return float(box.mapSceneToView(place).x()) if box.sceneBoundingRect().contains(place) else None
+
+    def _take_colours(self) -> None:
+        dim = self.palette().color(QPalette.ColorRole.PlaceholderText)
+        self.setBackground(self.palette().color(QPalette.ColorRole.Window))
+        for side in ("left", "bottom"):
+            self.getAxis(side).setPen(dim)
+            self.getAxis(side).setTextPen(dim)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if self._is_ready and event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
+            self._take_colours()
+            self.restyled.emit()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.pointed.emit(None)
+
+
 class PlotRing:
-    """Ring buffer of samples sorted by time; a sample of an earlier time discards those after it."""
+    """The newest samples, sorted by time; a sample of an earlier time discards those after it."""
 
     def __init__(self, channels: Sequence[str]) -> None:
         self._channels = tuple(channels)
-        self._records = np.zeros((CAPACITY, 1 + len(self._channels)))
-        self._first = self._count = 0
+        self._records: deque[tuple[float, ...]] = deque(maxlen=CAPACITY - 1)
 
     def __len__(self) -> int:
-        return self._count
+        return len(self._records)
 
     def add(self, time: float, values: Mapping[str, float]) -> bool:
         """Adds a sample at a time [s]; returns whether it is new and finite."""
-        record = np.array([time, *(values[name] for name in self._channels)])
-        if not np.isfinite(record).all():
+        record = (time, *(values[name] for name in self._channels))
+        if not np.isfinite(record).all() or (self._records and self._records[-1][0] == time):
             return False
-        if self._count:
-            last = self._records[(self._first + self._count - 1) % CAPACITY, 0]
-            if time == last:
-                return False
-            if time < last:
-                self._go_back(time)
-        self._records[(self._first + self._count) % CAPACITY] = record
-        self._count += 1
-        while self._count > CAPACITY - 1 or self._records[self._first, 0] < time - SPAN:
-            self._first = (self._first + 1) % CAPACITY
-            self._count -= 1
+        while self._records and self._records[-1][0] >= time:
+            self._records.pop()
+        self._records.append(record)
+        while self._records[0][0] < time - SPAN:
+            self._records.popleft()
         return True
 
-    def _go_back(self, time: float) -> None:
-        order = (self._first + np.arange(self._count)) % CAPACITY
-        self._count = int(np.searchsorted(self._records[order, 0], time))
-
     def clear(self) -> None:
-        self._first = self._count = 0
+        self._records.clear()
 
     def series(self) -> dict[str, npt.NDArray[np.float64]]:
         """Arrays of "time" [s] and of every channel, oldest first."""
-        order = (self._first + np.arange(self._count)) % CAPACITY
-        return dict(zip(("time", *self._channels), self._records[order].T, strict=True))
+        columns = np.array(self._records, dtype=np.float64).reshape(-1, 1 + len(self._channels)).T
+        return dict(zip(("time", *self._channels), columns, strict=True))
 
 
 INTERVAL = 100  # [ms] between two redraws
@@ -118,7 +157,18 @@ class Plots(QWidget):
         self.clear_button.clicked.connect(self.clear)
         self._timer = QTimer(self, interval=INTERVAL)
         self._timer.timeout.connect(self._draw_if_stale)
-        self._arrange()
+        bar = packed(QHBoxLayout(), *self.switches.values(), self.moment, spacing=SPACE, margins=SPACE)
+        bar.addStretch(1)
+        bar.addWidget(self.pause_button)
+        bar.addWidget(self.clear_button)
+        pair = QWidget(self)
+        plots = QHBoxLayout(pair)
+        plots.setContentsMargins(SPACE, 0, SPACE, SPACE)
+        plots.addWidget(self.left, 1)
+        plots.addWidget(self.right, 1)
+        self._stack = Pages(self.empty, pair)
+        packed(QVBoxLayout(self), bar, (self._stack, 1))
+        self.left.restyled.connect(self._take_colours)
         self._take_colours()
         self.redraw()
 
@@ -175,13 +225,6 @@ class Plots(QWidget):
                 line.setPos(time)
         self._show_values()
 
-    def _moved_over(self, plot: pg.PlotWidget) -> Callable[[QPointF], None]:
-        def moved(place: QPointF) -> None:
-            inside = plot.plotItem.vb.sceneBoundingRect().contains(place)
-            self.point_at(plot.plotItem.vb.mapSceneToView(place).x() if inside else None)
-
-        return moved
-
     def _show_values(self) -> None:
         values = self.shown_values()
         self.moment.setText("" if self._under_mouse is None else f"at {self._under_mouse:.2f} s")
@@ -191,27 +234,23 @@ class Plots(QWidget):
 
     # --- parts ----------------------------------------------------------------------------------------
 
-    def _make_plot(self, unit: str) -> pg.PlotWidget:
-        plot = pg.PlotWidget(self, background=None)
+    def _make_plot(self, unit: str) -> Plot:
+        plot = Plot(self)
         item = plot.plotItem
-        item.setMenuEnabled(False)
-        item.setMouseEnabled(False, False)
-        item.hideButtons()
         item.setClipToView(True)
         item.setDownsampling(auto=True, mode="peak")
         item.showGrid(x=False, y=True, alpha=0.15)
-        item.getAxis("left").enableAutoSIPrefix(False)
         item.getAxis("left").setWidth(self.fontMetrics().horizontalAdvance("0.0000") + 4 * SPACE)
         item.setLabel("bottom", None)
         item.setTitle(None)
         plot.setAccessibleName(f"Plot [{unit}]")
-        plot.scene().sigMouseMoved.connect(self._moved_over(plot))
+        plot.pointed.connect(self.point_at)
         return plot
 
     def _make_curve(self, channel: PlotChannel) -> pg.PlotDataItem:
         return (self.right if channel.is_right else self.left).plot(antialias=False)
 
-    def _make_line(self, plot: pg.PlotWidget) -> pg.InfiniteLine:
+    def _make_line(self, plot: Plot) -> pg.InfiniteLine:
         line = pg.InfiniteLine(angle=90, movable=False)
         line.setVisible(False)
         plot.addItem(line, ignoreBounds=True)
@@ -228,29 +267,11 @@ class Plots(QWidget):
         switch.toggled.connect(self.curves[channel.name].setVisible)
         return switch
 
-    def _arrange(self) -> None:
-        bar = packed(QHBoxLayout(), *self.switches.values(), self.moment, spacing=SPACE, margins=SPACE)
-        bar.addStretch(1)
-        bar.addWidget(self.pause_button)
-        bar.addWidget(self.clear_button)
-        pair = QWidget(self)
-        plots = QHBoxLayout(pair)
-        plots.setContentsMargins(SPACE, 0, SPACE, SPACE)
-        plots.addWidget(self.left, 1)
-        plots.addWidget(self.right, 1)
-        self._stack = Pages(self.empty, pair)
-        packed(QVBoxLayout(self), bar, (self._stack, 1))
-
     def _take_colours(self) -> None:
         text = self.palette().color(QPalette.ColorRole.WindowText)
         dim = self.palette().color(QPalette.ColorRole.PlaceholderText)
-        for plot, line in self._lines.items():
-            plot.setBackground(self.palette().color(QPalette.ColorRole.Window))
+        for line in self._lines.values():
             line.setPen(pg.mkPen(dim, style=Qt.PenStyle.DashLine))
-            for side in ("left", "bottom"):
-                axis = plot.plotItem.getAxis(side)
-                axis.setPen(dim)
-                axis.setTextPen(dim)
         for name, curve in self.curves.items():
             colours = self._channels[name].colours
             colour = QColor(colours[0 if is_dark() else 1]) if colours else text
@@ -263,15 +284,6 @@ class Plots(QWidget):
         # A panel behind another tab is not hidden, but has no visible region.
         if self._stale and not self.visibleRegion().isEmpty():
             self.redraw()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_stack"):
-            self._take_colours()
-
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self.point_at(None)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -289,3 +301,123 @@ def _swatch(colour: QColor) -> QIcon:
     with QPainter(picture) as painter:
         painter.fillRect(0, _SWATCH // 2 - 2, _SWATCH, 4, colour)
     return QIcon(picture)
+
+
+# Distinct for colour-blind eyes (Okabe and Ito 2008); on dark and on light background.
+_DISTANCE_COLOURS = (("#56b4e9", "#0072b2"), ("#e69f00", "#b37700"), ("#2fbf94", "#00795a"), ("#f08050", "#c04e00"))
+_DISTANCE_HINT = "Bake, choose Detach Bake, change a setting, simulate again, and check View ▸ Compare to Bake."
+
+
+@dataclass(frozen=True, slots=True)
+class DistanceCurve:
+    """Scene times of a node [s], ascending, and its largest and mean distance from its bake [m]."""
+
+    name: str
+    times: Sequence[float]
+    most: Sequence[float]
+    mean: Sequence[float]
+
+
+class DistancePlot(QWidget):
+    """Two curves per node, the mean dashed; shows the values at the playhead or under the mouse.
+
+    Signals:
+        chosen: A time was clicked [s].
+    """
+
+    chosen = Signal(float)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.empty = EmptyState("mdi6.map-marker-distance", "No comparison", _DISTANCE_HINT, self)
+        self.plot = Plot(self)
+        self.text = QLabel(self)
+        self.text.setTextFormat(Qt.TextFormat.RichText)
+        self.text.setFont(tabular(self.text.font()))
+        self._curves: tuple[DistanceCurve, ...] = ()
+        self._lines: list[pg.PlotDataItem] = []
+        self._now, self._scale, self._unit = 0.0, 1e3, "mm"
+        self._under_mouse: float | None = None
+        self.plot.plotItem.setClipToView(True)
+        self.plot.plotItem.showGrid(x=False, y=True, alpha=0.15)
+        self.plot.setAccessibleName("Distance from the bake over time")
+        self.plot.pointed.connect(self.point_at)
+        self.plot.scene().sigMouseClicked.connect(lambda event: self._choose(self.plot.x_at(event.scenePos())))
+        self.plot.restyled.connect(self._restyle)
+        self._playhead = pg.InfiniteLine(angle=90, movable=False)
+        self.plot.addItem(self._playhead, ignoreBounds=True)
+        body = QWidget(self)
+        packed(QVBoxLayout(body), (self.plot, 1), margins=SPACE)
+        self._stack = Pages(self.empty, body)
+        bar = packed(QHBoxLayout(), (self.text, 1), margins=SPACE)
+        packed(QVBoxLayout(self), bar, (self._stack, 1))
+        self.set_curves(())
+
+    def set_curves(self, curves: Sequence[DistanceCurve]) -> None:
+        """Sets the curves; empty if no bake is compared."""
+        self._curves = tuple(curves)
+        most = max((max(curve.most) for curve in curves), default=0.0)
+        self._scale, self._unit = (1.0, "m") if most >= 1.0 else (1e3, "mm")
+        self._stack.setCurrentIndex(1 if curves else 0)
+        self.text.setVisible(bool(curves))
+        for line in self._lines:
+            self.plot.removeItem(line)
+        self._lines = []
+        for curve in self._curves:
+            for values in (curve.most, curve.mean):
+                self._lines.append(self.plot.plot(np.array(curve.times), np.array(values) * self._scale))
+        self.plot.plotItem.setLabel("left", self._unit)
+        self.plot.setYRange(0.0, max(most * self._scale, 1e-3), padding=0.05)
+        self._take_colours()
+        self._show_values()
+
+    def set_now(self, time: float) -> None:
+        """Sets the time of the playhead [s]."""
+        self._now = time
+        self._playhead.setPos(time)
+        self._show_values()
+
+    def point_at(self, time: float | None) -> None:
+        """Sets the time under the mouse [s], or None."""
+        self._under_mouse = time
+        self._show_values()
+
+    def distances_now(self) -> list[tuple[str, float, float]]:
+        """Name, largest and mean distance [m] of each node at the current time, if it is known there."""
+        time, distances = self._now if self._under_mouse is None else self._under_mouse, []
+        for curve in self._curves:
+            times = np.array(curve.times)
+            place = int(np.abs(times - time).argmin())
+            if abs(times[place] - time) <= 1.0 / 30.0:
+                distances.append((curve.name, curve.most[place], curve.mean[place]))
+        return distances
+
+    # --- parts ----------------------------------------------------------------------------------------
+
+    def _choose(self, time: float | None) -> None:
+        if time is not None and self._curves:
+            self.chosen.emit(max(time, 0.0))
+
+    def _show_values(self) -> None:
+        names = [curve.name for curve in self._curves]
+        parts = []
+        for name, most, mean in self.distances_now():
+            colour = self._colour(names.index(name))
+            most_text, mean_text = (f"{distance * self._scale:.3g} {self._unit}" for distance in (most, mean))
+            swatch, label = f'<span style="color:{colour}">■</span>', html.escape(label_text(name))
+            parts.append(f"{swatch} {label}: {most_text} maximum, {mean_text} mean (dashed)")
+        time = self._now if self._under_mouse is None else self._under_mouse
+        self.text.setText(f"{'&nbsp;&nbsp; '.join(parts) or 'No comparison'} at {time:.2f} s")
+
+    def _colour(self, number: int) -> str:
+        return _DISTANCE_COLOURS[number % len(_DISTANCE_COLOURS)][0 if is_dark() else 1]
+
+    def _take_colours(self) -> None:
+        self._playhead.setPen(pg.mkPen(self.palette().color(QPalette.ColorRole.Highlight)))
+        for number, line in enumerate(self._lines):
+            style = Qt.PenStyle.DashLine if number % 2 else Qt.PenStyle.SolidLine
+            line.setPen(pg.mkPen(self._colour(number // 2), width=1, style=style))
+
+    def _restyle(self) -> None:
+        self._take_colours()
+        self._show_values()

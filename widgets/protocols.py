@@ -23,7 +23,8 @@ class EditTarget(Protocol):
         changed: Emits a `sinew.sim.scene.change.Change` after each change: edit, undo, redo or open.
     """
 
-    changed: SignalInstance
+    @property
+    def changed(self) -> SignalInstance: ...
 
     @property
     def scene(self) -> Scene:

@@ -1,4 +1,4 @@
-"""The start page of an empty scene: samples, recent files, open and tour."""
+"""The start page of an empty scene: samples, recent files, open and tour; and the cards of the tour."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,8 +59,8 @@ class StartPage(QFrame):
         self._grid, self._columns = QGridLayout(), 0
         self._grid.setSpacing(SPACE)
         self._recent = QWidget(self)
-        files = packed(QVBoxLayout(self._recent), QLabel("Recent Files", self._recent), spacing=SPACE)
-        files.setAlignment(Qt.AlignmentFlag.AlignTop)
+        self._files = packed(QVBoxLayout(self._recent), QLabel("Recent Files", self._recent), spacing=SPACE)
+        self._files.setAlignment(Qt.AlignmentFlag.AlignTop)
         offered = packed(QHBoxLayout(), self._grid, self._recent, spacing=2 * SPACE_WIDE)
         buttons = packed(QHBoxLayout(), self.open_button, self.tour_button, spacing=SPACE_WIDE)
         buttons.addStretch(1)
@@ -73,8 +73,10 @@ class StartPage(QFrame):
             button.deleteLater()  # not at once: it may be the sender
         self.recent = [self._file(path) for path in [path for path in paths if path.is_file()][:_RECENT_MAX]]
         for button in self.recent:
-            self._recent.layout().addWidget(button)
-        self.place(self.parentWidget().width(), self.parentWidget().height())
+            self._files.addWidget(button)
+        parent = self.parentWidget()
+        assert parent is not None
+        self.place(parent.width(), parent.height())
 
     def place(self, width: int, height: int) -> None:
         """Fits into the middle of a viewport of this size [px]."""
@@ -116,3 +118,67 @@ class StartPage(QFrame):
         card.setAutoRaise(True)
         card.clicked.connect(lambda: self.chosen.emit(sample.path))
         return card
+
+
+_WIDTH = 300
+
+
+@dataclass(frozen=True, slots=True)
+class TourStep:
+    title: str
+    text: str
+    panel: str = ""  # Panel to raise, or ""
+
+
+class TourCard(QFrame):
+    """Shows one step at a time; hidden until it is started.
+
+    Signals:
+        shown: Another `TourStep` is shown.
+    """
+
+    shown = Signal(object)
+
+    def __init__(self, steps: Sequence[TourStep], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._steps, self.number = tuple(steps), 0
+        self.setAutoFillBackground(True)
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.title, self.text, self.count = QLabel(self), QLabel(self), QLabel(self)
+        font = self.title.font()
+        font.setBold(True)
+        self.title.setFont(font)
+        for label in (self.title, self.text):
+            label.setTextFormat(Qt.TextFormat.PlainText)
+            label.setWordWrap(True)
+        self.count.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.back_button, self.next_button = QPushButton("Back", self), QPushButton("Next", self)
+        self.close_button = QPushButton("Close", self)
+        self.back_button.clicked.connect(lambda: self.go(self.number - 1))
+        self.next_button.clicked.connect(lambda: self.go(self.number + 1))
+        self.close_button.clicked.connect(self.hide)
+        buttons = packed(QHBoxLayout(), self.count, spacing=SPACE)
+        buttons.addStretch(1)
+        for button in (self.close_button, self.back_button, self.next_button):
+            buttons.addWidget(button)
+        packed(QVBoxLayout(self), self.title, self.text, buttons, spacing=SPACE_WIDE, margins=SPACE_WIDE)
+        self.setFixedWidth(_WIDTH)
+        self.hide()
+
+    def go(self, number: int) -> None:
+        """Shows a step; hides after the last one."""
+        if not 0 <= number < len(self._steps):
+            self.hide()
+            return
+        self.number = number
+        step, last = self._steps[number], number + 1 == len(self._steps)
+        self.title.setText(step.title)
+        self.text.setText(step.text)
+        self.count.setText(f"Step {number + 1} of {len(self._steps)}")
+        self.back_button.setEnabled(number > 0)
+        self.next_button.setText("Done" if last else "Next")
+        self.text.setFixedHeight(self.text.heightForWidth(_WIDTH - 2 * SPACE_WIDE - 2 * self.frameWidth()))
+        self.adjustSize()
+        self.show()
+        self.raise_()
+        self.shown.emit(step)

@@ -62,6 +62,7 @@ class Viewport(QOpenGLWidget):
         self._press: QPointF | None = None
         self._modifiers = Qt.KeyboardModifier.NoModifier
         self._dragging = self._resizing = False
+        self._blocks = 0  # of `gl_current`
         # The client may keep the previous image.
         self.setUpdateBehavior(QOpenGLWidget.UpdateBehavior.PartialUpdate)
         self.setMouseTracking(True)
@@ -106,13 +107,16 @@ class Viewport(QOpenGLWidget):
 
     @contextmanager
     def gl_current(self) -> Iterator[None]:
-        """Makes the context current within a block; required for all GL calls outside of painting."""
+        """Makes the context current within a block; required for all GL calls outside of painting.  May be nested."""
         self.makeCurrent()
         self._client.gl_enter(self.defaultFramebufferObject())  # it changes with the size
+        self._blocks += 1
         try:
             yield
         finally:
-            self.doneCurrent()
+            self._blocks -= 1
+            if not self._blocks:
+                self.doneCurrent()
 
     def release(self) -> None:
         if self.context() is not None:

@@ -1,25 +1,67 @@
 """`sinew bench`: measures this machine; prints a table and writes JSON."""
 
 import argparse
-import importlib
 import json
 import platform
+import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import time
 from pathlib import Path
-from typing import Any
 
+from sinew import resources
 from sinew.app.cli.failure import CommandError, print_line, print_warnings
 from sinew.app.cli.options import add_back_end_option, output_file, positive, require_folder
 from sinew.app.cli.progress import Progress
 from sinew.sim.assets.formats import Format, Formats
 from sinew.sim.bench.report import BaselineReport, ReportError, comparison, differences, read_report, report, table
-from sinew.sim.bench.runner import ON_ONE_BACK_END, SYSTEMS, Row
+from sinew.sim.bench.runner import SYSTEMS, Row, row_of, rows_of
 from sinew.sim.export.atomic_file import atomic_file
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
 from sinew.sim.printable import counted
+
+LAUNCH = "launch"
+NAMES = (*SYSTEMS, LAUNCH)
+"""Everything that is measured."""
+
+SAMPLE = "projects/humanoid.sinew"
+FIRST_FRAME = "first-frame"
+"""First word of the line that the editor prints after the first frame with --exit-after-first-frame."""
+
+PATIENCE = 120.0
+"""Time limit of one launch [s]."""
+
+
+def launch_rows(repeat: int) -> list[Row]:
+    """One row for the sample project.
+
+    Raises:
+        CommandError: If an editor fails or ends without a frame, for instance without a display.
+    """
+    sample = resources.path(SAMPLE)
+    _launch(sample)
+    durations = [_launch(sample) for _ in range(repeat)]
+    return [row_of("launch", "editor with sample project", 1, "windows", durations)]
+
+
+def _launch(project: Path) -> float:
+    command = [sys.executable, "-m", "sinew", str(project), "--exit-after-first-frame"]
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    elapsed = time.perf_counter() - start
+    try:
+        _, errors = process.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise CommandError("launch", "", f"the editor did not end within {PATIENCE:g} s") from None
+    if process.returncode != 0 or not line.startswith(FIRST_FRAME):
+        last = errors.strip().splitlines()[-1:] or ["no message"]
+        raise CommandError("launch", "", f"the editor ended with status {process.returncode}: {last[0]}")
+    return elapsed
+
 
 REPORTS = Formats(Format(name="JSON", suffixes=(".json",)))
 
@@ -30,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="SYSTEM",
         type=system,
-        help=f"what to measure: {', '.join(SYSTEMS)}; everything by default",
+        help=f"what to measure: {', '.join(NAMES)}; everything by default",
     )
     parser.add_argument("--sizes", type=sizes, metavar="N,N,...", help="element counts instead of the defaults")
     parser.add_argument("--repeat", type=positive, default=5, metavar="R", help="repetitions (default: %(default)s)")
@@ -44,28 +86,26 @@ def run(options: argparse.Namespace) -> None:
         require_folder(options.json)
     old = old_report(options.compare) if options.compare is not None else None
     machine = machine_facts()
-    names = list(dict.fromkeys(options.systems)) or list(SYSTEMS)
-    rows = measured(names, options.sizes, options.repeat, options.backend)
-    for key, value in machine.items():
-        print(f"{key}: {value}")
-    print(table(rows))
-    if old is not None:
-        print_comparison(machine, rows, old, options.compare)
-    if options.json is not None:
-        write_json(options.json, machine, rows)
-        print_line(f"{options.json}: {counted(len(rows), 'row')}")
-
-
-def measured(names: Sequence[str], sizes: Sequence[int] | None, repeat: int, backend: BackEndChoice) -> list[Row]:
-    chosen: dict[str, Any] = {"sizes": sizes} if sizes else {}
+    names = list(dict.fromkeys(options.systems)) or list(NAMES)
     rows: list[Row] = []
     with Progress("measuring") as progress:
         for index, name in enumerate(names):
             progress(index / len(names))
-            module = importlib.import_module(SYSTEMS[name])
-            on = {"backend": backend} if name in ON_ONE_BACK_END else {}
-            rows += getattr(module, f"{name}_rows")(repeat, **chosen, **on)
-    return rows
+            if name == LAUNCH:
+                rows += launch_rows(options.repeat)
+            else:
+                rows += rows_of(name, options.repeat, options.sizes or (), options.backend)
+    for key, value in machine.items():
+        print(f"{key}: {value}")
+    print(table(rows))
+    if old is not None:
+        print(f"\ncompared with {options.compare}, less than 1 is faster:")
+        print(comparison(rows, old))
+        print_warnings(options.compare, differences(machine, old))
+    if options.json is not None:
+        with atomic_file(options.json) as file:
+            file.write((json.dumps(report(machine, rows), indent=2, ensure_ascii=False) + "\n").encode())
+        print_line(f"{options.json}: {counted(len(rows), 'row')}")
 
 
 def old_report(path: Path) -> BaselineReport:
@@ -74,12 +114,6 @@ def old_report(path: Path) -> BaselineReport:
         return read_report(path)
     except ReportError as error:
         raise CommandError(path, "", str(error)) from error
-
-
-def print_comparison(machine: Mapping[str, str], rows: Sequence[Row], old: BaselineReport, path: Path) -> None:
-    print(f"\ncompared with {path}, less than 1 is faster:")
-    print(comparison(rows, old))
-    print_warnings(path, differences(machine, old))
 
 
 def machine_facts() -> dict[str, str]:
@@ -105,14 +139,9 @@ def processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def write_json(path: Path, machine: dict[str, str], rows: Sequence[Row]) -> None:
-    with atomic_file(path) as file:
-        file.write((json.dumps(report(machine, rows), indent=2, ensure_ascii=False) + "\n").encode())
-
-
 def system(text: str) -> str:
-    if text not in SYSTEMS:
-        raise argparse.ArgumentTypeError(f"there is no {text!r}; there are: {', '.join(SYSTEMS)}")
+    if text not in NAMES:
+        raise argparse.ArgumentTypeError(f"there is no {text!r}; there are: {', '.join(NAMES)}")
     return text
 
 

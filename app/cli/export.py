@@ -27,8 +27,7 @@ from sinew.sim.assets.build import build_model
 from sinew.sim.assets.load import read_raw
 from sinew.sim.characters.materials import missing_images, missing_lines
 from sinew.sim.export.atomic_file import naming
-from sinew.sim.export.error import require_package
-from sinew.sim.export.formats import EXPORT_FORMATS, MODEL_WRITERS, SCENE_FORMATS, Characters
+from sinew.sim.export.formats import EXPORT_FORMATS, MODEL_WRITERS, SCENE_FORMATS, Characters, require_package
 from sinew.sim.export.scene.writing import CHARACTERS, write_scene
 from sinew.sim.printable import counted, size_text
 from sinew.sim.scene.params import validated

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from sinew.app.files.project_json import ProjectError
 from sinew.sim.assets.raw import ModelError
 from sinew.sim.cache.bake import BakeError
-from sinew.sim.export.error import ExportError
+from sinew.sim.export.formats import ExportError
 from sinew.sim.printable import printable
 
 DONE, FAILED, WRONG_COMMAND_LINE = 0, 1, 2

@@ -14,8 +14,15 @@ from sinew.app.cli.failure import print_line, print_warnings
 from sinew.sim.assets.formats import resolved
 from sinew.sim.assets.images import ImageError, load_image
 from sinew.sim.export.atomic_file import atomic_path, naming
-from sinew.sim.export.error import ExportError, failures_of_libraries
-from sinew.sim.export.formats import IMAGE_WRITERS, LAYER_FORMATS, RENDER_FORMATS, VIDEO_FORMATS, VideoFormat
+from sinew.sim.export.formats import (
+    IMAGE_WRITERS,
+    LAYER_FORMATS,
+    RENDER_FORMATS,
+    VIDEO_FORMATS,
+    ExportError,
+    VideoFormat,
+    failures_of_libraries,
+)
 from sinew.sim.export.image import Layers
 from sinew.sim.export.video_file import ReadBack, Video
 from sinew.sim.printable import size_text

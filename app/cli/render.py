@@ -33,8 +33,7 @@ from sinew.app.cli.variants import add_variant_options, annotated, joined, setti
 from sinew.app.files.project_file import is_project
 from sinew.sim.assets.model import Clip
 from sinew.sim.characters.settings import SkinningMethod
-from sinew.sim.export.error import require_package
-from sinew.sim.export.formats import RENDER_FORMATS
+from sinew.sim.export.formats import RENDER_FORMATS, require_package
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds import KINDS
 from sinew.sim.profile.sample import SEPARATOR, SceneMoment

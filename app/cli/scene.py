@@ -17,7 +17,7 @@ from sinew.sim.assets.model import CharacterModel, Clip, ImageSource
 from sinew.sim.assets.scene_assets import FIELDS, Asset, SceneAssets, load_asset
 from sinew.sim.characters.loaded_model import load_textures
 from sinew.sim.characters.materials import MissingImage, missing_images, missing_lines
-from sinew.sim.characters.placement import active_clip
+from sinew.sim.characters.playing import active_clip
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse

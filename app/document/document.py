@@ -210,9 +210,9 @@ class Document(QObject):
         if gesture.state is GestureState.OPEN:
             gesture.state = GestureState.ENDED
 
-    def cancel_gesture(self, gesture: Gesture) -> None:
+    def cancel_gesture(self, gesture: object) -> None:
         """Restores what the gesture changed and leaves no entry; later edits with this token are ignored."""
-        if gesture.state is not GestureState.OPEN:
+        if not isinstance(gesture, Gesture) or gesture.state is not GestureState.OPEN:
             return
         gesture.state = GestureState.CANCELLED
         if gesture.looks:

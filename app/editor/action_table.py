@@ -4,6 +4,7 @@ import importlib.metadata
 import platform
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtGui import QGuiApplication, QImageWriter
 from PySide6.QtWidgets import QMessageBox
@@ -29,7 +30,7 @@ from sinew.sim.assets.formats import IMAGE_FORMATS
 from sinew.sim.assets.raw import RawModel
 from sinew.sim.cache.bake import is_bake
 from sinew.sim.cache.step_store import CacheBudget
-from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.characters.settings import SkinningMethod, model_settings
 from sinew.sim.export.formats import MODEL_WRITERS, SCENE_FORMATS, Writer
 from sinew.sim.gl.back_end import TITLES, BackEndChoice
 from sinew.sim.kinds import KINDS
@@ -44,6 +45,9 @@ from sinew.widgets.texts import file_filter
 from sinew.widgets.theme import ThemeMode
 
 Kinds = Mapping[str, Panel]
+
+
+T = TypeVar("T")
 
 
 def _export_id(name: str) -> str:
@@ -161,10 +165,18 @@ def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, 
     ])  # fmt: skip
 
 
+def _choice(
+    action_id: str, title: str, tip: str, choose: Callable[[T], object], chosen: Callable[[], T | None], value: T,
+    *keys: str, icon: str = "",
+) -> Action:  # fmt: skip
+    """An action that chooses one of several values, and is on while it is chosen."""
+    return Action(action_id, title, tip, lambda _: choose(value), keys, icon, is_on=lambda: chosen() is value)
+
+
 def _handle_actions(handles: HandleTool) -> list[Action]:
     return [
-        Action(f"handle.{mode.value}", title, f"Handles that {verb} the selected object.",
-               lambda _, mode=mode: handles.set_mode(mode), (key,), icon, is_on=lambda mode=mode: handles.mode is mode)
+        _choice(f"handle.{mode.value}", title, f"Handles that {verb} the selected object.",
+                handles.set_mode, lambda: handles.mode, mode, key, icon=icon)
         for mode, title, verb, key, icon in (
             (HandleMode.MOVE, "&Move", "move", "G", "mdi6.arrow-all"),
             (HandleMode.ROTATE, "&Rotate", "rotate", "R", "mdi6.rotate-3d-variant"),
@@ -249,7 +261,7 @@ def skinning_menu(context: EditorContext) -> Menu:
     def skin(method: SkinningMethod, title: str, tip: str, *keys: str, short: str = "") -> Action:
         def is_on() -> bool:
             node, comparison = active.node, document.scene.view.comparison
-            return node is not None and comparison is SkinningComparison.OFF and node.settings.skinning is method
+            return node is not None and comparison is SkinningComparison.OFF and model_settings(node).skinning is method
 
         return Action(f"skin.{method.value}", title, tip, lambda _: edits.skin_by(method), keys, short=short,
                       condition=lambda: _no_model(context), is_on=is_on)  # fmt: skip
@@ -299,7 +311,7 @@ def playback_menu(context: EditorContext, binding: TimelineBinding) -> Menu:
                binding.set_snapping, is_on=lambda: binding.snaps),
         Action("play.bind_pose", "&Bind Pose", "Show the pose the skeleton was bound in.", binding.set_bind_pose,
                ("B",), condition=lambda: _no_model(context),
-               is_on=lambda: bool(active.node and active.node.settings.bind_pose)),
+               is_on=lambda: bool(active.node and model_settings(active.node).bind_pose)),
     ])  # fmt: skip
 
 
@@ -358,9 +370,8 @@ def simulation_menu(context: EditorContext, work: SimulationWork, preferences: P
 
 def _back_ends(preferences: Preferences) -> Menu:
     return Menu("&Back End", [
-        Action(f"back_end.{choice.value}", f"&{TITLES[choice]}", tip,
-               lambda _, choice=choice: preferences.set_back_end(choice),
-               is_on=lambda choice=choice: preferences.back_end is choice)
+        _choice(f"back_end.{choice.value}", f"&{TITLES[choice]}", tip,
+                preferences.set_back_end, lambda: preferences.back_end, choice)
         for choice, tip in {
             BackEndChoice.AUTO: "Simulate and skin with the faster one for the number of elements on this machine.",
             BackEndChoice.TF: "Simulate and skin by transform feedback, which every GPU supports.",
@@ -371,9 +382,8 @@ def _back_ends(preferences: Preferences) -> Menu:
 
 def _cache_limits(preferences: Preferences) -> Menu:
     return Menu("Cache &Limit", [
-        Action(f"step_room.{size.value}", size.value, "Disk space for cached steps.",
-               lambda _, size=size: preferences.set_cache_budget(size),
-               is_on=lambda size=size: preferences.cache_budget is size)
+        _choice(f"step_room.{size.value}", size.value, "Disk space for cached steps.",
+                preferences.set_cache_budget, lambda: preferences.cache_budget, size)
         for size in CacheBudget
     ])  # fmt: skip
 
@@ -403,8 +413,7 @@ def timing_menu(timings: TimingsPanel, measure: Callable[[bool], None], compare:
 
 def window_menu(window: MainWindow, preferences: Preferences) -> Menu:
     themes = Menu("&Theme", [
-        Action(f"theme.{mode.value}", title, tip, lambda _, mode=mode: preferences.set_theme(mode),
-               is_on=lambda mode=mode: preferences.theme.mode is mode)
+        _choice(f"theme.{mode.value}", title, tip, preferences.set_theme, lambda: preferences.theme.mode, mode)
         for mode, title, tip in (
             (ThemeMode.AUTO, "Follow the &System", "Dark or light like the system."),
             (ThemeMode.DARK, "&Dark", "Always dark."),
@@ -498,7 +507,7 @@ def show_about(context: EditorContext, window: MainWindow) -> None:
 
 def save_screenshot(context: EditorContext) -> None:
     """Asks for a file and saves an image of the viewport with its overlays."""
-    writable = {f".{name.data().decode()}" for name in QImageWriter.supportedImageFormats()}
+    writable = {f".{bytes(name.data()).decode()}" for name in QImageWriter.supportedImageFormats()}
     suffixes = [suffix for suffix in IMAGE_FORMATS.suffixes() if suffix in writable]
     suggestion = Path(f"{context.document.title}{suffixes[0]}")
     path = context.dialogs.save_path("Save screenshot", suggestion, file_filter("Images", suffixes))

@@ -1,5 +1,6 @@
 """Reads files that other programs change, and asks before reading files outside the folders of the project."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -14,6 +15,9 @@ from sinew.app.files.project_files import ProjectFiles
 from sinew.app.files.project_paths import OutsideFile, outside_question
 from sinew.app.files.scene_files import SceneFiles
 from sinew.sim.printable import printable
+
+Answer = tuple[str, str, Callable[[], object]]
+"""Text and tip of a button, and what it does."""
 
 
 class DiskChanges(QObject):
@@ -78,13 +82,13 @@ class DiskChanges(QObject):
         leave = ("Leave out", "Show the project without these files.", self._access.leave_out)
         self._window.question.ask(*outside_question(files), read, leave)
 
-    def _ask(self, text: str, *answers: tuple) -> None:
+    def _ask(self, text: str, *answers: Answer) -> None:
         path = self._document.path or Path()
         self._asked = path, self._document.digest
         self._window.disk_question.ask(f"{printable(path.name)} {text}", printable(str(path)), *answers)
 
     @property
-    def _reload(self) -> tuple:
+    def _reload(self) -> Answer:
         return "Reload", "Load the file again. Unsaved changes are lost.", self._files.reload
 
     def _save_anyway(self) -> None:

@@ -171,13 +171,16 @@ class Docks(QObject):
         shown = [dock for spec in self._drawers if (dock := self._docks[spec.id]).isVisible() and not dock.isFloating()]
         # Qt reports all tabs as visible, but only the front one has a height.
         drawer = max(shown, key=lambda dock: dock.geometry().bottom(), default=None)
-        shortage = window.height() // 2 - window.centralWidget().height()
+        layout, centre = window.layout(), window.centralWidget()
+        assert layout is not None
+        assert centre is not None
+        shortage = window.height() // 2 - centre.height()
         if shortage <= 0 or drawer is None or not timeline.isVisible() or timeline.isFloating():
             return
         given = min(shortage, drawer.height() - drawer.minimumSizeHint().height())
         heights = [timeline.height() - shortage + given, drawer.height() - given]
         window.resizeDocks([timeline, drawer], [max(height, 1) for height in heights], Qt.Orientation.Vertical)
-        window.layout().activate()
+        layout.activate()
         self._squeezed = timeline.height() if shortage > given else 0
 
     @contextmanager
@@ -223,20 +226,23 @@ class Docks(QObject):
         timeline, height = self._docks[TIMELINE.id], self._timeline_height
         if not timeline.isVisible() or timeline.isFloating():
             return
-        self._window.layout().activate()
+        layout, centre = self._window.layout(), self._window.centralWidget()
+        assert layout is not None
+        assert centre is not None
+        layout.activate()
         docks, heights = [timeline], [height]
         dock = self._docks[self._opened.id] if self._opened is not None else None
         if self._opened is not None and dock is not None and dock.isVisible() and not dock.isFloating():
-            bottom = self._window.centralWidget().geometry().bottom()
+            bottom = centre.geometry().bottom()
             below = self._docks[self._opened.id].geometry().bottom() - bottom
-            free = below + self._window.centralWidget().height() - height - self._window.height() // 2 - _HANDLES
+            free = below + centre.height() - height - self._window.height() // 2 - _HANDLES
             docks.append(dock)
             useful = max(self._opened.size, round(self._window.height() * DRAWER_SHARE))
             heights.append(max(min(self._drawer_height or useful, free), dock.height(), 1))
         requested = tuple(heights)
         for _ in range(_PASSES):
             self._window.resizeDocks(docks, heights, Qt.Orientation.Vertical)
-            self._window.layout().activate()
+            layout.activate()
             shortage = max(height - dock.height() for height, dock in zip(requested, docks, strict=True))
             if len(docks) < 2 or shortage <= 0:
                 break

@@ -1,18 +1,38 @@
 """DragTool: highlights and drags particles of any kind whose system is `Draggable`."""
 
-from PySide6.QtCore import QPointF, QTimer
+from dataclasses import dataclass, replace
+
+from pyglm import glm
+from PySide6.QtCore import QPointF, Qt, QTimer
 
 from sinew.app.editor.editor_context import EditorContext
-from sinew.app.editor.particle_drag import ParticleDrag, ParticlePicker
-from sinew.sim.kinds.contract import Tool
+from sinew.sim.kinds.contract import Draggable, Grab, Tool, stop_reason
 from sinew.sim.render.render_view import ParticleRef
+from sinew.sim.scene.scene import NodeId
 
 HOVER_MS = 30
 """Interval of picking while the mouse moves [ms]; picking waits for the GPU."""
 
+PULL_HINT = "Dragging: release to stop"
+PULL_HELD_HINT = "Dragging: simulates until you release · Space: play"
+
+REACH = 28.0
+"""Radius around a dragged particle within which others follow [px]."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Press:
+    """A pressed particle, its world position [m], and its offset from the mouse [m]."""
+
+    particle: ParticleRef
+    place: glm.dvec3
+    offset: glm.dvec3
+
 
 class DragTool(Tool):
-    """Drags particles of a kind; a `Panel` lists it in its `tools`.
+    """Drags particles of a kind in the plane of the view; a `Panel` lists it in its `tools`.
+
+    While playback is paused, dragging runs the simulation until the button is released; the playhead stays.
 
     Attributes:
         marks: The particle under the mouse, and the selected particles, of all kinds.
@@ -21,8 +41,7 @@ class DragTool(Tool):
     def __init__(self, context: EditorContext, kind: str) -> None:
         self._context, self._kind = context, kind
         self.marks = context.marks
-        self._picker = ParticlePicker(context, kind)
-        self._pull = ParticleDrag(context, self._picker)
+        self._press: _Press | None = None
         self._position: QPointF | None = None
         self._timer = QTimer(context.viewport, singleShot=True, interval=HOVER_MS)
         self._timer.timeout.connect(self.look)
@@ -40,25 +59,96 @@ class DragTool(Tool):
         if position is None:
             self._timer.stop()
             self.highlight(None)
-        elif not self._timer.isActive() and self._picker.is_any_shown:
+        elif not self._timer.isActive() and self._is_any_shown:
             self._timer.start()
         return self.hint()
 
     def look(self) -> None:
         """Highlights the particle under the mouse at once."""
-        if self._position is not None and not self._pull.is_pressed:
-            self.highlight(self._picker.particle(self._position))
+        if self._position is not None and self._press is None:
+            self.highlight(self.particle_at(self._position))
             if text := self.hint():
                 self._context.hint(text)
 
+    # --- picking --------------------------------------------------------------------------------------
+
+    def particle_at(self, position: QPointF) -> ParticleRef | None:
+        """The particle under a position; None if something else is in front.  Waits for the GPU."""
+        hit = self._context.picker.surface(position) if self._is_any_shown else None
+        if hit is None or self._context.document.scene.node(hit.node).kind != self._kind:
+            return None
+        system = self._draggable(hit.node)
+        if system is None:
+            return None
+        with self._context.viewport.gl_current():
+            number = system.particle_at(hit.element, *self._context.picker.ray(position))
+        return None if number is None else ParticleRef(hit.node, number)
+
+    @property
+    def _is_any_shown(self) -> bool:
+        scene = self._context.document.scene
+        return any(node.id in scene.shown for node in scene.of_kind(self._kind))
+
+    def _draggable(self, node_id: NodeId) -> Draggable | None:
+        """The simulation of a node; None if it is not ready."""
+        system = self._context.system(node_id)
+        is_draggable = system is not None and system.is_ready and isinstance(system, Draggable)
+        return system if is_draggable else None
+
+    def _place_of(self, reference: ParticleRef) -> glm.dvec3 | None:
+        """World position of a particle [m]; None if there is no such particle.  Waits for the GPU."""
+        system = self._draggable(reference.node)
+        if system is None:
+            return None
+        with self._context.viewport.gl_current():
+            place = system.particle_position(reference.particle)
+        return None if place is None else glm.dvec3(*place)
+
+    # --- dragging -------------------------------------------------------------------------------------
+
     def press(self, position: QPointF, shift: bool) -> bool:
-        return not shift and self._pull.press(position)
+        """Notes the particle under the mouse, which may have moved when a drag begins."""
+        self._press = None
+        particle = None if shift else self.particle_at(position)
+        place = self._place_of(particle) if particle is not None else None
+        under = self._context.picker.beside(position, place) if place is not None else None
+        if particle is not None and place is not None and under is not None:
+            self._press = _Press(particle, place, place - under)
+        return self._press is not None
 
     def begin(self, position: QPointF, shift: bool) -> bool:  # noqa: ARG002
-        return self._pull.begin()
+        """Starts to drag the pressed particle."""
+        if self._press is None:
+            return False
+        context, node, place = self._context, self._press.particle.node, self._press.place
+        self.marks.hover(self._press.particle)
+        context.stepper.grab = Grab(node, self._press.particle.particle, place.to_tuple(), self._reach(place))
+        context.playback.set_in_hand(True)
+        if reason := stop_reason(context.system(node)):
+            context.hint(f"{context.document.scene.node(node).name} {reason} · Ctrl+R: reset")
+        else:
+            context.hint(PULL_HINT if context.playback.playhead.playing else PULL_HELD_HINT)
+        context.viewport.setCursor(Qt.CursorShape.ClosedHandCursor)
+        return True
 
     def drag(self, position: QPointF) -> None:
-        self._pull.drag(position)
+        grab = self._context.stepper.grab
+        if self._press is None or grab is None:
+            return
+        under = self._context.picker.beside(position, glm.dvec3(*grab.hand) - self._press.offset)
+        if under is not None:
+            self._context.stepper.grab = replace(grab, hand=(under + self._press.offset).to_tuple())
 
     def end(self, *, cancel: bool = False) -> None:  # noqa: ARG002
-        self._pull.end()
+        self._press = None
+        if self._context.stepper.grab is not None:
+            self._context.stepper.grab = None
+            self._context.playback.set_in_hand(False)
+            self.marks.hover(None)
+
+    def _reach(self, place: glm.dvec3) -> float:
+        """Length of `REACH` at a world position [m]."""
+        camera, (_, height) = self._context.picker.camera, self._context.picker.size
+        away = glm.dot(camera.position() - place, camera.rotation()[2])
+        depth = camera.distance if camera.orthographic else max(away, 0.0)
+        return float(REACH * 2.0 * camera.tangent * depth / height)

@@ -38,6 +38,7 @@ from sinew.app.files.scene_files import SceneFiles
 from sinew.app.files.settings_store import app_settings, config_folder, data_folder, program_cache_folder
 from sinew.app.help import GUIDE, TOUR_SAMPLE, guide_texts, place_of
 from sinew.app.output.controller import Output
+from sinew.app.tasks import TaskQueue
 from sinew.app.timeline.active_model import ActiveModel
 from sinew.app.timeline.binding import StripsBinding, TimelineBinding
 from sinew.app.timeline.cached_frame_bars import BakeDistance, CachedFrameBars
@@ -54,8 +55,8 @@ from sinew.app.viewport.overlays import ViewportOverlays
 from sinew.app.viewport.picker import ParticleMarks, Picker
 from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.app.viewport.second_engine import SecondEngine
-from sinew.app.viewport.task_loop import TaskLoop
 from sinew.app.viewport.tools import ViewportMenu, ViewportTools
+from sinew.app.viewport.uploads import Uploads
 from sinew.sim.assets.images import ImageBudget
 from sinew.sim.assets.model import Bounds
 from sinew.sim.gl.back_end import BackEndChoice
@@ -67,9 +68,9 @@ from sinew.widgets.camera_controller import CameraController
 from sinew.widgets.guide import Guide
 from sinew.widgets.outliner_entries import Entry
 from sinew.widgets.protocols import ModelState
+from sinew.widgets.start_page import TourStep
 from sinew.widgets.theme import Theme
 from sinew.widgets.timeline.timeline import Timeline
-from sinew.widgets.tour import TourStep
 from sinew.widgets.viewport import Viewport
 
 _LATER = Qt.ConnectionType.QueuedConnection
@@ -99,6 +100,7 @@ class Editor:
     ) -> None:
         self.settings = app_settings()
         self.dialogs = dialogs or Dialogs()
+        self.tasks = TaskQueue()
         self.document = Document()
         images = ImageBudget()
         self.loader = ModelLoader(budget=images)
@@ -110,11 +112,13 @@ class Editor:
             lambda: self.document.scene.playback, lambda: self.active.duration, self.stepper, clock=clock
         )
         self.scene_files = SceneFiles(self.document, self.store, self.access, images)
-        self.client = ViewportRenderer(self.document, self.scene_files, self.playback, self.active, debug=debug_gl)
+        self.client = ViewportRenderer(
+            self.tasks, self.document, self.store, self.scene_files, self.playback, self.active,
+            debug=debug_gl, programs=programs,
+        )  # fmt: skip
         self.preferences = Preferences(
             self.settings, application_theme(), self.client, back_end, lambda: self.viewport.update()
         )
-        self.client.compile_beside(self.store, programs)
         self.edits = SceneEdits(
             self.document, lambda: self.active.node, self.places, self.selected_box, self.selected_areas
         )
@@ -142,9 +146,10 @@ class Editor:
     def _build_window(self) -> None:
         controller = CameraController(lambda: self.document.view_state.camera, self.document.set_camera)
         self.viewport = Viewport(self.client, controller, accepts=lambda name: can_open(Path(name)))
+        self.tasks.bind(self.viewport.gl_current)
         self.stepper.bind(self.client, self.viewport)
         self._build_simulation()
-        self.task_loop = TaskLoop(self.document, self.store, self.scene_files, self.client, self.viewport)
+        self.uploads = Uploads(self.tasks, self.document, self.store, self.scene_files, self.client, self.viewport)
         self.handles = HandleTool(self.document, self.client, self.viewport)
         picker = Picker(self.document, self.client, self.viewport)
         self.tools = ViewportTools(self.document, self.client, self.viewport, picker)
@@ -211,15 +216,16 @@ class Editor:
         window.set_actions(table, lambda: self.edits.place)
 
     def _build_simulation(self) -> None:
-        self.work = SimulationWork(self.document, self.access, self.playback, self.stepper, self.client, self.viewport)
+        self.work = SimulationWork(self.tasks, self.document, self.access, self.playback, self.stepper, self.client)
         self.seek, self.baking, self.verifying = self.work.seek, self.work.baking, self.work.verifying
         second, another = (
-            SecondEngine(self.document, self.scene_files, self.playback, self.store.loaded) for _ in range(2)
+            SecondEngine(self.tasks, self.document, self.scene_files, self.playback, self.store.loaded)
+            for _ in range(2)
         )
-        self.client.second = second
-        self.client.ghosts = Ghosts(self.document, second, self.playback, self.baking.state)
+        redraw = self.viewport.show_pending
+        self.client.ghosts = Ghosts(self.document, second, self.playback, self.baking.state, redraw)
         self.client.compared = BakeComparison(
-            self.document, another, self.baking.state, self.baking.steps, self._report_distance
+            self.document, another, self.baking.state, self.baking.steps, self._report_distance, redraw
         )
 
     def _connect(self) -> None:
@@ -227,6 +233,8 @@ class Editor:
         self.window.may_close = lambda: self.files.may_discard(self.output.queue.unfinished)
         self.window.closing = self.close
         self.window.cancel_requested.connect(self.cancel)
+        self.tasks.progressed.connect(self.window.show_task)
+        self.tasks.failed.connect(lambda text: self.panels.fail("", text))
         self.work.connect_to(self.window, self.panels)
         self.cached_bars.outdated.connect(self.panels.outliner.model.set_outdated)
         self.document.changed.connect(self._on_changed)
@@ -235,8 +243,8 @@ class Editor:
         self.playback.seen_changed.connect(self.viewport.update)
         self.playback.playing_changed.connect(self._on_playing_changed)
         self.store.changed.connect(self._on_model_changed)
-        self.task_loop.finished.connect(self._on_uploaded)
-        self.task_loop.failed.connect(self.panels.fail)
+        self.uploads.finished.connect(self._on_uploaded)
+        self.uploads.failed.connect(self.panels.fail)
         self.files.opened.connect(self._on_opened)
         self.files.leaving.connect(self._on_leaving)
         self.files.progress.connect(self.window.show_progress)
@@ -246,7 +254,7 @@ class Editor:
         self.client.drawn.connect(self._on_drawn, _LATER)
         self.client.troubled.connect(self._on_troubled, _LATER)
         self.client.switched.connect(self.window.show_news, _LATER)
-        self.client.preparing.connect(self.window.show_preparing, _LATER)
+        self.client.paint_requested.connect(self.viewport.show_pending)
         self.playback.simulated.connect(self.window.show_simulation)
         self.panels.outliner.extend_menu = self.extend_outliner_menu
         self.scene_files.changed.connect(self.viewport.update)
@@ -432,7 +440,7 @@ class Editor:
     def _on_opened(self, frame: bool) -> None:
         self.playback.restore(self.document.view_state.time)
         self._frame_next = frame
-        self.task_loop.follow()
+        self.uploads.follow()
         self.viewport.update()
 
     def _on_uploaded(self) -> None:
@@ -475,6 +483,7 @@ class Editor:
 def application_theme() -> Theme:
     """The theme of the application; another one would style every widget again."""
     application = QApplication.instance()
+    assert isinstance(application, QApplication)
     return application.findChild(Theme) or Theme(application)
 
 

@@ -14,12 +14,12 @@ from sinew.app.editor.docks import Docks
 from sinew.app.editor.menus import Menus, Place
 from sinew.app.files.project_files import ProjectFiles
 from sinew.app.files.recent_files import RecentFiles
+from sinew.app.tasks import Priority
 from sinew.app.timeline.playback import SimulationState
 from sinew.sim.kinds.contract import Panel
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.widgets.icons import icon
-from sinew.widgets.parts import packed
-from sinew.widgets.question_bar import QuestionBar
+from sinew.widgets.parts import QuestionBar, packed
 from sinew.widgets.texts import label_text, menu_text, tip_text
 from sinew.widgets.theme import dress
 from sinew.widgets.viewport import Viewport
@@ -62,6 +62,7 @@ class MainWindow(QMainWindow):
         self.closing: Callable[[], None] = lambda: None
         self.viewport = viewport
         self._kinds = kinds
+        self._is_stale = self._seeks = False
         self.question, self.disk_question = QuestionBar(), QuestionBar()
         centre = QWidget()
         packed(QVBoxLayout(centre), self.question, self.disk_question, spacing=0).addWidget(viewport, 1)
@@ -88,9 +89,12 @@ class MainWindow(QMainWindow):
         self._seek.setVisible(self._is_stale and not self._seeks)
         self._show_work(text, fraction, "Stop simulating; the playhead moves to the last simulated frame.")
 
-    def show_preparing(self, text: str, fraction: float) -> None:
-        """Shows the progress of nodes that prepare for changed settings; "" hides it."""
-        self._show_work(text, fraction, "Cancel; the current strands stay.")
+    def show_task(self, text: str, fraction: float, priority: int) -> None:
+        """Shows the progress of the task queue; "" hides it."""
+        if priority == Priority.PREPARE:
+            self._show_work(text, fraction, "Cancel; the current strands stay.")
+        else:
+            self.show_seek(text, fraction)
 
     def show_transfer(self, text: str, fraction: float) -> None:
         """Shows the progress of reading or writing timings; "" hides it."""
@@ -177,12 +181,12 @@ class MainWindow(QMainWindow):
         self._bar.setMaximumHeight(14)
         self._cancel.setFlat(True)
         self._cancel.clicked.connect(self.cancel_requested)
-        self._is_stale = self._seeks = False
-        self._seek = QPushButton(icon("mdi6.fast-forward"), "Simulate to playhead")
+        self._seek: QPushButton = QPushButton(icon("mdi6.fast-forward"), "Simulate to playhead")
         self._seek.setObjectName("seek")
         self._seek.setFlat(True)
         self._seek.hide()
-        self._autosave, self._simulation = QLabel(), QLabel()
+        self._autosave = QLabel()
+        self._simulation: QLabel = QLabel()
         self._unread = QPushButton(icon("warning"), "")
         self._unread.setObjectName("unread")
         self._unread.setFlat(True)

@@ -6,6 +6,7 @@ from sinew.app.document.document import Document
 from sinew.app.editor.main_window import MainWindow
 from sinew.app.editor.panels import Panels
 from sinew.app.files.access import FileAccess
+from sinew.app.tasks import TaskQueue
 from sinew.app.timeline.bake_task import BakeTask, VerifyTask
 from sinew.app.timeline.playback import Playback
 from sinew.app.timeline.seek import SimulationSeek
@@ -13,7 +14,6 @@ from sinew.app.timeline.simulation_stepper import SimulationStepper
 from sinew.app.timeline.sweep_window import SweepTask, SweepWindow
 from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.sim.kinds import KINDS
-from sinew.widgets.viewport import Viewport
 
 
 class SimulationWork(QObject):
@@ -21,17 +21,17 @@ class SimulationWork(QObject):
 
     def __init__(
         self,
+        tasks: TaskQueue,
         document: Document,
         access: FileAccess,
         playback: Playback,
         stepper: SimulationStepper,
         client: ViewportRenderer,
-        viewport: Viewport,
     ) -> None:
         super().__init__()
         self._document = document
-        self.seek = SimulationSeek(document, playback, stepper)
-        self.baking = BakeTask(document, playback, stepper, self.seek, client, viewport)
+        self.seek = SimulationSeek(tasks, document, playback, stepper)
+        self.baking = BakeTask(tasks, document, playback, stepper, self.seek, client)
         self.verifying, self.sweeping = VerifyTask(document, access, client), SweepTask(document, access, client)
         self._window: MainWindow | None = None
         self._sweeps: SweepWindow | None = None
@@ -42,8 +42,8 @@ class SimulationWork(QObject):
         """Shows progress in the window and reports in the messages."""
         self._window = window
         for work in (self.seek, self.baking, self.verifying):
-            work.progressed.connect(window.show_seek)
             work.ended.connect(window.show_news)
+        self.verifying.progressed.connect(window.show_seek)
         self.baking.warned.connect(lambda text: panels.warn("", text))
         self.baking.failed.connect(lambda text: panels.fail("", text))
         self.verifying.reported.connect(panels.inform)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject
 
-from sinew.app.background import run_in_background
+from sinew.app.tasks import run_in_background
 from sinew.sim.assets.load import read_raw
 from sinew.sim.assets.raw import ModelError, RawModel
 from sinew.sim.export.formats import Writer

@@ -22,8 +22,8 @@ from sinew.app.files.recent_files import RecentFiles
 from sinew.app.files.recovery import Recovery
 from sinew.sim.assets.load import is_model
 from sinew.sim.cache.bake import BakeError, carry
-from sinew.sim.characters.front import front_at_first
 from sinew.sim.characters.loaded_model import LoadedModel
+from sinew.sim.characters.playing import front_at_first
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import AddPlace

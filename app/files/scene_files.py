@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from sinew.app.background import run_in_background
 from sinew.app.document.document import Document
 from sinew.app.files.access import WITHHELD, FileAccess
 from sinew.app.files.model_store import ModelStore
+from sinew.app.tasks import run_in_background
 from sinew.sim.assets.images import ImageBudget, ImageError, MipImage, pixel_count
 from sinew.sim.assets.model import upright_mesh
 from sinew.sim.assets.raw import ModelError

@@ -57,7 +57,8 @@ class Output:
         """The window, made at first use, with the frames of the present scene."""
         if self._window is None:
             self._window = OutputWindow(self.queue, self.render, self.export, self._dialogs.parent)
-            QShortcut(QKeySequence.StandardKey.HelpContents, self._window, activated=lambda: self.help())
+            shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.HelpContents), self._window)
+            shortcut.activated.connect(lambda: self.help())
         playback = self._document.scene.playback
         self._window.offer(playback.start_time, self._active.shown_duration, playback.rate)
         return self._window

@@ -43,7 +43,7 @@ class OutputJob:
 
     path: Path
     words: list[str]
-    folder: tempfile.TemporaryDirectory
+    folder: tempfile.TemporaryDirectory[str]
     state: str = WAITING
     share: float = 0.0
     text: str = ""
@@ -107,7 +107,7 @@ class JobQueue(QObject):
         are = "is" if len(names) == 1 else "are"
         return f"{', '.join(names)} {are} not finished yet and will not be written." if names else ""
 
-    def snapshot(self) -> tuple[tempfile.TemporaryDirectory, Path]:
+    def snapshot(self) -> tuple[tempfile.TemporaryDirectory[str], Path]:
         """A temporary folder with a copy of the present project, and the path of the copy.
 
         The copy does not name blocked files, so that a job may read everything that it names.

@@ -10,8 +10,14 @@ from typing import Annotated
 import msgspec
 
 from sinew.app.cli.image_sink import NUMBERED
-from sinew.sim.export.error import missing_package
-from sinew.sim.export.formats import RENDER_FORMATS, VIDEO_FORMATS, VideoCodec, VideoFormat, VideoOptions
+from sinew.sim.export.formats import (
+    RENDER_FORMATS,
+    VIDEO_FORMATS,
+    VideoCodec,
+    VideoFormat,
+    VideoOptions,
+    missing_package,
+)
 from sinew.sim.scene.params import param, params_of
 
 Words = list[str]

@@ -21,11 +21,10 @@ from PySide6.QtWidgets import (
 
 from sinew.app.output.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, JobQueue, OutputJob
 from sinew.app.output.settings import ExportSettings, RenderSettings, missing_codecs
-from sinew.sim.export.error import missing_package
-from sinew.sim.export.formats import SCENE_FORMATS, SceneFormat
+from sinew.sim.export.formats import SCENE_FORMATS, SceneFormat, missing_package
 from sinew.sim.scene.clock import STEP_TIME
+from sinew.widgets.inspector.editors import SettingsForm
 from sinew.widgets.parts import packed
-from sinew.widgets.settings_form import SettingsForm
 from sinew.widgets.theme import SPACE, SPACE_WIDE, dress
 
 PREVIEW = QSize(256, 144)
@@ -57,8 +56,8 @@ class OutputWindow(QDialog):
         self.render_form = SettingsForm(RenderSettings())
         self.export_form = SettingsForm(ExportSettings())
         self.render_button, self.export_button = QPushButton("Render…"), QPushButton("Export…")
-        self.render_button.clicked.connect(lambda: render(self.render_form.settings))
-        self.export_button.clicked.connect(lambda: export(self.export_form.settings, self.format, self.options))
+        self.render_button.clicked.connect(lambda: render(self.render_settings))
+        self.export_button.clicked.connect(lambda: export(self.export_settings, self.format, self.options))
         self._build_pages()
         self._build_list()
         self.setMinimumWidth(self.fontMetrics().height() * 30)
@@ -144,15 +143,28 @@ class OutputWindow(QDialog):
 
         Renderings use the frame rate of the scene; exports contain every step of the simulation.
         """
-        for form, at in ((self.render_form, rate), (self.export_form, 1.0 / STEP_TIME)):
-            held = form.settings
+        for form, held, at in (
+            (self.render_form, self.render_settings, rate),
+            (self.export_form, self.export_settings, 1.0 / STEP_TIME),
+        ):
             if (held.first, held.last, held.rate) == self._offered.get(form, (0, 0, held.rate)):
                 self._offered[form] = (round(start * at), round(end * at), at)
                 form.show_values(**dict(zip(("first", "last", "rate"), self._offered[form], strict=True)))
 
+    @property
+    def render_settings(self) -> RenderSettings:
+        assert isinstance(self.render_form.settings, RenderSettings)
+        return self.render_form.settings
+
+    @property
+    def export_settings(self) -> ExportSettings:
+        assert isinstance(self.export_form.settings, ExportSettings)
+        return self.export_form.settings
+
     def _grow(self) -> None:
         """Grows for new content; labels with word wrap do not request their height."""
-        self.layout().activate()
+        if (layout := self.layout()) is not None:
+            layout.activate()
         self.resize(self.size().expandedTo(self.sizeHint()))
 
     def _show_options(self) -> None:
@@ -223,7 +235,8 @@ class JobRow(QWidget):
         self.status.setText(job.status)
         self.button.setText("Show" if job.state == DONE else "Cancel")
         self.button.setEnabled(job.state not in (FAILED, CANCELLED))
-        self.layout().invalidate()  # the number of lines may have changed
+        if (layout := self.layout()) is not None:
+            layout.invalidate()  # the number of lines may have changed
         self.updateGeometry()
 
     def _act(self, cancel: Callable[[OutputJob], None]) -> None:
@@ -245,6 +258,7 @@ def _page(content: QWidget, button: QPushButton) -> QWidget:
     page, row = QWidget(), QHBoxLayout()
     row.addStretch(1)
     row.addWidget(button)
-    packed(QVBoxLayout(page), content, row, spacing=SPACE_WIDE, margins=SPACE_WIDE)
-    page.layout().addStretch(1)
+    column = QVBoxLayout(page)
+    packed(column, content, row, spacing=SPACE_WIDE, margins=SPACE_WIDE)
+    column.addStretch(1)
     return page

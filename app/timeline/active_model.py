@@ -5,8 +5,8 @@ import math
 from sinew.app.document.document import Document
 from sinew.app.files.model_store import ModelStore
 from sinew.sim.assets.model import CharacterModel, Clip
-from sinew.sim.characters.placement import active_clip
-from sinew.sim.characters.playing import clip_of, parts_of, playing_time, strips_of
+from sinew.sim.characters.playing import active_clip, clip_of, parts_of, playing_time, strips_of
+from sinew.sim.characters.settings import model_settings
 from sinew.sim.kinds import KINDS
 from sinew.sim.scene.playback import LENGTH
 from sinew.sim.scene.scene import Node
@@ -35,7 +35,7 @@ class ActiveModel:
     def clip(self) -> Clip | None:
         """The clip that plays; None in the bind pose and for static models."""
         node, model = self.node, self.model
-        return active_clip(node.settings, model) if node and model else None
+        return active_clip(model_settings(node), model) if node and model else None
 
     @property
     def duration(self) -> float:
@@ -63,7 +63,7 @@ class ActiveModel:
             return ()
         key = (id(model), node.settings, end)
         if key != self._keys_of:
-            strips = strips_of(node.settings, model)
+            strips = strips_of(model_settings(node), model)
             clips = [clip_of(model, strip.clip) for strip in strips]
             found = {t for s, c in zip(strips, clips, strict=True) for t in s.moments(c.key_times, c.duration, end)}
             self._keys_of, self._keys = key, tuple(sorted(found))
@@ -72,12 +72,12 @@ class ActiveModel:
     @property
     def end_of_strips(self) -> float:
         """When the last strip of any model ends [s]; 0 if nothing plays."""
-        return max((playing_time(node.settings, model) for node, model in self._models()), default=0.0)
+        return max((playing_time(model_settings(node), model) for node, model in self._models()), default=0.0)
 
     def clip_frame(self, time: float) -> tuple[str, float]:
         """Name and fractional frame of the topmost clip at a scene time [s]; ("", NaN) without one."""
         node, model = self.node, self.model
-        parts = parts_of(node.settings, model, time) if node and model else ()
+        parts = parts_of(model_settings(node), model, time) if node and model else ()
         if not parts or model is None:
             return "", math.nan
         clip = clip_of(model, parts[-1].clip)
@@ -87,7 +87,7 @@ class ActiveModel:
     def _playing_time(self) -> float:
         """Playing time of the first model that plays something [s]; 0 while a model is loading."""
         for node, model in self._models():
-            if (length := playing_time(node.settings, model)) > 0.0:
+            if (length := playing_time(model_settings(node), model)) > 0.0:
                 return length
         return 0.0 if self._store.loading else LENGTH
 

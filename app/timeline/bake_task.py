@@ -1,16 +1,17 @@
 """Bakes simulated nodes into a folder next to the project, shows their baked steps, and verifies them."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
-from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
+from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from sinew.app.document.document import Document
 from sinew.app.files.access import FileAccess
 from sinew.app.files.project_file import cache_folder
 from sinew.app.files.project_json import ProjectError
 from sinew.app.output.jobs import RUNNING, JobQueue, OutputJob
+from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskProgress, TaskQueue
 from sinew.app.timeline.playback import Playback
 from sinew.app.timeline.seek import SimulationSeek
 from sinew.app.timeline.simulation_stepper import SimulationStepper
@@ -18,55 +19,47 @@ from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.sim.cache.bake import INDEX, Bake, BakeError, BakeWriter, is_bake
 from sinew.sim.cache.keys import is_current, node_keys
 from sinew.sim.kinds.contract import has_state
+from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.scene import NodeId, ParamRef
-from sinew.widgets.viewport import Viewport
-
-ROWS = 32
-"""Steps written per turn of the event loop."""
 
 
 class BakeTask(QObject):
-    """Simulates to the end of the scene, then writes the cached steps; the window stays responsive.
+    """Simulates to the end of the scene, then writes the cached steps.
 
     Signals:
-        progressed: What is done, and the fraction 0 to 1; an empty text at the end.
         ended, warned, failed: One line for the user.
     """
 
-    progressed = Signal(str, float)
     ended = Signal(str)
     warned = Signal(str)
     failed = Signal(str)
 
     def __init__(
         self,
+        tasks: TaskQueue,
         document: Document,
         playback: Playback,
         stepper: SimulationStepper,
         seek: SimulationSeek,
         client: ViewportRenderer,
-        viewport: Viewport,
     ) -> None:
         super().__init__()
-        self._document, self._playback, self._stepper, self._seek = document, playback, stepper, seek
-        self._client, self._viewport = client, viewport
-        self._writer: BakeWriter | None = None
+        self._tasks, self._document, self._playback, self._stepper = tasks, document, playback, stepper
+        self._seek, self._client = seek, client
+        self._task = TaskHandle()
         self._wanted: tuple[NodeId, ...] = ()
-        self._next = self._last = 0
         self._read: tuple[tuple[Path, int] | None, Bake | None] = (None, None)
         self._reported: set[tuple[str, str]] = set()
         self._taken: tuple[object, ...] = ()
         self._current: dict[NodeId, bool] = {}
-        self._timer = QTimer(self, interval=0)
-        self._timer.timeout.connect(self._turn)
         seek.ended.connect(self._on_simulated)
         document.changed.connect(self._forget)
         client.baked = _DocumentBakes(document, self)
 
     @property
     def busy(self) -> bool:
-        return self._writer is not None
+        return self._task.busy
 
     def start(self) -> None:
         """Bakes the selected node if it is simulated, else all simulated nodes, up to the end of the scene."""
@@ -97,9 +90,9 @@ class BakeTask(QObject):
     def cancel(self) -> None:
         """Stops writing; the previous bake stays."""
         self._wanted = ()
-        if self._writer is not None:
-            self._writer.cancel()
-            self._end("Bake cancelled")
+        if self.busy:
+            self._task.cancel()
+            self.ended.emit("Bake cancelled")
 
     def steps(self, node_id: NodeId) -> range:
         """The baked steps of a node, whether they are shown or not."""
@@ -168,60 +161,51 @@ class BakeTask(QObject):
     # --- writing --------------------------------------------------------------------------------------
 
     def _on_simulated(self, _text: str) -> None:
-        wanted, runner, engine, project = self._wanted, self._stepper.runner, self._client.engine, self._document.path
-        if not wanted or self.busy or runner is None or engine is None or project is None:
+        """Writes the steps if the seek that has ended was started for a bake."""
+        wanted, runner, project = self._wanted, self._stepper.runner, self._document.path
+        if not wanted or self.busy or runner is None or project is None:
             return
-        self._last = runner.step_of(self._playback.duration)
-        while runner.time_of(self._last) > self._playback.duration + 1e-6:
-            self._last -= 1
-        if any(runner.mark(step) is None for step in range(1, self._last + 1)):
+        last = runner.step_of(self._playback.duration)
+        while runner.time_of(last) > self._playback.duration + 1e-6:
+            last -= 1
+        if any(runner.mark(step) is None for step in range(1, last + 1)):
             self._wanted = ()
             self.ended.emit("Some steps are missing; nothing was baked")
             return
-        keys = {node: key for node, key in node_keys(engine.world).items() if node in wanted}
-        self._guarded(
-            lambda: self._begin(cache_folder(project), keys, runner.time_of(0), engine.context.capabilities.renderer)
-        )
+        self._task = self._tasks.add(
+            self._write(cache_folder(project), runner, wanted, last), Priority.SIMULATE,
+            on_done=lambda is_complete: self._on_written(wanted, last, is_complete), on_error=self._on_failed,
+        )  # fmt: skip
 
-    def _begin(self, folder: Path, keys: dict[NodeId, str], start: float, renderer: str) -> None:
-        self._writer, self._next = BakeWriter(folder, keys, start, renderer), 1
-        self._timer.start()
-
-    def _turn(self) -> None:
-        with self._viewport.gl_current():
-            self._guarded(self._write_some)
-
-    def _write_some(self) -> None:
-        runner, writer = self._stepper.runner, self._writer
-        if runner is None or writer is None:
-            self.cancel()
-            return
-        for step in range(self._next, min(self._next + ROWS, self._last + 1)):
-            state = runner.state_at(step)
-            if state is None:
-                self.cancel()
-                return
-            writer.add(step, msgspec.msgpack.decode(state)[2])
-        self._next = min(self._next + ROWS, self._last + 1)
-        self.progressed.emit(f"Baking step {self._next - 1} of {self._last}", self._next / max(self._last, 1))
-        if self._next > self._last:
-            writer.finish()
-            nodes, self._wanted = self._wanted, ()
-            self._document.set_as_one("Bake", {_ref(node): True for node in nodes})
-            self._end(f"Baked {self._last} steps of {len(nodes)} node{'s' if len(nodes) != 1 else ''}")
-
-    def _guarded(self, act: Callable[[], None]) -> None:
+    def _write(self, folder: Path, runner: SimulationRunner, nodes: Sequence[NodeId], last: int) -> QueueTask[bool]:
+        """Writes the cached steps up to the last; returns False if one was evicted."""
+        engine = runner.engine
+        keys = {node: key for node, key in node_keys(engine.world).items() if node in nodes}
+        writer = BakeWriter(folder, keys, runner.time_of(0), engine.context.capabilities.renderer)
         try:
-            act()
-        except BakeError as error:
-            self.failed.emit(str(error))
-            self.cancel()
+            for step in range(1, last + 1):
+                state = runner.state_at(step)
+                if state is None:
+                    return False
+                writer.add(step, msgspec.msgpack.decode(state)[2])
+                yield TaskProgress(f"Baking step {step} of {last}", step / last)
+            writer.finish()
+        finally:
+            writer.cancel()  # does nothing once it is finished
+        return True
 
-    def _end(self, text: str) -> None:
-        self._timer.stop()
-        self._writer, self._wanted = None, ()
-        self.progressed.emit("", 1.0)
-        self.ended.emit(text)
+    def _on_written(self, nodes: Sequence[NodeId], last: int, is_complete: bool) -> None:
+        self._wanted = ()
+        if is_complete:
+            self._document.set_as_one("Bake", {_ref(node): True for node in nodes})
+            self.ended.emit(f"Baked {last} steps of {len(nodes)} node{'s' if len(nodes) != 1 else ''}")
+        else:
+            self.ended.emit("Bake cancelled")
+
+    def _on_failed(self, error: Exception) -> None:
+        self._wanted = ()
+        self.failed.emit(str(error))
+        self.ended.emit("Bake cancelled")
 
     def _forget(self, change: Change) -> None:
         if change.kind is ChangeKind.REPLACED:

@@ -16,10 +16,10 @@ from sinew.app.timeline.active_model import ActiveModel
 from sinew.app.timeline.playback import Playback, SimulationState
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.playing import clip_of, strips_of
+from sinew.sim.characters.settings import model_settings
 from sinew.sim.scene.clock import FrameRate
 from sinew.sim.scene.params import ParamError, param_of
-from sinew.sim.scene.playback import FRAME_MAX, PlaybackSettings
-from sinew.sim.scene.playhead import play_range, stepped_frame, stepped_key
+from sinew.sim.scene.playback import FRAME_MAX, PlaybackSettings, play_range, stepped_frame, stepped_key
 from sinew.sim.scene.scene import PLAYBACK, Node, ParamRef
 from sinew.sim.scene.strips import STRIPS_MAX, Strip
 from sinew.sim.scene.view_state import Selection
@@ -41,7 +41,7 @@ class TimelineBinding(QObject):
     ) -> None:
         super().__init__(timeline)
         self._timeline, self._document, self._playback, self._active = timeline, document, playback, active
-        timeline.ruler.snaps = app_settings().value(_SNAPPING, False, type=bool)
+        timeline.ruler.snaps = bool(app_settings().value(_SNAPPING, False, type=bool))
         self._gestures: dict[str, Gesture] = {}
         self._shown: object = None
         self._scene: ClipEntry | None = None
@@ -77,7 +77,7 @@ class TimelineBinding(QObject):
 
     def _refresh_clips(self, *_: object) -> None:
         node, model, clip = self._active.node, self._active.model, self._active.clip
-        settings = node.settings if node else None
+        settings = model_settings(node) if node else None
         self._refresh_scene()
         shown = (id(model), self._simulates, settings and settings.clip, settings and settings.bind_pose)
         if shown == self._shown:
@@ -182,7 +182,7 @@ class TimelineBinding(QObject):
         if node is None:
             return
         values = {ParamRef(node.id, node.kind, "clip"): name, ParamRef(node.id, node.kind, "bind_pose"): False}
-        values |= {ParamRef(node.id, node.kind, "strips"): ()} if node.settings.strips else {}
+        values |= {ParamRef(node.id, node.kind, "strips"): ()} if model_settings(node).strips else {}
         values |= {ParamRef(PLAYBACK, PLAYBACK, point): None for point in ("in_point", "out_point")}
         self._document.set_values(values)
 
@@ -292,7 +292,7 @@ class StripsBinding(QObject):
         active, rows = self._active.node, []
         for node in self._document.scene.characters:
             model = self._model(node)
-            if model is not None and (strips := strips_of(node.settings, model)):
+            if model is not None and (strips := strips_of(model_settings(node), model)):
                 bars = strip_bars(strips, _durations(model), [clip.name for clip in model.clips])
                 rows.append(StripRow(node.id, node.name, bars, active is not None and node.id == active.id))
         self._tracks.set_strips(rows)
@@ -309,7 +309,7 @@ class StripsBinding(QObject):
 
     def menu_of(self, node: Node, model: CharacterModel, index: int, time: float | None = None) -> QMenu:
         """The menu of a strip, or of none if the index is -1; new strips start at a time, else after the last."""
-        strips = strips_of(node.settings, model)
+        strips = strips_of(model_settings(node), model)
         menu = ValuesMenu(STRIP_VALUES if index >= 0 else (), self._tracks)
         if index >= 0:
             strip = strips[index]
@@ -332,7 +332,7 @@ class StripsBinding(QObject):
         everything = menu.addAction(
             "Merge into Looping Strip", _call(self._set, node.id, (), "Merge into looping strip")
         )
-        everything.setEnabled(bool(node.settings.strips))
+        everything.setEnabled(bool(model_settings(node).strips))
         return menu
 
     def add(self, node_id: str, clip: str, time: float | None = None) -> None:
@@ -403,7 +403,7 @@ class StripsBinding(QObject):
         node = self._document.scene.node(node_id)
         model = self._model(node)
         assert model is not None
-        return strips_of(node.settings, model), _durations(model)
+        return strips_of(model_settings(node), model), _durations(model)
 
     def _model(self, node: Node) -> CharacterModel | None:
         status = self._store.status(node.id)

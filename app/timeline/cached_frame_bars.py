@@ -9,7 +9,7 @@ from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.sim.kinds.contract import has_state
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.scene import Node, NodeId
-from sinew.widgets.distance_plot import DistanceCurve, DistancePlot
+from sinew.widgets.plots import DistanceCurve, DistancePlot
 from sinew.widgets.timeline.timeline import Timeline
 from sinew.widgets.timeline.tracks import BarRow, CacheState
 

@@ -8,8 +8,17 @@ from typing import Protocol
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from sinew.sim.scene.clock import STEP_TIME, FixedStep, FrameMeter
-from sinew.sim.scene.playback import LoopMode, PlaybackSettings
-from sinew.sim.scene.playhead import Playhead, advanced, pause, play, scrub, simulation_start, stepped
+from sinew.sim.scene.playback import (
+    LoopMode,
+    PlaybackSettings,
+    Playhead,
+    advanced,
+    pause,
+    play,
+    scrub,
+    simulation_start,
+    stepped,
+)
 
 TICK_MS = 16
 # Time budget of the simulation steps of one tick [s]; the rest is dropped, and the scene runs slower.
@@ -105,7 +114,7 @@ class Playback(QObject):
         self,
         settings: Callable[[], PlaybackSettings],
         duration: Callable[[], float],
-        stepper: SimulationControl | None = None,
+        stepper: SimulationControl,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -207,14 +216,14 @@ class Playback(QObject):
     def visit(self, playhead: Playhead) -> None:
         """Moves the playhead: simulations show cached steps, and reset at the start of the scene."""
         self.set_playhead(playhead)
-        if playhead.time <= self.start and self._stepper is not None and self._stepper.step_count:
+        if playhead.time <= self.start and self._stepper.step_count:
             self._reset_steps()
         self.report()
 
     def visit_next(self, playhead: Playhead) -> None:
         """Moves the playhead a little forward, and simulates up to `MAX_STEPS` missing steps on the way."""
         stepper = self._stepper
-        if stepper is not None and stepper.is_active and playhead.time > self._playhead.time:
+        if stepper.is_active and playhead.time > self._playhead.time:
             for part in range(1, MAX_STEPS + 1):
                 time = min(self._playhead.time + part * STEP_TIME, playhead.time)
                 if not stepper.can_reach(time):
@@ -226,8 +235,7 @@ class Playback(QObject):
 
     def restore(self, seconds: float) -> None:
         """Moves the playhead to its saved time [s]; the clip that limits it may not be loaded yet."""
-        if self._stepper is not None:
-            self._stepper.forget()
+        self._stepper.forget()
         self._reset_steps()
         self.set_playhead(Playhead(time=max(seconds, 0.0)))
 
@@ -267,7 +275,7 @@ class Playback(QObject):
 
     def step_simulation(self) -> None:
         self.pause()
-        if self._stepper is not None and self._stepper.is_active:
+        if self._stepper.is_active:
             self._step(stepped(Playhead(self._playhead.time, True, 1), self._settings(), self._duration()))
             self.pause()
             self._check_behind()
@@ -279,8 +287,6 @@ class Playback(QObject):
 
     def report(self) -> None:
         """Emits `simulated` if the state changed."""
-        if self._stepper is None:
-            return
         running = self._playhead.playing or self._in_hand
         active = self._stepper.is_active
         held = active and self._stepper.has_state and self._stepper.is_held(self._playhead.time)
@@ -294,7 +300,7 @@ class Playback(QObject):
         """Whether this tick consists of simulation steps."""
         forwards = self._playhead.direction * self._settings().speed > 0.0
         runs = forwards if self._playhead.playing else self._in_hand
-        return self._stepper is not None and self._stepper.is_active and runs
+        return self._stepper.is_active and runs
 
     @property
     def _is_slow(self) -> bool:
@@ -318,7 +324,6 @@ class Playback(QObject):
 
     def _step(self, after: Playhead) -> None:
         """Advances by one step to `after`; restarts the simulation if the range loops."""
-        assert self._stepper is not None
         before = self._playhead.time
         if after.time == before and self._duration() > 0.0:
             self._stepper.pull()
@@ -336,17 +341,16 @@ class Playback(QObject):
         self.report()
 
     def _check_behind(self) -> None:
-        if self._stepper is None or not self._stepper.has_state or not self._simulates():
+        if not self._stepper.has_state or not self._simulates():
             return
         if not self._stepper.can_reach(self._playhead.time):
             self.behind.emit()
 
     def _reset_steps(self) -> None:
-        if self._stepper is not None:
-            self._stepper.reset()
-            self._share = 1.0
-            self._steps.reset()
-            self.report()
+        self._stepper.reset()
+        self._share = 1.0
+        self._steps.reset()
+        self.report()
 
     def _run(self) -> None:
         self._last = self._clock()

@@ -1,12 +1,11 @@
 """Runs the simulation of the viewport for `Playback`, with the viewport's OpenGL context current."""
 
-import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.sim.kinds.contract import Grab
 from sinew.sim.runner import SimulationRunner
-from sinew.sim.simulation import Grab
 from sinew.widgets.viewport import Viewport
 
 
@@ -67,23 +66,10 @@ class SimulationStepper:
             if runner is not None and self.grab is not None:
                 runner.pull(self.grab)
 
-    def rush(self, steps: Iterable[int], *, watch: bool) -> None:
-        """Goes through consecutive steps without drawing.
-
-        Finishes each step on the GPU before it asks for the next, so that the caller can keep to a time budget.
-
-        Args:
-            watch: Whether to detect nodes that became unstable.
-        """
-        with self._current(redraw=False) as runner:
-            if runner is None:
-                return
-            for step in steps:
-                runner.advance(step)
-                runner.engine.context.finish()
-            if watch:
-                runner.engine.refresh(time.monotonic())
-                runner.note_stopped()
+    def prepare(self) -> None:
+        """Applies the current document."""
+        with self._current():
+            pass
 
     def reset(self) -> None:
         with self._current() as runner:
@@ -110,7 +96,7 @@ class SimulationStepper:
                 runner.altered()
 
     @contextmanager
-    def _current(self, *, redraw: bool = True) -> Iterator[SimulationRunner | None]:
+    def _current(self) -> Iterator[SimulationRunner | None]:
         """The runner with the current document applied and its context current; None without a viewport."""
         client, viewport = self._client, self._viewport
         if client is None or viewport is None or client.runner is None:
@@ -119,5 +105,4 @@ class SimulationStepper:
         with viewport.gl_current():
             client.prepare()
             yield client.runner
-        if redraw:
-            viewport.update()
+        viewport.update()

@@ -40,8 +40,7 @@ from sinew.sim.kinds import KINDS
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.params import Effect, Param, ParamError, Role, Scale, params_of, value_text
 from sinew.sim.scene.scene import Node, NodeId, ParamRef, Scene
-from sinew.widgets.empty_state import EmptyState
-from sinew.widgets.parts import Pages, packed
+from sinew.widgets.parts import EmptyState, Pages, packed
 from sinew.widgets.sweep_map import SweepCell, SweepMap
 from sinew.widgets.texts import label_text
 from sinew.widgets.theme import SPACE, SPACE_WIDE
@@ -99,7 +98,7 @@ class SweepTask(QObject):
         super().__init__()
         self._client = client
         self._axes: list[SweepAxis] = []
-        self._folder: tempfile.TemporaryDirectory | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._queue = JobQueue(document, access, self)
         self._queue.changed.connect(self._on_changed)
         self._queue.written.connect(lambda _path, _note: self._read())

@@ -15,7 +15,7 @@ from sinew.sim.profile.history import FRAMES_MAX
 from sinew.sim.profile.sample import FrameSample
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.params import param_of, value_text
-from sinew.sim.scene.playhead import pause, scrub
+from sinew.sim.scene.playback import pause, scrub
 from sinew.sim.scene.scene import PLAYBACK, VIEW, ParamRef, Scene, part_of, value_at
 from sinew.widgets.inspector.inspector import Inspector
 

@@ -1,7 +1,6 @@
 """Distance between simulated nodes and their bakes, step by step: colours in the viewport, and curves over time."""
 
 import math
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.app.document.document import Document
+from sinew.app.tasks import QueueTask
 from sinew.app.viewport.frame_info import nice_ceiling
 from sinew.app.viewport.second_engine import SecondEngine
 from sinew.sim.engine import Engine
@@ -17,11 +17,9 @@ from sinew.sim.kinds.contract import ColourKey
 from sinew.sim.maths.ramps import Ramp
 from sinew.sim.render.coloured import ColouredArrays, ColouredView
 from sinew.sim.render.render_view import RenderView
+from sinew.sim.render.scene_views import ViewEntry
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.scene import NodeId
-
-TURN = 0.01
-"""Time budget of a turn [s]."""
 
 LEAST = 1e-6
 """Smallest upper end of the colour ramp [m]."""
@@ -62,13 +60,14 @@ class DistanceOverTime:
 
 
 class BakeComparison:
-    """Compares cached steps with the bake while View > Bake Ghost is on, some in each turn.
+    """Compares cached steps with the bake while View > Bake Ghost is on, as a task.
 
     Args:
         second: An engine of its own, which nothing else draws with.
         baked: Returns the baked state of a node after a step, or None.
         steps: Returns the baked steps of a node.
         reported: Takes one line about the shown step.
+        redraw: Requests a frame.
 
     Attributes:
         version: Changes whenever more steps are compared.
@@ -81,14 +80,10 @@ class BakeComparison:
         baked: Callable[[NodeId, int], bytes | None],
         steps: Callable[[NodeId], range],
         reported: Callable[[str], None],
+        redraw: Callable[[], None],
     ) -> None:
-        self._document, self._second, self._baked, self._steps, self._reported = (
-            document,
-            second,
-            baked,
-            steps,
-            reported,
-        )
+        self._document, self._second, self._baked, self._steps = document, second, baked, steps
+        self._reported, self._redraw = reported, redraw
         self.version = 0
         self._known: dict[int, _ComparedStep] = {}
         self._coloured: dict[NodeId, tuple[tuple[int, ...], ColouredArrays]] = {}
@@ -106,10 +101,6 @@ class BakeComparison:
     @property
     def is_due(self) -> bool:
         return self.is_on and bool(self._left)
-
-    @property
-    def delay(self) -> float:
-        return 0.0
 
     @property
     def key(self) -> ColourKey | None:
@@ -142,7 +133,7 @@ class BakeComparison:
     # --- with pictures --------------------------------------------------------------------------------
 
     def take(self, live: Engine, runner: SimulationRunner) -> None:
-        """Compares the shown step if the second engine is ready, and lists the steps that are left to compare."""
+        """Compares the shown step if the second engine is ready, and starts to compare the other steps."""
         self._runner = runner
         if not self.is_on:
             if self._known or self._coloured or self._second.engine is not None:
@@ -153,6 +144,7 @@ class BakeComparison:
         looked = (runner.cache.version, self._document.scene, tuple(self._steps(node) for node in nodes))
         if looked != self._looked:
             self._looked = looked
+            self._second.cancel()
             self._forget_others(runner)
             self._left = [step for step in self._both(live, runner, nodes) if step not in self._known]
         step, mark = runner.shown, runner.mark(runner.shown)
@@ -165,6 +157,8 @@ class BakeComparison:
                 self._left = [other for other in self._left if other != step]
             self._colour(live)
         self._report(nodes, step)
+        if self.is_due:
+            self._second.start(self._compare(live, runner), self._redraw)
 
     def coloured(self, render_view: RenderView) -> RenderView:
         if not self.is_on or not self._points:
@@ -172,22 +166,23 @@ class BakeComparison:
         scale = self.scale
         items = {node: arrays.item(scale) for node, (_, arrays) in self._coloured.items()}
         views = [
-            ColouredView(view, items[view.node.id]) if view.node.id in items else view for view in render_view.views
+            ColouredView(view, items[view.node.id]) if isinstance(view, ViewEntry) and view.node.id in items else view
+            for view in render_view.views
         ]
         return replace(render_view, views=tuple(views))
 
-    def turn(self, live: Engine, runner: SimulationRunner) -> bool:
-        """Compares some steps; returns whether the frame must be drawn again."""
-        engine, ends, scale = self._second.bring(live), time.monotonic() + TURN, self.scale
-        if engine is None:
-            return False
-        while self._left and time.monotonic() < ends:
-            step = self._left.pop()
+    def _compare(self, live: Engine, runner: SimulationRunner) -> QueueTask[None]:
+        """Compares the steps that are left; requests a frame when its colours change."""
+        engine = yield from self._second.bring(live)
+        while self._left:
+            step, scale = self._left.pop(), self.scale
             mark = runner.mark(step)
             if mark is not None:
                 self._measured(engine, runner, step, mark)
-        self.version += 1
-        return self._shown is None or scale != self.scale or not self._left
+            self.version += 1
+            if self._shown is None or scale != self.scale:
+                self._redraw()
+            yield None
 
     def release(self) -> None:
         self._second.release()

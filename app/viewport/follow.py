@@ -7,9 +7,9 @@ from sinew.app.document.document import Document
 from sinew.app.timeline.active_model import ActiveModel
 from sinew.app.timeline.playback import Playback
 from sinew.app.viewport.renderer import ViewportRenderer
-from sinew.sim.animation.root_motion import root_motion
+from sinew.sim.animation.evaluate import root_motion
 from sinew.sim.characters.character import Character
-from sinew.sim.characters.placement import active_clip, up_axis
+from sinew.sim.characters.playing import active_clip, up_axis
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.vectors import Vec3
@@ -20,7 +20,7 @@ STILL = (0.0, 0.0, 0.0)
 def travel(node: Node, character: Character, before: float, after: float) -> Vec3:
     """Horizontal motion of a character [m] between two scene times [s]; zero if it stays in place.
 
-    Uses the joint that carries the body (`sinew.sim.animation.root_motion`), so that swaying does not count.
+    Uses the joint that carries the body (`sinew.sim.animation.evaluate`), so that swaying does not count.
     """
     model, settings = character.model, node.settings
     assert isinstance(settings, ModelSettings)

@@ -56,7 +56,7 @@ class ViewportTiming:
         status: How the last frame was measured.
     """
 
-    def __init__(self, playback: Playback, active: ActiveModel | None = None) -> None:
+    def __init__(self, playback: Playback, active: ActiveModel) -> None:
         self._playback, self._active = playback, active
         self.wanted = False
         self.status = TimerStatus()
@@ -83,11 +83,8 @@ class ViewportTiming:
         return number, samples
 
     def _moment(self, engine: Engine) -> SceneMoment:
-        clip, frame = "", math.nan
         time = self._playback.playhead.time
-        if self._active is not None:
-            clip, frame = self._active.clip_frame(time)
-        return SceneMoment(engine.simulation.step_count, time, clip, frame)
+        return SceneMoment(engine.simulation.step_count, time, *self._active.clip_frame(time))
 
 
 def vsync_now() -> Vsync:

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 import msgspec
 
 from sinew.app.document.document import Document
+from sinew.app.tasks import QueueTask
 from sinew.app.timeline.playback import Playback
 from sinew.app.viewport.second_engine import SecondEngine
 from sinew.sim.engine import Engine
 from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.task import Delay
 from sinew.sim.kinds import KINDS
 from sinew.sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
 from sinew.sim.render.progressive.scheduler import POLL, TURN, PendingImage
@@ -54,10 +56,11 @@ class Ghost:
 
 
 class Ghosts:
-    """Renders ghosts, a part in each turn, and composites them over the frame.
+    """Renders ghosts as a task, and composites them over the frame.
 
     Args:
         baked: Returns the baked state of a node after a step, or None.
+        redraw: Requests a frame, once all ghosts are ready.
     """
 
     def __init__(
@@ -66,18 +69,16 @@ class Ghosts:
         second: SecondEngine,
         playback: Playback,
         baked: Callable[[NodeId, int], bytes | None],
+        redraw: Callable[[], None],
     ) -> None:
         self._document, self._second, self._playback, self._baked = document, second, playback, baked
+        self._redraw = redraw
         self._pass: GhostPass | None = None
         self._depth: Framebuffer | None = None
         self._made: list[tuple[Ghost, ImageWithDepth]] = []
         self._stamp: tuple[object, ...] = ()
         self._wanted: list[Ghost] = []
-        self._begun: tuple[Ghost, PendingImage] | None = None
-
-    @property
-    def delay(self) -> float:
-        return 0.0 if self._begun is None else POLL
+        self._begun: Ghost | None = None
 
     @property
     def is_on(self) -> bool:
@@ -91,10 +92,13 @@ class Ghosts:
         return self.is_on and any(self._picture(ghost) is None for ghost in self._wanted)
 
     def lay(self, live: Engine, runner: SimulationRunner, output: Framebuffer) -> None:
-        """Composites the ghosts that are ready over the frame that was just drawn, and updates which are wanted."""
+        """Composites the ghosts that are ready over the frame that was just drawn, and renders the missing ones."""
+        view = self._document.scene.view
+        if not (view.ghosts or view.bake_ghost):
+            self.release()
         if not self.is_on:
             self._wanted = []
-            self._give_up()
+            self._cancel()
             return
         self._take(live, runner, output)
         found = [(ghost, picture) for ghost in self._wanted if (picture := self._picture(ghost)) is not None]
@@ -110,6 +114,8 @@ class Ghosts:
                 hides = covers.picture.colours[0] if covers is not None else None
                 self._pass.draw(output, picture, ghost.look, behind, hides)
         live.context.invalidate()
+        if self.is_due:
+            self._second.start(self._render(live, runner), self._redraw)
 
     def _behind(self, live: Engine, output: Framebuffer) -> ImageWithDepth:
         """Depth of the frame that was just drawn."""
@@ -119,48 +125,47 @@ class Ghosts:
             self._depth = Framebuffer(live.context, output.size, (), label="depth behind ghosts")
         return ImageWithDepth(self._depth, live.copy_depth(self._depth))
 
-    def turn(self, live: Engine, runner: SimulationRunner) -> bool:
-        """Renders or uploads a part of a missing ghost; returns whether all are ready now."""
-        if self._begun is None:
-            self._begin(live, runner)
-            return False
-        assert self._second.engine is not None
-        ghost, pending = self._begun
-        pending.hand_out(TURN)
-        if not pending.done:
-            return False
-        picture = Framebuffer(live.context, pending.size, label="ghost")
-        pending.show(picture)
-        self._made.append((ghost, ImageWithDepth(picture, self._second.engine.copy_depth(picture))))
-        self._give_up()
-        live.context.invalidate()
-        return not self.is_due
+    def _render(self, live: Engine, runner: SimulationRunner) -> QueueTask[None]:
+        """Renders the missing ghosts."""
+        while self.is_due:
+            engine = yield from self._second.bring(live)
+            ghost = next((ghost for ghost in self._wanted if self._picture(ghost) is None), None)
+            if ghost is None:
+                return
+            pending, self._begun = self._begin(engine, runner, ghost), ghost
+            while not pending.done:
+                yield Delay(POLL)
+                pending.hand_out(TURN)
+            picture = Framebuffer(live.context, pending.size, label="ghost")
+            pending.show(picture)
+            self._made.append((ghost, ImageWithDepth(picture, engine.copy_depth(picture))))
+            self._begun = None
+            live.context.invalidate()
+            yield None
 
-    def _begin(self, live: Engine, runner: SimulationRunner) -> None:
-        """Starts to render the next ghost, unless the second engine is still uploading."""
-        engine, scene = self._second.bring(live), self._document.scene
-        if engine is None:
-            return
-        ghost = next(ghost for ghost in self._wanted if self._picture(ghost) is None)
+    def _begin(self, engine: Engine, runner: SimulationRunner, ghost: Ghost) -> PendingImage:
+        """Starts to render a ghost on the second engine."""
+        scene = self._document.scene
         nodes = self._moving(scene)
         if ghost.is_baked:
             nodes = self._go_to_bake(engine, ghost, nodes)
-        elif not live.simulation.has_state:
+        elif not runner.engine.simulation.has_state:
             engine.advance(ghost.time)
         elif (state := runner.state_at(ghost.step)) is not None:
             failed = engine.restore(state, ghost.time)  # nodes that had another size
             nodes = [node for node in nodes if node not in failed]
         engine.refresh(time.monotonic())
         engine.simulation.take_problems()
-        self._begun = ghost, engine.begin_silhouette(self._size, self._camera, nodes)
-        self._second.is_busy = True
+        return engine.begin_silhouette(self._size, self._camera, nodes)
 
-    def _give_up(self) -> None:
+    def _cancel(self) -> None:
         """Cancels the ghost that is being rendered."""
-        self._begun, self._second.is_busy = None, False
+        self._begun = None
+        self._second.cancel()
 
     def release(self) -> None:
         self._forget()
+        self._second.release()
         self._wanted, self._stamp = [], ()
         for owned in (self._pass, self._depth):
             if owned is not None:
@@ -178,8 +183,8 @@ class Ghosts:
             self._stamp = stamp
             self._forget()
         self._wanted = list(self._ghosts(live, runner, scene))
-        if self._begun is not None and not any(self._begun[0].is_like(ghost) for ghost in self._wanted):
-            self._give_up()
+        if self._begun is not None and not any(self._begun.is_like(ghost) for ghost in self._wanted):
+            self._cancel()
         gone = [made for made in self._made if not any(made[0].is_like(ghost) for ghost in self._wanted)]
         for made in gone:
             self._made.remove(made)
@@ -219,7 +224,7 @@ class Ghosts:
         return next((picture for made, picture in self._made if made.is_like(ghost)), None)
 
     def _forget(self) -> None:
-        self._give_up()
+        self._cancel()
         for _, made in self._made:
             made.picture.release()
         self._made.clear()

@@ -12,15 +12,14 @@ from sinew.app.timeline.playback import Playback
 from sinew.app.viewport.frame_info import FrameInfo
 from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.sim.characters.comparison import ComparisonStatistics
-from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.characters.settings import SkinningMethod, model_settings
 from sinew.sim.kinds.contract import ColourKey, Panel
 from sinew.sim.maths.ramps import Ramp
 from sinew.sim.scene.scene import VIEW, ParamRef
 from sinew.sim.scene.view import DisplayMode, SkinningComparison
 from sinew.widgets.axis_gizmo import AxisGizmo
 from sinew.widgets.overlay import Divider, Legend, SideLabel, StatisticsOverlay
-from sinew.widgets.start_page import StartPage
-from sinew.widgets.tour import TourCard
+from sinew.widgets.start_page import StartPage, TourCard
 from sinew.widgets.viewport import Viewport
 
 MARGIN = 10
@@ -117,7 +116,7 @@ class ViewportOverlays(QObject):
     def _rival(self) -> SkinningMethod:
         """The method that linear blend skinning is compared with."""
         node = self._active.node
-        with_scale = node is not None and node.settings.skinning is SkinningMethod.DQS_SCALE
+        with_scale = node is not None and model_settings(node).skinning is SkinningMethod.DQS_SCALE
         return SkinningMethod.DQS_SCALE if with_scale else SkinningMethod.DQS
 
     def place(self) -> None:

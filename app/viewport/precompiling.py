@@ -15,25 +15,24 @@ from sinew.sim.scene.scene import Scene
 
 
 class Precompiling:
-    """Connects a `Precompiler` with the document; without program binaries of the driver it admits everything.
+    """Connects a `Precompiler` with the document; create it on the GUI thread.
 
     Args:
+        context: The context of the viewport's engine; must have binaries.
         folder: Folder of compiled programs.
     """
 
     def __init__(
-        self, document: Document, store: ModelStore, files: SceneFiles, playback: Playback, folder: Path
+        self,
+        context: Context,
+        document: Document,
+        store: ModelStore,
+        files: SceneFiles,
+        playback: Playback,
+        folder: Path,
     ) -> None:
         self._document, self._store, self._files, self._playback = document, store, files, playback
         self._folder = folder
-        self._compiler: Precompiler | None = None
-        self._surface: QOffscreenSurface | None = None
-
-    def bind(self, context: Context) -> None:
-        """Call with the context of the viewport's engine, from the GUI thread."""
-        context.keep_binaries(self._folder)
-        if context.binaries is None:
-            return
         self._surface = QOffscreenSurface()
         self._surface.setFormat(QSurfaceFormat.defaultFormat())
         self._surface.create()  # only allowed on the GUI thread
@@ -41,17 +40,16 @@ class Precompiling:
 
     def admit(self) -> Scene:
         """The scene without nodes that are being compiled."""
-        scene = self._document.scene
-        return self._compiler.admit(scene) if self._compiler is not None else scene
+        return self._compiler.admit(self._document.scene)
 
-    def turn(self) -> bool:
-        """Starts compiling once all files are loaded; returns whether the scene must be applied again."""
-        compiler, files = self._compiler, self._files
-        if compiler is None or self._store.loading or files.is_reading:
+    def begin(self) -> bool:
+        """Starts to compile once all files are loaded; returns whether the scene must be applied again."""
+        files = self._files
+        if self._store.loading or files.is_reading:
             return False
         scene = self._document.scene
         loaded = {node.id: self._store.loaded(node.id) for node in scene.characters}
-        compiler.begin(
+        self._compiler.begin(
             PrecompileScene(
                 scene,
                 {node_id: model.prepared for node_id, model in loaded.items() if model is not None},
@@ -60,27 +58,21 @@ class Precompiling:
                 self._playback.settings.simulation_start,
             )
         )
-        return compiler.is_due
+        return self._compiler.is_due
 
     @property
     def progress(self) -> tuple[str, float]:
         """Names of the nodes that wait, "" for none, and the progress, 0 to 1."""
-        if self._compiler is None or not self._compiler.waiting:
-            return "", 1.0
         nodes = (node for node in self._document.scene.nodes if node.id in self._compiler.waiting)
         return ", ".join(node.name or node.id for node in nodes), self._compiler.share
 
     def cancel_preparing(self) -> None:
-        if self._compiler is not None:
-            self._compiler.cancel_preparing()
+        self._compiler.cancel_preparing()
 
     def release(self) -> None:
-        if self._compiler is not None:
-            self._compiler.release()
-        self._compiler = self._surface = None
+        self._compiler.release()
 
     def _open(self) -> Context:
-        assert self._surface is not None
         context = Context(_OffscreenContext(self._surface))
         context.keep_binaries(self._folder)
         return context
@@ -90,15 +82,18 @@ class _OffscreenContext:
     """A Qt context without a window, current in the thread that creates it."""
 
     def __init__(self, surface: QOffscreenSurface) -> None:
-        self._surface, self._context = surface, QOpenGLContext()
+        self._surface = surface
+        self._context: QOpenGLContext | None = QOpenGLContext()
         self._context.setFormat(surface.requestedFormat())
         if not self._context.create():
             raise GLError("Qt cannot create a second OpenGL context")
         self.__enter__()
 
     def __enter__(self) -> None:
-        self._context.makeCurrent(self._surface)
+        if self._context is not None:
+            self._context.makeCurrent(self._surface)
 
     def release(self) -> None:
-        self._context.doneCurrent()
+        if self._context is not None:
+            self._context.doneCurrent()
         self._context = None

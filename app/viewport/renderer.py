@@ -1,7 +1,6 @@
 """Renders the document at the playhead in the viewport."""
 
 import logging
-import math
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,23 +11,24 @@ from PySide6.QtCore import QObject, Signal
 from sinew.app.document.document import Document
 from sinew.app.files.model_store import ModelStore
 from sinew.app.files.scene_files import SceneFiles
+from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskProgress, TaskQueue
 from sinew.app.timeline.active_model import ActiveModel
 from sinew.app.timeline.playback import Playback
 from sinew.app.viewport.bake_comparison import BakeComparison
 from sinew.app.viewport.frame_info import FrameInfo, ViewportTiming, nice_ceiling, with_point
 from sinew.app.viewport.ghosts import Ghosts
 from sinew.app.viewport.precompiling import Precompiling
-from sinew.app.viewport.second_engine import SecondEngine
 from sinew.sim.assets.model import Bounds
 from sinew.sim.cache.step_store import CacheBudget, StepStore
 from sinew.sim.characters.comparison import ComparisonStatistics
+from sinew.sim.characters.settings import model_settings
 from sinew.sim.engine import Engine
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.debug import DebugLog
 from sinew.sim.gl.errors import ShaderError
 from sinew.sim.gl.framebuffer import Framebuffer
-from sinew.sim.gl.task import Task
+from sinew.sim.gl.task import Delay
 from sinew.sim.printable import printable
 from sinew.sim.profile.sample import TimerStatus
 from sinew.sim.render.frame import joined
@@ -36,20 +36,24 @@ from sinew.sim.render.render_view import JointRef, Overlay, ParticleRef, RenderV
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.scene import NodeId, Scene
 from sinew.sim.scene.view_state import Selection
-from sinew.sim.simulation import BakedStates, NoBakedStates
+from sinew.sim.simulation import BakedStates
 
 _log = logging.getLogger(__name__)
 _TEXT_MAX = 200
 _LOOK = 0.02
 """Interval at which preparing systems are polled [s]."""
 _PREPARED = 0.01
-"""Time budget of their GPU work in a turn [s]."""
+"""Time budget of a step of their GPU work [s]."""
 _LONG = 0.3
 """Time after which preparations are reported [s]."""
 
 
 class ViewportRenderer(QObject):
     """Owns the engine; the viewport's context must be current in every call.
+
+    Args:
+        debug: Report OpenGL errors.
+        programs: Folder for shaders compiled by a worker thread; None compiles each when it is first used.
 
     Signals:
         drawn: After each frame; carries a `FrameInfo`.
@@ -58,15 +62,13 @@ class ViewportRenderer(QObject):
         troubled: The id of a node, or "", and one line about its problem.
         measured: Carries a list of `FrameSample` in order.
         switched: One line about the back end that kernels use from now on.
-        preparing: What is being prepared, or "", and the fraction 0 to 1.
-        painted: The viewport was painted; see `gl_turn` for what is left to do.
+        paint_requested: The viewport must be painted, although nothing was edited.
 
     Attributes:
         engine: None while there is no context.
         back_end: Requested back end of kernels.
         runner: Steps the simulation of the engine; None without an engine.
         baked: States of the nodes that show their bake.
-        second: A second engine for ghosts.
         compared: Distance from the bake.
         precompiling: None if shaders are compiled when they are first used.
     """
@@ -74,32 +76,33 @@ class ViewportRenderer(QObject):
     drawn = Signal(object)
     gl_failed = Signal(str)
     measured = Signal(list)
-    painted = Signal()
-    preparing = Signal(str, float)
+    paint_requested = Signal()
     ready = Signal()
     switched = Signal(str)
     troubled = Signal(str, str)
 
     def __init__(
         self,
+        tasks: TaskQueue,
         document: Document,
+        store: ModelStore,
         files: SceneFiles,
         playback: Playback,
-        active: ActiveModel | None = None,
+        active: ActiveModel,
         *,
         debug: bool = False,
+        programs: Path | None = None,
     ) -> None:
         super().__init__()
         self._timing = ViewportTiming(playback, active)
         self._document, self._playback, self._debug = document, playback, debug
-        self._files = files
+        self._tasks, self._store, self._files, self._programs = tasks, store, files, programs
         self.engine: Engine | None = None
         self.back_end = BackEndChoice.AUTO
         self.cache_budget = CacheBudget.USUAL
-        self._switching: Task[None] | None = None
+        self._drawing = self._preparing = self._switching = TaskHandle()
         self.runner: SimulationRunner | None = None
-        self.baked: BakedStates = NoBakedStates()
-        self.second: SecondEngine | None = None
+        self.baked: BakedStates | None = None
         self.ghosts: Ghosts | None = None
         self.compared: BakeComparison | None = None
         self.precompiling: Precompiling | None = None
@@ -108,8 +111,6 @@ class ViewportRenderer(QObject):
         self._scale, self._unit = 0.0, 1.0
         self._comparison: ComparisonStatistics | None = None
         self._failures: set[str] = set()
-        self._prepared, self._preparing_since = False, math.inf
-        self._reported = ("", 1.0)
 
     # --- what the viewport calls ----------------------------------------------------------------------
 
@@ -118,8 +119,12 @@ class ViewportRenderer(QObject):
         context = Context.current()
         self._log = DebugLog(context) if self._debug else None
         context.back_ends.choice = self.back_end
-        if self.precompiling is not None:
-            self.precompiling.bind(context)
+        if self._programs is not None:
+            context.keep_binaries(self._programs)
+            if context.binaries is not None:
+                self.precompiling = Precompiling(
+                    context, self._document, self._store, self._files, self._playback, self._programs
+                )
         self.engine = Engine(context, background=True)
         self.runner = SimulationRunner(self.engine, StepStore(self.cache_budget.size))
         self.ready.emit()
@@ -140,59 +145,45 @@ class ViewportRenderer(QObject):
             if engine.pictures.paint(output, self):
                 if self.ghosts is not None and self.runner is not None:
                     self.ghosts.lay(engine, self.runner, output)
-                    self._release_second()
                 self._report(engine)
         except Exception as error:  # the last frame stays; errors of one node never get here
             self._fail(error)
-        self.painted.emit()
+        self._follow_up(engine)
 
-    def gl_turn(self) -> bool:
-        """Does a part of the work between frames; returns whether to paint now."""
-        if self.engine is None:
-            return False
-        try:
-            if self._switching is not None:
-                self._switch(self.engine, self._switching)
-            if self._prepares(self.engine):
-                return False
-            if self.precompiling is not None and self.precompiling.turn():
-                self.engine.pictures.outdate()
-                return True
-            if self.engine.simulation.is_due:
-                self.engine.pictures.outdate()
-                return True
-            beside = self._beside
-            if beside is not None and self.runner is not None:
-                return beside.turn(self.engine, self.runner)
-            return self.engine.pictures.turn(self)
-        except Exception as error:
-            self._fail(error)
-            return False
+    def _follow_up(self, engine: Engine) -> None:
+        """Starts tasks for what a painted frame left to do."""
+        if not self._drawing.busy and not engine.pictures.is_complete:
+            self._drawing = self._tasks.add(
+                engine.pictures.complete(self), Priority.DRAW,
+                on_done=lambda is_ready: self.paint_requested.emit() if is_ready else None, on_error=self._fail,
+            )  # fmt: skip
+        if not self._preparing.busy and self._is_preparing(engine):
+            self._preparing = self._tasks.add(self._prepare_systems(engine), Priority.PREPARE, on_error=self._fail)
 
-    def _prepares(self, engine: Engine) -> bool:
-        """Runs the GPU work of preparing systems and reports progress; returns whether there was any."""
-        self._prepared = engine.simulation.prepare(time.monotonic() + _PREPARED)
-        progress = engine.simulation.progress
-        compiled = self.precompiling.progress if self.precompiling is not None else ("", 1.0)
-        if not progress and not compiled[0]:
-            self._preparing_since = math.inf
-        elif math.isinf(self._preparing_since):
-            self._preparing_since = time.monotonic()
-        is_long = time.monotonic() - self._preparing_since > _LONG
-        named = [self._document.scene.by_id[node_id] for node_id in progress if self._document.scene.has(node_id)]
+    def _is_preparing(self, engine: Engine) -> bool:
+        return bool(engine.simulation.progress) or engine.simulation.is_due or self.is_compiling
+
+    def _prepare_systems(self, engine: Engine) -> QueueTask[None]:
+        """Runs the GPU work of preparing systems and starts compiling; requests a frame when one is ready."""
+        begun = time.monotonic()
+        while self._is_preparing(engine):
+            now = time.monotonic()
+            did_work = engine.simulation.prepare(now + _PREPARED)
+            if (self.precompiling is not None and self.precompiling.begin()) or engine.simulation.is_due:
+                self.gl_outdated()
+                self.paint_requested.emit()
+            if now - begun > _LONG:
+                yield self._progress(engine)
+            yield None if did_work else Delay(_LOOK)
+
+    def _progress(self, engine: Engine) -> TaskProgress:
+        names, share = self.precompiling.progress if self.precompiling is not None else ("", 1.0)
+        if names:
+            return TaskProgress(f"Compiling shaders for {names}", round(share, 2))
+        shares = engine.simulation.progress
+        named = [self._document.scene.by_id[node_id] for node_id in shares if self._document.scene.has(node_id)]
         names = ", ".join(node.name or node.id for node in named)
-        reported = ("", 1.0)
-        if is_long:
-            reported = (
-                (f"Compiling shaders for {compiled[0]}", compiled[1])
-                if compiled[0]
-                else (f"Preparing {names}", min(progress.values()))
-            )
-        reported = (reported[0], round(reported[1], 2))
-        if reported != self._reported:
-            self._reported = reported
-            self.preparing.emit(*reported)
-        return self._prepared
+        return TaskProgress(f"Preparing {names}" if names else "", round(min(shares.values(), default=1.0), 2))
 
     def cancel_preparing(self) -> None:
         """Cancels preparations; systems keep their earlier settings, shaders are compiled when they are used."""
@@ -202,53 +193,27 @@ class ViewportRenderer(QObject):
             self.engine.simulation.cancel_preparing()
 
     @property
-    def delay(self) -> float | None:
-        """Time until the next turn [s]; None if nothing is left to do."""
-        if self._switching is not None or self._prepared:
-            return 0.0
-        beside = self._beside
-        if beside is not None:
-            return beside.delay
-        if self.engine is None:
-            return None
-        is_reported = self.engine.simulation.progress or self._reported[0] or self.is_compiling
-        waiting = (self.engine.pictures.delay, _LOOK if is_reported else None)
-        return min((delay for delay in waiting if delay is not None), default=None)
-
-    @property
     def is_compiling(self) -> bool:
         """Whether nodes wait for their shaders."""
         return self.precompiling is not None and bool(self.precompiling.progress[0])
 
-    @property
-    def _beside(self) -> Ghosts | BakeComparison | None:
-        """The comparison or the ghosts if they have work to do; frames come first unless they never end."""
-        if self.engine is None or (self.engine.pictures.delay is not None and not self._playback.playhead.playing):
-            return None
-        return next((one for one in (self.compared, self.ghosts) if one is not None and one.is_due), None)
-
-    def _release_second(self) -> None:
-        """Releases the second engine when ghosts are switched off."""
-        view = self._document.scene.view
-        if self.ghosts is not None and not (view.ghosts or view.bake_ghost):
-            self.ghosts.release()
-            if self.second is not None:
-                self.second.release()
-
     def gl_outdated(self) -> None:
         if self.engine is not None:
+            self._drawing.cancel()
             self.engine.pictures.outdate()
 
     def gl_resized(self) -> None:
         """Draws the next frame in any case, because the new framebuffer is empty."""
         if self.engine is not None:
+            self._drawing.cancel()
             self.engine.pictures.lose()
 
     def gl_release(self) -> None:
+        self._tasks.release()
         if self._log is not None:
             self._log.release()
             self._log = None
-        for beside in (self.ghosts, self.compared, self.second):
+        for beside in (self.ghosts, self.compared):
             if beside is not None:
                 beside.release()
         if self.runner is not None:
@@ -256,47 +221,42 @@ class ViewportRenderer(QObject):
             self.runner = None
         if self.precompiling is not None:
             self.precompiling.release()
+            self.precompiling = None
         if self.engine is not None:
             self.engine.release()
             self.engine.context.release()
-            self.engine, self._switching = None, None
+            self.engine = None
 
     def clear(self) -> None:
         """Deletes everything of the open project, so that no frame of the next one shows any of it.
 
         Nodes of different projects may have the same id.  The context must be current.
         """
-        for beside in (self.ghosts, self.compared, self.second):
+        for beside in (self.ghosts, self.compared):
             if beside is not None:
                 beside.release()
         if self.engine is not None:
             self.engine.apply(Scene())
-            self.engine.pictures.lose()
+            self.gl_resized()
 
     def switch_back_end(self, choice: BackEndChoice) -> None:
-        """Switches the back end of kernels once all programs are built, which takes several turns."""
+        """Switches the back end of kernels once all programs are built."""
         self.back_end = choice
-        self._switching = self.engine.library.prepare(choice) if self.engine is not None else None
-
-    def compile_beside(self, store: ModelStore, folder: Path | None) -> None:
-        """Compiles new shaders on a worker thread, cached in a folder; call before there is an engine."""
-        if folder is not None:
-            self.precompiling = Precompiling(self._document, store, self._files, self._playback, folder)
+        self._switching.cancel()
+        if self.engine is not None:
+            self._switching = self._tasks.add(self._switch(self.engine), Priority.PREPARE, on_error=self._fail)
 
     def limit_steps(self, room: CacheBudget) -> None:
         self.cache_budget = room
         if self.runner is not None:
             self.runner.cache.limit(room.size)
 
-    def _switch(self, engine: Engine, steps: Task[None]) -> None:
+    def _switch(self, engine: Engine) -> QueueTask[None]:
         try:
-            next(steps)
-        except StopIteration:
-            self._switching = None
+            yield from engine.library.prepare(self.back_end)
             engine.context.back_ends.choice = self.back_end
             self.switched.emit(f"Back end: {engine.context.back_ends.status}")
         except ShaderError as error:
-            self._switching = None
             self.gl_failed.emit(f"{self.back_end} cannot be used: {error}")
 
     # --- timing ---------------------------------------------------------------------------------------
@@ -316,8 +276,8 @@ class ViewportRenderer(QObject):
         self.engine.simulation.start_time = self._playback.settings.simulation_start
         self.engine.set_assets(self._files.assets)
         self.engine.simulation.baked = self.baked
-        # Also here, because continuous frames leave no time for turns.
-        self._prepares(self.engine)
+        # Also here, because continuous frames leave no time for tasks.
+        self.engine.simulation.prepare(time.monotonic() + _PREPARED)
         self.engine.apply(self._document.scene if self.precompiling is None else self.precompiling.admit())
         if self.runner is not None:
             self.runner.take(self._playback.playhead.time)
@@ -428,7 +388,7 @@ class ViewportRenderer(QObject):
         selected = self._document.selection.node
         target = selected if selected in characters else next(iter(characters), None)
         statistics = engine.compare(target, time.monotonic()) if target else None
-        self._unit = scene.node(target).settings.unit_scale if target else 1.0
+        self._unit = model_settings(scene.node(target)).unit_scale if target else 1.0
         if statistics is not None and statistics.maximum > self._scale:
             self._scale = nice_ceiling(statistics.maximum * self._unit) / self._unit
         return statistics
@@ -437,7 +397,7 @@ class ViewportRenderer(QObject):
         """Reports an error once, and drops the frame that was being drawn."""
         assert self.engine is not None
         self.engine.context.invalidate()
-        self.engine.pictures.outdate()
+        self.gl_outdated()
         text = f"no frame can be drawn: {type(error).__name__}: {printable(str(error), _TEXT_MAX)}"
         if text not in self._failures:
             self._failures.add(text)

@@ -1,70 +1,98 @@
 """A second engine that renders other times or states of the scene; created when first needed."""
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from sinew.app.document.document import Document
 from sinew.app.files.scene_files import SceneFiles
+from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskQueue
 from sinew.app.timeline.playback import Playback
 from sinew.sim.assets.images import MipImage
 from sinew.sim.characters.loaded_model import LoadedModel
 from sinew.sim.engine import Engine
-from sinew.sim.gl.task import Task
+from sinew.sim.gl.task import Delay
 from sinew.sim.scene.scene import NodeId, Scene
 
 Key = NodeId | Path
 """A node with a model, or a texture file."""
 
-Wanted = LoadedModel | MipImage
+Content = LoadedModel | MipImage
 
-TURN = 0.01
-"""Time budget of a turn of uploading [s]."""
+PREPARING, LOOK = 0.01, 0.02
+"""Time budget of the GPU work of preparing systems, and interval of polling for their worker thread [s]."""
 
 
 class SecondEngine:
-    """An engine with the scene of the document that simulates nothing.
+    """An engine with the scene of the document that simulates nothing, and the task that uses it.
 
     Args:
         loaded: Returns the model of a character, or None while it is loading.
 
     Attributes:
         engine: None while it is not needed.
-        is_busy: Whether an image is being rendered, so that its time must not change.
     """
 
     def __init__(
         self,
+        tasks: TaskQueue,
         document: Document,
         files: SceneFiles,
         playback: Playback,
         loaded: Callable[[NodeId], LoadedModel | None],
     ) -> None:
-        self._document, self._files, self._playback, self._loaded = document, files, playback, loaded
+        self._tasks, self._document, self._files, self._playback = tasks, document, files, playback
+        self._loaded = loaded
         self.engine: Engine | None = None
-        self.is_busy = False
-        self._upload: tuple[Key, Wanted, Task[None]] | None = None
-        self._failed: dict[Key, Wanted] = {}
+        self._task = TaskHandle()
+        self._failed: dict[Key, Content] = {}
 
-    def bring(self, live: Engine) -> Engine | None:
-        """Applies the current scene, in several turns; returns None while there is more to do."""
-        if self._uploads(self._follow(live), self._document.scene):
-            return None
-        engine = self._follow(live)  # with what was uploaded
-        engine.simulation.prepare(time.monotonic() + TURN)
-        engine.apply(self._document.scene)
-        return None if engine.simulation.is_preparing else engine
+    def start(self, task: QueueTask[None], redraw: Callable[[], None]) -> None:
+        """Starts a task that uses the engine, unless one is running; frames come first unless they never end.
+
+        Args:
+            redraw: Called at the end.
+        """
+        if not self._task.busy:
+            self._task = self._tasks.add(self._after_frames(task), Priority.COMPARE, on_done=lambda _: redraw())
+
+    def cancel(self) -> None:
+        self._task.cancel()
+
+    def _after_frames(self, task: QueueTask[None]) -> QueueTask[None]:
+        for step in task:
+            yield step
+            while self._tasks.has(Priority.DRAW) and not self._playback.playhead.playing:
+                yield Delay(LOOK)
+
+    def bring(self, live: Engine) -> QueueTask[Engine]:
+        """Applies the current scene; returns the engine once it has everything that the scene shows."""
+        while True:
+            engine = self._follow(live)
+            missing = next(self._missing(engine), None)
+            if missing is not None:
+                key, content, task = missing
+                try:
+                    yield from task
+                except Exception:  # it is shown without; the uploads of the viewport report the same error
+                    self._failed[key] = content
+                continue
+            engine.simulation.prepare(time.monotonic() + PREPARING)
+            engine.apply(self._document.scene)
+            if not engine.simulation.is_preparing:
+                return engine
+            yield Delay(LOOK)
 
     def ready(self, live: Engine) -> Engine | None:
-        """The engine with the current scene, if that takes no further turns; else None."""
-        if self.engine is None or self._upload is not None or self.is_busy:
+        """The engine with the current scene, if that takes no further steps; else None."""
+        if self.engine is None:
             return None
         engine = self._follow(live)
-        lacks = engine.simulation.is_preparing or any(True for _ in self._missing(engine, self._document.scene))
+        lacks = engine.simulation.is_preparing or any(True for _ in self._missing(engine))
         return None if lacks else engine
 
     def release(self) -> None:
-        self._upload = None
+        self.cancel()
         if self.engine is not None:
             self.engine.release()
         self.engine = None
@@ -79,30 +107,31 @@ class SecondEngine:
         engine.apply(self._document.scene)
         return engine
 
-    def _uploads(self, engine: Engine, scene: Scene) -> bool:
-        """Uploads models, without their textures, and textures of settings; returns whether there is more to do."""
-        ends = time.monotonic() + TURN
-        while True:
-            if self._upload is None:
-                self._upload = next(iter(self._missing(engine, scene)), None)
-            if self._upload is None:
-                return False
-            key, wanted, steps = self._upload
-            try:
-                next(steps)
-            except StopIteration:
-                self._upload = None
-            except Exception:  # it is shown without; the task loop reports the same error
-                self._upload, self._failed[key] = None, wanted
-            if time.monotonic() >= ends:
-                return True
+    def _missing(self, engine: Engine) -> Iterator[tuple[Key, Content, QueueTask[None]]]:
+        """Uploads of models, without their textures, and of textures of settings."""
+        return missing_uploads(engine, self._document.scene, self._loaded, self._files.assets.textures, self._failed)
 
-    def _missing(self, engine: Engine, scene: Scene) -> Iterable[tuple[Key, Wanted, Task[None]]]:
-        for node in scene.nodes:
-            loaded = self._loaded(node.id) if node.settings.is_character else None
-            if loaded is None or loaded is self._failed.get(node.id) or engine.model_of(node.id) is loaded.model:
-                continue
-            yield node.id, loaded, engine.model_upload(node.id, loaded.prepared, {})
-        for path, image in self._files.assets.textures.items():
-            if image is not self._failed.get(path) and not engine.textures.has(path, image):
-                yield path, image, engine.textures.upload(path, image)
+
+def missing_uploads(
+    engine: Engine,
+    scene: Scene,
+    loaded: Callable[[NodeId], LoadedModel | None],
+    textures: Mapping[Path, MipImage],
+    failed: Mapping[Key, Content],
+    *,
+    is_shown: bool = False,
+) -> Iterator[tuple[Key, Content, QueueTask[None]]]:
+    """Models and textures that an engine does not have, with tasks that upload them.
+
+    Args:
+        failed: Contents that are left out because their upload failed.
+        is_shown: Whether models need their textures and shaders.
+    """
+    for node in scene.nodes:
+        model = loaded(node.id) if node.settings.is_character else None
+        if model is not None and model is not failed.get(node.id) and engine.model_of(node.id) is not model.model:
+            images = model.images if is_shown else {}
+            yield node.id, model, engine.model_upload(node.id, model.prepared, images, warmed_up=is_shown)
+    for path, image in textures.items():
+        if image is not failed.get(path) and not engine.textures.has(path, image):
+            yield path, image, engine.textures.upload(path, image)

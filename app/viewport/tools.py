@@ -14,7 +14,7 @@ from sinew.app.viewport.picker import Picker
 from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import Panel, Tool
+from sinew.sim.kinds.contract import CharacterView, Panel, Tool
 from sinew.sim.render.render_view import JointRef
 from sinew.sim.scene.picking import pick_joint
 from sinew.sim.scene.view import DisplayMode
@@ -63,7 +63,7 @@ class ViewportTools(QObject):
             view, model = engine.views.view(node.id), engine.model_of(node.id)
             if (
                 node.id not in self._document.scene.shown & self._document.scene.unlocked
-                or view is None
+                or not isinstance(view, CharacterView)
                 or view.segments is None
                 or model is None
                 or model.skeleton is None

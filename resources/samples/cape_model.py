@@ -58,7 +58,7 @@ def _points(across: Float64, along: Float64) -> Float64:
 def _normals(points: Float64) -> Float64:
     """Unit normals that look away from the wearer, shape (R, C, 3)."""
     normals = np.cross(np.gradient(points, axis=1), np.gradient(points, axis=0))
-    return normals / np.linalg.norm(normals, axis=-1, keepdims=True)
+    return np.asarray(normals / np.linalg.norm(normals, axis=-1, keepdims=True))
 
 
 def _triangles() -> npt.NDArray[np.uint32]:

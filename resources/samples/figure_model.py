@@ -14,7 +14,8 @@ from sinew.resources.samples.figure_skeleton import Joint, build_skeleton
 from sinew.resources.samples.motion import local_bind
 from sinew.resources.samples.walk import build_walk
 from sinew.resources.samples.weights import strongest
-from sinew.sim.assets.raw import Float64, RawBone, RawMaterial, RawMesh, RawModel, RawSection, RawSkeleton, RawVertices
+from sinew.sim.assets.raw import RawBone, RawMaterial, RawMesh, RawModel, RawSection, RawSkeleton, RawVertices
+from sinew.sim.maths.arrays import Float64
 
 _LOOKS = {
     "skin": "Ns=20,Ks=(0.05,0.045,0.04)",

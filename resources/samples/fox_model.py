@@ -91,15 +91,15 @@ def build_joints() -> list[Joint]:
     draft.add("head", "neck", (0, 0.520, 0.325), (0, 0.500, 0.490), 0.035, head)
     for number, (start, end, _, _) in enumerate(_ROUND[4:], 1):
         draft.add(f"tail_{number}", f"tail_{number - 1}" if number > 1 else "hips", start, end, 0.04)
-    for end, side in (("_l", 1.0), ("_r", -1.0)):
+    for suffix, side in (("_l", 1.0), ("_r", -1.0)):
         fore, hind = [_sided(limb, side) for limb in _LIMBS[1:3]], [_sided(limb, side) for limb in _LIMBS[3:]]
-        draft.add(f"arm{end}", "chest", *fore[0], 0.04)
-        draft.add(f"forearm{end}", f"arm{end}", *fore[1], 0.025)
-        draft.add(f"paw{end}", f"forearm{end}", fore[1][1], (side * 0.055, 0.02, 0.225), 0.02)
-        draft.add(f"thigh{end}", "hips", *hind[0], 0.045)
-        draft.add(f"shin{end}", f"thigh{end}", *hind[1], 0.025)
-        draft.add(f"hock{end}", f"shin{end}", *hind[2], 0.02)
-        draft.add(f"foot{end}", f"hock{end}", hind[2][1], (side * 0.058, 0.02, -0.175), 0.02)
+        draft.add(f"arm{suffix}", "chest", *fore[0], 0.04)
+        draft.add(f"forearm{suffix}", f"arm{suffix}", *fore[1], 0.025)
+        draft.add(f"paw{suffix}", f"forearm{suffix}", fore[1][1], (side * 0.055, 0.02, 0.225), 0.02)
+        draft.add(f"thigh{suffix}", "hips", *hind[0], 0.045)
+        draft.add(f"shin{suffix}", f"thigh{suffix}", *hind[1], 0.025)
+        draft.add(f"hock{suffix}", f"shin{suffix}", *hind[2], 0.02)
+        draft.add(f"foot{suffix}", f"hock{suffix}", hind[2][1], (side * 0.058, 0.02, -0.175), 0.02)
     return draft.joints
 
 
@@ -108,9 +108,9 @@ def build_trot(joints: list[Joint]) -> RawClip:
     phase = frame_times(STEPS + 1, 1.0 / STEPS)
     motion = Motion(joints, STEPS + 1)
     motion.travel[:, 1] = 0.008 * _wave(phase, 2, 0.05) - 0.006
-    for end, shift in (("_l", 0.0), ("_r", 0.5)):
-        _leg(motion, phase - shift, (f"arm{end}", f"forearm{end}", f"paw{end}"), (24.0, -52.0, 30.0))
-        _leg(motion, phase - shift - 0.5, (f"thigh{end}", f"shin{end}", f"hock{end}"), (22.0, 40.0, -46.0))
+    for suffix, shift in (("_l", 0.0), ("_r", 0.5)):
+        _leg(motion, phase - shift, (f"arm{suffix}", f"forearm{suffix}", f"paw{suffix}"), (24.0, -52.0, 30.0))
+        _leg(motion, phase - shift - 0.5, (f"thigh{suffix}", f"shin{suffix}", f"hock{suffix}"), (22.0, 40.0, -46.0))
     _nod(motion, phase)
     return motion.clip("trot", PERIOD / STEPS)
 

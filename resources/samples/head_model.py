@@ -59,19 +59,23 @@ def build_head(path: Path) -> RawModel:
     model = RawModel(path, "gltf", None, asset_name="head", up_axis="Y", texture_origin="top")
     model.skeletons.append(RawSkeleton("head", [_bone("Head")]))
     model.skins.append(RawSkin([0], np.eye(4)[None]))
-    shine = {"specular": (0.03, 0.03, 0.03), "shininess": 12.0}
+    specular, shininess = (0.03, 0.03, 0.03), 12.0
     model.materials = [
-        RawMaterial("Skin", "", Material("Skin", "head", None, embedded=image, **shine)),
+        RawMaterial("Skin", "", Material("Skin", "head", None, specular=specular, shininess=shininess, embedded=image)),
         RawMaterial("Eyes", "", Material("Eyes", "head", None, embedded=image, shininess=120.0)),
-        RawMaterial("Mouth", "", Material("Mouth", None, None, diffuse=(0.10, 0.015, 0.018), **shine)),
+        RawMaterial(
+            "Mouth",
+            "",
+            Material("Mouth", None, None, diffuse=(0.10, 0.015, 0.018), specular=specular, shininess=shininess),
+        ),
     ]
-    parts = [("Skin", *_skull()), ("Skin", *_neck()), ("Mouth", *_lining())]
-    parts += [("Eyes", *_eye(side)) for side in (1.0, -1.0)]
-    parts += [("Skin", *_lids(side)) for side in (1.0, -1.0)]
-    buffers = [_buffer(*part) for _, *part in parts]
+    parts = [("Skin", _skull()), ("Skin", _neck()), ("Mouth", _lining())]
+    parts += [("Eyes", _eye(side)) for side in (1.0, -1.0)]
+    parts += [("Skin", _lids(side)) for side in (1.0, -1.0)]
+    buffers = [_buffer(*part) for _, part in parts]
     sections = [
         RawSection(material, "", number, faces.astype(np.uint32), is_double_sided=False)
-        for number, (material, _, faces, _, _) in enumerate(parts)
+        for number, (material, (_, faces, _, _)) in enumerate(parts)
     ]
     mesh = RawMesh("Head", "", buffers, sections, joint=0)
     mesh.target_names, mesh.rest_weights = list(TARGETS), [0.0] * len(TARGETS)
@@ -153,7 +157,7 @@ def _shape(azimuth: Float64, elevation: Float64) -> Float64:
     # A narrower jaw and a flatter face.
     low = np.clip(-places[..., 1] / AXES[1], 0.0, 1.0)
     places[..., 0] *= 1.0 - 0.10 * low**1.5
-    return places
+    return np.asarray(places)
 
 
 def _skull() -> Part:

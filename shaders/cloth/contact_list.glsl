@@ -6,9 +6,9 @@
 
 uniform samplerBuffer u_state;
 uniform samplerBuffer u_rest;      // rest position, number of the leaf of each particle
-uniform samplerBuffer u_places;    // rest position, number of the particle in each place, or -1
+uniform samplerBuffer u_places;    // rest position, number of the particle in each position, or -1
 uniform usamplerBuffer u_leaves;   // leaves near each leaf, see cloth/near_list.glsl
-uniform int u_first_place;         // node that is the first place
+uniform int u_first_place;         // node that is the first position
 uniform int u_count;               // particles; records after them are padding
 uniform float u_reach;             // distance that counts as near [m]
 uniform float u_neighbourhood;     // rest distance up to which particles are neighbours [m]

@@ -6,7 +6,7 @@
 // The parts are such that many touches at once do not overshoot. Sums are of whole numbers: they do not depend on the
 // order, so that a mirrored cloth moves as the mirror image bit for bit.
 // References: R. Bridson et al. 2002, "Robust treatment of collisions, contact and friction for cloth animation";
-// M. Macklin et al. 2014, "Unified particle physics for real-time applications", for the split of speed and place.
+// M. Macklin et al. 2014, "Unified particle physics for real-time applications", for the split of speed and position.
 
 uniform usamplerBuffer u_contacts;
 uniform vec2 u_self;               // clearance [m], coefficient of friction
@@ -42,7 +42,7 @@ void touch(int other, vec4 place, vec3 velocity, float substep, inout Touch sum)
     sum.place += whole(share * PUSHED * max(-gap, 0.0) * normal);
 }
 
-// `place` is the record of the particle: position, 1/share.
+// `position` is the record of the particle: position, 1/share.
 void self_contact(int id, vec4 place, vec3 velocity, float substep, out vec3 change, out vec3 push) {
     Touch sum = Touch(ivec3(0), ivec3(0));
     int entry = LISTED * id;

@@ -1,6 +1,6 @@
 // Moves one particle of a cloth over a substep.
 // Inputs: state of all particles, springs, air, pins, colliders, substep [s]; world space, SI. Outputs: the same record.
-// Position Verlet x' = x + h v', v' = v + h a, which carries v = (x - x_before) / h in place of x_before: the same numbers
+// Position Verlet x' = x + h v', v' = v + h a, which carries v = (x - x_before) / h in position of x_before: the same numbers
 // without the rounding that swallows gravity in short substeps.
 // GRID takes neighbours by arithmetic, otherwise from tables; SHEAR, BEND, AIR, GUSTS, SELF, PINS, COLLIDERS are optional
 // parts.

@@ -1,5 +1,5 @@
-// Writes one particle to its place at the bottom of the tree.
-// Inputs: state of all particles, particle of each place (rest position, number or -1). Outputs: a node, see cloth/tree.glsl.
+// Writes one particle to its position at the bottom of the tree.
+// Inputs: state of all particles, particle of each position (rest position, number or -1). Outputs: a node, see cloth/tree.glsl.
 
 uniform samplerBuffer u_state;
 uniform samplerBuffer u_places;

@@ -1,15 +1,15 @@
 #version 330 core
-// Depth of an opaque particle as a light sees it: a disc, or the form of a streak or a picture.
+// Depth of an opaque particle as a light sees it: a disc, or the form of a streak or a image.
 // PICK: which object covers a pixel; of transparent particles only the middle, so that objects behind can be picked.
 
-#define PICTURE (LOOK == 1)
+#define TEXTURED (LOOK == 1)
 #define STREAK (LOOK == 2)
 
 #ifndef SPRITES
 in vec2 v_offset;
 #endif
-#if PICTURE
-uniform sampler2D u_picture;
+#if TEXTURED
+uniform sampler2D u_image;
 flat in vec4 v_cell;
 flat in vec2 v_turn;
 #endif
@@ -33,11 +33,11 @@ void main() {
 #else
     vec2 offset = v_offset;
 #endif
-#if PICTURE
+#if TEXTURED
     vec2 turned = vec2(v_turn.x * offset.x - v_turn.y * offset.y, v_turn.y * offset.x + v_turn.x * offset.y);
     vec2 inside = vec2(0.5, 0.5) + vec2(0.5, -0.5) * turned;
     bool outside = any(greaterThan(abs(turned), vec2(1.0)));
-    if (outside || textureLod(u_picture, v_cell.xy + inside * v_cell.zw, 0.0).a <= 0.5) discard;
+    if (outside || textureLod(u_image, v_cell.xy + inside * v_cell.zw, 0.0).a <= 0.5) discard;
 #else
 #if STREAK
     offset.y = max(abs(offset.y) - (v_length - 1.0), 0.0);

@@ -4,7 +4,7 @@
 // sRGB-encoded colour and the depth of a small sphere.
 // Reference: M. McGuire, L. Bavoil 2013, "Weighted blended order-independent transparency", JCGT 2(2).
 
-#define PICTURE (LOOK == 1)
+#define TEXTURED (LOOK == 1)
 #define STREAK (LOOK == 2)
 #define OPAQUE (BLENDING == 2)
 
@@ -19,8 +19,8 @@ flat in float v_depth;
 #ifndef SPRITES
 in vec2 v_offset;
 #endif
-#if PICTURE
-uniform sampler2D u_picture;      // sRGB image with alpha, decoded by the sampler
+#if TEXTURED
+uniform sampler2D u_image;      // sRGB image with alpha, decoded by the sampler
 uniform vec2 u_inset;             // half a texel
 flat in vec4 v_cell;
 flat in vec2 v_turn;
@@ -84,14 +84,14 @@ float ground_share() {
 }
 #endif
 
-#if PICTURE
-vec4 picture(vec2 offset) {
+#if TEXTURED
+vec4 image_colour(vec2 offset) {
     vec2 turned = vec2(v_turn.x * offset.x - v_turn.y * offset.y, v_turn.y * offset.x + v_turn.x * offset.y);
     vec2 place = v_cell.xy + (vec2(0.5, 0.5) + vec2(0.5, -0.5) * turned) * v_cell.zw;
     // Neighbours in the atlas stay out, also where a pixel covers many texels.
     vec2 inset = min(max(u_inset, fwidth(place)), 0.5 * v_cell.zw);
     place = clamp(place, v_cell.xy + inset, v_cell.xy + v_cell.zw - inset);
-    return any(greaterThan(abs(turned), vec2(1.0))) ? vec4(0.0) : texture(u_picture, place);
+    return any(greaterThan(abs(turned), vec2(1.0))) ? vec4(0.0) : texture(u_image, place);
 }
 #endif
 
@@ -106,8 +106,8 @@ vec2 from_core(vec2 offset) {
 
 // Colour and opacity at this fragment.
 vec4 surface(vec2 offset) {
-#if PICTURE
-    return v_colour * picture(offset);
+#if TEXTURED
+    return v_colour * image_colour(offset);
 #else
     vec2 away = from_core(offset);
 #if OPAQUE
@@ -126,12 +126,12 @@ vec4 surface(vec2 offset) {
 }
 
 #if OPAQUE
-// Shades a ball, a rod or a flat picture, and puts a ball at its true depth.
+// Shades a ball, a rod or a flat image, and puts a ball at its true depth.
 void draw_solid(vec4 shown, vec2 offset) {
     vec3 back = frame.eye.w > 0.5 ? unit(frame.eye.xyz - v_centre) : -frame.view_direction.xyz;
     vec3 right = unit(cross(vec3(0.0, 1.0, 0.0), back) + vec3(1e-6, 0.0, 0.0));
     vec3 up = cross(back, right);
-#if PICTURE
+#if TEXTURED
     vec3 normal = back;
 #else
     vec2 flat_part = from_core(offset);

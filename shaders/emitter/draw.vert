@@ -1,9 +1,9 @@
 #version 330 core
 // One particle of an emitter as a point sprite, with SPRITES, or as a quad, an instance of four vertices.
-// LOOK: 0 round, 1 picture, 2 streak; BLENDING: 0 additive, 1 alpha, 2 opaque; CAST draws what a light sees.
+// LOOK: 0 round, 1 image, 2 streak; BLENDING: 0 additive, 1 alpha, 2 opaque; CAST draws what a light sees.
 // Inputs: the state, two texels a slot (see emitter/step.glsl), and the table of its life (sim/particles/gradient.py).
 // Outputs: position in the particle from -1 to 1, linear colour and opacity, depth [m], cell of the atlas, form of a streak.
-// Size of a sprite: width [m] * scale * height of the picture / (2 w), the same with and without perspective.
+// Size of a sprite: width [m] * scale * height of the image / (2 w), the same with and without perspective.
 
 // Includes are text, once each, whatever the preprocessor leaves out: what all variants need comes first.
 #include "emitter/shown.glsl"
@@ -12,7 +12,7 @@
 #include "viewport/light.glsl"
 #endif
 
-#define PICTURE (LOOK == 1)
+#define TEXTURED (LOOK == 1)
 #define STREAK (LOOK == 2)
 #define OPAQUE (BLENDING == 2)
 
@@ -30,8 +30,8 @@ uniform float u_variance;          // of the brightness, as part of it
 #if STREAK
 uniform float u_streak_time;       // [s]
 #endif
-#if PICTURE
-uniform vec3 u_atlas;              // columns, rows, 1 to play the pictures over the life
+#if TEXTURED
+uniform vec3 u_atlas;              // columns, rows, 1 to play the images over the life
 uniform float u_turn;              // largest random turn [rad]
 #endif
 
@@ -40,8 +40,8 @@ flat out float v_depth;            // distance along the view [m]
 #ifndef SPRITES
 out vec2 v_offset;
 #endif
-#if PICTURE
-flat out vec4 v_cell;              // corner and size of the picture in the atlas
+#if TEXTURED
+flat out vec4 v_cell;              // corner and size of the image in the atlas
 flat out vec2 v_turn;              // cosine and sine
 #endif
 #if STREAK
@@ -88,8 +88,8 @@ vec3 soft_light(vec3 position, vec2 corner) {
 }
 #endif
 
-#if PICTURE
-void choose_picture(Shown shown) {
+#if TEXTURED
+void choose_image(Shown shown) {
     vec2 cells = u_atlas.xy;
     float count = cells.x * cells.y;
     float chosen = u_atlas.z > 0.5 ? shown.share : shown.random.x;
@@ -101,7 +101,7 @@ void choose_picture(Shown shown) {
 #endif
 
 #if STREAK
-// A quad from where the particle was to where it is, in the plane of the picture; never shorter than it is wide.
+// A quad from where the particle was to where it is, in the plane of the image; never shorter than it is wide.
 // The tail begins at the birth at the earliest, and stays before the eye.
 void stretch(vec3 velocity, float age, vec4 head, float size, vec2 corner) {
     vec4 tail = head - u_clip_from_world * vec4(velocity * min(u_streak_time, age), 0.0);
@@ -154,7 +154,7 @@ void main() {
     // A streak becomes wider, but no longer.
     colour.a *= STREAK ? thinning : thinning * thinning;
 #ifndef CAST
-    // What flies into the eye fades before it fills the picture.
+    // What flies into the eye fades before it fills the image.
     if (frame.eye.w > 0.5) colour.a *= clamp(2.0 * v_depth / size - 1.0, 0.0, 1.0);
 #endif
 #endif
@@ -167,8 +167,8 @@ void main() {
     v_radius = 0.5 * size;
     v_pixels = 0.5 * max(pixels, NARROWEST);
 #endif
-#if PICTURE
-    choose_picture(shown);
+#if TEXTURED
+    choose_image(shown);
 #endif
 #if STREAK
     v_length = 1.0;

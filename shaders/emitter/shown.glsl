@@ -8,7 +8,7 @@ struct Shown {
     bool lives;
     float share;     // of its life that is over, 0 to 1
     float size;      // width [m], before the change over its life
-    vec3 random;     // its own for life, 0 to 1: picture, turn, one to spare
+    vec3 random;     // its own for life, 0 to 1: image, turn, one to spare
 };
 
 Shown shown_particle(vec4 first, vec4 second, uint slot, uvec2 emitter, vec4 spans) {

@@ -1,7 +1,7 @@
 // How far two ways of a guide are apart.
 // Inputs: both states. Outputs: the largest distance of its knots [m], their mean distance, 0, 1 where one of them broke.
 
-uniform samplerBuffer u_now;         // KNOTS texels a guide: place from the root [m], of the root 1 for one that broke
+uniform samplerBuffer u_now;         // KNOTS texels a guide: position from the root [m], of the root 1 for one that broke
 uniform samplerBuffer u_other;
 
 void run(int id) {

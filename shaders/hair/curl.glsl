@@ -21,7 +21,7 @@ vec4 curl_of(float code) {
     return vec4(normalize(direction), float(bits >> 16) / 255.0);
 }
 
-// What a helix adds to a place of a curve and to its derivative; the direction away from the curve.
+// What a helix adds to a position of a curve and to its derivative; the direction away from the curve.
 // share: of the way from root to tip; ahead: derivative by the share [m]; size: length of the strand [m].
 void curl_at(vec4 begin, vec2 form, float share, vec3 ahead, float size, out vec3 place, out vec3 along, out vec3 away) {
     vec3 axis = ahead * inversesqrt(max(dot(ahead, ahead), 1e-20));

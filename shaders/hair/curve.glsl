@@ -1,5 +1,5 @@
 // A curve through points at equal distances of its parameter.
-// Inputs: four points in a row, the share of the way from the second to the third. Outputs: place, tangent.
+// Inputs: four points in a row, the share of the way from the second to the third. Outputs: position, tangent.
 // Reference: Catmull, Rom 1974, "A class of local interpolating splines".
 
 vec3 curve_place(vec3 a, vec3 b, vec3 c, vec3 d, float t) {

@@ -11,7 +11,7 @@
 #include "hair/surface.glsl"
 #include "hair/store.glsl"
 
-uniform samplerBuffer u_state;       // KNOTS texels a guide: place from the root [m]
+uniform samplerBuffer u_state;       // KNOTS texels a guide: position from the root [m]
 uniform samplerBuffer u_roots;       // 4 texels a guide; of its start as it was simulated, of its end as it is shown
 uniform vec3 u_form;                 // clump, part of the radius of curls, noise [m]
 

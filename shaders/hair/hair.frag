@@ -1,6 +1,6 @@
 #version 330 core
 // Hair in its colours, or what passes of the light: DEEP adds layers of opacity behind the nearest strand. Of a SHELL
-// the places between strands are left out, of a LINE what is too thin; with BLENDED layers are summed up without an order.
+// the positions between strands are left out, of a LINE what is too thin; with BLENDED layers are summed up without an order.
 // Inputs: linear colour; distance along the view [m]. Outputs: sRGB-encoded colour; with DEEP how many strands there are
 // up to three depths behind the nearest one, and what all of them together leave of the light; with BLENDED weighted
 // colour and what is left to see of the background, weight.

@@ -4,7 +4,7 @@
 
 uniform vec4 u_layers;               // stiffness over length S / a [1/s2], damping D [1/s]
 
-// The joint after two others; the second one's place is its own.
+// The joint after two others; the second one's position is its own.
 vec3 layer_joint(Root root, vec3 travelled, float kept, float share, vec3 below, vec3 base, vec3 former, vec3 here) {
     float h = u_step.x;
     vec3 velocity = travelled / h;

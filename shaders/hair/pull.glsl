@@ -15,7 +15,7 @@
 uniform vec2 u_span;                 // substep as fractions of the step: start, end
 uniform samplerBuffer u_solved;
 uniform ivec2 u_pulled;              // strand, knot
-uniform vec4 u_hand;                 // place [m], distance from the root at which no strand comes along [m]
+uniform vec4 u_hand;                 // position [m], distance from the root at which no strand comes along [m]
 
 const int PULL_ROUNDS = 2;
 

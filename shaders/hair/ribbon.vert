@@ -16,8 +16,8 @@ uniform vec3 u_curl;                 // radius [m], turns [rad/m], spread of the
 #ifndef CAST
 #include "hair/scatter.glsl"
 
-uniform vec3 u_lamp;                 // place of the first lamp [m]
-uniform vec4 u_seer;                 // place of the eye [m], 1; or its direction, 0
+uniform vec3 u_light;                 // position of the first light [m]
+uniform vec4 u_eye;                 // position of the eye [m], 1; or its direction, 0
 #endif
 #endif
 
@@ -92,12 +92,12 @@ void main() {
     v_colour = colour_of(row);
 #ifdef CURLS
     // Knots are lit without their curls: what these change of the light, and less of it in the inside of a curl.
-    vec3 back = normalize(u_seer.xyz - u_seer.w * row.place);
-    vec3 to_lamp = normalize(u_lamp - row.place);
+    vec3 back = normalize(u_eye.xyz - u_eye.w * row.place);
+    vec3 to_light = normalize(u_light - row.place);
     vec3 axis = normalize(ahead_on);
     vec3 curled = normalize(row.ahead);
-    vec2 plain = kajiya(axis, to_lamp, back);
-    vec2 lit = kajiya(curled, to_lamp, back);
+    vec2 plain = kajiya(axis, to_light, back);
+    vec2 lit = kajiya(curled, to_light, back);
     float change = (0.2 + lit.x) / (0.2 + plain.x) * (1.0 + 0.35 * dot(away, back)) * (0.9 + lit.y);
     v_colour *= mix(1.0, change, min(4.0 * share, 1.0) * begin.w);
 #endif

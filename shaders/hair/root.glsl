@@ -1,6 +1,6 @@
 // The root of a strand over a step: where it was and where it is now.
 // Inputs: corners of its triangle and their shares, vertices of the surface (model space), placement of the surface;
-// what was written before. Outputs: place [m], length of a segment [m] | turn | place now [m] | turn now: unit
+// what was written before. Outputs: position [m], length of a segment [m] | turn | position now [m] | turn now: unit
 // quaternions, world from the frame whose x is an edge of the triangle, made perpendicular, and whose z is the normal.
 
 #include "hair/surface.glsl"

@@ -1,6 +1,6 @@
-// A place on a strand that is drawn.
+// A position on a strand that is drawn.
 // Inputs: knots in the world [m] and a random number, KNOTS texels a strand; the share of the way from root to tip.
-// Outputs: place, derivative by the way from knot to knot, the texel of the knot before and the share of the way to the
+// Outputs: position, derivative by the way from knot to knot, the texel of the knot before and the share of the way to the
 // next one.
 
 #include "hair/curve.glsl"

@@ -1,19 +1,19 @@
 // Light that leaves the knots of a strand towards the camera.
-// Inputs: knots in the world [m]; lamps of the frame. Outputs: linear colour of each knot. LOOK: 0 hair, 1 Kajiya-Kay.
+// Inputs: knots in the world [m]; lights of the frame. Outputs: linear colour of each knot. LOOK: 0 hair, 1 Kajiya-Kay.
 
 #include "hair/scatter.glsl"
 #include "viewport/light.glsl"
 
-uniform samplerBuffer u_strands;     // KNOTS texels a strand: place [m], random number
+uniform samplerBuffer u_strands;     // KNOTS texels a strand: position [m], random number
 uniform vec3 u_root_colour;          // linear
 uniform vec3 u_tip_colour;
 uniform vec4 u_gloss;                // roughness, tilt [rad], spread of the brightness, self-shadow
 
-vec3 strand_light(vec3 place, vec3 tangent, vec3 to_eye, vec3 colour, float tilt, int lamp,
+vec3 strand_light(vec3 place, vec3 tangent, vec3 to_eye, vec3 colour, float tilt, int index,
                   float visible) {
-    vec3 offset = frame.light_position[lamp].xyz - place;
+    vec3 offset = frame.light_position[index].xyz - place;
     vec3 to_light = unit(offset);
-    vec3 direct = frame.light_colour[lamp].rgb * (attenuation(offset, frame.light_position[lamp].w) * visible);
+    vec3 direct = frame.light_colour[index].rgb * (attenuation(offset, frame.light_position[index].w) * visible);
     vec2 plain = kajiya(tangent, to_light, to_eye);
 #if LOOK == 1
     return direct * (plain.x * colour + 0.4 * plain.y);
@@ -24,7 +24,7 @@ vec3 strand_light(vec3 place, vec3 tangent, vec3 to_eye, vec3 colour, float tilt
 #endif
 }
 
-// The part of the first lamp's light that comes through to a place: past other things, and through the hair before it.
+// The part of the first light's light that comes through to a position: past other things, and through the hair before it.
 #ifdef SELF_SHADOW
 uniform sampler2D u_nearest;         // window depth of the nearest strand
 uniform sampler2D u_layers;          // strands up to three depths behind it, and what all of them leave

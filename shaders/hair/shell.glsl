@@ -1,7 +1,7 @@
-// Whether a strand of fur is at a place of a copy of the skin: the hash of the cell that the place at rest lies in is
+// Whether a strand of fur is at a position of a copy of the skin: the hash of the cell that the position at rest lies in is
 // below the part that strands cover. That is what ribbons between this copy and the next would: their length by their
 // width, seen from this side, in what the copy shows of the skin.
-// Inputs: place at rest, its derivatives on the screen [cells]; see hair/shell.vert. Outputs: brightness of the strand.
+// Inputs: position at rest, its derivatives on the screen [cells]; see hair/shell.vert. Outputs: brightness of the strand.
 // Cells are as far apart as strands, or as wide as pixels where those are wider; between the two sizes of cells around
 // that of a pixel the hash fades over, so that neither a step nor a turn of the camera makes them flicker.
 // UNDERCOAT leaves out a part of the cells instead, the same from everywhere.
@@ -28,7 +28,7 @@ vec2 evened(vec2 mixed, float part) {
     return mix(mix(middle, low, lessThan(mixed, vec2(small))), high, greaterThan(mixed, vec2(1.0 - small)));
 }
 
-// Two numbers of the cell at a place, and how wide it is.
+// Two numbers of the cell at a position, and how wide it is.
 vec2 shown_numbers(vec3 cell, vec3 right, vec3 up, out float edge) {
     float level = clamp(0.5 * log2(max(max(dot(right, right), dot(up, up)), 1.0)), 0.0, 20.0);
     float lower = floor(level);

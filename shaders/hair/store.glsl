@@ -1,5 +1,5 @@
 // The knots of a strand as the record that is captured.
-// Inputs: places [m] or colours of the knots, and a vec4 for the first one. Outputs: the fields o_knot0 and on.
+// Inputs: positions [m] or colours of the knots, and a vec4 for the first one. Outputs: the fields o_knot0 and on.
 
 void store_rest(vec3 knots[KNOTS], float last) {
     o_knot1 = vec4(knots[1], last);
@@ -45,7 +45,7 @@ void store_rest(vec3 knots[KNOTS], float last) {
 #endif
 }
 
-// A state: places from the root, of which the first has the move of the root and 1 for a broken strand.
+// A state: positions from the root, of which the first has the move of the root and 1 for a broken strand.
 void store(vec3 knots[KNOTS], vec3 move, float broke) {
     o_knot0 = vec4(move, broke);
     store_rest(knots, 0.0);

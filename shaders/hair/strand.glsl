@@ -1,6 +1,6 @@
 // What the solvers of hair share: the state of a strand, its root over a substep, its groom, the air.
-// A strand has KNOTS knots and SEGMENTS segments of equal length; places are relative to the root, in world directions.
-// u_now, u_before: KNOTS texels a strand: place [m]; that of the root holds its move over the last substep and 1 for a
+// A strand has KNOTS knots and SEGMENTS segments of equal length; positions are relative to the root, in world directions.
+// u_now, u_before: KNOTS texels a strand: position [m]; that of the root holds its move over the last substep and 1 for a
 // strand that broke. u_roots: 4 texels a strand, see hair/root.glsl. u_rest: 2 texels a segment: unit edge in the frame
 // of the root | carried weight of the knot at its end [m/s2] in that frame, share of the hold.
 

@@ -1,5 +1,5 @@
 // The colours of one strand that is drawn.
-// Inputs: its knots in the world [m], factors of its colours; what the first lamp sees of other things, and the layers of hair that it sees.
+// Inputs: its knots in the world [m], factors of its colours; what the first light sees of other things, and the layers of hair that it sees.
 // Outputs: linear colour of each knot. MODE: 0 lit, 1 by the bend of the joints, 2 by the stretch of the segments.
 
 #include "hair/shade.glsl"

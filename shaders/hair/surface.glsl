@@ -1,5 +1,5 @@
-// A place on a skinned surface with its frame.
-// Inputs: corners of a triangle and as bits the height above its plane, shares of the corners. Outputs: place in the world [m], unit normal and tangent; a quaternion.
+// A position on a skinned surface with its frame.
+// Inputs: corners of a triangle and as bits the height above its plane, shares of the corners. Outputs: position in the world [m], unit normal and tangent; a quaternion.
 // Reference: Shepperd 1978, "Quaternion from rotation matrix".
 
 uniform samplerBuffer u_vertices;

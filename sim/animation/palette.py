@@ -6,14 +6,10 @@ scale is left out or blended differently from the motion.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.maths import dual_quaternion, quaternion
+from sinew.sim.maths.arrays import Bool, Float32, Float64
 from sinew.sim.maths.transform import polar
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-
 
 _RIGID = 5e-6
 """Largest deviation of an element from a rotation that counts as float noise of the file, not as scale."""
@@ -58,7 +54,7 @@ def rigid_and_scale(palette: Float64, centres: Float64 | None = None) -> tuple[F
     return dual_quaternion.from_rotation_translation(rotation, translation), scales
 
 
-def _scaling(linear: Float64, rotation: Float64) -> npt.NDArray[np.bool_]:
+def _scaling(linear: Float64, rotation: Float64) -> Bool:
     """Which matrices (B, 3, 3) differ from the rotations extracted from them (B, 4)."""
     deviation = np.abs(quaternion.to_matrix(rotation) - linear)
     return np.asarray(deviation.reshape(-1, 9).max(axis=1) > _RIGID)

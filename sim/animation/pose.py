@@ -6,13 +6,11 @@ from typing import Protocol
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.model import LocalPose, Skeleton
 from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import compose
-
-Float64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,17 +4,14 @@ from collections import Counter
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.build_skeleton import unique_names
 from sinew.sim.assets.faults import check_magnitude, quoted
 from sinew.sim.assets.materials import base_name
 from sinew.sim.assets.model import Bounds, Mesh, Section, Targets
 from sinew.sim.assets.raw import RawMesh, RawModel, RawVertices
+from sinew.sim.maths.arrays import Float32, Int64, UInt32
 
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-UInt32 = npt.NDArray[np.uint32]
 # Normal of vertices whose faces have no area; the reference reader of EZMesh uses it for all.
 FALLBACK = (0.0, 1.0, 0.0)
 _MIXING = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
@@ -43,9 +40,7 @@ def vertex_normals(positions: Float32, triangles: UInt32) -> Float32:
     return np.where(usable, summed / np.where(usable, length, 1.0), FALLBACK).astype(np.float32)
 
 
-def with_open_sections(
-    sections: tuple[Section, ...], positions: npt.NDArray[np.float32], triangles: npt.NDArray[np.uint32]
-) -> tuple[Section, ...]:
+def with_open_sections(sections: tuple[Section, ...], positions: Float32, triangles: UInt32) -> tuple[Section, ...]:
     """The sections with `is_open` set where their triangles form an open sheet.
 
     Vertices at the same position count as one, since texture seams repeat them.
@@ -60,7 +55,7 @@ def with_open_sections(
     return tuple(marked)
 
 
-def border_share(triangles: npt.NDArray[np.int64]) -> float:
+def border_share(triangles: Int64) -> float:
     """Fraction of the edges that belong to one triangle only; triangles without area do not count."""
     a, b, c = triangles.T
     has_area = (a != b) & (b != c) & (c != a)
@@ -73,7 +68,7 @@ def border_share(triangles: npt.NDArray[np.int64]) -> float:
     return float(np.count_nonzero(np.diff(begins) == 1) / (len(begins) - 1))
 
 
-def _welded(positions: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
+def _welded(positions: Float32) -> Int64:
     """Number of the distinct position of each vertex, shape (V,)."""
     # Adding zero makes negative zeros positive; equal places then have equal bits.
     bits = np.ascontiguousarray(positions + np.float32(0.0)).view(np.uint32).astype(np.uint64)
@@ -110,13 +105,17 @@ def build_mesh(raw: RawModel, material_of: dict[tuple[str, str], int], warnings:
     if any(section.is_double_sided is None for mesh in raw.meshes for section in mesh.sections):
         sections = with_open_sections(sections, positions, triangles)
     tangents = _tangents(buffers, normals)
+    finite = np.isfinite(texcoords)
+    if not finite.all():
+        warnings.append(f"{int((~finite).sum())} texture coordinates are not finite and were set to 0.")
+        texcoords = np.where(finite, texcoords, np.float32(0.0))
     is_coloured = any("color" in buffer.attributes for buffer in buffers)
     colours = np.concatenate([_buffer_colours(buffer) for buffer in buffers]) if is_coloured else None
     return Mesh(
         positions=positions,
         normals=normals,
         tangents=tangents,
-        texcoords=_finite_or_zero(texcoords, "texture coordinates", warnings),
+        texcoords=texcoords,
         colours=colours,
         triangles=triangles,
         sections=sections,
@@ -155,7 +154,7 @@ def _triangles(raw: RawModel, material_of: dict[tuple[str, str], int]) -> tuple[
     return np.concatenate([np.empty((0, 3), np.uint32), *parts]), tuple(sections)
 
 
-def _joined(buffers: list[RawVertices], semantic: str, default: npt.NDArray[np.float32]) -> Float32:
+def _joined(buffers: list[RawVertices], semantic: str, default: Float32) -> Float32:
     """One attribute of all buffers, shape (V, len(default))."""
     parts: list[Float32] = [np.empty((0, len(default)), np.float32)]
     for buffer in buffers:
@@ -209,14 +208,6 @@ def _buffer_colours(buffer: RawVertices) -> Float32:
     return channels.astype(np.float32) / np.float32(255.0)
 
 
-def _finite_or_zero(values: Float32, what: str, warnings: list[str]) -> Float32:
-    finite = np.isfinite(values)
-    if finite.all():
-        return values
-    warnings.append(f"{int((~finite).sum())} {what} are not finite and were set to 0.")
-    return np.where(finite, values, np.float32(0.0))
-
-
 _ROWS = ("position", "normal", "tangent")
 
 
@@ -263,20 +254,16 @@ def build_targets(raw: RawModel, with_tangents: bool) -> Targets | None:
     table = np.array(runs, np.int32).reshape(-1, 3)
     counts = table[:, 1]
     meshes = list(_weighted(raw).values())
+    uses = Counter(name for mesh in meshes for name in mesh.target_names)
+    # A name that several meshes use is prefixed by the name of the mesh.
+    names = [f"{mesh.name}: {name}" if uses[name] > 1 else name for mesh in meshes for name in mesh.target_names]
     return Targets(
         firsts=table[:, 0],
         counts=counts,
         starts=(np.cumsum(counts) - counts).astype(np.int32),
         weight_of=table[:, 2],
         deltas=np.concatenate([np.zeros((0, 3 if with_tangents else 2, 4), np.float32), *deltas]),
-        names=tuple(_names(meshes)),
+        names=tuple(unique_names(names, "target", [])),
         rest_weights=np.array([weight for mesh in meshes for weight in mesh.rest_weights], np.float64),
         are_frames=any(clip.frames for clip in raw.clips),
     )
-
-
-def _names(meshes: list[RawMesh]) -> list[str]:
-    """Unique names; a name that several meshes use is prefixed by the name of the mesh."""
-    uses = Counter(name for mesh in meshes for name in mesh.target_names)
-    full = [f"{mesh.name}: {name}" if uses[name] > 1 else name for mesh in meshes for name in mesh.target_names]
-    return unique_names(full, "target", [])

@@ -12,11 +12,11 @@ from sinew.sim.assets.faults import MAX_JOINTS, ElementFault, quoted
 from sinew.sim.assets.model import Skeleton
 from sinew.sim.assets.raw import RawBone, RawSkeleton
 from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float64, Int32
 from sinew.sim.maths.hierarchy import CycleError, build_hierarchy, model_from_local
 from sinew.sim.maths.transform import compose, inverse_affine
 
 ROOT = -1
-Float64 = npt.NDArray[np.float64]
 
 
 def parents_by_name(names: Sequence[str], parent_names: Sequence[str | None]) -> tuple[list[int], list[str]]:
@@ -113,7 +113,7 @@ def build_skeleton(
     )
 
 
-def _check_names(names: Sequence[str], parents: npt.NDArray[np.int32]) -> None:
+def _check_names(names: Sequence[str], parents: Int32) -> None:
     count = len(names)
     if count == 0:
         raise ValueError("a skeleton needs at least one joint")
@@ -128,7 +128,7 @@ def _check_names(names: Sequence[str], parents: npt.NDArray[np.int32]) -> None:
         raise ValueError(f"joint name {name!r} is used {uses} times")
 
 
-def _finite(what: str, names: Sequence[str], values: npt.ArrayLike, size: int) -> npt.NDArray[np.float64]:
+def _finite(what: str, names: Sequence[str], values: npt.ArrayLike, size: int) -> Float64:
     array = np.array(values, dtype=np.float64)
     if array.shape != (len(names), size):
         raise ValueError(f"{what}s have shape {array.shape}, expected ({len(names)}, {size})")

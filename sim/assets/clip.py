@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sinew.sim.assets.model import NO_WEIGHTS, Interpolation, LocalPose, Skeleton, Targets, stacked
 from sinew.sim.assets.raw import RawChannel
 from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float64, Intp
 
 DEFAULT_STEP = 1.0 / 30.0
 _STEP_TOLERANCE = 0.01
@@ -71,9 +72,6 @@ def catmull_rom(fraction: float) -> tuple[float, float, float, float]:
     return (-f + 2 * f2 - f3) / 2, (2 - 5 * f2 + 3 * f3) / 2, (f + 4 * f2 - 3 * f3) / 2, (f3 - f2) / 2
 
 
-Float64 = npt.NDArray[np.float64]
-
-
 class UniformClip:
     """Keys at 0, step, 2 step, ... seconds, as EZMesh stores them; implements `sinew.sim.assets.model.Clip`.
 
@@ -96,7 +94,9 @@ class UniformClip:
         position, orientation, scale = (np.array(keys, dtype=np.float64) for keys in (positions, orientations, scales))
         _check_keys(name, position, orientation, scale)
         self._name = name
-        self._step = _checked_step(name, frame_step, len(position))
+        self._step = float(frame_step) if len(position) > 1 else 0.0
+        if len(position) > 1 and not (np.isfinite(frame_step) and frame_step > 0.0):
+            raise ValueError(f"clip {name!r}: frame step {frame_step} s is not positive")
         self._quaternions = _continuous(quaternion.normalised(orientation))
         self._arcs = quaternion.arc(self._quaternions[:-1], self._quaternions[1:])[..., None]
         self._sines = np.sin(self._arcs)
@@ -111,22 +111,9 @@ class UniformClip:
         return self._name
 
     @property
-    def frame_step(self) -> float:
-        """Time between keys [s]; 0 for a single key."""
-        return self._step
-
-    @property
-    def frame_count(self) -> int:
-        return len(self._linear)
-
-    @property
-    def joint_count(self) -> int:
-        return int(self._linear.shape[1])
-
-    @property
     def duration(self) -> float:
         """Playable length [s]; 0 for a single pose."""
-        return (self.frame_count - 1) * self._step
+        return (len(self._linear) - 1) * self._step
 
     @property
     def key_times(self) -> Float64:
@@ -138,22 +125,19 @@ class UniformClip:
 
     def key(self, index: int) -> LocalPose:
         """Pose of the key `index`; IndexError outside 0 to F - 1."""
-        if not 0 <= index < self.frame_count:
-            raise IndexError(f"clip {self._name!r} has keys 0 to {self.frame_count - 1}, not {index}")
+        if not 0 <= index < len(self._linear):
+            raise IndexError(f"clip {self._name!r} has keys 0 to {len(self._linear) - 1}, not {index}")
         linear = self._linear[index]
         return LocalPose(linear[:, :3], self._quaternions[index], linear[:, 3:])
 
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
         """Pose at `time` [s], clamped to the clip: lerp and shortest-arc slerp between two keys, eased."""
-        last = self.frame_count - 1
+        last = len(self._linear) - 1
         frame = min(max(0.0, time / self._step), float(last)) if last else 0.0
         index = int(frame)
         fraction = eased(interpolation, frame - index)
         if fraction in (0.0, 1.0):
             return self.key(index + int(fraction))
-        return self._between(index, fraction)
-
-    def _between(self, index: int, fraction: float) -> LocalPose:
         start, end = self._linear[index], self._linear[index + 1]
         linear = start + (end - start) * fraction
         arc, sine = self._arcs[index], self._sines[index]
@@ -164,7 +148,7 @@ class UniformClip:
 
     def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
         """Poses at many times [s], bit-identical with `sample`."""
-        last = self.frame_count - 1
+        last = len(self._linear) - 1
         if not last:
             return stacked([self.sample(time, interpolation) for time in times])
         frames = np.minimum(np.maximum(0.0, np.asarray(times, np.float64) / self._step), float(last))
@@ -205,16 +189,6 @@ def _check_keys(name: str, positions: Float64, orientations: Float64, scales: Fl
             frame, joint = np.argwhere(~np.isfinite(keys))[0][:2]
             raise ValueError(f"clip {name!r}: {what} of key {frame}, joint {joint} are not finite")
 
-
-def _checked_step(name: str, step: float, frames: int) -> float:
-    if frames == 1:
-        return 0.0
-    if not (np.isfinite(step) and step > 0.0):
-        raise ValueError(f"clip {name!r}: frame step {step} s is not positive")
-    return float(step)
-
-
-Index = npt.NDArray[np.intp]
 
 NOMINAL_RATE = 30.0
 """Frames per second of a clip whose keys are not equally spaced."""
@@ -260,7 +234,10 @@ class CurveClip:
         for channel, grid in zip(used, self._grids.number_of, strict=True):
             if channel.path == "weights":
                 first = 3 * count + starts[channel.joint]
-                driven += [(part, first + number, grid) for number, part in enumerate(_single(channel))]
+                for number in range(channel.values.shape[-1]):
+                    values = channel.values[..., number : number + 1]
+                    single = RawChannel(channel.joint, channel.path, channel.mode, channel.times, values)
+                    driven.append((single, first + number, grid))
             else:
                 driven.append((channel, firsts[channel.path] + channel.joint, grid))
         even = [part for part in driven if (part[0].path, part[0].mode) == ("rotation", "LINEAR")]
@@ -290,15 +267,13 @@ class CurveClip:
         """Times of the frames [s], shape (F,): the grid of the keys if they are equally spaced, else nominal."""
         return self._frame_times
 
-    @property
-    def joint_count(self) -> int:
-        return self._joint_count
-
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
         """Pose at `time` [s], clamped to the keys of each channel; eased between two keys."""
         keys, fractions = self._grids.find(time)
         if interpolation is not Interpolation.LINEAR:
-            fractions = _eased(interpolation, fractions)
+            listed = [fractions] if isinstance(fractions, float) else fractions.tolist()
+            parts = [eased(interpolation, part) for part in listed]
+            fractions = parts[0] if isinstance(fractions, float) else np.array(parts)
         table = self._rest.copy()
         for group in (self._polynomials, self._turns):
             if group is not None:
@@ -316,7 +291,7 @@ class _KeyGrids:
 
     Attributes:
         number_of: Grid of every given sequence.
-        firsts: Index of each grid's first key.
+        firsts: Intp of each grid's first key.
         counts: Number of keys of each grid.
         times: All key times, grid after grid [s].
         spans: Time from each key to the next of its grid [s], 0 for the last.
@@ -375,7 +350,7 @@ class _Group:
         self._shifts = (self.ends - counts)[table_of] - grids.firsts[self._grids]
         self._spread = len(grids.counts) > 1
 
-    def _place(self, keys: Any, fractions: Any) -> tuple[Index, Any]:
+    def _place(self, keys: Any, fractions: Any) -> tuple[Intp, Any]:
         """Key of each channel, shape (C,), and the fraction of its interval, shape (C, 1) or a scalar."""
         if not self._spread:
             return self._shifts + keys, fractions
@@ -431,12 +406,6 @@ class _SlerpTracks(_Group):
         return blend
 
 
-def _eased(interpolation: Interpolation, fractions: Any) -> Any:
-    if isinstance(fractions, float):
-        return eased(interpolation, fractions)
-    return np.array([eased(interpolation, float(part)) for part in fractions])
-
-
 def _key_identity(channel: RawChannel, grid: int) -> tuple[object, ...]:
     """Equal for channels that share their keys in memory."""
     values = channel.values
@@ -459,13 +428,6 @@ def _fill_coefficients(table: Float64, channel: RawChannel, spans: Float64) -> N
         table[0, :, :width] = quaternion.normalised(values) if channel.path == "rotation" else values
         if channel.mode == "LINEAR":
             table[1, :-1, :width] = np.diff(values, axis=0)
-
-
-def _single(channel: RawChannel) -> list[RawChannel]:
-    return [
-        RawChannel(channel.joint, channel.path, channel.mode, channel.times, channel.values[..., number : number + 1])
-        for number in range(channel.values.shape[-1])
-    ]
 
 
 def _rest_table(skeleton: Skeleton, weights: Float64) -> Float64:

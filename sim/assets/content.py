@@ -31,15 +31,15 @@ def content_sum(content: Any) -> str:
     if known is not None and known[0]() is content:
         return known[1]
     sums, place = hashlib.sha256(), id(content)
-    _add(_acting(content) if isinstance(content, CharacterModel) else content, sums.update, {})
+    if isinstance(content, CharacterModel):
+        names = tuple(material.name for material in content.materials)
+        axes = content.default_up_axis, content.default_texture_origin
+        acting: Any = content.mesh, content.skeleton, content.skin, content.clips, names, axes
+    else:
+        acting = content
+    _add(acting, sums.update, {})
     _known[place] = weakref.ref(content, lambda _: _known.pop(place, None)), sums.hexdigest()
     return _known[place][1]
-
-
-def _acting(model: CharacterModel) -> tuple[Any, ...]:
-    names = tuple(material.name for material in model.materials)
-    axes = model.default_up_axis, model.default_texture_origin
-    return model.mesh, model.skeleton, model.skin, model.clips, names, axes
 
 
 def _add(value: Any, update: Update, seen: dict[int, tuple[int, Any]]) -> None:

@@ -32,6 +32,7 @@ from sinew.sim.assets.raw import (
     RawTrack,
     RawVertices,
 )
+from sinew.sim.maths.arrays import Float64
 
 Item = TypeVar("Item")
 
@@ -59,7 +60,7 @@ def read_ezb(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
     watch.total = len(data)
     model.asset_name, model.asset_info = cursor.string("asset_name"), cursor.string("asset_info")
     cursor.take(4 * 2 + 4 * 6, "header")
-    cursor.items("texture", 20, lambda: _skip_texture(cursor))
+    cursor.items("texture", 20, lambda: (cursor.string("name"), cursor.take(12, "size"), cursor.block("pixels")))
     cursor.expect_none("tetrahedral mesh")
     warnings = model.warnings
     model.skeletons = cursor.items("skeleton", 8, lambda: _read_skeleton(cursor, warnings))
@@ -68,9 +69,9 @@ def read_ezb(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
         "material", 8, lambda: RawMaterial(cursor.string("name"), cursor.string("meta_data"))
     )
     cursor.items("user data", 8, lambda: (cursor.string("key"), cursor.string("value")))
-    cursor.items("binary user data", 8, lambda: _skip_user_binary(cursor))
+    cursor.items("binary user data", 8, lambda: (cursor.string("name"), cursor.block("bytes")))
     model.meshes = cursor.items("mesh", 44, lambda: _read_mesh(cursor, warnings))
-    cursor.items("mesh instance", 44, lambda: _skip_instance(cursor))
+    cursor.items("mesh instance", 44, lambda: (cursor.string("mesh name"), cursor.take(40, "transform")))
     cursor.expect_none("collision representation")
     cursor.take(16, "plane")
     if cursor.remaining:
@@ -115,8 +116,12 @@ class _Cursor:
         (value,) = struct.unpack(">i", self.take(4, what))
         return int(value)
 
-    def floats(self, count: int, what: str) -> npt.NDArray[np.float64]:
+    def floats(self, count: int, what: str) -> Float64:
         return np.frombuffer(self.take(4 * count, what), dtype=">f4").astype(np.float64)
+
+    def block(self, what: str) -> memoryview:
+        """Bytes after their number."""
+        return self.take(self.integer("length"), what)
 
     def string(self, what: str) -> str:
         return bytes(self.take(self.integer(what), what)).decode("utf-8", "replace")
@@ -141,22 +146,6 @@ class _Cursor:
         count = self.integer(f"{what} count")
         if count:
             raise ElementFault(f"{what} count", f"must be 0, not {count}")
-
-
-def _skip_texture(cursor: _Cursor) -> None:
-    cursor.string("name")
-    cursor.take(12, "size")
-    cursor.take(cursor.integer("length"), "pixels")
-
-
-def _skip_user_binary(cursor: _Cursor) -> None:
-    cursor.string("name")
-    cursor.take(cursor.integer("length"), "bytes")
-
-
-def _skip_instance(cursor: _Cursor) -> None:
-    cursor.string("mesh name")
-    cursor.take(40, "transform")
 
 
 def _read_skeleton(cursor: _Cursor, warnings: list[str]) -> RawSkeleton:

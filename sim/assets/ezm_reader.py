@@ -1,8 +1,12 @@
-"""Reads EZMesh text, both dialects, by walking the tree by element name."""
+"""Reads EZMesh text, both dialects, by walking the tree by element name.
+
+The layout of vertex buffers is given by ctype and semantic; counts are checked before use.
+"""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,14 +18,16 @@ from sinew.sim.assets.ezm_text import (
     NumberFault,
     attributes,
     children,
+    count_tokens,
     local_name,
+    parse_hex,
     parse_numbers,
     parse_xml,
     payload,
     split_tokens,
+    token_rows,
     token_values,
 )
-from sinew.sim.assets.ezm_vertices import checked_count, parse_count, read_triangles, read_vertices
 from sinew.sim.assets.faults import (
     MAX_JOINTS,
     MAX_MAGNITUDE,
@@ -41,10 +47,215 @@ from sinew.sim.assets.raw import (
     RawSection,
     RawSkeleton,
     RawTrack,
-    UInt32,
+    RawVertices,
 )
+from sinew.sim.maths.arrays import Float64, UInt32
 
-Float64 = npt.NDArray[np.float64]
+OUTSIDE_JOINT = 65535
+MAX_TEXCOORD_SETS = 4
+MAX_LAYOUT = 2048
+MAX_COUNT = 2**32 - 1
+
+_LETTER = re.compile(r"x[124]?|[fdhbcp]")
+_ENTRY = re.compile(r"(?:x[124]?|[fdhbcp])+")
+_HEX_DIGITS = {"x": 8, "x4": 8, "x2": 4, "x1": 2}
+_ALIASES = {
+    "blendweighting": "blendweights",
+    "boneweighting": "blendweights",
+    "boneindices": "blendindices",
+    **{f"texel{number}": f"texcoord{number}" for number in range(1, MAX_TEXCOORD_SETS + 1)},
+}
+SIZES = {
+    "position": (3,),
+    "normal": (3,),
+    "color": (1,),
+    **{f"texcoord{number}": (2, 3) for number in range(1, MAX_TEXCOORD_SETS + 1)},
+    "tangent": (3, 4),
+    "binormal": (3,),
+    "blendweights": (1, 2, 3, 4, 8),
+    "blendindices": (1, 2, 3, 4, 8),
+    "radius": (1,),
+    **{f"interp{number}": (3, 4) for number in range(1, 9)},
+}
+"""Numbers per vertex that each meaning allows, in the order in which they are written; other meanings take any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One entry of a vertex layout: meaning, storage letters, first token within the vertex."""
+
+    semantic: str
+    letters: tuple[str, ...]
+    first: int
+
+    @property
+    def columns(self) -> range:
+        return range(self.first, self.first + len(self.letters))
+
+
+def read_vertices(
+    element: str, attribute: dict[str, str], text: str, watch: LoadWatch, warnings: list[str]
+) -> RawVertices:
+    """The vertex buffer with these attributes and payload; `element` names it in messages."""
+    fields = parse_layout(element, attribute.get("ctype", ""), attribute.get("semantic", ""))
+    count = parse_count(element, "count", attribute)
+    columns, fields, count = _vertex_values(element, fields, count, text, watch, warnings)
+    stored: dict[str, npt.NDArray[np.generic]] = {}
+    for entry in fields:
+        if entry.semantic in stored:
+            warnings.append(f"{element}: the second {entry.semantic} is ignored.")
+        elif "p" not in entry.letters and "c" not in entry.letters:
+            stored[entry.semantic] = _stored(entry, columns[:, entry.first : entry.first + len(entry.letters)])
+    if count:
+        if "position" not in stored:
+            raise ElementFault(element, "the semantic has no position")
+        check_magnitude(element, "position", np.asarray(stored["position"], np.float32))
+    return RawVertices(count, stored)
+
+
+def read_triangles(element: str, attribute: dict[str, str], text: str, watch: LoadWatch, warnings: list[str]) -> UInt32:
+    """Vertex indices, shape (T, 3), not yet checked against the vertex buffer."""
+    name = "triangle_count" if "triangle_count" in attribute else "count"
+    count = parse_count(element, name, attribute)
+    values = _numbers(element, text, watch)
+    if count is None:
+        count = len(values) // 3
+    count = checked_count(element, len(values), count, 3, "triangle", warnings)
+    values = values[: count * 3]
+    wrong = ~((values >= 0) & (values <= MAX_COUNT) & (values == np.floor(values)))
+    if wrong.any():
+        raise ElementFault(element, f"{values[np.argmax(wrong)]:.9g} is not a vertex index")
+    return values.astype(np.uint32).reshape(count, 3)
+
+
+def parse_layout(element: str, ctype: str, semantic: str) -> list[Field]:
+    """Entries of a vertex, in storage order."""
+    if max(len(ctype), len(semantic)) > MAX_LAYOUT:
+        raise ElementFault(element, f"ctype or semantic has more than {MAX_LAYOUT} characters")
+    storage, meanings = ctype.replace(",", " ").split(), semantic.replace(",", " ").lower().split()
+    if len(storage) != len(meanings):
+        reason = f"ctype has {len(storage)} entries, semantic has {len(meanings)}"
+        raise ElementFault(element, reason)
+    fields: list[Field] = []
+    first = 0
+    for entry, meaning in zip(storage, _canonical(meanings), strict=True):
+        if not _ENTRY.fullmatch(entry.lower()):
+            raise ElementFault(element, f"ctype {quoted(entry)} is unknown")
+        letters = tuple(_LETTER.findall(entry.lower()))
+        sizes = SIZES.get(meaning)
+        if sizes is not None and len(letters) not in sizes:
+            raise ElementFault(element, f"{meaning} cannot be stored as {quoted(entry)}")
+        fields.append(Field(meaning, letters, first))
+        first += len(letters)
+    return fields
+
+
+def parse_count(element: str, name: str, attribute: dict[str, str]) -> int | None:
+    """The whole number in an attribute, or None if it is missing."""
+    text = attribute.get(name)
+    if text is None:
+        return None
+    if not re.fullmatch(r"\s*\+?[0-9]{1,18}\s*", text, re.ASCII) or int(text) > MAX_COUNT:
+        raise ElementFault(element, f"{name} {quoted(text)} is not a usable number")
+    return int(text)
+
+
+def checked_count(element: str, available: int, count: int, stride: int, what: str, warnings: list[str]) -> int:
+    """`count`, if `available` numbers suffice for as many items of `stride` numbers; a surplus is a warning."""
+    if available < count * stride:
+        plural = {"vertex": "vertices"}.get(what, what + "s")
+        raise ElementFault(
+            element,
+            f"holds {available} numbers, {count} {what if count == 1 else plural} of {stride} need {count * stride}",
+        )
+    if available > count * stride:
+        warnings.append(f"{element}: {available - count * stride} surplus numbers are ignored.")
+    return count
+
+
+def _canonical(meanings: Sequence[str]) -> list[str]:
+    """Meanings under their current names; plain `texcoord` entries take the free sets in order."""
+    names = [_ALIASES.get(meaning, meaning) for meaning in meanings]
+    numbers = (number for number in range(1, len(names) + 1) if f"texcoord{number}" not in names)
+    return [f"texcoord{next(numbers)}" if name == "texcoord" else name for name in names]
+
+
+def _vertex_values(
+    element: str, fields: list[Field], count: int | None, text: str, watch: LoadWatch, warnings: list[str]
+) -> tuple[Float64, list[Field], int]:
+    """Numbers of the buffer, with the layout and the number of vertices that fit them."""
+    stride = sum(len(field.letters) for field in fields)
+    if stride == 0:
+        if count or text.strip():
+            raise ElementFault(element, "ctype and semantic are missing")
+        return np.empty((0, 1)), fields, 0
+    mixed = any(letter[0] in "xcp" for field in fields for letter in field.letters)
+    values = np.empty(0) if mixed else _numbers(element, text, watch)
+    available = count_tokens(text) if mixed else len(values)
+    if count is None:
+        count = available // stride
+    if available != count * stride:
+        fields, stride = _three_for_interp(fields, stride, available, count)
+    count = checked_count(element, available, count, stride, "vertex", warnings)
+    if mixed:
+        return _mixed_values(element, fields, stride, count, token_rows(text, stride, watch)), fields, count
+    return values[: count * stride].reshape(count, stride), fields, count
+
+
+def _three_for_interp(fields: list[Field], stride: int, available: int, count: int) -> tuple[list[Field], int]:
+    """The layout with three numbers per interp if only that fits: some writers declare four and print three."""
+    shorter: list[Field] = []
+    first = 0
+    for entry in fields:
+        letters = entry.letters[:3] if entry.semantic.startswith("interp") else entry.letters
+        shorter.append(Field(entry.semantic, letters, first))
+        first += len(letters)
+    return (shorter, first) if available == count * first else (fields, stride)
+
+
+def _mixed_values(element: str, fields: list[Field], stride: int, count: int, pieces: Iterable[list[str]]) -> Float64:
+    """Numbers of a buffer in which some columns are hexadecimal or text; text columns become 0."""
+    values = np.zeros((count, stride))
+    columns = [pair for field in fields for pair in zip(field.letters, field.columns, strict=True)]
+    row = 0
+    for tokens in pieces:
+        rows = min(len(tokens) // stride, count - row)
+        try:
+            for letter, column in columns:
+                own = tokens[column : rows * stride : stride]
+                if letter[0] == "x":
+                    values[row : row + rows, column] = parse_hex(own, _HEX_DIGITS[letter])
+                elif letter not in "cp":
+                    values[row : row + rows, column] = token_values(own)
+        except NumberFault as fault:
+            raise ElementFault(element, str(fault)) from None
+        row += rows
+    return values
+
+
+def _numbers(element: str, text: str, watch: LoadWatch) -> Float64:
+    try:
+        return parse_numbers(text, watch)
+    except NumberFault as fault:
+        raise ElementFault(element, str(fault)) from None
+
+
+def _stored(field: Field, values: Float64) -> npt.NDArray[np.generic]:
+    """One attribute in the type that `RawVertices` promises."""
+    if field.semantic == "color":
+        return np.where((values >= 0) & (values <= MAX_COUNT), values, 0)[:, 0].astype(np.uint32)
+    if field.semantic == "blendindices":
+        return _four(np.where((values >= 0) & (values < OUTSIDE_JOINT), values, OUTSIDE_JOINT).astype(np.uint16))
+    single = values.astype(np.float32)
+    if field.semantic.startswith("texcoord"):
+        return np.ascontiguousarray(single[:, :2])
+    return _four(single) if field.semantic == "blendweights" else single
+
+
+def _four(values: npt.NDArray[np.generic]) -> npt.NDArray[np.generic]:
+    missing = 4 - values.shape[1]
+    return np.pad(values, ((0, 0), (0, missing))) if missing > 0 else values
+
 
 _TRUE = ("true", "1", "yes")
 
@@ -188,21 +399,12 @@ def read_ezm(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
     return model
 
 
-@dataclass(slots=True)
-class _OpenMesh:
-    """A mesh while its elements are read; triangles may precede their vertex buffer."""
-
-    mesh: RawMesh
-    number: int
-    elements: list[str] = field(default_factory=list)
-    sections: list[RawSection] = field(default_factory=list)
-    waiting: list[RawSection] = field(default_factory=list)
-
-
 class _ElementWalk:
     def __init__(self, model: RawModel, watch: LoadWatch) -> None:
         self._model = model
         self._watch = watch
+        self._mesh = RawMesh("", "", [], [])  # The mesh whose elements are read
+        self._titles: list[str] = []  # Of its sections, for messages
         self._latest: RawMesh | None = None
         self._parts = PartCounter()
 
@@ -232,76 +434,72 @@ class _ElementWalk:
         attribute = attributes(element)
         mesh = RawMesh(attribute.get("name", ""), attribute.get("skeleton", ""), [], [])
         self._model.meshes.append(mesh)
-        opened = _OpenMesh(mesh, len(self._model.meshes))
-        place = f"mesh {quoted(mesh.name)} (mesh {opened.number})"
+        self._mesh, self._titles = mesh, []
+        place = f"mesh {quoted(mesh.name)} (mesh {len(self._model.meshes)})"
         nested = []
         for child in element:
             name = local_name(child)
             if name == "vertexbuffer":
-                self._read_buffer(opened, child, place)
+                self._read_buffer(child, place)
             elif name == "indexbuffer":
-                self._read_section(opened, child, {}, place)
+                self._read_section(child, {}, place)
             elif name == "meshsection":
-                self._read_mesh_section(opened, child)
+                self._read_mesh_section(child)
             elif name in ("skeleton", "animation", "mesh", "skeletons", "animations", "materials", "material"):
                 nested.append(child)
-        self._close(opened, place)
+        self._close(place)
         pending.extend(reversed(nested))
 
-    def _read_mesh_section(self, opened: _OpenMesh, element: Element) -> None:
+    def _read_mesh_section(self, element: Element) -> None:
         attribute = attributes(element)
-        place = f"section {quoted(attribute.get('material', ''))} (mesh {opened.number})"
+        place = f"section {quoted(attribute.get('material', ''))} (mesh {len(self._model.meshes)})"
         parts = [(local_name(child), child) for child in element]
         own = any(name == "vertexbuffer" for name, _ in parts)
-        before = len(opened.mesh.buffers)
+        before = len(self._mesh.buffers)
         early = []
         for name, child in parts:
             if name == "vertexbuffer":
-                self._read_buffer(opened, child, place)
-            elif name == "indexbuffer" and own and len(opened.mesh.buffers) == before:
+                self._read_buffer(child, place)
+            elif name == "indexbuffer" and own and len(self._mesh.buffers) == before:
                 early.append(child)
             elif name == "indexbuffer":
-                self._read_section(opened, child, attribute, place)
+                self._read_section(child, attribute, place)
         for child in early:
-            self._read_section(opened, child, attribute, place, buffer=before)
+            self._read_section(child, attribute, place, buffer=before)
         if not any(name == "indexbuffer" for name, _ in parts):
             self._model.warnings.append(f"MeshSection {place} has no indexbuffer.")
 
-    def _read_buffer(self, opened: _OpenMesh, element: Element, place: str) -> None:
+    def _read_buffer(self, element: Element, place: str) -> None:
         self._parts.add("vertexbuffer")
         title = f"vertexbuffer of {place}"
         text = payload(element)
         vertices = read_vertices(title, attributes(element), text, self._watch, self._model.warnings)
-        opened.mesh.buffers.append(vertices)
-        self._latest = opened.mesh
+        self._mesh.buffers.append(vertices)
+        self._latest = self._mesh
 
-    def _read_section(
-        self, opened: _OpenMesh, element: Element, attribute: dict[str, str], place: str, buffer: int | None = None
-    ) -> None:
+    def _read_section(self, element: Element, attribute: dict[str, str], place: str, buffer: int | None = None) -> None:
         self._parts.add("indexbuffer")
         title = f"indexbuffer of {place}"
         triangles = read_triangles(title, attributes(element), payload(element), self._watch, self._model.warnings)
-        latest = len(opened.mesh.buffers) - 1 if buffer is None else buffer
+        latest = len(self._mesh.buffers) - 1 if buffer is None else buffer
         section = RawSection(attribute.get("material", ""), attribute.get("info", ""), latest, triangles)
-        opened.mesh.sections.append(section)
-        opened.sections.append(section)
-        opened.elements.append(title)
-        if latest < 0:
-            opened.waiting.append(section)
+        self._mesh.sections.append(section)
+        self._titles.append(title)
 
-    def _close(self, opened: _OpenMesh, place: str) -> None:
+    def _close(self, place: str) -> None:
         """Assigns a buffer to sections that precede all buffers, then checks all indices."""
-        owner = opened.mesh
-        if opened.waiting and not owner.buffers:
+        owner, sections = self._mesh, self._mesh.sections
+        waiting = [section for section in sections if section.buffer < 0]
+        if waiting and not owner.buffers:
             if self._latest is None:
-                raise ElementFault(opened.elements[0], "there is no vertexbuffer to refer to")
+                raise ElementFault(self._titles[0], "there is no vertexbuffer to refer to")
             self._model.warnings.append(f"The sections of {place} belong to the vertexbuffer of an earlier mesh.")
             owner = self._latest
-            owner.sections.extend(opened.mesh.sections)
-            opened.mesh.sections = []
-        for section in opened.waiting:
-            section.buffer = 0 if owner is opened.mesh else len(owner.buffers) - 1
-        for title, section in zip(opened.elements, opened.sections, strict=True):
+            owner.sections.extend(sections)
+            self._mesh.sections = []
+        for section in waiting:
+            section.buffer = 0 if owner is self._mesh else len(owner.buffers) - 1
+        for title, section in zip(self._titles, sections, strict=True):
             check_indices(title, section.triangles, owner.buffers[section.buffer].count)
 
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 from lxml import etree
 
 from sinew.sim.assets.faults import MAX_MARKUP, ElementFault, quoted
 from sinew.sim.assets.raw import LoadWatch
+from sinew.sim.maths.arrays import Float64, UInt32
 
 Element = etree._Element
 
@@ -138,8 +138,6 @@ def _reason(error: etree.XMLSyntaxError, limit: int = 200) -> str:
     return message if len(message) <= limit else message[: limit - 1] + "…"
 
 
-Float64 = npt.NDArray[np.float64]
-
 CHUNK_BYTES = 1 << 16
 SMALL_BYTES = 256
 
@@ -193,7 +191,7 @@ def token_values(tokens: list[str]) -> list[float]:
     return [_token_value(token) for token in tokens]
 
 
-def parse_hex(tokens: list[str], digits: int) -> npt.NDArray[np.uint32]:
+def parse_hex(tokens: list[str], digits: int) -> UInt32:
     """Integers of `tokens`, each up to `digits` hexadecimal digits without prefix."""
     pattern = re.compile(rf"[0-9a-fA-F]{{1,{digits}}}")
     for token in tokens:

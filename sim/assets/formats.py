@@ -25,12 +25,14 @@ class Format:
     Attributes:
         suffixes: In lower case, such as ".png"; new files get the first one.
         options: Settings class, or None.
+        magic: First bytes of files that are read; b"" if they have none.
         module, package, extra: Library that it needs: as imported, as published, and the extra that installs it.
     """
 
     name: str
     suffixes: tuple[str, ...]
     options: type[msgspec.Struct] | None = None
+    magic: bytes = b""
     module: str = ""
     package: str = ""
     extra: str = ""
@@ -119,19 +121,21 @@ class ModelFormat(Format):
     Attributes:
         key: Value of `RawModel.format`.
         mark: How users recognise it, for messages, or "".
-        sniff: Whether a file begins like this format, from up to `SNIFFED` bytes.
+        sniff: Whether a file without magic bytes begins like this format, from up to `SNIFFED` bytes.
         reader: Returns a `RawModel` for the whole content, the path, a `LoadWatch`, and options if there are any.
         by_suffix: Whether the suffix alone identifies the format.
     """
 
     key: str
     mark: str = ""
-    sniff: Callable[[bytes], bool] | str
+    sniff: Callable[[bytes], bool] | str | None = None
     reader: Callable[..., RawModel] | str
     by_suffix: bool = False
 
     def begins(self, start: bytes) -> bool:
-        return bool(resolved(self.sniff)(start))
+        if self.magic:
+            return start.startswith(self.magic)
+        return self.sniff is not None and bool(resolved(self.sniff)(start))
 
     def read(self, data: bytes, path: Path, watch: LoadWatch, options: msgspec.Struct | None = None) -> RawModel:
         """The content of a file.
@@ -146,13 +150,7 @@ class ModelFormat(Format):
 
 @dataclass(frozen=True, kw_only=True)
 class ImageFormat(Format):
-    """A format of images, named as the decoder calls it.
-
-    Attributes:
-        magic: First bytes; b"" if files have none.
-    """
-
-    magic: bytes = b""
+    """A format of images, named as the decoder calls it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,20 +158,14 @@ class StrandFormat(Format):
     """A format of strands: polylines from roots to tips.
 
     Attributes:
-        magic: First bytes; b"" if files have none.
         unit: Length of its usual unit [m].
         is_z_up: Whether z is its usual up axis, else y.
         reader: Returns a `StrandSet` for the whole content.
     """
 
-    magic: bytes = b""
     unit: float
     is_z_up: bool
     reader: Callable[..., StrandSet] | str
-
-
-def _begins_with_a_tag(start: bytes) -> bool:
-    return start.removeprefix(UTF8_MARK).lstrip().startswith(b"<")
 
 
 EZB_MAGIC = b"\x00\x00\x00\x65\x00\x00\x00\x06EZMESH"
@@ -195,11 +187,12 @@ class GltfOptions(msgspec.Struct, frozen=True):
 MODEL_FORMATS = Formats(
     ModelFormat(
         key="ezm", name="EZMesh text", mark="which starts with '<'", suffixes=(".ezm", ".xml"),
-        sniff=_begins_with_a_tag, reader="sinew.sim.assets.ezm_reader:read_ezm",
+        sniff=lambda start: start.removeprefix(UTF8_MARK).lstrip().startswith(b"<"),
+        reader="sinew.sim.assets.ezm_reader:read_ezm",
     ),
     ModelFormat(
         key="ezb", name="binary EZMesh", suffixes=(".ezb",),
-        sniff=lambda start: start.startswith(EZB_MAGIC), reader="sinew.sim.assets.ezb_reader:read_ezb",
+        magic=EZB_MAGIC, reader="sinew.sim.assets.ezb_reader:read_ezb",
     ),
     ModelFormat(
         key="gltf", name="glTF", suffixes=(".glb", ".gltf"), by_suffix=True, options=GltfOptions,
@@ -207,11 +200,11 @@ MODEL_FORMATS = Formats(
     ),
     ModelFormat(
         key="md2", name="Quake II MD2", suffixes=(".md2",),
-        sniff="sinew.sim.assets.md2_reader:is_md2", reader="sinew.sim.assets.md2_reader:read_md2",
+        magic=b"IDP2", reader="sinew.sim.assets.md2_reader:read_md2",
     ),
     ModelFormat(
         key="pc2", name="PC2 point cache", suffixes=(".pc2",),
-        sniff="sinew.sim.assets.point_cache:is_pc2", reader="sinew.sim.assets.point_cache:read_pc2",
+        magic=b"POINTCACHE2\0", reader="sinew.sim.assets.obj_reader:read_pc2",
     ),
     ModelFormat(
         key="fbx", name="FBX", suffixes=(".fbx",), by_suffix=True, module="ufbx", package="ufbx", extra="fbx",
@@ -225,7 +218,7 @@ MODEL_FORMATS = Formats(
     # MDD files have no magic bytes.
     ModelFormat(
         key="mdd", name="MDD point cache", suffixes=(".mdd",), by_suffix=True,
-        sniff=lambda _: False, reader="sinew.sim.assets.point_cache:read_mdd",
+        reader="sinew.sim.assets.obj_reader:read_mdd",
     ),
     # OBJ files may begin with any comment.
     ModelFormat(

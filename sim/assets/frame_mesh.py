@@ -4,14 +4,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.build_mesh import vertex_normals
 from sinew.sim.assets.faults import MAX_MAGNITUDE, ElementFault
 from sinew.sim.assets.raw import LoadWatch, RawClip, RawModel
-
-Float32 = npt.NDArray[np.float32]
-Index = npt.NDArray[np.int64]
+from sinew.sim.maths.arrays import Float32, Float64, Int64
 
 POSITIONS_MAX = 1 << 23
 """Most vertex positions in all frames together; each takes 32 bytes of GPU memory."""
@@ -38,7 +35,7 @@ def check_positions(element: str, positions: Float32) -> None:
         raise ElementFault(element, f"frame {frame}: point {point} has the unusable place {positions[frame, point]}")
 
 
-def add_frames(model: RawModel, positions: Float32, of_vertex: Index, names: Sequence[str], watch: LoadWatch) -> None:
+def add_frames(model: RawModel, positions: Float32, of_vertex: Int64, names: Sequence[str], watch: LoadWatch) -> None:
     """Adds the frames to the one mesh of a model as morph targets.
 
     Args:
@@ -64,7 +61,7 @@ def add_frames(model: RawModel, positions: Float32, of_vertex: Index, names: Seq
     mesh.target_names, mesh.rest_weights = list(names[1:]), [0.0] * (len(positions) - 1)
 
 
-def clip_of(name: str, frames: Sequence[int], times: npt.NDArray[np.float64]) -> RawClip:
+def clip_of(name: str, frames: Sequence[int], times: Float64) -> RawClip:
     """A clip with key frames at times from 0 [s]."""
     step = float(times[-1]) / (len(times) - 1) if len(times) > 1 else 0.0
     return RawClip(name, len(frames), float(times[-1]), step, [], frames=list(frames), frame_times=times)

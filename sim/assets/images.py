@@ -11,17 +11,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.formats import IMAGE_FORMATS
 from sinew.sim.assets.model import ImageSource
+from sinew.sim.maths.arrays import Float32, UInt8
 from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sinew.sim.printable import printable
 
 if TYPE_CHECKING:
     from PIL import Image  # imported with the first image: many commands read none
 
-UInt8 = npt.NDArray[np.uint8]
 
 SIDE_MAX = 16384
 """Longest side of a decoded image [pixels]."""
@@ -113,7 +112,11 @@ def load_image(path: ImageSource, budget: ImageBudget | None = None) -> UInt8:
     formats = [known.name for known in IMAGE_FORMATS]
     try:
         with Image.open(path if isinstance(path, Path) else io.BytesIO(path.data), formats=formats) as image:
-            _check_size(path, image.size)
+            width, height = image.size
+            if max(image.size) > SIDE_MAX or width * height > PIXEL_MAX:
+                raise ImageError(path, f"has {width} x {height} pixels; allowed: {SIDE_MAX} a side, {PIXEL_MAX} in all")
+            if min(image.size) < 1:
+                raise ImageError(path, "has no pixels")
             if image.format in ("JPEG", "MPO"):  # MPO files hold further images behind the first
                 _check_scans(path, image.size)
             if budget is None:
@@ -143,14 +146,6 @@ def _check_regular(path: Path) -> None:
         raise ImageError(path, str(error)) from error
     if not stat.S_ISREG(mode):
         raise ImageError(path, "is not a regular file")
-
-
-def _check_size(path: ImageSource, size: tuple[int, int]) -> None:
-    width, height = size
-    if max(size) > SIDE_MAX or width * height > PIXEL_MAX:
-        raise ImageError(path, f"has {width} x {height} pixels; allowed: {SIDE_MAX} a side, {PIXEL_MAX} in all")
-    if min(size) < 1:
-        raise ImageError(path, "has no pixels")
 
 
 def _check_scans(path: ImageSource, size: tuple[int, int]) -> None:
@@ -187,8 +182,6 @@ def _eight_bit(image: "Image.Image") -> "Image.Image":
 
     return Image.fromarray(np.clip(np.asarray(image).astype(np.int32) // 257, 0, 255).astype(np.uint8))
 
-
-Float32 = npt.NDArray[np.float32]
 
 BAND_TEXELS = 1 << 16
 """Texels that are averaged at a time, while other threads wait for the interpreter lock."""
@@ -252,7 +245,9 @@ def mip_image(image: UInt8, *, pause: Callable[[], None] | None = None) -> MipIm
             covered = slice(2 * band.start, 2 * (band.stop - 1) + _taps(len(levels[-1])))
             source = _linear(levels[0][covered]) if light is None else light[covered]
             smaller[band] = _halved(source, first, len(levels[-1]), opaque)
-            encoded[band] = _encoded(smaller[band])
+            code = smaller[band].copy()
+            code[..., :3] = srgb_from_linear(smaller[band][..., :3])
+            encoded[band] = np.rint(np.clip(code, 0.0, 1.0) * 255.0).astype(np.uint8)
             if pause is not None:
                 pause()
         levels.append(encoded)
@@ -307,10 +302,3 @@ def _linear(image: UInt8) -> Float32:
     np.take(_LINEAR, image[..., :3], out=light[..., :3])
     np.take(_STRAIGHT, image[..., 3], out=light[..., 3])
     return light
-
-
-def _encoded(light: Float32) -> UInt8:
-    code = light.copy()
-    code[..., :3] = srgb_from_linear(light[..., :3])
-    texels: UInt8 = np.rint(np.clip(code, 0.0, 1.0) * 255.0).astype(np.uint8)
-    return texels

@@ -3,12 +3,12 @@
 import itertools
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.model import Mesh, Skin
+from sinew.sim.maths.arrays import Bool, Float64, Int64, Intp
 
 
-def weighted_vertex_counts(skin: Skin | None, joint_count: int) -> npt.NDArray[np.int64]:
+def weighted_vertex_counts(skin: Skin | None, joint_count: int) -> Int64:
     """Number of vertices that each joint moves, shape (joint_count,); zeros without a skin."""
     if skin is None:
         return np.zeros(joint_count, dtype=np.int64)
@@ -20,9 +20,7 @@ def weighted_vertex_counts(skin: Skin | None, joint_count: int) -> npt.NDArray[n
     return np.bincount(joints[counted], minlength=joint_count)
 
 
-def joint_boxes(
-    mesh: Mesh, skin: Skin, among: npt.NDArray[np.bool_] | None = None
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]]:
+def joint_boxes(mesh: Mesh, skin: Skin, among: Bool | None = None) -> tuple[Intp, Float64]:
     """Boxes of the vertices with weight on each palette entry, in bind space.
 
     A linearly blended vertex is a convex combination of its images by its joints, so the box of all transformed corners
@@ -46,7 +44,7 @@ def joint_boxes(
     return used.astype(np.intp), np.where(choice[None], hi[:, None, :], lo[:, None, :])
 
 
-def reach_of(mesh: Mesh) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def reach_of(mesh: Mesh) -> tuple[Float64, Float64]:
     """Lowest and highest positions of every vertex before skinning, both (V, 3)."""
     lowest = mesh.positions.astype(np.float64)
     highest, targets = lowest, mesh.targets

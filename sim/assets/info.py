@@ -153,14 +153,19 @@ def _bone_rows(bones: Sequence[dict[str, Any]]) -> list[tuple[str, int]]:
 
 def table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Aligned columns; a heading that starts with ">" aligns its column to the right."""
-    names = [heading.lstrip(">") for heading in headings]
-    rows = [[printable(cell, CELL_MAX) for cell in row] for row in rows]
-    widths = [max(len(name), *(len(row[column]) for row in rows)) for column, name in enumerate(names)]
-    lines = [title]
-    for row in (names, *rows):
-        cells = (
-            cell.rjust(width) if heading.startswith(">") else cell.ljust(width)
-            for cell, width, heading in zip(row, widths, headings, strict=True)
-        )
-        lines.append(("  " + "  ".join(cells)).rstrip())
-    return "\n".join(lines)
+    lines = aligned([headings, *([printable(cell, CELL_MAX) for cell in row] for row in rows)])
+    return "\n".join([title, *(f"  {line}" for line in lines)])
+
+
+def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
+    """Text in columns; the first line holds the headings, of which those of right-aligned columns start with ">"."""
+    is_right = [heading.startswith(">") for heading in lines[0]]
+    lines = [[heading.removeprefix(">") for heading in lines[0]], *lines[1:]]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(line, widths, is_right, strict=True)
+        ).rstrip()
+        for line in lines
+    ]

@@ -17,7 +17,7 @@ from sinew.sim.assets.model import Material
 from sinew.sim.assets.raw import LoadWatch, RawClip, RawMaterial, RawMesh, RawModel, RawSection, RawVertices
 from sinew.sim.printable import printable
 
-MAGIC, VERSION = b"IDP2", 8
+VERSION = 8
 RATE = 10.0
 """Frames per second of the game."""
 
@@ -26,10 +26,6 @@ _HEADER = struct.Struct("<4s16i")
 _CORNER = np.dtype([("points", "<u2", 3), ("texcoords", "<u2", 3)])
 _NAME = 16
 _NUMBER = re.compile(r"[0-9_ ]*$")
-
-
-def is_md2(start: bytes) -> bool:
-    return start.startswith(MAGIC)
 
 
 def read_md2(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
@@ -62,7 +58,10 @@ def read_md2(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
     scale = np.array([max(width, 1), max(height, 1)], np.float32)
     texcoord = (pixels[used[:, 1]].astype(np.float32) + 0.5) / scale if len(pixels) else np.zeros((len(used), 2))
     name = _text(data[skins_at : skins_at + 64]) if skins > 0 and 0 <= skins_at < len(data) else ""
-    model.materials.append(_material(name or "skin", name, path))
+    # The skin: an image next to the model, found by its base name.
+    image, lost = TextureFolder(path.parent).find(name) if name else None, name or None
+    skin = Material(name or "skin", lost, image, lost=lost_colours(lost, image))
+    model.materials.append(RawMaterial(skin.name, "", skin))
     buffer = RawVertices(len(used), {"texcoord1": texcoord.astype(np.float32)})
     model.meshes.append(RawMesh(path.stem, "", [buffer], [RawSection(name or "skin", "", 0, faces)]))
     names = [_text(bytes(frame)) for frame in stored["name"]]
@@ -81,12 +80,6 @@ def _table(data: bytes, what: str, start: int, count: int, dtype: np.dtype) -> n
 
 def _text(raw: bytes) -> str:
     return printable(raw.partition(b"\0")[0].decode("latin-1").strip())
-
-
-def _material(name: str, texture: str, path: Path) -> RawMaterial:
-    """The skin: an image next to the model, found by its base name."""
-    found = TextureFolder(path.parent).find(texture) if texture else None
-    return RawMaterial(name, "", Material(name, texture or None, found, lost=lost_colours(texture or None, found)))
 
 
 def _clips(names: list[str]) -> list[RawClip]:

@@ -16,13 +16,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.maths.arrays import Float32, Float64, Int32, Intp, UInt16, UInt32
 from sinew.sim.maths.hierarchy import Hierarchy
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-Int32 = npt.NDArray[np.int32]
-UInt16 = npt.NDArray[np.uint16]
-UInt32 = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +110,6 @@ class Skeleton:
     bind_from_model: Float64  # Its inverse, "inverse bind", shape (B, 4, 4)
 
     @property
-    def levels(self) -> tuple[npt.NDArray[np.intp], ...]:
-        """For each depth below the roots, its joints; parents are always one level earlier."""
-        return self.hierarchy.levels
-
-    @property
     def joint_count(self) -> int:
         return len(self.names)
 
@@ -143,7 +133,7 @@ class Palette:
     A joint may have several entries, for instance where two skins share it.
     """
 
-    entry_joints: npt.NDArray[np.intp]  # Joint of each entry, shape (P,)
+    entry_joints: Intp  # Joint of each entry, shape (P,)
     bind_from_mesh: Float64  # Its inverse bind matrix, shape (P, 4, 4)
     centres: Float64  # Position of the joint in the bind pose, shape (P, 3)
 
@@ -304,9 +294,14 @@ class Material:
         """All images, the colour first."""
         return tuple(image for image, _ in filter(None, map(self.sampled, IMAGES)))
 
+    def image_of(self, name: str) -> ImageSource | None:
+        """The image for one of `IMAGES`."""
+        image: ImageSource | None = self.image if name == "texture" else getattr(self, name)
+        return image
+
     def sampled(self, name: str) -> Sampled | None:
         """The image for one of `IMAGES`, and its sampler."""
-        image = self.image if name == "texture" else getattr(self, name)
+        image = self.image_of(name)
         return (image, dict(self.samplers).get(name, Sampler())) if image is not None else None
 
 

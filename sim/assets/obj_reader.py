@@ -1,8 +1,13 @@
-"""Reads Wavefront OBJ text and numbered sequences: positions, texture coordinates, normals and polygons."""
+"""Reads Wavefront OBJ text, numbered sequences, and the point caches PC2 and MDD, whose mesh is an OBJ of their name.
+
+Sources: Wavefront Advanced Visualizer manual, appendix B1, "Object Files", the polygonal part; "PointCache2 file
+format" of 3ds Max (little-endian); the MDD files of LightWave (big-endian).
+"""
 
 import io
 import itertools
 import re
+import struct
 from array import array
 from collections.abc import Iterator
 from functools import partial
@@ -12,13 +17,20 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.assets.faults import MAX_FILE_BYTES, MAX_MAGNITUDE, MAX_VERTICES, ElementFault, PartCounter, quoted
-from sinew.sim.assets.formats import UTF8_MARK
-from sinew.sim.assets.frame_mesh import FRAMES_MAX, add_frames, check_size, even_clip, sibling_file
+from sinew.sim.assets.formats import MODEL_FORMATS, UTF8_MARK
+from sinew.sim.assets.frame_mesh import (
+    FRAMES_MAX,
+    add_frames,
+    check_positions,
+    check_size,
+    clip_of,
+    even_clip,
+    sibling_file,
+)
 from sinew.sim.assets.load import read_bytes
-from sinew.sim.assets.raw import LoadWatch, ModelError, RawMesh, RawModel, RawSection, RawVertices
+from sinew.sim.assets.raw import LoadWatch, ModelError, RawClip, RawMesh, RawModel, RawSection, RawVertices
+from sinew.sim.maths.arrays import Float32, Int64
 from sinew.sim.notes import Notes
-
-Float32 = npt.NDArray[np.float32]
 
 _NUMBERED = re.compile(r"(?P<stem>.*?)(?P<number>[0-9]{3,9})$")
 
@@ -28,21 +40,12 @@ def following(path: Path) -> list[Path]:
     match = _NUMBERED.match(path.stem)
     if match is None:
         return []
-    names = _names(path, match["stem"], int(match["number"]), len(match["number"]))
-    return [path.with_name(name) for name in names]
+    number, digits = int(match["number"]), len(match["number"])
+    names = (f"{match['stem']}{later:0{digits}}{path.suffix}" for later in range(number + 1, number + FRAMES_MAX))
+    return list(itertools.takewhile(Path.is_file, map(path.with_name, names)))
 
 
-def _names(path: Path, stem: str, number: int, digits: int) -> Iterator[str]:
-    for later in range(number + 1, number + FRAMES_MAX):
-        name = f"{stem}{later:0{digits}}{path.suffix}"
-        if not path.with_name(name).is_file():
-            return
-        yield name
-
-
-def add_sequence(
-    model: RawModel, later: list[Path], of_vertex: npt.NDArray[np.int64], first: Float32, watch: LoadWatch
-) -> None:
+def add_sequence(model: RawModel, later: list[Path], of_vertex: Int64, first: Float32, watch: LoadWatch) -> None:
     """Turns a mesh into an animated one, with the following files as frames.
 
     Args:
@@ -124,13 +127,8 @@ def read_obj(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
     return model
 
 
-def read_points(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, npt.NDArray[np.int64], int]:
-    """A file without its sequence, the point of each vertex, shape (V,), and the number of points."""
-    model, of_vertex, positions = _read(data, path, watch)
-    return model, of_vertex, len(positions)
-
-
-def _read(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, npt.NDArray[np.int64], npt.NDArray[np.float32]]:
+def _read(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, Int64, Float32]:
+    """A file without its sequence, the point of each vertex, shape (V,), and the points, shape (P, 3)."""
     reader = _ObjReader(watch)
     watch.total = len(data)
     for number, line in _lines(data):
@@ -198,11 +196,11 @@ class _ObjReader:
         ]
         return RawVertices(len(corners), attributes), sections
 
-    def points(self) -> npt.NDArray[np.int64]:
+    def points(self) -> Int64:
         """Point of each vertex, shape (V,)."""
         return np.array(list(self._corners), np.int64).reshape(-1, 3)[:, 0]
 
-    def positions(self) -> npt.NDArray[np.float32]:
+    def positions(self) -> Float32:
         """Positions of the points, shape (P, 3)."""
         return np.array(self._values["v"], np.float32).reshape(-1, 3)
 
@@ -213,17 +211,12 @@ class _ObjReader:
         numbers = [self._corners.setdefault(self._corner(place, word), len(self._corners)) for word in words]
         if len(self._corners) > MAX_VERTICES:
             raise ElementFault(place, f"there are more than {MAX_VERTICES} vertices")
-        section = self._section()
-        for second, third in itertools.pairwise(numbers[1:]):
-            section.extend((numbers[0], second, third))
-
-    def _section(self) -> "array[int]":
-        """Corners of the current section, named after group, object or material."""
         name = self._names["g"] or self._names["o"] or self._names["usemtl"]
         if name not in self._sections:
             self._parts.add("group")
             self._sections[name] = array("I")
-        return self._sections[name]
+        for second, third in itertools.pairwise(numbers[1:]):
+            self._sections[name].extend((numbers[0], second, third))
 
     def _corner(self, place: str, word: str) -> Corner:
         parts = word.split("/")
@@ -281,10 +274,83 @@ def _numbers(place: str, key: str, words: list[str]) -> list[float]:
     return values if len(values) == size else [*values, 0.0]
 
 
-def _gathered(values: "array[float]", indices: npt.NDArray[np.int64], size: int) -> npt.NDArray[np.float32]:
+def _gathered(values: "array[float]", indices: Int64, size: int) -> Float32:
     """Rows by index, zeros for missing indices, shape (len(indices), size)."""
     rows = np.array(values, np.float32).reshape(-1, size)
-    gathered: npt.NDArray[np.float32] = np.zeros((len(indices), size), np.float32)
+    gathered: Float32 = np.zeros((len(indices), size), np.float32)
     used = indices != _ABSENT
     gathered[used] = rows[indices[used]]
     return gathered
+
+
+PC2_MAGIC = b"POINTCACHE2\0"
+NOMINAL_RATE = 30.0
+PC2_HEADER = struct.Struct("<12siiffi")
+MDD_HEADER = struct.Struct(">ii")
+
+
+def read_pc2(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
+    """The OBJ mesh next to a PC2 file with its frames."""
+    if len(data) < PC2_HEADER.size:
+        raise ElementFault("header", f"has {len(data)} bytes, {PC2_HEADER.size} are needed")
+    _, version, points, start, step, frames = PC2_HEADER.unpack_from(data)
+    if version != 1:
+        raise ElementFault("header", f"version is {version}, version 1 is read")
+    positions = _positions(data, PC2_HEADER.size, frames, points, "<f4")
+    # Steps are in frames of the program that wrote the file.
+    usable = np.isfinite(start) and np.isfinite(step) and 1e-3 <= step <= 1e3
+    return _animated(
+        path, "pc2", positions, even_clip(path.stem, frames, NOMINAL_RATE / (step if usable else 1.0)), watch
+    )
+
+
+def read_mdd(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
+    """The OBJ mesh next to an MDD file with its frames."""
+    if len(data) < MDD_HEADER.size:
+        raise ElementFault("header", f"has {len(data)} bytes, {MDD_HEADER.size} are needed")
+    frames, points = MDD_HEADER.unpack_from(data)
+    check_size("header", frames, max(points, 0))
+    positions = _positions(data, MDD_HEADER.size + 4 * frames, frames, points, ">f4")
+    times = np.frombuffer(data, ">f4", frames, MDD_HEADER.size).astype(np.float64)
+    times = times - times[0]
+    if not np.isfinite(times).all() or (np.diff(times) <= 0.0).any():
+        frame = int(np.flatnonzero(~np.isfinite(times) | (np.diff(times, prepend=-1.0) <= 0.0))[0])
+        raise ElementFault(f"frame {frame}", "its time is not later than the one before")
+    return _animated(path, "mdd", positions, clip_of(path.stem, range(frames), times), watch)
+
+
+def _positions(data: bytes, start: int, frames: int, points: int, dtype: str) -> Float32:
+    """Positions of all points, shape (F, P, 3)."""
+    if points < 1:
+        raise ElementFault("header", f"has {points} points")
+    check_size("header", frames, points)
+    needed = start + 12 * frames * points
+    if needed > len(data):
+        complete = max(len(data) - start, 0) // (12 * points)
+        raise ElementFault(
+            f"frame {complete}", f"the file ends within it: {needed} bytes are needed, it has {len(data)}"
+        )
+    positions = np.frombuffer(data, dtype, 3 * frames * points, start).reshape(frames, points, 3).astype(np.float32)
+    check_positions("frames", positions)
+    return positions
+
+
+def _animated(path: Path, key: str, positions: Float32, clip: RawClip, watch: LoadWatch) -> RawModel:
+    """The OBJ mesh next to the file, animated."""
+    suffixes = next(known.suffixes for known in MODEL_FORMATS if known.key == "obj")
+    names = [path.stem + suffix for suffix in suffixes]
+    found = [sibling_file(path, name) for name in names if (path.parent / name).exists()]
+    if not found:
+        raise ElementFault("", f"needs the mesh next to it: {names[0]}")
+    try:
+        model, of_vertex, points = _read(read_bytes(found[0]), found[0], watch)
+    except ModelError as error:
+        raise ElementFault(found[0].name, error.reason) from None
+    except ElementFault as fault:
+        raise ElementFault(f"{found[0].name}: {fault.element}", fault.reason) from None
+    if len(points) != positions.shape[1]:
+        raise ElementFault("frame 0", f"has {positions.shape[1]} points, {found[0].name} has {len(points)}")
+    model.path, model.format, model.asset_name = path, key, path.name
+    add_frames(model, positions, of_vertex, [f"frame {number}" for number in range(len(positions))], watch)
+    model.clips = [clip]
+    return model

@@ -13,12 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.assets.model import Material
+from sinew.sim.maths.arrays import Float32, Float64, UInt32
 from sinew.sim.notes import Notes
 from sinew.sim.printable import printable
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-UInt32 = npt.NDArray[np.uint32]
 
 
 class ModelError(ValueError):

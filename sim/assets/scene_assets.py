@@ -4,10 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from sinew.sim.assets.images import ImageBudget, MipImage, UInt8, load_image, mip_image
+from sinew.sim.assets.images import ImageBudget, MipImage, load_image, mip_image
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel, Mesh, upright_mesh
 from sinew.sim.assets.strands import StrandSet, load_strands
+from sinew.sim.maths.arrays import UInt8
 
 Asset = Mesh | UInt8 | MipImage | StrandSet
 

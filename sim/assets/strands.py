@@ -8,16 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.faults import ElementFault, check_magnitude
 from sinew.sim.assets.formats import STRAND_FORMATS, StrandFormat, resolved
 from sinew.sim.assets.load import read_bytes
 from sinew.sim.assets.raw import ModelError
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
-Intp = npt.NDArray[np.intp]
+from sinew.sim.maths.arrays import Bool, Float32, Float64, Intp
 
 POINTS_MAX = 128
 """Points of a strand that are used; longer strands are thinned out evenly."""
@@ -49,8 +45,8 @@ class StrandSet:
     def count(self) -> int:
         return len(self.starts) - 1
 
-    def points_of(self, numbers: Intp, values: Float32 | None = None) -> Float64:
-        """Points of some strands (n,), or values at these points; at most `POINTS_MAX` per strand.
+    def points_of(self, numbers: Intp) -> Float64:
+        """Points of some strands (n,), at most `POINTS_MAX` per strand.
 
         Shorter strands repeat their last point: shape (n, M, 3).
         """
@@ -59,8 +55,7 @@ class StrandSet:
         rank = np.arange(most)
         spread = np.rint(rank * ((many[:, None] - 1) / max(most - 1, 1))).astype(np.intp)
         places = first[:, None] + np.where(many[:, None] > most, spread, np.minimum(rank, many[:, None] - 1))
-        found: Float64 = (self.points if values is None else values)[places].astype(np.float64)
-        return found
+        return self.points[places].astype(np.float64)
 
 
 def checked_set(starts: Intp, points: Float32, thickness: Float32 | None, colours: Float32 | None) -> StrandSet:
@@ -102,7 +97,7 @@ def resampled(lines: Float64, segments: int) -> tuple[Float64, Float64]:
     return knots, 0.5 * (low + high)
 
 
-def _walk(lines: Float64, chord: Float64, segments: int) -> tuple[Float64, npt.NDArray[np.bool_]]:
+def _walk(lines: Float64, chord: Float64, segments: int) -> tuple[Float64, Bool]:
     """Points (N, segments + 1, 3) at a distance (N,) from each other, and whether the tip was passed too early."""
     count, last = len(lines), lines.shape[1] - 1
     rows, at = np.arange(count), np.zeros(count, np.intp)

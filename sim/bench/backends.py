@@ -4,7 +4,7 @@ Cloth and hair steps are substeps; the emitter is always full and above a floor;
 """
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import isqrt
 
 import numpy as np
@@ -13,7 +13,7 @@ from sinew.sim.bench.cloth import SUBSTEPS, SolverCloth, bench_settings, raised
 from sinew.sim.bench.hair import SUBSTEPS as HAIR_SUBSTEPS
 from sinew.sim.bench.hair import BenchHair, variants
 from sinew.sim.bench.particles import BenchEmitter, floor, fountain_settings
-from sinew.sim.bench.runner import Case, Row, measure, rows_on_gpu
+from sinew.sim.bench.runner import Case, Row, measure
 from sinew.sim.bench.skinning import random_pose, synthetic_mesh, synthetic_skin
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.characters.skinning import SkinnedMesh
@@ -22,17 +22,12 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.cloth.model import build_cloth
 
-SIZES = (500, 16_384, 65_536, 262_144)
 ELEMENTS_PER_MEASUREMENT = 400_000
 KNOTS = 11
 
 
-def backends_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
-    """Two rows for each simulation and size; only transform feedback if the machine has no compute shaders."""
-    return rows_on_gpu(_rows, sizes, repeat)
-
-
-def _rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+def back_end_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+    """Two rows for each simulation; only transform feedback if the machine has no compute shaders."""
     random = np.random.default_rng(1)
     settings = bench_settings(max(isqrt(size), 2))
     strands = max(size // KNOTS, 1)

@@ -3,7 +3,6 @@
 A folded sheet with self-collision is compared with the same one without.
 """
 
-from collections.abc import Sequence
 from functools import partial
 from math import isqrt
 
@@ -12,11 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.bench.plain import NumpyCloth, PlainCloth
-from sinew.sim.bench.runner import Case, Row, measure, rows_on_gpu
+from sinew.sim.bench.runner import Case, Row, measure
 from sinew.sim.colliders.pack import arranged, pack_colliders
 from sinew.sim.colliders.scene_colliders import Colliders
 from sinew.sim.colliders.state import ColliderShape, ColliderState
-from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.buffer_ring import PingPong
 from sinew.sim.gl.context import Context
@@ -28,8 +26,7 @@ from sinew.sim.kinds.cloth.model import ClothModel, build_cloth
 from sinew.sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
 from sinew.sim.kinds.cloth.solver import ClothInputs, ClothSolver
 from sinew.sim.kinds.cloth.stability import stability
-
-SIZES = tuple(side * side for side in (32, 64, 128, 256, 512))
+from sinew.sim.maths.arrays import Float32, Float64
 
 PARTICLES_PER_MEASUREMENT = 400_000
 
@@ -54,11 +51,6 @@ ELLIPSOID = np.array(
 SEMI_AXES = np.array([1.0, 1.0, 0.5])
 
 
-def cloth_rows(repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndChoice = BackEndChoice.TF) -> list[Row]:
-    """Times of a substep for square sheets of these particle counts, rounded down to squares."""
-    return rows_on_gpu(_rows, sizes, repeat, backend)
-
-
 def bench_settings(side: int) -> ClothSettings:
     """A sheet of 4 x 4 m, 484 kg, as stiff as its substeps allow."""
     settings = ClothSettings(
@@ -72,7 +64,8 @@ def bench_settings(side: int) -> ClothSettings:
     return msgspec.structs.replace(settings, **stiffness, **damping)
 
 
-def _rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+def cloth_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+    """Times of a substep for a square sheet of this particle count, rounded down to a square."""
     side = max(isqrt(size), 2)
     settings = bench_settings(side)
     model = build_cloth(settings, None, raised())
@@ -147,13 +140,13 @@ class SolverCloth(Owner):
         self._state.copy_from(start)
         self.step()
 
-    def positions(self) -> npt.NDArray[np.float32]:
+    def positions(self) -> Float32:
         """Positions of the particles [m]; waits for the GPU."""
-        positions: npt.NDArray[np.float32] = self._state.newest.read()["position"][:, :3]
+        positions: Float32 = self._state.newest.read()["position"][:, :3]
         return positions
 
 
-def raised() -> npt.NDArray[np.float64]:
+def raised() -> Float64:
     """World transform of the sheet, above all colliders, shape (4, 4)."""
     transform = np.eye(4)
     transform[1, 3] = 3.2

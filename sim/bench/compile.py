@@ -10,7 +10,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from sinew.sim.bench.runner import Row, row_of
@@ -47,7 +46,7 @@ SCENE = Scene(
 """A node of every type with kernels."""
 
 
-def compile_rows(repeat: int, sizes: Sequence[int] = ()) -> list[Row]:  # noqa: ARG001  # all systems have the same signature
+def compile_rows(repeat: int) -> list[Row]:
     """Four rows: the first start, and the second with both caches and with each alone.
 
     Raises:
@@ -99,8 +98,8 @@ def start() -> None:
             engine.step((step + 1) * STEP_TIME)
             engine.refresh(float(step))
         render_view = engine.render_view(Camera())
-        finish(engine.pictures.warm_up_all(render_view))
-        while engine.pictures.warm_up(render_view):
+        finish(engine.pictures.shader_warmup.play_all(render_view))
+        while engine.pictures.shader_warmup.play(render_view):
             context.finish()
         context.finish()
         seconds = time.process_time() - begun

@@ -7,17 +7,16 @@ import itertools
 import operator
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
 from sinew.sim.assets.build import build_model
 from sinew.sim.bench.load import synthetic_character
-from sinew.sim.bench.runner import Case, Row, measure, rows_on_gpu
+from sinew.sim.bench.runner import Case, Row, measure
 from sinew.sim.cache.step_store import StepStore
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.engine import Engine
-from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
@@ -33,14 +32,10 @@ from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene
 
-SIZES = (200,)
-"""Few vertices, and few pixels below: the work of a software driver is not the subject."""
-
 SMALL_IMAGE, IMAGE = (64, 64), (1280, 720)
-STEPS, TIMED_STEPS = 60, 20
+"""A small one where the work of a software driver is not the subject."""
 
-CLOTH_SIDES = (29, 128)
-"""Particles along a side; the first has about as many as a cape."""
+STEPS, TIMED_STEPS = 60, 20
 
 CACHED_STEPS = 10
 
@@ -108,25 +103,8 @@ def timed_scene(context: Context, vertex_count: int) -> BenchScene:
     return BenchScene(context, vertex_count, EmitterSettings(capacity=1000), LightSettings(shadow=False))
 
 
-def frame_rows(repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndChoice = BackEndChoice.TF) -> list[Row]:
+def frame_rows(context: Context, _library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
     """The whole frame, and the same with OpenGL calls that do nothing, by the processor time of the thread."""
-    return rows_on_gpu(_frame_rows, sizes, repeat, backend)
-
-
-def timing_rows(repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndChoice = BackEndChoice.TF) -> list[Row]:
-    """A frame with timing off and on; the difference is the overhead of timing."""
-    return rows_on_gpu(_timing_rows, sizes, repeat, backend)
-
-
-def cached_rows(repeat: int, sizes: Sequence[int] = CLOTH_SIDES) -> list[Row]:
-    """Steps of a cloth without a cache, with one, and with waiting for it; seeks in the cache; ghosts.
-
-    A seek restores another cached step, from memory and, where the system allows it, from the disk.
-    """
-    return rows_on_gpu(lambda *given: [*_cache_rows(*given), *_ghost_rows(*given)], sizes, repeat)
-
-
-def _frame_rows(context: Context, _library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
     bench = BenchScene(context, size, EmitterSettings(capacity=128, rate=60.0), LightSettings())
     case = partial(
         Case, system="frame", size=size, unit="vertices", step=bench.frame, steps=STEPS, finish=context.finish
@@ -137,7 +115,8 @@ def _frame_rows(context: Context, _library: ShaderLibrary, size: int, repeat: in
     return rows
 
 
-def _timing_rows(context: Context, _library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+def timing_rows(context: Context, _library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+    """A frame with timing off and on; the difference is the overhead of timing."""
     bench = timed_scene(context, size)
     context.timers.calibrate()
 
@@ -154,6 +133,17 @@ def _timing_rows(context: Context, _library: ShaderLibrary, size: int, repeat: i
     rows = measure([case(variant="off"), case(variant="on", within=timed)], repeat=repeat)
     bench.release()
     return rows
+
+
+def cached_rows(context: Context, library: ShaderLibrary, side: int, repeat: int) -> list[Row]:
+    """Steps of a cloth without a cache, with one, and with waiting for it; seeks in the cache; ghosts.
+
+    A seek restores another cached step, from memory and, where the system allows it, from the disk.
+
+    Args:
+        side: Particles along a side; a cape has about 29.
+    """
+    return [*_cache_rows(context, library, side, repeat), *_ghost_rows(context, library, side, repeat)]
 
 
 def _cloth_engine(context: Context, library: ShaderLibrary, side: int) -> Engine:

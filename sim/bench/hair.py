@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 import msgspec
@@ -10,12 +10,11 @@ import numpy as np
 
 from sinew.sim.bench.frames import IMAGE, muted_gl
 from sinew.sim.bench.plain import PlainHair
-from sinew.sim.bench.runner import Case, Row, measure, rows_on_gpu
+from sinew.sim.bench.runner import Case, Row, measure
 from sinew.sim.colliders.pack import arranged, pack_colliders
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders, shapes_of
 from sinew.sim.colliders.state import ColliderShape, ColliderState
 from sinew.sim.engine import Engine
-from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.library import ShaderLibrary
@@ -35,18 +34,10 @@ from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
 
-SIZES = (10_000,)
-"""Strands; of 11 points, 6 for layers, 9 in images."""
-
 SUBSTEPS = 8
 PYTHON_STEPS = 100
 
 MakeCase = Callable[..., Case]
-
-
-def hair_rows(repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndChoice = BackEndChoice.TF) -> list[Row]:
-    """Times of a substep, of growth and of a brush dab, and of an image, for these numbers of strands."""
-    return rows_on_gpu(_rows, sizes, repeat, backend)
 
 
 def bench_settings(strands: int, **changes: object) -> HairSettings:
@@ -101,7 +92,11 @@ class BenchHair(Owner):
         self.strands.step(np.eye(4), self._colliders)
 
 
-def _rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+def hair_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+    """Times of a substep, of growth and of a brush dab, and of an image, for this number of strands.
+
+    Strands have 11 points, 6 for layers, 9 in images.
+    """
     case = partial(Case, system="hair", size=size, unit="strands")
     gpu_case = partial(case, finish=context.finish, timers=context.timers)
     rows = _solver_rows(context, library, size, repeat, case, gpu_case)

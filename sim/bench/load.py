@@ -3,7 +3,7 @@
 import math
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,10 +16,8 @@ from sinew.sim.assets.load import load_model
 from sinew.sim.assets.raw import RawBone, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
 from sinew.sim.bench.runner import Case, Row, measure
 from sinew.sim.export.ezm import write_ezm
-from sinew.sim.export.gltf_file import GlbChunk
-
-SIZES = (13_114,)
-"""Vertices of a detailed character."""
+from sinew.sim.export.gltf_parts import GlbChunk
+from sinew.sim.maths.arrays import UInt32
 
 JOINTS, CHAINS, FRAMES = 60, 5, 61
 
@@ -51,25 +49,21 @@ GLB_ATTRIBUTES = {
 }
 
 
-def load_rows(repeat: int, sizes: Sequence[int] = SIZES, *, path: Path | None = None) -> list[Row]:
-    """The baseline and `load_model`, for synthetic characters as EZMesh and glTF, or for the file at `path`.
+def load_rows(size: int, repeat: int) -> list[Row]:
+    """The baseline and `load_model`, for a synthetic character as EZMesh and glTF."""
+    with tempfile.TemporaryDirectory() as folder:
+        file, raw = Path(folder) / f"{size}.ezm", synthetic_character(size)
+        write_ezm(raw, file)
+        binary = file.with_suffix(".glb")
+        write_synthetic_glb(raw, binary)
+        return measure([*load_cases(file, size), _load_case(binary, size, "load_model, glTF")], repeat=repeat)
 
-    The default sizes include glTF files as large as known samples.
 
-    Raises:
-        ModelError: If `path` cannot be loaded.
-    """
-    if path is not None:
-        return measure(load_cases(path, load_model(path).mesh.vertex_count), repeat=repeat)
+def sample_rows(repeat: int) -> list[Row]:
+    """glTF files as large as known samples."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        for size in sizes:
-            file = Path(folder) / f"{size}.ezm"
-            write_ezm(synthetic_character(size), file)
-            binary = file.with_suffix(".glb")
-            write_synthetic_glb(synthetic_character(size), binary)
-            rows += measure([*load_cases(file, size), _load_case(binary, size, "load_model, glTF")], repeat=repeat)
-        for sample in SAMPLES if sizes is SIZES else ():
+        for sample in SAMPLES:
             file = Path(folder) / f"{sample.name}.glb"
             raw = synthetic_character(sample.vertices, joints=sample.joints, frames=sample.frames)
             write_synthetic_glb(raw, file, sample.primitives)
@@ -173,7 +167,7 @@ def write_synthetic_glb(raw: RawModel, path: Path, primitive_count: int = 1) -> 
     path.write_bytes(chunk.file(document))
 
 
-def _primitive(chunk: GlbChunk, stored: Mapping[str, Any], triangles: npt.NDArray[np.uint32]) -> dict[str, Any]:
+def _primitive(chunk: GlbChunk, stored: Mapping[str, Any], triangles: UInt32) -> dict[str, Any]:
     used = slice(int(triangles.min()), int(triangles.max()) + 1)
     attributes = {
         name: chunk.add(np.asarray(stored[field][used], dtype)) for name, (field, dtype) in GLB_ATTRIBUTES.items()

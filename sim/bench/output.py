@@ -9,21 +9,18 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.formats import resolved
 from sinew.sim.bench.runner import Case, Row, measure
 from sinew.sim.export.atomic_file import write_atomically
-from sinew.sim.export.error import missing_package
-from sinew.sim.export.formats import IMAGE_WRITERS, SCENE_FORMATS, VIDEO_FORMATS, VideoFormat
+from sinew.sim.export.formats import IMAGE_WRITERS, SCENE_FORMATS, VIDEO_FORMATS, VideoFormat, missing_package
 from sinew.sim.export.scene.recording import SceneRecording, Track
 from sinew.sim.export.scene.writing import write_scene
 from sinew.sim.export.video_file import ReadBack
+from sinew.sim.maths.arrays import UInt8
 
-IMAGES = (30,)
 IMAGE_SIZE = 480, 270
 RATE = 30.0
-VERTICES = (828,)
 FRAMES = 60
 
 Writers = Iterator[tuple[str, Callable[[], object]]]
@@ -33,14 +30,14 @@ def _ignore(_line: str) -> None:
     pass
 
 
-def video_rows(repeat: int, sizes: Sequence[int] = IMAGES) -> list[Row]:
+def video_rows(size: int, repeat: int) -> list[Row]:
     """So many images as numbered PNG, then as every type of video."""
-    return [row for size in sizes for row in _measured("film", size, "pictures", repeat, size, _video_writers)]
+    return _measured("film", size, "pictures", repeat, size, _video_writers)
 
 
-def export_rows(repeat: int, sizes: Sequence[int] = VERTICES) -> list[Row]:
-    """Sheets of about so many vertices as plain bytes, then in every format, which reads itself back."""
-    return [row for size in sizes for row in _measured("export", size, "vertices", repeat, FRAMES, _scene_writers)]
+def export_rows(size: int, repeat: int) -> list[Row]:
+    """A sheet of about so many vertices as plain bytes, then in every format, which reads itself back."""
+    return _measured("export", size, "vertices", repeat, FRAMES, _scene_writers)
 
 
 def _measured(
@@ -70,9 +67,7 @@ def _video_writers(folder: Path, count: int) -> Writers:
             yield f"{format.name}, read back", partial(_write_video, format, folder, images, is_read=True)
 
 
-def _write_video(
-    format: VideoFormat, folder: Path, images: Sequence[npt.NDArray[np.uint8]], *, is_read: bool = False
-) -> None:
+def _write_video(format: VideoFormat, folder: Path, images: Sequence[UInt8], *, is_read: bool = False) -> None:
     path = folder / f"a{format.suffixes[0]}"
     video = resolved(format.opener)(path, IMAGE_SIZE, RATE, False)
     memory = ReadBack(folder, IMAGE_SIZE, 3, is_exact=video.is_exact)

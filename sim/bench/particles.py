@@ -3,19 +3,18 @@
 Steps are measured with the state in one buffer and in two, plain and with every feature.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.bench.plain import MOTION, PLACE, NumpyParticles, PlainParticles, Streams, fountain
-from sinew.sim.bench.runner import Case, Row, measure, rows_on_gpu
+from sinew.sim.bench.runner import Case, Row, measure
 from sinew.sim.colliders.pack import arranged, pack_colliders
 from sinew.sim.colliders.scene_colliders import Colliders, shapes_of
 from sinew.sim.colliders.state import ColliderShape, ColliderState
 from sinew.sim.engine import Engine
-from sinew.sim.gl.back_end import BackEnd, BackEndChoice
+from sinew.sim.gl.back_end import BackEnd
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.kernel import Kernel
@@ -29,11 +28,11 @@ from sinew.sim.kinds.emitter.passes import EmitterInputs, features_of
 from sinew.sim.kinds.emitter.presets import with_preset
 from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSettings, EmitterSource, ParticleLook
 from sinew.sim.kinds.emitter.system import EmitterSystem
+from sinew.sim.maths.arrays import Float32
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene
 
-SIZES = (10_000, 100_000, 1_000_000)
 PARTICLES_PER_MEASUREMENT = 500_000
 
 LIFE = 68
@@ -117,19 +116,13 @@ class CaptureEmitter(Owner):
         self._block.bind()
         self._streams.step()
 
-    def read(self) -> npt.NDArray[np.float32]:
+    def read(self) -> Float32:
         """Positions and lives, shape (N, 4); waits for the GPU."""
         return self._streams.read()
 
 
-def particles_rows(
-    repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndChoice = BackEndChoice.TF
-) -> list[Row]:
-    """Times of a step and of an image for full emitters of these capacities."""
-    return rows_on_gpu(_rows, sizes, repeat, backend)
-
-
-def _rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+def particles_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+    """Times of a step and of an image for full emitters of this capacity."""
     plain = PlainParticles(context, library, size)
     stream = BenchEmitter(context, library, stream_settings(size), [floor()])
     separate = CaptureEmitter(context, library, stream_settings(size), stream.inputs, is_separate=True)

@@ -20,8 +20,7 @@ from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.cloth.springs import SpringKind
 from sinew.sim.kinds.hair.settings import HairSettings
-
-Float32 = npt.NDArray[np.float32]
+from sinew.sim.maths.arrays import Float32, Float64
 
 POSITION = record("Position", position=(4, "f4"))
 PREVIOUS = record("Previous", previous=(4, "f4"))
@@ -52,7 +51,7 @@ class PlainCloth(Owner):
 
     def __init__(
         self, context: Context, library: ShaderLibrary, model: ClothModel, settings: ClothSettings,
-        ellipsoid: npt.NDArray[np.float64] | None = None,
+        ellipsoid: Float64 | None = None,
     ) -> None:  # fmt: skip
         assert model.grid is not None
         self._count = model.particle_count

@@ -2,7 +2,7 @@
 
 import itertools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,6 @@ from sinew.sim.assets.raw import RawChannel
 from sinew.sim.bench.runner import Case, Row, measure
 from sinew.sim.maths import quaternion
 
-SIZES = (60, 200)
 CHANNELS = (57, 300)
 
 _DEPTH = 15
@@ -26,14 +25,7 @@ _STEPS = 192
 _TOGETHER = 16
 
 
-def pose_rows(repeat: int, sizes: Sequence[int] = SIZES) -> list[Row]:
-    """`evaluate_pose` by number of joints; the default sizes include clips of curves by number of channels."""
-    batches = [pose_cases(size) for size in sizes]
-    batches += [curve_cases(count) for count in CHANNELS] if sizes is SIZES else []
-    return [row for cases in batches for row in measure(cases, repeat=repeat)]
-
-
-def pose_cases(joint_count: int) -> list[Case]:
+def pose_rows(joint_count: int, repeat: int) -> list[Row]:
     """Ways of sampling a clip, each step at another time, and 16 times in one call."""
     model = synthetic_character(joint_count)
     clip = model.clips[0]
@@ -42,7 +34,7 @@ def pose_cases(joint_count: int) -> list[Case]:
     cases = [_sample_case(model, interpolation) for interpolation in (Interpolation.LINEAR, Interpolation.NEAREST)]
     many = f"linear, {_TOGETHER} at once"
     cases.append(_case(many, joint_count, "joints", lambda: evaluate_poses(model, clip, next(batches)), _TOGETHER))
-    return cases
+    return measure(cases, repeat=repeat)
 
 
 def _sample_case(model: CharacterModel, interpolation: Interpolation) -> Case:
@@ -54,6 +46,11 @@ def _sample_case(model: CharacterModel, interpolation: Interpolation) -> Case:
         evaluate_pose(model, clip, next(times), interpolation=interpolation)
 
     return _case(interpolation.value, model.skeleton.joint_count, "joints", evaluate)
+
+
+def curve_rows(repeat: int) -> list[Row]:
+    """Clips of curves, by number of channels."""
+    return [row for count in CHANNELS for row in measure(curve_cases(count), repeat=repeat)]
 
 
 def curve_cases(channel_count: int) -> list[Case]:

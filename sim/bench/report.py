@@ -7,15 +7,14 @@ from typing import Annotated, Any
 
 import msgspec
 
+from sinew.sim.assets.info import aligned
 from sinew.sim.bench.runner import Row
 from sinew.sim.refusal import refusal
 
-HEADINGS = ("system", "variant", "size", "unit", "min ms", "median ms", "max ms", "elements/s", "ratio")
-LEFT = ("system", "variant", "unit")
-GAP = "  "
+HEADINGS = ("system", "variant", ">size", "unit", ">min ms", ">median ms", ">max ms", ">elements/s", ">ratio")
 
 BYTES_MAX = 16 << 20
-COMPARISON_HEADINGS = ("system", "variant", "size", "unit", "old ms", "new ms", "new/old", "median new/old")
+COMPARISON_HEADINGS = ("system", "variant", ">size", "unit", ">old ms", ">new ms", ">new/old", ">median new/old")
 MACHINE = ("renderer", "cpu")
 
 Milliseconds = Annotated[float, msgspec.Meta(ge=0.0)]
@@ -33,9 +32,12 @@ def table(rows: Sequence[Row]) -> str:
     has_gpu = any(row.gpu_ms_median is not None for row in rows)
     cells = [HEADINGS, *(_cells(row, ratio) for row, ratio in zip(rows, ratios(rows), strict=True))]
     if has_gpu:
-        column = ("gpu ms", *("" if row.gpu_ms_median is None else quantity_of_time(row.gpu_ms_median) for row in rows))
+        column = (
+            ">gpu ms",
+            *("" if row.gpu_ms_median is None else quantity_of_time(row.gpu_ms_median) for row in rows),
+        )
         cells = [(*line, text) for line, text in zip(cells, column, strict=True)]
-    return aligned(cells, LEFT)
+    return "\n".join(aligned(cells))
 
 
 def ratios(rows: Sequence[Row]) -> list[float | None]:
@@ -67,30 +69,11 @@ def quantity_of_time(value: float) -> str:
     return f"{value:.4g}" if value < 1000.0 else f"{value:.0f}"
 
 
-def aligned(lines: Sequence[Sequence[str]], left: Sequence[str]) -> str:
-    """Text in columns.
-
-    Args:
-        lines: Cells; the first line holds the headings.
-        left: Headings of left-aligned columns; others are right-aligned.
-    """
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    return "\n".join(_aligned(line, widths, [heading in left for heading in lines[0]]) for line in lines)
-
-
 def _quantity(value: float) -> str:
     for factor, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if value >= factor:
             return f"{value / factor:.3g} {letter}"
     return f"{value:.3g}"
-
-
-def _aligned(line: Sequence[str], widths: Sequence[int], left: Sequence[bool]) -> str:
-    cells = (
-        cell.ljust(width) if is_left else cell.rjust(width)
-        for cell, width, is_left in zip(line, widths, left, strict=True)
-    )
-    return GAP.join(cells).rstrip()
 
 
 class OldRow(msgspec.Struct, frozen=True):
@@ -142,8 +125,11 @@ def comparison(rows: Sequence[Row], old: BaselineReport) -> str:
     for row in rows:
         lines.append(_compared(row, before.pop((row.system, row.variant, row.size), None)))
     measured = {row.system for row in rows}
-    lines += [_missing_now(row) for row in before.values() if row.system in measured]
-    return aligned(lines, LEFT)
+    for old_row in before.values():
+        if old_row.system in measured:
+            size, then = _grouped(old_row.size), quantity_of_time(old_row.ms_per_step_min)
+            lines.append((old_row.system, old_row.variant, size, old_row.unit, then, "", "only old", ""))
+    return "\n".join(aligned(lines))
 
 
 def differences(machine: Mapping[str, str], old: BaselineReport) -> list[str]:
@@ -168,11 +154,6 @@ def _compared(row: Row, old: OldRow | None) -> tuple[str, ...]:
         _ratio(row.ms_per_step_min, old.ms_per_step_min),
         _ratio(row.ms_per_step_median, old.ms_per_step_median),
     )
-
-
-def _missing_now(row: OldRow) -> tuple[str, ...]:
-    size, then = _grouped(row.size), quantity_of_time(row.ms_per_step_min)
-    return row.system, row.variant, size, row.unit, then, "", "only old", ""
 
 
 def _ratio(new: float, old: float) -> str:

@@ -3,14 +3,17 @@
 Times are taken around finished work.  The GPU's own timer is read as well, where it is trusted.
 """
 
+import contextlib
 import math
 import statistics
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from sinew.sim.assets.formats import resolved
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
@@ -18,27 +21,48 @@ from sinew.sim.gl.timer import Timers
 from sinew.sim.profile.recorder import WARM_UP
 from sinew.sim.profile.sample import SceneMoment, TimeSource
 
-SYSTEMS = {
-    "load": "sinew.sim.bench.load",
-    "pose": "sinew.sim.bench.pose",
-    "skinning": "sinew.sim.bench.skinning",
-    "shape": "sinew.sim.bench.skinning",
-    "cloth": "sinew.sim.bench.cloth",
-    "particles": "sinew.sim.bench.particles",
-    "backends": "sinew.sim.bench.backends",
-    "hair": "sinew.sim.bench.hair",
-    "frame": "sinew.sim.bench.frames",
-    "timing": "sinew.sim.bench.frames",
-    "kept": "sinew.sim.bench.frames",
-    "compile": "sinew.sim.bench.compile",
-    "film": "sinew.sim.bench.output",
-    "export": "sinew.sim.bench.output",
-    "launch": "sinew.app.cli.bench_launch",
-}
-"""Module of each system; its function `NAME_rows(repeat, sizes)` measures with default sizes."""
 
-ON_ONE_BACK_END = ("skinning", "cloth", "particles", "hair", "frame", "timing")
-"""Systems whose function also takes `backend`."""
+@dataclass(frozen=True, slots=True)
+class BenchSystem:
+    """Something that is measured, selected by a word.
+
+    Attributes:
+        rows: Function "package.module:name"; takes context and library if `on_gpu`, a size if there are any, and the
+            number of repetitions; returns rows.
+        sizes: Default sizes; empty if it has none.
+        more: Function "package.module:name" of further rows, which belong to the default sizes; takes the number of
+            repetitions.
+        has_back_end: Whether the back end can be chosen.
+    """
+
+    rows: str
+    sizes: tuple[int, ...] = ()
+    more: str = ""
+    on_gpu: bool = False
+    has_back_end: bool = False
+
+
+_gpu = partial(BenchSystem, on_gpu=True)
+
+SYSTEMS = {
+    "load": BenchSystem("sinew.sim.bench.load:load_rows", (13_114,), "sinew.sim.bench.load:sample_rows"),
+    "pose": BenchSystem("sinew.sim.bench.pose:pose_rows", (60, 200), "sinew.sim.bench.pose:curve_rows"),
+    "skinning": _gpu(
+        "sinew.sim.bench.skinning:skinning_rows", (10_000, 100_000, 200_000, 1_000_000), has_back_end=True
+    ),
+    "shape": _gpu("sinew.sim.bench.skinning:shape_rows", (50_000,)),
+    "cloth": _gpu("sinew.sim.bench.cloth:cloth_rows", (1024, 4096, 16_384, 65_536, 262_144), has_back_end=True),
+    "particles": _gpu("sinew.sim.bench.particles:particles_rows", (10_000, 100_000, 10**6), has_back_end=True),
+    "backends": _gpu("sinew.sim.bench.backends:back_end_rows", (500, 16_384, 65_536, 262_144)),
+    "hair": _gpu("sinew.sim.bench.hair:hair_rows", (10_000,), has_back_end=True),
+    "frame": _gpu("sinew.sim.bench.frames:frame_rows", (200,), has_back_end=True),
+    "timing": _gpu("sinew.sim.bench.frames:timing_rows", (200,), has_back_end=True),
+    "kept": _gpu("sinew.sim.bench.frames:cached_rows", (29, 128)),
+    "compile": BenchSystem("sinew.sim.bench.compile:compile_rows"),
+    "film": BenchSystem("sinew.sim.bench.output:video_rows", (30,)),
+    "export": BenchSystem("sinew.sim.bench.output:export_rows", (828,)),
+}
+"""By the word that selects it."""
 
 PASS = "bench"
 MILLISECONDS = 1e3
@@ -88,21 +112,23 @@ class Case:
     within: Callable[[], AbstractContextManager[Any]] = nullcontext
 
 
-def rows_on_gpu(
-    rows_of_size: Callable[[Context, ShaderLibrary, int, int], Iterable[Row]],
-    sizes: Sequence[int],
-    repeat: int,
-    backend: BackEndChoice = BackEndChoice.TF,
-) -> list[Row]:
-    """Rows of `rows_of_size(context, library, size, repeat)` for each size, in a context of their own.
+def rows_of(name: str, repeat: int, sizes: Sequence[int] = (), back_end: BackEndChoice = BackEndChoice.TF) -> list[Row]:
+    """Rows of one of `SYSTEMS`, for the given or the default sizes.
 
     Raises:
-        GLError: If the machine has no OpenGL.
+        GLError: If it needs OpenGL and the machine has none.
     """
-    with Context.headless() as context:
-        context.back_ends.choice = backend
-        library = ShaderLibrary(context)
-        return [row for size in sizes for row in rows_of_size(context, library, size, repeat)]
+    system = SYSTEMS[name]
+    function = resolved(system.rows)
+    rows: list[Row] = []
+    with contextlib.ExitStack() as stack:
+        if system.on_gpu:
+            context = stack.enter_context(Context.headless())
+            context.back_ends.choice = back_end if system.has_back_end else BackEndChoice.TF
+            function = partial(function, context, ShaderLibrary(context))
+        for size in [(size,) for size in sizes or system.sizes] if system.sizes else [()]:
+            rows += function(*size, repeat)
+    return rows + (resolved(system.more)(repeat) if system.more and not sizes else [])
 
 
 def measure(cases: Sequence[Case], *, repeat: int) -> list[Row]:

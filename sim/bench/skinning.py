@@ -11,22 +11,19 @@ from functools import partial
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.animation.pose import Pose, Warps
 from sinew.sim.assets.model import Bounds, LocalPose, Mesh, Skin, Targets
-from sinew.sim.bench.runner import Case, Row, measure, rows_on_gpu
+from sinew.sim.bench.runner import Case, Row, measure
 from sinew.sim.characters.deformers.settings import DEFORMERS, Deformer, Extent
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.characters.skinning import SkinnedMesh
-from sinew.sim.gl.back_end import TITLES, BackEndChoice
+from sinew.sim.gl.back_end import TITLES
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float32
 from sinew.sim.maths.transform import compose
-
-SIZES = (10_000, 100_000, 200_000, 1_000_000)
-SHAPE_SIZES = (50_000,)
 
 JOINTS, INFLUENCES = 100, 4
 TARGETS = 16
@@ -35,17 +32,8 @@ ACTIVE = (0, 1, 4, 8)
 VERTICES_PER_MEASUREMENT = 100_000
 
 
-def skinning_rows(repeat: int, sizes: Sequence[int] = SIZES, *, backend: BackEndChoice = BackEndChoice.TF) -> list[Row]:
-    """Numpy and every skinning method, for synthetic meshes of these vertex counts."""
-    return rows_on_gpu(_skinning_rows, sizes, repeat, backend)
-
-
-def shape_rows(repeat: int, sizes: Sequence[int] = SHAPE_SIZES) -> list[Row]:
-    """Skinning without targets, with some active targets, and with one deformer of each type."""
-    return rows_on_gpu(_shape_rows, sizes, repeat)
-
-
-def _skinning_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+def skinning_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+    """Numpy and every skinning method, for a synthetic mesh of this vertex count."""
     random = np.random.default_rng(1)
     mesh, skin = synthetic_mesh(size, random), synthetic_skin(size, random)
     poses = [random_pose(random), random_pose(random)]
@@ -55,7 +43,8 @@ def _skinning_rows(context: Context, library: ShaderLibrary, size: int, repeat: 
     return rows
 
 
-def _shape_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+def shape_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+    """Skinning without targets, with some active targets, and with one deformer of each type."""
     random = np.random.default_rng(1)
     mesh, skin = synthetic_mesh(size, random), synthetic_skin(size, random)
     poses = [random_pose(random), random_pose(random)]
@@ -83,13 +72,13 @@ def numpy_cases(mesh: Mesh, skin: Skin, pose: Pose) -> list[Case]:
     palette = pose.palette.astype(np.float32)
     points = np.concatenate([mesh.positions, np.ones((mesh.vertex_count, 1), np.float32)], axis=1)
 
-    def plain() -> npt.NDArray[np.float32]:
-        positions: npt.NDArray[np.float32] = np.einsum("vk,vkij,vj->vi", skin.weights, palette[skin.joints], points)
+    def plain() -> Float32:
+        positions: Float32 = np.einsum("vk,vkij,vj->vi", skin.weights, palette[skin.joints], points)
         return positions
 
-    def two_steps() -> npt.NDArray[np.float32]:
+    def two_steps() -> Float32:
         blended = np.einsum("vk,vkij->vij", skin.weights, palette[skin.joints])
-        positions: npt.NDArray[np.float32] = np.einsum("vij,vj->vi", blended, points)
+        positions: Float32 = np.einsum("vij,vj->vi", blended, points)
         return positions
 
     case = partial(Case, system="skinning", size=mesh.vertex_count, unit="vertices")

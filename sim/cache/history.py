@@ -32,20 +32,6 @@ class Branch(Generic[T]):
         pulls: Steps that were simulated at the fork while time was paused.
     """
 
-    __slots__ = (
-        "by_hand",
-        "children",
-        "fork",
-        "node_keys",
-        "parent",
-        "pulls",
-        "reached",
-        "settings",
-        "steps",
-        "stopped",
-        "used"
-    )  # fmt: skip
-
     def __init__(
         self, parent: "Branch[T] | None", fork: int, settings: Settings, *, by_hand: bool = False, used: int = 0
     ) -> None:
@@ -72,6 +58,7 @@ class CacheHistory(Generic[T]):
 
     Attributes:
         branch: The current branch, to which new steps are added.
+        cached: The cached steps of the current branch and its parents, ascending; step 0 need not be cached.
     """
 
     def __init__(self, settings: Settings, drop: Callable[[T], None]) -> None:
@@ -89,16 +76,6 @@ class CacheHistory(Generic[T]):
         """Whether all steps were simulated with the current settings, from the first step on."""
         return self.branch.parent is None and not self.branch.by_hand
 
-    @property
-    def cached(self) -> list[int]:
-        """The cached steps of the current branch and its parents, ascending; step 0 need not be cached."""
-        return self._cached
-
-    @property
-    def reached(self) -> int:
-        """The last step of the current branch that was simulated, cached or not."""
-        return self.branch.reached
-
     def owner(self, step: int) -> Branch[T]:
         return self._path[max(bisect.bisect_right(self._forks, step) - 1, 0)]
 
@@ -111,8 +88,8 @@ class CacheHistory(Generic[T]):
 
     def latest(self, step: int) -> int:
         """The last cached step up to this one; 0 if there is none."""
-        place = bisect.bisect_right(self._cached, step)
-        return self._cached[place - 1] if place else 0
+        place = bisect.bisect_right(self.cached, step)
+        return self.cached[place - 1] if place else 0
 
     def elsewhere(self, node: str) -> dict[int, T]:
         """Contents of other branches with the same states of a node, by step; none if the user dragged something."""
@@ -134,8 +111,8 @@ class CacheHistory(Generic[T]):
             self._drop(branch.steps.pop(later))
         branch.steps[step] = content
         branch.reached = step
-        del self._cached[bisect.bisect_left(self._cached, step) :]
-        self._cached.append(step)
+        del self.cached[bisect.bisect_left(self.cached, step) :]
+        self.cached.append(step)
 
     def add(self, step: int, content: T) -> None:
         """Adds a step that had been evicted; the following steps stay."""
@@ -143,7 +120,7 @@ class CacheHistory(Generic[T]):
         if step in owner.steps:
             self._drop(owner.steps[step])
         else:
-            bisect.insort(self._cached, step)
+            bisect.insort(self.cached, step)
         owner.steps[step] = content
         owner.reached = max(owner.reached, step)
 
@@ -152,7 +129,7 @@ class CacheHistory(Generic[T]):
         for branch in self._branches.values():
             branch.steps = {step: one for step, one in branch.steps.items() if one is not content}
         self._elsewhere.clear()
-        self._cached = sorted(self._path_steps())
+        self.cached = sorted(self._path_steps())
 
     # --- other branches -------------------------------------------------------------------------------
 
@@ -217,7 +194,7 @@ class CacheHistory(Generic[T]):
             if not branch.by_hand and branch is self.branch and len(steps) > 1:
                 for step in steps[::2]:
                     self._drop(branch.steps.pop(step))
-                self._cached = sorted(self._path_steps())
+                self.cached = sorted(self._path_steps())
                 self._elsewhere.clear()
                 return True
         return False
@@ -255,7 +232,7 @@ class CacheHistory(Generic[T]):
             above = above.parent
         self._path = path[::-1]
         self._forks = [one.fork for one in self._path]
-        self._cached = sorted(self._path_steps())
+        self.cached = sorted(self._path_steps())
         if (
             before is not branch
             and before not in self._path

@@ -164,7 +164,8 @@ def _draws(declared: Declaration) -> bool:
 def digest(world: World, node: Node) -> str:
     """The key that older versions used."""
     scene, rebuilt = world.scene, frozenset((Effect.REBUILD,))
-    settings = {one.id: _in_force(world, one) for one in scene.nodes if _takes_part(one)}
+    kinds = {name for name, kind in KINDS.items() if kind.system or kind.colliders or kind.character}
+    settings = {one.id: _in_force(world, one) for one in scene.nodes if one.kind in kinds}
     nodes = [
         [
             one.id,
@@ -195,8 +196,3 @@ def digest(world: World, node: Node) -> str:
     for part in (*arrays, node.id.encode()):
         sums.update(part if isinstance(part, bytes) else np.ascontiguousarray(part).tobytes())
     return sums.hexdigest()
-
-
-def _takes_part(node: Node) -> bool:
-    kind = KINDS[node.kind]
-    return bool(kind.system or kind.colliders or kind.character)

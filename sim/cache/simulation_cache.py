@@ -1,7 +1,7 @@
 """The cached steps of a simulation: exact states on disk, by step and branch, and their way there from the GPU."""
 
 from collections import deque
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Protocol
 
 import msgspec
@@ -40,121 +40,50 @@ class CachedState:
         self.block: Block | None = None
 
 
-class ReadbackQueue:
-    """Reads states back from the GPU and stores them, in order.
-
-    The context must be current in all calls but `drop`.
-
-    Args:
-        evict: Drops some states if the store is full; returns False if there are none to drop.
-        on_lost: Called with a state that found no room.
-
-    Attributes:
-        is_full: Whether the last state found no room.
-    """
-
-    def __init__(self, store: StepStore, evict: Callable[[], bool], on_lost: Callable[[CachedState], None]) -> None:
-        self._store, self._evict, self._on_lost = store, evict, on_lost
-        self._pending: deque[CachedState] = deque()
-        self.is_full = False
-
-    def put(self, captured: PendingState) -> CachedState:
-        cached = CachedState(captured)
-        self._pending.append(cached)
-        return cached
-
-    def collect(self) -> None:
-        """Stores the states that have arrived; waits only if too many are in flight."""
-        while self._pending:
-            first = self._pending[0].pending
-            if len(self._pending) <= IN_FLIGHT_MAX and not (first is not None and first.passed):
-                return
-            self._store_first()
-
-    def flush(self) -> None:
-        """Stores all states; waits for the GPU."""
-        while self._pending:
-            self._store_first()
-
-    def get(self, cached: CachedState) -> bytes | None:
-        """Returns a state, or None if it was evicted; waits for the GPU if it is being read back.
-
-        Raises:
-            OSError: If the store cannot be read.
-        """
-        while cached.pending is not None:
-            self._store_first()
-        return self._store.get(cached.block) if cached.block is not None else None
-
-    def drop(self, cached: CachedState) -> None:
-        if cached.pending is not None:
-            cached.pending = None
-            self._pending.remove(cached)
-        elif cached.block is not None:
-            self._store.drop(cached.block)
-            cached.block = None
-
-    def limit(self, size: int) -> None:
-        """Sets the size of the store [bytes], and evicts what does not fit."""
-        self._store.wanted = size
-        self._thin()
-
-    def _thin(self) -> None:
-        while not self._store.has_room and self._evict():
-            pass
-
-    def release(self) -> None:
-        self._pending.clear()
-        self._store.close()
-
-    def _store_first(self) -> None:
-        cached = self._pending.popleft()
-        assert cached.pending is not None
-        state, cached.pending = cached.pending.read(), None
-        cached.block = self._store.put(state)
-        self._thin()
-        if cached.block is not None and not self._store.has_room:
-            self.drop(cached)
-        self.is_full = cached.block is None
-        if cached.block is None:
-            self._on_lost(cached)
-
-
 class SimulationCache:
     """Caches the steps of a simulation, also those simulated with earlier settings.
 
-    It is a `sinew.sim.simulation.BakedStates`: nodes that an edit does not affect take their steps from another branch.
+    Reads states back from the GPU and stores them, in order; the context must be current unless a method says that it
+    need not.  It is a `sinew.sim.simulation.BakedStates`: nodes that an edit does not affect take their steps from
+    another branch.
 
     Attributes:
         history: Which steps are cached on which branch.
         baked: Nodes that show their bake, and need no steps from the cache.
         version: Changes whenever the cached steps change.
+        is_full: Whether the last state found no room on the disk.
     """
 
     def __init__(self, store: StepStore) -> None:
-        self._queue = ReadbackQueue(store, lambda: self.history.evict(), self._on_lost)
-        self.history: CacheHistory[CachedState] = CacheHistory((), self._queue.drop)
+        self.store = store
+        self._pending: deque[CachedState] = deque()
+        self.history: CacheHistory[CachedState] = CacheHistory((), self._drop)
         self.baked: Collection[NodeId] = ()
         self.version = 0
+        self.is_full = False
         self._decoded: tuple[CachedState | None, dict[NodeId, bytes]] = (None, {})
         self._runs: dict[NodeId, tuple[dict[int, CachedState], range]] = {}
 
     def put(self, step: int, captured: PendingState) -> None:
         """Caches a step, and drops the cached steps of the branch that follow it."""
-        self.history.put(step, self._queue.put(captured))
-        self._queue.collect()
+        self.history.put(step, self._queued(captured))
+        self.collect()
         self.version += 1
 
     def add(self, step: int, captured: PendingState) -> None:
         """Caches a step that had been evicted; keeps the steps that follow it."""
-        self.history.add(step, self._queue.put(captured))
-        self._queue.collect()
+        self.history.add(step, self._queued(captured))
+        self.collect()
         self.version += 1
 
     def get(self, step: int) -> bytes | None:
-        """The state after a step of the current branch, or None; waits for the GPU if it is being read back."""
+        """The state after a step of the current branch, or None; waits for the GPU if it is being read back.
+
+        Raises:
+            OSError: If the store cannot be read.
+        """
         cached = self.history.get(step)
-        return self._queue.get(cached) if cached is not None else None
+        return self._read(cached) if cached is not None else None
 
     def spans(self, node: NodeId) -> list[tuple[int, int, bool, bool]]:
         """Ranges of cached steps of a node.
@@ -193,38 +122,72 @@ class SimulationCache:
         if cached is None:
             return None
         if self._decoded[0] is not cached:
-            state = self._queue.get(cached)
+            state = self._read(cached)
             self._decoded = cached, msgspec.msgpack.decode(state)[2] if state is not None else {}
         return self._decoded[1].get(node)
 
-    @property
-    def is_full(self) -> bool:
-        """Whether the last step found no room on the disk."""
-        return self._queue.is_full
-
     def limit(self, size: int) -> None:
-        """Sets the cache size [bytes]; the context need not be current."""
-        self._queue.limit(size)
+        """Sets the cache size [bytes], and evicts what does not fit; the context need not be current."""
+        self.store.wanted = size
+        self._make_room()
         self.version += 1
 
     def collect(self) -> None:
-        """Stores the states that have arrived from the GPU; does not wait."""
-        self._queue.collect()
+        """Stores the states that have arrived from the GPU; waits only if too many are in flight."""
+        while self._pending:
+            first = self._pending[0].pending
+            if len(self._pending) <= IN_FLIGHT_MAX and not (first is not None and first.passed):
+                return
+            self._store_first()
 
     def flush(self) -> None:
         """Stores all states that are being read back; waits for the GPU."""
-        self._queue.flush()
+        while self._pending:
+            self._store_first()
 
     def clear(self) -> None:
         self.history.clear(())
         self._decoded = None, {}
         self._runs.clear()
-        self._queue.is_full = False
+        self.is_full = False
         self.version += 1
 
     def release(self) -> None:
-        self._queue.release()
+        self._pending.clear()
+        self.store.close()
 
-    def _on_lost(self, cached: CachedState) -> None:
-        self.history.lose(cached)
-        self.version += 1
+    def _queued(self, captured: PendingState) -> CachedState:
+        cached = CachedState(captured)
+        self._pending.append(cached)
+        return cached
+
+    def _read(self, cached: CachedState) -> bytes | None:
+        """A state, or None if it was evicted."""
+        while cached.pending is not None:
+            self._store_first()
+        return self.store.get(cached.block) if cached.block is not None else None
+
+    def _store_first(self) -> None:
+        cached = self._pending.popleft()
+        assert cached.pending is not None
+        state, cached.pending = cached.pending.read(), None
+        cached.block = self.store.put(state)
+        self._make_room()
+        if cached.block is not None and not self.store.has_room:
+            self._drop(cached)
+        self.is_full = cached.block is None
+        if self.is_full:
+            self.history.lose(cached)
+            self.version += 1
+
+    def _make_room(self) -> None:
+        while not self.store.has_room and self.history.evict():
+            pass
+
+    def _drop(self, cached: CachedState) -> None:
+        if cached.pending is not None:
+            cached.pending = None
+            self._pending.remove(cached)
+        elif cached.block is not None:
+            self.store.drop(cached.block)
+            cached.block = None

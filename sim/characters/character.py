@@ -13,9 +13,17 @@ from sinew.sim.assets.influences import joint_boxes, reach_of
 from sinew.sim.assets.model import NO_WEIGHTS, Bounds, CharacterModel, Targets
 from sinew.sim.characters.comparison import ComparisonStatistics, MethodComparison
 from sinew.sim.characters.deformers.functions import warped_boxes, warps_of
-from sinew.sim.characters.front import front_in
-from sinew.sim.characters.placement import active_clip, texture_origin_bottom, up_axis, world_from_model
-from sinew.sim.characters.playing import RunUp, parts_of, pose_of, poses_of
+from sinew.sim.characters.playing import (
+    RunUp,
+    active_clip,
+    front_in,
+    parts_of,
+    pose_of,
+    poses_of,
+    texture_origin_bottom,
+    up_axis,
+    world_from_model,
+)
 from sinew.sim.characters.prepared import PreparedModel
 from sinew.sim.characters.settings import ModelSettings, SkinningMethod
 from sinew.sim.characters.skinning import SkinnedMesh, SkinningBuffers, upload_skinning
@@ -23,6 +31,7 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.task import finish
+from sinew.sim.maths.arrays import Float64, Intp
 from sinew.sim.maths.transform import polar, transform_points
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.strips import StripSample, is_cut
@@ -39,7 +48,7 @@ class PoseKey:
     run_up: RunUp = (0.0, 0.0)
 
 
-SkinPart = tuple[npt.NDArray[np.intp] | None, npt.NDArray[np.float64], npt.NDArray[np.float64]]
+SkinPart = tuple[Intp | None, Float64, Float64]
 """Boxes of a part of a model in bind space: palette entries that move them, or None; centres, half extents."""
 
 Poses = dict[tuple[int, PoseKey], Pose]
@@ -84,8 +93,8 @@ class Character(Owner):
             self._centres, self._halves = (lo + hi) / 2.0, (hi - lo) / 2.0
         self._key: PoseKey | None = None
         self._node: Node | None = None
-        self._box: tuple[Pose, npt.NDArray[np.float64], Bounds] | None = None
-        self._frames: tuple[Pose, npt.NDArray[np.float64], dict[int, npt.NDArray[np.float64]]]
+        self._box: tuple[Pose, Float64, Bounds] | None = None
+        self._frames: tuple[Pose, Float64, dict[int, Float64]]
         self._frames = self.pose, self.world_from_model, {}
         self._prefetched: tuple[ModelSettings | None, RunUp, dict[float, Pose]] = (None, (0.0, 0.0), {})
         # The strip samples of the last time that was checked for a cut
@@ -153,7 +162,7 @@ class Character(Owner):
         if self.secondary is not None:
             self.secondary.invalidate()
 
-    def joint_frame(self, name: str) -> npt.NDArray[np.float64] | None:
+    def joint_frame(self, name: str) -> Float64 | None:
         """World transform of a joint without scale, shape (4, 4), read-only; None if there is no such joint."""
         skeleton = self.model.skeleton
         joint = None if skeleton is None else skeleton.find(name)
@@ -191,7 +200,7 @@ class Character(Owner):
         self._samples = settings, after, samples_after
         return is_cut(samples_before, samples_after)
 
-    def joint_positions(self) -> npt.NDArray[np.float64]:
+    def joint_positions(self) -> Float64:
         """Positions of the joints in the world [m], shape (B, 3)."""
         return transform_points(self.world_from_model, self.pose.model_from_joint[:, :3, 3])
 
@@ -233,9 +242,7 @@ class Character(Owner):
             matrices = self.world_from_model @ self.pose.palette.take(used, 0)
         return _moved_box(matrices, *self._warped(centres, halves))
 
-    def _warped(
-        self, centres: npt.NDArray[np.float64], halves: npt.NDArray[np.float64]
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def _warped(self, centres: Float64, halves: Float64) -> tuple[Float64, Float64]:
         """Centres and half extents of boxes of the bind pose, (N, 3) each, after the deformers."""
         if self.pose.warps is None or not self.pose.warps.functions:
             return centres, halves
@@ -280,9 +287,7 @@ class Character(Owner):
         return shaped(pose, key.settings, self.model, key.time)
 
 
-def _moved_box(
-    matrices: npt.NDArray[np.float64], centres: npt.NDArray[np.float64], halves: npt.NDArray[np.float64]
-) -> Bounds:
+def _moved_box(matrices: Float64, centres: Float64, halves: Float64) -> Bounds:
     """Box of the corners of boxes (N,), each moved by its own matrix (N, 4, 4).
 
     Source: Arvo 1990, "Transforming axis-aligned bounding boxes".
@@ -306,14 +311,12 @@ def shaped(pose: Pose, settings: ModelSettings, model: CharacterModel, time: flo
     return msgspec.structs.replace(pose, local=local, warps=warps)
 
 
-def _weights(
-    settings: ModelSettings, targets: Targets | None, weights: npt.NDArray[np.float64]
-) -> npt.NDArray[np.float64]:
+def _weights(settings: ModelSettings, targets: Targets | None, weights: Float64) -> Float64:
     """Weights of a clip plus those of the settings; names that the model does not have are ignored."""
     if targets is None or targets.are_frames:
         return weights if targets is not None else NO_WEIGHTS
     added = dict(settings.target_weights)
-    total: npt.NDArray[np.float64] = weights + np.array([added.get(name, 0.0) for name in targets.names])
+    total: Float64 = weights + np.array([added.get(name, 0.0) for name in targets.names])
     if settings.solo_target in targets.names:
         total = np.where(np.arange(len(total)) == targets.names.index(settings.solo_target), total, 0.0)
     return total

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sinew.sim.assets.materials import TextureFolder
-from sinew.sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material
+from sinew.sim.assets.model import AlphaMode, CharacterModel, Material
 from sinew.sim.characters.settings import TEXTURES, MaterialLook
 from sinew.sim.maths.srgb import light_of
 
@@ -50,12 +50,6 @@ def overridden_materials(model: CharacterModel, looks: Looks) -> tuple[Material,
         return model.materials
     known = {look.material: look for look in reversed(looks)}
     return tuple(overridden(one, known[one.name]) if one.name in known else one for one in model.materials)
-
-
-def own_image(material: Material, name: str) -> ImageSource | None:
-    """The image of the file for a texture of the settings."""
-    image: ImageSource | None = material.image if name == "texture" else getattr(material, name)
-    return image
 
 
 def missing_name(material: Material, name: str) -> str:

@@ -1,6 +1,11 @@
-"""The pose of a character at a scene time: its strips, their blends, and the pre-roll before the start."""
+"""Pose, placement and front of a character, from the settings of its node and the defaults of its model.
+
+The pose at a scene time is that of its strips and their blends, with a pre-roll before the start.
+"""
 
 import functools
+import math
+import re
 from collections.abc import Sequence
 from typing import TypedDict
 
@@ -8,12 +13,41 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.animation.evaluate import assembled, bind_pose, evaluate_pose, evaluate_poses
-from sinew.sim.animation.pose import Offset, Pose
+from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.model import CharacterModel, Clip, Interpolation, LocalPose
-from sinew.sim.characters.placement import active_clip, up_axis
-from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.characters.settings import BonePose, FlipV, ModelSettings, UpAxis
 from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float64
+from sinew.sim.maths.transform import transform_points
 from sinew.sim.scene.strips import Strip, StripSample, last_end, parts_at, smooth
+
+# One rotation outside the skeleton shows a z-up model upright: (x, y, z) becomes (x, z, -y).
+_Y_UP_FROM_Z_UP = np.array([[1.0, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]])
+
+
+def up_axis(settings: ModelSettings, model: CharacterModel) -> str:
+    """The file's axis that points up, "y" or "z"."""
+    return model.default_up_axis.lower() if settings.up_axis is UpAxis.AUTO else settings.up_axis.value
+
+
+def texture_origin_bottom(settings: ModelSettings, model: CharacterModel) -> bool:
+    """Whether v = 0 is the bottom row of the images."""
+    if settings.flip_v is FlipV.AUTO:
+        return model.default_texture_origin == "bottom"
+    return settings.flip_v is FlipV.OFF
+
+
+def active_clip(settings: ModelSettings, model: CharacterModel) -> Clip | None:
+    """The clip of a node: the named one, else the first; None for the bind pose."""
+    return None if settings.bind_pose or not model.clips else clip_of(model, settings.clip)
+
+
+def world_from_model(settings: ModelSettings, model: CharacterModel, world_from_node: Float64) -> Float64:
+    """World transform of a model's file space [m], shape (4, 4), by that of its node."""
+    scaled = np.diag([settings.unit_scale] * 3 + [1.0])
+    turned = _Y_UP_FROM_Z_UP if up_axis(settings, model) == "z" else np.eye(4)
+    return world_from_node @ scaled @ turned
+
 
 SETTLING = 0.5
 """Part of the pre-roll in which the first pose is held, so that cloth and hair come to rest."""
@@ -31,7 +65,7 @@ def strips_of(settings: ModelSettings, model: CharacterModel) -> tuple[Strip, ..
 
 
 def clip_of(model: CharacterModel, name: str) -> Clip:
-    """A clip by its name; a name that the file does not have falls back to the first."""
+    """A clip by its name; one that the file does not have (it may have been replaced) falls back to the first."""
     for clip in model.clips:
         if clip.name == name:
             return clip
@@ -105,7 +139,7 @@ def _reading(model: CharacterModel, settings: ModelSettings) -> _ClipReading:
     }
 
 
-def blended(model: CharacterModel, poses: Sequence[tuple[Pose, float]], offsets: Sequence[Offset] = ()) -> Pose:
+def blended(model: CharacterModel, poses: Sequence[tuple[Pose, float]], offsets: Sequence[BonePose] = ()) -> Pose:
     """Blends poses on top of each other, each with a weight of 0 to 1; the weight of the first is ignored.
 
     Translation, scale and morph weights are interpolated linearly, rotations by normalised linear
@@ -129,5 +163,55 @@ def _mixed(one: LocalPose, other: LocalPose, weight: float) -> LocalPose:
     )
 
 
-def _lerp(one: npt.NDArray[np.float64], other: npt.NDArray[np.float64], weight: float) -> npt.NDArray[np.float64]:
+def _lerp(one: Float64, other: Float64, weight: float) -> Float64:
     return one + weight * (other - one)
+
+
+_SIDE = re.compile(r"(?<![A-Za-z])(?:(?i:left|right)|[LlRr](?![A-Za-z]))|(?:Left|Right)(?![a-z])")
+"""The side in a name: `thigh_l`, `L_Hand`, `Bip01 R Foot`, `leftArm`, `mixamorig:LeftArm`, `ArmRight`."""
+
+_CLEAR = 0.5
+"""Least length of the mean of the unit vectors from right to left, on the ground: how much they agree."""
+
+
+def facing(names: Sequence[str], parents: npt.NDArray[np.integer], positions: npt.NDArray[np.floating]) -> float | None:
+    """Yaw of the front of a skeleton, a multiple of 90°; None if the names do not tell.
+
+    Only pairs with the same parent count, such as thighs, collar bones and eyes: bones further down swing.
+
+    Args:
+        names: Of the bones.
+        parents: Index of each parent, or -1, shape (B,).
+        positions: Of the bones, y up, shape (B, 3).
+
+    Returns:
+        Angle about y from +z towards +x [°], as in `sinew.sim.scene.camera`.
+    """
+    sides: dict[tuple[str, int], dict[str, int]] = {}
+    for index, (name, parent) in enumerate(zip(names, parents.tolist(), strict=True)):
+        for match in _SIDE.finditer(name):
+            rest = f"{name[: match.start()]}*{name[match.end() :]}"
+            sides.setdefault((rest, parent), {}).setdefault(match.group()[0].lower(), index)
+    pairs = [(both["l"], both["r"]) for both in sides.values() if len(both) == 2]
+    if not pairs:
+        return None
+    left, right = np.asarray(positions, np.float64)[np.array(pairs).T]
+    lengths = np.linalg.norm(left - right, axis=1, keepdims=True)
+    x, _, z = ((left - right) / np.maximum(lengths, np.finfo(float).tiny)).mean(axis=0).tolist()
+    if not math.hypot(x, z) > _CLEAR:
+        return None
+    return round(math.degrees(math.atan2(-z, x)) / 90.0) * 90.0 % 360.0
+
+
+def front_in(model: CharacterModel, pose: Pose, placement: Float64) -> float:
+    """Yaw of the front of a model in a pose [°]; that of +z if the bone names do not tell."""
+    bones = model.skeleton
+    if bones is None:
+        return 0.0
+    return facing(bones.names, bones.parents, transform_points(placement, pose.model_from_joint[:, :3, 3])) or 0.0
+
+
+def front_at_first(model: CharacterModel) -> float:
+    """The same for a file that was just opened, in the first pose of its first clip [°]."""
+    settings = ModelSettings()
+    return front_in(model, pose_of(model, settings, 0.0, (0.0, 0.0)), world_from_model(settings, model, np.eye(4)))

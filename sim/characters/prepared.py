@@ -3,21 +3,21 @@
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.content import content_sum
 from sinew.sim.assets.influences import joint_boxes, reach_of, weighted_vertex_counts
 from sinew.sim.assets.model import CharacterModel, Skeleton, Skin
 from sinew.sim.characters.skinning import SkinningRecords, skinning_records
+from sinew.sim.maths.arrays import Bool, Float64, Intp
 
 
 @dataclass(frozen=True, slots=True)
 class BoneSegments:
     """Bones of the skeleton overlay."""
 
-    heads: npt.NDArray[np.intp]  # Joint at the thick end, shape (S,); a click selects it
-    tails: npt.NDArray[np.intp]  # Its child at the thin end, shape (S,)
-    joints: npt.NDArray[np.intp]  # Joints that are drawn as dots, shape (J,)
+    heads: Intp  # Joint at the thick end, shape (S,); a click selects it
+    tails: Intp  # Its child at the thin end, shape (S,)
+    joints: Intp  # Joints that are drawn as dots, shape (J,)
 
     def of(self, joint: int) -> "BoneSegments":
         own = self.heads == joint
@@ -41,19 +41,19 @@ def bone_segments(skeleton: Skeleton, skin: Skin | None) -> BoneSegments:
     return BoneSegments(heads, tails, np.union1d(np.union1d(heads, tails), np.flatnonzero(weighted)))
 
 
-def _inherited_down(skeleton: Skeleton, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _inherited_down(skeleton: Skeleton, flags: Bool) -> Bool:
     """Whether the joint or any ancestor is flagged."""
     result = flags.copy()
-    for level in skeleton.levels:
+    for level in skeleton.hierarchy.levels:
         parents = skeleton.parents[level]
         result[level] |= (parents >= 0) & result[parents]
     return result
 
 
-def _inherited_up(skeleton: Skeleton, flags: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _inherited_up(skeleton: Skeleton, flags: Bool) -> Bool:
     """Whether the joint or any descendant is flagged."""
     result = flags.copy()
-    for level in reversed(skeleton.levels):
+    for level in reversed(skeleton.hierarchy.levels):
         parents = skeleton.parents[level]
         held = level[(parents >= 0) & result[level]]
         result[skeleton.parents[held]] = True
@@ -67,9 +67,9 @@ class PreparedModel:
     model: CharacterModel  # The character
     records: SkinningRecords  # Vertices and influences as their buffers hold them
     # Palette entries with weights, shape (J,), and corners of their boxes, (J, 8, 3); None without joints
-    boxes: tuple[npt.NDArray[np.intp], npt.NDArray[np.float64]] | None
+    boxes: tuple[Intp, Float64] | None
     # Lowest and highest corner, (3,) each, of the bind pose with its morph targets
-    reach: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
+    reach: tuple[Float64, Float64]
     segments: BoneSegments | None  # Bones of the overlay; None without a skeleton
 
 

@@ -8,11 +8,11 @@ import numpy.typing as npt
 from sinew.sim.animation.palette import rigid_and_scale
 from sinew.sim.animation.pose import Pose, Warps
 from sinew.sim.assets.model import Mesh, Skin
-from sinew.sim.characters.deformers.functions import mask_of, seams_of, warped
+from sinew.sim.characters.deformers.functions import mask_of, normal_matrices, seams_of, warped
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.maths import dual_quaternion, quaternion
+from sinew.sim.maths.arrays import Float64
 
-Float64 = npt.NDArray[np.float64]
 Triangles = npt.NDArray[np.integer]
 
 
@@ -173,17 +173,6 @@ def _moved(motion: Float64, vertices: SkinnedVertices) -> SkinnedVertices:
         quaternion.rotate(rotation, vertices.normals),
         tangents,
     )
-
-
-def normal_matrices(linear: Float64) -> Float64:
-    """Inverse transpose of (V, 3, 3) matrices up to a positive factor, for flat matrices too.
-
-    The cofactor matrix is the inverse transpose times the determinant; only its sign must be undone.
-    """
-    x, y, z = np.moveaxis(linear, -1, 0)
-    cofactor = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=-1)
-    mirrored = np.sum(x * cofactor[..., 0], axis=-1) < 0.0
-    return np.where(mirrored[:, None, None], -cofactor, cofactor)
 
 
 def _apply(linear: Float64, vectors: Float64) -> Float64:

@@ -10,6 +10,7 @@ from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
 from sinew.sim.assets.model import Interpolation
 from sinew.sim.characters.deformers.settings import AnyDeformer
 from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
+from sinew.sim.scene.scene import Node
 from sinew.sim.scene.strips import STRIPS_MAX, Strip
 from sinew.sim.scene.vectors import Colour
 
@@ -238,3 +239,9 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
 
 def section_list(names: str) -> tuple[str, ...]:
     return tuple(name for part in names.split(";") if (name := part.strip()))
+
+
+def model_settings(node: Node) -> ModelSettings:
+    """The settings of a character."""
+    assert isinstance(node.settings, ModelSettings)
+    return node.settings

@@ -21,9 +21,7 @@ from sinew.sim.gl.record import Record, record
 from sinew.sim.gl.task import Task, finish
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.gl.vertex_array import Stream, VertexArray
-
-Float64 = npt.NDArray[np.float64]
-
+from sinew.sim.maths.arrays import Float32, Float64, Int32
 
 WARP_CASES = " ".join(
     f"case {number}: warp = {name}(a, b, c, p, n, s); break;" for number, name in enumerate(FUNCTIONS)
@@ -86,7 +84,7 @@ class MorphBuffers(Owner):
         self._table[:, 0] = targets.starts * targets.deltas.shape[1]
         self._table[:, 1], self._table[:, 2] = targets.firsts, targets.counts - 1
 
-    def slots(self, weights: npt.NDArray[np.float64]) -> npt.NDArray[np.int32]:
+    def slots(self, weights: Float64) -> Int32:
         """A row for each target whose weight is not 0; weights of shape (M,)."""
         used = weights.take(self._weight_of).astype(np.float32)
         active = np.flatnonzero(np.abs(used) > WEIGHT_MIN)
@@ -94,7 +92,7 @@ class MorphBuffers(Owner):
         slots[:, 3] = used.take(active).view(np.int32)
         return slots
 
-    def uniforms(self, slots: npt.NDArray[np.int32]) -> dict[str, Any]:
+    def uniforms(self, slots: Int32) -> dict[str, Any]:
         """Uniforms of the kernel for the slots of at least one target."""
         few = np.zeros((FEW, 4), np.int32)
         few[: len(slots)] = slots[:FEW]
@@ -156,7 +154,7 @@ class SkinningRecords:
     record: Record  # Layout of the vertices
     rest: npt.NDArray[np.void]  # Bind pose, shape (V,)
     influences: npt.NDArray[np.void] | None  # Joints and weights, shape (V,); None without joints
-    deltas: npt.NDArray[np.float32] | None = None  # Of morph targets, shape (R, 2 or 3, 4); None without any
+    deltas: Float32 | None = None  # Of morph targets, shape (R, 2 or 3, 4); None without any
 
 
 def skinning_records(mesh: Mesh, skin: Skin | None) -> SkinningRecords:
@@ -188,7 +186,7 @@ def upload_skinning(context: Context, records: SkinningRecords) -> Task[Skinning
     return SkinningBuffers(rest, influences, vertices, deltas)
 
 
-def palette_texels(pose: Pose, method: SkinningMethod) -> npt.NDArray[np.float32]:
+def palette_texels(pose: Pose, method: SkinningMethod) -> Float32:
     """Palette as the shader of the method reads it, shape (B, texels of a joint, 4).
 
     Matrix rows for LBS (3), a dual quaternion for DQS (2), a dual quaternion and the rows of the scale for DQS_SCALE
@@ -337,7 +335,7 @@ class SkinnedMesh(Owner):
         return kernel
 
 
-def _unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
+def _unit(vectors: Float32) -> Float64:
     wide = vectors.astype(np.float64)
     length = np.linalg.norm(wide, axis=-1, keepdims=True)
     missing = length < 1e-12

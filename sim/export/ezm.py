@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sinew.sim.assets.build_skeleton import unique_names
 from sinew.sim.assets.clip import frame_step
-from sinew.sim.assets.ezm_vertices import SIZES
+from sinew.sim.assets.ezm_reader import SIZES
 from sinew.sim.assets.raw import ModelError, RawClip, RawMesh, RawModel, RawSection, RawSkeleton, RawTrack, RawVertices
 from sinew.sim.export.atomic_file import atomic_file
 
@@ -148,12 +148,9 @@ def _group(name: str, items: Sequence[str]) -> str:
 
 
 def _attributes(**values: str | int | float) -> str:
-    return " ".join(f'{name}="{_escaped(str(value))}"' for name, value in values.items())
-
-
-def _escaped(text: str) -> str:
-    """`text` for an attribute; characters that XML cannot hold become replacement characters."""
-    return escape(_NOT_XML.sub("\ufffd", text), _BLANKS)
+    # Characters that XML cannot hold become replacement characters.
+    texts = {name: escape(_NOT_XML.sub("\ufffd", str(value)), _BLANKS) for name, value in values.items()}
+    return " ".join(f'{name}="{text}"' for name, text in texts.items())
 
 
 def _vector(values: npt.NDArray[np.generic], separator: str = " ") -> str:

@@ -1,4 +1,4 @@
-"""Registries of the file formats that are written, one for each content, and their options.
+"""Registries of the file formats that are written, one for each content, their options, and errors of exports.
 
 `SURFACE_WRITERS.register(Writer(...))` adds a format, likewise for the others; the menu lists the formats known when
 the program starts.
@@ -6,18 +6,24 @@ the program starts.
 
 from __future__ import annotations
 
+import contextlib
 import enum
-from collections.abc import Callable, Mapping
+import errno
+import importlib
+import importlib.util
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar
 
 import msgspec
-import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.assets.formats import Format, Formats, resolved
 from sinew.sim.export.atomic_file import atomic_file
+from sinew.sim.maths.arrays import UInt8
 from sinew.sim.scene.params import param
 
 if TYPE_CHECKING:
@@ -170,7 +176,7 @@ ARRAY_WRITERS: Formats[Writer[Arrays]] = Formats(
 )
 """Named arrays, which may be recorded frame by frame."""
 
-IMAGE_WRITERS: Formats[Writer[npt.NDArray[np.uint8]]] = Formats(
+IMAGE_WRITERS: Formats[Writer[UInt8]] = Formats(
     Writer(name="PNG", suffixes=(".png",), write="sinew.sim.export.image:write_png")
 )
 """RGB pixels, shape (H, W, 3), or RGBA with straight alpha, (H, W, 4); row 0 at the top."""
@@ -197,7 +203,7 @@ SCENE_FORMATS: Formats[SceneFormat] = Formats(
         name="USD", suffixes=(".usdc", ".usda"), holds=_ALL, options=UsdOptions, has_image_folder=True,
         keeps=frozenset({"materials", "colours", "widths", "velocities", "ids"}),
         write="sinew.sim.export.scene.usd:write_usd", read="sinew.sim.export.scene.usd:read_usd",
-        as_skin="sinew.sim.export.scene.usd_skel:as_skin",
+        as_skin="sinew.sim.export.scene.usd:as_skin",
         module="pxr", package="usd-core", extra="usd",
     ),
     SceneFormat(
@@ -207,8 +213,8 @@ SCENE_FORMATS: Formats[SceneFormat] = Formats(
     ),
     SceneFormat(
         name="vertex texture", suffixes=(".exr",), beside=(".json", ".obj"), holds=_SURFACES, is_single=True,
-        write="sinew.sim.export.scene.vertex_texture:write_vertex_texture",
-        read="sinew.sim.export.scene.vertex_texture:read_vertex_texture",
+        write="sinew.sim.export.exr:write_vertex_texture",
+        read="sinew.sim.export.exr:read_vertex_texture",
         module="OpenEXR", package="OpenEXR", extra="exr",
     ),
 )  # fmt: skip
@@ -259,3 +265,55 @@ PAGE_FORMATS: Formats[Writer[str]] = Formats(
     Writer(name="web page", suffixes=(".html",), write=lambda text, file: file.write(text.encode()))
 )
 """Web pages."""
+
+
+class ExportError(Exception):
+    """Something that cannot be written: file, element and reason in one line."""
+
+
+def require_package(path: Path, format: Format) -> None:
+    """Fails before long work if the package of a format is missing.
+
+    Raises:
+        ExportError: Naming the package and how to install it.
+    """
+    if not format.module:
+        return
+    try:
+        importlib.import_module(format.module)
+    except ImportError as error:
+        raise ExportError(f"{path}: {_hint(format)}") from error
+
+
+def missing_package(format: Format) -> str:
+    """How to install the missing package of a format, or ""; does not import it."""
+    return "" if not format.module or importlib.util.find_spec(format.module) else _hint(format)
+
+
+def _hint(format: Format) -> str:
+    return f"needs the package {format.package}: pip install sinew[{format.extra}]"
+
+
+FULL = 1 << 16
+"""Free bytes below which a disk counts as full: libraries write in blocks and do not report the reason."""
+
+
+@contextlib.contextmanager
+def failures_of_libraries(path: Path) -> Iterator[None]:
+    """Converts errors of a library that writes a file.
+
+    Raises:
+        OSError: If the disk is full.
+        ExportError: Otherwise, with the last line of the library's message.
+    """
+    try:
+        yield
+    except (ValueError, RuntimeError) as error:
+        if is_full(path):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise ExportError(f"{path}: {lines[-1] if lines else 'cannot be written'}") from error
+
+
+def is_full(path: Path) -> bool:
+    return shutil.disk_usage(path.parent).free < FULL

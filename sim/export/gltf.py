@@ -3,39 +3,25 @@
 Source: glTF 2.0 specification.  y points up, as the format requires; units stay those of the model.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.build import build_model
 from sinew.sim.assets.build_mesh import weight_starts_of
 from sinew.sim.assets.model import CharacterModel, Clip, Interpolation, LocalPose, Material, Section, Targets
 from sinew.sim.assets.raw import RawClip, RawModel
-from sinew.sim.export.error import ExportError
-from sinew.sim.export.gltf_file import INDEX_DATA, VERTEX_DATA, GlbChunk
-from sinew.sim.export.gltf_materials import MaterialWriter
+from sinew.sim.export.formats import ExportError
+from sinew.sim.export.gltf_parts import INDEX_DATA, VERTEX_DATA, GlbChunk, MaterialWriter
 from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float32, Float64, Intp, UInt16
 
-Float64 = npt.NDArray[np.float64]
 Json = dict[str, Any]
 
 _UNMOVED = 1e-7
 """Largest relative deviation from the rest pose that needs no channel."""
-
-
-@dataclass(frozen=True, slots=True)
-class MorphNode:
-    """A node with morph targets.
-
-    Attributes:
-        weights: Weights of the model for its targets, length N.
-    """
-
-    node: int
-    weights: Sequence[int]
 
 
 class AnimationWriter:
@@ -55,7 +41,7 @@ class AnimationWriter:
         rows = values[rising].astype(np.float32).reshape(-1, width)
         self.sample(node, path, mode, self._chunk.once(keys[rising][:, None], bounded=True), rows)
 
-    def sample(self, node: int, path: str, mode: str, times: int, rows: npt.NDArray[np.float32]) -> None:
+    def sample(self, node: int, path: str, mode: str, times: int, rows: Float32) -> None:
         """A channel with keys at the times of an accessor."""
         self._channels.append({"sampler": len(self._samplers), "target": {"node": node, "path": path}})
         self._samplers.append({"input": times, "output": self._chunk.once(rows), "interpolation": mode})
@@ -67,19 +53,18 @@ class AnimationWriter:
 
 
 def animations(
-    model: CharacterModel, raw: RawModel | None, nodes: Sequence[int], weighted: Sequence[MorphNode], chunk: GlbChunk
+    model: CharacterModel, raw: RawModel, nodes: Sequence[int], weighted: dict[int, list[int]], chunk: GlbChunk
 ) -> list[dict[str, Any]]:
     """Animations of all clips of a model.
 
     Args:
-        raw: Source of the model, to write its curves unchanged; None for keys at the frame times.
+        raw: Source of the model, whose curves are written unchanged.
         nodes: Node of each joint, length B.
-        weighted: Nodes with morph targets.
+        weighted: For each node with morph targets, weights of the model that drive them.
         chunk: Receives the keys.
     """
     written: list[Json] = []
-    of_name = {clip.name: clip for clip in raw.clips} if raw is not None else {}
-    starts = weight_starts_of(raw) if raw is not None else {}
+    of_name, starts = {clip.name: clip for clip in raw.clips}, weight_starts_of(raw)
     for clip in model.clips:
         stored = of_name.get(clip.name)
         made = AnimationWriter(clip.name, chunk)
@@ -93,30 +78,30 @@ def animations(
         else:
             poses = [clip.sample(float(time), Interpolation.LINEAR) for time in clip.key_times]
             _add_poses(made, model, clip.key_times, poses, nodes)
-            for owner in weighted:
-                keys = np.array([pose.weights[list(owner.weights)] for pose in poses])
-                made.add(owner.node, "weights", "LINEAR", clip.key_times, keys)
+            for node, weights in weighted.items():
+                keys = np.array([pose.weights[weights] for pose in poses])
+                made.add(node, "weights", "LINEAR", clip.key_times, keys)
         written += made.written()
     return written
 
 
 def _add_weights(
-    made: AnimationWriter, clip: Clip, stored: RawClip, weighted: Sequence[MorphNode], starts: Mapping[int, int]
+    made: AnimationWriter, clip: Clip, stored: RawClip, weighted: dict[int, list[int]], starts: dict[int, int]
 ) -> None:
     """Weights as stored if one channel drives all of a node, else sampled at the keys of the clip."""
     driving = [channel for channel in stored.channels if channel.path == "weights" and channel.joint in starts]
-    for owner in weighted:
+    for node, weights in weighted.items():
         ends = {channel.joint: starts[channel.joint] + channel.values.shape[-1] for channel in driving}
-        own = [part for part in driving if any(starts[part.joint] <= w < ends[part.joint] for w in owner.weights)]
+        own = [part for part in driving if any(starts[part.joint] <= w < ends[part.joint] for w in weights)]
         if not own:
             continue
         (channel, *others), first = own, starts[own[0].joint]
-        columns = [weight - first for weight in owner.weights]
+        columns = [weight - first for weight in weights]
         if not others and min(columns) >= 0 and max(columns) < channel.values.shape[-1]:
-            made.add(owner.node, "weights", channel.mode, channel.times, channel.values[..., columns])
+            made.add(node, "weights", channel.mode, channel.times, channel.values[..., columns])
             continue
-        keys = [clip.sample(float(time), Interpolation.LINEAR).weights[list(owner.weights)] for time in clip.key_times]
-        made.add(owner.node, "weights", "LINEAR", clip.key_times, np.array(keys))
+        keys = [clip.sample(float(time), Interpolation.LINEAR).weights[weights] for time in clip.key_times]
+        made.add(node, "weights", "LINEAR", clip.key_times, np.array(keys))
 
 
 def _add_poses(
@@ -139,8 +124,6 @@ def _add_poses(
         for joint in np.flatnonzero(moved).tolist():
             made.add(nodes[joint], path, "LINEAR", times, keys[:, joint])
 
-
-Index = npt.NDArray[np.intp]
 
 _UPRIGHT = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]
 """Rotation from z up to y up."""
@@ -170,8 +153,8 @@ def _scene_of(raw: RawModel) -> "GltfScene":
 @dataclass(frozen=True, slots=True)
 class _Part:
     section: Section
-    vertices: Index
-    corners: Index
+    vertices: Intp
+    corners: Intp
 
 
 class GltfScene:
@@ -196,20 +179,20 @@ class GltfScene:
         head = {"asset": {"version": "2.0", "generator": "Sinew"}, "scene": 0, "scenes": [scene]}
         return head | self._parts | self.materials.parts
 
-    def add_model(self, model: CharacterModel, raw: RawModel | None = None) -> list[int]:
+    def add_model(self, model: CharacterModel, raw: RawModel) -> list[int]:
         """Adds a model with its clips; returns its root nodes.
 
         Args:
-            raw: Source of the model, to write its curves unchanged; without, files are larger.
+            raw: Source of the model, whose curves are written unchanged.
         """
         groups = _by_skin(model)
         nodes, roots = self._add_joints(model, is_joined=any(_spans(model, entries) for entries, _ in groups))
-        weighted: list[MorphNode] = []
+        weighted: dict[int, list[int]] = {}
         if model.default_up_axis.lower() == "z" and model.skeleton is None:
             roots.append(self.put("nodes", {"name": "upright", "rotation": _UPRIGHT, "children": []}))
         for skin, parts in groups:
-            made = self._add_mesh(model, parts, skin)
-            node: Json = {"name": model.path.stem, "mesh": made.mesh}
+            mesh, weights = self._add_mesh(model, parts, skin)
+            node: Json = {"name": model.path.stem, "mesh": mesh}
             if skin is not None:
                 node["skin"] = self._add_skin(model, skin, nodes)
             bare = _bare_joint(model, groups)
@@ -219,8 +202,8 @@ class GltfScene:
                 roots.remove(number)
             else:
                 number = self.put("nodes", node)
-            if made.weights:
-                weighted.append(MorphNode(number, made.weights))
+            if weights:
+                weighted[number] = weights
             if roots and model.skeleton is None:
                 self._parts["nodes"][roots[0]]["children"].append(number)
             else:
@@ -267,7 +250,10 @@ class GltfScene:
         joints = [nodes[joint] for joint in entries]
         return self.put("skins", {"joints": joints, "inverseBindMatrices": self.chunk.once(columns)})
 
-    def _add_mesh(self, model: CharacterModel, parts: list[_Part], skin: dict[int, int] | None) -> "_AddedMesh":
+    def _add_mesh(
+        self, model: CharacterModel, parts: list[_Part], skin: dict[int, int] | None
+    ) -> tuple[int, list[int]]:
+        """Index of a mesh, and the weights of the model that drive its morph targets."""
         targets = model.mesh.targets
         used = sorted({weight for part in parts for weight in _weights_in(targets, part.vertices)})
         primitives = []
@@ -285,7 +271,7 @@ class GltfScene:
         if used and targets is not None:
             mesh["weights"] = targets.rest_weights[used].tolist()
             mesh["extras"] = {"targetNames": [targets.names[weight] for weight in used]}
-        return _AddedMesh(self.put("meshes", mesh), used)
+        return self.put("meshes", mesh), used
 
     def _attributes(self, model: CharacterModel, part: _Part, skin: dict[int, int] | None) -> dict[str, int]:
         mesh, rows = model.mesh, part.vertices
@@ -310,19 +296,20 @@ class GltfScene:
             found |= self.influences(joints, model.skin.weights[rows])
         return found
 
-    def influences(self, joints: npt.NDArray[np.uint16], weights: npt.NDArray[np.float32]) -> dict[str, int]:
+    def influences(self, joints: UInt16, weights: Float32) -> dict[str, int]:
         """Attributes of a skin, (V, K) each, four influences per attribute."""
-        joints, weights = np.where(weights > 0.0, joints, 0).astype(np.uint16), _exact_sums(weights)
+        joints, exact = np.where(weights > 0.0, joints, 0).astype(np.uint16), weights.copy()
+        exact[:, 0] = 1.0 - weights[:, 1:].sum(axis=1, dtype=np.float64)  # the strongest absorbs the rounding
         found = {}
         for number in range(weights.shape[1] // 4):
             own = slice(4 * number, 4 * number + 4)
-            if number and not weights[:, own].any():
+            if number and not exact[:, own].any():
                 continue
             found[f"JOINTS_{number}"] = self.chunk.once(joints[:, own], VERTEX_DATA)
-            found[f"WEIGHTS_{number}"] = self.chunk.once(weights[:, own], VERTEX_DATA)
+            found[f"WEIGHTS_{number}"] = self.chunk.once(exact[:, own], VERTEX_DATA)
         return found
 
-    def target(self, targets: Targets, weight: int, rows: Index, names: Collection[str]) -> dict[str, int]:
+    def target(self, targets: Targets, weight: int, rows: Intp, names: Collection[str]) -> dict[str, int]:
         """Morph target of a weight for some vertices and attributes."""
         deltas = np.zeros((len(rows), targets.deltas.shape[1], 3), np.float32)
         for run in np.flatnonzero(targets.weight_of == weight).tolist():
@@ -334,14 +321,6 @@ class GltfScene:
             if name in names and moved.any():
                 target[name] = self.chunk.sparse(moved, VERTEX_DATA)
         return target
-
-
-@dataclass(frozen=True, slots=True)
-class _AddedMesh:
-    """A mesh of the file, and the model's weights of its targets."""
-
-    mesh: int
-    weights: list[int]
 
 
 def _by_skin(model: CharacterModel) -> list[tuple[dict[int, int] | None, list[_Part]]]:
@@ -395,7 +374,7 @@ def _spans(model: CharacterModel, entries: dict[int, int] | None) -> bool:
     return len(np.unique(roots)) > 1
 
 
-def _weights_in(targets: Targets | None, rows: Index) -> set[int]:
+def _weights_in(targets: Targets | None, rows: Intp) -> set[int]:
     if targets is None or not len(rows):
         return set()
     # Runs that do not overlap the vertex range of the part do not move it.
@@ -403,16 +382,9 @@ def _weights_in(targets: Targets | None, rows: Index) -> set[int]:
     return set(targets.weight_of[touched].tolist())
 
 
-def unit(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+def unit(vectors: Float32) -> Float32:
     """Unit vectors in single precision; zero vectors point up."""
     wide = vectors.astype(np.float64)
     length = np.linalg.norm(wide, axis=1, keepdims=True)
     unit = np.where(length > 1e-12, wide / np.where(length > 1e-12, length, 1.0), (0.0, 1.0, 0.0))
     return unit.astype(np.float32)
-
-
-def _exact_sums(weights: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Weights that sum to 1 exactly; the strongest absorbs the rounding."""
-    exact = weights.copy()
-    exact[:, 0] = 1.0 - weights[:, 1:].sum(axis=1, dtype=np.float64)
-    return exact

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 from PIL import Image
 
 from sinew.sim.assets.formats import IMAGE_FORMATS, ImageFormat
 from sinew.sim.assets.images import ImageError, load_image
 from sinew.sim.assets.model import IMAGES, EmbeddedImage, ImageSource, Material
+from sinew.sim.maths.arrays import Float32, UInt8, UInt32
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +25,14 @@ class Layers:
         numbers: Object numbers from 1, in the order of `names`, (H, W); 0 where empty.
     """
 
-    colour: npt.NDArray[np.uint8]
-    depth: npt.NDArray[np.float32]
-    normals: npt.NDArray[np.float32]
-    numbers: npt.NDArray[np.uint32]
+    colour: UInt8
+    depth: Float32
+    normals: Float32
+    numbers: UInt32
     names: tuple[str, ...]
 
 
-def write_png(pixels: npt.NDArray[np.uint8], file: BinaryIO) -> None:
+def write_png(pixels: UInt8, file: BinaryIO) -> None:
     """Writes RGB pixels, shape (H, W, 3), or straight RGBA, (H, W, 4); row 0 at the top; optimised for speed."""
     Image.fromarray(np.ascontiguousarray(pixels)).save(file, "PNG", compress_level=1)
 
@@ -79,7 +79,7 @@ class ImageStore:
     def material(self, material: Material) -> Material:
         changes: dict[str, Any] = {}
         for name in IMAGES:
-            source = material.image if name == "texture" else getattr(material, name)
+            source = material.image_of(name)
             if source is None:
                 continue
             image = self._place(source)

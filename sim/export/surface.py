@@ -9,11 +9,8 @@ import numpy.typing as npt
 from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.export.npz import write_npz
+from sinew.sim.maths.arrays import Float32, Int32, UInt32
 from sinew.sim.printable import printable
-
-Float32 = npt.NDArray[np.float32]
-Int32 = npt.NDArray[np.int32]
-UInt32 = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)

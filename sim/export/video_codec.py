@@ -12,12 +12,9 @@ from typing import Any
 
 import av
 import numpy as np
-import numpy.typing as npt
 
-from sinew.sim.export.error import ExportError
-from sinew.sim.export.formats import VideoCodec, VideoOptions
-
-UInt8 = npt.NDArray[np.uint8]
+from sinew.sim.export.formats import ExportError, VideoCodec, VideoOptions
+from sinew.sim.maths.arrays import Float32, UInt8
 
 LUMA = np.array([0.2126, 0.7152, 0.0722])
 BT709 = 1
@@ -117,8 +114,8 @@ def _yuv_frame(pixels: UInt8, layout: str) -> Any:
     blue = (rgb[..., 2] - luma) / (2.0 * (1.0 - LUMA[2]))
     red = (rgb[..., 0] - luma) / (2.0 * (1.0 - LUMA[0]))
 
-    def subsampled(plane: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        across: npt.NDArray[np.float32] = (plane[:, 0::2] + plane[:, 1::2]) / 2.0
+    def subsampled(plane: Float32) -> Float32:
+        across: Float32 = (plane[:, 0::2] + plane[:, 1::2]) / 2.0
         return (across[0::2] + across[1::2]) / 2.0 if halved else across
 
     values = (16.0 + 219.0 * luma, 128.0 + 224.0 * subsampled(blue), 128.0 + 224.0 * subsampled(red))

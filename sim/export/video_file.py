@@ -11,13 +11,11 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 from PIL import Image, ImageSequence
 
-from sinew.sim.export.error import ExportError
+from sinew.sim.export.formats import ExportError
 from sinew.sim.export.npz import FrameArrays
-
-UInt8 = npt.NDArray[np.uint8]
+from sinew.sim.maths.arrays import Float32, UInt8
 
 GIF_DELAYS = (30, 30, 40)
 """Durations of GIF frames at 30 fps [ms]: GIF counts in hundredths of a second."""
@@ -233,7 +231,7 @@ class ReadBack:
         self._means.close()
 
 
-def block_means(pixels: UInt8) -> npt.NDArray[np.float32]:
+def block_means(pixels: UInt8) -> Float32:
     """Means of the blocks of an image, (H, W, C), with repeated edges; colours are weighted by alpha."""
     height, width, channels = pixels.shape
     shown = pixels.astype(np.float32)
@@ -241,7 +239,7 @@ def block_means(pixels: UInt8) -> npt.NDArray[np.float32]:
         shown[..., :3] *= shown[..., 3:] / np.float32(255.0)
     padded = np.pad(shown, ((0, -height % BLOCK), (0, -width % BLOCK), (0, 0)), "edge")
     blocks = padded.reshape(padded.shape[0] // BLOCK, BLOCK, padded.shape[1] // BLOCK, BLOCK, channels)
-    means: npt.NDArray[np.float32] = blocks.mean(axis=(1, 3))
+    means: Float32 = blocks.mean(axis=(1, 3))
     return means
 
 

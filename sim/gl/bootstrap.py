@@ -27,7 +27,6 @@ from OpenGL.raw.GL.VERSION.GL_1_0 import glGetTexImage, glReadPixels, glTexImage
 from OpenGL.raw.GL.VERSION.GL_1_1 import glTexSubImage2D  # noqa: E402
 from OpenGL.raw.GL.VERSION.GL_1_5 import glGetQueryiv, glGetQueryObjectiv  # noqa: E402
 from OpenGL.raw.GL.VERSION.GL_2_0 import glGetActiveAttrib, glGetActiveUniform  # noqa: E402
-from OpenGL.raw.GL.VERSION.GL_3_0 import glGetTransformFeedbackVarying  # noqa: E402
 from OpenGL.raw.GL.VERSION.GL_3_3 import glGetQueryObjectui64v  # noqa: E402
 
 __all__ = [
@@ -38,7 +37,6 @@ __all__ = [
     "glGetQueryObjectui64v",
     "glGetQueryiv",
     "glGetTexImage",
-    "glGetTransformFeedbackVarying",
     "glReadPixels",
     "glTexImage2D",
     "glTexSubImage2D",

@@ -31,13 +31,13 @@ USAGES: dict[str, int] = {
 class Buffer(GLObject):
     """A buffer object.  Uploads change no vertex array and no binding of a pass.
 
+    `size` is in bytes, `count` in elements.
+
     Args:
         data: Initial contents, or a size [byte] for uninitialised storage.
         dtype: Element type of `read` and `count`; by default the type of `data`, or bytes for a size.
         usage: "static" written once, "dynamic" often, "stream" every frame, "copy" written by the GPU, "read" staging.
     """
-
-    kind = "Buffer"
 
     def __init__(
         self,
@@ -48,20 +48,13 @@ class Buffer(GLObject):
         usage: Usage = "static",
         label: str = "",
     ) -> None:
-        super().__init__(context, new_name(GL.glGenBuffers), label)
+        super().__init__(context, "Buffer", new_name(GL.glGenBuffers), label)
         self.usage: Usage = usage
-        if isinstance(data, np.ndarray):
-            self.dtype = np.dtype(data.dtype if dtype is None else dtype)
-            self.size = data.nbytes
-            self._allocate(np.ascontiguousarray(data))
-        else:
-            self.dtype = np.dtype(np.uint8 if dtype is None else dtype)
-            self.size = int(data)
-            self._allocate(None)
-
-    @property
-    def count(self) -> int:
-        return self.size // self.dtype.itemsize
+        if dtype is None:
+            dtype = data.dtype if isinstance(data, np.ndarray) else np.uint8
+        self.dtype = np.dtype(dtype)
+        self.size = self.count = 0
+        self.orphan(data)
 
     def write(self, data: npt.NDArray[Any], offset: int = 0) -> None:
         """Replaces the bytes from `offset` [byte] on.  Raises GLLimitError if the data exceeds the buffer."""
@@ -90,12 +83,16 @@ class Buffer(GLObject):
         """Replaces the storage by data, or by a size [byte]; pending draws keep the old one, so the driver need not
         wait.
         """
+        pointer = None
         if isinstance(data, np.ndarray):
+            data = np.ascontiguousarray(data)
             self.size = data.nbytes
-            self._allocate(np.ascontiguousarray(data))
-        else:
-            self.size = self.size if data is None else int(data)
-            self._allocate(None)
+            pointer = ctypes.c_void_p(data.ctypes.data) if data.nbytes else None
+        elif data is not None:
+            self.size = int(data)
+        self.count = self.size // self.dtype.itemsize
+        GL.glBindBuffer(GL.GL_COPY_WRITE_BUFFER, self.name)
+        GL.glBufferData(GL.GL_COPY_WRITE_BUFFER, self.size, pointer, USAGES[self.usage])
 
     def read(
         self, dtype: npt.DTypeLike | None = None, *, offset: int = 0, count: int | None = None
@@ -126,11 +123,6 @@ class Buffer(GLObject):
 
     def bind_base(self, target: int, index: int) -> None:
         GL.glBindBufferBase(target, index, self.name)
-
-    def _allocate(self, data: npt.NDArray[Any] | None) -> None:
-        pointer = None if data is None or not data.nbytes else ctypes.c_void_p(data.ctypes.data)
-        GL.glBindBuffer(GL.GL_COPY_WRITE_BUFFER, self.name)
-        GL.glBufferData(GL.GL_COPY_WRITE_BUFFER, self.size, pointer, USAGES[self.usage])
 
     def _check_range(self, offset: int, length: int) -> None:
         if offset < 0 or length < 0 or offset + length > self.size:

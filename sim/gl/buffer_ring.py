@@ -4,14 +4,13 @@
 """
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.gl.back_end import BackEnd
-from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.errors import GLLimitError
 from sinew.sim.gl.kernel import Kernel
@@ -28,6 +27,13 @@ WHOLE = {"WHOLE": True}
 SPAN, PART = "u_span", "u_part"
 
 
+def _sides(owner: Owner, context: "Context", records: npt.NDArray[np.void], labels: Sequence[str]) -> list[TexelBuffer]:
+    """Buffers of the same records, one for each label."""
+    if len(records) % GROUP:
+        raise GLLimitError(f"{labels[0]}: {len(records)} records are no multiple of {GROUP}")
+    return [owner.owns(TexelBuffer(context, records, usage="copy", label=label)) for label in labels]
+
+
 class PingPong(Owner):
     """Two buffers of the same records; a kernel computes one from the other.
 
@@ -35,25 +41,17 @@ class PingPong(Owner):
     """
 
     def __init__(self, context: "Context", records: npt.NDArray[np.void], *, label: str) -> None:
-        if len(records) % GROUP:
-            raise GLLimitError(f"{label}: {len(records)} records are no multiple of {GROUP}")
-        self.count = len(records)
-        self.runs = 0
-        self._sides = tuple(
-            self.owns(TexelBuffer(context, records, usage="copy", label=f"{label} {side}"))
-            for side in ("first", "second")
-        )
-        self._newest = 0
-        first, second = self._sides
-        self._turns = ((first.name, second.buffer.name), (second.name, first.buffer.name))
+        self._sides = _sides(self, context, records, (f"{label} first", f"{label} second"))
+        """The newest first."""
+        self.count, self.runs = len(records), 0
 
     @property
     def newest(self) -> Buffer:
-        return self._sides[self._newest].buffer
+        return self._sides[0].buffer
 
     @property
     def texture(self) -> TexelBuffer:
-        return self._sides[self._newest]
+        return self._sides[0]
 
     def write(self, records: npt.NDArray[np.void]) -> None:
         self.newest.write(records)
@@ -67,17 +65,15 @@ class PingPong(Owner):
 
         The samplerBuffer `source` of the kernel reads the newest records; set other uniforms before.
         """
-        program, side = kernel.program, self._newest
-        turns = itertools.cycle(self._turns if side == 0 else self._turns[::-1])
-        with kernel.writing() as capture:
-            bind, send, write = GL.glBindTexture, GL.glUniform2f, capture.writer(self.count)
-            kind, location = GL.GL_TEXTURE_BUFFER, program.location(varying)
-            GL.glActiveTexture(GL.GL_TEXTURE0 + program.unit(source))
-            for (first, second), (old, new) in zip(values, turns, strict=False):
-                bind(kind, old)
-                send(location, first, second)
-                write(new)
-        self._newest = (side + len(values)) % 2
+        program, (newest, other) = kernel.program, self._sides
+        textures = itertools.cycle(((newest.name,), (other.name,)))
+        targets = itertools.cycle((other.buffer.name, newest.buffer.name))
+        substeps = zip(textures, targets, values, strict=False)
+        units, location = (program.unit(source),), program.location(varying)
+        with kernel.writing() as run:
+            run.write_each(self.count, units, location, substeps)
+        if len(values) % 2:
+            self._sides.reverse()
         self.runs += len(values)
 
 
@@ -88,35 +84,25 @@ class BufferRing(Owner):
     """
 
     def __init__(self, context: "Context", records: npt.NDArray[np.void], *, label: str) -> None:
-        if len(records) % GROUP:
-            raise GLLimitError(f"{label}: {len(records)} records are no multiple of {GROUP}")
-        self.count = len(records)
-        self._context, self._label = context, label
-        self._sides = [self.owns(TexelBuffer(context, records, usage="copy", label=label)) for _ in range(3)]
-        self._newest, self._older = 0, 2
+        self._sides = _sides(self, context, records, [label] * 3)
+        """The newest, the older one, then spare ones."""
+        self._context, self._label, self.count = context, label, len(records)
 
     @property
     def now(self) -> Buffer:
-        return self._sides[self._newest].buffer
+        return self._sides[0].buffer
 
     @property
     def texture(self) -> TexelBuffer:
-        return self._sides[self._newest]
+        return self._sides[0]
 
     @property
     def before(self) -> Buffer:
-        return self._sides[self._older].buffer
+        return self._sides[1].buffer
 
     @property
     def texture_before(self) -> TexelBuffer:
-        return self._sides[self._older]
-
-    @property
-    def _spare(self) -> int:
-        return next(self._spares())
-
-    def _spares(self) -> Iterator[int]:
-        return (side for side in range(len(self._sides)) if side not in (self._newest, self._older))
+        return self._sides[1]
 
     def write(self, now: npt.NDArray[np.void], before: npt.NDArray[np.void] | None = None) -> None:
         """Replaces both states; the older one is the same by default."""
@@ -137,49 +123,38 @@ class BufferRing(Owner):
         if kernel.back_end is BackEnd.COMPUTE:
             self._run_whole(kernel, names, (first, count, of))
             return
-        program = kernel.program
-        location = program.location(SPAN)
-        newest_unit, older_unit = (GL.GL_TEXTURE0 + program.unit(name) for name in names)
-        textures, targets = [side.name for side in self._sides], [side.buffer.name for side in self._sides]
-        bind, activate, send, kind = GL.glBindTexture, GL.glActiveTexture, GL.glUniform2f, GL.GL_TEXTURE_BUFFER
-        now, before, spare = self._newest, self._older, self._spare
-        with kernel.writing() as capture:
-            write = capture.writer(self.count)
-            for index in range(first, first + count):
-                activate(newest_unit)
-                bind(kind, textures[now])
-                activate(older_unit)
-                bind(kind, textures[before])
-                send(location, index / of, (index + 1) / of)
-                write(targets[spare])
-                now, before, spare = spare, now, before
-        self._newest, self._older = now, before
+        program, sides = kernel.program, self._sides
+        substeps = []
+        for index in range(first, first + count):
+            now, before, spare, *more = sides
+            substeps.append(((now.name, before.name), spare.buffer.name, (index / of, (index + 1) / of)))
+            sides = [spare, now, before, *more]
+        with kernel.writing() as run:
+            run.write_each(self.count, [program.unit(name) for name in names], program.location(SPAN), substeps)
+        self._sides = sides
 
     def _run_whole(self, kernel: Kernel, names: tuple[str, str], part: tuple[int, int, int]) -> None:
         if len(self._sides) == 3:
             size, dtype = self.now.size, self.now.dtype
             fourth = TexelBuffer(self._context, size, dtype=dtype, usage="copy", label=self._label)
             self._sides.append(self.owns(fourth))
-        program = kernel.program
-        program[names[0]], program[names[1]], program[PART] = self.texture, self.texture_before, part
-        now, before = self._spares()
-        with kernel.writing() as dispatch:
-            dispatch.write(self._sides[now].buffer.name, 0, self.count, self._sides[before].buffer.name)
-        self._newest, self._older = now, before
+        now, before, next_now, next_before = self._sides
+        kernel.program.update({names[0]: now, names[1]: before, PART: part})
+        with kernel.writing() as run:
+            run.write((next_now.buffer, next_before.buffer), 0, self.count)
+        self._sides = [next_now, next_before, now, before]
 
     def correct(self, kernel: Kernel, names: tuple[str, str], span: tuple[float, float]) -> None:
         """Replaces the newest records by the output of a kernel that reads both states; see `run`."""
-        program, spare = kernel.program, self._spare
-        program[names[0]], program[names[1]], program[SPAN] = self.texture, self.texture_before, span
-        kernel.run(None, self._sides[spare].buffer, self.count)
-        self._newest = spare
+        now, before, spare, *more = self._sides
+        kernel.run(None, spare.buffer, self.count, **{names[0]: now, names[1]: before, SPAN: span})
+        self._sides = [spare, before, now, *more]
 
     def turn(self, kernel: Kernel, source: str, pivot: str) -> None:
         """Replaces both states by the output of a kernel for each; the sampler `pivot` is the newest state in both
         runs.
         """
-        program, spare = kernel.program, self._sides[self._spare].buffer
-        for texture, target in ((self.texture_before, self.before), (self.texture, self.now)):
-            program[source], program[pivot] = texture, self.texture
-            kernel.run(None, spare, self.count)
-            spare.copy_to(target)
+        now, before, spare = self._sides[:3]
+        for side in (before, now):
+            kernel.run(None, spare.buffer, self.count, **{source: side, pivot: now})
+            spare.buffer.copy_to(side.buffer)

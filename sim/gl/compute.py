@@ -1,11 +1,15 @@
 """Runs kernels by compute, with the same interface as `sinew.sim.gl.transform_feedback`."""
 
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Self
 
+from sinew.sim.gl.back_end import BackEnd
 from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.errors import GLError
 from sinew.sim.gl.kernel_text import GROUP_SIZE, SPAN, input_name
+from sinew.sim.gl.program import Program
+from sinew.sim.gl.transform_feedback import Substep
 from sinew.sim.gl.vertex_array import VertexArray
 
 if TYPE_CHECKING:
@@ -29,13 +33,21 @@ GROUPS_MAX = 65_535
 class ComputePass:
     """Runs kernels that write into buffers, as a context manager; made by `Kernel.writing`.
 
-    A buffer must not be source and target at once.  Targets are GL names.
+    A buffer must not be source and target at once.
     """
 
     __slots__ = ("_kernel", "_source", "_span")
 
-    def __init__(self, kernel: "Kernel", source: VertexArray) -> None:
-        self._take(kernel, source)
+    def __init__(self, kernel: "Kernel", program: Program, source: VertexArray) -> None:
+        self._take(kernel, program, source)
+
+    def _take(self, kernel: "Kernel", program: Program, source: VertexArray) -> None:
+        program.use()
+        for index, texture in enumerate(source.texels(kernel.layouts)):
+            name = input_name(index)
+            if name in program:
+                texture.bind(program.unit(name))
+        self._kernel, self._source, self._span = kernel, source, program.location(SPAN)
 
     def __enter__(self) -> Self:
         return self
@@ -47,42 +59,36 @@ class ComputePass:
 
     def use(self, kernel: "Kernel", source: VertexArray) -> None:
         if kernel is not self._kernel or source is not self._source:
-            if kernel.back_end is not self._kernel.back_end:
-                raise GLError(f"{kernel.program.label}: runs on another back end than the kernel before")
-            self._take(kernel, source)
+            program = kernel.program
+            if kernel.back_end is not BackEnd.COMPUTE:
+                raise GLError(f"{program.label}: runs on another back end than the kernel before")
+            self._take(kernel, program, source)
 
-    def send(self, location: int, values: tuple[float, float, float, float]) -> None:
-        GL.glUniform4f(location, *values)
+    def write(
+        self,
+        targets: Sequence[Buffer],
+        first: int,
+        count: int,
+        varying: tuple[int, tuple[float, float, float, float]] | None = None,
+    ) -> None:
+        if varying is not None:
+            GL.glUniform4f(varying[0], *varying[1])
+        for index, target in enumerate(targets):
+            GL.glBindBufferBase(GL.GL_SHADER_STORAGE_BUFFER, index, target.name)
+        self._dispatch(first, first + count)
 
-    def write(self, target: int, first: int, count: int, *more: int) -> None:
-        for index, name in enumerate((target, *more)):
-            GL.glBindBufferBase(GL.GL_SHADER_STORAGE_BUFFER, index, name)
-        end, most = first + count, GROUPS_MAX * GROUP_SIZE
+    def write_each(self, count: int, units: Sequence[int], location: int, substeps: Iterable[Substep]) -> None:
+        for textures, target, values in substeps:
+            for unit, texture in zip(units, textures, strict=True):
+                GL.glActiveTexture(GL.GL_TEXTURE0 + unit)
+                GL.glBindTexture(GL.GL_TEXTURE_BUFFER, texture)
+            GL.glUniform2f(location, *values)
+            GL.glBindBufferBase(GL.GL_SHADER_STORAGE_BUFFER, 0, target)
+            self._dispatch(0, count)
+
+    def _dispatch(self, first: int, end: int) -> None:
+        most = GROUPS_MAX * GROUP_SIZE
         for begin in range(first, end, most):
             GL.glUniform2i(self._span, begin, min(begin + most, end))
             GL.glDispatchCompute(-(-min(most, end - begin) // GROUP_SIZE), 1, 1)
         GL.glMemoryBarrier(BETWEEN)
-
-    def writer(self, count: int) -> Callable[[int], None]:
-        groups = -(-count // GROUP_SIZE)
-        if groups > GROUPS_MAX:
-            return lambda target: self.write(target, 0, count)
-        storage, bind, send = GL.GL_SHADER_STORAGE_BUFFER, GL.glBindBufferBase, GL.glUniform2i
-        dispatch, wait = GL.glDispatchCompute, GL.glMemoryBarrier
-
-        def write(target: int) -> None:
-            bind(storage, 0, target)
-            send(self._span, 0, count)  # another kernel may be in use by now
-            dispatch(groups, 1, 1)
-            wait(BETWEEN)
-
-        return write
-
-    def _take(self, kernel: "Kernel", source: VertexArray) -> None:
-        program = kernel.program
-        program.use()
-        for index, texture in enumerate(source.texels(kernel.layouts)):
-            name = input_name(index)
-            if name in program:
-                texture.bind(program.unit(name))
-        self._kernel, self._source, self._span = kernel, source, program.location(SPAN)

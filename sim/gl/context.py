@@ -46,9 +46,6 @@ class Capabilities:
     max_line_width: float  # [pixel]; 1 in forward-compatible contexts, as on macOS
     max_texture_size: int  # Edge of a 2D texture [texel]
     max_texture_buffer_size: int  # Length of a buffer texture [texel]
-    max_uniform_block_size: int  # [byte]
-    max_interleaved_components: int  # of transform feedback
-    max_separate_streams: int  # of transform feedback
     max_storage_block_size: int  # [byte]; 0 without compute
     binary_formats: int  # Number of program binary formats; 0 if the driver supports no program binaries
     extensions: frozenset[str]
@@ -100,9 +97,6 @@ def query_capabilities() -> Capabilities:
         max_line_width=1.0 if is_strict else _floats(GL.GL_ALIASED_LINE_WIDTH_RANGE)[1],
         max_texture_size=get_integer(GL.GL_MAX_TEXTURE_SIZE),
         max_texture_buffer_size=get_integer(GL.GL_MAX_TEXTURE_BUFFER_SIZE),
-        max_uniform_block_size=get_integer(GL.GL_MAX_UNIFORM_BLOCK_SIZE),
-        max_interleaved_components=get_integer(GL.GL_MAX_TRANSFORM_FEEDBACK_INTERLEAVED_COMPONENTS),
-        max_separate_streams=get_integer(GL.GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS),
         max_storage_block_size=get_integer(GL.GL_MAX_SHADER_STORAGE_BLOCK_SIZE) if version >= COMPUTE_VERSION else 0,
         binary_formats=get_integer(GL.GL_NUM_PROGRAM_BINARY_FORMATS) if has_binaries else 0,
         extensions=extensions,

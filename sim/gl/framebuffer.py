@@ -12,7 +12,7 @@ from sinew.sim.gl.bootstrap import GL, glReadPixels
 from sinew.sim.gl.errors import GLError, GLLimitError
 from sinew.sim.gl.objects import GLObject, Owner, new_name
 from sinew.sim.gl.state import PipelineState
-from sinew.sim.gl.texture import PixelFormat, Texture2D, pixel_format
+from sinew.sim.gl.texture import Filter, Texture2D, pixel_format
 
 if TYPE_CHECKING:
     from sinew.sim.gl.context import Context
@@ -21,21 +21,6 @@ Rect = tuple[int, int, int, int]
 
 _UNLIMITED = PipelineState()
 """No scissor and no masks; they would also affect clearing and copying."""
-
-
-class _FramebufferName(GLObject):
-    kind = "Framebuffer"
-
-
-class _Renderbuffer(GLObject):
-    kind = "Renderbuffer"
-
-    def __init__(
-        self, context: "Context", size: tuple[int, int], pixels: PixelFormat, samples: int, label: str
-    ) -> None:
-        super().__init__(context, new_name(GL.glGenRenderbuffers), label)
-        GL.glBindRenderbuffer(GL.GL_RENDERBUFFER, self.name)
-        GL.glRenderbufferStorageMultisample(GL.GL_RENDERBUFFER, samples, pixels.internal, *size)
 
 
 class Framebuffer(Owner):
@@ -76,7 +61,7 @@ class Framebuffer(Owner):
         self.samples = min(samples, limit) if samples > 1 else 0
         self.colours: tuple[Texture2D, ...] = ()
         self.depth: Texture2D | None = None
-        self._owner: _FramebufferName | None = None
+        self._owner: GLObject | None = None
         self._wrapped = 0
         self._create(colours, depth)
 
@@ -194,7 +179,7 @@ class Framebuffer(Owner):
     def _create(self, colours: Sequence[str], depth: str | None) -> None:
         if min(self.size) < 1:
             raise GLLimitError(f"framebuffer {self.label!r}: size {self.size[0]} x {self.size[1]}")
-        self._owner = self.owns(_FramebufferName(self.context, new_name(GL.glGenFramebuffers), self.label))
+        self._owner = self.owns(GLObject(self.context, "Framebuffer", new_name(GL.glGenFramebuffers), self.label))
         GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, self._owner.name)
         textures = [self._attach(GL.GL_COLOR_ATTACHMENT0 + index, pixels) for index, pixels in enumerate(colours)]
         if depth is not None:
@@ -211,11 +196,15 @@ class Framebuffer(Owner):
 
     def _attach(self, point: int, pixels: str) -> Texture2D | None:
         if self.samples:
-            buffer = self.owns(_Renderbuffer(self.context, self.size, pixel_format(pixels), self.samples, self.label))
+            name = new_name(GL.glGenRenderbuffers)
+            buffer = self.owns(GLObject(self.context, "Renderbuffer", name, self.label))
+            GL.glBindRenderbuffer(GL.GL_RENDERBUFFER, name)
+            internal = pixel_format(pixels).internal
+            GL.glRenderbufferStorageMultisample(GL.GL_RENDERBUFFER, self.samples, internal, *self.size)
             GL.glFramebufferRenderbuffer(GL.GL_FRAMEBUFFER, point, GL.GL_RENDERBUFFER, buffer.name)
             return None
         compare = pixel_format(pixels).is_depth and self._depth_compare
-        filtering = "nearest" if pixel_format(pixels).is_depth and not compare else "linear"
+        filtering: Filter = "nearest" if pixel_format(pixels).is_depth and not compare else "linear"
         texture = self.owns(
             Texture2D(self.context, self.size, pixels, filtering=filtering, compare=compare, label=self.label)
         )

@@ -108,8 +108,10 @@ class Kernel:
 
         Set uniforms and textures before.
         """
-        run = ComputePass if self.back_end is BackEnd.COMPUTE else TransformFeedbackPass
-        return run(self, self.no_source if source is None else source)
+        if self._choice is not self._back_ends.choice:
+            self._choose()
+        run = ComputePass if self._back_end is BackEnd.COMPUTE else TransformFeedbackPass
+        return run(self, self._program, self.no_source if source is None else source)
 
     def run(
         self,
@@ -137,8 +139,7 @@ class Kernel:
                     f"{program.label}: buffer {buffer.label!r} of {buffer.size} bytes is too small for "
                     f"{first + length} records of {size}"
                 )
-        for name, value in uniforms.items():
-            program[name] = value
+        program.update(uniforms)
         if length > 0:
             with self.writing(source) as capture:
-                capture.write(buffers[0].name, first, length, *(buffer.name for buffer in buffers[1:]))
+                capture.write(buffers, first, length)

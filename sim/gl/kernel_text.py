@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from sinew.sim.gl.record import INPUT_PREFIX, OUTPUT_PREFIX, glsl_types
+from sinew.sim.gl.record import INPUT_PREFIX, OUTPUT_PREFIX, field_offset, glsl_types
 
 GROUP_SIZE = 128
 """Invocations of a compute group, one per record; 64 to 256 take the same time."""
@@ -121,7 +121,7 @@ def _loads(index: int, dtype: np.dtype) -> list[str]:
         for texel in range(texels)
     ]
     for field, kind in glsl_types(dtype).items():
-        base, offset = dtype[field].base, int(dtype.fields[field][1])
+        base, offset = dtype[field].base, field_offset(dtype, field)
         parts = []
         for component in range(dtype[field].itemsize // base.itemsize):
             byte = offset + component * base.itemsize
@@ -146,7 +146,7 @@ def _stores(index: int, dtype: np.dtype, vector: str) -> list[str]:
         if vector == "uvec4" and not kind.startswith("u"):
             unsigned = "uint" if kind == "int" else f"u{kind.removeprefix('i')}"
             name = f"{'floatBitsToUint' if dtype[field].base.kind == 'f' else unsigned}({name})"
-        parts.append((int(dtype.fields[field][1]) // 16, name))
+        parts.append((field_offset(dtype, field) // 16, name))
     return [
         f"output_{index}[{vectors} * id + {at}] = {vector}({', '.join(part for where, part in parts if where == at)});"
         for at in range(vectors)

@@ -17,20 +17,15 @@ if TYPE_CHECKING:
     from sinew.sim.gl.context import Context
 
 
-def _plural(delete: Callable[[int, np.ndarray], None]) -> Callable[[int], None]:
-    return lambda name: delete(1, np.array([name], np.uint32))
-
-
-DELETERS: dict[str, Callable[[int], None]] = {
-    "Buffer": _plural(lambda count, names: GL.glDeleteBuffers(count, names)),
-    "Texture": _plural(lambda count, names: GL.glDeleteTextures(count, names)),
-    "VertexArray": _plural(lambda count, names: GL.glDeleteVertexArrays(count, names)),
-    "Framebuffer": _plural(lambda count, names: GL.glDeleteFramebuffers(count, names)),
-    "Renderbuffer": _plural(lambda count, names: GL.glDeleteRenderbuffers(count, names)),
-    "Query": _plural(lambda count, names: GL.glDeleteQueries(count, names)),
-    "Program": lambda name: GL.glDeleteProgram(name),
-    "Sync": lambda name: GL.glDeleteSync(ctypes.cast(ctypes.c_void_p(name), GL.GLsync)),
+DELETERS: dict[str, Callable[[int, np.ndarray], None]] = {
+    "Buffer": GL.glDeleteBuffers,
+    "Texture": GL.glDeleteTextures,
+    "VertexArray": GL.glDeleteVertexArrays,
+    "Framebuffer": GL.glDeleteFramebuffers,
+    "Renderbuffer": GL.glDeleteRenderbuffers,
+    "Query": GL.glDeleteQueries,
 }
+"""By kind of name; programs and fences are deleted one by one."""
 
 
 class ObjectRegistry:
@@ -50,8 +45,14 @@ class ObjectRegistry:
 
     def delete(self, kind: str, name: int) -> None:
         """Deletes now; the context must be current.  Does nothing if the name is already deleted."""
-        if self._live.pop((kind, name), None) is not None:
-            DELETERS[kind](name)
+        if self._live.pop((kind, name), None) is None:
+            return
+        if kind == "Program":
+            GL.glDeleteProgram(name)
+        elif kind == "Sync":
+            GL.glDeleteSync(ctypes.cast(ctypes.c_void_p(name), GL.GLsync))
+        else:
+            DELETERS[kind](1, np.array([name], np.uint32))
 
     def collect(self) -> int:
         """Deletes all queued names and returns their number; the context must be current."""
@@ -76,34 +77,38 @@ class GLObject:
 
     `release()` deletes the name at once (the context must be current) and may be called twice.  If the object is
     garbage collected instead, `Context.collect` deletes the name.
+
+    Args:
+        kind: Kind of the name, such as "Buffer" or "Sync".
+
+    Attributes:
+        name: The GL name; after `release` reading it raises GLError.
     """
 
-    kind = "Buffer"
-
-    def __init__(self, context: "Context", name: int, label: str) -> None:
+    def __init__(self, context: "Context", kind: str, name: int, label: str) -> None:
         self.context = context
+        self.kind = kind
         self.label = label
-        self._name = int(name)
-        self._deleted = False
-        context.registry.add(self.kind, self._name, label)
-        self._finaliser = weakref.finalize(self, context.registry.enqueue, self.kind, self._name)
+        self.name = name
+        self.released = False
+        context.registry.add(kind, name, label)
+        self._finaliser = weakref.finalize(self, context.registry.enqueue, kind, name)
         self._finaliser.atexit = False
 
-    @property
-    def name(self) -> int:
-        if self._deleted:
-            raise GLError(f"{type(self).__name__} {self.label!r} was used after its release")
-        return self._name
-
-    @property
-    def released(self) -> bool:
-        """Whether the name was deleted, by `release` or with its context."""
-        return self._deleted or self.context.released
-
     def release(self) -> None:
+        if self.released:
+            return
         if self._finaliser.detach() is not None and not self.context.released:
-            self.context.registry.delete(self.kind, self._name)
-        self._deleted = True
+            self.context.registry.delete(self.kind, self.name)
+        self.released = True
+        del self.name
+
+    if not TYPE_CHECKING:  # a property would cost a call at every use
+
+        def __getattr__(self, attribute: str) -> object:
+            if attribute == "name":
+                raise GLError(f"{self.kind} {self.label!r} was used after its release")
+            raise AttributeError(f"{type(self).__name__} has no attribute {attribute!r}")
 
 
 def get_integer(parameter: int) -> int:

@@ -3,6 +3,7 @@
 import difflib
 import functools
 import weakref
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,10 +21,6 @@ if TYPE_CHECKING:
 _COMPARED = NUMBERS | {tuple}
 
 
-class _ProgramName(GLObject):
-    kind = "Program"
-
-
 class Program:
     """A program that can be replaced while others hold it.
 
@@ -33,15 +30,13 @@ class Program:
     that no version of the source ever declared raises KeyError with the nearest names.
 
     Attributes:
-        generation: Number of successful links; changes with every swap.
-        reflection: Interface of the current generation.
+        reflection: Interface of the linked program; another object after every swap.
     """
 
     def __init__(self, context: "Context", sources: ProgramSources, *, label: str = "") -> None:
         self.context = context
         self.label = label or " + ".join(source.name for source in sources.stages.values())
-        self.generation = 0
-        self.reflection: Reflection = Reflection({}, (), {}, ())
+        self.reflection = Reflection({}, (), ())
         self._declared: frozenset[str] = frozenset()
         self._values: dict[str, np.ndarray] = {}
         self._bytes: dict[str, bytes] = {}
@@ -49,7 +44,7 @@ class Program:
         self._dirty: set[str] = set()
         self._units: dict[str, int] = {}
         self._textures: dict[str, weakref.ref[Texture]] = {}
-        self._owner: _ProgramName | None = None
+        self._owner: GLObject | None = None
         self.swap(sources)
 
     def swap(self, sources: ProgramSources) -> None:
@@ -69,14 +64,13 @@ class Program:
             raise GLLimitError(f"program {self.label!r}: {len(samplers)} samplers, the limit is {SCRATCH_UNIT}")
         if self._owner is not None:
             self._owner.release()
-        self._owner = _ProgramName(self.context, name, self.label)
+        self._owner = GLObject(self.context, "Program", name, self.label)
         self.reflection = reflection
-        self.generation += 1
         self._declared |= sources.uniforms() | set(reflection.uniforms)
         self._units = {sampler: unit for unit, sampler in enumerate(samplers)}
         self._restore_values()
-        for block in reflection.blocks.values():
-            GL.glUniformBlockBinding(name, block.index, self.context.block_binding(block.name))
+        for index, block in enumerate(reflection.blocks):
+            GL.glUniformBlockBinding(name, index, self.context.block_binding(block))
 
     @property
     def name(self) -> int:
@@ -86,18 +80,26 @@ class Program:
     def __contains__(self, name: str) -> bool:
         return name in self.reflection.uniforms
 
+    def update(self, uniforms: Mapping[str, Any]) -> None:
+        """Sets uniforms by name, like `program[name] = value` for each."""
+        known, plain = self.reflection.uniforms, self._plain
+        for name, value in uniforms.items():
+            # Most values are numbers that do not change between frames; arrays may have been modified in place.
+            if type(value) in _COMPARED and plain.get(name) == value:
+                continue
+            info = known.get(name)
+            if info is None:
+                if name not in self._declared:
+                    raise self._unknown(name)
+            elif not isinstance(value, Texture):
+                self._set_value(info, value)
+            elif info.type.sampler_target == value.target:
+                self._textures[name] = weakref.ref(value)
+            else:
+                raise ValueError(f"program {self.label!r}: uniform {name!r} does not take a {type(value).__name__}")
+
     def __setitem__(self, name: str, value: Any) -> None:
-        # Most values are numbers that do not change between frames; arrays may have been modified in place.
-        if type(value) in _COMPARED and self._plain.get(name) == value:
-            return
-        info = self.reflection.uniforms.get(name)
-        if info is None:
-            if name not in self._declared:
-                raise self._unknown(name)
-        elif isinstance(value, Texture):
-            self._set_texture(info, value)
-        else:
-            self._set_value(info, value)
+        self.update({name: value})
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self._values[name]
@@ -122,7 +124,8 @@ class Program:
 
     def use(self) -> None:
         """Makes it current, sends changed values and binds textures."""
-        GL.glUseProgram(self.name)
+        assert self._owner is not None
+        GL.glUseProgram(self._owner.name)
         if self._dirty:
             for name in self._dirty:
                 info, value = self.reflection.uniforms[name], self._values[name]
@@ -131,7 +134,8 @@ class Program:
         for name, reference in self._textures.items():
             texture = reference()
             if texture is not None and not texture.released:
-                texture.bind(self._units[name])
+                GL.glActiveTexture(GL.GL_TEXTURE0 + self._units[name])
+                GL.glBindTexture(texture.target, texture.name)
 
     def release(self) -> None:
         if self._owner is not None:
@@ -148,11 +152,6 @@ class Program:
             self._dirty.add(info.name)
         self._plain[info.name] = value if plain else None
 
-    def _set_texture(self, info: UniformInfo, texture: Texture) -> None:
-        if info.type.sampler_target != texture.target:
-            raise ValueError(f"program {self.label!r}: uniform {info.name!r} does not take a {type(texture).__name__}")
-        self._textures[info.name] = weakref.ref(texture)
-
     def _restore_values(self) -> None:
         old_values, old_textures = self._values, self._textures
         self._values, self._bytes, self._plain, self._textures, self._dirty = {}, {}, {}, {}, set()
@@ -161,7 +160,7 @@ class Program:
                 self._set_value(info, self._units[name])
             texture = old_textures[name]() if name in old_textures else None
             if texture is not None and info.type.sampler_target == texture.target:
-                self._set_texture(info, texture)
+                self._textures[name] = old_textures[name]
             elif name in old_values and info.type.sampler_target is None:
                 value, kind = old_values[name], info.type
                 if value.shape[1:] == kind.shape and len(value) <= info.size and value.dtype == kind.dtype:

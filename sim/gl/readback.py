@@ -21,11 +21,9 @@ class Fence(GLObject):
         flush: Whether to send the commands to the GPU now; otherwise the first look at `passed` does.
     """
 
-    kind = "Sync"
-
     def __init__(self, context: "Context", *, flush: bool = True, label: str = "") -> None:
         self._sync = GL.glFenceSync(GL.GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
-        super().__init__(context, ctypes.cast(self._sync, ctypes.c_void_p).value or 0, label)
+        super().__init__(context, "Sync", ctypes.cast(self._sync, ctypes.c_void_p).value or 0, label)
         self._flags = 0 if flush else GL.GL_SYNC_FLUSH_COMMANDS_BIT
         if flush:
             GL.glFlush()
@@ -47,7 +45,7 @@ class Readback(Owner):
     def __init__(self, context: "Context", *, label: str = "") -> None:
         self._staging = self.owns(Buffer(context, 0, usage="read", label=f"readback {label}"))
         self._fence: Fence | None = None
-        self._dtype = np.dtype(np.uint8)
+        self._dtype: np.dtype = np.dtype(np.uint8)
 
     @property
     def pending(self) -> bool:

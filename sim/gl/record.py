@@ -49,6 +49,12 @@ def glsl_types(dtype: np.dtype) -> dict[str, str]:
     return types
 
 
+def field_offset(dtype: np.dtype, field: str) -> int:
+    """First byte of a field of a structured type."""
+    assert dtype.fields is not None
+    return int(dtype.fields[field][1])
+
+
 def _element(dtype: np.dtype, field: str) -> tuple[np.dtype, int]:
     sub = dtype[field]
     base, shape = sub.subdtype if sub.subdtype is not None else (sub, ())
@@ -74,7 +80,7 @@ def _check(name: str, dtype: np.dtype) -> None:
         base, count = _element(dtype, field)
         if base.itemsize != 4 or (base.kind, count) not in GLSL_TYPES:
             raise RecordError(f"record {name}: field {field!r} is {dtype[field]}, not 1 to 4 components of 4 bytes")
-        offset = int(dtype.fields[field][1]) // 4
+        offset = field_offset(dtype, field) // 4
         if offset // 4 != (offset + count - 1) // 4:
             raise RecordError(f"record {name}: field {field!r} straddles two vec4s")
     if not dtype.itemsize or dtype.itemsize % 16:

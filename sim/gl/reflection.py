@@ -1,4 +1,4 @@
-"""Active uniforms, attributes, blocks and outputs of a linked program, and the types of uniforms."""
+"""Active uniforms, attributes and blocks of a linked program, and the types of uniforms."""
 
 import ctypes
 import itertools
@@ -9,16 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.gl.bootstrap import GL, glGetActiveAttrib, glGetActiveUniform, glGetTransformFeedbackVarying
+from sinew.sim.gl.bootstrap import GL, glGetActiveAttrib, glGetActiveUniform
 from sinew.sim.gl.errors import GLError
 
-# GLSL type of an attribute -> (components, read as integer)
-ATTRIBUTE_TYPES: dict[int, tuple[int, bool]] = {
-    GL.GL_FLOAT: (1, False), GL.GL_FLOAT_VEC2: (2, False), GL.GL_FLOAT_VEC3: (3, False), GL.GL_FLOAT_VEC4: (4, False),
-    GL.GL_INT: (1, True), GL.GL_INT_VEC2: (2, True), GL.GL_INT_VEC3: (3, True), GL.GL_INT_VEC4: (4, True),
-    GL.GL_UNSIGNED_INT: (1, True), GL.GL_UNSIGNED_INT_VEC2: (2, True),
-    GL.GL_UNSIGNED_INT_VEC3: (3, True), GL.GL_UNSIGNED_INT_VEC4: (4, True),
-}  # fmt: skip
+FLOATS = frozenset((GL.GL_FLOAT, GL.GL_FLOAT_VEC2, GL.GL_FLOAT_VEC3, GL.GL_FLOAT_VEC4))
+"""GLSL types of attributes that are not read as integers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,7 +24,7 @@ class UniformType:
     upload: Callable[[int, int, npt.NDArray[Any]], None]  # Called with (location, count, array) for the program in use
     sampler_target: int | None = None  # Texture target of samplers, None for everything else
 
-    def encode(self, value: object, size: int) -> npt.NDArray[Any]:
+    def encode(self, value: npt.ArrayLike, size: int) -> npt.NDArray[Any]:
         """Converts a value to a new array of shape (count, *shape), count at most `size`.
 
         Raises ValueError if the shape does not fit.
@@ -119,23 +114,14 @@ class UniformInfo:
 class AttributeInfo:
     name: str
     location: int
-    components: int
     integer: bool
-
-
-@dataclass(frozen=True, slots=True)
-class BlockInfo:
-    name: str
-    index: int
-    size: int
 
 
 @dataclass(frozen=True, slots=True)
 class Reflection:
     uniforms: dict[str, UniformInfo]  # By name
     attributes: tuple[AttributeInfo, ...]  # By location
-    blocks: dict[str, BlockInfo]  # By name
-    captures: tuple[str, ...]  # In order
+    blocks: tuple[str, ...]  # By index
     signature: int = -1  # Number of the combination of attributes; equal combinations have the same
 
 
@@ -149,8 +135,7 @@ def reflect(program: int) -> Reflection:
     return Reflection(
         uniforms={info.name: info for info in _uniforms(program)},
         attributes=attributes,
-        blocks={info.name: info for info in _blocks(program)},
-        captures=_captures(program),
+        blocks=_blocks(program),
         signature=_SIGNATURES.setdefault(attributes, next(_NUMBERS)),
     )
 
@@ -191,23 +176,15 @@ def _attributes(program: int) -> tuple[AttributeInfo, ...]:
         name, _, gl_type = query.run(glGetActiveAttrib, program, index)
         location = int(GL.glGetAttribLocation(program, name))
         if location >= 0:  # built-ins such as gl_VertexID have none
-            attributes.append(AttributeInfo(name, location, *ATTRIBUTE_TYPES[gl_type]))
+            attributes.append(AttributeInfo(name, location, gl_type not in FLOATS))
     return tuple(sorted(attributes, key=lambda info: info.location))
 
 
-def _blocks(program: int) -> list[BlockInfo]:
-    blocks = []
+def _blocks(program: int) -> tuple[str, ...]:
+    names = []
     for index in range(_parameter(program, GL.GL_ACTIVE_UNIFORM_BLOCKS)):
         text = ctypes.create_string_buffer(256)
         length = GL.GLsizei()
         GL.glGetActiveUniformBlockName(program, index, len(text), length, text)
-        size = np.zeros(1, np.int32)
-        GL.glGetActiveUniformBlockiv(program, index, GL.GL_UNIFORM_BLOCK_DATA_SIZE, size)
-        blocks.append(BlockInfo(text.value.decode("ascii"), index, int(size[0])))
-    return blocks
-
-
-def _captures(program: int) -> tuple[str, ...]:
-    query = _Query(_parameter(program, GL.GL_TRANSFORM_FEEDBACK_VARYING_MAX_LENGTH))
-    count = _parameter(program, GL.GL_TRANSFORM_FEEDBACK_VARYINGS)
-    return tuple(query.run(glGetTransformFeedbackVarying, program, index)[0] for index in range(count))
+        names.append(text.value.decode("ascii"))
+    return tuple(names)

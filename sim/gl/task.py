@@ -1,9 +1,18 @@
 """Tasks: long work as a generator, so that a caller with little time can do a part of it at a time."""
 
 from collections.abc import Generator
+from dataclasses import dataclass
 from typing import TypeVar
 
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """Yielded by a task of the editor that has nothing to do for some time [s]."""
+
+    seconds: float
+
 
 Task = Generator[None, None, Result]
 """Yields after every step and returns the result; dropping it cancels the work."""

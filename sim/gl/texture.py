@@ -60,7 +60,6 @@ FORMATS: dict[str, PixelFormat] = {
     "rg8": _colour(GL.GL_RG8, 2, GL.GL_UNSIGNED_BYTE, np.uint8),
     "rgb8": _colour(GL.GL_RGB8, 3, GL.GL_UNSIGNED_BYTE, np.uint8),
     "rgba8": _colour(GL.GL_RGBA8, 4, GL.GL_UNSIGNED_BYTE, np.uint8),
-    "srgb8": _colour(GL.GL_SRGB8, 3, GL.GL_UNSIGNED_BYTE, np.uint8),
     "srgb8_alpha8": _colour(GL.GL_SRGB8_ALPHA8, 4, GL.GL_UNSIGNED_BYTE, np.uint8),
     "r16f": _colour(GL.GL_R16F, 1, GL.GL_FLOAT, np.float32),
     "rgba16f": _colour(GL.GL_RGBA16F, 4, GL.GL_FLOAT, np.float32),
@@ -71,7 +70,6 @@ FORMATS: dict[str, PixelFormat] = {
     "rg32ui": _integer(GL.GL_RG32UI, 2, GL.GL_UNSIGNED_INT, np.uint32),
     "rgba32ui": _integer(GL.GL_RGBA32UI, 4, GL.GL_UNSIGNED_INT, np.uint32),
     "r16ui": _integer(GL.GL_R16UI, 1, GL.GL_UNSIGNED_SHORT, np.uint16),
-    "rgba16ui": _integer(GL.GL_RGBA16UI, 4, GL.GL_UNSIGNED_SHORT, np.uint16),
     "depth24": PixelFormat(GL.GL_DEPTH_COMPONENT24, GL.GL_DEPTH_COMPONENT, GL.GL_FLOAT, np.dtype(np.float32), 1),
     "depth32f": PixelFormat(GL.GL_DEPTH_COMPONENT32F, GL.GL_DEPTH_COMPONENT, GL.GL_FLOAT, np.dtype(np.float32), 1),
     "depth24_stencil8": PixelFormat(
@@ -88,11 +86,10 @@ def pixel_format(name: str) -> PixelFormat:
 
 
 class Texture(GLObject):
-    kind = "Texture"
     target = GL.GL_TEXTURE_2D
 
     def __init__(self, context: "Context", label: str) -> None:
-        super().__init__(context, new_name(GL.glGenTextures), label)
+        super().__init__(context, "Texture", new_name(GL.glGenTextures), label)
 
     def bind(self, unit: int) -> None:
         GL.glActiveTexture(GL.GL_TEXTURE0 + unit)

@@ -23,10 +23,8 @@ MICROSECONDS = 1e6
 class TimestampQuery(GLObject):
     """One query object; holds the time of the last `take`."""
 
-    kind = "Query"
-
     def __init__(self, context: "Context") -> None:
-        super().__init__(context, new_name(GL.glGenQueries), "timestamp")
+        super().__init__(context, "Query", new_name(GL.glGenQueries), "timestamp")
         self._known = np.zeros(1, np.int32)
         self._time = ctypes.c_uint64()
 

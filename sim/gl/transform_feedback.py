@@ -1,10 +1,13 @@
 """Runs kernels by transform feedback, without rasterising."""
 
-from collections.abc import Callable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Self
 
+from sinew.sim.gl.back_end import BackEnd
 from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.errors import GLError
+from sinew.sim.gl.program import Program
 from sinew.sim.gl.vertex_array import VertexArray
 
 if TYPE_CHECKING:
@@ -17,6 +20,9 @@ order is the same."""
 TRIPLES_FROM = 3072
 """From this number of records on, a remainder that does not fill a triangle is worth a second draw."""
 
+Substep = tuple[Sequence[int], int, tuple[float, float]]
+"""Names of buffer textures to read, name of the buffer to write, and the values of a vec2 uniform."""
+
 
 def padded_count(count: int, per_vertex: int = 1) -> int:
     """Number of records that a buffer needs so that `count` of them can be captured in one draw."""
@@ -27,14 +33,13 @@ def padded_count(count: int, per_vertex: int = 1) -> int:
 class TransformFeedbackPass:
     """Runs kernels that write into buffers, as a context manager; made by `Kernel.writing`.
 
-    A framebuffer must be bound.  A buffer must not be source and target at once.  Targets are GL names.
+    A framebuffer must be bound.  A buffer must not be source and target at once.
     """
 
-    __slots__ = ("_each", "_kernel", "_source")
+    __slots__ = ("_kernel", "_source")
 
-    def __init__(self, kernel: "Kernel", source: VertexArray) -> None:
-        self._kernel, self._source, self._each = kernel, source, kernel.per_vertex
-        program = kernel.program
+    def __init__(self, kernel: "Kernel", program: Program, source: VertexArray) -> None:
+        self._kernel, self._source = kernel, source
         program.use()
         source.bind(program, kernel.per_vertex)
 
@@ -49,46 +54,60 @@ class TransformFeedbackPass:
 
     def use(self, kernel: "Kernel", source: VertexArray) -> None:
         """Continues with this kernel, its current uniforms and textures, and this source."""
-        if kernel is not self._kernel:
-            if kernel.back_end is not self._kernel.back_end:
-                raise GLError(f"{kernel.program.label}: runs on another back end than the kernel before")
-            kernel.program.use()
-        elif source is self._source:
+        if kernel is self._kernel and source is self._source:
             return
-        self._kernel, self._source, self._each = kernel, source, kernel.per_vertex
-        source.bind(kernel.program, kernel.per_vertex)
+        program = kernel.program
+        if kernel is not self._kernel:
+            if kernel.back_end is not BackEnd.TF:
+                raise GLError(f"{program.label}: runs on another back end than the kernel before")
+            program.use()
+        self._kernel, self._source = kernel, source
+        source.bind(program, kernel.per_vertex)
 
-    def send(self, location: int, values: tuple[float, float, float, float]) -> None:
-        """Sets a vec4 uniform of the current kernel, see `Program.location`."""
-        GL.glUniform4f(location, *values)
+    def write(
+        self,
+        targets: Sequence[Buffer],
+        first: int,
+        count: int,
+        varying: tuple[int, tuple[float, float, float, float]] | None = None,
+    ) -> None:
+        """Writes `count` records from `first` on, both whole vertices, to one target for each output.
 
-    def write(self, target: int, first: int, count: int, *more: int) -> None:
-        """Writes `count` records from `first` on, both whole vertices; `more` targets for separate outputs."""
-        mode, rest = GL.GL_TRIANGLES, count % (GROUP * self._each)
+        Args:
+            varying: Location and new value of a vec4 uniform, see `Program.location`.
+        """
+        if varying is not None:
+            GL.glUniform4f(varying[0], *varying[1])
+        each = self._kernel.per_vertex
+        mode, rest = GL.GL_TRIANGLES, count % (GROUP * each)
         if rest:
             mode = GL.GL_POINTS
             if count >= TRIPLES_FROM:
-                self.write(target, first, count - rest, *more)
+                self.write(targets, first, count - rest)
                 first, count = first + count - rest, rest
-        if first or more:
-            for index, (name, size) in enumerate(zip((target, *more), self._kernel.sizes, strict=True)):
-                GL.glBindBufferRange(GL.GL_TRANSFORM_FEEDBACK_BUFFER, index, name, first * size, count * size)
-        else:
-            GL.glBindBufferBase(GL.GL_TRANSFORM_FEEDBACK_BUFFER, 0, target)
+        for index, (target, size) in enumerate(zip(targets, self._kernel.sizes, strict=True)):
+            GL.glBindBufferRange(GL.GL_TRANSFORM_FEEDBACK_BUFFER, index, target.name, first * size, count * size)
         GL.glBeginTransformFeedback(mode)
-        GL.glDrawArrays(mode, first // self._each, count // self._each)
+        GL.glDrawArrays(mode, first // each, count // each)
         GL.glEndTransformFeedback()
 
-    def writer(self, count: int) -> Callable[[int], None]:
-        """A fast `write` for loops over targets: always writes the first `count` records, a `padded_count`."""
-        feedback, mode, vertices = GL.GL_TRANSFORM_FEEDBACK_BUFFER, GL.GL_TRIANGLES, count // self._each
-        bind, draw = GL.glBindBufferBase, GL.glDrawArrays
-        begin, end = GL.glBeginTransformFeedback, GL.glEndTransformFeedback
+    def write_each(self, count: int, units: Sequence[int], location: int, substeps: Iterable[Substep]) -> None:
+        """Writes the first `count` records, a `padded_count`, once for each substep.
 
-        def write(target: int) -> None:
-            bind(feedback, 0, target)
+        Args:
+            units: Texture units of the textures of a substep.
+            location: Location of the vec2 uniform.
+        """
+        feedback, mode, vertices = GL.GL_TRANSFORM_FEEDBACK_BUFFER, GL.GL_TRIANGLES, count // self._kernel.per_vertex
+        activate, bind, send, bind_target = GL.glActiveTexture, GL.glBindTexture, GL.glUniform2f, GL.glBindBufferBase
+        begin, draw, end = GL.glBeginTransformFeedback, GL.glDrawArrays, GL.glEndTransformFeedback
+        slots, kind = [GL.GL_TEXTURE0 + unit for unit in units], GL.GL_TEXTURE_BUFFER
+        for textures, target, (first, second) in substeps:
+            for slot, texture in zip(slots, textures, strict=True):
+                activate(slot)
+                bind(kind, texture)
+            send(location, first, second)
+            bind_target(feedback, 0, target)
             begin(mode)
             draw(mode, 0, vertices)
             end()
-
-        return write

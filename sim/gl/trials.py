@@ -1,5 +1,6 @@
 """Measurements on known work: of both back ends, and of the GPU timer against a wall clock."""
 
+import itertools
 import math
 import statistics
 import time
@@ -62,34 +63,6 @@ def _seconds(context: "Context", state: PingPong, kernel: Kernel, runs: int) -> 
     return time.perf_counter() - begun
 
 
-class CalibratedWork(Owner):
-    """Two sizes of transform feedback, and a filled image."""
-
-    def __init__(self, context: "Context") -> None:
-        self._context = context
-        library = self.owns(ShaderLibrary(context))
-        self._kernel = Kernel(library, "timing/busy.glsl", STATE, back_end=BackEnd.TF)
-        self._fill, self._no_vertices = (
-            library.program("viewport/fullscreen.vert", "timing/busy.frag"),
-            library.no_vertices,
-        )
-        self._target = self.owns(Buffer(context, LARGE * STATE.dtype.itemsize, usage="copy", label="timer trial"))
-        self._image = self.owns(Framebuffer(context, (EDGE, EDGE), depth=None, label="timer trial"))
-        self._salt = 0
-
-    def feed_back(self, count: int) -> None:
-        """Runs transform feedback once, with `count` vertices."""
-        self._salt += 1
-        self._kernel.run(None, self._target, count, u_rounds=VERTEX_ROUNDS, u_salt=self._salt)
-
-    def fill(self) -> None:
-        self._salt += 1
-        self._image.bind()
-        _FLAT.apply(self._context)
-        self._fill["u_rounds"], self._fill["u_salt"] = PIXEL_ROUNDS, self._salt
-        self._no_vertices.draw(self._fill, count=3)
-
-
 def run_timer_trials(context: "Context") -> list[Trial]:
     """Compares the GPU timer with the clock on known work.
 
@@ -99,17 +72,33 @@ def run_timer_trials(context: "Context") -> list[Trial]:
     bound, viewport = get_integer(GL.GL_FRAMEBUFFER_BINDING), np.zeros(4, np.int32)
     GL.glGetIntegerv(GL.GL_VIEWPORT, viewport)
     context.invalidate()
-    stamps, work = TimerStamps(context), CalibratedWork(context)
+    stamps, owner = TimerStamps(context), Owner()
+    library = owner.owns(ShaderLibrary(context))
+    kernel = Kernel(library, "timing/busy.glsl", STATE, back_end=BackEnd.TF)
+    flat = library.program("viewport/fullscreen.vert", "timing/busy.frag")
+    target = owner.owns(Buffer(context, LARGE * STATE.dtype.itemsize, usage="copy", label="timer trial"))
+    image = owner.owns(Framebuffer(context, (EDGE, EDGE), depth=None, label="timer trial"))
+    salts = itertools.count(1)
+
+    def feed_back(count: int) -> None:
+        kernel.run(None, target, count, u_rounds=VERTEX_ROUNDS, u_salt=next(salts))
+
+    def fill() -> None:
+        image.bind()
+        _FLAT.apply(context)
+        flat.update({"u_rounds": PIXEL_ROUNDS, "u_salt": next(salts)})
+        library.no_vertices.draw(flat, count=3)
+
     workloads: dict[str, Callable[[], None]] = {
-        "a small transform feedback": lambda: work.feed_back(SMALL),
-        "a large transform feedback": lambda: work.feed_back(LARGE),
-        "a filled picture": work.fill,
+        "a small transform feedback": lambda: feed_back(SMALL),
+        "a large transform feedback": lambda: feed_back(LARGE),
+        "a filled picture": fill,
     }
     quick = is_distrusted(context.capabilities.renderer)
     try:
         return [try_out(name, _timed(context, stamps, step), quick=quick) for name, step in workloads.items()]
     finally:
-        work.release()
+        owner.release()
         stamps.release()
         GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, bound)
         GL.glViewport(*viewport.tolist())

@@ -1,7 +1,4 @@
-"""UniformBlock: values shared by all programs of a frame, laid out by the std140 rules.
-
-The GLSL text of the block and the bytes come from the same description.
-"""
+"""UniformBlock: values shared by all programs of a frame, laid out by the std140 rules."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -67,8 +64,8 @@ class UniformBlock(Owner):
     """
 
     def __init__(self, context: "Context", name: str, fields: dict[str, str | tuple[str, int]]) -> None:
-        self.context = context
         self.name = name
+        self._binding = context.block_binding(name)
         self.layout, self.size = std140_layout(fields)
         self._bytes = np.zeros(self.size, np.uint8)
         self._members = {member: _view(self._bytes, place) for member, place in self.layout.items()}
@@ -98,7 +95,7 @@ class UniformBlock(Owner):
         if self._dirty:
             self.buffer.orphan(self._bytes)
             self._dirty = False
-        GL.glBindBufferBase(GL.GL_UNIFORM_BUFFER, self.context.block_binding(self.name), self.buffer.name)
+        GL.glBindBufferBase(GL.GL_UNIFORM_BUFFER, self._binding, self.buffer.name)
 
 
 def _view(block: np.ndarray, place: BlockField) -> np.ndarray:

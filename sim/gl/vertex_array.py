@@ -18,7 +18,7 @@ from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.errors import GLError
 from sinew.sim.gl.kernel_text import in_lanes, is_all_floats, texel_words
 from sinew.sim.gl.objects import GLObject, new_name
-from sinew.sim.gl.record import INPUT_PREFIX
+from sinew.sim.gl.record import INPUT_PREFIX, field_offset
 from sinew.sim.gl.texture import BufferTexture
 
 if TYPE_CHECKING:
@@ -81,10 +81,6 @@ class Stream:
         return {self.rename.get(name, INPUT_PREFIX + name): name for name in self.layout.names or ()}
 
 
-class _VertexArrayName(GLObject):
-    kind = "VertexArray"
-
-
 class VertexArray:
     """Streams, an optional index buffer, and constants for attributes without a stream.
 
@@ -114,7 +110,7 @@ class VertexArray:
                 raise GLError(f"vertex array {label!r}: stream {stream.buffer.label!r} has no named fields")
             self._take(stream)
         self.vertex_count = min((stream.record_count for stream in streams if not stream.divisor), default=0)
-        self._owners: dict[int, tuple[_VertexArrayName, list[tuple[float, ...]]]] = {}
+        self._owners: dict[int, tuple[GLObject, list[tuple[float, ...]]]] = {}
         self._texels: dict[tuple[np.dtype, ...], list[BufferTexture]] = {}
         self._element = (0, 0) if indices is None else (ELEMENTS[indices.dtype.name], indices.dtype.itemsize)
 
@@ -177,11 +173,11 @@ class VertexArray:
             texture.release()
         self._texels.clear()
 
-    def _build(self, program: "Program", per_vertex: int) -> _VertexArrayName:
+    def _build(self, program: "Program", per_vertex: int) -> GLObject:
         for stream in self._streams if per_vertex > 1 else ():
             self._take(dataclasses.replace(stream, dtype=in_lanes(stream.layout, per_vertex)))
         self._check_attributes(program)
-        owner = _VertexArrayName(self.context, new_name(GL.glGenVertexArrays), self.label)
+        owner = GLObject(self.context, "VertexArray", new_name(GL.glGenVertexArrays), self.label)
         GL.glBindVertexArray(owner.name)
         for attribute in program.reflection.attributes:
             if attribute.name in self._sources:
@@ -230,7 +226,7 @@ def _attach(attribute: "AttributeInfo", stream: Stream, name: str) -> None:
         raise GLError(f"field {name!r} of type {layout[name]} cannot feed a vertex attribute")
     if attribute.integer and base.kind == "f":
         raise GLError(f"attribute {attribute.name!r} is an integer, field {name!r} is {base.name}")
-    pointer = ctypes.c_void_p(stream.offset + int(layout.fields[name][1]))
+    pointer = ctypes.c_void_p(stream.offset + field_offset(layout, name))
     GL.glBindBuffer(GL.GL_ARRAY_BUFFER, stream.buffer.name)
     GL.glEnableVertexAttribArray(attribute.location)
     if attribute.integer:

@@ -1,15 +1,8 @@
-"""The interface between kinds and the rest of the program.
+"""The interface between kinds and the rest of the program; the guide explains it in "A kind in an hour".
 
-A kind is a type of node: cloth, light, model ...  To write one:
-
-1. Make a folder with `kind.py`, which holds a `Kind`, and add it to the list in `sim/kinds/__init__.py`.
-2. Declare the settings as a `sinew.sim.scene.params.Settings`.  Files, undo, inspector and command line use them.
-3. For a simulation, name a `System`; to draw, name a `View`; for widgets and mouse tools, name a `Panel`.
-
-`Kind` names these classes as text, "package.module:Name", and they are imported on first use: reading a project loads
-no OpenGL, and commands without a window load no Qt.  `tests/rope` is a complete kind.
-
-Moments are steps of `sinew.sim.scene.clock.STEP_TIME` since the start of the simulation; times are scene time [s].
+`Kind` names classes as text, "package.module:Name", and they are imported on first use: reading a project loads no
+OpenGL, and commands without a window load no Qt.  Moments are steps of `sinew.sim.scene.clock.STEP_TIME` since the
+start of the simulation; times are scene time [s].
 """
 
 import abc
@@ -38,7 +31,7 @@ from sinew.sim.scene.world_transforms import PosedCharacters, WorldTransforms
 
 if TYPE_CHECKING:
     from sinew.sim.characters.character import Character
-    from sinew.sim.characters.prepared import PreparedModel
+    from sinew.sim.characters.prepared import BoneSegments, PreparedModel
     from sinew.sim.colliders.scene_colliders import Colliders
     from sinew.sim.gl.context import Context
     from sinew.sim.gl.library import ShaderLibrary
@@ -264,10 +257,7 @@ def loaded(name: str) -> Any:
 
 
 class Service(Owner):
-    """Data that several systems share: spare buffers, tables, copies of skins.
-
-    Subclasses override what they need; the constructor takes `(context, library)`.
-    """
+    """Data that several systems share: spare buffers, tables, copies of skins; created by `cls(context, library)`."""
 
     def finish_step(self) -> None:
         """Called after every step of all systems, and after a state was restored."""
@@ -337,6 +327,12 @@ class StepInputs:
     time: float
     grab: Grab | None = None
 
+    def grabbed(self, node: Node) -> tuple[int, Vec3]:
+        """The dragged particle of a node and its target [m]; -1 for none."""
+        if self.grab is None or self.grab.node != node.id:
+            return -1, (0.0, 0.0, 0.0)
+        return self.grab.particle, self.grab.hand
+
 
 @dataclass(frozen=True, slots=True)
 class Array:
@@ -365,12 +361,11 @@ class Array:
 class System(Owner, abc.ABC):
     """The simulation of one node on the GPU; the context is current in every call.
 
-    A kind overrides `apply`, `step`, `reset`, `arrays`, `snapshot` and `restore`; the other methods have defaults.
-    More abilities are the optional base classes below: `Draggable`, `ShowsMoments`, `Stoppable`, `Exports`, `Measures`
-    and `Prepares`.  GL objects registered by `self.owns(...)` are released with the system.
+    The optional base classes below add abilities.  Objects registered by `self.owns(...)` are released with the system.
 
     Order of calls: `apply` after each change of the scene, then for each step either `step` or `mute`, and `poll`
-    before each frame.  An exception from any of them disables this node until something changes, and is reported.
+    before each frame.  Before the system is ready it gets only `apply`, `reset`, `teleport` and `release`; `arrays`,
+    `stopped` and `warning` are then empty.  An exception disables the node until something changes, and is reported.
 
     Attributes:
         node: The node of the last `System.apply`.
@@ -392,10 +387,10 @@ class System(Owner, abc.ABC):
         return self.node.name or self.node.id
 
     def report(self, *lines: str) -> None:
-        """Adds lines to `problems`, except empty ones and lines of the previous call, so that each is reported once."""
-        lines = tuple(line for line in lines if line)
-        self.problems += [line for line in lines if line not in self._last_report]
-        self._last_report = lines
+        """Adds lines to `problems`, except empty ones and those of the previous call."""
+        if lines != self._last_report:
+            self.problems += [line for line in lines if line and line not in self._last_report]
+            self._last_report = lines
 
     @property
     def is_ready(self) -> bool:
@@ -459,10 +454,7 @@ class System(Owner, abc.ABC):
 
 
 class Draggable(abc.ABC):
-    """A system whose particles can be dragged in the viewport by `sinew.app.editor.drag_tool.DragTool`.
-
-    While the user drags, `step` gets a `Grab` in its inputs; its `node` may be another one.
-    """
+    """A system whose particles can be dragged by `sinew.app.editor.drag_tool.DragTool`; see `StepInputs.grabbed`."""
 
     @abc.abstractmethod
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
@@ -640,12 +632,8 @@ class View(Owner):
 
     is_helper: bool = False
 
-    def apply(self, node: Node, subject: Any, world: World) -> None:
-        """Takes a changed node; also called in every frame while the node is attached to another one.
-
-        Args:
-            subject: The `System` or `Character` of the node; None without one.
-        """
+    def apply(self, node: Node, subject: "System | Character | None", world: World) -> None:
+        """Takes a changed node and its system or character; also called in every frame while the node is attached."""
 
     def parts(self, display: "DisplayOptions") -> "Sequence[Item]":  # noqa: ARG002
         """The items to draw now; return the same objects until something changes."""
@@ -674,9 +662,11 @@ class CharacterView(View):
 
     Attributes:
         character: Set by `upload`.
+        segments: Bones of the overlay; None without a skeleton.
     """
 
     character: "Character"
+    segments: "BoneSegments | None" = None
 
     @abc.abstractmethod
     def upload(self, prepared: "PreparedModel", images: "MipImages") -> Generator[None, None, None]:
@@ -801,7 +791,7 @@ class Panel:
     adds: Sequence[Command | Submenu | None] = ()
     rows: Mapping[str, Callable[[], Any]] = {}
 
-    def follow(self, node: Node | None, system: Any) -> None:
+    def follow(self, node: Node | None, system: System | None) -> None:
         """Updates the widgets; called after every change and frame.
 
         Args:
@@ -809,11 +799,11 @@ class Panel:
             system: Its system, once it exists.
         """
 
-    def note(self, node: Node, system: Any) -> str:  # noqa: ARG002
+    def note(self, node: Node, system: System | None) -> str:  # noqa: ARG002
         """What the node is missing, a sentence for the top of the inspector; or ""."""
         return ""
 
-    def remedy(self, node: Node, system: Any) -> Command | None:  # noqa: ARG002
+    def remedy(self, node: Node, system: System | None) -> Command | None:  # noqa: ARG002
         """The command that fixes the warning of a system."""
         return None
 

@@ -9,9 +9,9 @@ from sinew.sim.gl.buffer_ring import PingPong
 from sinew.sim.gl.record import record
 from sinew.sim.gl.staging import BufferSpan
 from sinew.sim.gl.transform_feedback import padded_count
-from sinew.sim.kinds.contract import Array, Draggable, StepInputs, System, World
+from sinew.sim.kinds.contract import Array, Draggable, System, World
 from sinew.sim.kinds.packing import State, blended, unpacked_state
-from sinew.sim.maths.rays import nearest_to_ray
+from sinew.sim.maths.points import nearest_to_ray
 from sinew.sim.maths.transform import inverse_affine
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.vectors import Vec3
@@ -56,11 +56,6 @@ class ParticleSystem(System, Draggable):
         records = PARTICLE.zeros(self._buffers.count)
         records["position"][: self.count, :3] = positions @ self.placement[:3, :3].T + self.placement[:3, 3]
         self._buffers.write(records)
-
-    def grabbed(self, inputs: StepInputs) -> tuple[int, Vec3]:
-        """The dragged particle of this node and its target [m]; -1 for none."""
-        grab = inputs.grab
-        return (grab.particle, grab.hand) if grab is not None and grab.node == self.node.id else (-1, (0.0, 0.0, 0.0))
 
     def teleport(self, world: World) -> None:
         placement = world.places.world_from_node(self.node)

@@ -7,11 +7,9 @@ Source: Kavan, Collins, Zara, O'Sullivan 2008, "Geometric skinning with approxim
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.maths import quaternion
-
-Float64 = npt.NDArray[np.float64]
+from sinew.sim.maths.arrays import Float64
 
 
 def from_rotation_translation(rotation: Float64, translation: Float64) -> Float64:

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-Float64 = npt.NDArray[np.float64]
-
+from sinew.sim.maths.arrays import Float64
 
 Vec3 = tuple[float, float, float]
 

@@ -10,9 +10,7 @@ import enum
 import numpy as np
 import numpy.typing as npt
 
-UInt32 = npt.NDArray[np.uint32]
-Float64 = npt.NDArray[np.float64]
-
+from sinew.sim.maths.arrays import Float64, UInt32
 
 _MULTIPLIER = np.uint32(1664525)
 _INCREMENT = np.uint32(1013904223)

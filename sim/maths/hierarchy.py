@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Index = npt.NDArray[np.intp]
-Float64 = npt.NDArray[np.float64]
+from sinew.sim.maths.arrays import Float64, Intp
 
 
 class CycleError(ValueError):
@@ -23,14 +22,14 @@ class CycleError(ValueError):
 class Hierarchy:
     """Joints sorted by depth, so that each level is one contiguous slice."""
 
-    order: Index  # Joint at each place of the sorted list, shape (B,); `values[order]` sorts
-    places: Index  # Place of each joint in the sorted list, shape (B,); `sorted[places]` sorts back
+    order: Intp  # Joint at each place of the sorted list, shape (B,); `values[order]` sorts
+    places: Intp  # Place of each joint in the sorted list, shape (B,); `sorted[places]` sorts back
     root_count: int  # Number of roots; they come first
     # For each further level its slice of the sorted list and the places of its parents
-    steps: tuple[tuple[slice, Index], ...]
+    steps: tuple[tuple[slice, Intp], ...]
 
     @property
-    def levels(self) -> tuple[Index, ...]:
+    def levels(self) -> tuple[Intp, ...]:
         """The joints of each depth below the roots."""
         return tuple(self.order[level] for level, _ in self.steps)
 

@@ -7,8 +7,7 @@ their matrices.  Arguments broadcast against each other.
 import numpy as np
 import numpy.typing as npt
 
-Float64 = npt.NDArray[np.float64]
-
+from sinew.sim.maths.arrays import Float64
 
 _GIMBAL_LOCK = 1e-9
 

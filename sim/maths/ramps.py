@@ -7,11 +7,8 @@ import enum
 import functools
 
 import numpy as np
-import numpy.typing as npt
 
-UInt8 = npt.NDArray[np.uint8]
-Float64 = npt.NDArray[np.float64]
-
+from sinew.sim.maths.arrays import Float64, UInt8
 
 SIZE = 256
 

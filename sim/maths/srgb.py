@@ -6,8 +6,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-Float64 = npt.NDArray[np.float64]
-
+from sinew.sim.maths.arrays import Float64
 
 Colour = tuple[float, float, float]
 

@@ -4,12 +4,9 @@ A joint or node transform is `T(position) R(orientation) S(scale)`.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.maths import quaternion
-
-Float64 = npt.NDArray[np.float64]
-
+from sinew.sim.maths.arrays import Float64
 
 _SINGULAR = 1e-12
 """Ratio of smallest to largest singular value below which a matrix counts as flat."""

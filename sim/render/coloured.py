@@ -5,17 +5,13 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.assets.model import Material
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.context import Context
-from sinew.sim.gl.objects import Owner
-from sinew.sim.gl.texture import Texture2D
-from sinew.sim.gl.vertex_array import Stream, VertexArray
 from sinew.sim.kinds.contract import Array, View
 from sinew.sim.render.detail_pass import LinesItem, PointsItem
 from sinew.sim.render.items import Item
 from sinew.sim.render.mesh_pass import Scalar, SurfaceItem
-from sinew.sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu, unique_edges
+from sinew.sim.render.surface import DrawRange, PlainSurface
 from sinew.sim.scene.scene import Node
 
 VERTEX = np.dtype([("position", "f4", 4), ("normal", "f4", 4), ("scalar", "f4")])
@@ -26,26 +22,18 @@ POINT_SIZE = 5.0
 """Width of a point [px]."""
 
 
-class ColouredArrays(Owner):
+class ColouredArrays(PlainSurface):
     """Draws arrays of the system of a node ("points", optionally "triangles" or "counts"), with a number per point."""
 
     def __init__(self, context: Context, node: Node, arrays: Mapping[str, Array]) -> None:
-        self._context, self._node = context, node
         by_meaning = {array.meaning: array for array in arrays.values()}
         count = by_meaning["points"].shape[0]
-        self._faces = by_meaning["triangles"].read() if "triangles" in by_meaning else None
-        self._vertices = self.owns(Buffer(context, np.zeros(count, VERTEX), usage="stream", label="coloured points"))
-        indices = self._indices(by_meaning)
-        index_buffer = self.owns(Buffer(context, indices, label="coloured indices")) if indices is not None else None
-        self._has_lines = index_buffer is not None
+        vertices = Buffer(context, np.zeros(count, VERTEX), usage="stream", label="coloured points")
+        faces = by_meaning["triangles"].read().astype(np.uint32) if "triangles" in by_meaning else None
+        lines = _lines(by_meaning["counts"].read().astype(np.int64)) if "counts" in by_meaning else None
         constants = {"a_texcoord": (0.0, 0.0), "a_other_position": (0.0, 0.0, 0.0)}
-        streams = [Stream(self._vertices)]
-        self.triangles = self.owns(
-            VertexArray(context, streams, indices=index_buffer, constants=constants, label="coloured points")
-        )
-        self._edges: VertexArray | None = None
-        white = self.owns(Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white"))
-        self._plain = material_on_gpu(Material("plain", None, None), white)
+        super().__init__(context, vertices, lines if faces is None else faces, faces, constants)
+        self._node, self._has_lines = node, lines is not None
         self._item: tuple[float, Item] | None = None
 
     def write(self, places: npt.NDArray[np.floating], values: npt.NDArray[np.floating]) -> None:
@@ -56,36 +44,13 @@ class ColouredArrays(Owner):
         records["scalar"] = np.nan_to_num(values)
         if self._faces is not None:
             records["normal"][:, :3] = _normals(records["position"][:, :3], self._faces)
-        self._vertices.orphan(records)
+        self.vertices.orphan(records)
 
     def item(self, scale: float) -> Item:
         """The item with a ramp from 0 to `scale`; the same object for the same scale."""
         if self._item is None or self._item[0] != scale:
             self._item = scale, self._make_item(1.0 / scale)
         return self._item[1]
-
-    def get(self, _index: int, _textured: bool) -> GpuMaterial:
-        return self._plain
-
-    def edges(self, _shown: Spans) -> VertexArray:
-        assert self._faces is not None
-        if self._edges is None:
-            edges = unique_edges(self._faces.astype(np.uint32)).ravel()
-            buffer = self.owns(Buffer(self._context, edges, label="coloured edges"))
-            streams = [Stream(self._vertices)]
-            self._edges = self.owns(VertexArray(self._context, streams, indices=buffer, label="coloured edges"))
-        return self._edges
-
-    def _indices(self, arrays: Mapping[str, Array]) -> npt.NDArray[np.uint32] | None:
-        if self._faces is not None:
-            return self._faces.astype(np.uint32).ravel()
-        if "counts" not in arrays:
-            return None
-        counts = arrays["counts"].read().astype(np.int64)
-        begins = np.ones(int(counts.sum()), np.bool_)  # whether a line to the next point begins here
-        begins[np.cumsum(counts) - 1] = False
-        first = np.flatnonzero(begins)
-        return np.stack([first, first + 1], axis=1).astype(np.uint32).ravel()
 
     def _make_item(self, scale: float) -> Item:
         if self._faces is not None:
@@ -110,6 +75,14 @@ class ColouredView(View):
 
     def parts(self, _display: object) -> tuple[Item, ...]:
         return (self._item,)
+
+
+def _lines(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
+    """Lines along strands with these numbers of points."""
+    begins = np.ones(int(counts.sum()), np.bool_)  # whether a line to the next point begins here
+    begins[np.cumsum(counts) - 1] = False
+    first = np.flatnonzero(begins)
+    return np.stack([first, first + 1], axis=1).astype(np.uint32)
 
 
 def _normals(places: npt.NDArray[np.float32], faces: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:

@@ -108,10 +108,10 @@ class Frame:
     def distances(self, places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Distances of points (N, 3) from the camera [m], shape (N,); along the view direction if orthographic."""
         offsets = places - np.array(self.eye)
-        if self.camera.orthographic:
-            along: npt.NDArray[np.float64] = offsets @ -np.array(self._rotation[2])
-            return along
-        return np.linalg.norm(offsets, axis=1)
+        distances: npt.NDArray[np.float64] = (
+            offsets @ -np.array(self._rotation[2]) if self.camera.orthographic else np.linalg.norm(offsets, axis=1)
+        )
+        return distances
 
     @cached_property
     def _rotation(self) -> glm.dmat3:
@@ -119,7 +119,7 @@ class Frame:
 
     @cached_property
     def _depth(self) -> float:
-        return glm.dot(self._rotation[2], self.eye - self.subject.centre)
+        return float(glm.dot(self._rotation[2], self.eye - self.subject.centre))
 
     @cached_property
     def depth_range(self) -> tuple[float, float]:
@@ -169,7 +169,8 @@ class Frame:
         """Vector whose product with clip coordinates is the height [m]; zeros if no ground is drawn."""
         if not (self.view.grid or self.view.axes):
             return (0.0, 0.0, 0.0, 0.0)
-        return glm.row(self._world_from_clip, 1).to_tuple()
+        x, y, z, w = glm.row(self._world_from_clip, 1)
+        return x, y, z, w
 
     @property
     def middle_depth(self) -> float:

@@ -69,10 +69,10 @@ class FrameRenderer(Owner):
         outlined: list[tuple[list[Item], PassContext]] = []
         for is_second, scissor in _regions(render_view.view, size):
             display = render_view.display(second=is_second)
-            items = render_view.items_of(display) if is_second else render_view.items
-            staged = _staged(items)
+            region_items = render_view.items_of(display) if is_second else render_view.items
+            staged = _staged(region_items)
             ctx = PassContext(self.passes, frame, display, target, frame.clip_from_world, shadow_map, scissor)
-            outlined.append(([item for item in items if render_view.overlay.outlines(item)], ctx))
+            outlined.append(([item for item in region_items if render_view.overlay.outlines(item)], ctx))
             yield from self._draw_region(staged, ctx, plan)
         ctx = PassContext(self.passes, frame, render_view.display(), target, frame.clip_from_world, shadow_map)
         with plan.scope("bodies"):

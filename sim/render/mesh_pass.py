@@ -109,7 +109,7 @@ class SurfaceItem(Item):
         if stage == "opaque":
             ctx.get(MeshPass).draw(self, ctx)
         elif stage == "glass":
-            ctx.get(MeshPass).draw_blended(self, ctx)
+            ctx.get(MeshPass).draw_faces(self, ctx, blended=True)
         elif stage == "shadow":
             solid = [part for part in self.ranges if not self.materials.get(part.material, True).is_blended]
             ctx.get(ShadowPass).cast(ctx, self.arrays.triangles, self.world_from_model, spans(solid))
@@ -143,19 +143,17 @@ class MeshPass(Owner):
 
     def draw(self, surface: SurfaceItem, ctx: PassContext) -> None:
         display = ctx.display.settings.display
-        if display is not DisplayMode.WIREFRAME or surface.scalar is not Scalar.NONE:
-            self._draw_faces(surface, display, ctx, blended=False)
+        self.draw_faces(surface, ctx, blended=False)
         if display is DisplayMode.WIREFRAME:
             self._draw_edges(surface, (0.80, 0.84, 0.88, 0.55), ctx.scissor)
         elif display is DisplayMode.SHADED_WIRE:
             self._draw_edges(surface, (0.02, 0.03, 0.04, 0.30), ctx.scissor)
 
-    def draw_blended(self, surface: SurfaceItem, ctx: PassContext) -> None:
+    def draw_faces(self, surface: SurfaceItem, ctx: PassContext, *, blended: bool) -> None:
+        """Draws the opaque or the blended parts; none of a wireframe, unless it shows a scalar."""
         display = ctx.display.settings.display
-        if display is not DisplayMode.WIREFRAME or surface.scalar is not Scalar.NONE:
-            self._draw_faces(surface, display, ctx, blended=True)
-
-    def _draw_faces(self, surface: SurfaceItem, display: DisplayMode, ctx: PassContext, *, blended: bool) -> None:
+        if display is DisplayMode.WIREFRAME and surface.scalar is Scalar.NONE:
+            return
         normals = display is DisplayMode.NORMALS and surface.scalar is Scalar.NONE
         placement, begun = surface.world_from_model, None
         for part in self._ordered(surface, ctx) if blended else surface.ranges:

@@ -148,7 +148,8 @@ def bone_records(
     records["head"][:, :3], records["head"][:, 3] = heads, np.minimum(lengths, np.median(lengths) * 2.0) * 0.09
     records["tail"][:, :3] = tails
     records["tail"][:, 3] = _states(segments.heads, selected, hovered)
-    return records[lengths > 1e-9]
+    visible: npt.NDArray[np.bool_] = lengths > 1e-9
+    return records[visible]
 
 
 def joint_markers(

@@ -14,13 +14,14 @@ from sinew.sim.gl.state import PipelineState
 from sinew.sim.gl.task import Task
 from sinew.sim.gl.texture import Texture2D
 from sinew.sim.guard import Guard
+from sinew.sim.owner import Releasable
 from sinew.sim.render.frame import Frame
 from sinew.sim.render.render_view import DisplayOptions
 
 if TYPE_CHECKING:
     from sinew.sim.render.items import DrawChunk, Item, Stage
 
-P = TypeVar("P")
+P = TypeVar("P", bound=Releasable)
 Scissor = tuple[int, int, int, int] | None
 PLAIN = PipelineState()
 DONE = object()
@@ -92,12 +93,13 @@ class PassContext:
 
     def _guarded(self, item: "Item", work: Callable[[], object]) -> object:
         """Result of a call for an item; `DONE` if it raises or has raised before."""
-        if self.passes.guard.is_out(item.node.id):
+        guard = self.passes.guard
+        if item.node.id in guard.faulty:
             return DONE
-        result: object = DONE
-        with self.passes.guard.of(item.node) as guarded:
-            result = work()
-        if guarded.failed:
+        try:
+            return work()
+        except Exception as error:
+            guard.note(item.node.id, error)
             self.context.invalidate()
             self.target.bind()
-        return result
+            return DONE

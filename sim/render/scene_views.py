@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from sinew.sim.assets.model import Bounds
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.character import Character
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
 from sinew.sim.gl.context import Context
@@ -13,18 +14,22 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import NOTHING, CharacterView, Counts, Mark, System, View, World
+from sinew.sim.memo import same_objects
 from sinew.sim.render.frame import LIGHT_LIMIT, BoundingSphere, PointLight, joined, subject_of
 from sinew.sim.render.render_view import Overlay, RenderView
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.world_transforms import WorldTransforms
 
+ViewInputs = tuple[Node, Any, bool, SceneAssets]
+"""A node, its system or character, whether it is simulated, and the files."""
+
 
 class ViewEntry(View):
     """A node with its view; draws nothing while the node is left out after an error.
 
     Attributes:
-        applied: What the view depends on, as applied last; empty after an error.
+        applied: What the view depends on, as applied last; None after an error.
         subject: The system or character of the node.
         is_light: Whether it lights the scene.
         rank: Characters are drawn first, then kinds in their order.
@@ -32,7 +37,7 @@ class ViewEntry(View):
 
     def __init__(self, node: Node, view: View, guard: Guard) -> None:
         self.node, self.view, self._guard = node, view, guard
-        self.applied: tuple[object, ...] = ()
+        self.applied: ViewInputs | None = None
         self.subject: Any = None
         self.is_helper = view.is_helper
         self.is_light = False
@@ -42,15 +47,11 @@ class ViewEntry(View):
     def apply(self, node: Node, subject: Any, world: World) -> None:
         self._guard.call(node, lambda: self.view.apply(node, subject, world), None)
 
-    def update(self, node: Node, subject: Any, world: World) -> None:
-        """Applies the node if anything changed that the view depends on."""
-        inputs = (node, subject, node.id in world.scene.simulated, world.assets)
-        if len(self.applied) == len(inputs) and all(map(operator.is_, self.applied, inputs)):
-            return
-        self.node, self.subject = node, subject
-        self.apply(node, subject, world)
+    def update(self, inputs: ViewInputs, world: World) -> None:
+        self.node, self.subject, *_ = inputs
+        self.apply(self.node, self.subject, world)
         self.is_light = self.light() is not None
-        self.applied = () if self._guard.is_out(node.id) else inputs
+        self.applied = None if self.node.id in self._guard.faulty else inputs
 
     def parts(self, display: Any) -> Sequence[Any]:
         return self._guard.call(self.node, lambda: self.view.parts(display), ())
@@ -95,6 +96,7 @@ class SceneViews:
         self._lit: list[ViewEntry] = []
         self._posed: list[Node] = []
         self._world: World | None = None
+        self._content: tuple[object, ...] = ()
         self._has_moved = self._must_retry = False
         self._subject: tuple[list[Bounds], list[Bounds], BoundingSphere] | None = None
 
@@ -119,13 +121,17 @@ class SceneViews:
 
         Attached nodes are updated before the next query, see `_catch_up`.
         """
-        self._world, self._must_retry = world, False
+        self._world, self._content, self._must_retry = world, _content(world), False
+        simulated = world.scene.simulated
         for node in world.scene.nodes:
             entry = self._entries.get(node.id)
             if entry is None and KINDS[node.settings.kind].view:
                 entry = self._created(node)
             if entry is not None:
-                entry.update(node, self.characters.get(node.id) or systems.get(node.id), world)
+                subject = self.characters.get(node.id) or systems.get(node.id)
+                inputs = node, subject, node.id in simulated, world.assets
+                if entry.applied is None or not all(map(operator.is_, entry.applied, inputs)):
+                    entry.update(inputs, world)
         self._arrange()
 
     def _created(self, node: Node) -> ViewEntry | None:
@@ -140,14 +146,7 @@ class SceneViews:
 
     def is_news(self, world: World) -> bool:
         """Whether anything but the world transforms differs from the last call of `follow`."""
-        known = self._world
-        return (
-            known is None
-            or self._must_retry
-            or not (
-                world.scene is known.scene and world.characters is known.characters and world.assets is known.assets
-            )
-        )
+        return self._must_retry or not same_objects(_content(world), self._content)
 
     def retry(self) -> None:
         """Makes the next `follow` try failed views again, for instance after shaders were reloaded."""
@@ -159,7 +158,8 @@ class SceneViews:
         self.characters = {**self.characters, node.id: view.character}
         self.settle()
         entry = self._entries[node.id] = ViewEntry(node, view, self._guard)
-        entry.update(node, view.character, replace(world, characters=self.characters, places=self.places))
+        world = replace(world, characters=self.characters, places=self.places)
+        entry.update((node, view.character, node.id in world.scene.simulated, world.assets), world)
         self._arrange()
 
     def remove(self, node_id: NodeId) -> None:
@@ -264,7 +264,7 @@ class SceneViews:
     def _subject_of(self, surfaces: list[Bounds], particles: list[Bounds], camera: Camera) -> BoundingSphere:
         if self._subject is not None:
             old_surfaces, old_particles, sphere = self._subject
-            is_same = _all_same(old_surfaces, surfaces) and _all_same(old_particles, particles)
+            is_same = same_objects(old_surfaces, surfaces) and same_objects(old_particles, particles)
             if is_same and sphere.box is not None:
                 return sphere
         sphere = subject_of(surfaces, particles, camera.target)
@@ -284,5 +284,6 @@ class SceneViews:
         return tuple(sorted(lit[:LIGHT_LIMIT], key=lambda light: not light.shadow))
 
 
-def _all_same(one: Sequence[Any], other: Sequence[Any]) -> bool:
-    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
+def _content(world: World) -> tuple[object, ...]:
+    """Everything but the world transforms."""
+    return world.scene, world.characters, world.assets

@@ -179,7 +179,8 @@ class Materials(Owner):
             return
         self._applied = looks, others
         materials = overridden_materials(self._model, looks)
-        textures = {**self._own, **{(path, REPEATED): texture for path, texture in others.items()}}
+        textures = dict(self._own)
+        textures.update({(path, REPEATED): texture for path, texture in others.items()})
         self.drawn = tuple(self._uploaded(material, look_of(looks, material.name), textures) for material in materials)
 
     def get(self, index: int, textured: bool) -> GpuMaterial:
@@ -260,6 +261,50 @@ class SurfaceArrays(Owner):
             self.disown(self._edges)
             streams = [Stream(self._skinned)]
             self._edges = self.owns(VertexArray(self._static.context, streams, indices=indices, label="edges"))
+        return self._edges
+
+
+class PlainSurface(Owner):
+    """Vertex arrays and one untextured material for records of positions and normals that the GPU or the CPU writes.
+
+    Args:
+        vertices: Owned from now on.
+        indices: Of triangles or lines; None for points.
+        faces: Triangles (T, 3) whose edges are drawn in wireframes.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        vertices: Buffer,
+        indices: npt.NDArray[np.uint32] | None,
+        faces: npt.NDArray[np.uint32] | None,
+        constants: Mapping[str, Sequence[float]],
+    ) -> None:
+        self._context, self._faces, self._label = context, faces, vertices.label
+        self.vertices = self.owns(vertices)
+        buffer = self.owns(Buffer(context, indices.ravel(), label=self._label)) if indices is not None else None
+        streams = [Stream(vertices)]
+        self.triangles = self.owns(
+            VertexArray(context, streams, indices=buffer, constants=constants, label=self._label)
+        )
+        self._edges: VertexArray | None = None
+        self._white = self.owns(Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white"))
+        self.set_material(Material("plain", None, None))
+
+    def set_material(self, material: Material) -> None:
+        self._material = material_on_gpu(material, self._white)
+
+    def get(self, _index: int, _textured: bool) -> GpuMaterial:
+        return self._material
+
+    def edges(self, _shown: Spans) -> VertexArray:
+        """Lines along every edge, for wireframes."""
+        assert self._faces is not None
+        if self._edges is None:
+            indices = self.owns(Buffer(self._context, unique_edges(self._faces).ravel(), label=self._label))
+            streams = [Stream(self.vertices)]
+            self._edges = self.owns(VertexArray(self._context, streams, indices=indices, label=self._label))
         return self._edges
 
 

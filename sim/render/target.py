@@ -1,4 +1,6 @@
-"""The multisampled image that all passes draw into, before it is copied to the window or a file."""
+"""Framebuffers of one size, such as the image that all passes draw into before it is copied to a window or file."""
+
+from typing import Any
 
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
@@ -6,30 +8,47 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.texture import Texture2D
 
 
-class RenderTarget(Owner):
-    """Colour and depth, one framebuffer for each number of samples in use; created again when the size changes.
+class SizedFramebuffers(Owner):
+    """Framebuffers of one size [px], created at their first use and again when the size changes."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._size = (0, 0)
+        self._made: dict[tuple[str, int], Framebuffer] = {}
+
+    def resize(self, size: tuple[int, int]) -> None:
+        if self._size != size:
+            self.release()
+            self._size = size
+
+    def get(self, label: str, *, samples: int = 0, **options: Any) -> Framebuffer:
+        """The framebuffer of a label and a number of samples; `options` as for `Framebuffer`."""
+        if (label, samples) not in self._made:
+            made = Framebuffer(self._context, self._size, samples=samples, label=label, **options)
+            self._made[label, samples] = self.owns(made)
+        return self._made[label, samples]
+
+    def release(self) -> None:
+        super().release()
+        self._made.clear()
+
+
+class RenderTarget(SizedFramebuffers):
+    """Colour and depth, one framebuffer for each number of samples in use.
 
     Window and files get the same image, independent of the format of the window.
     """
 
     def __init__(self, context: Context) -> None:
-        self._context = context
-        self._size = (0, 0)
-        self._targets: dict[int, Framebuffer] = {}
-        self._resolved: Framebuffer | None = None
+        super().__init__(context)
         self._current: Framebuffer | None = None
 
     def begin(self, width: int, height: int, samples: int) -> Framebuffer:
         """Binds and clears a target of this size [px] and number of samples."""
-        if self._size != (width, height):
-            self.release()
-            self._size = (width, height)
-        if samples not in self._targets:
-            self._targets[samples] = self.owns(Framebuffer(self._context, self._size, samples=samples, label="picture"))
-        target = self._targets[samples]
-        target.clear()
-        self._current = target
-        return target
+        self.resize((width, height))
+        self._current = self.get("picture", samples=samples)
+        self._current.clear()
+        return self._current
 
     @property
     def current(self) -> Framebuffer:
@@ -38,7 +57,7 @@ class RenderTarget(Owner):
 
     def copy(self) -> Texture2D:
         """Returns the image so far, samples averaged; leaves another framebuffer bound."""
-        resolved = self._single_sampled()
+        resolved = self.get("resolved picture", depth=None)
         self.current.resolve_to(resolved)
         return resolved.colours[0]
 
@@ -47,19 +66,12 @@ class RenderTarget(Owner):
 
         A blit that averages samples demands equal formats, and the window may have another one.
         """
-        if not self.current.samples:
-            self.current.resolve_to(output)
-            return
-        resolved = self._single_sampled()
-        self.current.resolve_to(resolved)
+        resolved = self.current
+        if resolved.samples:
+            resolved = self.get("resolved picture", depth=None)
+            self.current.resolve_to(resolved)
         resolved.resolve_to(output)
 
     def release(self) -> None:
         super().release()
-        self._targets.clear()
-        self._resolved = self._current = None
-
-    def _single_sampled(self) -> Framebuffer:
-        if self._resolved is None:
-            self._resolved = self.owns(Framebuffer(self._context, self._size, depth=None, label="resolved picture"))
-        return self._resolved
+        self._current = None

@@ -19,13 +19,12 @@ from sinew.sim.gl.state import PipelineState
 from sinew.sim.gl.task import Task
 from sinew.sim.gl.texture import Texture2D
 from sinew.sim.render.pass_context import PassContext
-from sinew.sim.render.target import RenderTarget
+from sinew.sim.render.target import RenderTarget, SizedFramebuffers
 
 if TYPE_CHECKING:
     from sinew.sim.render.items import Item
     from sinew.sim.render.progressive.frame_plan import FramePlan
 
-Size = tuple[int, int]
 _COMPOSE = PipelineState(depth_test=False, depth_write=False)
 _GATHERING = {
     # Key: (shines, is_soft); items that are not soft use the depth test.
@@ -37,50 +36,32 @@ _GATHERING = {
 }
 
 
-class BlendTargets(Owner):
-    """Accumulation buffers and the depth of the scene as a texture; all single-sampled and of one size.
+class BlendTargets(SizedFramebuffers):
+    """Accumulation buffers and the depth of the scene as a texture; all single-sampled.
 
     Half floats, since light adds up beyond white and layers exceed the resolution of eight bits; single samples, since
     spots have soft edges anyway and the depth must be readable as a texture.
     """
 
-    def __init__(self, context: Context) -> None:
-        self._context = context
-        self._size: Size = (0, 0)
-        self._depth: Framebuffer | None = None
-        self._light: Framebuffer | None = None
-        self._cover: Framebuffer | None = None
-
-    def begin(self, size: Size, scene: Framebuffer) -> Texture2D:
+    def begin(self, size: tuple[int, int], scene: Framebuffer) -> Texture2D:
         """Sets the size [px] and returns the depth of the scene as a texture."""
-        if self._size != size:
-            self.release()
-            self._size = size
-        if self._depth is None:
-            self._depth = self.owns(Framebuffer(self._context, size, (), label="depth behind"))
-        scene.copy_depth_to(self._depth)
-        assert self._depth.depth is not None
-        return self._depth.depth
+        self.resize(size)
+        behind = self.get("depth behind", colours=())
+        scene.copy_depth_to(behind)
+        assert behind.depth is not None
+        return behind.depth
 
     def light(self) -> Framebuffer:
-        if self._light is None:
-            formats = ("rgba16f",)
-            self._light = self.owns(Framebuffer(self._context, self._size, formats, depth=None, label="gathered light"))
-        self._light.clear(depth=None)
-        return self._light
+        light = self.get("gathered light", colours=("rgba16f",), depth=None)
+        light.clear(depth=None)
+        return light
 
     def cover(self) -> Framebuffer:
         """Cleared sums of weighted blending: colour with the transmittance of the background, and weight."""
-        if self._cover is None:
-            formats = ("rgba16f", "r16f")
-            self._cover = self.owns(Framebuffer(self._context, self._size, formats, depth=None, label="gathered cover"))
-        self._cover.clear((0.0, 0.0, 0.0, 1.0), depth=None)
-        self._cover.clear(attachment=1, depth=None)
-        return self._cover
-
-    def release(self) -> None:
-        super().release()
-        self._depth = self._light = self._cover = None
+        cover = self.get("gathered cover", colours=("rgba16f", "r16f"), depth=None)
+        cover.clear((0.0, 0.0, 0.0, 1.0), depth=None)
+        cover.clear(attachment=1, depth=None)
+        return cover
 
 
 class TransparentPass(Owner):

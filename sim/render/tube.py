@@ -11,23 +11,21 @@ from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
-from sinew.sim.gl.texture import BufferTexture, Texture2D
+from sinew.sim.gl.texture import BufferTexture
 from sinew.sim.gl.transform_feedback import padded_count
-from sinew.sim.gl.vertex_array import Stream, VertexArray
 from sinew.sim.maths.srgb import light_of
-from sinew.sim.owner import Owner
 from sinew.sim.render.frame import Frame
 from sinew.sim.render.items import WHOLE, DrawChunk, Stage
 from sinew.sim.render.mesh_pass import SurfaceItem
 from sinew.sim.render.pass_context import PassContext
-from sinew.sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu, unique_edges
+from sinew.sim.render.surface import DrawRange, PlainSurface
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.vectors import Vec3
 
 SIDES = 10
 
 
-class Tube(Owner):
+class Tube(PlainSurface):
     """Vertices of a tube through points, and its material.
 
     Args:
@@ -44,28 +42,13 @@ class Tube(Owner):
         ring, side = np.divmod(np.arange((count - 1) * SIDES, dtype=np.uint32), SIDES)
         first, second = ring * SIDES + side, ring * SIDES + (side + 1) % SIDES
         quads = np.stack([first, second, second + SIDES, first, second + SIDES, first + SIDES], axis=1)
-        self._triangles = quads.reshape(-1, 3).astype(np.uint32)
-        self._context = context
-        self._vertices = self.owns(Buffer(context, SKINNED.zeros(size), usage="copy", label="tube"))
-        self._kernel = Kernel(library, "viewport/tube.glsl", SKINNED, defines={"SIDES": SIDES}, records=size)
-        self._white = self.owns(Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white"))
+        triangles = quads.reshape(-1, 3).astype(np.uint32)
+        vertices = Buffer(context, SKINNED.zeros(size), usage="copy", label="tube")
         constants = {"a_texcoord": (0.0, 0.0), "a_scalar": (0.0,), "a_other_position": (0.0, 0.0, 0.0)}
-        indices = self.owns(Buffer(context, self._triangles.ravel(), label="tube"))
-        streams = [Stream(self._vertices)]
-        self.triangles = self.owns(VertexArray(context, streams, indices=indices, constants=constants, label="tube"))
-        self._edges: VertexArray | None = None
+        super().__init__(context, vertices, triangles, triangles, constants)
+        self._ranges = (DrawRange(0, 0, len(triangles), True),)
+        self._kernel = Kernel(library, "viewport/tube.glsl", SKINNED, defines={"SIDES": SIDES}, records=size)
         self._frame: Frame | None = None
-        self._material = material_on_gpu(Material("tube", None, None), self._white)
-
-    def edges(self, _shown: Spans) -> VertexArray:
-        """Lines along every edge, for wireframes."""
-        if self._edges is None:
-            indices = self.owns(Buffer(self._context, unique_edges(self._triangles).ravel(), label="tube edges"))
-            self._edges = self.owns(VertexArray(self._context, [Stream(self._vertices)], indices=indices, label="tube"))
-        return self._edges
-
-    def get(self, _index: int, _textured: bool) -> GpuMaterial:
-        return self._material
 
     def item(self, node: Node, colour: Vec3, radius: float) -> "TubeItem":
         """Draws, shadows and picks the tube.
@@ -74,20 +57,20 @@ class Tube(Owner):
             colour: sRGB-encoded.
             radius: In the world [m].
         """
-        made = Material("tube", None, None, diffuse=light_of(colour), specular=(0.02, 0.02, 0.02), shininess=8.0)
-        self._material = material_on_gpu(made, self._white)
-        ranges = (DrawRange(0, 0, len(self._triangles), True),)
+        self.set_material(
+            Material("tube", None, None, diffuse=light_of(colour), specular=(0.02, 0.02, 0.02), shininess=8.0)
+        )
         return TubeItem(
-            node=node, group=f"{node.kind}s", arrays=self, materials=self, ranges=ranges, world_from_model=np.eye(4),
-            tube=self, radius=radius,
+            node=node, group=f"{node.kind}s", arrays=self, materials=self, ranges=self._ranges,
+            world_from_model=np.eye(4), tube=self, radius=radius,
         )  # fmt: skip
 
     def follow(self, radius: float, frame: Frame) -> None:
         """Moves the vertices to the present points, once per frame."""
         if frame is self._frame:
             return
-        self._frame, size = frame, self._vertices.count
-        self._kernel.run(None, self._vertices, size, u_points=self._points(), u_count=self._size, u_radius=radius)
+        self._frame, size = frame, self.vertices.count
+        self._kernel.run(None, self.vertices, size, u_points=self._points(), u_count=self._size, u_radius=radius)
 
 
 @dataclass(eq=False, kw_only=True)

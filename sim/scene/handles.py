@@ -13,14 +13,13 @@ import numpy as np
 import numpy.typing as npt
 from pyglm import glm
 
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.quaternion import degrees_from_matrix
 from sinew.sim.maths.transform import inverse_affine, polar
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.picking import project_points, ray_plane
 from sinew.sim.scene.transform import Transform, rigid_matrix
 from sinew.sim.scene.world_transforms import vector
-
-Float64 = npt.NDArray[np.float64]
 
 FREE = 3
 REACH = 90.0

@@ -7,9 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from pyglm import glm
 
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.scene.camera import Camera
-
-Float64 = npt.NDArray[np.float64]
 
 _DOT_SHARE = 0.5
 """Within this fraction of the pick radius a joint's dot wins over bones, which always end in a dot."""

@@ -4,6 +4,7 @@ The scene is everything that a user may set and that the project file holds. The
 and widgets read them. Nodes are identified by their `NodeId`, never by an index.
 """
 
+import functools
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Annotated, Any
@@ -21,18 +22,20 @@ PLAYBACK = "playback"
 VIEW = "view"
 
 
+_attachment = functools.partial(param, group="Attachment")
+_node = functools.partial(param, group="Node")
+_state = functools.partial(_node, role=Role.HIDDEN)
+
+
 class Attachment(msgspec.Struct, frozen=True, kw_only=True):
     """Parent of a node: none, another node, or a bone of it; the transform of the node is relative to the parent."""
 
-    node: Annotated[
-        NodeId,
-        param(
-            "Node that this one is attached to; empty for none.", group="Attachment", label="Parent", role=Role.CARRIER
-        ),
-    ] = ""
-    bone: Annotated[
-        str, param("Bone that this node is attached to, instead of the whole node.", group="Attachment", role=Role.BONE)
-    ] = ""
+    node: Annotated[NodeId, _attachment(
+        "Node that this one is attached to; empty for none.", label="Parent", role=Role.CARRIER,
+    )] = ""  # fmt: skip
+    bone: Annotated[str, _attachment(
+        "Bone that this node is attached to, instead of the whole node.", role=Role.BONE,
+    )] = ""  # fmt: skip
 
 
 class Node(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,23 +46,17 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     id: NodeId
-    name: Annotated[str, param("Name in the outliner.", group="Node", effect=Effect.VIEW)] = ""
-    visible: Annotated[bool, param("Draw this node.", group="Node", effect=Effect.VIEW)] = True
-    muted: Annotated[
-        bool, param("Disable the simulation of this node, or collisions with it.", group="Node", role=Role.HIDDEN)
-    ] = False
-    solo: Annotated[bool, param("Simulate only the solo nodes of this type.", group="Node", role=Role.HIDDEN)] = False
-    baked: Annotated[bool, param("Show the baked steps instead of simulating.", group="Node", role=Role.HIDDEN)] = False
-    locked: Annotated[
-        bool,
-        param("Protect this node: it cannot be picked in the viewport, moved or removed.", group="Node",
-              role=Role.HIDDEN, effect=Effect.VIEW),
-    ] = False  # fmt: skip
-    within: Annotated[
-        NodeId,
-        param("Group that lists this node, if its parent is something else.", group="Node", role=Role.HIDDEN,
-              effect=Effect.VIEW),
-    ] = ""  # fmt: skip
+    name: Annotated[str, _node("Name in the outliner.", effect=Effect.VIEW)] = ""
+    visible: Annotated[bool, _node("Draw this node.", effect=Effect.VIEW)] = True
+    muted: Annotated[bool, _state("Disable the simulation of this node, or collisions with it.")] = False
+    solo: Annotated[bool, _state("Simulate only the solo nodes of this type.")] = False
+    baked: Annotated[bool, _state("Show the baked steps instead of simulating.")] = False
+    locked: Annotated[bool, _state(
+        "Protect this node: it cannot be picked in the viewport, moved or removed.", effect=Effect.VIEW,
+    )] = False  # fmt: skip
+    within: Annotated[NodeId, _state(
+        "Group that lists this node, if its parent is something else.", effect=Effect.VIEW,
+    )] = ""  # fmt: skip
     transform: Transform = Transform()
     attachment: Attachment = Attachment()
     settings: Settings
@@ -137,7 +134,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             if node.within in self.by_id and self.by_id[node.within].settings.is_group
         }
         # Attachments have no circles, so that the loop ends.
-        while circling := _circle({**attached, **grouped}) & grouped.keys():
+        while circling := grouped.keys() & _circle({**attached, **grouped}):
             for node_id in circling:
                 del grouped[node_id]
         return {**attached, **grouped}
@@ -191,17 +188,9 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @property
     def circling(self) -> Node | None:
         """A node that is attached to itself through others; None in a valid scene."""
-        clear: set[NodeId] = set()
-        for node in self.nodes:
-            chain: dict[NodeId, Node] = {}
-            above: Node | None = node
-            while above is not None and above.id not in clear:
-                if above.id in chain:
-                    return above
-                chain[above.id] = above
-                above = self.by_id.get(above.attachment.node)
-            clear.update(chain)
-        return None
+        attached = {node.id: node.attachment.node for node in self.nodes if node.attachment.node in self.by_id}
+        found = _circle(attached)
+        return self.by_id[found[0]] if found else None
 
     @cached_property
     def carried_last(self) -> tuple[Node, ...]:
@@ -218,9 +207,9 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return tuple(order)
 
 
-def _circle(parents: Mapping[NodeId, NodeId]) -> set[NodeId]:
+def _circle(parents: Mapping[NodeId, NodeId]) -> list[NodeId]:
     """Nodes that are their own ancestors."""
-    found: set[NodeId] = set()
+    found: list[NodeId] = []
     clear: set[NodeId] = set()
     for start in parents:
         chain: dict[NodeId, int] = {}
@@ -229,7 +218,7 @@ def _circle(parents: Mapping[NodeId, NodeId]) -> set[NodeId]:
             chain[node] = len(chain)
             node = parents.get(node)
         if node is not None and node in chain:
-            found.update(list(chain)[chain[node] :])
+            found += list(chain)[chain[node] :]
         clear.update(chain)
     return found
 

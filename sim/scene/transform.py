@@ -3,14 +3,12 @@ from typing import Annotated
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import compose
 from sinew.sim.scene.params import Effect, param
 from sinew.sim.scene.vectors import FAR, MOST, Amounts, Place
-
-Float64 = npt.NDArray[np.float64]
 
 
 class Transform(msgspec.Struct, frozen=True, kw_only=True):

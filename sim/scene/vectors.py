@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.scene.params import SettingsError, in_order
 
 Vec3 = tuple[float, float, float]
@@ -36,7 +37,7 @@ def check_stops(stops: Sequence[Sequence[float]], name: str) -> None:
         raise SettingsError(f"{name}: the stops must be in order")
 
 
-def values_at(stops: Sequence[Sequence[float]], positions: npt.ArrayLike) -> npt.NDArray[np.float64]:
+def values_at(stops: Sequence[Sequence[float]], positions: npt.ArrayLike) -> Float64:
     """Values between stops at positions (n,), shape (n, components); constant outside the stops."""
     table, at = np.asarray(stops, np.float64), np.asarray(positions, np.float64)
     return np.stack([np.interp(at, table[:, 0], column) for column in table[:, 1:].T], axis=1)

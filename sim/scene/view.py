@@ -1,4 +1,5 @@
 import enum
+import functools
 from typing import Annotated
 
 import msgspec
@@ -23,96 +24,50 @@ class SkinningComparison(enum.Enum):
     DIFFERENCE = "difference"
 
 
+_shown = functools.partial(param, effect=Effect.VIEW, undone=False)
+_surface = functools.partial(_shown, group="Surface")
+_overlay = functools.partial(_shown, group="Overlays")
+_onion = functools.partial(_shown, group="Onion skinning")
+_background = functools.partial(param, group="Background", role=Role.COLOUR, effect=Effect.VIEW)
+
+
 class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
-    display: Annotated[
-        DisplayMode, param("How surfaces are drawn.", group="Surface", effect=Effect.VIEW, undone=False)
-    ] = DisplayMode.SHADED
-    comparison: Annotated[
-        SkinningComparison,
-        param(
-            "Linear blend next to dual quaternions, or their distance.",
-            group="Surface",
-            effect=Effect.POSE,
-            undone=False,
-        ),
-    ] = SkinningComparison.OFF
-    divider: Annotated[
-        float, param("Position of the divider of the split view, from left to right.", lo=0.0, hi=1.0, group="Surface",
-                     effect=Effect.VIEW, undone=False)
-    ] = 0.5  # fmt: skip
-    textures: Annotated[
-        bool, param("Draw the textures of the materials.", group="Surface", effect=Effect.VIEW, undone=False)
-    ] = True
-    grid: Annotated[bool, param("Draw the ground grid.", group="Overlays", effect=Effect.VIEW, undone=False)] = True
-    axes: Annotated[bool, param("Draw the world's axes.", group="Overlays", effect=Effect.VIEW, undone=False)] = True
-    bones: Annotated[
-        bool, param("Draw the skeleton through the mesh.", group="Overlays", effect=Effect.VIEW, undone=False)
-    ] = False
-    solids: Annotated[
-        bool,
-        param(
-            "Draw colliders as translucent bodies.",
-            group="Overlays",
-            label="Colliders",
-            effect=Effect.VIEW,
-            undone=False,
-        ),
-    ] = True
-    contacts: Annotated[
-        bool,
-        param("Highlight contacts of particles with colliders.", group="Overlays", effect=Effect.VIEW, undone=False),
-    ] = False
-    statistics: Annotated[
-        bool, param("Show counts, frame and frame rate.", group="Overlays", effect=Effect.VIEW, undone=False)
-    ] = True
-    ghosts: Annotated[
-        bool,
-        param(
-            "Draw faint ghosts of moving objects some frames before and after, if these frames are cached.",
-            group="Onion skinning", label="Show Ghosts", effect=Effect.VIEW, undone=False,
-        ),
-    ] = False  # fmt: skip
-    ghosts_playing: Annotated[
-        bool,
-        param(
-            "Draw ghosts during playback too, at every multiple of the frame step.",
-            group="Onion skinning", label="Ghosts While Playing", effect=Effect.VIEW, undone=False,
-        ),
-    ] = False  # fmt: skip
-    ghost_count: Annotated[
-        int, param("Ghosts before the frame, and after it.", lo=1, hi=8, group="Onion skinning", label="Count",
-                   effect=Effect.VIEW, undone=False)
-    ] = 2  # fmt: skip
-    ghost_spacing: Annotated[
-        int, param("Frames from one ghost to the next.", lo=1, hi=1000, soft=(1, 30), group="Onion skinning",
-                   label="Frame step", unit="frames", effect=Effect.VIEW, undone=False)
-    ] = 3  # fmt: skip
-    bake_ghost: Annotated[
-        bool,
-        param(
-            "Colour simulated objects by their distance from the bake, which is drawn as an outline.",
-            group="Onion skinning", label="Compare to Bake", effect=Effect.VIEW, undone=False,
-        ),
-    ] = False  # fmt: skip
-    follow: Annotated[
-        bool,
-        param("Move the camera with the character of the timeline.", group="Camera", effect=Effect.VIEW,
-              undone=False),
-    ] = False  # fmt: skip
-    samples: Annotated[
-        int,
-        param(
-            "Samples per pixel that smooth edges; 0 for none.",
-            lo=0, hi=16, group="Surface", label="Antialiasing", effect=Effect.VIEW, undone=False,
-        ),
-    ] = 4  # fmt: skip
-    ambient: Annotated[
-        float, param("Brightness of the sky and ground light.", lo=0.0, hi=4.0, soft=(0.0, 2.0), step=0.05,
-                     group="Light", effect=Effect.VIEW)
-    ] = 0.8  # fmt: skip
-    background_top: Annotated[
-        Colour, param("Upper colour of the background.", group="Background", role=Role.COLOUR, effect=Effect.VIEW)
-    ] = (0.24, 0.26, 0.29)
-    background_bottom: Annotated[
-        Colour, param("Lower colour of the background.", group="Background", role=Role.COLOUR, effect=Effect.VIEW)
-    ] = (0.11, 0.12, 0.13)
+    display: Annotated[DisplayMode, _surface("How surfaces are drawn.")] = DisplayMode.SHADED
+    comparison: Annotated[SkinningComparison, _surface(
+        "Linear blend next to dual quaternions, or their distance.", effect=Effect.POSE,
+    )] = SkinningComparison.OFF  # fmt: skip
+    divider: Annotated[float, _surface(
+        "Position of the divider of the split view, from left to right.", lo=0.0, hi=1.0,
+    )] = 0.5  # fmt: skip
+    textures: Annotated[bool, _surface("Draw the textures of the materials.")] = True
+    grid: Annotated[bool, _overlay("Draw the ground grid.")] = True
+    axes: Annotated[bool, _overlay("Draw the world's axes.")] = True
+    bones: Annotated[bool, _overlay("Draw the skeleton through the mesh.")] = False
+    solids: Annotated[bool, _overlay("Draw colliders as translucent bodies.", label="Colliders")] = True
+    contacts: Annotated[bool, _overlay("Highlight contacts of particles with colliders.")] = False
+    statistics: Annotated[bool, _overlay("Show counts, frame and frame rate.")] = True
+    ghosts: Annotated[bool, _onion(
+        "Draw faint ghosts of moving objects some frames before and after, if these frames are cached.",
+        label="Show Ghosts",
+    )] = False  # fmt: skip
+    ghosts_playing: Annotated[bool, _onion(
+        "Draw ghosts during playback too, at every multiple of the frame step.", label="Ghosts While Playing",
+    )] = False  # fmt: skip
+    ghost_count: Annotated[int, _onion("Ghosts before the frame, and after it.", lo=1, hi=8, label="Count")] = 2
+    ghost_spacing: Annotated[int, _onion(
+        "Frames from one ghost to the next.", lo=1, hi=1000, soft=(1, 30), label="Frame step", unit="frames",
+    )] = 3  # fmt: skip
+    bake_ghost: Annotated[bool, _onion(
+        "Colour simulated objects by their distance from the bake, which is drawn as an outline.",
+        label="Compare to Bake",
+    )] = False  # fmt: skip
+    follow: Annotated[bool, _shown("Move the camera with the character of the timeline.", group="Camera")] = False
+    samples: Annotated[int, _surface(
+        "Samples per pixel that smooth edges; 0 for none.", lo=0, hi=16, label="Antialiasing",
+    )] = 4  # fmt: skip
+    ambient: Annotated[float, param(
+        "Brightness of the sky and ground light.", lo=0.0, hi=4.0, soft=(0.0, 2.0), step=0.05, group="Light",
+        effect=Effect.VIEW,
+    )] = 0.8  # fmt: skip
+    background_top: Annotated[Colour, _background("Upper colour of the background.")] = (0.24, 0.26, 0.29)
+    background_bottom: Annotated[Colour, _background("Lower colour of the background.")] = (0.11, 0.12, 0.13)

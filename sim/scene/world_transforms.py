@@ -11,14 +11,13 @@ import numpy.typing as npt
 from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float64, Intp
 from sinew.sim.maths.quaternion import degrees_from_matrix
 from sinew.sim.maths.transform import decompose, inverse_affine, polar
 from sinew.sim.scene.params import bounded
 from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.transform import Transform, node_matrix, rigid_matrix
 from sinew.sim.scene.vectors import Vec3
-
-Float64 = npt.NDArray[np.float64]
 
 _EVEN = 1e-9
 """Shear and difference of scales, relative to the scale, that counts as rounding."""
@@ -67,7 +66,7 @@ class _BoneMatrices:
 
     character: NodeId
     keys: tuple[Key, ...]
-    joints: npt.NDArray[np.intp]
+    joints: Intp
     scale: float
 
 
@@ -208,11 +207,8 @@ class WorldTransforms:
         return ParentFrame(frame, self._scale(node))
 
     def _scale(self, node: Node) -> float:
-        """Mean scale of a node in the world; 1 if it is flat."""
-        x, y, z = node.transform.scale
-        volume = abs(x * y * z)
-        own = volume ** (1.0 / 3.0) if volume > 0.0 else 1.0
-        return own * self.carrier(node).scale
+        """Mean scale of a node in the world."""
+        return _mean_scale(node.transform) * self.carrier(node).scale
 
     def _joint(self, node_id: NodeId, bone: str) -> int | None:
         character = self.characters.get(node_id)
@@ -254,9 +250,14 @@ def vector(values: npt.ArrayLike) -> Vec3:
 
 def carrier_of(transform: Transform) -> ParentFrame:
     """Parent frame of a node that has no parent itself."""
+    return ParentFrame(rigid_matrix(transform), _mean_scale(transform))
+
+
+def _mean_scale(transform: Transform) -> float:
+    """Geometric mean of the scale; 1 if it is flat."""
     x, y, z = transform.scale
     volume = abs(x * y * z)
-    return ParentFrame(rigid_matrix(transform), volume ** (1.0 / 3.0) if volume > 0.0 else 1.0)
+    return volume ** (1.0 / 3.0) if volume > 0.0 else 1.0
 
 
 def rebased(raw: dict[str, Any], carrier: Mapping[str, Any]) -> None:

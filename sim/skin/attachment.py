@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.maths.curve_order import places_on_curve
+from sinew.sim.maths.points import places_on_curve
 
 Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.assets.model import CharacterModel
-from sinew.sim.characters.front import facing
+from sinew.sim.characters.playing import facing
 
 Float64 = npt.NDArray[np.float64]
 

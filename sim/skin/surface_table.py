@@ -1,12 +1,13 @@
 """Tables to distribute points on a surface: faces by area, or vertices, with optional densities."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.assets.model import CharacterModel, Mesh
 from sinew.sim.kinds.contract import Service
+from sinew.sim.memo import same_objects
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.skin.scalp import scalp
 
@@ -72,9 +73,9 @@ def texture_density(pixels: npt.NDArray[np.generic], texcoords: npt.ArrayLike) -
     height, width = pixels.shape[:2]
     rows = np.minimum((place[:, 1] * height).astype(np.intp), height - 1)
     columns = np.minimum((place[:, 0] * width).astype(np.intp), width - 1)
-    # An image has more pixels than are looked at: only those are converted.
-    found = pixels[rows, columns].astype(np.float64) / 255.0
-    density: Float64 = found[:, :3].mean(axis=1) if found.ndim == 2 else found
+    # An image has more pixels than are sampled: only those are converted.
+    samples = pixels[rows, columns].astype(np.float64) / 255.0
+    density: Float64 = samples[:, :3].mean(axis=1) if samples.ndim == 2 else samples
     return density
 
 
@@ -115,28 +116,26 @@ UInt8 = npt.NDArray[np.uint8]
 
 _SAMPLES = np.array([[2, 2, 2], [4, 1, 1], [1, 4, 1], [1, 1, 4], [4, 4, 1], [1, 4, 4], [4, 1, 4]], np.float64)
 SAMPLES = _SAMPLES / _SAMPLES.sum(axis=1, keepdims=True)
-"""Places within a face at which the image is looked at, as shares of its corners."""
+"""Sampled positions of the image within a face, as shares of its corners."""
 
 
 def surface_table(
     model: CharacterModel,
-    *,
     vertices: bool = False,
     bone: str = "",
-    section: str = "",
     pixels: UInt8 | None = None,
     is_bottom_up: bool = False,
+    section: str = "",
     scalp_up: str = "",
 ) -> UInt32:
     """Thresholds and corners of what emits of a model in its bind pose, shape (F, 4), as `face_table` makes them.
 
     Args:
-        model: The model.
         vertices: Whether vertices emit, not faces by their areas.
         bone: Joint whose weights are the density; everywhere for one that is not there.
-        section: Section that counts alone; all for one that is not there.
         pixels: Image whose brightness is the density, shape (height, width, channels), row 0 at the top.
         is_bottom_up: Whether texture coordinate v = 0 is the bottom row of the image.
+        section: Section that counts alone; all for one that is not there.
         scalp_up: Axis of the file that points up, where only the scalp emits; "" for everywhere.
 
     Raises:
@@ -228,28 +227,23 @@ def _product(first: Float64 | None, second: Float64 | None) -> Float64 | None:
     return first * second
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class TableKey:
+class TableKey(NamedTuple):
     """Arguments of `surface_table`; models and images are compared by identity."""
 
     model: CharacterModel
-    vertices: bool
-    bone: str
-    pixels: npt.NDArray[np.uint8] | None
-    is_bottom_up: bool
+    vertices: bool = False
+    bone: str = ""
+    pixels: UInt8 | None = None
+    is_bottom_up: bool = False
     section: str = ""
     scalp_up: str = ""
-
-    def same(self, other: "TableKey") -> bool:
-        mine, theirs = ((one.vertices, one.bone, one.is_bottom_up, one.section, one.scalp_up) for one in (self, other))
-        return mine == theirs and self.model is other.model and self.pixels is other.pixels
 
 
 class SurfaceTables(Service):
     """Tables by user; users with equal keys share a table."""
 
     def __init__(self, *_: object) -> None:
-        self._made: dict[object, tuple[TableKey, UInt32]] = {}
+        self._tables: dict[object, tuple[TableKey, UInt32]] = {}
 
     def table(self, user: object, key: TableKey) -> UInt32:
         """The table of a user; the same array until the key changes.
@@ -257,22 +251,13 @@ class SurfaceTables(Service):
         Raises:
             SettingsError: If nothing is left of the surface.
         """
-        own = self._made.get(user)
-        if own is not None and own[0].same(key):
+        own = self._tables.get(user)
+        if own is not None and same_objects(own[0], key):
             return own[1]
-        found = next((table for other, table in self._made.values() if other.same(key)), None)
-        if found is None:
-            found = surface_table(
-                key.model,
-                vertices=key.vertices,
-                bone=key.bone,
-                section=key.section,
-                pixels=key.pixels,
-                is_bottom_up=key.is_bottom_up,
-                scalp_up=key.scalp_up,
-            )
-        self._made[user] = key, found
-        return found
+        equal = (table for other, table in self._tables.values() if same_objects(other, key))
+        table = next(equal, None)
+        self._tables[user] = key, surface_table(*key) if table is None else table
+        return self._tables[user][1]
 
     def forget(self, user: object) -> None:
-        self._made.pop(user, None)
+        self._tables.pop(user, None)

@@ -62,20 +62,20 @@ class SkinTrails(Service):
 
     def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
         self._trails: dict[Character, SurfaceTrail] = {}
-        self._wanted: dict[object, Character] = {}
+        self._followed: dict[object, Character] = {}
 
     def follow(self, user: object, character: Character | None) -> None:
         """Makes a user follow the skin of a character, or of none."""
-        self._wanted.pop(user, None)
+        self._followed.pop(user, None)
         if character is not None:
-            self._wanted[user] = character
+            self._followed[user] = character
             if character not in self._trails:
                 self._trails[character] = self.owns(SurfaceTrail(character))
-        for idle in [character for character in self._trails if character not in self._wanted.values()]:
+        for idle in [character for character in self._trails if character not in self._followed.values()]:
             self.disown(self._trails.pop(idle))
 
     def of(self, user: object) -> SurfaceTrail | None:
-        character = self._wanted.get(user)
+        character = self._followed.get(user)
         return None if character is None else self._trails[character]
 
     def finish_step(self) -> None:
@@ -90,4 +90,4 @@ class SkinTrails(Service):
     def release(self) -> None:
         super().release()
         self._trails.clear()
-        self._wanted.clear()
+        self._followed.clear()

@@ -11,7 +11,7 @@ PACKAGES = ("app", "widgets", "sim", "shaders", "resources")
 LATE_NAME = re.compile(r"(?:sinew\.)?((?:app|widgets|sim)(?:\.\w+)+):(\w+)")
 """A function that is imported when it is needed."""
 DECLARATION = re.compile(r"sim/kinds/\w+/kind\.py")
-"""Where a kind is declared: the parts that it names there are not its own imports, whoever asks for them loads them."""
+"""Where a kind is declared: the parts that it names there are not its own imports, other modules load them."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,6 @@ def sources(*packages: str) -> list[Source]:
 
 @cache
 def _of_package(package: str) -> list[Source]:
-    """Its files, the same objects for whoever asks, so that what each imports is looked up once."""
+    """Its files, cached, so that the imports of each are parsed once."""
     files = sorted((REPO_ROOT / package).rglob("*.py"))
     return [Source(path.relative_to(REPO_ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in files]

@@ -4,8 +4,6 @@ import ast
 import re
 from collections.abc import Iterator
 
-import pytest
-
 from sinew.sim.kinds import KINDS
 from tests.architecture.sources import Source, sources
 
@@ -14,11 +12,11 @@ NAMED = re.compile("cloth|emitter", re.IGNORECASE)
 PLAIN = ("model", "light", "collider")
 """Names of kinds that are plain words too; they mean one where they are compared, looked up or asked for."""
 ASKING = ("of_kind", "is_kind")
-FOLDERS = re.compile(rf"(sim|app|widgets)\.kinds\.({'|'.join(KINDS)})(\.|$)")
+FOLDERS = re.compile(rf"(sim|app)\.kinds\.({'|'.join(KINDS)})(\.|$)")
 TOKEN = re.compile(r"[a-z0-9_.:/-]+")
 """Texts that may stand for something; others are for people."""
 OWN = (
-    "sim/kinds/", "app/kinds/", "widgets/kinds/", "sim/bench/", "resources/samples/", "app/sample_projects.py",
+    "sim/kinds/", "app/kinds/", "sim/bench/", "resources/samples/", "app/sample_projects.py",
     "app/files/migrations.py",
 )  # fmt: skip
 """Where kinds may be named: at home, by what measures them, by the scenes that are shipped, and in files of before."""
@@ -68,31 +66,17 @@ def test_no_kind_is_named() -> None:
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "from sim.kinds.light.settings import LightSettings",
-        "import app.kinds.model.panel",
-        "cloths = {}",
-        "class EmitterView: ...",
-        "def f(emitter): ...",
-        "f(cloth=1)",
-        "node.emitter",
-        "x = 'add.cloth'",
-        "f'{kind} cloth'",
-        "import a as cloth",
-        "node.kind == 'model'",
-        "node.kind in ('model', 'other')",
-        "KINDS['light']",
-        "scene.of_kind('light')",
-        "match kind:\n    case 'model': ...",
-    ],
-)
-def test_a_named_kind_is_found(text: str) -> None:
-    assert len(named_kinds(Source("app/a.py", text))) == 1
+def test_a_named_kind_is_found() -> None:
+    for text in (
+        "from sim.kinds.light.settings import LightSettings", "import app.kinds.model.panel", "cloths = {}",
+        "class EmitterView: ...", "def f(emitter): ...", "f(cloth=1)", "node.emitter", "x = 'add.cloth'",
+        "f'{kind} cloth'", "import a as cloth", "node.kind == 'model'", "node.kind in ('model', 'other')",
+        "KINDS['light']", "scene.of_kind('light')", "match kind:\n    case 'model': ...",
+    ):  # fmt: skip
+        assert len(named_kinds(Source("app/a.py", text))) == 1, text
 
 
-def test_what_names_no_kind_is_free() -> None:
+def test_plain_words_and_the_contract_name_no_kind() -> None:
     """Documentation, words that are no kinds where they stand, and the contract."""
     text = '''"""Cloth and emitters."""
 from sinew.sim.kinds.contract import Kind
@@ -105,7 +89,7 @@ def f(model: Model, light=0):
     assert named_kinds(Source("app/a.py", text.replace("clothing", "clad"))) == []
 
 
-@pytest.mark.parametrize("kind", KINDS.values(), ids=lambda kind: kind.name)
-@pytest.mark.parametrize("part", ["system", "view", "colliders", "character", "panel"])
-def test_the_parts_that_a_kind_names_are_there(kind, part: str) -> None:
-    assert (kind.load(part) is not None) == bool(getattr(kind, part))
+def test_the_parts_that_a_kind_names_exist() -> None:
+    for kind in KINDS.values():
+        for part in ("system", "view", "colliders", "character", "panel"):
+            assert (kind.load(part) is not None) == bool(getattr(kind, part))

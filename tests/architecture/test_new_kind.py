@@ -78,7 +78,7 @@ def stepped(engine: Engine, scene: Scene, first: int, last: int) -> None:
         engine.step((step + 1) * STEP_TIME)
 
 
-def test_it_steps_rides_and_goes_back_to_the_bit(context: Context) -> None:  # noqa: F811
+def test_it_steps_on_a_carrier_and_is_restored_bit_identical(context: Context) -> None:  # noqa: F811
     post = Node(id="p", name="post", transform=Transform(position=(1.0, 2.0, 0.0)), settings=RopeSettings(knots=2))
     scene = Scene(nodes=(post, rope(attachment=Attachment(node="p"))))
     engine = Engine(context)

@@ -22,16 +22,14 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def test_the_wheel_has_one_top_level_package(installed: Path) -> None:
-    assert sorted(path.name.partition("-")[0] for path in installed.iterdir()) == ["sinew", "sinew"]
-
-
-@pytest.mark.parametrize("package", PACKAGES)
-def test_the_wheel_has_every_file_of_the_program(package: str, installed: Path) -> None:
+def test_the_wheel_has_one_package_with_every_file_of_the_program(installed: Path) -> None:
     def files(root: Path) -> set[str]:
-        paths = (path.relative_to(root).as_posix() for path in (root / package).rglob("*") if path.is_file())
+        paths = {
+            path.relative_to(root).as_posix() for top in PACKAGES for path in (root / top).rglob("*") if path.is_file()
+        }
         return {path for path in paths if "__pycache__" not in path}
 
+    assert sorted(path.name.partition("-")[0] for path in installed.iterdir()) == ["sinew", "sinew"]
     assert files(installed / "sinew") == files(REPO_ROOT) - {"app/__main__.py"}
 
 

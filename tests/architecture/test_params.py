@@ -3,6 +3,7 @@
 import enum
 import importlib
 import pkgutil
+import re
 from typing import Any
 
 import msgspec
@@ -17,31 +18,9 @@ from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view import ViewSettings
 
 UNITS = {
-    "",
-    "m",
-    "s",
-    "Hz",
-    "°",
-    "kg",
-    "kg/m",
-    "kg/m²",
-    "N",
-    "N/m",
-    "m/N",
-    "m/s",
-    "m/s²",
-    "1/s",
-    "1/s²",
-    "1/m",
-    "N/m²",
-    "rad",
-    "N·m",
-    "N·s/m",
-    "×",
-    "%",
-    "px",
-    "frames",
-}
+    "", "m", "s", "Hz", "°", "kg", "kg/m", "kg/m²", "N", "N/m", "m/N", "m/s", "m/s²", "1/s", "1/s²", "1/m", "N/m²",
+    "rad", "N·m", "N·s/m", "×", "%", "px", "frames",
+}  # fmt: skip
 GPU_SIDE = ("gl", "render", "systems", "engine", "bench")
 
 
@@ -61,6 +40,7 @@ def settings_classes() -> list[type[msgspec.Struct]]:
 
 
 CLASSES = settings_classes()
+RECORDS = [(cls, record) for cls in CLASSES for record in params_of(cls)]
 
 
 def _finite_bounds(record: Param) -> list[float]:
@@ -82,50 +62,31 @@ def _values_to_store(record: Param) -> list[Any]:
     return values
 
 
-def test_the_settings_of_the_scene_are_among_them() -> None:
-    assert {
-        Node,
-        Transform,
-        PlaybackSettings,
-        ViewSettings,
-        *[kind.settings for kind in KINDS.values() if params_of(kind.settings)],
-    } <= set(CLASSES)
+def test_every_field_of_a_settings_class_is_declared() -> None:
+    scene = [Transform, PlaybackSettings, ViewSettings, *[kind.settings for kind in KINDS.values()]]
+    assert {cls for cls in (Node, *scene) if params_of(cls)} <= set(CLASSES)
+    for cls in scene:
+        assert [record.name for record in params_of(cls)] == [field.name for field in msgspec.structs.fields(cls)]
 
 
-@pytest.mark.parametrize(
-    "cls", [Transform, PlaybackSettings, ViewSettings, *[kind.settings for kind in KINDS.values()]]
-)
-def test_every_field_of_a_settings_class_is_declared(cls: type[msgspec.Struct]) -> None:
-    assert [record.name for record in params_of(cls)] == [field.name for field in msgspec.structs.fields(cls)]
+def test_texts_are_complete() -> None:
+    for _, record in RECORDS:
+        declared, lines = record.declared, record.tooltip.split("\n")
+        assert re.fullmatch(r"[A-Z\d].*\.", declared.doc), record.name
+        assert declared.unit in UNITS
+        assert not declared.unit or record.type in (int, float, tuple)
+        assert (lines[0], lines[-1]) == (declared.doc, f"Default: {value_text(record.default)}")
+        assert (f"Unit: {declared.unit}" in lines) == bool(declared.unit)
+        assert (f"Range: {range_text(declared)}" in lines) == bool(_finite_bounds(record))
+        assert record.label[0].isupper()
+        assert "_" not in record.label
+        assert len(record.label) <= 28
 
 
-@pytest.mark.parametrize("cls", CLASSES)
-def test_the_default_is_a_value(cls: type[msgspec.Struct]) -> None:
-    for record in params_of(cls):
-        assert check(cls, record.name, record.default) == record.default
-
-
-@pytest.mark.parametrize("cls", CLASSES)
-def test_unit_is_known(cls: type[msgspec.Struct]) -> None:
-    for record in params_of(cls):
-        assert record.declared.unit in UNITS
-        assert not record.declared.unit or record.type in (int, float, tuple)
-
-
-@pytest.mark.parametrize("cls", CLASSES)
-def test_doc_is_one_sentence(cls: type[msgspec.Struct]) -> None:
-    for record in params_of(cls):
-        doc = record.declared.doc
-        assert doc.endswith(".")
-        assert doc[0].isupper()
-        assert doc == doc.strip()
-        assert "\n" not in doc
-
-
-@pytest.mark.parametrize("cls", CLASSES)
-def test_ranges_nest(cls: type[msgspec.Struct]) -> None:
-    for record in params_of(cls):
+def test_ranges_roles_and_effects_are_consistent() -> None:
+    for cls, record in RECORDS:
         declared = record.declared
+        assert check(cls, record.name, record.default) == record.default
         lo = -float("inf") if declared.lo is None else declared.lo
         hi = float("inf") if declared.hi is None else declared.hi
         assert lo < hi
@@ -137,91 +98,43 @@ def test_ranges_nest(cls: type[msgspec.Struct]) -> None:
             assert span[0] is not None
             assert span[0] > 0.0, "a logarithmic slider cannot reach zero"
         assert declared.step is None or declared.step > 0.0
+        assert isinstance(declared.effect, Effect)
+        if declared.role is Role.COLOUR:
+            assert (record.type, record.size) == (tuple, 3)
+        if declared.role in (Role.PATH, Role.CLIP):
+            assert record.type is str
 
 
-@pytest.mark.parametrize("cls", CLASSES)
-def test_every_number_has_a_hard_range_that_each_component_keeps(cls: type[msgspec.Struct]) -> None:
-    for record in params_of(cls):
+def test_every_number_has_a_hard_range_and_no_value_beyond_it() -> None:
+    fractions = (Role.COLOUR, Role.GRADIENT, Role.HIDDEN, Role.LIST)
+    for cls, record in RECORDS:
         declared, default = record.declared, record.default
-        if record.type not in (int, float, tuple) or declared.role in (
-            Role.COLOUR,
-            Role.GRADIENT,
-            Role.HIDDEN,
-            Role.LIST,
-        ):
-            continue  # fractions by their types, or values with declarations of their own
-        assert declared.lo is not None, record.name
-        assert declared.hi is not None, record.name
-        if record.type is not tuple or declared.role is Role.CURVE:
-            continue
-        for index in range(record.size):
-            for outside in (declared.lo - abs(declared.lo) - 1.0, declared.hi + abs(declared.hi) + 1.0):
-                with pytest.raises(ParamError, match=record.name):
-                    check(cls, record.name, [*default[:index], outside, *default[index + 1 :]])
-            for end in (declared.lo, declared.hi):
-                value = (*default[:index], end, *default[index + 1 :])
-                assert check(cls, record.name, value) == value
-
-
-@pytest.mark.parametrize("cls", CLASSES)
-def test_a_value_outside_the_hard_range_is_refused(cls: type[msgspec.Struct]) -> None:
-    for record in params_of(cls):
-        if record.type not in (int, float):
-            continue
-        for bound, direction in ((record.declared.lo, -1), (record.declared.hi, 1)):
-            if bound is not None:
-                outside = record.type(bound + direction * max(1.0, abs(bound)))
-                with pytest.raises(ParamError, match=record.name) as caught:
-                    check(cls, record.name, outside)
-                assert range_text(record.declared) in str(caught.value)
-
-
-@pytest.mark.parametrize("cls", CLASSES)
-def test_a_wrong_type_is_refused(cls: type[msgspec.Struct]) -> None:
-    for record in params_of(cls):
         with pytest.raises(ParamError, match=record.name):
             check(cls, record.name, {"not": "a value"})
+        if record.type not in (int, float, tuple) or declared.role in fractions:
+            continue
+        assert declared.lo is not None, record.name
+        assert declared.hi is not None, record.name
+        for bound, direction in ((declared.lo, -1), (declared.hi, 1)):
+            outside = bound + direction * max(1.0, abs(bound))
+            if record.type is not tuple:
+                with pytest.raises(ParamError, match=record.name) as caught:
+                    check(cls, record.name, record.type(outside))
+                assert range_text(declared) in str(caught.value)
+            elif declared.role is not Role.CURVE:
+                for index in range(record.size):
+                    with pytest.raises(ParamError, match=record.name):
+                        check(cls, record.name, [*default[:index], outside, *default[index + 1 :]])
+                    value = (*default[:index], bound, *default[index + 1 :])
+                    assert check(cls, record.name, value) == value
 
 
-@pytest.mark.parametrize("cls", CLASSES)
-def test_values_survive_the_project_file(cls: type[msgspec.Struct]) -> None:
-    for record in params_of(cls):
+def test_values_survive_the_project_file() -> None:
+    for cls, record in RECORDS:
+        required: dict[str, Any] = {"id": "a", "settings": KINDS["light"].settings()} if cls is Node else {}
         for value in _values_to_store(record):
             checked = check(cls, record.name, value)
-            settings = _instance(cls, record.name, checked)
-            decoded = msgspec.json.decode(msgspec.json.encode(settings), type=cls)
-            assert getattr(decoded, record.name) == checked
-            assert type(getattr(decoded, record.name)) is type(checked)
-
-
-def _instance(cls: type[msgspec.Struct], name: str, value: Any) -> msgspec.Struct:
-    required: dict[str, Any] = {"id": "a", "settings": KINDS["light"].settings()} if cls is Node else {}
-    return cls(**{**required, name: value})
-
-
-@pytest.mark.parametrize("cls", CLASSES)
-def test_tooltip_tells_everything(cls: type[msgspec.Struct]) -> None:
-    for record in params_of(cls):
-        declared, lines = record.declared, record.tooltip.split("\n")
-        assert lines[0] == declared.doc
-        assert lines[-1] == f"Default: {value_text(record.default)}"
-        assert (f"Unit: {declared.unit}" in lines) == bool(declared.unit)
-        assert (f"Range: {range_text(declared)}" in lines) == bool(_finite_bounds(record))
-
-
-@pytest.mark.parametrize("cls", CLASSES)
-def test_label_is_readable(cls: type[msgspec.Struct]) -> None:
-    for record in params_of(cls):
-        assert record.label[0].isupper()
-        assert "_" not in record.label
-        assert len(record.label) <= 28
-
-
-@pytest.mark.parametrize("cls", CLASSES)
-def test_roles_and_effects_fit_the_type(cls: type[msgspec.Struct]) -> None:
-    for record in params_of(cls):
-        assert isinstance(record.declared.effect, Effect)
-        if record.declared.role is Role.COLOUR:
-            assert (record.type, record.size) == (tuple, 3)
-        if record.declared.role in (Role.PATH, Role.CLIP):
-            assert record.type is str
+            settings = cls(**{**required, record.name: checked})
+            decoded = getattr(msgspec.json.decode(msgspec.json.encode(settings), type=cls), record.name)
+            assert decoded == checked
+            assert type(decoded) is type(checked)

@@ -1,4 +1,4 @@
-"""The rooms of `sim` know one another in one direction only."""
+"""Packages of `sim` import each other in one direction only."""
 
 from collections.abc import Iterable, Mapping
 
@@ -61,12 +61,12 @@ def circles(graph: Graph) -> list[str]:
     )
 
 
-def test_rooms_import_one_another_in_no_circle() -> None:
+def test_packages_import_each_other_in_no_circle() -> None:
     found = circles(imports_between_rooms(sources("sim")))
     assert not found, "\n".join(found)
 
 
-def test_every_room_is_there_and_used() -> None:
+def test_every_package_exists_and_is_used() -> None:
     found = imports_between_rooms(sources("sim"))
     assert {*found, *(other for others in found.values() for other in others)} == set(ROOMS)
 

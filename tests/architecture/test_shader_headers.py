@@ -43,7 +43,7 @@ def test_includes_exist_and_have_no_cycle() -> None:
         follow(path)
 
 
-def test_a_header_is_told_from_code() -> None:
+def test_a_header_is_distinguished_from_code() -> None:
     assert _header("#version 330 core\n// Skins one vertex.\nvoid main() {}") == "Skins one vertex."
     assert _header("/* Skins\n * one vertex. */ void main() {}") == "Skins one vertex."
     assert _header("void main() {}  // late") == ""

@@ -3,8 +3,6 @@
 import ast
 import re
 
-import pytest
-
 from sinew.app.files.project_file import PROJECT_SUFFIX
 from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, STRAND_FORMATS
 from sinew.sim.export.formats import (
@@ -43,7 +41,7 @@ PROGRAM = [
 ]
 
 
-def test_no_suffix_is_named_beside_the_registries() -> None:
+def test_no_suffix_is_named_outside_the_registries() -> None:
     found = {source.name: named_suffixes(source) for source in PROGRAM}
     assert {name: texts for name, texts in found.items() if texts} == {}
 
@@ -53,11 +51,8 @@ def test_the_registries_name_them() -> None:
     assert found >= KNOWN
 
 
-@pytest.mark.parametrize("code", ["'.ezm'", "f'{name}.png'", "'Images (*.PNG *.jpg)'", "(1, '.sinew')"])
-def test_a_named_suffix_is_found(code: str) -> None:
-    assert len(named_suffixes(Source("a.py", f"x = {code}"))) == 1
-
-
-@pytest.mark.parametrize("code", ["'.pngs'", "'.txt'", "f'.sinew-{x}-'", "'png'"])
-def test_other_texts_are_not(code: str) -> None:
-    assert named_suffixes(Source("a.py", f'"""Writes .ezm."""\nx = {code}\n"""Not .obj."""')) == []
+def test_named_suffixes_are_found_and_other_texts_are_not() -> None:
+    for code in ("'.ezm'", "f'{name}.png'", "'Images (*.PNG *.jpg)'", "(1, '.sinew')"):
+        assert len(named_suffixes(Source("a.py", f"x = {code}"))) == 1
+    for code in ("'.pngs'", "'.txt'", "f'.sinew-{x}-'", "'png'"):
+        assert named_suffixes(Source("a.py", f'"""Writes .ezm."""\nx = {code}\n"""Not .obj."""')) == []

@@ -6,7 +6,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from sinew.sim.assets.gltf.container import split_file
+from sinew.sim.assets.gltf.file import split_file
 from sinew.sim.assets.load import read_raw
 from sinew.sim.assets.raw import RawMesh, RawModel, RawSection, RawTrack, RawVertices
 from sinew.sim.export.ezm import ezm_text

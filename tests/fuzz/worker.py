@@ -1,4 +1,4 @@
-"""Loads damaged files one by one and tells on standard output how each went; may be killed by one."""
+"""Loads damaged files one by one and prints the outcome of each; a file may kill it."""
 
 import json
 import os

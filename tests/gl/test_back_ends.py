@@ -1,4 +1,4 @@
-"""Transform feedback and compute: the same kernels, buffers and bits, switched while a simulation goes on."""
+"""Transform feedback and compute: the same bits, also if switched during a simulation."""
 
 import subprocess
 import sys
@@ -47,7 +47,7 @@ def bits(run: SceneRun) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("name", ["cape", "sparks", "folded-sheet", "hair-on-sphere"])
-def test_a_project_has_the_same_bits_on_both_and_when_switched_on_the_way(context: Context, name: str) -> None:
+def test_a_project_has_the_same_bits_on_both_back_ends(context: Context, name: str) -> None:
     """Compilers of cards may contract a sum of products differently; a software renderer has but one."""
     run = SceneRun(context, opened(resources.path("projects") / f"{name}.sinew"))
     found = []
@@ -65,22 +65,6 @@ def test_a_project_has_the_same_bits_on_both_and_when_switched_on_the_way(contex
     run.release()
 
 
-@pytest.mark.campaign
-@pytest.mark.timeout(0)
-@pytest.mark.parametrize("choice", [TF, COMPUTE])
-@pytest.mark.parametrize("name", ["cape", "sparks", "fountain", "cloth-on-ellipsoid", "folded-sheet", "hair-on-sphere"])
-def test_a_hundred_runs_have_the_same_bits(context: Context, name: str, choice: BackEndChoice) -> None:
-    context.back_ends.choice = choice
-    run = SceneRun(context, opened(resources.path("projects") / f"{name}.sinew"))
-    found = set()
-    for _ in range(100):
-        assert run.advance_to(STEPS) == []
-        found.add(frozenset(bits(run).items()))
-        run.advance_to(0)
-    assert len(found) == 1
-    run.release()
-
-
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """Dispatches and barriers, in order."""
@@ -91,7 +75,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     return found
 
 
-def test_every_dispatch_is_waited_for(context: Context, tmp_path: Path, calls: list[tuple[str, int]]) -> None:
+def test_every_dispatch_has_a_barrier(context: Context, tmp_path: Path, calls: list[tuple[str, int]]) -> None:
     """Software renderers work without, so that only the calls show it."""
     context.back_ends.choice = COMPUTE
     kernel = Kernel(make_library(context, tmp_path, {"k.glsl": ADD}), "k.glsl", VALUE)
@@ -111,7 +95,7 @@ def test_every_dispatch_is_waited_for(context: Context, tmp_path: Path, calls: l
     state.release()
 
 
-def test_more_groups_than_a_dispatch_takes_are_several(
+def test_many_groups_are_split_into_dispatches(
     context: Context, tmp_path: Path, calls: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sinew.sim.gl.compute.GROUPS_MAX", 2)
@@ -123,8 +107,8 @@ def test_more_groups_than_a_dispatch_takes_are_several(
     targets = [Buffer(context, VALUE.zeros(count)) for _ in range(2)]
     source = VertexArray(context)
     with kernel.writing(source) as write:
-        write.writer(count)(targets[0].name)
-        write.write(targets[1].name, 3, count - 3)
+        write.write((targets[0],), 0, count)
+        write.write((targets[1],), 3, count - 3)
     assert [number for kind, number in calls if kind == "dispatch"] == [2, 2, 1] * 2
     np.testing.assert_array_equal(targets[0].read()["value"][:, 0], np.arange(count))
     np.testing.assert_array_equal(targets[1].read()["value"][:, 0], [0, 0, 0, *range(3, count)])
@@ -151,7 +135,7 @@ def test_fields_of_every_width_arrive(context: Context, tmp_path: Path) -> None:
     source.release()
 
 
-def test_a_source_that_is_no_array_of_the_records_is_refused(context: Context, tmp_path: Path) -> None:
+def test_a_source_of_other_records_is_refused(context: Context, tmp_path: Path) -> None:
     library = make_library(context, tmp_path, {"k.glsl": "void run(int id) { o_value = a_value; }"})
     kernel = Kernel(library, "k.glsl", VALUE, inputs=[VALUE], back_end=BackEnd.COMPUTE)
     shifted = VertexArray(context, [Stream(Buffer(context, VALUE.zeros(2)), offset=16)], label="shifted")
@@ -165,7 +149,7 @@ def test_a_source_that_is_no_array_of_the_records_is_refused(context: Context, t
     source.release()
 
 
-def test_automatic_takes_what_was_found_faster_for_the_size(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_automatic_chooses_the_faster_back_end_for_the_size(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     ends, renderer = BackEnds(context, compare_back_ends), context.capabilities.renderer
     monkeypatch.setattr(back_end, "_COMPARED", {})
     assert ends.chosen(SIZES[0] - 1, 32) is BackEnd.TF, "not even tried"
@@ -182,14 +166,14 @@ def test_automatic_takes_what_was_found_faster_for_the_size(context: Context, mo
     assert ends.chosen(10**6, 32, TF) is BackEnd.TF
 
 
-def test_the_trial_measures_both(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_trial_measures_both_back_ends(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sinew.sim.gl.trials.SIZES", (300, 600, 900))
     found = compare_back_ends(context)
     assert len(found.ratios) == 3
     assert min(found.ratios) > 0.0
 
 
-def test_another_back_end_skins_the_same_pose_again(context: Context, library: ShaderLibrary) -> None:
+def test_a_changed_back_end_skins_again(context: Context, library: ShaderLibrary) -> None:
     from sinew.sim.characters.skinning import SkinnedMesh
     from tests.gl.skinning_cases import cloud, random_pose, random_skin
 
@@ -207,9 +191,7 @@ def test_another_back_end_skins_the_same_pose_again(context: Context, library: S
 
 
 @pytest.mark.parametrize("version", ["3.3", "4.1"])
-def test_without_compute_everything_is_transform_feedback_and_says_so(
-    context: Context, tmp_path: Path, version: str
-) -> None:
+def test_without_compute_transform_feedback_is_used(context: Context, tmp_path: Path, version: str) -> None:
     import os
 
     if "mesa" not in context.capabilities.version.lower():

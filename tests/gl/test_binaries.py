@@ -1,4 +1,4 @@
-"""Program binaries on the disk: the same bits as compiling; damaged ones, or of another driver, only cost time."""
+"""Program binaries on disk: the same bits as compiling; damaged and foreign ones are compiled again."""
 
 import os
 from pathlib import Path
@@ -54,7 +54,7 @@ def compiles(context: Context, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return built
 
 
-def test_a_kept_program_gives_the_same_bits_without_compiling(
+def test_a_cached_program_gives_the_same_bits(
     context: Context, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     built = compiles(context, monkeypatch)
@@ -69,7 +69,7 @@ def test_a_kept_program_gives_the_same_bits_without_compiling(
 
 
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "other magic", "wrong payload"])
-def test_a_damaged_file_is_removed_and_compiled_anew(
+def test_a_damaged_file_is_compiled_again(
     context: Context, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
 ) -> None:
     first = values(context, tmp_path)
@@ -88,7 +88,7 @@ def test_a_damaged_file_is_removed_and_compiled_anew(
     assert built == ["scale.glsl"]
     assert context.binaries.refused == 1
     assert values(context, tmp_path).tobytes() == first.tobytes()
-    assert (built, context.binaries.loaded) == (["scale.glsl"], 1), "the new one was kept"
+    assert (built, context.binaries.loaded) == (["scale.glsl"], 1), "the new one was written"
 
 
 def test_binaries_of_another_driver_are_not_touched(
@@ -105,7 +105,7 @@ def test_binaries_of_another_driver_are_not_touched(
     assert all(file.read_bytes() == content for file, content in cached.items())
 
 
-def test_those_used_longest_ago_go_first(context: Context, folder: Path) -> None:
+def test_the_least_recently_used_are_removed_first(context: Context, folder: Path) -> None:
     found = ProgramBinaries(folder, ("driver",), limit=1000)
     for index in range(16):
         found.note(f"fact {index}")  # 44 bytes each
@@ -119,14 +119,14 @@ def test_those_used_longest_ago_go_first(context: Context, folder: Path) -> None
     assert found.knows("fact 31")
 
 
-def test_a_folder_that_cannot_be_written_costs_nothing_but_time(context: Context, folder: Path, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written(context: Context, folder: Path, tmp_path: Path) -> None:
     folder.write_bytes(b"a file where the folder should be")
     first = values(context, tmp_path)
     assert values(context, tmp_path).tobytes() == first.tobytes()
     assert context.binaries.failed == 2
 
 
-def test_a_faulty_file_keeps_the_program_that_was_loaded(context: Context, folder: Path, tmp_path: Path) -> None:
+def test_an_invalid_shader_keeps_the_loaded_program(context: Context, folder: Path, tmp_path: Path) -> None:
     values(context, tmp_path)
     library = make_library(context, tmp_path, {"scale.glsl": SCALE})
     program = Kernel(library, "scale.glsl", OUT).program

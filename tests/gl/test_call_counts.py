@@ -9,11 +9,17 @@ import pytest
 from sinew import resources
 from sinew.app.cli.run import SceneRun
 from sinew.app.cli.scene import opened
+from sinew.sim.engine import Engine
+from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
-from sinew.sim.scene.scene import ParamRef, with_value
+from sinew.sim.kinds import KINDS
+from sinew.sim.scene.clock import step_end
+from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
 
 ROOT = os.path.dirname(os.path.abspath(resources.__file__)).removesuffix("resources")
-STEP_CALLS, STEP_FILES, APPLY_CALLS, SAME_CALLS = 485, 48, 125, 20
+STEP_CALLS, STEP_FILES, APPLY_CALLS, SAME_CALLS = 260, 42, 100, 16
+NODES = 50
+CALLS_OF_NODES = {"cloth": 8500, "emitter": 3300, "model": 1800}
 
 
 def calls_of(work: Callable[[], object]) -> list[str]:
@@ -51,3 +57,24 @@ def test_a_step_and_an_edit_of_the_cape_take_few_calls(context: Context, cape: o
     assert len(calls_of(lambda: engine.apply(edited))) <= APPLY_CALLS
     assert len(calls_of(lambda: engine.apply(edited))) <= SAME_CALLS
     run.release()
+
+
+@pytest.mark.parametrize("kind", list(CALLS_OF_NODES))
+def test_a_step_of_many_nodes_takes_few_calls(context: Context, kind: str) -> None:
+    context.back_ends.choice = BackEndChoice.TF
+    engine = Engine(context)
+    settings, model = KINDS[kind].settings(), None
+    if KINDS[kind].character:
+        opened_scene = opened(resources.path("projects") / "humanoid.sinew")
+        node_id, model = next(iter(opened_scene.models.items()))
+        settings = opened_scene.scene.node(node_id).settings
+    nodes = tuple(Node(id=f"{kind}-{number}", settings=settings) for number in range(NODES))
+    for node in nodes:
+        if model is not None:
+            engine.set_model(node.id, model, {})
+    engine.apply(Scene(nodes=nodes))
+    engine.teleport(0.0)
+    for step in range(1, 20):
+        engine.step(step_end(0.0, step))
+    assert len(calls_of(lambda: engine.step(step_end(0.0, 20)))) <= CALLS_OF_NODES[kind]
+    engine.release()

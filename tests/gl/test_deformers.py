@@ -8,7 +8,6 @@ import pytest
 
 from sinew.sim.animation.pose import Pose, Warps
 from sinew.sim.assets.model import Bounds, Mesh, Skin
-from sinew.sim.characters.deformers.functions import seams_of
 from sinew.sim.characters.deformers.settings import Bend, Bulge, Deformer, Extent, Taper, Twist, Wave
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.characters.skinning import SkinnedMesh
@@ -39,7 +38,7 @@ def sheet(random: np.random.Generator) -> tuple[Mesh, Skin]:
 
 
 @pytest.mark.parametrize("deformers", LISTS, ids=lambda case: "+".join(deformer.function for deformer in case))
-def test_deformers_act_before_joints(context: Context, library: ShaderLibrary, deformers: list[Deformer]) -> None:
+def test_deformers_before_skinning(context: Context, library: ShaderLibrary, deformers: list[Deformer]) -> None:
     random = np.random.default_rng(8)
     mesh, skin = cloud(VERTICES, random, tangents=True), random_skin(VERTICES, JOINTS, 4, random)
     skinned = SkinnedMesh(context, library, mesh, skin)
@@ -47,7 +46,7 @@ def test_deformers_act_before_joints(context: Context, library: ShaderLibrary, d
     assert_equals_reference(skinned, mesh, skin, pose, SkinningMethod.LBS)
 
 
-def test_a_bone_says_where_they_act(context: Context, library: ShaderLibrary) -> None:
+def test_deformers_limited_to_a_bone(context: Context, library: ShaderLibrary) -> None:
     random = np.random.default_rng(8)
     mesh, skin = sheet(random)
     skinned = SkinnedMesh(context, library, mesh, skin)
@@ -55,15 +54,6 @@ def test_a_bone_says_where_they_act(context: Context, library: ShaderLibrary) ->
     for bones in ((2, -1, 4), (5, 5, 2)):
         posed = warped(pose, mesh, [Twist(angle=60.0), Bulge(height=2.0), Taper(factor=1.3)], bones)
         assert_equals_reference(skinned, mesh, skin, posed, SkinningMethod.LBS)
-
-
-def test_models_without_joints_are_deformed_and_return_to_rest(context: Context, library: ShaderLibrary) -> None:
-    mesh = cloud(VERTICES, np.random.default_rng(8))
-    skinned = SkinnedMesh(context, library, mesh, None)
-    rest = pose_of(np.zeros((0, 4, 4)))
-    assert_equals_reference(skinned, mesh, None, warped(rest, mesh, LISTS[-1]), SkinningMethod.LBS)
-    skinned.skin(rest)
-    np.testing.assert_array_equal(skinned.read()["position"][:, :3], mesh.positions)
 
 
 def box() -> Mesh:
@@ -109,18 +99,3 @@ def test_a_bulge_does_not_tear_hard_edges(context: Context, library: ShaderLibra
                                    mesh.positions / np.sqrt(3.0), atol=1e-4)  # fmt: skip
         normals = skinned.read()["normal"][:, :3][corner_of.ravel() == 0]
         assert (np.abs(normals[[0, 1, 2]] - normals[[1, 2, 0]]).max(axis=1) > 0.1).all(), "edges stay hard"
-
-
-def test_seams_are_places_with_several_normals() -> None:
-    mesh = box()
-    found = seams_of(mesh)
-    assert found is not None
-    np.testing.assert_allclose(found[:, :3], mesh.positions / np.sqrt(3.0), atol=1e-6)
-    assert (found[:, 3] == 1.0).all()
-    smooth = dataclasses.replace(mesh, normals=(mesh.positions / np.sqrt(3.0)).astype(np.float32))
-    assert seams_of(smooth) is None, "split for their textures alone"
-    assert seams_of(cloud(100, np.random.default_rng(8))) is None
-    sheet_of_two = dataclasses.replace(
-        mesh, positions=np.zeros((24, 3), np.float32), normals=np.tile([[0, 0, 1], [0, 0, -1]], (12, 1)).astype("f4")
-    )
-    assert seams_of(sheet_of_two) is None, "two sides of a sheet"

@@ -99,28 +99,7 @@ def test_multisampling_resolves_to_partial_coverage(context: Context, shaders: S
         samples.resolve_to(Framebuffer(context, (8, 8)))
 
 
-def test_drawing_goes_on_to_all_attachments_after_a_resolve(context: Context, shaders: ShaderLibrary) -> None:
-    samples = Framebuffer(context, (4, 4), ("rgba8", "rgba8"), samples=4)
-    plain = Framebuffer(context, (4, 4), ("rgba8", "rgba8"))
-    for _ in range(2):
-        for index in (0, 1):
-            samples.clear((1, 1, 1, 1), attachment=index)
-        samples.resolve_to(plain)
-        for index in (0, 1):
-            np.testing.assert_array_equal(plain.read_pixels(index), 255)
-            plain.clear((0, 0, 0, 0), attachment=index)
-            np.testing.assert_array_equal(plain.read_pixels(index), 0)
-
-
-def test_clear_ignores_masks_and_scissor(context: Context) -> None:
-    target = Framebuffer(context, (4, 4))
-    PipelineState(colour_mask=(False,) * 4, depth_write=False, scissor=(0, 0, 1, 1)).apply(context)
-    target.clear((1, 1, 1, 1), depth=0.25)
-    np.testing.assert_array_equal(target.read_pixels(), 255)
-    np.testing.assert_allclose(target.read_depth(), 0.25, atol=1e-6)
-
-
-def test_a_wrapped_framebuffer_is_used_and_left_alone(context: Context) -> None:
+def test_a_wrapped_framebuffer_is_not_deleted(context: Context) -> None:
     owned = Framebuffer(context, (4, 4))
     wrapped = Framebuffer.wrap(context, owned.name, (4, 4))
     wrapped.clear((0, 1, 0, 1))
@@ -137,16 +116,14 @@ def test_stencil_and_depth_only_targets_are_complete(context: Context) -> None:
     assert shadow.colours == ()
 
 
-@pytest.mark.parametrize("rect", [(0, 0, 5, 1), (-1, 0, 1, 1), (0, 4, 1, 1), (0, 0, 0, 1)])
-def test_rectangles_outside_are_refused(context: Context, rect: tuple[int, int, int, int]) -> None:
-    with pytest.raises(GLLimitError):
-        Framebuffer(context, (4, 4)).read_pixels(rect=rect)
-
-
-def test_impossible_sizes_leave_nothing(context: Context) -> None:
+def test_impossible_sizes_and_rectangles_are_refused(context: Context) -> None:
     with pytest.raises(GLLimitError):
         Framebuffer(context, (0, 4))
     assert context.live == []
+    target = Framebuffer(context, (4, 4))
+    for rect in ((0, 0, 5, 1), (-1, 0, 1, 1), (0, 4, 1, 1), (0, 0, 0, 1)):
+        with pytest.raises(GLLimitError):
+            target.read_pixels(rect=rect)
 
 
 @pytest.mark.parametrize(
@@ -165,7 +142,7 @@ def test_impossible_sizes_leave_nothing(context: Context) -> None:
         (PipelineState(depth_func="greater", depth_test=False), (1, 0, 0, 1), [255, 0, 0]),
     ],
 )
-def test_state_decides_the_pixel(
+def test_pipeline_state(
     context: Context, shaders: ShaderLibrary, state: PipelineState, colour: tuple[float, ...], expected: list[int]
 ) -> None:
     target = Framebuffer(context, (8, 8))
@@ -174,20 +151,15 @@ def test_state_decides_the_pixel(
     np.testing.assert_allclose(target.read_pixels()[1, 1, :3], expected, atol=1)
 
 
-@pytest.mark.parametrize(
-    ("test", "write", "expected"),
-    [(True, True, 0.5), (True, False, 1.0), (False, True, 0.5), (False, False, 1.0)],
-)
-def test_depth_is_written_when_asked_even_without_the_test(
-    context: Context, shaders: ShaderLibrary, test: bool, write: bool, expected: float
-) -> None:
+def test_depth_is_written_if_enabled_even_without_the_test(context: Context, shaders: ShaderLibrary) -> None:
     target = Framebuffer(context, (8, 8))
-    target.clear()
-    draw_half(context, shaders, PipelineState(depth_test=test, depth_write=write), (1, 1, 1, 1))
-    assert target.read_depth()[1, 1] == pytest.approx(expected, abs=1e-6)
+    for test, write, expected in ((True, True, 0.5), (True, False, 1.0), (False, True, 0.5), (False, False, 1.0)):
+        target.clear()
+        draw_half(context, shaders, PipelineState(depth_test=test, depth_write=write), (1, 1, 1, 1))
+        assert target.read_depth()[1, 1] == pytest.approx(expected, abs=1e-6)
 
 
-def test_clearing_and_copying_heed_nothing_that_a_draw_left(context: Context, shaders: ShaderLibrary) -> None:
+def test_clear_and_copy_ignore_the_state_of_a_draw(context: Context, shaders: ShaderLibrary) -> None:
     target, copy = Framebuffer(context, (8, 8)), Framebuffer(context, (8, 8))
     masked = PipelineState(scissor=(0, 0, 1, 1), colour_mask=(False,) * 4, depth_write=False, srgb_write=True)
     copy.clear()
@@ -202,18 +174,7 @@ def test_clearing_and_copying_heed_nothing_that_a_draw_left(context: Context, sh
     assert (copy.read_pixels()[1:, 1:] != 255).any(axis=2).all(), "the state of the draw is set again"
 
 
-def test_lines_and_offsets_apply(context: Context, shaders: ShaderLibrary) -> None:
-    target = Framebuffer(context, (16, 16))
-    target.clear()
-    draw_half(context, shaders, PipelineState(fill="line"), (1, 1, 1, 1))
-    assert target.read_pixels()[4, 4, 0] == 0, "the inside stays empty"
-    assert target.read_pixels()[:, :, 0].any()
-    target.clear()
-    draw_half(context, shaders, PipelineState(polygon_offset=(0.0, -1000.0)), (1, 1, 1, 1))
-    assert target.read_depth()[4, 4] < 0.4999
-
-
-def test_state_is_set_again_after_invalidate_only(context: Context) -> None:
+def test_state_is_set_again_after_invalidate(context: Context) -> None:
     state = PipelineState(cull="back")
     state.apply(context)
     GL.glDisable(GL.GL_CULL_FACE)
@@ -265,7 +226,9 @@ def test_uniform_block_reaches_the_shader(context: Context, shaders: ShaderLibra
     program = shaders.program("half.vert", "block.frag")
     program["u_depth"] = 0.0
     block = UniformBlock(context, "Look", {"gain": "float", "tint": "vec3", "turn": "mat3"})
-    assert block.size == program.reflection.blocks["Look"].size
+    size = np.zeros(1, np.int32)
+    GL.glGetActiveUniformBlockiv(program.name, 0, GL.GL_UNIFORM_BLOCK_DATA_SIZE, size)
+    assert block.size == size[0]
     # Column vectors: the rotation takes x to y.
     block["gain"], block["tint"], block["turn"] = 0.5, (1.0, 0.0, 0.5), [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
     target = Framebuffer(context, (4, 4))

@@ -8,7 +8,7 @@ import pytest
 from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.context import Context
-from sinew.sim.gl.errors import GLError, GLLimitError, ShaderError
+from sinew.sim.gl.errors import GLLimitError, ShaderError
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.record import Record, record
 from sinew.sim.gl.transform_feedback import TRIPLES_FROM
@@ -46,8 +46,8 @@ def particles(count: int) -> np.ndarray:
 
 
 @ON_BOTH
-@pytest.mark.parametrize("count", [1, 2, 5, TRIPLES_FROM - 1, TRIPLES_FROM, TRIPLES_FROM + 1, TRIPLES_FROM + 2, 10_001])
-def test_a_record_goes_round_in_order_whatever_the_count(context: Context, tmp_path: Path, count: int) -> None:
+@pytest.mark.parametrize("count", [1, TRIPLES_FROM - 1, TRIPLES_FROM, TRIPLES_FROM + 1])
+def test_records_keep_their_order_for_any_count(context: Context, tmp_path: Path, count: int) -> None:
     kernel = made(context, tmp_path, INTEGRATE, PARTICLE, PARTICLE)
     data = particles(count)
     target = Buffer(context, data.nbytes, dtype=PARTICLE.dtype)
@@ -60,7 +60,7 @@ def test_a_record_goes_round_in_order_whatever_the_count(context: Context, tmp_p
 
 
 @ON_BOTH
-def test_only_the_asked_records_are_written(context: Context, tmp_path: Path) -> None:
+def test_only_the_given_count_is_written(context: Context, tmp_path: Path) -> None:
     kernel = made(context, tmp_path, INTEGRATE, PARTICLE, PARTICLE)
     data = particles(8)
     target = Buffer(context, PARTICLE.zeros(8))
@@ -68,13 +68,6 @@ def test_only_the_asked_records_are_written(context: Context, tmp_path: Path) ->
     np.testing.assert_array_equal(target.read()[:3], data[:3])
     np.testing.assert_array_equal(target.read()[3:], PARTICLE.zeros(5))
     kernel.run(VertexArray(context, [Stream(Buffer(context, data))]), target, 0, u_dt=0.0)
-
-
-def test_rasterising_works_again_after_a_kernel(context: Context, tmp_path: Path) -> None:
-    kernel = made(context, tmp_path, INTEGRATE, PARTICLE, PARTICLE)
-    target = Buffer(context, 32)
-    kernel.run(VertexArray(context, [Stream(Buffer(context, particles(1)))]), target, u_dt=0.0)
-    assert not GL.glIsEnabled(GL.GL_RASTERIZER_DISCARD)
 
 
 @ON_BOTH
@@ -89,7 +82,7 @@ def test_separate_capture_writes_one_buffer_for_each_record(context: Context, tm
 
 
 @ON_BOTH
-@pytest.mark.parametrize("count", [4, 12, 4 * TRIPLES_FROM + 8])
+@pytest.mark.parametrize("count", [4, 4 * TRIPLES_FROM + 8])
 def test_several_records_a_vertex_are_the_same_records(context: Context, tmp_path: Path, count: int) -> None:
     text = INTEGRATE.replace("a_age + u_dt", "float(id)")
     source = VertexArray(context, [Stream(Buffer(context, particles(count)))])
@@ -102,17 +95,17 @@ def test_several_records_a_vertex_are_the_same_records(context: Context, tmp_pat
 
 
 @ON_BOTH
-def test_kernels_take_turns_and_write_where_they_are_told(context: Context, tmp_path: Path) -> None:
+def test_kernels_alternate_and_write_at_their_offsets(context: Context, tmp_path: Path) -> None:
     double = made(context, tmp_path, "void run(int id) { o_value = 2.0 * a_value; }", VALUE, VALUE)
     number = made(context, tmp_path, "void run(int id) { o_value = vec4(id); }", VALUE)
     buffers = [Buffer(context, np.full(48, value, np.float32), dtype=VALUE.dtype) for value in (1.0, 0.0, 0.0)]
     sources = [VertexArray(context, [Stream(buffer)]) for buffer in buffers]
     with double.writing(sources[0]) as capture:
-        capture.write(buffers[1].name, 0, 12)
+        capture.write((buffers[1],), 0, 12)
         capture.use(number, sources[1])
-        capture.write(buffers[1].name, 4, 2)
+        capture.write((buffers[1],), 4, 2)
         capture.use(double, sources[1])
-        capture.writer(12)(buffers[2].name)
+        capture.write((buffers[2],), 0, 12)
     assert not GL.glIsEnabled(GL.GL_RASTERIZER_DISCARD)
     np.testing.assert_array_equal(buffers[1].read()["value"][:, 0], [2] * 4 + [4, 5] + [2] * 6)
     np.testing.assert_array_equal(buffers[2].read()["value"][:, 3], [4] * 4 + [8, 10] + [4] * 6)
@@ -124,30 +117,6 @@ def test_an_error_names_its_line_and_a_missing_function_the_end(context: Context
     with pytest.raises(ShaderError) as caught:
         made(context, tmp_path, f"float x;\n{line}\n", VALUE, PARTICLE)
     assert all(str(message).startswith("k.glsl:2: ") for message in caught.value.messages)
-
-
-@ON_BOTH
-def test_integers_are_captured_unchanged(context: Context, tmp_path: Path) -> None:
-    ids = record("Ids", first=(2, "u4"), second="i4", weight="f4")
-    text = "void run(int id) { o_first = a_first + 1u; o_second = -a_second; o_weight = a_weight; }"
-    kernel = made(context, tmp_path, text, ids, ids)
-    data = np.array([((4_000_000_000, 1), 2_000_000_000, 0.5), ((2, 3), -7, 1.5)], ids.dtype)
-    target = Buffer(context, data.nbytes, dtype=ids.dtype)
-    kernel.run(VertexArray(context, [Stream(Buffer(context, data))]), target)
-    got = target.read()
-    np.testing.assert_array_equal(got["first"], [[4_000_000_001, 2], [3, 4]])
-    np.testing.assert_array_equal(got["second"], [-2_000_000_000, 7])
-    np.testing.assert_array_equal(got["weight"], [0.5, 1.5])
-
-
-@ON_BOTH
-def test_sixteen_vec4s_can_be_captured(context: Context, tmp_path: Path) -> None:
-    wide = record("Wide", **{f"f{index}": (4, "f4") for index in range(16)})
-    body = "".join(f"o_f{index} = vec4({index}, id, 0, 1);\n" for index in range(16))
-    kernel = made(context, tmp_path, f"void run(int id) {{ {body} }}", wide)
-    target = Buffer(context, 2 * wide.dtype.itemsize, dtype=wide.dtype)
-    kernel.run(VertexArray(context), target, 2)
-    np.testing.assert_array_equal([target.read()[f"f{index}"][1, 0] for index in range(16)], np.arange(16))
 
 
 @ON_BOTH
@@ -168,9 +137,7 @@ READ_AS = np.dtype([("ids", "u1", 4), ("value", "f4", 4)])
 
 
 @pytest.mark.parametrize("normalised", [False, True])
-def test_integer_fields_arrive_as_integers_floats_or_fractions(
-    context: Context, tmp_path: Path, normalised: bool
-) -> None:
+def test_integer_fields(context: Context, tmp_path: Path, normalised: bool) -> None:
     kernel = made(context, tmp_path, READ, VALUE, READ_AS)
     data = np.array([((1, 2, 3, 255), (0, 65535, 13107, 26214))], MIXED)
     flags = frozenset({"value"}) if normalised else frozenset()
@@ -196,28 +163,10 @@ def test_streams_can_be_renamed_offset_and_joined(context: Context, tmp_path: Pa
     np.testing.assert_array_equal(target.read()["value"], [[104, 205, 6, 7], [308, 409, 10, 11]])
 
 
-def test_constants_stand_in_for_missing_streams(context: Context, tmp_path: Path) -> None:
+def test_constants_replace_missing_streams(context: Context, tmp_path: Path) -> None:
     text = "void run(int id) { o_value = a_colour; }\n"
     kernel = made(context, tmp_path, text, VALUE, np.dtype([("colour", "f4", 4)]))
     target = Buffer(context, 16, dtype=VALUE.dtype)
     for constant, expected in (((5, 6, 7, 8), [5, 6, 7, 8]), ((5, 6), [5, 6, 0, 1])):
         kernel.run(VertexArray(context, constants={"a_colour": constant}), target, 1)
         np.testing.assert_array_equal(target.read()["value"][0], expected)
-
-
-def test_a_missing_attribute_names_its_neighbours(context: Context, tmp_path: Path) -> None:
-    kernel = made(context, tmp_path, INTEGRATE, PARTICLE, PARTICLE)
-    data = np.zeros(1, np.dtype([("positions", "f4", 4)]))
-    source = VertexArray(context, [Stream(Buffer(context, data))], label="cloud")
-    with pytest.raises(KeyError, match=r"'cloud'.*a_position"):
-        kernel.run(source, Buffer(context, 32))
-
-
-def test_streams_without_fields_and_float_indices_are_refused(context: Context, tmp_path: Path) -> None:
-    with pytest.raises(GLError, match="named fields"):
-        VertexArray(context, [Stream(Buffer(context, 16))])
-    text = "void run(int id) { o_value = vec4(a_value); }\n"
-    kernel = made(context, tmp_path, text, VALUE, np.dtype([("value", "u4", 4)]))
-    source = VertexArray(context, [Stream(Buffer(context, VALUE.zeros(1)))])
-    with pytest.raises(GLError, match="a_value"):
-        kernel.run(source, Buffer(context, 16))

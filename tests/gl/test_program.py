@@ -1,4 +1,4 @@
-"""Program: reflection, uniforms and their errors, through transform feedback of what the shader sees."""
+"""Programs: uniforms, reflection, errors, and replacing them while they are in use."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +12,8 @@ from sinew.sim.gl.errors import ShaderError
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.record import record
 from sinew.sim.gl.texture import BufferTexture, Texture2D
-from sinew.sim.gl.vertex_array import VertexArray
-from tests.gl.shader_files import HEADER, make_library
+from sinew.sim.gl.vertex_array import Stream, VertexArray
+from tests.gl.shader_files import HEADER, make_library, write_shaders
 
 OUT = record("Out", value=(4, "f4"))
 
@@ -44,20 +44,14 @@ def evaluate(context: Context, root: Path, declarations: str, expression: str, *
         ("mat3 u[2]", "vec4(u[1] * vec3(1, 0, 0), 0)", np.arange(18).reshape(2, 3, 3), [9, 12, 15, 0]),
     ],
 )
-def test_values_arrive_as_numpy_writes_them(
+def test_values_of_every_type(
     context: Context, tmp_path: Path, declaration: str, expression: str, value: object, expected: list[float]
 ) -> None:
     got = evaluate(context, tmp_path, f"uniform {declaration};", expression, u=value)
     np.testing.assert_allclose(got, expected)
 
 
-def test_transposed_and_strided_matrices_are_taken_by_value(context: Context, tmp_path: Path) -> None:
-    matrix = np.arange(32.0).reshape(4, 8)[:, ::2].T
-    got = evaluate(context, tmp_path, "uniform mat4 u;", "u * vec4(1, 2, 3, 4)", u=matrix)
-    np.testing.assert_allclose(got, matrix @ [1, 2, 3, 4])
-
-
-def test_samplers_have_units_of_their_own(context: Context, tmp_path: Path) -> None:
+def test_samplers_have_separate_units(context: Context, tmp_path: Path) -> None:
     first = BufferTexture(context, Buffer(context, np.array([1, 2, 3, 4], np.float32)))
     second = BufferTexture(context, Buffer(context, np.array([10, 20, 30, 40], np.float32)))
     image = Texture2D.from_array(context, np.full((1, 1, 4), 100.0, np.float32), filtering="nearest")
@@ -89,38 +83,25 @@ def full(context: Context, tmp_path: Path) -> Iterator[Kernel]:
     library.release()
 
 
-def test_reflection_lists_what_the_program_has(full: Kernel) -> None:
+def test_reflection(full: Kernel) -> None:
     reflection = full.program.reflection
     assert set(reflection.uniforms) == {"u_speed", "u_image"}
-    assert {(a.name, a.components, a.integer) for a in reflection.attributes} == {
-        ("a_position", 3, False),
-        ("a_ids", 2, True),
-    }
-    assert reflection.blocks["Camera"].size == 80
-    assert reflection.captures == ("o_value",)
+    assert {(a.name, a.integer) for a in reflection.attributes} == {("a_position", False), ("a_ids", True)}
+    assert reflection.blocks == ("Camera",)
 
 
-def test_an_unknown_uniform_names_its_neighbours(full: Kernel) -> None:
+def test_unknown_unused_and_wrong_uniforms(context: Context, full: Kernel) -> None:
     with pytest.raises(KeyError, match="u_speed"):
         full.program["u_sped"] = 1.0
     assert not full.program.set_if_active("u_sped", 1.0)
-
-
-def test_a_uniform_that_was_optimised_away_is_accepted(full: Kernel) -> None:
-    full.program["u_unused"] = (1, 2, 3)
+    full.program["u_unused"] = (1, 2, 3)  # removed by the compiler
     assert "u_unused" not in full.program
     assert not full.program.set_if_active("u_unused", (1, 2, 3))
     assert full.program.set_if_active("u_speed", 2.0)
     assert full.program["u_speed"] == [2.0]
-
-
-@pytest.mark.parametrize("value", [(1, 2), [[1.0]], "fast", None])
-def test_a_value_of_the_wrong_shape_names_the_uniform(full: Kernel, value: object) -> None:
-    with pytest.raises(ValueError, match="u_speed"):
-        full.program["u_speed"] = value
-
-
-def test_a_texture_of_the_wrong_kind_is_refused(context: Context, full: Kernel) -> None:
+    for value in ((1, 2), [[1.0]], "fast", None):
+        with pytest.raises(ValueError, match="u_speed"):
+            full.program["u_speed"] = value
     with pytest.raises(ValueError, match="u_image"):
         full.program["u_image"] = BufferTexture(context, Buffer(context, 16))
 
@@ -132,32 +113,7 @@ def test_an_array_takes_fewer_but_not_more_values(context: Context, tmp_path: Pa
         evaluate(context, tmp_path, declaration, expression, u=[1, 2, 3, 4])
 
 
-def test_a_released_texture_is_skipped(context: Context, tmp_path: Path) -> None:
-    text = "uniform sampler2D u_t;\nvoid run(int id) { o_value = vec4(7) + 0.0 * texelFetch(u_t, ivec2(0), 0); }"
-    library = make_library(context, tmp_path, {"t.glsl": text})
-    kernel = Kernel(library, "t.glsl", OUT)
-    target = Buffer(context, 16, dtype=OUT.dtype)
-    texture = Texture2D.from_array(context, np.ones((1, 1, 4), np.float32))
-    kernel.run(VertexArray(context), target, 1, u_t=texture)
-    texture.release()
-    kernel.run(VertexArray(context), target, 1)
-    np.testing.assert_allclose(target.read()["value"][0], 7)
-
-
-def test_setting_a_value_in_place_later_does_not_change_the_uniform(context: Context, tmp_path: Path) -> None:
-    library = make_library(context, tmp_path, {"v.glsl": "uniform vec4 u;\nvoid run(int id) { o_value = u; }"})
-    kernel = Kernel(library, "v.glsl", OUT)
-    target = Buffer(context, 16, dtype=OUT.dtype)
-    value = np.array([1, 2, 3, 4], np.float32)
-    kernel.program["u"] = value
-    value[:] = 9
-    kernel.run(VertexArray(context), target, 1)
-    np.testing.assert_allclose(target.read()["value"][0], [1, 2, 3, 4])
-    kernel.run(VertexArray(context), target, 1, u=value)
-    np.testing.assert_allclose(target.read()["value"][0], 9)
-
-
-def test_each_value_arrives_whatever_kind_was_set_before(context: Context, tmp_path: Path) -> None:
+def test_values_of_changing_types_are_set(context: Context, tmp_path: Path) -> None:
     library = make_library(context, tmp_path, {"v.glsl": "uniform vec4 u;\nvoid run(int id) { o_value = u; }"})
     kernel = Kernel(library, "v.glsl", OUT)
     target = Buffer(context, 16, dtype=OUT.dtype)
@@ -197,3 +153,86 @@ def test_a_link_failure_is_reported(context: Context, tmp_path: Path) -> None:
     )
     with pytest.raises(ShaderError, match=r"a\.vert:1: link: "):
         library.program("a.vert", "a.frag")
+
+
+VALUE = record("Value", value=(4, "f4"))
+
+SCALE_FILES = {
+    "scale.glsl": '#include "common/factor.glsl"\nuniform float u_gain;\n'
+    "void run(int id) { o_value = a_value * factor() * u_gain; }\n",
+    "plain.glsl": "void run(int id) { o_value = a_value; }\n",
+    "common/factor.glsl": "float factor() { return 2.0; }\n",
+}
+
+
+class ReloadedKernel:
+    """A kernel with one record in and one out."""
+
+    def __init__(self, context: Context, root: Path) -> None:
+        self.root = root
+        self.library = make_library(context, root, SCALE_FILES)
+        self.kernel = Kernel(self.library, "scale.glsl", VALUE, inputs=[VALUE])
+        self.source = VertexArray(context, [Stream(Buffer(context, np.ones(1, VALUE.dtype)))])
+        self.source._sources["a_value"][0].buffer.write(np.ones(4, np.float32))
+        self.target = Buffer(context, 16, dtype=VALUE.dtype)
+        self.kernel.program["u_gain"] = 10.0
+
+    def value(self) -> float:
+        self.kernel.run(self.source, self.target)
+        return float(self.target.read()["value"][0, 0])
+
+    def change(self, name: str, text: str) -> list[str]:
+        write_shaders(self.root, {name: text})
+        return [str(message) for message in self.library.changed([name])]
+
+
+def test_the_same_request_is_the_same_program(context: Context, tmp_path: Path) -> None:
+    reloaded = ReloadedKernel(context, tmp_path)
+    again = Kernel(reloaded.library, "scale.glsl", VALUE, inputs=[VALUE])
+    other = Kernel(reloaded.library, "scale.glsl", VALUE, inputs=[VALUE], defines={"X": 1})
+    assert again.program is reloaded.kernel.program
+    assert other.program is not reloaded.kernel.program
+    assert reloaded.library.files == {"scale.glsl", "common/factor.glsl"}
+
+
+def test_a_changed_include_reaches_the_program(context: Context, tmp_path: Path) -> None:
+    reloaded = ReloadedKernel(context, tmp_path)
+    program, before = reloaded.kernel.program, reloaded.kernel.program.reflection
+    assert reloaded.value() == 20.0
+    assert reloaded.change("common/factor.glsl", "float factor() { return 3.0; }\n") == []
+    assert reloaded.value() == 30.0
+    assert reloaded.kernel.program is program
+    assert program.reflection is not before
+    assert sum(label.startswith("Program:") for label in context.live) == 1
+
+
+def test_an_error_keeps_the_running_program(context: Context, tmp_path: Path) -> None:
+    reloaded = ReloadedKernel(context, tmp_path)
+    before = reloaded.kernel.program.reflection
+    messages = reloaded.change("common/factor.glsl", "\nfloat factor() { return oops; }\n")
+    assert "oops" in messages[0]
+    assert all(message.startswith("common/factor.glsl:2: ") for message in messages)
+    assert [str(message) for message in reloaded.library.messages] == messages
+    assert reloaded.value() == 20.0
+    assert reloaded.kernel.program.reflection is before
+    assert reloaded.change("common/factor.glsl", SCALE_FILES["common/factor.glsl"].replace("2.0", "5.0")) == []
+    assert reloaded.library.messages == []
+    assert reloaded.value() == 50.0
+
+
+def test_a_missing_include_is_found_later(context: Context, tmp_path: Path) -> None:
+    reloaded = ReloadedKernel(context, tmp_path)
+    text = SCALE_FILES["scale.glsl"].replace("common/factor.glsl", "common/later.glsl")
+    assert reloaded.change("scale.glsl", text)[0].startswith("scale.glsl:1: cannot include 'common/later.glsl'")
+    assert reloaded.value() == 20.0
+    assert reloaded.change("common/later.glsl", "float factor() { return 7.0; }\n") == []
+    assert reloaded.value() == 70.0
+
+
+def test_a_uniform_of_another_type_drops_its_value(context: Context, tmp_path: Path) -> None:
+    reloaded = ReloadedKernel(context, tmp_path)
+    text = SCALE_FILES["scale.glsl"].replace("uniform float u_gain", "uniform vec4 u_gain")
+    assert reloaded.change("scale.glsl", text) == []
+    assert reloaded.value() == 0.0
+    reloaded.kernel.program["u_gain"] = (3, 0, 0, 0)
+    assert reloaded.value() == 6.0

@@ -1,13 +1,18 @@
-"""Skinning on the GPU against the reference in double precision, on made meshes."""
+"""Skinning and morph targets on the GPU against the reference in double precision."""
 
 import dataclasses
+from functools import cache
+from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
+from sinew.sim.animation.evaluate import evaluate_pose
 from sinew.sim.animation.palette import lbs_rows
 from sinew.sim.animation.pose import Pose
-from sinew.sim.assets.model import Skin
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel, Mesh, Skin, Targets
 from sinew.sim.characters import skinning as system
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.characters.skinning import SkinnedMesh
@@ -22,8 +27,7 @@ LBS, DQS, DQS_SCALE = SkinningMethod.LBS, SkinningMethod.DQS, SkinningMethod.DQS
 
 
 @ON_BOTH
-@pytest.mark.parametrize("influences", range(1, 9))
-@pytest.mark.parametrize("tangents", [False, True])
+@pytest.mark.parametrize(("influences", "tangents"), [(1, True), (4, False), (5, True), (8, True)])
 def test_every_number_of_influences(context: Context, library: ShaderLibrary, influences: int, tangents: bool) -> None:
     random = np.random.default_rng(influences)
     mesh, skin = cloud(500, random, tangents=tangents), random_skin(500, 30, influences, random)
@@ -47,9 +51,7 @@ def test_scaled_and_mirrored_joints(
 
 @ON_BOTH
 @pytest.mark.parametrize("method", SkinningMethod)
-def test_a_thousand_joints_through_the_same_program(
-    context: Context, library: ShaderLibrary, method: SkinningMethod
-) -> None:
+def test_a_thousand_joints(context: Context, library: ShaderLibrary, method: SkinningMethod) -> None:
     random = np.random.default_rng(8)
     mesh = cloud(5000, random)
     large, small = random_skin(5000, 1000, 4, random), random_skin(5000, 3, 4, random)
@@ -82,38 +84,6 @@ def test_signs_of_dual_quaternions_do_not_matter(
     np.testing.assert_allclose(skinned.read()["position"], before["position"], atol=1e-5)
 
 
-def test_half_turns_apart_take_the_shorter_way(context: Context, library: ShaderLibrary) -> None:
-    # Joint 0 turned by +100, joint 1 by -100 degrees about z: 160 degrees apart through 180, so the mean is 180.
-    random = np.random.default_rng(10)
-    angles = np.radians([100.0, -100.0]) / 2.0
-    orientations = np.stack([0 * angles, 0 * angles, np.sin(angles), np.cos(angles)], axis=1)
-    pose = pose_of(compose(np.zeros((2, 3)), orientations, np.ones((2, 3))))
-    mesh = cloud(64, random)
-    weights = np.tile(np.array([[0.5, 0.5, 0.0, 0.0]], np.float32), (64, 1))
-    skin = Skin(np.tile(np.array([[0, 1, 0, 0]], np.uint16), (64, 1)), weights, 2)
-    skinned = SkinnedMesh(context, library, mesh, skin)
-    skinned.skin(pose, DQS)
-    np.testing.assert_allclose(skinned.read()["position"][:, :3], mesh.positions * [-1, -1, 1], atol=1e-5)
-
-
-def test_volume_is_lost_by_linear_blending_only(context: Context, library: ShaderLibrary) -> None:
-    # A half turn about x shared by two joints: points off the axis collapse onto it, or keep their distance.
-    orientations = np.array([[0, 0, 0, 1], [np.sin(1.5), 0, 0, np.cos(1.5)]])
-    pose = pose_of(compose(np.zeros((2, 3)), orientations, np.ones((2, 3))))
-    mesh = cloud(64, np.random.default_rng(11))
-    skin = Skin(
-        np.tile(np.array([[0, 1, 0, 0]], np.uint16), (64, 1)),
-        np.tile(np.array([[0.5, 0.5, 0, 0]], np.float32), (64, 1)),
-        2,
-    )
-    skinned = SkinnedMesh(context, library, mesh, skin)
-    radius = np.linalg.norm(mesh.positions[:, 1:], axis=1)
-    for method, factor in ((LBS, np.cos(1.5)), (DQS, 1.0)):
-        skinned.skin(pose, method)
-        got = np.linalg.norm(skinned.read()["position"][:, 1:3], axis=1)
-        np.testing.assert_allclose(got, factor * radius, atol=1e-5)
-
-
 def test_flattened_joints_give_finite_normals(context: Context, library: ShaderLibrary) -> None:
     random = np.random.default_rng(12)
     mesh, skin = cloud(200, random), random_skin(200, 4, 1, random)
@@ -124,7 +94,7 @@ def test_flattened_joints_give_finite_normals(context: Context, library: ShaderL
     assert np.isfinite(skinned.read()["normal"]).all()
 
 
-def test_a_mesh_without_skin_is_its_own_result(context: Context, library: ShaderLibrary) -> None:
+def test_a_mesh_without_skin_is_unchanged(context: Context, library: ShaderLibrary) -> None:
     random = np.random.default_rng(13)
     mesh = cloud(50, random, tangents=True)
     skinned = SkinnedMesh(context, library, mesh, None)
@@ -133,7 +103,7 @@ def test_a_mesh_without_skin_is_its_own_result(context: Context, library: Shader
     np.testing.assert_allclose(skinned.read()["tangent"], mesh.tangents, atol=1e-6)
 
 
-def test_without_a_pose_the_bind_pose_is_there_from_the_start(context: Context, library: ShaderLibrary) -> None:
+def test_the_bind_pose_is_there_from_the_start(context: Context, library: ShaderLibrary) -> None:
     random = np.random.default_rng(14)
     mesh, skin = cloud(50, random), random_skin(50, 3, 3, random)
     skinned = SkinnedMesh(context, library, mesh, skin)
@@ -203,3 +173,74 @@ def test_palette_texels_are_what_the_shaders_read() -> None:
     np.testing.assert_array_equal(system.palette_texels(pose, LBS), lbs_rows(pose.palette))
     assert [system.palette_texels(pose, method).shape for method in SkinningMethod] == [(5, 3, 4), (5, 2, 4), (5, 5, 4)]
     assert all(system.palette_texels(pose, method).dtype == np.float32 for method in SkinningMethod)
+
+
+MORPH_VERTICES, MORPH_JOINTS = 4000, 10
+RUNS = [(0, MORPH_VERTICES), (0, 1), (MORPH_VERTICES - 1, 1), (100, 700), (500, 2000), (3000, 1000)]
+
+
+def morphing(random: np.random.Generator, *, tangents: bool) -> Mesh:
+    """A cloud with targets that overlap; two of them share a weight."""
+    firsts, counts = np.array(RUNS, np.int32).T
+    starts = (np.cumsum(counts) - counts).astype(np.int32)
+    deltas = np.zeros((int(counts.sum()), 3 if tangents else 2, 4), np.float32)
+    deltas[..., :3] = 0.5 * random.normal(size=(*deltas.shape[:2], 3))
+    names = tuple("abcde")
+    targets = Targets(
+        firsts, counts, starts, np.array([0, 1, 2, 3, 4, 3], np.int32), deltas, names, np.zeros(len(names))
+    )
+    return dataclasses.replace(cloud(MORPH_VERTICES, random, tangents=tangents), targets=targets)
+
+
+def weighed(pose: Pose, weights: list[float]) -> Pose:
+    """The pose with weights of the targets."""
+    return msgspec.structs.replace(pose, local=msgspec.structs.replace(pose.local, weights=np.array(weights)))
+
+
+@pytest.mark.parametrize("tangents", [False, True])
+@pytest.mark.parametrize("method", SkinningMethod)
+def test_morph_targets_before_skinning(
+    context: Context, library: ShaderLibrary, method: SkinningMethod, tangents: bool
+) -> None:
+    random = np.random.default_rng(4)
+    mesh, skin = morphing(random, tangents=tangents), random_skin(MORPH_VERTICES, MORPH_JOINTS, 4, random)
+    skinned = SkinnedMesh(context, library, mesh, skin)
+    for weights in ([0.0] * 5, [1.0, 0, 0, 0, 0], [0.3, 1.0, -1.0, 0.25, 0.5], [-0.5, 2.0, 0, 1e-9, 1.5]):
+        assert_equals_reference(skinned, mesh, skin, weighed(random_pose(MORPH_JOINTS, random), weights), method)
+
+
+def test_morph_targets_of_weight_zero_change_no_bit(context: Context, library: ShaderLibrary) -> None:
+    random = np.random.default_rng(4)
+    mesh, skin = morphing(random, tangents=False), random_skin(MORPH_VERTICES, MORPH_JOINTS, 4, random)
+    plain = SkinnedMesh(context, library, dataclasses.replace(mesh, targets=None), skin)
+    skinned = SkinnedMesh(context, library, mesh, skin)
+    pose = random_pose(MORPH_JOINTS, random)
+    plain.skin(pose)
+    skinned.skin(weighed(pose, [0.0] * 5))
+    np.testing.assert_array_equal(skinned.read()["position"], plain.read()["position"])
+
+
+ANIMATED = ("dude/dude.ezm", "clothsim_zup/ClothSim.ezm", "export/export.ezm")
+loaded = cache(load_model)
+
+
+def sample(assets: Path, name: str) -> CharacterModel:
+    path = assets / "ezm" / name
+    if not path.is_file():
+        pytest.skip(f"no sample model {name}")
+    return loaded(path)
+
+
+@pytest.mark.parametrize("method", SkinningMethod)
+@pytest.mark.parametrize("name", ANIMATED)
+def test_sample_characters_at_random_times(
+    context: Context, library: ShaderLibrary, assets: Path, name: str, method: SkinningMethod
+) -> None:
+    model = sample(assets, name)
+    skinned = SkinnedMesh(context, library, model.mesh, model.skin)
+    random = np.random.default_rng(len(name))
+    assert model.clips
+    for clip in model.clips:
+        for time in random.uniform(0.0, clip.duration, 3):
+            pose = evaluate_pose(model, clip, float(time), up_axis=model.default_up_axis)
+            assert_equals_reference(skinned, model.mesh, model.skin, pose, method)

@@ -53,19 +53,19 @@ def picture(
     return pixels
 
 
-def test_the_figure_walks(context: Context, golden: Golden) -> None:
+def test_the_character_walks(context: Context, golden: Golden) -> None:
     node = model_node("humanoid", clip="walk", skinning=SkinningMethod.DQS)
     golden("figure_walking", picture(context, node, 0.25, FIGURE, ViewSettings()))
 
 
-def test_bones_and_edges_of_the_figure(context: Context, golden: Golden) -> None:
+def test_bones_and_edges_of_the_character(context: Context, golden: Golden) -> None:
     view = ViewSettings(display=DisplayMode.SHADED_WIRE, bones=True, grid=False)
     close = Camera(target=(0.0, 1.35, 0.0), yaw=-30.0, pitch=5.0, distance=1.8)
     node = model_node("humanoid", clip="wave")
     golden("figure_bones", picture(context, node, 1.5, close, view, joint="upper_arm_r"))
 
 
-def test_weights_of_the_figure(context: Context, golden: Golden) -> None:
+def test_weights_of_the_character(context: Context, golden: Golden) -> None:
     view = ViewSettings(display=DisplayMode.WEIGHTS)
     node = model_node("humanoid", bind_pose=True)
     golden("figure_weights", picture(context, node, 0.0, FIGURE, view, joint="chest"))

@@ -29,14 +29,14 @@ def pytest_runtest_protocol(item):
 
 
 def draw_in_full(patch):
-    """Has no picture be a draft, however slow the machine is."""
+    """Draws every image in full, however slow the machine is."""
     for name in ("SLOW_PICTURE", "LONG_PICTURE"):
         patch.setattr(f"sinew.sim.render.progressive.scheduler.{name}", math.inf)
 
 
 @pytest.fixture
 def session(qtbot, tmp_path, monkeypatch):
-    """Editors with settings and recovery files of their own; slow pictures are never drafts."""
+    """Starts editors with settings and recovery files of their own; their images are never drafts."""
     monkeypatch.setenv("SINEW_CONFIG_DIR", str(tmp_path / "config"))
     draw_in_full(monkeypatch)
     session = Session(qtbot)
@@ -50,7 +50,7 @@ class Spinner:
     def waitExposed(self, window):
         """The engine, which is waited for next, is there only once the window is."""
 
-    def waitUntil(self, condition):
+    def waitUntil(self, condition, timeout=None):
         while not condition():
             QApplication.processEvents()
 
@@ -70,13 +70,16 @@ def one_editor(qapp, tmp_path_factory):
 
 @pytest.fixture
 def fresh(one_editor):
-    """The shared editor with nothing in it, no messages and no handles."""
+    """The shared editor with an empty scene, no messages, no handles and no panels below the timeline."""
     one_editor.playback.pause()
     if one_editor.handles.mode is not None:
         one_editor.handles.set_mode(one_editor.handles.mode)
-    one_editor.dialogs.choice = UnsavedAnswer.DISCARD
+    one_editor.dialogs.choice, one_editor.dialogs.path = UnsavedAnswer.DISCARD, None
     one_editor.files.new()
-    one_editor.panels.messages.model.clear()
+    one_editor.dialogs.asked.clear()
+    for panel in ("messages", "timings", "plots", "distance"):
+        one_editor.window.docks[panel].close()
+    one_editor.panels.messages.clear()
     picture(one_editor)
     return one_editor
 
@@ -94,6 +97,28 @@ def tiny(tmp_path):
 
 
 @pytest.fixture
-def editor(session, arm):
-    """An editor with the arm open."""
+def editor(fresh, arm, qtbot):
+    """The shared editor with the arm open."""
+    Session(qtbot).load(fresh, arm)
+    return fresh
+
+
+@pytest.fixture
+def own_editor(session, arm):
+    """An editor of this test alone, with the arm open."""
     return session.open(arm)
+
+
+@pytest.fixture
+def show(qtbot):
+    """Shows a widget in an active window of its own."""
+
+    def show_widget(widget, width=320, height=900):
+        qtbot.addWidget(widget)
+        widget.resize(width, height)
+        widget.show()
+        qtbot.waitExposed(widget)
+        widget.activateWindow()
+        return widget
+
+    return show_widget

@@ -1,4 +1,4 @@
-"""What tests of the whole editor share: answers instead of dialogs, a clock, pictures, and a mouse."""
+"""Helpers of tests of the whole editor: answers instead of dialogs, a clock, images of the viewport, and a mouse."""
 
 import gc
 import shutil
@@ -13,7 +13,10 @@ from sinew.app.editor.dialogs import Dialogs, OverwriteChoice
 from sinew.app.editor.editor import Editor
 from sinew.app.files.project_files import UnsavedAnswer
 from sinew.resources import path as resource
+from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.picking import project_points
+from sinew.sim.scene.scene import ParamRef
+from sinew.widgets.messages import Severity
 
 
 class Answers(Dialogs):
@@ -93,7 +96,7 @@ class Session:
         editor.window.resize(1000, 640)  # narrower than its panels need it would grow
         editor.window.show()
         self._qtbot.waitExposed(editor.window)
-        self._qtbot.waitUntil(lambda: editor.client.engine is not None)
+        self._qtbot.waitUntil(lambda: editor.client.engine is not None, timeout=60000)
         self._editors.append(editor)
         return editor
 
@@ -106,9 +109,9 @@ class Session:
         """Opens a file and waits until every model of it can be seen."""
         with self._qtbot.waitSignal(editor.files.opened, timeout=60000):
             editor.files.open(path)
-        self._qtbot.waitUntil(lambda: not editor.store.loading and not editor.task_loop.uploading, timeout=60000)
+        self._qtbot.waitUntil(lambda: not editor.store.loading and not editor.uploads.uploading, timeout=60000)
         editor.viewport.repaint()
-        self._qtbot.waitUntil(lambda: not editor.client.engine.pictures.postponed)
+        self._qtbot.waitUntil(lambda: not editor.client.engine.pictures.postponed, timeout=60000)
         QApplication.processEvents()
 
     def close(self, editor: Editor) -> None:
@@ -142,6 +145,48 @@ def picture(editor: Editor) -> np.ndarray:
     image = image.convertToFormat(QImage.Format.Format_RGBA8888)
     rows = np.frombuffer(image.constBits(), np.uint8).reshape(image.height(), image.bytesPerLine())
     return rows[:, : image.width() * 4].reshape(image.height(), image.width(), 4).copy()
+
+
+def trigger(editor: Editor, *action_ids: str) -> None:
+    for action_id in action_ids:
+        editor.window.actions_table[action_id].trigger()
+
+
+def set_values(editor: Editor, node: str, **values: object) -> None:
+    """Sets values of the settings of a node as one edit."""
+    kind = editor.document.scene.node(node).kind
+    editor.document.set_values({ParamRef(node, kind, name): value for name, value in values.items()})
+
+
+def add_cloth(editor: Editor, size: int = 8) -> str:
+    """Adds a square sheet of few particles; returns its node."""
+    node = editor.edits.add("cloth")
+    set_values(editor, node, columns=size, rows=size)
+    picture(editor)
+    return node
+
+
+def play(editor: Editor, steps: int) -> None:
+    """Plays simulation steps by the clock of the test, then draws; it keeps playing."""
+    if not editor.playback.playhead.playing:
+        editor.playback.toggle()
+    for _ in range(steps):
+        editor.playback._clock.now += STEP_TIME
+        editor.playback.tick()
+    picture(editor)
+    QApplication.processEvents()
+
+
+def positions(editor: Editor, node: str) -> np.ndarray:
+    """Positions of the particles of a simulated node, shape (N, 3)."""
+    with editor.viewport.gl_current():
+        return editor.client.engine.simulation.systems[node].arrays()["positions"].read().reshape(-1, 3)
+
+
+def messages(editor: Editor, severity: Severity | None = None) -> list[str]:
+    """Texts of the messages, or of those of one severity."""
+    listed = editor.panels.messages.messages
+    return [message.text for message in listed if severity in (None, message.severity)]
 
 
 def place_of(editor: Editor, world_point) -> QPointF:

@@ -33,8 +33,8 @@ from sinew.app.files.project_files import UnsavedAnswer
 from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Answers, Clock
 
-REMEMBERED, PATIENCE = 40, 30.0
-"""Events that are told of a failure, and how long anything may take [s]."""
+REMEMBERED, PATIENCE = 40, 60.0
+"""Events reported with a failure, and the longest time of anything [s]."""
 NODES_MAX = 40
 WRITTEN = (PROJECT_SUFFIX, ".png", ".csv", ".json")
 """Endings of files that are really written; renderings and exports are processes, for which there are other tests."""
@@ -87,7 +87,7 @@ class Monkey:
     Args:
         seed: Decides everything but how long things take.
         editor: The editor, with its GL errors reported.
-        clock: Its clock, which goes on a little with every event.
+        clock: Its clock, which advances with every event.
         files: What it may open, broken and missing ones too.
         folder: Where it may write.
     """
@@ -238,7 +238,7 @@ class Monkey:
             if isValid(handle):
                 self._sent("key up", lambda: QTest.keyRelease(handle, key, modifiers))
             return
-        # QTest would send the modifier and then the key, to a menu that the modifier closed: to what is gone.
+        # QTest would send the modifier and then the key, to a menu that the modifier closed.
         for held, name in MODIFIER_KEYS.items():
             if modifiers & held and isValid(handle):
                 self._sent(f"key {name.name}", lambda name=name: QTest.keyPress(handle, name))
@@ -340,7 +340,7 @@ class Monkey:
             if getattr(again, name) != now:
                 self._fail(f"a saved project has another {name}: {_difference(now, getattr(again, name))}")
         if document.selection.node is not None and not document.scene.has(document.selection.node):
-            self._fail(f"{document.selection.node} is selected and gone")
+            self._fail(f"{document.selection.node} is selected and does not exist")
 
     def _gone_to(self, index: int):
         stack = self._editor.document.undo_stack
@@ -356,7 +356,7 @@ class Monkey:
         end = time.monotonic() + PATIENCE
         pool = QThreadPool.globalInstance()  # of what becomes an edit when it is done
         while (
-            self._editor.files.busy or self._editor.store.loading or self._editor.task_loop.uploading
+            self._editor.files.busy or self._editor.store.loading or self._editor.uploads.uploading
             or pool.activeThreadCount()
         ):  # fmt: skip
             QApplication.processEvents()

@@ -7,42 +7,42 @@ from sinew.sim.cache.bake import Bake
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.timeline.tracks import CacheState
-from tests.gui.editor_harness import Session, picture
+from tests.gui.editor_harness import Session, add_cloth, messages, picture, play, positions
 
 
 @pytest.fixture
 def baked(fresh, arm, qtbot, tmp_path):
     """A small cloth on a short scene, baked."""
     Session(qtbot).load(fresh, arm)
-    fresh.edits.add("cloth")
-    cloth = fresh.document.selection.node
-    values = {ParamRef(cloth, "cloth", name): 8 for name in ("columns", "rows")}
-    fresh.document.set_values({**values, ParamRef(PLAYBACK, PLAYBACK, "end"): 10})
-    picture(fresh)
+    cloth = add_cloth(fresh)
+    fresh.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "end"), 10)
     fresh.baking.start()
-    assert not fresh.baking.busy, "an unsaved project has no place for it"
+    assert not fresh.baking.busy, "the project has no file"
     fresh.files.save_to(tmp_path / "a.sinew")
-    with qtbot.waitSignal(fresh.baking.ended, timeout=60000) as ended:
-        fresh.baking.start()
-    assert ended.args == ["Baked 20 steps of 1 node"]
+    assert result_of(fresh.baking, qtbot) == "Baked 20 steps of 1 node"
     return fresh, cloth, tmp_path / "a.sinew"
 
 
-def states(editor, steps):
-    """Positions of the cloth at steps, as scrubbing shows them."""
+def result_of(work, qtbot):
+    """Starts a job and returns what it reports at its end."""
+    with qtbot.waitSignal(work.ended, timeout=60000) as ended:
+        work.start()
+    return ended.args[0]
+
+
+def states(editor, node, steps):
+    """Positions of a node at steps that are scrubbed to."""
     found = []
     for step in steps:
         editor.playback.scrub(step / 60)
         picture(editor)
-        with editor.viewport.gl_current():
-            (system,) = editor.client.engine.simulation.systems.values()
-            found.append(system.arrays()["positions"].read().tobytes())
+        found.append(positions(editor, node).tobytes())
     return found
 
 
 def test_a_baked_node_is_shown_without_simulating_and_freed(baked, qtbot, monkeypatch):
     editor, cloth, path = baked
-    before = states(editor, (5, 13, 20))
+    before = states(editor, cloth, (5, 13, 20))
     bake = Bake(cache_folder(path))
     assert bake.steps(cloth) == range(1, 21)
     assert editor.document.scene.node(cloth).baked
@@ -51,16 +51,13 @@ def test_a_baked_node_is_shown_without_simulating_and_freed(baked, qtbot, monkey
     Session(qtbot).load(editor, path)
     (system,) = editor.client.engine.simulation.systems.values()
     monkeypatch.setattr(type(system), "step", lambda *_: pytest.fail("it was simulated"))
-    assert states(editor, (5, 13, 20)) == before, "at once, wherever the playhead goes"
+    assert states(editor, cloth, (5, 13, 20)) == before, "at once, wherever the playhead goes"
     assert not editor.playback._reported.stale
     editor.playback.restore(0.0)
-    editor.playback.toggle()
-    for _ in range(20):
-        editor.playback._clock.now += 1 / 60
-        editor.playback.tick()
+    play(editor, 20)
     editor.playback.pause()
-    assert states(editor, (20, 5, 13)) == [before[place] for place in (2, 0, 1)], "also while it plays"
-    assert editor.client.runner.cache.history.cached == [], "nothing of it is kept twice"
+    assert states(editor, cloth, (20, 5, 13)) == [before[place] for place in (2, 0, 1)], "also while it plays"
+    assert editor.client.runner.cache.history.cached == [], "no step is stored twice"
     editor.cached_bars.refresh()
     (row,) = editor.timeline.tracks.bars
     assert row.is_baked
@@ -77,12 +74,26 @@ def test_a_baked_node_is_shown_without_simulating_and_freed(baked, qtbot, monkey
     editor.baking.free()
     assert not editor.document.scene.node(cloth).baked
     editor.playback.scrub(20 / 60)
-    with qtbot.waitSignal(editor.seek.ended, timeout=60000):
-        editor.seek.start()
-    assert states(editor, (20,)) != before[2:]
+    result_of(editor.seek, qtbot)
+    assert states(editor, cloth, (20,)) != before[2:]
 
 
-def test_editing_what_is_baked_is_told_and_can_be_freed(baked, qtbot):
+def test_a_cancelled_bake_keeps_the_previous_one(baked, qtbot, monkeypatch):
+    editor, cloth, path = baked
+    monkeypatch.setattr("sinew.app.tasks.TURN", 0.0)  # one step a turn
+    files, ended = sorted(cache_folder(path).iterdir()), []
+    editor.baking.ended.connect(ended.append)
+    editor.baking.start()
+    qtbot.waitUntil(lambda: len(list(cache_folder(path).iterdir())) > len(files), timeout=60000)
+    assert editor.baking.busy
+    editor.cancel()
+    assert ended == ["Bake cancelled"]
+    assert not editor.baking.busy
+    assert sorted(cache_folder(path).iterdir()) == files
+    assert Bake(cache_folder(path)).steps(cloth) == range(1, 21)
+
+
+def test_an_outdated_bake_is_marked_and_can_be_detached(baked, qtbot):
     editor, cloth, _ = baked
     head, document = editor.panels.inspector.head, editor.document
     document.select(Selection(node=cloth))
@@ -114,10 +125,9 @@ def test_editing_what_is_baked_is_told_and_can_be_freed(baked, qtbot):
     assert head.note.isHidden()
 
 
-def test_another_node_leaves_bake_and_kept_steps_as_they_are(baked, qtbot):
-    """Adding, changing and removing it; what is kept of the cloth is shown at once, and baked from there."""
+def test_adding_and_removing_another_node_changes_neither_bake_nor_cached_steps(baked, qtbot):
     editor, cloth, _ = baked
-    before = states(editor, (5, 13, 20))
+    before = states(editor, cloth, (5, 13, 20))
     sparks = editor.edits.add("emitter.sparks")
     picture(editor)
     assert editor.baking.is_of_now(cloth)
@@ -125,10 +135,9 @@ def test_another_node_leaves_bake_and_kept_steps_as_they_are(baked, qtbot):
     editor.document.select(Selection(node=cloth))
     editor.baking.free()
     editor.playback.scrub(20 / 60)
-    with qtbot.waitSignal(editor.seek.ended, timeout=60000):
-        editor.seek.start()
+    result_of(editor.seek, qtbot)
     sparks = editor.edits.add("emitter.sparks")
-    assert scrubbed(editor, cloth, (5, 13, 20)) == before
+    assert states(editor, cloth, (5, 13, 20)) == before
     editor.cached_bars.refresh()
     bars = {bar.node: bar.spans for bar in editor.timeline.tracks.bars}
     assert bars[cloth] == ((0.0, pytest.approx(20 / 60), CacheState.CACHED),)
@@ -136,28 +145,17 @@ def test_another_node_leaves_bake_and_kept_steps_as_they_are(baked, qtbot):
     editor.document.remove_nodes([sparks])
     picture(editor)
     editor.document.select(Selection(node=cloth))
-    with qtbot.waitSignal(editor.baking.ended, timeout=60000) as ended:
-        editor.baking.start()
-    assert ended.args == ["Baked 20 steps of 1 node"]
-    assert scrubbed(editor, cloth, (5, 13, 20)) == before
+    assert result_of(editor.baking, qtbot) == "Baked 20 steps of 1 node"
+    assert states(editor, cloth, (5, 13, 20)) == before
 
 
-def scrubbed(editor, node, steps):
-    found = []
-    for step in steps:
-        editor.playback.scrub(step / 60)
-        picture(editor)
-        with editor.viewport.gl_current():
-            found.append(editor.client.engine.simulation.systems[node].arrays()["positions"].read().tobytes())
-    return found
-
-
-def test_a_damaged_row_is_told_once_and_what_follows_is_simulated(baked, qtbot):
+def test_damaged_and_missing_bakes_are_reported_and_simulated(baked, qtbot):
     editor, cloth, path = baked
-    before = states(editor, (13, 20))
+    before = states(editor, cloth, (5, 13, 20))
     (rows,) = cache_folder(path).glob("*.steps")
     offset, size = Bake(cache_folder(path)).index.nodes[cloth].rows[9]
-    data = bytearray(rows.read_bytes())
+    whole = rows.read_bytes()
+    data = bytearray(whole)
     data[offset + size // 2] ^= 4
     rows.write_bytes(data)
     editor.files.save_to(path)
@@ -168,68 +166,51 @@ def test_a_damaged_row_is_told_once_and_what_follows_is_simulated(baked, qtbot):
     editor.playback.scrub(20 / 60)
     with qtbot.waitSignal(editor.seek.ended, timeout=60000):
         editor.seek.catch_up()
-    assert states(editor, (13, 20)) == before
-    assert [message.text for message in editor.panels.messages.model.messages] == [
-        f"Cloth: step 10 of a.sinewcache/{rows.name} is damaged; the following steps are simulated"
-    ]
-
-
-def test_a_bake_that_is_missing_is_told_and_simulated(baked, qtbot):
-    editor, _, path = baked
-    before = states(editor, (5,))
-    editor.files.save_to(path)
+    assert states(editor, cloth, (13, 20)) == before[1:]
+    damaged = f"Cloth: step 10 of a.sinewcache/{rows.name} is damaged; the following steps are simulated"
+    assert messages(editor) == [damaged]
+    rows.write_bytes(whole)
     cache_folder(path).rename(path.with_name("elsewhere"))
+    editor.files.new()
     Session(qtbot).load(editor, path)
-    assert [m.text for m in editor.panels.messages.model.messages] == [
-        "Cloth: no baked steps in a.sinewcache; it is simulated"
-    ]
+    assert messages(editor) == ["Cloth: no baked steps in a.sinewcache; it is simulated"]
     editor.cached_bars.refresh()
     assert [row.is_baked for row in editor.timeline.tracks.bars] == [False]
-    assert states(editor, (5,)) != before
+    assert states(editor, cloth, (5,)) != before[:1]
     path.with_name("elsewhere").rename(cache_folder(path))
-    assert states(editor, (6, 5))[1:] == before, "once the playhead moves"
+    assert states(editor, cloth, (6, 5))[1:] == before[:1], "it is used once the playhead moves"
 
 
-def test_a_project_that_is_saved_under_another_name_takes_its_bake_along(baked, qtbot, tmp_path):
+def test_save_as_copies_the_bake(baked, qtbot, tmp_path):
     editor, cloth, path = baked
-    before = states(editor, (5,))
+    before = states(editor, cloth, (5,))
     other = tmp_path / "sub" / "b.sinew"
     other.parent.mkdir()
     editor.files.save_to(other)
     assert Bake(cache_folder(other)).steps(cloth) == Bake(cache_folder(path)).steps(cloth) == range(1, 21)
     Session(qtbot).load(editor, other)
-    assert states(editor, (5,)) == before
-    with qtbot.waitSignal(editor.baking.ended, timeout=60000):
-        editor.baking.start()
+    assert states(editor, cloth, (5,)) == before
+    result_of(editor.baking, qtbot)
     assert len(list(cache_folder(other).glob("*.steps"))) == 1, "baked anew"
     assert Bake(cache_folder(path)).state(cloth, 20) is not None, "the first one stays"
-    assert not editor.panels.messages.model.messages
+    assert not editor.panels.messages.messages
 
 
-def verified(editor, qtbot):
-    """What verifying tells."""
-    with qtbot.waitSignal(editor.verifying.ended, timeout=60000) as ended:
-        editor.verifying.start()
-    return ended.args[0]
-
-
-def test_a_bake_is_verified_beside_the_work_and_differences_are_told(baked, qtbot):
+def test_a_bake_is_verified_in_the_background(baked, qtbot):
     editor, cloth, _ = baked
-    shown = states(editor, (13,))
+    shown = states(editor, cloth, (13,))
     outcome = "Bake verified: 1 node, 20 steps, bit-identical"
     assert not editor.panels.messages.isVisible()
-    assert verified(editor, qtbot) == outcome
-    assert editor.panels.messages.isVisible(), "the outcome stays where it can be read"
-    assert outcome in [message.text for message in editor.panels.messages.model.messages]
-    assert states(editor, (13,)) == shown
+    assert result_of(editor.verifying, qtbot) == outcome
+    assert editor.panels.messages.isVisible(), "the outcome stays readable"
+    assert outcome in messages(editor)
+    assert states(editor, cloth, (13,)) == shown
     with qtbot.waitSignal(editor.verifying.progressed, timeout=60000):
         editor.verifying.start()
     editor.cancel()
     assert not editor.verifying.busy
     editor.document.set_value(ParamRef(cloth, "cloth", "wind"), (0.0, 0.0, 3.0))
-    reported = verified(editor, qtbot)
+    reported = result_of(editor.verifying, qtbot)
     assert "Bake not verified: Cloth: step 1 is the first that differs in its positions and velocities, by " in reported
     assert " m, at step 20 in particle " in reported
-    lines = [message.text for message in editor.panels.messages.model.messages]
-    assert reported in lines
-    assert "Cloth: its bake is out of date" in lines
+    assert {reported, "Cloth: its bake is out of date"} <= set(messages(editor))

@@ -1,4 +1,4 @@
-"""What is drawn as lines and points is selected by a click on it: strands, wires, springs, particles, marks."""
+"""Strands, threads, particles and marks are selected by a click on their lines and points."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from PySide6.QtCore import QPointF
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view import DisplayMode
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import Mouse, picture, place_of
+from tests.gui.editor_harness import Mouse, picture, place_of, positions, set_values
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def editor(fresh):
 
 
 def added(editor, name):
-    """Adds something to the empty scene, hides what came with it, and lets go of it."""
+    """Adds a node and selects nothing."""
     node = editor.edits.add(name)
     editor.document.select(Selection())
     picture(editor)
@@ -30,11 +30,6 @@ def step(editor, count):
         for index in range(count):
             editor.client.engine.step((index + 1) / 60.0)
         editor.client.engine.refresh(0.0)
-
-
-def positions(editor, node):
-    with editor.viewport.gl_current():
-        return editor.client.engine.simulation.systems[node].arrays()["positions"].read().reshape(-1, 3)
 
 
 def clicked(editor, place):
@@ -59,32 +54,39 @@ def test_a_strand_of_hair(editor):
     assert clicked(editor, QPointF(4.0, 4.0)) == Selection()
 
 
-@pytest.mark.parametrize("display", [DisplayMode.WIREFRAME, DisplayMode.SHADED])
-def test_a_thread_of_a_cloth(editor, display):
+def test_a_thread_of_a_cloth(editor):
     node = added(editor, "cloth")
-    editor.document.set_value(ParamRef("view", "view", "display"), display)
-    editor.frame_all()
-    picture(editor)
-    assert clicked(editor, place_of(editor, positions(editor, node)[5])) == Selection(node=node)
-    editor.document.set_value(ParamRef("view", "view", "display"), DisplayMode.SHADED)
+    for display in (DisplayMode.WIREFRAME, DisplayMode.SHADED):
+        editor.document.set_value(ParamRef("view", "view", "display"), display)
+        editor.document.select(Selection())
+        editor.frame_all()
+        picture(editor)
+        assert clicked(editor, place_of(editor, positions(editor, node)[5])) == Selection(node=node)
 
 
-@pytest.mark.parametrize(("blending", "look"), [("additive", "round"), ("alpha", "streak"), ("opaque", "round")])
-def test_a_particle(editor, blending, look):
-    node = added(editor, "emitter")
-    for name, value in (("blending", blending), ("look", look)):
-        editor.document.set_value(ParamRef(node, "emitter", name), value)
+def test_a_particle_and_the_star_of_its_emitter(editor):
+    node, hints = added(editor, "emitter"), []
+    editor.tools.hint.connect(hints.append)
     step(editor, 40)
     alive = positions(editor, node)
     alive = alive[np.isfinite(alive).all(axis=1)]
-    picture(editor)
     with editor.viewport.gl_current():
         star = editor.client.engine.views.marks()[0].position
     far = alive[np.argmax(np.linalg.norm(alive - star, axis=1))]
     place, mark = place_of(editor, far), place_of(editor, star)
-    assert np.hypot(place.x() - mark.x(), place.y() - mark.y()) > 20.0, "it is not the star that is clicked"
-    assert clicked(editor, place) == Selection(node=node)
-    assert clicked(editor, mark) == Selection(node=node)
+    assert np.hypot(place.x() - mark.x(), place.y() - mark.y()) > 20.0, "the star is elsewhere"
+    for blending, look in (("additive", "round"), ("alpha", "streak"), ("opaque", "round")):
+        set_values(editor, node, blending=blending, look=look)
+        picture(editor)
+        for clicked_place in (place, mark):
+            editor.document.select(Selection())
+            assert clicked(editor, clicked_place) == Selection(node=node)
+    editor.document.select(Selection())
+    Mouse(editor.viewport).hover(mark)
+    assert hints[-1] == "Emitter: click to select"
+    editor.document.set_value(ParamRef(node, "node", "visible"), False)
+    picture(editor)
+    assert clicked(editor, mark) == Selection()
 
 
 def test_the_mark_of_a_light(editor):

@@ -1,4 +1,4 @@
-"""What the mouse and the keys do to a cloth in the whole editor."""
+"""Cloth and the mouse in the whole editor: marks, pulling, selecting and pinning particles, handles, contacts."""
 
 import numpy as np
 import pytest
@@ -8,10 +8,8 @@ from PySide6.QtTest import QTest
 from sinew.sim.kinds.cloth.settings import PinPreset
 from sinew.sim.render.render_view import ParticleRef
 from sinew.sim.scene.clock import STEP_TIME
-from sinew.sim.scene.playback import LoopMode
-from sinew.sim.scene.playhead import Playhead
-from sinew.sim.scene.scene import PLAYBACK, ParamRef
-from tests.gui.editor_harness import Mouse, Session, picture, place_of
+from sinew.sim.scene.scene import ParamRef
+from tests.gui.editor_harness import Mouse, Session, add_cloth, picture, place_of
 
 COLUMNS = ROWS = 12
 LOWER_LEFT = COLUMNS * (ROWS - 1)
@@ -20,15 +18,12 @@ SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 
 class Stage:
-    """An editor with one small cloth that fills the viewport, and a clock that stands."""
+    """An editor with one small cloth that fills the viewport."""
 
     def __init__(self, editor):
         self.editor, self.clock = editor, editor.playback._clock
         self.playback, self.document = self.editor.playback, self.editor.document
-        self.editor.edits.add("cloth")
-        self.node = self.document.scene.of_kind("cloth")[0].id
-        for name, value in (("columns", COLUMNS), ("rows", ROWS)):
-            self.document.set_value(ParamRef(self.node, "cloth", name), value)
+        self.node = add_cloth(editor, COLUMNS)
         self.document.undo_stack.clear()
         picture(self.editor)
         self.editor.frame_all()
@@ -88,12 +83,12 @@ def armed(fresh, arm, qtbot):
 # --- hover ------------------------------------------------------------------------------------------------
 
 
-def test_the_particle_under_the_mouse_is_marked_and_named(stage, qtbot):
+def test_the_particle_under_the_mouse_is_marked(stage, qtbot):
     hints = []
     stage.editor.tools.hint.connect(hints.append)
     bare = picture(stage.editor)
     stage.mouse.hover(stage.pixel(MIDDLE))
-    qtbot.waitUntil(lambda: stage.marks.hovered is not None)
+    qtbot.waitUntil(lambda: stage.marks.hovered is not None, timeout=60000)
     assert stage.marks.hovered == ParticleRef(stage.node, MIDDLE)
     assert f"Particle {MIDDLE}" in hints[-1]
     changed = np.argwhere((picture(stage.editor) != bare).any(axis=2)).mean(axis=0)
@@ -102,15 +97,6 @@ def test_the_particle_under_the_mouse_is_marked_and_named(stage, qtbot):
     stage.editor.viewport.left.emit()
     assert stage.marks.hovered is None
     np.testing.assert_array_equal(picture(stage.editor), bare)
-
-
-def test_hovering_reads_three_particles_and_not_the_cloth(stage, monkeypatch):
-    places = {particle: stage.pixel(particle) for particle in range(MIDDLE, MIDDLE + 4)}
-    monkeypatch.setattr(type(stage.cloth), "positions", lambda _: pytest.fail("read the whole cloth"))
-    for particle, place in places.items():
-        stage.mouse.hover(place)
-        stage.editor.kind_panels["cloth"].tool.look()
-        assert stage.marks.hovered == ParticleRef(stage.node, particle)
 
 
 def test_a_collider_in_front_hides_the_particles_behind_it(stage):
@@ -128,7 +114,7 @@ def test_a_collider_in_front_hides_the_particles_behind_it(stage):
 # --- pulling ----------------------------------------------------------------------------------------------
 
 
-def test_a_pulled_particle_follows_the_mouse_while_playing_and_is_let_go(stage):
+def test_a_pulled_particle_follows_the_mouse_until_release(stage):
     stage.playback.toggle()
     start = stage.pixel(LOWER_LEFT)
     target = start + QPointF(-40.0, -60.0)
@@ -145,21 +131,7 @@ def test_a_pulled_particle_follows_the_mouse_while_playing_and_is_let_go(stage):
     assert stage.document.undo_stack.count() == 0
 
 
-def test_a_pull_does_not_jump_when_it_begins_beside_the_particle(stage):
-    stage.playback.toggle()
-    before = stage.positions()[LOWER_LEFT]
-    press = stage.pixel(LOWER_LEFT) + QPointF(3.0, -3.0)
-    stage.mouse.press(press)
-    stage.mouse.move(press + QPointF(0.0, -5.0))
-    assert stage.editor.stepper.grab.particle == LOWER_LEFT
-    stage.mouse.move(press)
-    assert np.allclose(stage.editor.stepper.grab.hand, before, atol=1e-6)
-    stage.run(20)
-    assert np.allclose(stage.positions()[LOWER_LEFT], before, atol=1e-4)
-    stage.mouse.release(press)
-
-
-def test_pulling_a_held_cloth_simulates_only_while_the_button_is_down(stage):
+def test_pulling_while_paused_simulates_until_release_or_escape(stage):
     start = stage.pixel(LOWER_LEFT)
     stage.run(5)
     assert stage.steps == 0
@@ -174,30 +146,27 @@ def test_pulling_a_held_cloth_simulates_only_while_the_button_is_down(stage):
     stage.run(5)
     assert stage.steps == 30
     np.testing.assert_array_equal(stage.positions(), rest)
-
-
-def test_escape_lets_go(stage):
     start = stage.pixel(LOWER_LEFT)
     stage.mouse.press(start)
     stage.mouse.move(start + QPointF(0.0, -50.0))
     QTest.keyClick(stage.editor.viewport, Qt.Key.Key_Escape)
     assert stage.editor.stepper.grab is None
     stage.run(3)
-    assert stage.steps == 0
+    assert stage.steps == 30
 
 
-@pytest.mark.parametrize("way", [QPointF(900.0, 400.0), QPointF(-2500.0, 0.0), QPointF(0.0, 3000.0)])
-def test_a_pull_far_beyond_what_the_cloth_can_reach_does_not_break_it(stage, way):
+def test_a_pull_far_beyond_reach_does_not_break_the_cloth(stage):
+    way = QPointF(-2500.0, 0.0)
     stage.playback.toggle()
     start = stage.pixel(LOWER_LEFT)
     stage.mouse.press(start)
     stage.mouse.move(start + way)
-    stage.run(90)
+    stage.run(30)
     with stage.editor.viewport.gl_current():
         stage.cloth.check()
     assert not stage.cloth.stopped
     stage.mouse.release(start + way)
-    stage.run(90)
+    stage.run(30)
     with stage.editor.viewport.gl_current():
         stage.cloth.check()
     assert not stage.cloth.stopped
@@ -205,7 +174,7 @@ def test_a_pull_far_beyond_what_the_cloth_can_reach_does_not_break_it(stage, way
     assert np.abs(stage.positions()).max() < 10.0
 
 
-# --- choosing and pinning ---------------------------------------------------------------------------------
+# --- selecting and pinning --------------------------------------------------------------------------------
 
 
 def around(stage, particles):
@@ -214,7 +183,7 @@ def around(stage, particles):
     return QPointF(*low), QPointF(*high)
 
 
-def test_the_rubber_band_chooses_what_is_inside_and_shows_it(stage):
+def test_the_rubber_band_selects_particles(stage):
     bare = picture(stage.editor)
     corner = [0, 1, COLUMNS, COLUMNS + 1]
     stage.shift.drag(*around(stage, corner))
@@ -226,19 +195,7 @@ def test_the_rubber_band_chooses_what_is_inside_and_shows_it(stage):
     assert stage.marks.count == 0
 
 
-def test_the_rubber_band_is_seen_while_it_is_spanned_and_escape_gives_it_up(stage):
-    start, end = around(stage, [0, 1])
-    stage.shift.press(start)
-    stage.shift.move(end)
-    band = stage.editor.kind_panels["cloth"].tool._band
-    assert band.isVisible()
-    assert (band.box.topLeft() - start).manhattanLength() < 1e-9
-    QTest.keyClick(stage.editor.viewport, Qt.Key.Key_Escape)
-    assert not band.isVisible()
-    assert stage.marks.count == 0
-
-
-def test_shift_click_chooses_one_more_or_less_and_a_click_none(stage):
+def test_shift_click_adds_and_removes_a_particle_and_a_click_clears(stage):
     for particle in (MIDDLE, MIDDLE + 2):
         stage.shift.click(stage.pixel(particle))
     assert stage.marks.chosen == {stage.node: (MIDDLE, MIDDLE + 2)}
@@ -249,23 +206,23 @@ def test_shift_click_chooses_one_more_or_less_and_a_click_none(stage):
     assert stage.document.selection.node == stage.node
 
 
-def test_another_number_of_particles_ends_the_choice(stage):
-    stage.shift.click(stage.pixel(MIDDLE))
-    stage.document.set_value(ParamRef(stage.node, "cloth", "columns"), COLUMNS + 1)
-    assert stage.marks.count == 0
-    picture(stage.editor)
-
-
-def test_the_choice_survives_an_edit_of_the_fabric_and_the_end_of_its_cloth(stage):
+def test_the_selection_ends_with_its_particles(stage):
     stage.shift.click(stage.pixel(MIDDLE))
     stage.document.set_value(ParamRef(stage.node, "cloth", "density"), 0.5)
     assert stage.marks.count == 1
-    stage.trigger("edit.delete")
+    stage.document.set_value(ParamRef(stage.node, "cloth", "columns"), COLUMNS + 1)
     assert stage.marks.count == 0
+    picture(stage.editor)
+    stage.trigger("edit.delete")
     picture(stage.editor)
 
 
-def test_p_pins_the_particle_under_the_mouse_as_one_entry_and_lets_it_go(stage):
+def test_p_pins_and_unpins_the_particle_under_the_mouse(stage):
+    hints = []
+    stage.editor.tools.hint.connect(hints.append)
+    stage.trigger("simulate.pin")
+    assert "Shift+Drag" in hints[-1], "no particle is marked"
+    assert stage.document.undo_stack.count() == 0
     stage.hover(MIDDLE)
     stage.trigger("simulate.pin")
     picture(stage.editor)
@@ -282,8 +239,8 @@ def test_p_pins_the_particle_under_the_mouse_as_one_entry_and_lets_it_go(stage):
     assert stage.cloth.pins.flags[MIDDLE]
 
 
-def test_p_pins_all_that_is_chosen_first_and_lets_all_of_it_go_then(stage):
-    row = [0, 1, 2]  # the first one is held already, as an upper corner
+def test_p_pins_and_unpins_all_selected_particles(stage):
+    row = [0, 1, 2]  # the first one is pinned already, as an upper corner
     stage.shift.drag(*around(stage, row))
     assert stage.marks.chosen == {stage.node: tuple(row)}
     stage.trigger("simulate.pin")
@@ -299,42 +256,11 @@ def test_p_pins_all_that_is_chosen_first_and_lets_all_of_it_go_then(stage):
     assert stage.settings.pin_list == ""
 
 
-def test_p_without_a_particle_changes_nothing_and_says_why(stage):
-    hints = []
-    stage.editor.tools.hint.connect(hints.append)
-    stage.trigger("simulate.pin")
-    assert stage.document.undo_stack.count() == 0
-    assert "Shift+Drag" in hints[-1]
-
-
-def test_a_particle_pinned_in_flight_stays_where_it_was(stage):
-    stage.playback.toggle()
-    stage.run(20)
-    place = stage.positions()[MIDDLE]
-    stage.hover(MIDDLE)
-    stage.trigger("simulate.pin")
-    stage.run(30)
-    assert np.allclose(stage.positions()[MIDDLE], place, atol=1e-5)
-    assert stage.steps == 50  # nothing started anew
-
-
 # --- the context menu -------------------------------------------------------------------------------------
 
 
 def entries(menu):
     return {action.text().replace("&", ""): action for action in menu.actions() if action.text()}
-
-
-def test_a_right_click_selects_the_cloth_and_offers_its_pins(stage):
-    stage.editor.edits.select()
-    menu = stage.editor.menu.menu_at(stage.pixel(MIDDLE))
-    assert stage.document.selection.node == stage.node
-    offered = entries(menu)
-    assert {"Pin This Particle", "Pins", "Reset Simulation", "Frame Selection", "Delete"} <= set(offered)
-    offered["Pin This Particle"].trigger()
-    picture(stage.editor)
-    assert stage.cloth.pins.flags[MIDDLE]
-    assert "Unpin This Particle" in entries(stage.editor.menu.menu_at(stage.pixel(MIDDLE)))
 
 
 def test_a_pin_preset_of_the_menu_replaces_all_pins_as_one_entry(stage):
@@ -353,12 +279,6 @@ def test_a_pin_preset_of_the_menu_replaces_all_pins_as_one_entry(stage):
     assert stage.settings.pin_list == str(MIDDLE)
 
 
-def test_a_right_click_beside_everything_offers_what_can_be_added(stage):
-    menu = stage.editor.menu.menu_at(QPointF(5.0, 200.0))
-    assert stage.document.selection.node is None
-    assert "Cloth" in entries(entries(menu)["Add"].menu())
-
-
 # --- the clock --------------------------------------------------------------------------------------------
 
 
@@ -369,31 +289,7 @@ def simulated(stage, steps=10):
     assert stage.steps == steps
 
 
-def test_the_timeline_plays_steps_and_starts_anew_without_a_clip(stage):
-    timeline = stage.editor.timeline
-    first, play, step = timeline.transport.buttons[0], timeline.transport.buttons[4], timeline.transport.buttons[5]
-    rest = stage.positions()
-    step.click()
-    assert stage.steps == 2, "a frame of 1/30 s"
-    play.click()
-    stage.run(5)
-    assert stage.steps == 7
-    play.click()
-    stage.run(5)
-    assert stage.steps == 7
-    assert stage.editor.window._simulation.text().endswith("step 7, paused")
-    assert not np.array_equal(stage.positions(), rest)
-    first.click()
-    assert stage.steps == 0
-    np.testing.assert_array_equal(stage.positions(), rest)
-
-
-def test_a_scene_without_a_clip_that_plays_once_does_not_end(stage):
-    stage.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "loop"), LoopMode.ONCE)
-    simulated(stage)
-
-
-def test_going_back_to_the_start_resets_and_other_places_hold(armed):
+def test_a_scrub_to_the_start_resets_and_others_hold(armed):
     stage = armed
     rest = stage.positions()
     simulated(stage)
@@ -405,28 +301,6 @@ def test_going_back_to_the_start_resets_and_other_places_hold(armed):
     stage.editor.timeline.ruler.scrub_to(0.0)
     assert stage.steps == 0
     np.testing.assert_array_equal(stage.positions(), rest)
-
-
-def test_the_first_frame_resets_even_where_the_playhead_is_there_already(armed):
-    stage = armed
-    start = stage.pixel(LOWER_LEFT)
-    stage.mouse.press(start)
-    stage.mouse.move(start + QPointF(0.0, -40.0))
-    stage.run(10)
-    stage.mouse.release(start + QPointF(0.0, -40.0))
-    assert (stage.steps, stage.playback.playhead.time) == (10, 0.0)
-    stage.trigger("play.first")
-    assert stage.steps == 0
-
-
-def test_selecting_something_else_does_not_reset(armed):
-    stage = armed
-    simulated(stage)
-    stage.playback.set_playhead(Playhead())
-    stage.editor.edits.select(stage.document.scene.of_kind("model")[0].id)
-    stage.editor.edits.select()
-    stage.document.set_value(ParamRef(stage.document.scene.of_kind("model")[0].id, "model", "bind_pose"), True)
-    assert stage.steps == 10
 
 
 # --- handles of colliders ---------------------------------------------------------------------------------
@@ -441,7 +315,7 @@ def add_sphere(stage, place):
     return sphere
 
 
-def test_a_sphere_is_pushed_into_a_moving_cloth_by_its_handle_as_one_entry(stage):
+def test_a_sphere_is_pushed_into_a_moving_cloth_as_one_edit(stage):
     behind = stage.positions()[MIDDLE] + [0.0, 0.0, -0.8]
     sphere = add_sphere(stage, behind)
     stage.trigger("handle.move")
@@ -469,34 +343,24 @@ def test_a_sphere_is_pushed_into_a_moving_cloth_by_its_handle_as_one_entry(stage
     assert np.allclose(stage.document.scene.node(sphere).transform.position, behind)
 
 
-@pytest.mark.parametrize("mode", ["move", "rotate", "scale"])
-def test_escape_takes_a_handle_back_while_playing(stage, mode):
+def test_escape_cancels_the_drag_of_a_handle_while_playing(stage):
     sphere = add_sphere(stage, stage.positions()[MIDDLE] + [0.0, 0.0, 0.8])
-    before = stage.document.scene.node(sphere)
-    stage.trigger(f"handle.{mode}")
+    before, actions = stage.document.scene.node(sphere), stage.editor.window.actions_table
     stage.playback.toggle()
-    stage.run(2)
-    handles = stage.editor.handles._handles()
-    place = QPointF(*handles.view.pixels(handles.curve(1))[-1])
-    stage.mouse.press(place)
-    stage.mouse.move(place + QPointF(20.0, 20.0))
-    stage.run(2)
-    assert stage.document.scene.node(sphere) != before
-    QTest.keyClick(stage.editor.viewport, Qt.Key.Key_Escape)
-    stage.run(2)
-    assert stage.document.scene.node(sphere) == before
-    assert stage.document.undo_stack.count() == 0
-
-
-def test_the_toolbar_shows_which_handles_are_on(stage):
-    actions = stage.editor.window.actions_table
-    stage.trigger("handle.move")
-    assert [actions[f"handle.{name}"].isChecked() for name in ("move", "rotate", "scale")] == [True, False, False]
-    stage.trigger("handle.scale")
-    assert [actions[f"handle.{name}"].isChecked() for name in ("move", "rotate", "scale")] == [False, False, True]
-    stage.trigger("handle.scale")
-    assert not actions["handle.scale"].isChecked()
-    assert stage.editor.handles.mode is None
+    for mode in ("move", "rotate", "scale"):
+        stage.trigger(f"handle.{mode}")
+        assert [one for one in ("move", "rotate", "scale") if actions[f"handle.{one}"].isChecked()] == [mode]
+        stage.run(2)
+        handles = stage.editor.handles._handles()
+        place = QPointF(*handles.view.pixels(handles.curve(1))[-1])
+        stage.mouse.press(place)
+        stage.mouse.move(place + QPointF(20.0, 20.0))
+        stage.run(2)
+        assert stage.document.scene.node(sphere) != before
+        QTest.keyClick(stage.editor.viewport, Qt.Key.Key_Escape)
+        stage.run(2)
+        assert stage.document.scene.node(sphere) == before
+        assert stage.document.undo_stack.count() == 0
 
 
 def middle_of(stage, node):
@@ -504,7 +368,7 @@ def middle_of(stage, node):
     return (box.lo + box.hi) / 2.0
 
 
-def test_handles_of_a_collider_on_a_bone_of_a_scaled_model_are_where_it_is_and_move_it_there(armed):
+def test_handles_follow_a_collider_on_a_bone_of_a_scaled_model(armed):
     stage = armed
     model = stage.document.scene.of_kind("model")[0]
     stage.document.set_value(ParamRef(model.id, "transform", "scale"), (2.0, 2.0, 2.0))
@@ -529,10 +393,10 @@ def test_handles_of_a_collider_on_a_bone_of_a_scaled_model_are_where_it_is_and_m
 # --- contacts ---------------------------------------------------------------------------------------------
 
 
-def test_marks_of_contacts_are_where_the_cloth_touches_and_nowhere_else(stage):
+def test_contacts_are_marked(stage):
     place = stage.positions()[MIDDLE] + [0.0, 0.0, -0.25]
     add_sphere(stage, place)
-    simulated(stage, 60)
+    simulated(stage, 40)
     stage.editor.edits.set_view("solids", False)
     bare = picture(stage.editor)
     stage.trigger("overlay.contacts")

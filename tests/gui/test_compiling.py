@@ -1,4 +1,4 @@
-"""Shaders are compiled beside the editor: what is new starts when it is ready, and the next start compiles nothing."""
+"""Shaders are compiled in the background: a new node starts when they are ready, and the next start compiles none."""
 
 import threading
 
@@ -16,7 +16,7 @@ PATIENCE = 300_000
 
 @pytest.fixture
 def built(monkeypatch):
-    """Programs that were compiled in the thread of the window, and beside."""
+    """Names of compiled programs: True for those of the GUI thread, False for those of other threads."""
     found = {True: [], False: []}
     build = program.build_program
 
@@ -31,7 +31,7 @@ def built(monkeypatch):
 
 @pytest.fixture
 def slow(monkeypatch):
-    """Compiling that waits until it is let go on."""
+    """Compiling waits for this event."""
     go, compile_it = threading.Event(), Precompiler._compile
 
     def wait(self, *arguments):
@@ -61,11 +61,11 @@ def picture_once(editor):
     QApplication.processEvents()
 
 
-def test_a_new_cloth_is_compiled_beside_and_starts_when_it_is_ready(session, qtbot, monkeypatch, built, slow):
+def test_a_new_cloth_starts_when_it_is_compiled(session, qtbot, monkeypatch, built, slow):
     monkeypatch.setattr("sinew.app.viewport.renderer._LONG", 0.0)
     editor = started(session)
     reported = []
-    editor.client.preparing.connect(lambda text, _: reported.append(text))
+    editor.tasks.progressed.connect(lambda text, *_: reported.append(text))
     node = added(editor)
     assert editor.client.is_compiling
     assert editor.client.engine.simulation.systems.get(node.id) is None
@@ -73,7 +73,7 @@ def test_a_new_cloth_is_compiled_beside_and_starts_when_it_is_ready(session, qtb
     for _ in range(3):
         editor.playback.tick()
         picture_once(editor)
-    assert editor.client.engine.simulation.systems.get(node.id) is None, "the window goes on without it"
+    assert editor.client.engine.simulation.systems.get(node.id) is None, "the window works without it"
     editor.playback.pause()
     qtbot.waitUntil(lambda: f"Compiling shaders for {node.name}" in reported, timeout=PATIENCE)
     slow.set()
@@ -84,7 +84,7 @@ def test_a_new_cloth_is_compiled_beside_and_starts_when_it_is_ready(session, qtb
     assert "cloth/step.glsl" in built[False]
     assert [name for name in built[True] if name.startswith("cloth/")] == []
     qtbot.waitUntil(lambda: reported[-1] == "", timeout=PATIENCE)
-    assert not editor.panels.messages.model.messages
+    assert not editor.panels.messages.messages
 
 
 def test_the_second_start_compiles_nothing(session, qtbot, built):
@@ -104,25 +104,7 @@ def test_the_second_start_compiles_nothing(session, qtbot, built):
     assert [name for name in built[True] + built[False] if name.startswith(("cloth/", "viewport/"))] == []
 
 
-def test_giving_up_starts_it_at_once(session, slow, qtbot):
-    editor = started(session)
-    node = added(editor)
-    assert editor.client.engine.simulation.systems.get(node.id) is None
-    editor.cancel()
-    picture_once(editor)
-    assert not editor.client.is_compiling
-    assert editor.client.engine.simulation.systems.get(node.id) is not None
-
-
-def test_closing_ends_it(session, qtbot, slow):
-    editor = started(session)
-    added(editor)
-    slow.set()
-    session.close(editor)
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("background")]
-
-
-def test_simulating_to_the_playhead_waits_for_it(session, qtbot, slow):
+def test_a_seek_waits_for_compiling_and_cancel_and_close_end_it(session, qtbot, slow):
     editor = started(session)
     node = added(editor)
     editor.playback.scrub(0.1)
@@ -134,3 +116,16 @@ def test_simulating_to_the_playhead_waits_for_it(session, qtbot, slow):
         pass
     assert ended.args[0].startswith("Simulated 6 steps")
     assert editor.client.engine.simulation.systems[node.id].cloth.step_count == 6
+    slow.clear()
+    sparks = editor.edits.add("emitter")
+    picture_once(editor)
+    assert editor.client.engine.simulation.systems.get(sparks) is None
+    editor.cancel()
+    picture_once(editor)
+    assert not editor.client.is_compiling
+    assert editor.client.engine.simulation.systems.get(sparks) is not None, "it starts at once"
+    editor.edits.add("hair")
+    picture_once(editor)
+    slow.set()
+    session.close(editor)
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("background")]

@@ -1,4 +1,4 @@
-"""What other programs write while it is open here: projects are asked about, models, images, shaders read anew."""
+"""Changes by other programs: a question about projects; models, images and shaders are read again."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from sinew.app.files.project_files import UnsavedAnswer
 from sinew.app.files.recovery import RecoveryStore
 from sinew.app.files.settings_store import data_folder
 from sinew.app.files.unknown_content import UnknownContent
-from sinew.sim.assets.gltf.container import split_file
+from sinew.sim.assets.gltf.file import split_file
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.hair.settings import HairSettings
 from sinew.sim.kinds.light.settings import LightSettings
@@ -79,7 +79,7 @@ def project(tmp_path):
 @pytest.fixture
 def editor(session, project):
     editor = session.open(project)
-    editor.disk_changes.watch._watcher.blockSignals(True)  # a disk that tells nothing
+    editor.disk_changes.watch._watcher.blockSignals(True)  # file systems without notifications
     return editor
 
 
@@ -119,18 +119,7 @@ def test_contents_are_compared_not_times(editor, project):
     assert stored(project) == 3.0
 
 
-def test_the_user_goes_on_with_what_is_on_the_disk(editor, project, qtbot):
-    write(project, 2.0)
-    editor.document.set_value(INTENSITY, 3.0)
-    editor.files.save()
-    press(editor, "Reload")
-    qtbot.waitUntil(lambda: shown(editor) == 2.0, timeout=PATIENCE)
-    assert captions(editor) == []
-    assert not editor.document.modified
-    assert editor.dialogs.asked == []
-
-
-def test_the_user_saves_to_another_file(editor, project):
+def test_a_changed_project_is_reloaded_or_saved_elsewhere_and_not_overwritten(editor, project, qtbot):
     write(project, 2.0)
     editor.document.set_value(INTENSITY, 3.0)
     editor.files.save()
@@ -138,19 +127,20 @@ def test_the_user_saves_to_another_file(editor, project):
     press(editor, "Save As…")
     assert (stored(project), stored(project.with_name("mine.sinew"))) == (2.0, 3.0)
     assert captions(editor) == []
-
-
-def test_closing_does_not_overwrite_either(editor, project):
-    write(project, 2.0)
-    editor.document.set_value(INTENSITY, 3.0)
+    write(project.with_name("mine.sinew"), 4.0)
+    editor.document.set_value(INTENSITY, 5.0)
     editor.dialogs.choice = UnsavedAnswer.SAVE
     editor.window.close()
     assert editor.window.isVisible()
-    assert stored(project) == 2.0
+    assert stored(project.with_name("mine.sinew")) == 4.0
     assert captions(editor) == ["Save Anyway", "Reload", "Save As…"]
+    press(editor, "Reload")
+    qtbot.waitUntil(lambda: shown(editor) == 4.0, timeout=PATIENCE)
+    assert captions(editor) == []
+    assert not editor.document.modified
 
 
-def test_a_changed_project_is_offered_once_when_the_user_comes_back(editor, project, qtbot):
+def test_a_change_is_offered_once_when_the_window_is_activated(editor, project, qtbot):
     write(project, 2.0)
     qtbot.wait(400)
     assert captions(editor) == []
@@ -160,12 +150,12 @@ def test_a_changed_project_is_offered_once_when_the_user_comes_back(editor, proj
     press(editor, "Keep Mine")
     turn_to(editor)
     qtbot.wait(400)
-    assert captions(editor) == [], "the same content is asked about once"
+    assert captions(editor) == [], "one question for the same content"
     editor.document.set_value(INTENSITY, 3.0)
     assert not editor.files.save(), "but is not overwritten"
 
 
-def test_what_is_saved_here_is_no_change(editor, project, qtbot):
+def test_saves_of_this_window_are_no_changes(editor, project, qtbot):
     for value in (2.0, 3.0, 4.0):
         editor.document.set_value(INTENSITY, value)
         turn_to(editor)
@@ -177,10 +167,10 @@ def test_what_is_saved_here_is_no_change(editor, project, qtbot):
     turn_to(editor)
     qtbot.wait(400)
     assert captions(editor) == []
-    assert editor.files.save(), "a file that is gone is written again"
+    assert editor.files.save(), "a deleted file is written again"
 
 
-def test_a_recovered_project_does_not_overwrite_what_came_later(session, project, qtbot):
+def test_a_recovered_project_does_not_overwrite_a_newer_file(session, project, qtbot):
     store = RecoveryStore(data_folder() / "recovery")
     store.write(lit(3.0), ViewState(), UnknownContent(), project, load_project(project).digest)
     for lock in store._locks.values():
@@ -210,10 +200,10 @@ def posed(session, model):
 
 
 def ready(editor):
-    return editor.store.status("model-1").state is ModelState.READY and not editor.task_loop.uploading
+    return editor.store.status("model-1").state is ModelState.READY and not editor.uploads.uploading
 
 
-def test_a_model_that_is_replaced_is_read_again_and_the_history_stays(posed, model, qtbot):
+def test_a_replaced_model_is_read_again_and_the_history_stays(posed, model, qtbot):
     before = posed.store.loaded("model-1").model
     taller = model.with_name("new.ezm")
     taller.write_text(model.read_text().replace('<Animation name="twist"', '<Animation name="screw"'))
@@ -230,10 +220,10 @@ def test_a_model_that_is_replaced_is_read_again_and_the_history_stays(posed, mod
     assert posed.document.scene.node("model-1").name == "Limb"
 
 
-def test_a_model_that_can_no_longer_be_read_stays_until_it_can(posed, model, qtbot):
+def test_a_model_that_cannot_be_read_stays_as_it_was(posed, model, qtbot):
     before, text = posed.store.loaded("model-1").model, model.read_text()
     model.write_text(text[: len(text) // 2])
-    reported = posed.panels.messages.model
+    reported = posed.panels.messages
     qtbot.waitUntil(lambda: bool(reported.messages), timeout=PATIENCE)
     assert "what was read before stays" in reported.messages[0].text
     assert posed.store.loaded("model-1").model is before
@@ -246,26 +236,23 @@ def test_a_model_that_can_no_longer_be_read_stays_until_it_can(posed, model, qtb
     assert len(reported.messages) == 1
 
 
-def test_two_figures_of_one_file_are_both_read_again(posed, model, qtbot):
+def test_models_of_one_file_and_their_texture_are_read_again(posed, model, qtbot):
     twin = posed.document.duplicate_node("model-1")
-    qtbot.waitUntil(lambda: not posed.task_loop.uploading and posed.store.loaded(twin) is not None, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not posed.uploads.uploading and posed.store.loaded(twin) is not None, timeout=PATIENCE)
     before = posed.store.loaded(twin).model
     model.write_text(model.read_text() + "\n")
     qtbot.waitUntil(lambda: posed.store.loaded(twin).model is not before, timeout=PATIENCE)
-    qtbot.waitUntil(lambda: not posed.task_loop.uploading, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not posed.uploads.uploading, timeout=PATIENCE)
     engine = posed.client.engine
     assert engine.model_of(twin) is engine.model_of("model-1") is posed.store.loaded("model-1").model
-
-
-def test_a_texture_that_is_repainted_is_seen(posed, model, qtbot):
-    before = picture(posed)
-    (image,) = [path for path in posed.store.known if path != model]
-    with Image.open(image) as old:
-        Image.new("RGB", old.size, (255, 0, 255)).save(image)
+    image = picture(posed)
+    (texture,) = [path for path in posed.store.known if path != model]
+    with Image.open(texture) as old:
+        Image.new("RGB", old.size, (255, 0, 255)).save(texture)
     loaded = posed.store.loaded("model-1")
     qtbot.waitUntil(lambda: posed.store.loaded("model-1") is not loaded, timeout=PATIENCE)
     qtbot.waitUntil(lambda: ready(posed), timeout=PATIENCE)
-    assert np.abs(picture(posed).astype(int) - before).max() > 60
+    assert np.abs(picture(posed).astype(int) - image).max() > 60
 
 
 def test_a_buffer_file_of_a_model_is_watched_like_the_model(session, tmp_path, qtbot):
@@ -290,7 +277,7 @@ def test_a_buffer_file_of_a_model_is_watched_like_the_model(session, tmp_path, q
     assert "Reloaded from disk: tri.bin" in editor.window._hint.text()
 
 
-def test_an_image_that_settings_name_is_read_again(session, model, tmp_path, qtbot):
+def test_an_image_named_in_settings_is_read_again(session, model, tmp_path, qtbot):
     image = tmp_path / "work" / "density.png"
     Image.new("L", (4, 4), 255).save(image)
     nodes = (
@@ -306,11 +293,11 @@ def test_an_image_that_settings_name_is_read_again(session, model, tmp_path, qtb
     qtbot.waitUntil(lambda: editor.scene_files.assets.images[image].min() == 7, timeout=PATIENCE)
     assert editor.scene_files._budget._left == left, "pixels are counted once"
     image.write_bytes(b"no image")
-    qtbot.waitUntil(lambda: bool(editor.panels.messages.model.messages), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: bool(editor.panels.messages.messages), timeout=PATIENCE)
     assert editor.scene_files.assets.images[image].min() == 7
 
 
-def test_a_shader_that_is_saved_is_compiled(session, tmp_path, monkeypatch, qtbot):
+def test_a_saved_shader_is_reported(session, tmp_path, monkeypatch, qtbot):
     shutil.copytree(shaders.ROOT, tmp_path / "shaders")
     monkeypatch.setattr(shaders, "ROOT", tmp_path / "shaders")
     editor = session.start()
@@ -326,7 +313,7 @@ def test_a_shader_that_is_saved_is_compiled(session, tmp_path, monkeypatch, qtbo
     qtbot.waitUntil(lambda: names == ["common/hash.glsl"], timeout=PATIENCE)
 
 
-def test_contents_are_compared_off_the_thread_of_the_window(qtbot, tmp_path, monkeypatch):
+def test_contents_are_compared_outside_the_gui_thread(qtbot, tmp_path, monkeypatch):
     threads = []
 
     def digest(path):

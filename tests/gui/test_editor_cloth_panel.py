@@ -1,37 +1,25 @@
-"""What the editor shows of the selected cloth, and what can be done with it there."""
+"""The panel of the selected cloth: stability, counts, plots, a stopped cloth, and its files."""
 
 import numpy as np
 import pytest
-from PIL import Image
 from PySide6.QtWidgets import QApplication
 
-from sinew.sim.kinds.cloth.kind import PRESETS
 from sinew.sim.kinds.cloth.settings import ClothLook, ClothSource
 from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.render.render_view import DisplayOptions, Overlay
 from sinew.sim.scene.scene import Attachment, ParamRef
 from sinew.widgets.inspector.form import FactRow
 from sinew.widgets.messages import Severity
+from tests.gui.editor_harness import Session, add_cloth, messages, play, positions, set_values
 
 SHEET = """v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nv 1 .5 0\ng flag\nf 1 2 5\nf 2 3 5\nf 3 4 5\nf 4 1 5\n"""
 
 
 @pytest.fixture
-def clock(one_editor):
-    return one_editor.playback._clock
-
-
-def with_sheet(editor):
-    """This editor with a small sheet of cloth."""
-    editor.edits.add("cloth")
-    set_cloth(editor, columns=8, rows=8)
-    draw(editor)
-    return editor
-
-
-@pytest.fixture
 def editor(fresh):
-    return with_sheet(fresh)
+    """The editor with a small sheet of cloth."""
+    add_cloth(fresh)
+    return fresh
 
 
 def node(editor):
@@ -45,16 +33,11 @@ def draw(editor):
 
 
 def set_cloth(editor, **values):
-    editor.document.set_values({ParamRef(node(editor).id, "cloth", name): value for name, value in values.items()})
+    set_values(editor, node(editor).id, **values)
 
 
 def system(editor):
     return editor.client.engine.simulation.systems[node(editor).id].cloth
-
-
-def positions(editor):
-    with editor.viewport.gl_current():
-        return system(editor).positions()
 
 
 def status(editor):
@@ -70,21 +53,6 @@ def facts(editor):
     return {item.text(0): item.text(1) for item in rows}
 
 
-def run(editor, clock, seconds):
-    """Plays for a while of simulated time, with pictures in between."""
-    if not editor.playback.playhead.playing:
-        editor.playback.toggle()
-    for _ in range(round(seconds * 20)):
-        clock.now += 0.05
-        editor.playback.tick()
-        draw(editor)
-        QApplication.processEvents()
-
-
-def messages(editor, severity=Severity.WARNING):
-    return [message.text for message in editor.panels.messages.model.messages if message.severity is severity]
-
-
 def wait_for_stability(qtbot, editor, substeps):
     """Waits until the meter shows the cloth with this many substeps."""
 
@@ -97,7 +65,7 @@ def wait_for_stability(qtbot, editor, substeps):
     qtbot.waitUntil(arrived, timeout=60000)
 
 
-def test_the_meter_follows_the_substeps_and_mends_them_in_one_edit(qtbot, editor):
+def test_the_meter_shows_the_stability_of_the_selected_cloth_and_sets_substeps(qtbot, editor):
     wait_for_stability(qtbot, editor, 48)
     assert meter(editor).is_stable
     assert editor.kind_panels["cloth"].overlay.isVisible()
@@ -112,9 +80,15 @@ def test_the_meter_follows_the_substeps_and_mends_them_in_one_edit(qtbot, editor
     assert meter(editor).ratio <= 0.8
     editor.document.undo_stack.undo()
     assert node(editor).settings.substeps == 4
+    cloth = node(editor).id
+    editor.edits.select()
+    assert not editor.kind_panels["cloth"].overlay.isVisible()
+    editor.edits.select(cloth)
+    draw(editor)
+    assert editor.kind_panels["cloth"].overlay.isVisible()
 
 
-def test_a_fabric_is_softened_in_one_edit_until_the_substeps_of_now_hold_it(qtbot, editor):
+def test_a_fabric_is_softened_until_its_substeps_are_stable(qtbot, editor):
     set_cloth(editor, stretch_stiffness=30_000.0, substeps=4)
     wait_for_stability(qtbot, editor, 4)
     before, count = node(editor).settings, editor.document.undo_stack.count()
@@ -132,26 +106,12 @@ def test_a_fabric_is_softened_in_one_edit_until_the_substeps_of_now_hold_it(qtbo
     assert node(editor).settings == before
 
 
-def test_the_meter_goes_with_the_selection(qtbot, editor):
-    wait_for_stability(qtbot, editor, 48)
-    editor.edits.select()
-    assert not editor.kind_panels["cloth"].overlay.isVisible()
-    editor.edits.select(node(editor).id)
-    draw(editor)
-    assert editor.kind_panels["cloth"].overlay.isVisible()
-
-
-def test_the_counts_are_those_of_the_simulation(editor):
+def test_counts_and_the_legend_of_the_strain(editor):
     springs = f"{system(editor).model.springs.count:,}"
     assert facts(editor) == {"Particles": "64", "Springs": springs, "Triangles": "98"}
-    set_cloth(editor, columns=10)
+    set_cloth(editor, columns=10, look=ClothLook.STRAIN)
     draw(editor)
     assert facts(editor)["Particles"] == "80"
-
-
-def test_the_legend_of_the_strain_is_in_percent(editor):
-    assert not editor.overlays.legend.isVisible()
-    set_cloth(editor, look=ClothLook.STRAIN)
     assert editor.overlays.legend.isVisible()
     assert editor.overlays.legend.labels() == ("0", "10", "20")
     assert editor.overlays.legend.accessibleName() == "Strain [%]: 0 to 20"
@@ -159,9 +119,10 @@ def test_the_legend_of_the_strain_is_in_percent(editor):
     assert not editor.overlays.legend.isVisible()
 
 
-def test_the_plots_record_while_it_plays(editor, clock):
+def test_energies_are_plotted_while_it_plays(editor):
     editor.window.docks.reveal("plots")
-    run(editor, clock, 1.0)
+    for _ in range(10):
+        play(editor, 3)
     editor.kind_panels["cloth"].plots.redraw()
     time, total = editor.kind_panels["cloth"].plots.curves["total"].getOriginalDataset()
     assert len(time) >= 2
@@ -172,129 +133,57 @@ def test_the_plots_record_while_it_plays(editor, clock):
     assert editor.kind_panels["cloth"].plots.empty.isVisible()
 
 
-# --- a cloth that blows up ----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def stopped(editor, clock):
-    """The cloth of the editor, blown up."""
+def test_a_stopped_cloth_is_reported_and_resumed_or_reset(editor):
     set_cloth(editor, stretch_stiffness=30_000.0, substeps=1)
-    run(editor, clock, 1.0)
+    for _ in range(20):
+        play(editor, 3)
     assert system(editor).stopped
-    return editor
-
-
-def test_a_stopped_cloth_is_told_with_an_offer(stopped):
-    (text,) = messages(stopped)
+    (text,) = messages(editor, Severity.WARNING)
     assert text.startswith("Cloth: stopped at ")
     assert text.endswith("Reset or resume it in the inspector.")
-    assert stopped.panels.inspector.head.notice.isVisible()
-
-
-def test_resume_goes_on_from_the_last_good_state(stopped):
-    place = positions(stopped)
-    set_cloth(stopped, stretch_stiffness=100.0, substeps=48)
-    stopped.panels.inspector.head.resume_button.click()
-    assert system(stopped).stopped == ""
-    np.testing.assert_array_equal(positions(stopped), place)
-    draw(stopped)
-    assert not stopped.panels.inspector.head.notice.isVisible()
-
-
-def test_reset_brings_it_back_to_the_start(stopped):
-    stopped.panels.inspector.head.reset_button.click()
-    assert system(stopped).stopped == ""
-    assert system(stopped).step_count == 0
-    np.testing.assert_allclose(positions(stopped), system(stopped).model.positions, atol=1e-6)
-
-
-# --- presets ------------------------------------------------------------------------------------------
-
-
-def test_a_preset_is_one_edit(editor):
-    before, count = node(editor).settings, editor.document.undo_stack.count()
-    editor.panels.inspector.head.presets.chosen.emit("Denim")
-    assert {name: getattr(node(editor).settings, name) for name in PRESETS["Denim"]} == PRESETS["Denim"]
-    assert editor.panels.inspector.head.presets.combo.currentText() == "Denim"
-    assert editor.document.undo_stack.count() == count + 1
-    assert editor.document.undo_stack.undoText() == "Use Denim for Cloth"
-    editor.document.undo_stack.undo()
-    assert node(editor).settings == before
-    assert editor.panels.inspector.head.presets.combo.currentIndex() == -1
-
-
-def test_own_presets_are_there_at_the_next_start(session):
-    editor = with_sheet(session.start())
-    set_cloth(editor, density=0.77)
-    bar = editor.panels.inspector.head.presets
-    bar.saved.emit("Heavy")
-    assert bar.combo.currentText() == "Heavy"
-    editor.document.undo_stack.setClean()
-    session.close(editor)
-    second = session.start()
-    second.edits.add("cloth")
-    bar = second.panels.inspector.head.presets
-    assert bar.combo.findText("Heavy") >= 0
-    bar.chosen.emit("Heavy")
-    assert node(second).settings.density == 0.77
-    bar.deleted.emit("Heavy")
-    assert bar.combo.findText("Heavy") == -1
-
-
-def test_a_shipped_name_cannot_be_taken(editor):
-    editor.panels.inspector.head.presets.saved.emit("Silk")
-    assert messages(editor, Severity.ERROR) == ["Silk is a preset of Sinew; choose another name"]
+    head, place = editor.panels.inspector.head, positions(editor, node(editor).id)
+    assert head.notice.isVisible()
+    set_cloth(editor, stretch_stiffness=100.0, substeps=48)
+    head.resume_button.click()
+    assert system(editor).stopped == ""
+    np.testing.assert_array_equal(positions(editor, node(editor).id), place)
+    draw(editor)
+    assert not head.notice.isVisible()
+    head.reset_button.click()
+    assert system(editor).step_count == 0
+    np.testing.assert_allclose(positions(editor, node(editor).id), system(editor).model.positions, atol=1e-6)
 
 
 # --- files --------------------------------------------------------------------------------------------
 
 
-def make_mesh(editor, path):
-    set_cloth(editor, source=ClothSource.MESH, mesh_path=str(path), mesh_section="")
-    draw(editor)
-
-
 def test_a_cloth_waits_for_its_mesh(qtbot, editor, tmp_path):
-    path = tmp_path / "sheet.obj"
+    set_cloth(editor, source=ClothSource.MESH, mesh_path="", mesh_section="")
+    draw(editor)
+    assert status(editor).note == "Choose a mesh file."
+    path, broken = tmp_path / "sheet.obj", tmp_path / "broken.obj"
     path.write_text(SHEET, encoding="utf-8")
-    set_cloth(editor, source=ClothSource.MESH, mesh_path=str(path), mesh_section="")
+    set_cloth(editor, mesh_path=str(path))
     assert status(editor).note == f"Reading {path}"
     qtbot.waitUntil(lambda: path in editor.scene_files.assets.meshes, timeout=60000)
     draw(editor)
     assert status(editor).note == ""
     assert system(editor).model.particle_count == 5
     assert editor.scene_files.section_names(str(path)) == ("flag",)
+    broken.write_text("v 1 2\n", encoding="utf-8")
+    with qtbot.waitSignal(editor.scene_files.failed, timeout=60000):
+        set_cloth(editor, mesh_path=str(broken))
+    draw(editor)
+    assert status(editor).note == f"{broken}: line 1: v has 2 numbers, 3 are needed"
+    set_cloth(editor, texture="")
+    assert messages(editor, Severity.ERROR) == ["line 1: v has 2 numbers, 3 are needed"], "once"
     set_cloth(editor, source=ClothSource.GRID)
     assert editor.scene_files.assets.meshes == {}
 
 
-def test_a_cloth_without_a_file_says_what_it_needs(editor):
-    make_mesh(editor, "")
-    assert status(editor).note == "Choose a mesh file."
-
-
-def test_a_mesh_that_cannot_be_read_is_told_once(qtbot, editor, tmp_path):
-    path = tmp_path / "broken.obj"
-    path.write_text("v 1 2\n", encoding="utf-8")
-    with qtbot.waitSignal(editor.scene_files.failed, timeout=60000):
-        make_mesh(editor, path)
-    draw(editor)
-    assert messages(editor, Severity.ERROR) == ["line 1: v has 2 numbers, 3 are needed"]
-    assert status(editor).note == f"{path}: line 1: v has 2 numbers, 3 are needed"
-    set_cloth(editor, texture="")
-    assert len(messages(editor, Severity.ERROR)) == 1
-
-
-def test_a_texture_arrives(qtbot, editor, tmp_path):
-    path = tmp_path / "fabric.png"
-    Image.new("RGB", (2, 2), (10, 200, 30)).save(path)
-    set_cloth(editor, texture=str(path))
-    qtbot.waitUntil(lambda: path in editor.scene_files.assets.textures, timeout=60000)
-    assert editor.scene_files.assets.textures[path].pixels[0, 0].tolist() == [10, 200, 30, 255]
-
-
-def test_a_section_of_the_model_becomes_cloth(qtbot, session, arm):
-    editor = session.open(arm)
+def test_a_section_of_the_model_becomes_cloth(qtbot, fresh, arm):
+    editor = fresh
+    Session(qtbot).load(editor, arm)
     model = editor.document.scene.of_kind("model")[0]
     editor.document.set_value(ParamRef(model.id, "transform", "position"), (0.0, 2.0, 0.0))
     menu = next(a.menu() for a in editor.window.menus.add.actions() if a.text() == "Cl&oth from Section")

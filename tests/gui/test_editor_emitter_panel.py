@@ -1,4 +1,4 @@
-"""What the editor shows of the selected emitter, and what can be done with it there."""
+"""The panel of the selected emitter: counts, warnings, presets, surfaces and images."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSource, Partic
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.messages import Severity
-from tests.gui.editor_harness import Session
+from tests.gui.editor_harness import Session, messages, play
 from tests.gui.editor_harness import picture as drawn_picture
 
 PRESETS = KINDS["emitter"].presets
@@ -22,7 +22,7 @@ NODE = ("muted", "solo")
 
 
 def picture(editor):
-    """Draws, and lets what follows a picture happen."""
+    """Draws, and runs the events that follow."""
     drawn_picture(editor)
     QApplication.processEvents()
 
@@ -31,7 +31,7 @@ class Stage:
     """An editor with an emitter, selected; ticks of playback come from the test."""
 
     def __init__(self, editor, selection=None):
-        self.editor, self.document, self.clock = editor, editor.document, editor.playback._clock
+        self.editor, self.document = editor, editor.document
         self.document.select(selection or Selection())
         self.node = self.editor.edits.add("emitter")
         self.document.undo_stack.clear()
@@ -57,26 +57,13 @@ class Stage:
     def population(self):
         return self.editor.kind_panels["emitter"].head._status
 
-    @property
-    def is_muted(self):
-        return self.document.scene.node(self.node).muted
-
     def set(self, **values):
         parts = {name: "node" if name in NODE else "emitter" for name in values}
         self.document.set_values({ParamRef(self.node, parts[name], name): value for name, value in values.items()})
         picture(self.editor)
 
     def play(self, steps=10):
-        if not self.editor.playback.playhead.playing:
-            self.editor.playback.toggle()
-        for _ in range(steps):
-            self.clock.now += 1.0 / 60.0
-            self.editor.playback.tick()
-        picture(self.editor)
-
-    def messages(self, severity=Severity.WARNING):
-        rows = self.editor.panels.messages.model.messages
-        return [message.text for message in rows if message.severity is severity]
+        play(self.editor, steps)
 
 
 @pytest.fixture
@@ -93,7 +80,7 @@ def on_skin(fresh, qtbot, arm):
     return stage
 
 
-def test_counts_arrive_and_settle(stage, qtbot):
+def test_counts_are_shown_while_it_plays(stage, qtbot, monkeypatch):
     stage.set(rate=1200.0, lifetime=1.0, capacity=2000)
     stage.play(12)
     assert stage.population.capacity == 2000
@@ -102,21 +89,18 @@ def test_counts_arrive_and_settle(stage, qtbot):
 
     def counted():
         stage.play(1)
-        QApplication.processEvents()
         return stage.population.alive > 0
 
     qtbot.waitUntil(counted, timeout=60000)
-
-
-def test_a_status_that_is_the_same_is_not_shown_again(stage, monkeypatch):
+    stage.editor.playback.pause()
     shown = []
     monkeypatch.setattr(stage.head, "show_status", shown.append)
     for _ in range(3):
         picture(stage.editor)
-    assert len(shown) <= 1
+    assert len(shown) <= 1, "an equal status is not shown again"
 
 
-def test_starving_is_told_and_mended_by_the_button_as_one_edit(stage):
+def test_a_low_capacity_is_raised_by_the_button_as_one_edit(stage):
     stage.set(rate=5000.0, capacity=100)
     assert "capacity 100" in stage.status.warning
     needed = stage.population.needed_capacity
@@ -128,7 +112,7 @@ def test_starving_is_told_and_mended_by_the_button_as_one_edit(stage):
     assert stage.document.undo_stack.count() == 1
 
 
-def test_reseeding_is_one_edit_and_gives_other_particles(stage):
+def test_another_seed_is_one_edit_and_changes_particles(stage):
     stage.play(5)
     with stage.editor.viewport.gl_current():
         before = stage.system.read()["position"][:, :3].copy()
@@ -141,35 +125,6 @@ def test_reseeding_is_one_edit_and_gives_other_particles(stage):
         assert not np.array_equal(stage.system.read()["position"][:, :3], before)
     stage.document.undo_stack.undo()
     assert stage.settings.seed == seed
-
-
-def test_mute_and_solo_by_key(stage):
-    for count, (action, name) in enumerate((("node.mute", "muted"), ("node.solo", "solo"))):
-        stage.editor.window.actions_table[action].trigger()
-        assert getattr(stage.document.scene.node(stage.node), name)
-        assert stage.document.undo_stack.count() == 2 * count + 1
-        stage.editor.window.actions_table[action].trigger()
-        assert not getattr(stage.document.scene.node(stage.node), name)
-
-
-def test_without_an_emitter_the_commands_are_grey_and_say_so(stage):
-    stage.document.select(Selection())
-    muted = "Select a simulated object or a collider first."
-    for action, lack in {"node.mute": muted, "node.solo": muted, "emitter.reseed": "Select an emitter first."}.items():
-        assert not stage.editor.window.actions_table[action].isEnabled()
-        assert stage.editor.window.actions_table[action].statusTip() == lack
-
-
-def test_why_an_emitter_is_silent_is_said(stage):
-    stage.set(muted=True)
-    assert stage.status.note.startswith("Muted")
-    stage.set(muted=False)
-    assert stage.status.note == ""
-    other = stage.editor.edits.add("emitter.sparks")
-    stage.document.set_value(ParamRef(other, "node", "solo"), True)
-    stage.document.select(Selection(node=stage.node))
-    picture(stage.editor)
-    assert stage.status.note == "Muted: another emitter is solo."
 
 
 # --- presets ------------------------------------------------------------------------------------------
@@ -190,11 +145,12 @@ def test_every_preset_is_one_edit_and_is_recognised(stage):
         assert stage.settings == before
 
 
-def test_own_presets_are_kept_used_and_deleted(session):
-    """Also by the next editor."""
+def test_presets_of_the_user_are_saved_for_the_next_editor_and_deleted(session):
     stage = Stage(session.start())
     stage.set(rate=321.0, drag=0.77)
-    stage.head.presets.saved.emit("mist")
+    for name in ("mist", "Fire"):
+        stage.head.presets.saved.emit(name)
+    assert any("is a preset of Sinew" in text for text in messages(stage.editor, Severity.ERROR))
     stage.head.presets.chosen.emit("Fire")
     assert stage.settings.rate != 321.0
     session.close(stage.editor)
@@ -207,15 +163,10 @@ def test_own_presets_are_kept_used_and_deleted(session):
     assert again.settings.rate == 1.0
 
 
-def test_a_name_of_a_shipped_preset_is_refused(stage):
-    stage.head.presets.saved.emit("Fire")
-    assert any("is a preset of Sinew" in text for text in stage.messages(Severity.ERROR))
+# --- surfaces and errors --------------------------------------------------------------------------------
 
 
-# --- what emitters are on -----------------------------------------------------------------------------
-
-
-def test_without_its_model_a_surface_degrades_and_comes_back_by_undo(on_skin, qtbot):
+def test_a_surface_without_its_model_stops_until_undo(on_skin, qtbot):
     stage = on_skin
     assert stage.system is not None
     stage.document.remove_node("model-1")
@@ -223,7 +174,7 @@ def test_without_its_model_a_surface_degrades_and_comes_back_by_undo(on_skin, qt
     picture(stage.editor)
     assert stage.system is None
     assert stage.status.note.startswith("The model whose surface emits is no longer in the scene")
-    assert [text for text in stage.messages() if "surface emits is not in the scene" in text]
+    assert [text for text in messages(stage.editor, Severity.WARNING) if "surface emits is not in the scene" in text]
     stage.document.undo_stack.undo()
     stage.document.select(Selection(node=stage.node))
 
@@ -234,9 +185,9 @@ def test_without_its_model_a_surface_degrades_and_comes_back_by_undo(on_skin, qt
     qtbot.waitUntil(emits, timeout=60000)
 
 
-def test_settings_that_nothing_can_be_made_of_are_said_and_the_emitter_goes_on(stage):
+def test_invalid_settings_are_reported_and_the_former_stay_active(stage):
     stage.set(mode=EmissionMode.BURST)
-    (text,) = stage.messages()
+    (text,) = messages(stage.editor, Severity.WARNING)
     refusal = "bursts: an emitter of bursts alone needs at least one, such as 0:100"
     assert text == f"Emitter: {refusal}; the former settings stay active"
     assert stage.status.note.startswith("bursts:")
@@ -244,7 +195,7 @@ def test_settings_that_nothing_can_be_made_of_are_said_and_the_emitter_goes_on(s
     assert stage.status.note == ""
 
 
-def test_an_emitter_that_stopped_can_be_reset(stage, qtbot, monkeypatch):
+def test_a_stopped_emitter_is_resumed_and_reset(stage, qtbot, monkeypatch):
     # No value that is allowed throws particles out of the world.
     made = constants_of(stage.settings)
     monkeypatch.setattr("sinew.sim.kinds.emitter.block.constants_of", lambda _: replace(made, gain=1e30))
@@ -255,7 +206,9 @@ def test_an_emitter_that_stopped_can_be_reset(stage, qtbot, monkeypatch):
         return bool(stage.status.stopped)
 
     qtbot.waitUntil(stopped, timeout=60000)
-    assert any(text.endswith("Reset or resume it in the inspector.") for text in stage.messages())
+    assert any(
+        text.endswith("Reset or resume it in the inspector.") for text in messages(stage.editor, Severity.WARNING)
+    )
     stage.head.resume_button.click()
     assert stage.system.stopped == ""
     stage.head.reset_button.click()
@@ -272,19 +225,19 @@ def image(tmp_path):
     return path
 
 
-def test_an_image_is_read_while_it_is_wanted(stage, image, qtbot):
-    textures = stage.editor.scene_files.textures
+def test_an_image_is_read_while_it_is_used(stage, image, qtbot):
+    files = stage.editor.scene_files
     stage.set(texture=str(image))
-    assert textures == {}  # round spots need none
+    assert files.assets.textures == {}  # round spots need none
     stage.set(look=ParticleLook.TEXTURED)
-    qtbot.waitUntil(lambda: image in textures, timeout=60000)
+    qtbot.waitUntil(lambda: image in files.assets.textures, timeout=60000)
     stage.document.undo_stack.undo()
-    assert textures == {}
+    assert files.assets.textures == {}
     stage.document.undo_stack.redo()
-    qtbot.waitUntil(lambda: image in textures, timeout=60000)
+    qtbot.waitUntil(lambda: image in files.assets.textures, timeout=60000)
 
 
-def test_a_missing_or_broken_image_is_one_message(stage, tmp_path, qtbot):
+def test_missing_and_broken_images_are_one_message_each(stage, tmp_path, qtbot):
     broken = tmp_path / "broken.png"
     broken.write_bytes(b"no image")
     stage.set(look=ParticleLook.TEXTURED)
@@ -293,26 +246,17 @@ def test_a_missing_or_broken_image_is_one_message(stage, tmp_path, qtbot):
             stage.set(texture=str(path))
         for _ in range(2):
             picture(stage.editor)
-        errors = stage.messages(Severity.ERROR)
+        errors = messages(stage.editor, Severity.ERROR)
         assert len(errors) == count + 1
         assert errors[-1].endswith("; the particles of Emitter are round spots instead")
-
-
-def test_a_density_map_is_read_for_a_surface(on_skin, image, qtbot):
-    stage = on_skin
-    stage.set(density_texture=str(image))
-    qtbot.waitUntil(lambda: image in stage.editor.scene_files.images, timeout=60000)
-    stage.set(source=EmitterSource.POINT)
-    assert stage.editor.scene_files.images == {}
 
 
 # --- files --------------------------------------------------------------------------------------------
 
 
-def test_everything_survives_saving_and_opening(on_skin, qtbot, image, tmp_path):
+def test_emitters_are_saved_and_read_again(on_skin, qtbot, image, tmp_path):
     stage = on_skin
     stage.set(texture=str(image), look=ParticleLook.TEXTURED, muted=True, seed=9, bursts="0:5 1:7", density_bone="a")
-    assert stage.is_muted
     stage.head.presets.chosen.emit("Smoke")
     # A preset on a surface leaves it there.
     assert stage.settings.source is EmitterSource.FACES
@@ -324,16 +268,3 @@ def test_everything_survives_saving_and_opening(on_skin, qtbot, image, tmp_path)
     assert load_project(path).scene == stage.document.scene
     Session(qtbot).load(stage.editor, path)
     assert len(stage.document.scene.of_kind("emitter")) == 2
-
-
-def test_a_copy_is_independent_and_keeps_everything(stage):
-    stage.set(rate=77.0)
-    stage.editor.window.actions_table["edit.duplicate"].trigger()
-    copy = stage.document.scene.of_kind("emitter")[1]
-    assert copy.settings == stage.settings
-    assert copy.name == "Emitter.001"
-    stage.document.set_value(ParamRef(copy.id, "emitter", "rate"), 5.0)
-    assert stage.settings.rate == 77.0
-    stage.editor.window.actions_table["edit.delete"].trigger()
-    picture(stage.editor)
-    assert list(stage.editor.client.engine.simulation.systems) == [stage.node]

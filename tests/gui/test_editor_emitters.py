@@ -1,6 +1,5 @@
-"""Adding emitters in the whole editor, and what becomes of them."""
+"""Emitters in the whole editor: adding them, and the handles of the selected one."""
 
-import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
@@ -11,28 +10,11 @@ from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Attachment, ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.outliner_entries import EntryKind
-from tests.gui.editor_harness import Mouse, Session, picture
-
-
-@pytest.fixture
-def empty(fresh):
-    """An editor with nothing in it."""
-    return fresh
-
-
-@pytest.fixture
-def editor(fresh, qtbot, arm):
-    """An editor with the arm open."""
-    Session(qtbot).load(fresh, arm)
-    return fresh
+from tests.gui.editor_harness import Mouse, picture, trigger
 
 
 def emitters(editor):
     return editor.document.scene.of_kind("emitter")
-
-
-def trigger(editor, action_id):
-    editor.window.actions_table[action_id].trigger()
 
 
 def entry_of(editor, selection):
@@ -44,27 +26,22 @@ def entry_of(editor, selection):
     return entry
 
 
-def test_without_a_selection_an_emitter_stands_on_the_ground(empty):
-    camera = empty.document.view_state.camera
-    trigger(empty, "add.emitter")
-    (node,) = emitters(empty)
-    assert node.transform.position == (camera.target[0], 0.0, camera.target[2])
-    assert node.attachment == Attachment()
-    assert empty.document.selection == Selection(node=node.id)
-
-
-def test_every_preset_can_be_added_as_one_edit_with_a_name_of_its_own(empty):
+def test_every_preset_is_added_on_the_ground_as_one_edit_with_a_name_of_its_own(fresh):
+    camera = fresh.document.view_state.camera
     for name in (*PRESETS, *PRESETS):
-        empty.document.select(Selection())
-        trigger(empty, f"add.emitter.{name.lower().replace(' ', '-')}")
-        node = emitters(empty)[-1]
+        fresh.document.select(Selection())
+        trigger(fresh, f"add.emitter.{name.lower().replace(' ', '-')}")
+        node = emitters(fresh)[-1]
         assert node.settings == with_preset(node.settings, name)
-        assert empty.document.undo_stack.undoText() == f"Add {node.name}"
-    assert len({node.name for node in emitters(empty)}) == 2 * len(PRESETS)
-    assert empty.document.undo_stack.count() == 2 * len(PRESETS)
+        assert node.attachment == Attachment()
+        assert fresh.document.selection == Selection(node=node.id)
+        assert fresh.document.undo_stack.undoText() == f"Add {node.name}"
+    assert emitters(fresh)[0].transform.position == (camera.target[0], 0.0, camera.target[2])
+    assert len({node.name for node in emitters(fresh)}) == 2 * len(PRESETS)
+    assert fresh.document.undo_stack.count() == 2 * len(PRESETS)
 
 
-def test_on_a_bone_it_rides_there_and_on_a_model_its_surface_emits(editor):
+def test_an_emitter_is_added_to_a_bone_or_to_the_surface_of_a_model(editor):
     model = editor.document.scene.of_kind("model")[0].id
     bone = editor.active.model.skeleton.names[1]
     editor.document.select(Selection(node=model, bone=bone))
@@ -82,7 +59,7 @@ def test_on_a_bone_it_rides_there_and_on_a_model_its_surface_emits(editor):
     assert (node.settings.source, node.settings.aim) == (EmitterSource.FACES, EmissionAim.OUTWARD)
 
 
-def test_every_menu_says_where_an_emitter_would_go(editor):
+def test_every_menu_names_the_place_of_a_new_emitter(editor):
     model = editor.document.scene.of_kind("model")[0]
     bone = editor.active.model.skeleton.names[1]
     menus = editor.window.menus
@@ -143,8 +120,8 @@ DRAGS = [
 ]
 
 
-def test_a_knob_is_dragged_as_one_edit(empty):
-    stage = Handled(empty)
+def test_a_knob_is_dragged_as_one_edit_that_escape_cancels(fresh):
+    stage = Handled(fresh)
     for kind, values, way, name, words in DRAGS:
         stage.set(**values)
         before, start = stage.settings, stage.knob(kind)
@@ -155,11 +132,11 @@ def test_a_knob_is_dragged_as_one_edit(empty):
         stage.document.undo_stack.undo()
         assert stage.settings == before
         assert stage.document.selection.node == stage.node
-
-
-def test_escape_takes_a_drag_back(empty):
-    stage = Handled(empty)
+    stage.set(speed=3.0)
     before, start = stage.settings, stage.knob(KnobKind.SPEED)
+    stage.mouse.hover(start)
+    assert fresh.viewport.cursor().shape() is Qt.CursorShape.PointingHandCursor
+    assert fresh.window._hint.text() == "Drag: speed 3 m/s · Escape: cancel"
     stage.mouse.press(start)
     for step in range(1, 4):
         stage.mouse.move(start - QPointF(0, 20.0 * step))
@@ -167,36 +144,12 @@ def test_escape_takes_a_drag_back(empty):
     QTest.keyClick(stage.editor.viewport, Qt.Key.Key_Escape)
     assert stage.settings == before
     assert stage.document.undo_stack.count() == 0
-
-
-def test_the_mouse_over_a_knob_says_what_it_does(empty):
-    stage = Handled(empty, speed=3.0)
-    stage.mouse.hover(stage.knob(KnobKind.SPEED))
-    assert empty.viewport.cursor().shape() is Qt.CursorShape.PointingHandCursor
-    assert empty.window._hint.text() == "Drag: speed 3 m/s · Escape: cancel"
     stage.mouse.hover(QPointF(5, 5))
-    assert empty.viewport.cursor().shape() is Qt.CursorShape.ArrowCursor
-    assert "speed" not in empty.window._hint.text()
+    assert fresh.viewport.cursor().shape() is Qt.CursorShape.ArrowCursor
+    assert "speed" not in fresh.window._hint.text()
 
 
-def test_the_handles_are_those_of_the_selected_visible_emitter(empty):
-    stage = Handled(empty)
-    overlay = empty.kind_panels["emitter"].tool._overlay
-    assert overlay.isVisible()
-    stage.document.set_value(ParamRef(stage.node, "node", "visible"), False)
-    assert not overlay.isVisible()
-    stage.document.undo_stack.undo()
-    assert overlay.isVisible()
-    stage.document.select(Selection())
-    assert not overlay.isVisible()
-    # A flat one has no handles, and breaks nothing.
-    stage.document.select(Selection(node=stage.node))
-    stage.document.set_value(ParamRef(stage.node, "transform", "scale"), (1.0, 0.0, 1.0))
-    stage.mouse.hover(QPointF(50, 50))
-    assert not overlay.isVisible()
-
-
-def test_what_came_of_something_is_said_for_a_while_only(fresh, qtbot):
+def test_a_message_in_the_status_bar_disappears(fresh, qtbot):
     window = fresh.window
     window._passing.setInterval(50)
     window.show_news("Undone: Rename")

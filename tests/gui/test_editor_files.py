@@ -1,4 +1,4 @@
-"""Opening, saving, recovering and losing files in the whole editor."""
+"""Opening, saving and recovering files in the whole editor."""
 
 import os
 import shutil
@@ -22,20 +22,15 @@ from sinew.sim.scene.view import DisplayMode, SkinningComparison
 from sinew.sim.scene.view_state import ViewState
 from sinew.widgets.messages import Severity
 from sinew.widgets.protocols import ModelState
-from tests.gui.editor_harness import picture
+from tests.gui.editor_harness import messages, picture, trigger
 
 BOMB = """<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "aaaaaaaaaa">
 <!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;&a;&a;"><!ENTITY c "&b;&b;&b;&b;&b;&b;&b;&b;&b;&b;">
 <!ENTITY d "&c;&c;&c;&c;&c;&c;&c;&c;&c;&c;">]><MeshSystem asset_name="&d;"/>"""
 
 
-def messages(editor, severity=None):
-    listed = editor.panels.messages.model.messages
-    return [message for message in listed if severity in (None, message.severity)]
-
-
 def edit(editor):
-    """Something of every kind that a project keeps."""
+    """Edits of every part of a project."""
     editor.edits.compare(SkinningComparison.SPLIT)
     editor.document.set_value(ParamRef(VIEW, VIEW, "divider"), 0.3)
     editor.edits.add("light")
@@ -54,7 +49,8 @@ def saved(editor, path):
     return path
 
 
-def test_a_saved_project_reopens_as_the_same_scene_view_and_picture(qtbot, session, editor, tmp_path):
+def test_a_saved_project_reopens_as_the_same_scene_view_and_image(qtbot, session, own_editor, tmp_path):
+    editor = own_editor
     edit(editor)
     project = saved(editor, tmp_path / "trial.sinew")
     assert editor.dialogs.asked == ["save"]
@@ -72,7 +68,7 @@ def test_a_saved_project_reopens_as_the_same_scene_view_and_picture(qtbot, sessi
     assert again.window.actions_table["compare.split"].isChecked()
 
 
-def test_a_project_is_named_after_its_model_and_gets_its_suffix(editor, tmp_path):
+def test_a_project_is_named_after_its_model_with_its_suffix(editor, tmp_path):
     editor.edits.add("light")
     saved(editor, tmp_path / "version.2")
     assert editor.dialogs.suggestion.name == "arm.sinew"
@@ -80,34 +76,22 @@ def test_a_project_is_named_after_its_model_and_gets_its_suffix(editor, tmp_path
     assert editor.document.path == tmp_path / "version.2.sinew"
 
 
-@pytest.mark.parametrize("answer", [UnsavedAnswer.CANCEL, UnsavedAnswer.DISCARD, UnsavedAnswer.SAVE])
-def test_unsaved_changes_are_asked_about_before_they_are_lost(editor, tiny, tmp_path, answer):
+def test_unsaved_changes_are_asked_about(editor, tmp_path):
     editor.edits.add("light")
-    scene = editor.document.scene
-    editor.dialogs.choice, editor.dialogs.path = answer, tmp_path / "kept.sinew"
-    editor.window.actions_table["file.new"].trigger()
-    assert editor.dialogs.asked[0] == "unsaved"
-    assert (tmp_path / "kept.sinew").is_file() == (answer is UnsavedAnswer.SAVE)
-    assert editor.document.scene == (scene if answer is UnsavedAnswer.CANCEL else Scene())
-
-
-def test_giving_up_the_save_dialog_keeps_the_window_open(editor):
-    editor.edits.add("light")
+    scene, path = editor.document.scene, tmp_path / "written.sinew"
     editor.dialogs.choice, editor.dialogs.path = UnsavedAnswer.SAVE, None
     editor.window.close()
     assert editor.dialogs.asked == ["unsaved", "save"]
-    assert editor.window.isVisible()
-    assert editor.client.engine is not None
-
-
-def test_nothing_is_asked_where_nothing_is_lost(editor):
-    editor.edits.add("light")
-    editor.document.undo_stack.undo()
-    editor.edits.orbit_camera(10.0, 0.0)
-    editor.window.actions_table["file.new"].trigger()
-    assert editor.dialogs.asked == []
-    picture(editor)
-    assert editor.overlays.empty.isVisible()
+    assert editor.window.isVisible(), "the dialog was cancelled"
+    for answer in (UnsavedAnswer.CANCEL, UnsavedAnswer.DISCARD, UnsavedAnswer.SAVE):
+        editor.dialogs.choice, editor.dialogs.path = answer, path
+        editor.edits.add("light")
+        editor.dialogs.asked.clear()
+        scene = editor.document.scene
+        trigger(editor, "file.new")
+        assert editor.dialogs.asked[0] == "unsaved"
+        assert path.is_file() == (answer is UnsavedAnswer.SAVE)
+        assert editor.document.scene == (scene if answer is UnsavedAnswer.CANCEL else Scene())
 
 
 def broken_files(folder, whole):
@@ -122,16 +106,16 @@ def broken_files(folder, whole):
     return [folder / name for name in names] + [folder / "nowhere.ezm", folder / "nowhere.sinew"]
 
 
-def test_files_that_cannot_be_read_leave_the_project_and_one_message_each(qtbot, editor, arm, tmp_path):
+def test_unreadable_files_are_one_message_each_and_change_nothing(qtbot, editor, arm, tmp_path):
     editor.edits.add("light")
-    editor.window.docks.reveal("messages")  # an error would open it, and the picture be another
+    editor.window.docks.reveal("messages")  # an error opens it, which changes the image
     qtbot.wait(50)
     scene, view_state, shown = editor.document.scene, editor.document.view_state, picture(editor)
     for path in broken_files(tmp_path, arm):
-        count = len(messages(editor))
+        count = len(editor.panels.messages.messages)
         with qtbot.waitSignal(editor.files.failed, timeout=60000):
             editor.files.open(path)
-        added = messages(editor)[count:]
+        added = editor.panels.messages.messages[count:]
         assert [message.severity for message in added] == [Severity.ERROR], path.name
         assert path.name in added[0].file
         assert added[0].text
@@ -139,12 +123,12 @@ def test_files_that_cannot_be_read_leave_the_project_and_one_message_each(qtbot,
     assert editor.document.scene == scene
     assert editor.document.view_state == view_state
     assert editor.document.undo_stack.count() == 1
-    assert editor.dialogs.asked == [], "nothing stops the user"
+    assert editor.dialogs.asked == [], "no dialog opens"
     assert QApplication.activeModalWidget() is None
     np.testing.assert_array_equal(picture(editor), shown)
 
 
-def test_messages_that_nobody_can_see_are_announced(editor):
+def test_unread_messages_are_announced(editor):
     dock = editor.window.docks["messages"]
     editor.panels.warn("", "something odd")
     button = editor.window.findChild(QPushButton, "unread")
@@ -155,7 +139,8 @@ def test_messages_that_nobody_can_see_are_announced(editor):
     assert not button.isVisible()
 
 
-def test_a_missing_model_keeps_its_node_and_is_located(qtbot, session, editor, arm, tmp_path):
+def test_a_missing_model_keeps_its_node_and_is_located(qtbot, session, own_editor, arm, tmp_path):
+    editor = own_editor
     editor.edits.skin_by(editor.document.scene.node("model-1").settings.skinning.DQS)
     project = saved(editor, tmp_path / "trial.sinew")
     editor.window.docks.reveal("messages")  # as the error will do
@@ -171,7 +156,7 @@ def test_a_missing_model_keeps_its_node_and_is_located(qtbot, session, editor, a
     picture(again)
     again.dialogs.path = moved / "arm.ezm"
     again.locate("model-1")
-    qtbot.waitUntil(lambda: again.store.status("model-1").state is ModelState.READY)
+    qtbot.waitUntil(lambda: again.store.status("model-1").state is ModelState.READY, timeout=60000)
     assert again.document.scene.node("model-1").settings.path == str(moved / "arm.ezm")
     assert again.window.docks["messages"].isVisible(), "the error has opened it"
     np.testing.assert_array_equal(picture(again), shown)
@@ -200,38 +185,32 @@ def drop(editor, *paths):
     QApplication.sendEvent(editor.viewport, event)
 
 
-def test_a_dropped_model_is_opened_and_recent(qtbot, session, tiny):
+def test_dropped_models_are_opened_and_recent(qtbot, session, arm, tiny):
     editor = session.start()
+    editor.files.open(arm)
+    session.load(editor, tiny)
+    assert [node.name for node in editor.document.scene.of_kind("model")] == ["tiny"]
+    assert messages(editor) == ["loading was cancelled"], "the file that was being read"
+    editor.files.new()
     drop(editor, tiny)
-    qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("model")))
+    qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("model")), timeout=60000)
     assert editor.document.scene.of_kind("model")[0].settings.path == str(tiny)
     assert editor.document.selection.node == "model-1"
     assert editor.recent.paths() == (tiny,)
     assert [action.text() for action in editor.window.menus.recent.actions()] == ["tiny.ezm"]
     assert editor.recent.folder() == tiny.parent
-
-
-def test_several_dropped_models_come_together(qtbot, session, arm, tiny):
-    editor = session.start()
+    editor.files.new()
     drop(editor, arm, tiny)
     qtbot.waitUntil(lambda: len(editor.document.scene.of_kind("model")) == 2, timeout=60000)
     assert [node.name for node in editor.document.scene.of_kind("model")] == ["arm", "tiny"]
     assert messages(editor) == []
 
 
-def test_opening_another_file_gives_up_the_one_that_is_being_read(qtbot, session, arm, tiny):
-    editor = session.start()
-    editor.files.open(arm)
-    session.load(editor, tiny)
-    assert [node.name for node in editor.document.scene.of_kind("model")] == ["tiny"]
-    assert [message.text for message in messages(editor)] == ["loading was cancelled"]
-
-
 def test_an_import_is_one_entry(qtbot, editor, tiny):
     scene = editor.document.scene
     editor.dialogs.path = tiny
     editor.window.actions_table["file.import"].trigger()
-    qtbot.waitUntil(lambda: len(editor.document.scene.of_kind("model")) == 2)
+    qtbot.waitUntil(lambda: len(editor.document.scene.of_kind("model")) == 2, timeout=60000)
     assert editor.document.undo_stack.count() == 1
     editor.document.undo_stack.undo()
     assert editor.document.scene == scene
@@ -251,18 +230,21 @@ def test_an_export_reopens_with_the_same_picture(qtbot, session, editor, arm, tm
     np.testing.assert_array_equal(picture(editor), shown)
 
 
-@pytest.mark.parametrize(("name", "written"), [("shot", "shot.png"), ("shot.jpg", "shot.jpg")])
-def test_a_screenshot_is_saved_in_the_format_of_its_name(editor, tmp_path, name, written):
-    editor.dialogs.path = tmp_path / name
-    editor.window.actions_table["file.screenshot"].trigger()
-    assert editor.dialogs.suggestion.suffix == ".png"
-    assert [message.text for message in messages(editor)] == ["screenshot saved"]
-    with Image.open(tmp_path / written) as image:
-        assert min(image.size) > 100
+def test_the_image_is_saved_in_the_format_of_its_name_and_copied(editor, tmp_path):
+    for name, written in (("shot", "shot.png"), ("shot.jpg", "shot.jpg")):
+        editor.dialogs.path = tmp_path / name
+        trigger(editor, "file.screenshot")
+        assert editor.dialogs.suggestion.suffix == ".png"
+        with Image.open(tmp_path / written) as image:
+            assert min(image.size) > 100
+    assert messages(editor) == ["screenshot saved"] * 2
+    QApplication.clipboard().clear()
+    trigger(editor, "file.copy_picture")
+    assert QApplication.clipboard().image().size() == editor.viewport.grab().size()
 
 
 def crashed_session(origin=None):
-    """What a killed session leaves: its files, and a lock that the system has freed."""
+    """The files of a killed session, whose lock the system has released."""
     store = RecoveryStore(data_folder() / "recovery")
     scene = Scene(nodes=(Node(id="light-1", name="lamp", settings=LightSettings(intensity=3.0)),))
     store.write(scene, ViewState(time=0.5), UnknownContent(), origin)
@@ -278,7 +260,7 @@ def test_a_crashed_session_is_offered(qtbot, session, tmp_path, answer):
     editor.dialogs.recovery = answer
     editor.recovering.offer()
     assert editor.dialogs.asked == ["recover"]
-    qtbot.waitUntil(lambda: not editor.files.busy)
+    qtbot.waitUntil(lambda: not editor.files.busy, timeout=60000)
     recovered = answer is UnsavedAnswer.SAVE
     assert editor.document.scene == (scene if recovered else Scene())
     assert editor.document.modified == recovered
@@ -288,10 +270,10 @@ def test_a_crashed_session_is_offered(qtbot, session, tmp_path, answer):
     later = session.start()
     later.recovering.offer()
     assert later.dialogs.asked == (["recover"] if answer is UnsavedAnswer.CANCEL else [])
-    qtbot.waitUntil(lambda: not later.files.busy)
+    qtbot.waitUntil(lambda: not later.files.busy, timeout=60000)
 
 
-def test_what_a_crashed_session_left_is_read_aside(qtbot, session, monkeypatch):
+def test_a_recovery_file_is_read_in_the_background(qtbot, session, monkeypatch):
     readers = []
 
     def load(*args, **options):
@@ -304,42 +286,37 @@ def test_what_a_crashed_session_left_is_read_aside(qtbot, session, monkeypatch):
     shown = []
     editor.files.progress.connect(lambda name, _: shown.append(name))
     editor.recovering.offer()
-    assert editor.document.scene == Scene(), "the window goes on while it is read"
-    qtbot.waitUntil(lambda: not editor.files.busy)
+    assert editor.document.scene == Scene(), "the window works meanwhile"
+    qtbot.waitUntil(lambda: not editor.files.busy, timeout=60000)
     (reader,) = readers
     assert reader is not threading.main_thread()
     assert (bool(shown[0]), shown[-1]) == (True, "")
-    assert not editor.recent.paths(), "a recovery file is none to come back to"
+    assert not editor.recent.paths(), "a recovery file is not recent"
 
 
-def test_the_next_is_offered_after_one_that_cannot_be_read_or_is_given_up(qtbot, session):
+def test_the_next_session_is_offered_after_an_unreadable_or_cancelled_one(qtbot, session):
     scene = crashed_session()
     crashed_session()
     editor = session.start()
     latest, older = editor.recovery.pending()
     latest.project.write_text("{")
     editor.recovering.offer()
-    qtbot.waitUntil(lambda: editor.dialogs.asked == ["recover", "recover"])
+    qtbot.waitUntil(lambda: editor.dialogs.asked == ["recover", "recover"], timeout=60000)
     editor.files.cancel()
     qtbot.wait(20)
     assert editor.document.scene == Scene()
     assert len(editor.recovery.pending()) == 2, "nothing is lost"
     editor.files.recover(older)
-    qtbot.waitUntil(lambda: editor.document.scene == scene)
+    qtbot.waitUntil(lambda: editor.document.scene == scene, timeout=60000)
     assert [left.folder for left in editor.recovery.pending()] == [latest.folder]
-    assert [message.severity for message in messages(editor)] == [Severity.ERROR, Severity.WARNING]
+    assert [message.severity for message in editor.panels.messages.messages] == [Severity.ERROR, Severity.WARNING]
 
 
-def test_an_edit_is_autosaved_and_an_orderly_end_leaves_nothing(qtbot, session, editor):
+def test_an_edit_is_autosaved_and_a_normal_end_leaves_no_file(qtbot, session, own_editor):
+    editor = own_editor
     editor.autosave._delay = 0.05
-    with qtbot.waitSignal(editor.autosave.saved):
+    with qtbot.waitSignal(editor.autosave.saved, timeout=60000):
         editor.edits.add("light")
     assert list((data_folder() / "recovery").glob("*/project.sinew"))
     session.close(editor)
     assert not list((data_folder() / "recovery").glob("*/project.sinew"))
-
-
-def test_the_picture_is_copied(editor):
-    QApplication.clipboard().clear()
-    editor.window.actions_table["file.copy_picture"].trigger()
-    assert QApplication.clipboard().image().size() == editor.viewport.grab().size()

@@ -1,6 +1,4 @@
-"""Fitted colliders come as one group, and are added, undone and redone with one notice each."""
-
-import pytest
+"""Fitted colliders are one group, added, undone and redone with one notification each."""
 
 from sinew.sim.kinds.collider.fit import FittedCollider, fit_colliders
 from sinew.sim.kinds.collider.settings import ColliderSettings
@@ -8,16 +6,10 @@ from sinew.sim.scene.change import ChangeKind
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import Session, picture
+from tests.gui.editor_harness import picture
 
 
-@pytest.fixture
-def editor(fresh, qtbot, arm):
-    Session(qtbot).load(fresh, arm)
-    return fresh
-
-
-def test_a_unit_that_changes_meanwhile_counts(editor, qtbot, monkeypatch):
+def test_a_unit_that_changes_during_the_fit_counts(editor, qtbot, monkeypatch):
     model, asked = editor.document.scene.characters[0].id, []
 
     def later(work, done, _owner):
@@ -35,7 +27,7 @@ def test_a_unit_that_changes_meanwhile_counts(editor, qtbot, monkeypatch):
     assert made == [(one.transform, one.settings) for one in fit_colliders(editor.active.model, unit_scale=0.01)]
 
 
-def test_sixty_fitted_colliders_are_a_group_below_the_character_and_one_piece_of_work(editor, monkeypatch):
+def test_sixty_fitted_colliders_are_one_group_and_one_edit(editor, monkeypatch):
     document, model = editor.document, editor.document.scene.characters[0].id
     bones = editor.active.model.skeleton.names
     fitted = [
@@ -58,13 +50,13 @@ def test_sixty_fitted_colliders_are_a_group_below_the_character_and_one_piece_of
     document.undo_stack.redo()
     assert document.scene == scene
     assert [change.kind for change in notices] == [ChangeKind.NODES] * 3
-    assert len(rebuilt) == 3, "the rows were made anew for every collider, which takes the square of their number"
+    assert len(rebuilt) == 3, "rows are made once for all colliders"
     picture(editor)
     document.remove_nodes([group.id])
     assert document.scene == before
 
 
-def test_hair_on_a_character_without_colliders_suggests_to_fit_some(editor, qtbot):
+def test_hair_without_colliders_offers_to_fit_some(editor, qtbot):
     document, character = editor.document, editor.document.scene.characters[0].id
     document.select(Selection(node=character))
     hair = editor.edits.add("hair")

@@ -1,4 +1,4 @@
-"""Hair in the whole editor: added to what is selected, changed, undone, saved, muted, and without its model."""
+"""Hair in the whole editor: added to the selection, changed, undone, saved, and without its model or file."""
 
 import threading
 
@@ -11,20 +11,21 @@ from sinew.sim.kinds.hair import generation as growing
 from sinew.sim.kinds.hair.settings import HairDisplay, HairSolver, HairSource
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import Clock, picture
+from tests.gui.editor_harness import Session, picture, set_values, trigger
 from tests.strand_samples import arcs, hair_bytes
 
 
 @pytest.fixture
-def editor(session, tiny):
-    """An editor with a small figure."""
-    made = session.start(clock=Clock())
-    session.load(made, tiny)
-    return made
+def editor(fresh, tiny, qtbot):
+    """An editor with a small character."""
+    Session(qtbot).load(fresh, tiny)
+    return fresh
 
 
 def added(editor, action="add.hair"):
-    editor.window.actions_table[action].trigger()
+    """Adds hair, with few strands; returns its node."""
+    trigger(editor, action)
+    set_values(editor, editor.document.selection.node, guides=20, children=60)
     QApplication.processEvents()
     return editor.document.selected
 
@@ -34,7 +35,7 @@ def strands_of(editor, node):
     return editor.client.engine.simulation.systems[node.id].strands
 
 
-def test_it_grows_on_what_is_selected(editor):
+def test_it_grows_on_the_selection(editor):
     character = editor.document.scene.nodes[0]
     editor.document.select(Selection())
     on_ball = added(editor)
@@ -49,9 +50,10 @@ def test_it_grows_on_what_is_selected(editor):
     assert all(strands_of(editor, node) is not None for node in (on_ball, on_model, on_bone))
     editor.kind_panels["hair"].add_on_section(editor.store.loaded(character.id).model.mesh.sections[0].name)
     on_section = editor.document.selected
+    set_values(editor, on_section.id, guides=20, children=60)
     assert strands_of(editor, on_section) is not None
     assert on_section.settings.density_section
-    assert not editor.panels.messages.model.messages
+    assert not editor.panels.messages.messages
 
 
 def test_it_is_changed_undone_saved_and_read_again(editor, tmp_path, qtbot):
@@ -75,7 +77,7 @@ def test_it_is_changed_undone_saved_and_read_again(editor, tmp_path, qtbot):
     assert editor.document.scene == scene
 
 
-def test_without_its_model_it_says_so_and_wild_springs_have_a_remedy(editor):
+def test_a_lost_model_is_reported_and_unstable_springs_have_a_remedy(editor):
     character = editor.document.scene.nodes[0]
     editor.document.select(Selection(node=character.id))
     node = added(editor)
@@ -96,7 +98,7 @@ def test_without_its_model_it_says_so_and_wild_springs_have_a_remedy(editor):
     assert "no longer in the scene" in panel.note(editor.document.scene.node(node.id), None)
 
 
-def test_other_strands_grow_beside_while_those_of_before_are_shown(editor, qtbot):
+def test_former_strands_are_shown_while_others_grow(editor, qtbot):
     node = added(editor)
     first = strands_of(editor, node)
     engine = editor.client.engine
@@ -104,7 +106,7 @@ def test_other_strands_grow_beside_while_those_of_before_are_shown(editor, qtbot
     editor.document.set_value(ParamRef(node.id, "hair", "length"), 0.6)
     with editor.viewport.gl_current():
         editor.client.prepare()
-    # Their settings are in force, and with them the kept steps, until the others are there.
+    # Their settings and cached steps stay active until the others have grown.
     assert engine.simulation.systems[node.id].strands is first
     assert engine.world.in_force[node.id].length == first.settings.length
     qtbot.waitUntil(lambda: engine.simulation.systems[node.id].strands is not first, timeout=60000)
@@ -116,7 +118,7 @@ def test_other_strands_grow_beside_while_those_of_before_are_shown(editor, qtbot
     assert strands_of(editor, node).settings.length == 0.6
 
 
-def test_growth_that_takes_long_is_told_and_given_up(editor, qtbot, monkeypatch):
+def test_slow_growth_shows_progress_and_is_cancelled(editor, qtbot, monkeypatch):
     node = added(editor)
     first = strands_of(editor, node)
     system, panel = editor.client.engine.simulation.systems.get(node.id), editor.kind_panels["hair"]
@@ -145,7 +147,7 @@ def test_growth_that_takes_long_is_told_and_given_up(editor, qtbot, monkeypatch)
     assert panel.note(changed, system) == ""
 
 
-def test_a_dropped_file_is_read_saved_lost_and_located(editor, tmp_path, qtbot, monkeypatch):
+def test_a_dropped_file_is_read_saved_and_located_again(editor, tmp_path, qtbot, monkeypatch):
     character = editor.document.scene.nodes[0]
     path = tmp_path / "curls.hair"
     path.write_bytes(hair_bytes(list(arcs())))
@@ -165,7 +167,7 @@ def test_a_dropped_file_is_read_saved_lost_and_located(editor, tmp_path, qtbot, 
     with qtbot.waitSignal(editor.files.opened, timeout=60000):
         editor.files.open(project)
     qtbot.waitUntil(lambda: bool(editor.scene_files.fault_of(str(path))), timeout=60000)
-    lines = [message.line() for message in editor.panels.messages.model.messages if "curls.hair" in message.line()]
+    lines = [message.line() for message in editor.panels.messages.messages if "curls.hair" in message.line()]
     assert len(lines) == 1
     assert "no such file" in lines[0]
     editor.document.select(Selection(node=node.id))
@@ -177,16 +179,3 @@ def test_a_dropped_file_is_read_saved_lost_and_located(editor, tmp_path, qtbot, 
     remedy.run()
     qtbot.waitUntil(lambda: tmp_path / "other.hair" in editor.scene_files.assets.strands, timeout=60000)
     assert strands_of(editor, node).growth.guides.count == 5
-
-
-def test_reading_is_given_up(editor, tmp_path, qtbot):
-    path = tmp_path / "curls.hair"
-    path.write_bytes(hair_bytes(list(arcs())))
-    shown = []
-    editor.scene_files.progress.connect(lambda *reported: shown.append(reported))
-    editor.files.drop([path])
-    editor.cancel()
-    assert shown == [(str(path), 0.0), ("", 1.0)]
-    assert editor.scene_files.fault_of(str(path)).endswith("reading was cancelled")
-    editor.scene_files.retry(str(path))
-    qtbot.waitUntil(lambda: path in editor.scene_files.assets.strands, timeout=60000)

@@ -1,4 +1,4 @@
-"""What stopped is marked in the outliner and in the view, and goes on or starts anew from there."""
+"""A stopped node is marked in the outliner and in the viewport, and resumed or reset there."""
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -6,15 +6,13 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from sinew.sim.scene.scene import ParamRef
-from tests.gui.editor_harness import picture
+from tests.gui.editor_harness import add_cloth, picture
 
 
 @pytest.fixture
 def editor(fresh):
-    """A small sheet that was made far too stiff, in a window that has the focus elsewhere."""
-    cloth = fresh.edits.add("cloth")
-    values = {"columns": 8, "rows": 8}
-    fresh.document.set_values({ParamRef(cloth, "cloth", name): value for name, value in values.items()})
+    """A small sheet of cloth that is not selected."""
+    add_cloth(fresh)
     fresh.frame_all()
     picture(fresh)
     fresh.edits.select()
@@ -37,12 +35,12 @@ def stop(editor, cloth):
 def click_badge(editor, cloth, place):
     """Clicks a badge of a row, counted from the right edge."""
     outliner = editor.panels.outliner
-    index = outliner.proxy.mapFromSource(outliner.model.index_of(outliner.model.entry_of((cloth,))))
+    index = outliner.model.index_of(outliner.model.entry_of((cloth,)))
     rect, view = outliner.view.visualRect(index), outliner.view.viewport()
     QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(view.width() - 24 * place - 12, rect.center().y()))
 
 
-def test_a_stopped_cloth_is_marked_and_resumed_and_reset_beside_its_marks(editor):
+def test_a_stopped_cloth_is_resumed_and_reset_by_its_marks(editor):
     cloth = editor.document.scene.of_kind("cloth")[0].id
     entry = editor.panels.outliner.model.entry_of((cloth,))
     assert editor.stop_reports.marks == {}
@@ -76,7 +74,7 @@ def test_a_stopped_cloth_is_marked_and_resumed_and_reset_beside_its_marks(editor
     assert editor.stop_reports.marks == {}
 
 
-def test_a_hidden_cloth_that_is_simulated_says_so(editor):
+def test_a_hidden_cloth_is_simulated_until_it_is_muted(editor):
     document, cloth = editor.document, editor.document.scene.of_kind("cloth")[0].id
     entry = editor.panels.outliner.model.entry_of((cloth,))
     editor.edits.select(cloth)

@@ -1,4 +1,4 @@
-"""Projects in the editor: read beside the window, and asked about before they reach beyond their folders."""
+"""Projects in the editor: read in the background; files outside their folders need a permission."""
 
 import threading
 
@@ -16,13 +16,9 @@ from sinew.sim.kinds.emitter.settings import EmitterSettings, ParticleLook
 from sinew.sim.scene.scene import Node, ParamRef, Scene
 from sinew.sim.scene.view_state import ViewState
 from sinew.widgets.protocols import ModelState
-from tests.gui.editor_harness import picture, sample
+from tests.gui.editor_harness import Session, messages, picture, sample
 
 ALONE = Scene(nodes=(Node(id="a", name="Alone", settings=EmitterSettings()),))
-
-
-def messages(editor):
-    return [message.text for message in editor.panels.messages.model.messages]
 
 
 @pytest.fixture
@@ -50,52 +46,34 @@ def slow(monkeypatch):
     go.set()
 
 
-def test_a_project_is_read_beside_the_window_with_progress(fresh, project, slow, qtbot):
+def test_a_project_is_read_with_progress_and_cancelled(fresh, project, slow, qtbot):
+    for cancel in (
+        lambda: QTest.mouseClick(fresh.window._cancel, Qt.MouseButton.LeftButton),
+        lambda: QTest.keyClick(fresh.window, Qt.Key.Key_Escape),
+    ):
+        fresh.panels.messages.clear()
+        fresh.files.open(project)
+        qtbot.waitUntil(lambda: fresh.window._bar.value() == 25, timeout=60000)
+        assert fresh.window._cancel.isVisible()
+        assert "alone.sinew" in fresh.window._loading.text()
+        cancel()
+        assert not fresh.files.busy
+        assert not fresh.window._cancel.isVisible()
+        assert messages(fresh) == ["loading was cancelled"]
+    slow.set()
+    qtbot.wait(50)
+    assert fresh.document.scene.nodes == ()
     fresh.files.open(project)
     assert fresh.files.busy
-    qtbot.waitUntil(lambda: fresh.window._bar.value() == 25)
-    assert fresh.window._cancel.isVisible()
-    assert "alone.sinew" in fresh.window._loading.text()
-    assert fresh.document.scene.nodes == ()
-    slow.set()
-    qtbot.waitUntil(lambda: fresh.document.scene.nodes != ())
+    qtbot.waitUntil(lambda: fresh.document.scene.nodes != (), timeout=60000)
     assert not fresh.window._cancel.isVisible()
-    assert not fresh.files.busy
 
 
-@pytest.mark.parametrize("way", ["button", "escape"])
-def test_reading_a_project_is_given_up(fresh, project, slow, qtbot, way):
-    fresh.files.open(project)
-    qtbot.waitUntil(fresh.window._cancel.isVisible)
-    if way == "button":
-        QTest.mouseClick(fresh.window._cancel, Qt.MouseButton.LeftButton)
-    else:
-        QTest.keyClick(fresh.window, Qt.Key.Key_Escape)
-    assert not fresh.files.busy
-    assert not fresh.window._cancel.isVisible()
-    assert messages(fresh) == ["loading was cancelled"]
-    slow.set()
-    qtbot.wait(50)
-    assert fresh.document.scene.nodes == ()
-
-
-def test_the_later_of_two_projects_is_shown(fresh, project, slow, qtbot):
-    other = project.with_name("other.sinew")
-    save_project(other, Scene(), ViewState())
-    fresh.files.open(other)
-    fresh.files.open(project)
-    slow.set()
-    qtbot.waitUntil(lambda: not fresh.files.busy)
-    qtbot.wait(50)
-    assert fresh.document.path == project
-    assert messages(fresh) == []
-
-
-def test_a_wrong_value_is_a_message_and_the_scene_stays(fresh, project, qtbot):
+def test_an_invalid_project_is_reported_and_the_scene_stays(fresh, project, qtbot):
     fresh.document.add_node(Node(id="", name="mine", settings=EmitterSettings()))
     project.write_text(project.read_text().replace('"rate": 500.0', '"rate": "much"'))
     fresh.files.open(project)
-    qtbot.waitUntil(lambda: bool(messages(fresh)))
+    qtbot.waitUntil(lambda: bool(messages(fresh)), timeout=60000)
     assert "$.nodes[0].emitter.rate" in messages(fresh)[0]
     assert [node.name for node in fresh.document.scene.nodes] == ["mine"]
 
@@ -122,12 +100,12 @@ def states(editor):
     return {node: editor.store.status(node).state for node in ("m", "n", "s")}
 
 
-def test_files_elsewhere_are_asked_about_once_before_they_are_touched(fresh, reaching, qtbot, monkeypatch):
+def test_files_outside_the_folders_need_a_permission(fresh, reaching, qtbot, monkeypatch):
     touched = []
     monkeypatch.setattr("sinew.app.files.model_store.os.path.isfile", lambda path: touched.append(path))
     fresh.files.open(reaching)
     question = fresh.window.question
-    qtbot.waitUntil(question.isVisible)
+    qtbot.waitUntil(question.isVisible, timeout=60000)
     assert "4 files" in question.label.text()
     assert "another machine" in question.label.text()
     assert "none.png" in question.toolTip()
@@ -136,7 +114,7 @@ def test_files_elsewhere_are_asked_about_once_before_they_are_touched(fresh, rea
     assert touched == []
     assert states(fresh) == dict.fromkeys("mns", ModelState.WITHHELD)
     texts = {fresh.store.status(node).text.partition(": ")[2] for node in "mns"}
-    assert texts == {WITHHELD}, "it does not tell which are there"
+    assert texts == {WITHHELD}, "which of them exist stays unknown"
     QTest.mouseClick(question.buttons[1], Qt.MouseButton.LeftButton)
     assert not question.isVisible()
     qtbot.wait(50)
@@ -144,20 +122,19 @@ def test_files_elsewhere_are_asked_about_once_before_they_are_touched(fresh, rea
     assert messages(fresh) == []
 
 
-def test_allowed_files_are_read(fresh, reaching, qtbot):
+def test_allowed_files_and_recent_folders_are_read(fresh, reaching, tmp_path, qtbot):
     fresh.files.open(reaching)
-    qtbot.waitUntil(fresh.window.question.isVisible)
+    qtbot.waitUntil(fresh.window.question.isVisible, timeout=60000)
     QTest.mouseClick(fresh.window.question.buttons[0], Qt.MouseButton.LeftButton)
     assert not fresh.window.question.isVisible()
     qtbot.waitUntil(lambda: states(fresh)["m"] is ModelState.READY, timeout=60000)
     assert states(fresh)["n"] is ModelState.MISSING
-    qtbot.waitUntil(lambda: any("none.png" in one.file for one in fresh.panels.messages.model.messages))
-
-
-def test_folders_that_files_were_opened_from_are_not_asked_about(fresh, reaching, tmp_path, qtbot):
+    listed = fresh.panels.messages.model
+    qtbot.waitUntil(lambda: any("none.png" in one.file for one in listed.messages), timeout=60000)
+    fresh.files.new()
     fresh.recent.add(tmp_path / "elsewhere" / "tiny" / "tiny.ezm")
     fresh.files.open(reaching)
-    qtbot.waitUntil(fresh.window.question.isVisible)
+    qtbot.waitUntil(fresh.window.question.isVisible, timeout=60000)
     assert "2 files" in fresh.window.question.label.text()
     fresh.files.new()
     assert not fresh.window.question.isVisible()
@@ -171,43 +148,48 @@ def until_cancelled(path, *, progress, cancelled):
     raise LoadCancelled
 
 
-@pytest.mark.parametrize("kind", ["model", "cloth"])
-def test_nothing_of_a_project_is_shown_once_another_one_with_the_same_ids_is_open(session, tmp_path, monkeypatch, kind):
-    """Nodes of two projects may have the same id: the former model is not drawn until the new one is read."""
+def test_models_and_systems_of_the_former_project_are_not_shown(fresh, tmp_path, monkeypatch, qtbot):
+    """Nodes of two projects may have the same id."""
     paths = []
     for name in ("arm", "tiny"):
-        nodes = [Node(id="model-1", name=name, settings=ModelSettings(path=str(sample(name, tmp_path))))]
-        if kind == "cloth":
-            nodes.append(Node(id="cloth-1", name="Cloth", settings=ClothSettings(columns=4 + len(name), rows=5)))
+        nodes = (
+            Node(id="model-1", name=name, settings=ModelSettings(path=str(sample(name, tmp_path)))),
+            Node(id="cloth-1", name="Cloth", settings=ClothSettings(columns=4 + len(name), rows=5)),
+        )
         paths.append(tmp_path / f"{name}.sinew")
-        save_project(paths[-1], Scene(nodes=tuple(nodes)), ViewState())
-    editor = session.open(paths[0])
-    picture(editor)
-    engine = editor.client.engine
-    former, simulated = engine.model_of("model-1"), engine.simulation.systems.get("cloth-1")
+        save_project(paths[-1], Scene(nodes=nodes), ViewState())
+    Session(qtbot).load(fresh, paths[0])
+    picture(fresh)
+    engine = fresh.client.engine
+    former, simulated = engine.model_of("model-1"), engine.simulation.systems["cloth-1"]
     assert former is not None
-    go, load = threading.Event(), editor.loader._load
+    go, load = threading.Event(), fresh.loader._load
 
     def slow(path, **options):
         assert go.wait(60.0)
         return load(path, **options)
 
-    monkeypatch.setattr(editor.loader, "_load", slow)
+    monkeypatch.setattr(fresh.loader, "_load", slow)
     seen = []
-    editor.files.opened.connect(lambda _: seen.append((engine.model_of("model-1"), dict(engine.simulation.systems))))
-    with session._qtbot.waitSignal(editor.files.opened, timeout=60_000):
-        editor.files.open(paths[1])
-    picture(editor)
-    assert editor.store.status("model-1").state is ModelState.LOADING
-    seen.append((engine.model_of("model-1"), dict(engine.simulation.systems)))
+
+    def look(*_):
+        seen.append((engine.model_of("model-1"), engine.simulation.systems.get("cloth-1")))
+
+    fresh.files.opened.connect(look)
+    with qtbot.waitSignal(fresh.files.opened, timeout=60000):
+        fresh.files.open(paths[1])
+    fresh.files.opened.disconnect(look)
+    picture(fresh)
+    assert fresh.store.status("model-1").state is ModelState.LOADING
+    look()
     assert [model for model, _ in seen] == [None, None]
-    assert all(systems.get("cloth-1") is not simulated for _, systems in seen if kind == "cloth")
+    assert all(system is not simulated for _, system in seen)
     go.set()
-    session._qtbot.waitUntil(lambda: engine.model_of("model-1") is not None, timeout=60_000)
-    assert engine.model_of("model-1") is editor.store.loaded("model-1").model is not former
+    qtbot.waitUntil(lambda: engine.model_of("model-1") is not None, timeout=60000)
+    assert engine.model_of("model-1") is fresh.store.loaded("model-1").model is not former
 
 
-def test_a_model_whose_loading_is_cancelled_says_so_and_loads_again(fresh, tmp_path, monkeypatch, qtbot):
+def test_a_cancelled_model_is_reported_and_loaded_again(fresh, tmp_path, monkeypatch, qtbot):
     path, load = str(sample("tiny", tmp_path)), fresh.loader._load
 
     monkeypatch.setattr(fresh.loader, "_load", until_cancelled)
@@ -223,7 +205,7 @@ def test_a_model_whose_loading_is_cancelled_says_so_and_loads_again(fresh, tmp_p
     qtbot.waitUntil(lambda: fresh.store.status(node_id).state is ModelState.READY, timeout=60_000)
 
 
-def test_a_model_that_gives_way_to_another_file_or_project_is_no_message(fresh, project, tmp_path, monkeypatch, qtbot):
+def test_a_model_replaced_while_it_loads_is_not_reported(fresh, project, tmp_path, monkeypatch, qtbot):
     monkeypatch.setattr(fresh.loader, "_load", until_cancelled)
     first, second = (str(sample(name, tmp_path)) for name in ("tiny", "arm"))
     node_id = fresh.document.add_node(Node(id="", name="Tiny", settings=ModelSettings(path=first)))

@@ -1,4 +1,4 @@
-"""An editor that is asked to end by the system keeps what was edited a moment ago."""
+"""An editor that gets a signal to end writes its unsaved edits for recovery."""
 
 import os
 import signal
@@ -47,7 +47,7 @@ def project(tmp_path):
 
 
 def ended(project, repo_root, number, *words):
-    """Status of an editor that got a signal, and what it left."""
+    """Status of an editor that got a signal, and the projects it left for recovery."""
     config = project.parent / "config"
     process = subprocess.Popen(
         [sys.executable, "-c", CHILD, str(project), *words],
@@ -68,15 +68,8 @@ def ended(project, repo_root, number, *words):
     return process.returncode, found
 
 
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [("SIGTERM", ["edit"]), ("SIGHUP", ["edit"]), ("SIGINT", ["edit"]), ("SIGTERM", ["edit", "dialog"])],
-)
-def test_the_edit_of_this_moment_is_offered_at_the_next_start(project, repo_root, name, words):
+@pytest.mark.parametrize(("name", "words"), [("SIGTERM", ["edit", "dialog"]), ("SIGHUP", ["edit"]), ("SIGINT", [])])
+def test_unsaved_edits_are_offered_at_the_next_start(project, repo_root, name, words):
     number = getattr(signal, name)
-    assert ended(project, repo_root, number, *words) == (128 + number, [(project, 3.0)])
-    assert load_project(project).scene.node("l").settings.intensity == 1.0, "the file is the user's"
-
-
-def test_nothing_is_offered_where_nothing_was_edited(project, repo_root):
-    assert ended(project, repo_root, signal.SIGTERM) == (128 + signal.SIGTERM, [])
+    assert ended(project, repo_root, number, *words) == (128 + number, [(project, 3.0)] if words else [])
+    assert load_project(project).scene.node("l").settings.intensity == 1.0, "only the user saves the project"

@@ -1,4 +1,4 @@
-"""The camera goes along with the figure that walks."""
+"""The camera follows a walking character."""
 
 import numpy as np
 import pytest
@@ -12,18 +12,18 @@ from tests.gui.editor_harness import picture, sample
 
 @pytest.fixture(scope="module")
 def walking(one_editor, tmp_path_factory):
-    """A model of two metres whose root goes five metres aside in a second."""
+    """A model of two metres whose root moves five metres in a second."""
     path, editor = sample("tiny", tmp_path_factory.mktemp("walk")), one_editor
     path.write_text(path.read_text().replace("1 0 0 0 0 0 1,\n</AnimTrack>", "5 0 0 0 0 0 1,\n</AnimTrack>"))
     editor.files.open(path)
-    while editor.store.loading or editor.task_loop.uploading or not editor.document.scene.characters:
+    while editor.store.loading or editor.uploads.uploading or not editor.document.scene.characters:
         QApplication.processEvents()
     picture(editor)
     return editor
 
 
 def middle(editor) -> np.ndarray:
-    """Where the middle of the figure is in the picture [part of its size]."""
+    """The middle of the character in the image, as a part of its size."""
     picture(editor)
     engine, size = editor.client.engine, editor.viewport.size_f
     box = engine.views.bounds(editor.document.scene.characters[0].id)
@@ -33,7 +33,7 @@ def middle(editor) -> np.ndarray:
     return pixels[0] / (size.width(), size.height())
 
 
-def test_a_walking_figure_never_leaves_the_view(walking):
+def test_a_walking_character_never_leaves_the_view(walking):
     editor = walking
     assert editor.document.scene.view.follow, "on for a first model"
     editor.playback.scrub(0.0)
@@ -51,10 +51,10 @@ def test_a_walking_figure_never_leaves_the_view(walking):
     assert not editor.document.undo_stack.canUndo()
 
 
-def test_one_key_lets_it_go(walking, qtbot):
+def test_one_key_ends_following(walking, qtbot):
     editor = walking
     editor.window.activateWindow()
-    qtbot.waitUntil(lambda: editor.window.isActiveWindow())
+    qtbot.waitUntil(lambda: editor.window.isActiveWindow(), timeout=60000)
     QTest.keyClick(editor.viewport, Qt.Key.Key_F, Qt.KeyboardModifier.ShiftModifier)
     assert not editor.document.scene.view.follow
     start = editor.document.view_state.camera

@@ -1,4 +1,4 @@
-"""What was not allowed in the window is not read by its renderings, exports, sweeps and verifications either."""
+"""Renderings, sweeps and verifications read no file that the window may not read."""
 
 import pytest
 from PySide6.QtCore import Qt
@@ -10,28 +10,26 @@ from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.emitter.settings import EmitterSettings, ParticleLook
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.view_state import ViewState
-from tests.gui.editor_harness import sample
+from tests.gui.editor_harness import messages, sample
 
 PATIENCE = 60000
 
 
 @pytest.fixture
 def elsewhere(tmp_path):
-    """A file that is no image, which whoever reads it complains about."""
+    """A file that is no image: reading it is reported."""
     path = tmp_path / "elsewhere" / "secret.png"
     path.parent.mkdir()
     path.write_bytes(b"secret")
     return path
 
 
-def opened(session, qtbot, tmp_path, *nodes):
+def opened(editor, qtbot, tmp_path, *nodes):
     project = tmp_path / "work" / "scenes" / "a.sinew"
-    project.parent.mkdir(parents=True)
+    project.parent.mkdir(parents=True, exist_ok=True)
     save_project(project, Scene(nodes=nodes), ViewState())
-    editor = session.start()
     editor.files.open(project)
     qtbot.waitUntil(editor.window.question.isVisible, timeout=PATIENCE)
-    return editor
 
 
 def rendered(editor, qtbot, path):
@@ -44,47 +42,47 @@ def rendered(editor, qtbot, path):
     return editor.output.queue.jobs[-1] if editor.output.queue.jobs else None
 
 
-def reported(editor):
-    return [message.text for message in editor.panels.messages.model.messages]
-
-
 def spots(path):
     settings = EmitterSettings(look=ParticleLook.TEXTURED, texture=str(path))
     return Node(id="e", name="Spots", settings=settings)
 
 
-@pytest.mark.parametrize("answer", ["Read", "Leave out", ""])
-def test_a_job_reads_what_the_window_reads(session, qtbot, tmp_path, elsewhere, answer):
-    editor = opened(session, qtbot, tmp_path, spots(elsewhere))
-    for button in editor.window.question.buttons:
-        if button.text() == answer:
-            QTest.mouseClick(button, Qt.MouseButton.LeftButton)
-    job = rendered(editor, qtbot, tmp_path / "out.png")
-    assert job.state == DONE, job.text
-    assert (tmp_path / "out.png").is_file()
-    shown = editor.panels.messages.model.messages
-    complaints = [m.text for m in shown if m.file == str(tmp_path / "out.png") and "secret.png" in m.text]
-    assert bool(complaints) is (answer == "Read"), complaints
-    assert editor.document.scene.node("e").settings.texture == str(elsewhere), "the scene keeps its name"
+def test_a_job_reads_what_the_window_may_read(fresh, qtbot, tmp_path, elsewhere):
+    for answer in ("Leave out", "", "Read"):
+        opened(fresh, qtbot, tmp_path, spots(elsewhere))
+        for button in fresh.window.question.buttons:
+            if button.text() == answer:
+                QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+        path = tmp_path / f"{answer or 'no answer'}.png"
+        job = rendered(fresh, qtbot, path)
+        assert job.state == DONE, job.text
+        assert path.is_file()
+        shown = fresh.panels.messages.messages
+        complaints = [m.text for m in shown if m.file == str(path) and "secret.png" in m.text]
+        assert bool(complaints) is (answer == "Read"), complaints
+        assert fresh.document.scene.node("e").settings.texture == str(elsewhere), "the scene keeps its name"
+        fresh.files.new()
+    fresh.output.window.close()
 
 
-def test_a_job_that_needs_what_is_withheld_is_refused_with_the_reason(session, qtbot, tmp_path):
-    model = sample("tiny", tmp_path / "elsewhere")
-    editor = opened(session, qtbot, tmp_path, Node(id="m", name="Tiny", settings=ModelSettings(path=str(model))))
-    QTest.mouseClick(editor.window.question.buttons[1], Qt.MouseButton.LeftButton)
-    assert rendered(editor, qtbot, tmp_path / "out.png") is None
-    (text,) = reported(editor)
+def test_a_job_without_its_model_is_refused(fresh, qtbot, tmp_path):
+    model, count = sample("tiny", tmp_path / "elsewhere"), len(fresh.output.queue.jobs)
+    opened(fresh, qtbot, tmp_path, Node(id="m", name="Tiny", settings=ModelSettings(path=str(model))))
+    QTest.mouseClick(fresh.window.question.buttons[1], Qt.MouseButton.LeftButton)
+    rendered(fresh, qtbot, tmp_path / "out.png")
+    assert len(fresh.output.queue.jobs) == count
+    (text,) = messages(fresh)
     assert f"Tiny: {model} lies outside the project's folders" in text
     assert not list(tmp_path.glob("out*"))
+    fresh.output.window.close()
 
 
-@pytest.mark.parametrize("work", ["verifying", "sweeping"])
-def test_copies_for_other_work_name_nothing_withheld(session, qtbot, tmp_path, elsewhere, work):
-    editor = opened(session, qtbot, tmp_path, spots(elsewhere))
-    folder, copy = getattr(editor.work, work)._queue.snapshot()
-    assert "secret" not in copy.read_text()
-    QTest.mouseClick(editor.window.question.buttons[0], Qt.MouseButton.LeftButton)
-    with folder:
-        folder, copy = getattr(editor.work, work)._queue.snapshot()
-        assert "secret" in copy.read_text()
-    folder.cleanup()
+def test_copies_for_other_work_name_no_withheld_file(fresh, qtbot, tmp_path, elsewhere):
+    opened(fresh, qtbot, tmp_path, spots(elsewhere))
+    for allowed in (False, True):
+        if allowed:
+            QTest.mouseClick(fresh.window.question.buttons[0], Qt.MouseButton.LeftButton)
+        for work in ("verifying", "sweeping"):
+            folder, copy = getattr(fresh.work, work)._queue.snapshot()
+            with folder:
+                assert ("secret" in copy.read_text()) is allowed

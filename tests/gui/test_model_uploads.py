@@ -1,4 +1,4 @@
-"""Models reach the viewport over several turns of the event loop."""
+"""Models are uploaded over several turns of the event loop."""
 
 import numpy as np
 import pytest
@@ -11,96 +11,87 @@ from tests.gui.editor_harness import picture
 
 @pytest.fixture
 def slow(editor, monkeypatch):
-    """An editor whose turns end after one small step; the turns are taken by the test."""
-    monkeypatch.setattr("sinew.app.viewport.task_loop.TURN", 0.0)
+    """An editor whose turns end after one small step; the test runs the turns."""
+    monkeypatch.setattr("sinew.app.tasks.TURN", 0.0)
     monkeypatch.setattr(buffers, "UPLOAD_STEP", 512)
     return editor
 
 
 def upload_again(editor):
-    """Takes the model of the arm from the engine and wants it back; no turn was taken yet."""
+    """Removes the model of the arm from the engine and requests its upload; no turn has run."""
     with editor.viewport.gl_current():
         editor.client.engine.remove_model("model-1")
-    editor.task_loop.follow()
+    editor.uploads.follow()
 
 
 def test_a_model_takes_several_turns_and_looks_the_same(slow):
     editor = slow
     before, turns = picture(editor), 0
     upload_again(editor)
-    while editor.task_loop.uploading:
+    while editor.uploads.uploading:
         assert editor.client.engine.model_of("model-1") is None
-        editor.task_loop._turn()
+        editor.tasks._turn()
         turns += 1
     assert turns > 5
     assert editor.client.engine.model_of("model-1") is editor.store.loaded("model-1").model
     assert np.array_equal(picture(editor), before)
 
 
-def test_a_node_that_is_deleted_on_the_way_is_given_up(slow):
+def test_the_upload_of_a_removed_node_ends(slow):
     editor = slow
     upload_again(editor)
-    editor.task_loop._turn()
-    assert editor.task_loop.uploading
+    editor.tasks._turn()
+    assert editor.uploads.uploading
     editor.document.remove_node("model-1")
     for _ in range(3):
-        editor.task_loop._turn()
-    assert not editor.task_loop.uploading
+        editor.tasks._turn()
+    assert not editor.uploads.uploading
     assert editor.client.engine.model_of("model-1") is None
     editor.document.undo_stack.undo()
-    while editor.task_loop.uploading:
-        editor.task_loop._turn()
+    while editor.uploads.uploading:
+        editor.tasks._turn()
     assert editor.client.engine.model_of("model-1") is not None
 
 
-def test_a_model_that_the_driver_refuses_is_reported_once(slow, monkeypatch):
+def test_a_new_context_drops_an_upload_and_starts_anew(slow):
+    editor = slow
+    upload_again(editor)
+    editor.tasks._turn()
+    editor.tasks._turn()
+    with editor.viewport.gl_current():
+        editor.client.gl_init()
+    while editor.uploads.uploading:
+        assert editor.client.engine.model_of("model-1") is None
+        editor.tasks._turn()
+    assert editor.client.engine.model_of("model-1") is editor.store.loaded("model-1").model
+
+
+def test_a_refused_model_is_reported_once(slow, monkeypatch):
     editor, reported = slow, []
 
     def refused(*_, **__):
         raise GLLimitError("texture 'a': too large")
         yield
 
-    editor.task_loop.failed.connect(lambda path, text: reported.append((path, text)))
+    editor.uploads.failed.connect(lambda path, text: reported.append((path, text)))
     monkeypatch.setattr(editor.client.engine, "model_upload", refused)
     upload_again(editor)
     for _ in range(3):
-        editor.task_loop.follow()
-        editor.task_loop._turn()
+        editor.uploads.follow()
+        editor.tasks._turn()
     assert reported == [(editor.store._paths["model-1"], "texture 'a': too large")]
-    assert not editor.task_loop.uploading
-
-
-def test_a_model_is_ready_when_it_is_drawn_and_not_before(slow):
-    editor = slow
-    upload_again(editor)
-    editor.store._set("model-1", ModelStatus(ModelState.UPLOADING, editor.store.loaded("model-1").model, "arm.ezm"))
-    while editor.task_loop.uploading:
-        assert editor.store.uploading == ("model-1",)
-        assert editor.window._loading.text() == "Loading arm.ezm"
-        editor.task_loop._turn()
-    assert editor.store.status("model-1").state is ModelState.READY
-    assert editor.window._loading.text() == ""
-
-
-def test_a_model_that_the_driver_refuses_is_not_ready(slow, monkeypatch):
-    editor = slow
-
-    def refused(*_, **__):
-        raise GLLimitError("texture 'a': too large")
-        yield
-
-    monkeypatch.setattr(editor.client.engine, "model_upload", refused)
-    upload_again(editor)
-    editor.task_loop._turn()
+    assert not editor.uploads.uploading
     status = editor.store.status("model-1")
     assert (status.state, status.text) == (ModelState.FAILED, "texture 'a': too large")
 
 
-def test_an_arriving_model_stays_on_its_way_until_its_last_step(session, arm):
-    editor = session.start()
-    states = []
-    editor.store.changed.connect(lambda node_id: states.append(editor.store.status(node_id).state))
-    editor.task_loop.finished.connect(lambda: states.append("finished"))
-    session.load(editor, arm)
-    arrived = states[states.index(ModelState.UPLOADING) :]
-    assert arrived == [ModelState.UPLOADING, ModelState.READY, "finished"]
+def test_a_model_is_ready_when_it_is_uploaded(slow):
+    editor = slow
+    upload_again(editor)
+    editor.store._set("model-1", ModelStatus(ModelState.UPLOADING, editor.store.loaded("model-1").model, "arm.ezm"))
+    while editor.uploads.uploading:
+        assert editor.store.uploading == ("model-1",)
+        assert editor.window._loading.text() == "Loading arm.ezm"
+        editor.tasks._turn()
+    assert editor.store.status("model-1").state is ModelState.READY
+    assert editor.window._loading.text() == ""

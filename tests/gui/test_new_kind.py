@@ -12,13 +12,13 @@ from sinew.sim.kinds import register, unregister
 from sinew.sim.scene.params import Role
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import Clock, Mouse, picture, place_of
+from tests.gui.editor_harness import Clock, Mouse, picture, place_of, play, positions
 from tests.rope.kind import ROPE
 
 
 @pytest.fixture
 def roped(session, tiny):
-    """An editor that knows ropes, with a small figure."""
+    """An editor with ropes registered and a small character."""
     register(ROPE)
     editor = session.start(clock=Clock())
     session.load(editor, tiny)
@@ -50,10 +50,10 @@ def test_it_is_added_edited_undone_saved_and_read_again(roped, tmp_path):
     assert roped.files.save_to(tmp_path / "a.sinew")
     roped.files.open(tmp_path / "a.sinew")
     assert roped.document.scene == scene
-    assert not [m for m in roped.panels.messages.model.messages if "rope" in m.text]
+    assert not [m for m in roped.panels.messages.messages if "rope" in m.text]
 
 
-def test_it_rides_on_a_bone_and_steps_with_the_clock(roped):
+def test_it_is_attached_to_a_bone_and_played(roped):
     character = roped.document.scene.nodes[0]
     bone = roped.store.loaded(character.id).model.skeleton.names[-1]
     roped.document.select(Selection(node=character.id, bone=bone))
@@ -64,60 +64,42 @@ def test_it_rides_on_a_bone_and_steps_with_the_clock(roped):
     }
     assert records == {Role.CARRIER, Role.BONE}
     picture(roped)
+    start = positions(roped, node.id)
+    play(roped, 20)
+    now = positions(roped, node.id)
     with roped.viewport.gl_current():
-        start = roped.client.engine.simulation.systems[node.id].arrays()["positions"].read()
-    roped.playback.toggle()
-    for _ in range(20):
-        roped.playback._clock.now += 1.0 / 60.0
-        roped.playback.tick()
-    with roped.viewport.gl_current():
-        now = roped.client.engine.simulation.systems[node.id].arrays()["positions"].read()
         place = roped.client.engine.views.places.world_from_node(node)[:3, 3]
     assert not np.array_equal(now, start)
     np.testing.assert_allclose(now[0], place, atol=1e-5)
 
 
-def test_it_is_clicked_and_timed(roped):
+def test_it_is_clicked_timed_and_dragged(roped):
     node = added(roped)
     roped.document.select(Selection())
     roped.frame_all()
     picture(roped)
-    with roped.viewport.gl_current():
-        knots = roped.client.engine.simulation.systems[node.id].arrays()["positions"].read()
-    middle = place_of(roped, knots[12])
-    Mouse(roped.viewport).click(QPointF(middle.x(), middle.y()))
+    knot = positions(roped, node.id)[12]
+    start = place_of(roped, knot)
+    Mouse(roped.viewport).click(start)
     assert roped.document.selection.node == node.id
     roped.client.set_timing(True)
     samples = []
     roped.client.measured.connect(samples.extend)
-    roped.playback.toggle()
     for _ in range(12):
-        roped.playback._clock.now += 1.0 / 60.0
-        roped.playback.tick()
-        picture(roped)
+        play(roped, 1)
     assert any("rope" in part.path for sample in samples for part in sample.slices)
-
-
-def test_a_knot_is_dragged_with_the_mouse(roped):
-    node = added(roped)
-    roped.document.select(Selection())
-    roped.frame_all()
+    roped.playback.reset_simulation()
+    roped.playback.pause()
     picture(roped)
-    with roped.viewport.gl_current():
-        knot = roped.client.engine.simulation.systems[node.id].arrays()["positions"].read()[12]
-    place = place_of(roped, knot)
-    start = QPointF(place.x(), place.y())
     mouse = Mouse(roped.viewport)
     mouse.press(start)
     for distance in (4.0, 30.0, 60.0):
         mouse.move(start + QPointF(distance, 0.0))
-    assert roped.stepper.grab is not None
     assert roped.stepper.grab.node == node.id
     for _ in range(30):
         roped.playback._clock.now += 1.0 / 60.0
         roped.playback.tick()
-    with roped.viewport.gl_current():
-        moved = roped.client.engine.simulation.systems[node.id].arrays()["positions"].read()[12]
+    moved = positions(roped, node.id)[12]
     mouse.release(start + QPointF(60.0, 0.0))
     assert roped.stepper.grab is None
     assert np.linalg.norm(moved - knot) > 0.05

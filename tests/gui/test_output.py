@@ -1,28 +1,26 @@
-"""Rendering and exporting from the window, off its thread."""
+"""Rendering and exporting from the window, in the background."""
 
 import struct
 import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
 from PIL import Image
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from sinew.app.editor.action_table import SCENE_EXPORTS
 from sinew.app.editor.dialogs import Dialogs, OverwriteChoice
-from sinew.app.files.project_files import UnsavedAnswer
 from sinew.app.output.jobs import CANCELLED, DONE, FAILED
 from sinew.app.output.settings import RenderSettings, picture_path, refused, render_words
 from sinew.app.output.window import OutputWindow
 from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.widgets.messages import Severity
-from tests.gui.editor_harness import picture
+from tests.gui.editor_harness import messages, picture
 
 
 def waited(qtbot, editor):
-    """Ends the queue."""
+    """Waits until the queue is empty."""
     qtbot.waitUntil(lambda: not editor.output.queue.busy, timeout=60000)
 
 
@@ -40,7 +38,7 @@ def started(editor, action, path, **values):
     return editor.output.queue.jobs[-1]
 
 
-def test_the_frames_that_are_offered_are_those_of_the_scene(editor):
+def test_forms_offer_the_frames_of_the_scene(editor):
     document, window = editor.document, editor.output.window
     form = window.render_form
 
@@ -55,12 +53,12 @@ def test_the_frames_that_are_offered_are_those_of_the_scene(editor):
     assert offered(window.export_form) == (30, 150, 60.0), "exports have every step"
     form.show_values(last=20)
     document.set_value(ParamRef(PLAYBACK, PLAYBACK, "end"), 90)
-    assert offered(form) == (12, 20, 24.0), "what the user chose stays"
+    assert offered(form) == (12, 20, 24.0), "the choice of the user stays"
     assert offered(window.export_form) == (30, 225, 60.0)
     window.close()
 
 
-def test_pictures_and_scenes_are_written_in_turn_and_told(qtbot, editor, tmp_path):
+def test_images_and_scenes_are_written_one_after_the_other(qtbot, editor, tmp_path):
     picture(editor)
     editor.document.set_value(ParamRef("model-1", "node", "name"), "Limb")  # not saved anywhere
     values = {"first": 0, "last": 2}
@@ -77,14 +75,13 @@ def test_pictures_and_scenes_are_written_in_turn_and_told(qtbot, editor, tmp_pat
     points, frames = struct.unpack_from("<i", data, 16)[0], struct.unpack_from("<i", data, 28)[0]
     assert frames == 3
     assert np.isfinite(np.frombuffer(data, "<f4", offset=32)).sum() == frames * points * 3
-    assert b"o Limb" in (tmp_path / "arm.obj").read_bytes(), "the project as it stands, saved or not"
-    reported = [message.text for message in editor.panels.messages.model.messages]
+    assert b"o Limb" in (tmp_path / "arm.obj").read_bytes(), "the current project, saved or not"
     assert drawn.text.startswith("3 images, 64 × 48, PNG, ")
     assert drawn.text.endswith("read back without error")
-    assert {drawn.text, "PC2 point cache cannot store materials; skipped for Limb"} < set(reported)
+    assert {drawn.text, "PC2 point cache cannot store materials; skipped for Limb"} < set(messages(editor))
 
 
-def test_pictures_that_are_there_are_replaced_or_kept_as_the_user_says(qtbot, editor, tmp_path):
+def test_existing_images_are_replaced_or_left_as_the_user_answers(qtbot, editor, tmp_path):
     Image.new("RGB", (9, 9)).save(tmp_path / "arm_0001.png")
     mine = (tmp_path / "arm_0001.png").read_bytes()
     (tmp_path / "arm_0009.png").write_bytes(b"of another frame")
@@ -111,7 +108,7 @@ def test_pictures_that_are_there_are_replaced_or_kept_as_the_user_says(qtbot, ed
     assert (tmp_path / "arm_0009.png").read_bytes() == b"of another frame"
 
 
-def test_what_needs_a_missing_package_says_so_before_and_the_rest_works(editor, monkeypatch):
+def test_formats_without_their_package_are_disabled_with_the_reason(editor, monkeypatch):
     for format in (*SCENE_FORMATS, *RENDER_FORMATS):
         if format.module:
             monkeypatch.setitem(sys.modules, format.module, None)
@@ -125,7 +122,7 @@ def test_what_needs_a_missing_package_says_so_before_and_the_rest_works(editor, 
             assert window.missing.text() == hint
 
 
-def test_a_known_ending_that_is_typed_chooses_the_format(editor, tmp_path, monkeypatch):
+def test_a_typed_suffix_selects_the_format(editor, tmp_path, monkeypatch):
     jobs = []
     monkeypatch.setattr(editor.output.queue, "add", jobs.append)
     for typed, written in (
@@ -139,17 +136,7 @@ def test_a_known_ending_that_is_typed_chooses_the_format(editor, tmp_path, monke
         assert jobs[-1].path == Path(words[words.index("--output") + 1]) == tmp_path / written
 
 
-def test_a_model_is_written_in_the_format_that_is_typed(qtbot, editor, tmp_path):
-    (loaded,) = (editor.store.loaded(node.id) for node in editor.document.scene.nodes if editor.store.loaded(node.id))
-    assert loaded is not None
-    for typed, written, start in (("a.ezm", "a.ezm", b"<"), ("a.v2", "a.v2.glb", b"glTF")):
-        editor.dialogs.path = tmp_path / typed
-        editor.window.actions_table["file.export.gltf"].trigger()
-        qtbot.waitUntil((tmp_path / written).exists, timeout=60000)
-        assert (tmp_path / written).read_bytes().startswith(start)
-
-
-def test_a_film_that_cannot_be_is_refused_before_it_is_begun(editor, tmp_path, monkeypatch):
+def test_a_video_that_cannot_be_written_is_refused(editor, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
     window = OutputWindow(editor.output.queue, editor.output.render, editor.output.export)
     assert ".mp4 .webm .mkv .mov: needs the package av: pip install sinew[video]" in window.missing_codecs.text()
@@ -165,12 +152,11 @@ def test_a_film_that_cannot_be_is_refused_before_it_is_begun(editor, tmp_path, m
         assert window.refusal.text() == reason
         assert len(editor.output.queue.jobs) == before + (not reason)
     editor.output.queue.cancel_all()
-    errors = [m.text for m in editor.panels.messages.model.messages if m.severity is Severity.ERROR]
-    assert errors == ["MP4 needs the package av: pip install sinew[video]"] * 2
+    assert messages(editor, Severity.ERROR) == ["MP4 needs the package av: pip install sinew[video]"] * 2
     window.close()
 
 
-def test_pictures_go_on_where_one_of_them_is_chosen():
+def test_names_of_images_are_numbered():
     several, one = RenderSettings(first=0, last=9), RenderSettings(first=4, last=4)
     for name, expected in (
         ("a.png", "a_%04d.png"), ("a_0003.png", "a_%04d.png"), ("a_003.exr", "a_%03d.exr"), ("a12.png", "a12_%04d.png"),
@@ -184,7 +170,7 @@ def test_pictures_go_on_where_one_of_them_is_chosen():
     assert "stores no opacity; images, animated WebP and GIF do" in refused(RenderSettings(alpha=True), Path("a.mov"))
 
 
-def test_a_job_is_given_up_or_fails_with_one_line(qtbot, editor, tmp_path):
+def test_jobs_are_cancelled_and_failures_are_one_line(qtbot, editor, tmp_path):
     picture(editor)
     running = started(editor, "file.render", tmp_path / "a.gif", last=3000, width=64, height=48)
     waiting = started(editor, "file.export.mdd-point-cache", tmp_path / "b.mdd", last=2)
@@ -197,16 +183,12 @@ def test_a_job_is_given_up_or_fails_with_one_line(qtbot, editor, tmp_path):
     waited(qtbot, editor)
     QApplication.processEvents()
     assert failing.state == FAILED
-    errors = [m.text for m in editor.panels.messages.model.messages if m.severity is Severity.ERROR]
-    assert errors == [f"the folder {tmp_path / 'gone'} does not exist"]
+    assert messages(editor, Severity.ERROR) == [f"the folder {tmp_path / 'gone'} does not exist"]
     assert not [path for path in tmp_path.iterdir() if path.suffix in (".gif", ".mdd", ".tmp")]
 
 
-@pytest.mark.parametrize("edited", [True, False])
-def test_closing_tells_what_is_not_written_yet(qtbot, editor, tmp_path, monkeypatch, edited):
+def test_closing_warns_of_unfinished_jobs(qtbot, editor, tmp_path, monkeypatch):
     picture(editor)
-    if edited:
-        editor.document.rename("model-1", "Limb")
     shown = []
 
     def execute(box):
@@ -217,14 +199,16 @@ def test_closing_tells_what_is_not_written_yet(qtbot, editor, tmp_path, monkeypa
     monkeypatch.setattr(editor.files, "_ask_unsaved", lambda *words: Dialogs.unsaved(editor.dialogs, *words))
     for name in ("first.png", "second.png"):
         started(editor, "file.render", tmp_path / name, last=40, width=64, height=48)
-    editor.window.close()
-    assert editor.window.isVisible()
-    ((text, more, buttons),) = shown
-    assert "first_….png, second_….png are not finished yet and will not be written." in more
-    assert ("Save the changes" in text) is ("Unsaved changes are lost otherwise." in more) is edited
-    assert buttons == (3 if edited else 2)
-    assert editor.output.queue.busy, "and the work goes on"
+    for edited in (False, True):
+        if edited:
+            editor.document.rename("model-1", "Limb")
+        editor.window.close()
+        assert editor.window.isVisible()
+        text, more, buttons = shown.pop()
+        assert "first_….png, second_….png are not finished yet and will not be written." in more
+        assert ("Save the changes" in text) is ("Unsaved changes are lost otherwise." in more) is edited
+        assert buttons == (3 if edited else 2)
+    assert editor.output.queue.busy, "the jobs continue"
     editor.output.queue.cancel_all()
-    qtbot.waitUntil(lambda: not editor.output.queue.busy, timeout=60000)
+    waited(qtbot, editor)
     assert editor.output.queue.unfinished == ""
-    monkeypatch.setattr(editor.files, "_ask_unsaved", lambda *_: UnsavedAnswer.DISCARD)

@@ -1,4 +1,4 @@
-"""How many simulation steps a tick does: as many as are due and fit into its time."""
+"""A tick does as many simulation steps as are due and fit into its time."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ from tests.gui.editor_harness import Clock
 
 
 class Costly:
-    """Steps that take a time."""
+    """A stepper whose steps take time."""
 
     is_active = has_state = True
     step_count = 0
@@ -29,45 +29,42 @@ class Costly:
     def is_held(self, time: float) -> bool:
         return False
 
-    def pull(self) -> None:
-        """Nothing is held."""
+    def pull(self) -> None: ...
 
     def reset(self) -> None:
         self.step_count = 0
 
 
-@pytest.mark.parametrize(
-    ("cost", "expected"), [(0.0, 4), (0.2, 4), (0.3, 3), (0.45, 2), (0.6, 1), (5.0, 1)], ids=lambda value: f"{value}"
-)
-def test_steps_that_would_not_fit_are_left_out_and_one_is_always_done(qapp, cost, expected):
-    clock = Clock()
-    stepper = Costly(clock, cost * STEP_BUDGET)
-    playback = Playback(PlaybackSettings, lambda: 1000.0, stepper, clock=clock)
-    playback.toggle()
-    for tick in range(1, 4):
-        clock.now += 4.01 * STEP_TIME
-        before = clock.now
-        playback.tick()
-        assert stepper.step_count == tick * expected
-        assert clock.now - before <= max(STEP_BUDGET, stepper.cost) + 1e-9
-        playback.hold(False)
-    playback.pause()
+def test_a_tick_does_as_many_steps_as_fit_and_at_least_one(qapp):
+    for cost, expected in ((0.0, 4), (0.2, 4), (0.3, 3), (0.45, 2), (0.6, 1), (5.0, 1)):
+        clock = Clock()
+        stepper = Costly(clock, cost * STEP_BUDGET)
+        playback = Playback(PlaybackSettings, lambda: 1000.0, stepper, clock=clock)
+        playback.toggle()
+        for tick in range(1, 4):
+            clock.now += 4.01 * STEP_TIME
+            before = clock.now
+            playback.tick()
+            assert stepper.step_count == tick * expected
+            assert clock.now - before <= max(STEP_BUDGET, stepper.cost) + 1e-9
+            playback.hold(False)
+        playback.pause()
 
 
-@pytest.mark.parametrize(("step", "picture", "cause"), [(0.03, 0.0, "simulation"), (0.001, 0.3, "drawing")])
-def test_the_cause_of_slow_motion_is_the_true_one(qapp, step, picture, cause):
-    clock = Clock()
-    playback = Playback(PlaybackSettings, lambda: 0.0, Costly(clock, step), clock=clock)
-    playback.toggle()
-    for _ in range(40):
-        clock.now += picture + STEP_TIME
-        playback.tick()
-    assert playback.pace < 0.8
-    assert playback.slowed_by == cause
-    playback.pause()
+def test_the_cause_of_slow_motion_is_named(qapp):
+    for step, image, cause in ((0.03, 0.0, "simulation"), (0.001, 0.3, "drawing")):
+        clock = Clock()
+        playback = Playback(PlaybackSettings, lambda: 0.0, Costly(clock, step), clock=clock)
+        playback.toggle()
+        for _ in range(40):
+            clock.now += image + STEP_TIME
+            playback.tick()
+        assert playback.pace < 0.8
+        assert playback.slowed_by == cause
+        playback.pause()
 
 
-def test_slow_motion_shows_moments_between_steps_and_a_pause_the_step_itself(qapp):
+def test_slow_motion_interpolates_between_steps(qapp):
     clock = Clock()
     playback = Playback(lambda: PlaybackSettings(speed=0.25), lambda: 1000.0, Costly(clock, 0.0), clock=clock)
     reported = []
@@ -81,19 +78,15 @@ def test_slow_motion_shows_moments_between_steps_and_a_pause_the_step_itself(qap
         reached.append(playback.playhead.time)
     assert np.diff(seen[4:]) == pytest.approx(0.25 * STEP_TIME), "evenly"
     assert np.array(reached) / STEP_TIME == pytest.approx([tick // 4 for tick in range(1, 21)]), "by whole steps"
-    assert len(reported) == 15, "where no step was due"
+    assert len(reported) == 15, "in ticks without a step"
     assert playback.is_between
     playback.pause()
     assert playback.seen == playback.playhead.time
     assert not playback.is_between
-
-
-def test_at_full_speed_the_playhead_is_what_is_seen(qapp):
-    clock = Clock()
     playback = Playback(PlaybackSettings, lambda: 1000.0, Costly(clock, 0.0), clock=clock)
     playback.toggle()
     for _ in range(5):
         clock.now += 1.3 * STEP_TIME
         playback.tick()
-        assert playback.seen == playback.playhead.time
+        assert playback.seen == playback.playhead.time, "at full speed"
     playback.pause()

@@ -2,8 +2,7 @@
 
 import pytest
 
-from sinew.app.timings.files import TimingFiles
-from sinew.app.timings.recordings import RECORDINGS_MAX, Recordings
+from sinew.app.timings.recordings import RECORDINGS_MAX, Recordings, TimingFiles
 from sinew.sim.profile.history import FRAMES_MAX, TimingRecording
 from sinew.sim.profile.sample import TimerStatus
 from tests.unit.profile.frames import MS, frame
@@ -30,24 +29,18 @@ def test_a_recording_has_the_frames_between_start_and_stop(recordings):
     assert (cached.status.dropped, cached.status.warmup_discarded, cached.status.renderer) == (2, 0, "a card")
 
 
-def test_names_are_unique_and_never_empty(recordings):
+def test_names_are_unique_and_empty_recordings_dropped(recordings):
     for name in ("LBS", " LBS ", "", "LBS"):
         recordings.start(name, TimerStatus())
         recordings.feed(frames(1), TimerStatus())
+    recordings.stop()
+    recordings.start("empty", TimerStatus())
     recordings.stop()
     assert [one.name for one in recordings.all] == ["LBS", "LBS 2", "Recording", "LBS 3"]
     assert recordings.add(TimingRecording("LBS", frames(1))).name == "LBS 4"
 
 
-def test_a_recording_without_frames_is_forgotten(recordings, qtbot):
-    recordings.start("empty", TimerStatus())
-    with qtbot.waitSignal(recordings.stopped) as caught:
-        recordings.stop()
-    assert caught.args == [None]
-    assert recordings.all == ()
-
-
-def test_full_recordings_end_and_old_ones_leave(recordings):
+def test_full_recordings_end_and_the_oldest_are_removed(recordings):
     recordings.start("long", TimerStatus())
     recordings.feed(frames(2) * (FRAMES_MAX // 2 + 3), TimerStatus())
     assert recordings.running is None
@@ -59,42 +52,12 @@ def test_full_recordings_end_and_old_ones_leave(recordings):
     assert "r3" not in [one.name for one in recordings.all]
 
 
-def test_files_are_written_and_read_back_with_progress(qtbot, tmp_path):
-    files, reported = TimingFiles(), []
-    files.progressed.connect(lambda text, share: reported.append((text, share)))
-    recording = TimingRecording("walk", frames(40))
-    with qtbot.waitSignal(files.written) as written:
-        files.export_csv(tmp_path / "walk.csv", recording)
-        assert files.busy
-    assert written.args == [str(tmp_path / "walk.csv")]
-    with qtbot.waitSignal(files.written):
-        files.export_trace(tmp_path / "walk.json", recording)
-    with qtbot.waitSignal(files.imported) as imported:
-        files.import_csv(tmp_path / "walk.csv")
-    assert imported.args[0].name == "walk"
-    assert len(imported.args[0].samples) == 40
-    assert reported[0] == ("Writing walk.csv", 0.0)
-    assert reported[-1] == ("", 1.0)
-    assert not files.busy
-
-
-def test_failures_are_one_line(qtbot, tmp_path):
-    files = TimingFiles()
-    with qtbot.waitSignal(files.failed) as caught:
-        files.export_csv(tmp_path / "missing" / "walk.csv", TimingRecording("walk", frames(1)))
-    assert caught.args == [str(tmp_path / "missing" / "walk.csv"), "No such file or directory"]
-    (tmp_path / "foreign.csv").write_text("a,b\n1,2\n")
-    with qtbot.waitSignal(files.failed) as caught:
-        files.import_csv(tmp_path / "foreign.csv")
-    assert "row 1: is no file of timings" in caught.args[1]
-
-
-def test_giving_up_leaves_nothing(qtbot, tmp_path):
+def test_a_cancelled_file_is_not_written(qtbot, tmp_path):
     files, reported = TimingFiles(), []
     for signal in (files.written, files.failed):
         signal.connect(lambda *what: reported.append(what))
     files.export_csv(tmp_path / "long.csv", TimingRecording("long", frames(2) * 5000))
     files.cancel()
-    qtbot.waitUntil(lambda: not files.busy)
+    qtbot.waitUntil(lambda: not files.busy, timeout=60000)
     assert reported == []
     assert list(tmp_path.iterdir()) == []

@@ -104,7 +104,7 @@ def test_names_from_files_steer_nothing(fresh, hostile, qtbot):
     project, bone = hostile
     with qtbot.waitSignal(fresh.files.opened, timeout=60000):
         fresh.files.open(project)
-    qtbot.waitUntil(lambda: not fresh.store.loading and not fresh.task_loop.uploading, timeout=60000)
+    qtbot.waitUntil(lambda: not fresh.store.loading and not fresh.uploads.uploading, timeout=60000)
     fresh.recent.add(project)
     found = []
     fresh.measure(True)

@@ -1,4 +1,4 @@
-"""What is done a thousand times leaves nothing behind."""
+"""Memory does not grow when actions are repeated a thousand times."""
 
 import ctypes
 import gc
@@ -73,6 +73,6 @@ def test_undo_and_redo_leave_nothing(editor):
     assert growth(act, 2000) < MOST
 
 
-def test_projects_that_come_and_go_leave_nothing(session, editor):
+def test_opening_projects_leaves_nothing(session, editor):
     names = ("sparks", "cape", "fountain")
     assert growth(lambda index: session.load(editor, resource("projects") / f"{names[index % 3]}.sinew"), 200) < MOST

@@ -1,8 +1,6 @@
-"""What README and guide call entries of menus is what stands there, and keys do what they are said to do."""
+"""Menu entries and keys that README and guide name exist."""
 
 import re
-
-import pytest
 
 from sinew import resources
 
@@ -26,15 +24,11 @@ def plain(action):
     return action.text().replace("&", "").removesuffix("…")
 
 
-def test_there_is_something_to_compare():
+def test_menu_entries_named_in_texts_exist(fresh):
     assert sum(len(entries_named(text)) for text in TEXTS.values()) >= 12
     assert entries_named("**Add ▸ Hair on …** and *File\n▸ Import…*") == [("Add", "Hair on …"), ("File", "Import…")]
-
-
-@pytest.mark.parametrize("name", sorted(TEXTS))
-def test_entries_of_menus_are_called_as_on_the_screen(fresh, name):
     bar = {plain(action): action.menu() for action in fresh.window.menuBar().actions()}
-    for menu, entry in entries_named(TEXTS[name]):
+    for menu, entry in (pair for text in TEXTS.values() for pair in entries_named(text)):
         bar[menu].aboutToShow.emit()
         shown = [plain(action) for action in bar[menu].actions()]
         if entry.endswith(OPEN):
@@ -43,8 +37,7 @@ def test_entries_of_menus_are_called_as_on_the_screen(fresh, name):
             assert entry.removesuffix("…") in shown, f"{menu} ▸ {entry}"
 
 
-def test_five_minutes_name_keys_and_entries_that_there_are(fresh):
-    """Whatever is in bold with a modifier, or a single letter, is a key of an action or what a tool says of itself."""
+def test_keys_and_entries_of_the_first_five_minutes_exist(fresh):
     flat = TEXTS["README.md"].partition("## Five minutes")[2].partition("## Command line")[0]
     named = set(re.findall(r"\*\*((?:(?:Ctrl|Shift|Alt)\+)*(?:[A-Z0-9,.?]|F1|Space|Home))\*\*", flat))
     assert {"Ctrl+Shift+R", "Alt+R", "Shift+B", "F1", "?", "K"} <= named

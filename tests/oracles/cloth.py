@@ -38,7 +38,7 @@ class Actions:
     Attributes:
         held: Pinned particles, shape (P,).
         targets: Where they are at the end of the step [m], shape (P, 3).
-        colliders: Solids that move over the step.
+        colliders: Colliders that move over the step.
     """
 
     held: Bool
@@ -104,7 +104,7 @@ def _substep(
             1.0 / model.shares,
             particles.positions,
             particles.velocities,
-            cached=settings.thickness,
+            thickness=settings.thickness,
             friction=settings.self_friction,
             h=h,
         )

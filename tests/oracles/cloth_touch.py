@@ -13,15 +13,15 @@ PUSHED = 0.1
 NEIGHBOURHOOD = 1.5
 
 
-def distant_pairs(rest: Float64, cached: float) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def distant_pairs(rest: Float64, thickness: float) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Pairs of particles that are no neighbours at rest, each once.
 
     Args:
         rest: Rest places [m], shape (P, 3).
-        cached: Distance kept [m].
+        thickness: Least distance of the particles [m].
     """
     first, second = np.triu_indices(len(rest), 1)
-    apart = np.linalg.norm(rest[first] - rest[second], axis=1) > NEIGHBOURHOOD * cached
+    apart = np.linalg.norm(rest[first] - rest[second], axis=1) > NEIGHBOURHOOD * thickness
     return first[apart], second[apart]
 
 
@@ -31,7 +31,7 @@ def touches(
     positions: Float64,
     velocities: Float64,
     *,
-    cached: float,
+    thickness: float,
     friction: float,
     h: float,
 ) -> tuple[Float64, Float64]:
@@ -41,22 +41,22 @@ def touches(
         rest: Rest places [m], shape (P, 3).
         weights: In proportion to the inverse masses, shape (P,).
         positions, velocities: At the beginning of the substep.
-        cached: Distance that particles keep [m].
+        thickness: Least distance of the particles [m].
         friction: Coefficient of friction.
         h: Substep [s].
     """
-    first, second = distant_pairs(rest, cached)
+    first, second = distant_pairs(rest, thickness)
     apart = positions[first] - positions[second]
     reach = np.linalg.norm(apart, axis=1)
     normal = apart / np.maximum(reach, 1e-20)[:, None]
     relative = velocities[first] - velocities[second]
     rate = np.sum(relative * normal, axis=1)
-    stopped = ABSORBED * np.maximum(-rate - np.maximum(reach - cached, 0.0) / h, 0.0)
+    stopped = ABSORBED * np.maximum(-rate - np.maximum(reach - thickness, 0.0) / h, 0.0)
     slide = relative - rate[:, None] * normal
     speed = np.linalg.norm(slide, axis=1)
     held = np.minimum(friction * stopped, ABSORBED * speed) / np.maximum(speed, 1e-20)
     change = stopped[:, None] * normal - held[:, None] * slide
-    push = (PUSHED * np.maximum(cached - reach, 0.0))[:, None] * normal
+    push = (PUSHED * np.maximum(thickness - reach, 0.0))[:, None] * normal
     share = weights[first] / (weights[first] + weights[second])
     velocity, place = np.zeros_like(positions), np.zeros_like(positions)
     for total, pair in ((velocity, change), (place, push)):

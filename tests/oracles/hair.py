@@ -23,7 +23,7 @@ TINY = 1e-12
 
 @dataclass
 class Strands:
-    """Strands and their roots, which stand in frames `turns` (N, 4) at `places` (N, 3).
+    """Strands and their roots in frames `turns` (N, 4) at `places` (N, 3).
 
     `path` gives places and turns of the roots at a moment [s]; `air` the velocity of the air at places and a moment.
     """
@@ -31,7 +31,7 @@ class Strands:
     settings: HairSettings
     groom: Groom
     path: Callable[[float], tuple[Float64, Float64]]
-    solids: Sequence[ColliderState] = ()
+    colliders: Sequence[ColliderState] = ()
     air: Callable[[Float64, float], Float64] = lambda places, _: np.zeros_like(places)
     head: Float64 | None = None
     time: float = 0.0
@@ -56,7 +56,7 @@ class Strands:
             self.places = start + share * (end - start)
             knots = self._solved(move, self.time)
             knots = self._met(knots, move, share) if self.settings.collide else knots
-            knots = self._drawn_to_the_hand(knots, move, index)
+            knots = self._dragged(knots, move, index)
             self.before, self.now, self.move = self.now, knots, move
         self.time += STEP_TIME
 
@@ -157,9 +157,9 @@ class Strands:
             below = base
         return out
 
-    # --- the hand -------------------------------------------------------------------------------------
+    # --- dragging -------------------------------------------------------------------------------------
 
-    def _drawn_to_the_hand(self, knots: Float64, move: Float64, substep: int) -> Float64:
+    def _dragged(self, knots: Float64, move: Float64, substep: int) -> Float64:
         pull = self.pulled
         if pull is None:
             return knots
@@ -193,17 +193,17 @@ class Strands:
 
     def _met(self, knots: Float64, move: Float64, fraction: float) -> Float64:
         s, out, size = self.settings, knots.copy(), self._segments[:, None]
-        for solid in self.solids:
-            at_root = collider_contact(solid, self.places, fraction, STEP_TIME, s.substep_time)
+        for collider in self.colliders:
+            at_root = collider_contact(collider, self.places, fraction, STEP_TIME, s.substep_time)
             for k in range(1, out.shape[1]):
                 is_free = s.solver is HairSolver.SPRINGS
                 former = out[:, k - 1]
                 place = out[:, k] if is_free else former + size * _unit(out[:, k] - former)
-                found = collider_contact(solid, self.places + place, fraction, STEP_TIME, s.substep_time)
+                found = collider_contact(collider, self.places + place, fraction, STEP_TIME, s.substep_time)
                 depth = np.minimum(s.clearance, at_root.distance + 0.5 * k * size[:, 0]) - found.distance
                 moved = place - self.now[:, k] + move - s.substep_time * found.velocity
                 slide = _across(moved, found.normal)
-                friction = np.sqrt(s.friction * solid.friction) * np.maximum(depth, 0.0)
+                friction = np.sqrt(s.friction * collider.friction) * np.maximum(depth, 0.0)
                 share = np.minimum(1.0, friction / np.maximum(np.linalg.norm(slide, axis=1), TINY))
                 taken = slide * share[:, None]
                 touching = place + depth[:, None] * found.normal - taken

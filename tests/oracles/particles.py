@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sinew.sim.colliders.state import ColliderState
 from sinew.sim.kinds.emitter.births import GENERATIONS, Schedule, generation_of, hash_number, slot_of
 from sinew.sim.kinds.emitter.block import Pattern, constants_of, drag_terms, pattern_at
-from sinew.sim.kinds.emitter.outline import angle_direction
+from sinew.sim.kinds.emitter.handles import angle_direction
 from sinew.sim.kinds.emitter.settings import (
     CollisionResponse,
     EmissionAim,
@@ -87,7 +87,7 @@ class Actions:
 
 
 def no_slots(capacity: int) -> Slots:
-    """Slots that nobody was born in yet."""
+    """Slots without a particle."""
     zeros = np.zeros((capacity, 3))
     return Slots(zeros, zeros.copy(), np.full(capacity, DEAD), np.full(capacity, -1, np.int64))
 
@@ -217,9 +217,9 @@ def _met(
     response, clearance, time = settings.collision, settings.clearance, (span[1] - span[0]) * STEP_TIME
     if response is CollisionResponse.NONE:
         return position, velocity, touched, held
-    riding = start.copy()
+    attached = start.copy()
     if response is CollisionResponse.STICK:
-        riding, held = carried(actions.colliders, start, span, clearance)
+        attached, held = carried(actions.colliders, start, span, clearance)
     for state in actions.colliders:
         contact = swept_contact(state, start, position, span[0], span[1], STEP_TIME, time)
         touches = contact.distance < clearance
@@ -230,8 +230,13 @@ def _met(
             position = np.where(touches[:, None], pushed, position)
             velocity = np.where(touches[:, None], contact.velocity, velocity)
         touched |= touches
-    rides = held[:, None]
-    return np.where(rides, riding, position), np.where(rides, (riding - start) / time, velocity), touched, held
+    is_attached = held[:, None]
+    return (
+        np.where(is_attached, attached, position),
+        np.where(is_attached, (attached - start) / time, velocity),
+        touched,
+        held,
+    )
 
 
 def carried(

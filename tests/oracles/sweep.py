@@ -119,7 +119,7 @@ def _entry_sphere(begin: Float64, path: Float64, radius: float) -> Float64:
 
 
 def _entry_capsule(begin: Float64, path: Float64, straight: float, radius: float) -> Float64:
-    """Through the endless cylinder, whose entry tells which round end, if any, can be met first."""
+    """Through the infinite cylinder, whose entry decides which round end can be hit first."""
     time = _entry_sphere(begin[:, ::2], path[:, ::2], radius)
     height = begin[:, 1] + time * path[:, 1]
     end = np.clip(height, -straight, straight)

@@ -50,7 +50,7 @@ class RopeSystem(ParticleSystem):
     def step(self, inputs: StepInputs) -> None:
         settings, program = self.settings, self._kernel.program
         before, self.placement = self.placement, inputs.world.places.world_from_node(self.node)
-        particle, hand = self.grabbed(inputs)
+        particle, hand = inputs.grabbed(self.node)
         program["u_anchor"], program["u_anchor_before"] = self.placement[:3, 3], before[:3, 3]
         program["u_rope"] = (settings.length / (settings.knots - 1), settings.radius, settings.drag)
         program["u_grabbed"], program["u_hand"] = particle, hand

@@ -1,4 +1,4 @@
-"""The folder of a bake: what is written is read, and neither an interruption nor a broken file does harm."""
+"""The folder of a bake survives interruptions and broken files; what the texts of a sweep stand for."""
 
 import json
 import os
@@ -8,11 +8,16 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sinew import resources
+from sinew.app.files.project_file import load_project
 from sinew.sim.cache.bake import INDEX, Bake, BakeError, BakeWriter, checksum, free
+from sinew.sim.cache.sweep import SweepError, axis_of, combinations, with_values
+from sinew.sim.scene.params import ParamError
 
 
 def written(folder: Path, count: int, mark: bytes = b"a", node: str = "cape") -> None:
@@ -47,9 +52,8 @@ def test_a_short_file_loses_only_its_last_steps(tmp_path: Path) -> None:
     assert bake.state("cape", 5) is None
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
+def test_a_broken_index_is_reported_with_its_name(tmp_path: Path) -> None:
+    for change in (
         lambda content: content.update(format="other"),
         lambda content: content.update(version=2),
         lambda content: content["nodes"]["cape"].update(file="../cape-0.steps"),
@@ -63,19 +67,17 @@ def test_a_short_file_loses_only_its_last_steps(tmp_path: Path) -> None:
         lambda content: content.update(dt=1e-9),
         lambda content: content.update(start=1e999),
         lambda content: content.update(nodes=7),
-    ],
-)
-def test_a_broken_index_is_told_with_its_name(tmp_path: Path, change: object) -> None:
-    written(tmp_path, 2)
-    content = json.loads((tmp_path / INDEX).read_text())
-    change(content)
-    (tmp_path / INDEX).write_text(json.dumps(content))
-    with pytest.raises(BakeError, match=INDEX):
-        Bake(tmp_path)
+    ):
+        written(tmp_path, 2)
+        content = json.loads((tmp_path / INDEX).read_text())
+        change(content)
+        (tmp_path / INDEX).write_text(json.dumps(content))
+        with pytest.raises(BakeError, match=INDEX):
+            Bake(tmp_path)
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff", b"[" * 100_000, b"{}"])
-def test_what_is_no_index_is_told(tmp_path: Path, content: bytes) -> None:
+def test_bytes_that_are_no_index_are_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / INDEX).write_bytes(content)
     if content == b"{}":
         assert Bake(tmp_path).index.nodes == {}
@@ -84,7 +86,7 @@ def test_what_is_no_index_is_told(tmp_path: Path, content: bytes) -> None:
         Bake(tmp_path)
 
 
-def test_a_damaged_row_ends_what_is_there_of_its_node_and_is_noted_once(tmp_path: Path) -> None:
+def test_a_damaged_row_ends_the_steps_of_its_node_and_is_reported_once(tmp_path: Path) -> None:
     written(tmp_path, 5)
     written(tmp_path, 5, b"b", "sparks")
     (path,) = tmp_path.glob("cape*")
@@ -133,14 +135,13 @@ while True:
 """
 
 
-@pytest.mark.parametrize("kills", [10, pytest.param(100, marks=pytest.mark.campaign)])
-def test_whoever_is_killed_while_baking_leaves_a_whole_bake(tmp_path: Path, kills: int) -> None:
+@pytest.mark.parametrize("kills", [6, pytest.param(100, marks=pytest.mark.campaign)])
+def test_a_process_killed_while_baking_leaves_a_whole_bake(tmp_path: Path, kills: int) -> None:
     folder = tmp_path / "c"
     written(folder, 1)
     for number in range(kills):
         command = [sys.executable, "-c", CHILD, str(folder), str(number * 1000)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": os.getcwd()}) as child:
-            assert child.stdout is not None
             child.stdout.readline()
             time.sleep(0.02 * number / kills)
             child.send_signal(signal.SIGKILL)
@@ -148,7 +149,58 @@ def test_whoever_is_killed_while_baking_leaves_a_whole_bake(tmp_path: Path, kill
         mark = bake.index.nodes["cape"].key
         for step in bake.steps("cape"):
             row = bake.state("cape", step)
-            assert row is not None
             assert row == b"a" or row == int(mark).to_bytes(4, "little") * 500
     written(folder, 2)
     assert len(list(folder.glob("*.steps"))) == 1, "what the killed left is swept away"
+
+
+@pytest.fixture(scope="module")
+def scene():
+    return load_project(resources.path("projects") / "cape.sinew").scene
+
+
+def test_values_are_read_as_their_settings_take_them(scene):
+    for text, expected in (
+        ("cape.substeps=4,8,16", (4, 8, 16)),
+        ("Cape.substeps=4:8:3", (4, 6, 8)),
+        ("cape.stretch_stiffness=1:100:log:3", (1.0, 10.0, 100.0)),
+        ("cape.stretch-stiffness=5:5:2", (5.0,)),
+        ("cape.turbulence_seed=1,2", (1, 2)),
+        ("cape.wind=0 0 1,0 0 2", ((0.0, 0.0, 1.0), (0.0, 0.0, 2.0))),
+    ):
+        np.testing.assert_allclose(axis_of(scene, text).values, expected)
+
+
+def test_texts_without_a_meaning_are_refused(scene):
+    for text, reason in (
+        ("substeps=4", "is not NODE.PARAM=VALUES"),
+        ("cape.substeps", "is not NODE.PARAM=VALUES"),
+        ("cloak.substeps=4", "no node 'cloak'; there are: Humanoid"),
+        ("cape.stiffness=1,2", "no setting 'stiffness'; there are: stretch_stiffness"),
+        ("cape.colour_of_money=1", "no setting"),
+        ("cape.substeps=1:2", "neither from:to:count"),
+        ("cape.substeps=1:nan:3", "two numbers"),
+        ("cape.stretch_stiffness=0:10:log:3", "above 0"),
+        ("cape.source=1:2:3", "is not a number"),
+        ("cape.substeps=1:2:9999999", "a count from 1"),
+    ):
+        with pytest.raises(SweepError, match=reason):
+            axis_of(scene, text)
+
+
+def test_what_a_setting_refuses_is_refused_before_anything_runs(scene):
+    for text in ("cape.substeps=0", "cape.substeps=many", "cape.stretch_stiffness=-1"):
+        with pytest.raises(ParamError):
+            axis_of(scene, text)
+
+
+def test_all_combinations_run_the_last_axis_fastest(scene):
+    axes = [axis_of(scene, "cape.substeps=8,16"), axis_of(scene, "cape.stretch_stiffness=1,2,3")]
+    found = list(combinations(axes))
+    assert found == [(8, 1.0), (8, 2.0), (8, 3.0), (16, 1.0), (16, 2.0), (16, 3.0)]
+    settings = with_values(scene, axes, found[4]).node("cape").settings
+    assert (settings.substeps, settings.stretch_stiffness) == (16, 2.0)
+    with pytest.raises(SweepError, match="twice"):
+        combinations([axes[0], axes[0]])
+    with pytest.raises(SweepError, match="more than"):
+        combinations([axis_of(scene, "cape.stretch_stiffness=1:2:4096"), axes[0]])

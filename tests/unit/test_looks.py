@@ -1,4 +1,4 @@
-"""Looks of materials: what settings say in place of a model file, how that is saved, and images that are lost."""
+"""Looks of materials: settings in place of those of a model file, how they are saved, and missing images."""
 
 import shutil
 from dataclasses import replace
@@ -41,14 +41,14 @@ def humanoid(folder: Path) -> Path:
 
 
 def scene_of(model: Path, *looks: MaterialLook) -> Scene:
-    return Scene(nodes=(Node(id="m", name="figure", settings=ModelSettings(path=str(model), materials=looks)),))
-
-
-def test_what_is_not_said_stays_as_in_the_file() -> None:
-    assert overridden(OWN, MaterialLook(material="skin")) is OWN
+    return Scene(nodes=(Node(id="m", name="hero", settings=ModelSettings(path=str(model), materials=looks)),))
 
 
 def test_colours_are_taken_as_light_and_textures_are_replaced_and_taken_away() -> None:
+    assert overridden(OWN, MaterialLook(material="skin")) is OWN
+    assert idle_values(OWN) == {"opacity"}
+    assert "opacity" not in idle_values(Material("a", None, None, alpha_mode=AlphaMode.BLEND))
+    assert "shininess" in idle_values(Material("a", None, None, surface_image=Path("/s.png")))
     half = overridden(OWN, MaterialLook(diffuse=(0.0, 1.0, 0.735357), texture="/else/b.png", shininess=5.0))
     assert half.diffuse == pytest.approx((0.0, 1.0, 0.5), abs=1e-5)
     assert (half.texture, half.image, half.shininess) == ("b.png", Path("/else/b.png"), 5.0)
@@ -56,16 +56,10 @@ def test_colours_are_taken_as_light_and_textures_are_replaced_and_taken_away() -
     assert (bare.texture, bare.image, bare.diffuse) == (None, None, OWN.diffuse)
 
 
-def test_a_map_that_the_file_has_not_acts_in_full() -> None:
+def test_a_map_that_the_file_lacks_acts_in_full() -> None:
     shown = overridden(OWN, MaterialLook(emission_image="/e.png", surface_image="/s.png"))
     assert (shown.emission, shown.metal, shown.roughness) == ((1.0, 1.0, 1.0), 1.0, 1.0)
     assert overridden(OWN, MaterialLook(emission_image="/e.png", emission=(0.0, 0.0, 1.0))).emission == (0.0, 0.0, 1.0)
-
-
-def test_values_without_effect_are_known() -> None:
-    assert idle_values(OWN) == {"opacity"}
-    assert "opacity" not in idle_values(Material("a", None, None, alpha_mode=AlphaMode.BLEND))
-    assert "shininess" in idle_values(Material("a", None, None, surface_image=Path("/s.png")))
 
 
 def test_a_value_of_a_material_has_an_address_and_leaves_no_trace_at_its_default(tmp_path: Path) -> None:
@@ -74,7 +68,7 @@ def test_a_value_of_a_material_has_an_address_and_leaves_no_trace_at_its_default
     document.set_value(ref, (1.0, 0.0, 0.0))
     document.set_value(ParamRef("m", "material:hair", "texture"), "x.png")
     assert value_at(document.scene, ParamRef("m", "material:hair", "texture")) == str(Path.cwd() / "x.png")
-    assert document.undo_stack.undoText() == "Set colour of hair of figure"
+    assert document.undo_stack.undoText() == "Set colour of hair of hero"
     document.set_value(ref, None)
     assert [look.material for look in document.scene.nodes[0].settings.materials] == ["hair"]
     for value in ((2.0, 0.0, 0.0), (float("nan"), 0.0, 0.0), "red"):
@@ -101,7 +95,7 @@ def test_projects_hold_paths_relative_and_refuse_what_is_wrong(tmp_path: Path) -
             load_project(bad)
 
 
-def test_textures_elsewhere_are_asked_about_and_are_files_of_the_scene(tmp_path: Path) -> None:
+def test_textures_elsewhere_are_files_of_the_scene_that_need_permission(tmp_path: Path) -> None:
     look = MaterialLook(material="hair", texture="/elsewhere/b.png", normal_image="", surface_image="/elsewhere/b.png")
     scene = scene_of(humanoid(tmp_path), look)
     assert [file.path for file in outside_files(scene, tmp_path / "humanoid" / "a.sinew")] == ["/elsewhere/b.png"]
@@ -110,11 +104,15 @@ def test_textures_elsewhere_are_asked_about_and_are_files_of_the_scene(tmp_path:
     assert paths_of(msgspec.structs.replace(look, texture=None)) == ["/elsewhere/b.png"]
 
 
-def test_lost_images_are_listed_by_file_until_something_stands_in(tmp_path: Path) -> None:
+def test_missing_images_are_listed_by_file_until_another_is_given(tmp_path: Path) -> None:
     path = humanoid(tmp_path)
     clothes = path.with_name("humanoid_clothes.png")
     clothes.rename(tmp_path / "clothes.png")
     model = load_model(path)
+    assert overridden_materials(model, ()) is model.materials
+    one, *rest = overridden_materials(model, (MaterialLook(material="skin", diffuse=(0.0, 0.0, 0.0)),))
+    assert one.diffuse == (0.0, 0.0, 0.0)
+    assert all(now is before for now, before in zip(rest, model.materials[1:], strict=True))
     uses = tuple((name, "texture") for name in ("shirt", "trousers", "shoes"))
     assert missing_images(model, ()) == (MissingImage("humanoid_clothes.png", uses),)
     assert missing_images(model, (LOOK,))[0].materials == ("trousers", "shoes")
@@ -126,7 +124,7 @@ def test_lost_images_are_listed_by_file_until_something_stands_in(tmp_path: Path
     assert len(located(missing_images(model, (gone,), lambda _: True), "humanoid_clothes.png", tmp_path / "c.png")) == 4
 
 
-def test_lost_images_get_a_line_each_up_to_a_bound() -> None:
+def test_missing_images_get_a_line_each_up_to_a_limit() -> None:
     lost = [MissingImage(f"{i}.png", (("skin", "texture"),)) for i in range(REPORTED_MAX + 3)]
     assert missing_lines(lost[:1]) == ("the texture 0.png of material skin was not found",)
     assert len(missing_lines(lost[:REPORTED_MAX])) == REPORTED_MAX
@@ -135,21 +133,13 @@ def test_lost_images_get_a_line_each_up_to_a_bound() -> None:
     assert many.line == "the texture a.png of materials a, unnamed, c and 2 more was not found"
 
 
-def test_lost_images_of_gltf_tell_what_they_are_for(tmp_path: Path) -> None:
+def test_missing_images_of_gltf_name_their_use(tmp_path: Path) -> None:
     path = tmp_path / "a.gltf"
     path.write_text("""{"asset": {"version": "2.0"}, "nodes": [{}], "scenes": [{"nodes": [0]}], "scene": 0,
         "images": [{"uri": "no%20colour.png"}, {"uri": "bumps.png"}], "textures": [{"source": 0}, {"source": 1}],
         "materials": [{"name": "m", "pbrMetallicRoughness": {"baseColorTexture": {"index": 0}},
                        "normalTexture": {"index": 1}}]}""")
     assert load_model(path).materials[0].lost == (("texture", "no colour.png"), ("normal_image", "bumps.png"))
-
-
-def test_models_share_what_they_do_not_change(tmp_path: Path) -> None:
-    model = load_model(humanoid(tmp_path))
-    assert overridden_materials(model, ()) is model.materials
-    one, *rest = overridden_materials(model, (MaterialLook(material="skin", diffuse=(0.0, 0.0, 0.0)),))
-    assert one.diffuse == (0.0, 0.0, 0.0)
-    assert all(now is before for now, before in zip(rest, model.materials[1:], strict=True))
 
 
 def test_images_that_are_chosen_are_repeated() -> None:

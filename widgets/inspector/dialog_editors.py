@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QFileDialog,
     QHBoxLayout,
     QLabel,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -22,7 +21,7 @@ from sinew.sim.scene.params import Suffixes
 from sinew.sim.scene.vectors import Colour
 from sinew.widgets.icons import draw_glyph, glyph
 from sinew.widgets.inspector.editor import ValueEditor
-from sinew.widgets.parts import packed, tool_button
+from sinew.widgets.parts import ElidedLabel, packed, tool_button
 from sinew.widgets.texts import ALL_FILES, file_filter, label_text, tip_text
 from sinew.widgets.theme import SPACE, SPACE_WIDE, colours
 
@@ -112,38 +111,6 @@ class ColourEditor(ValueEditor):
         self.edit_cancelled.emit()
 
 
-class ElidedLabel(QWidget):
-    """One line of text, elided to the width; the tooltip shows all of it."""
-
-    def __init__(self, mode: Qt.TextElideMode, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._mode = mode
-        self._text = ""
-        self._placeholder = ""
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-
-    def text(self) -> str:
-        return self._text
-
-    def set_text(self, text: str, placeholder: str = "") -> None:
-        """Shows a text, or a dim placeholder if it is empty."""
-        self._text, self._placeholder = text, placeholder
-        self.setToolTip(text)
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        metrics = self.fontMetrics()
-        return QSize(metrics.horizontalAdvance(self._text or self._placeholder), metrics.height() + 2 * SPACE)
-
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        shown = self._text or self._placeholder
-        role = QPalette.ColorRole.WindowText if self._text else QPalette.ColorRole.PlaceholderText
-        with QPainter(self) as painter:
-            painter.setPen(self.palette().color(role))
-            text = self.fontMetrics().elidedText(shown, self._mode, self.width())
-            painter.drawText(self.rect(), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
-
-
 class PathEditor(ValueEditor):
     """Path of a file; `suffixes` returns the file extensions of the dialog."""
 
@@ -159,7 +126,7 @@ class PathEditor(ValueEditor):
         self.label = ElidedLabel(mode, self)
         self.button = tool_button("browse", tip="Choose a file", parent=self)
         self.button.clicked.connect(self.open_dialog)
-        packed(QHBoxLayout(self), (self.label, 1), self.button, spacing=SPACE)
+        self._row = packed(QHBoxLayout(self), (self.label, 1), self.button, spacing=SPACE)
         self.setFocusProxy(self.button)
 
     def set_value(self, value: str) -> None:
@@ -269,13 +236,12 @@ class TextureEditor(PathEditor):
         self.locate_button.clicked.connect(lambda: self.locate_requested.emit(self.facts.file))
         self.remove_button.clicked.connect(lambda: self.edited.emit(""))
         self.button.setToolTip("Replace the texture")
-        layout = self.layout()
-        layout.removeWidget(self.label)
+        self._row.removeWidget(self.label)
         lines = packed(QVBoxLayout(), self.label, self.note)
-        layout.insertWidget(0, self.thumbnail)
-        layout.insertLayout(1, lines, 1)
-        layout.insertWidget(2, self.locate_button)
-        layout.addWidget(self.remove_button)
+        self._row.insertWidget(0, self.thumbnail)
+        self._row.insertLayout(1, lines, 1)
+        self._row.insertWidget(2, self.locate_button)
+        self._row.addWidget(self.remove_button)
 
     def set_value(self, value: str | None) -> None:
         self._value, self.facts = value, self._facts_of(value)

@@ -4,15 +4,23 @@ An editor does not know the scene: a `Binding` sends its edits to the `EditTarge
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Protocol
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, Signal, SignalInstance
 from PySide6.QtWidgets import QWidget
 
 from sinew.sim.scene.params import ParamError
 from sinew.sim.scene.scene import NodeId, ParamRef, value_at
 from sinew.widgets.number_text import NumberTextError
 from sinew.widgets.protocols import EditTarget
+
+
+class GestureSource(Protocol):
+    """A part that emits gestures, such as a `NumberField`."""
+
+    edit_started: SignalInstance
+    edit_finished: SignalInstance
+    edit_cancelled: SignalInstance
 
 
 class ValueEditor(QWidget):
@@ -27,8 +35,8 @@ class ValueEditor(QWidget):
     edit_finished = Signal()
     edit_cancelled = Signal()
 
-    def forward_gestures(self, source: QObject) -> None:
-        """Emits the gestures of a part, such as a `NumberField`, as its own."""
+    def forward_gestures(self, source: GestureSource) -> None:
+        """Emits the gestures of a part as its own."""
         source.edit_started.connect(self.edit_started)
         source.edit_finished.connect(self.edit_finished)
         source.edit_cancelled.connect(self.edit_cancelled)

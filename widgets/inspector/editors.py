@@ -1,15 +1,19 @@
-"""Editors of parameters by type: check box, text, choice and name; and the choices of names."""
+"""Editors of parameters by type, the choices of names, and a form of settings outside the scene."""
 
 import enum
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+import msgspec
 from PySide6.QtCore import QEvent, QObject, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QPalette, QPen, QWheelEvent
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
+    QFormLayout,
     QHBoxLayout,
+    QLabel,
     QLineEdit,
     QStyle,
     QStyleOptionComboBox,
@@ -20,7 +24,7 @@ from PySide6.QtWidgets import (
 from sinew.sim.assets.model import Interpolation
 from sinew.sim.characters.settings import FlipV, SkinningMethod, UpAxis
 from sinew.sim.kinds import KINDS
-from sinew.sim.scene.params import Param, Role
+from sinew.sim.scene.params import Param, ParamError, Role, params_of, validated
 from sinew.sim.scene.playback import LoopMode
 from sinew.sim.scene.scene import NodeId
 from sinew.sim.scene.view import DisplayMode, SkinningComparison
@@ -356,3 +360,41 @@ def _show_mixed(combo: QComboBox) -> None:
 def _fill(editor: ValueEditor, child: QWidget) -> None:
     packed(QHBoxLayout(editor), child)
     editor.setFocusProxy(child)
+
+
+class SettingsForm(QWidget):
+    """One row for each setting, with the editors of the inspector."""
+
+    edited = Signal()
+
+    def __init__(self, settings: msgspec.Struct, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.settings = settings
+        self._editors: dict[str, ValueEditor] = {}
+        layout = QFormLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setVerticalSpacing(SPACE)
+        layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        for record in params_of(type(settings)):
+            editor = editor_for(record, lambda: Choices(""))
+            editor.set_value(getattr(settings, record.name))
+            editor.edited.connect(lambda value, name=record.name: self._set_value(name, value))
+            label = QLabel(record.label)
+            for widget in (label, editor):
+                widget.setToolTip(record.tooltip)
+            layout.addRow(label, editor)
+            self._editors[record.name] = editor
+
+    def show_values(self, **values: Any) -> None:
+        """Sets values; emits nothing."""
+        self.settings = validated(self.settings, **values)
+        for name in values:
+            self._editors[name].set_value(getattr(self.settings, name))
+
+    def _set_value(self, name: str, value: Any) -> None:
+        try:
+            self.settings = validated(self.settings, **{name: value})
+        except ParamError:
+            self._editors[name].set_value(getattr(self.settings, name))
+            return
+        self.edited.emit()

@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Callable, Container, Iterable
 
-from PySide6.QtCore import QModelIndex, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, Qt, QTimer, Signal
 from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QPainter, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -20,13 +20,15 @@ from PySide6.QtWidgets import (
 
 from sinew.sim.scene.params import Role, value_text
 from sinew.widgets.icons import icon
-from sinew.widgets.inspector.form import FactRow, FormRow, FormSection, SettingRow
+from sinew.widgets.inspector.form import FactRow, FormSection, SettingRow
 from sinew.widgets.theme import SPACE, dress
 
 _FACT_SHARE = 0.36  # Widest label column for facts, as a share of the width: labels of a file may be long
 _LABEL_MAX = 200  # [px]
 _SLICE = 0.008
 """Time per event loop turn for creating widgets [s]."""
+
+Index = QModelIndex | QPersistentModelIndex
 
 
 class FormTree(QTreeWidget):
@@ -45,13 +47,6 @@ class FormTree(QTreeWidget):
         self._is_suspended = False
         self._fill_timer = QTimer(self, interval=0, singleShot=True)
         self._fill_timer.timeout.connect(lambda: self._fill(_SLICE))
-        self._prepare_look()
-        self.verticalScrollBar().valueChanged.connect(lambda _: self._fill())
-        self.itemClicked.connect(self._clicked)
-        self.itemExpanded.connect(lambda item: self._collapsed.discard(item.title))
-        self.itemCollapsed.connect(lambda item: self._collapsed.add(item.title))
-
-    def _prepare_look(self) -> None:
         dress(self)
         self.setColumnCount(2)
         self.setHeaderHidden(True)
@@ -66,12 +61,19 @@ class FormTree(QTreeWidget):
         self.viewport().setBackgroundRole(QPalette.ColorRole.Window)
         self.header().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self.header().setMinimumSectionSize(1)
+        self.verticalScrollBar().valueChanged.connect(lambda _: self._fill())
+        self.itemClicked.connect(self._clicked)
+        self.itemExpanded.connect(lambda item: self._collapsed.discard(item.title))
+        self.itemCollapsed.connect(lambda item: self._collapsed.add(item.title))
 
     # Rows
 
-    def all_items(self) -> list[FormSection | FormRow]:
+    def all_items(self) -> list[QTreeWidgetItem]:
         """All sections and rows, from top to bottom."""
-        return [item for section in self._sections for item in (section, *section.rows)]
+        items: list[QTreeWidgetItem] = []
+        for section in self._sections:
+            items += (section, *section.rows)
+        return items
 
     def settings(self) -> list[SettingRow]:
         return [row for section in self._sections for row in section.rows if isinstance(row, SettingRow)]
@@ -215,7 +217,7 @@ class FormTree(QTreeWidget):
         self._fit_columns()
         self._fit_rows()
 
-    def drawRow(self, painter: QPainter, options: QStyleOptionViewItem, index: QModelIndex) -> None:
+    def drawRow(self, painter: QPainter, options: QStyleOptionViewItem, index: Index) -> None:
         if not index.parent().isValid():
             painter.fillRect(options.rect, self.palette().color(QPalette.ColorRole.AlternateBase))
         super().drawRow(painter, options, index)

@@ -24,12 +24,11 @@ from sinew.sim.kinds.contract import Command, Panel
 from sinew.sim.scene.scene import Node
 from sinew.widgets.icons import GlyphLabel, icon
 from sinew.widgets.inspector.editors import QuietComboBox
-from sinew.widgets.parts import packed
+from sinew.widgets.parts import NOTICE_ICON, packed
 from sinew.widgets.texts import label_text, tip_text
 from sinew.widgets.theme import SPACE, SPACE_WIDE
 
 _TITLE_ICON = 24
-_ICON_SIDE = 18
 _COLUMNS = 2  # Buttons per line of a notice: more would need a wide inspector
 _NAME_MAX = 60
 
@@ -66,52 +65,19 @@ class InspectorHeader(QWidget):
         self.title.setToolTip(tip_text(title))
 
 
-class HistoryBanner(QFrame):
-    """Says that the inspector shows settings of an earlier time; hidden until `show` is called."""
-
-    back_requested = Signal()  # Show the current settings again
-    restore_requested = Signal()  # Make the shown values the current ones
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.setAutoFillBackground(True)
-        self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
-        sign = GlyphLabel("mdi6.history", _ICON_SIDE, self)
-        sign.set_role(QPalette.ColorRole.WindowText)
-        self.label = _plain_label(self)
-        self.back_button = QPushButton("Back to now", self)
-        self.back_button.setToolTip("Show the current settings.")
-        self.restore_button = QPushButton("Restore these values", self)
-        self.back_button.clicked.connect(self.back_requested)
-        self.restore_button.clicked.connect(self.restore_requested)
-        buttons = packed(QHBoxLayout(), self.back_button, self.restore_button, spacing=SPACE)
-        buttons.addStretch(1)
-        texts = packed(QVBoxLayout(), self.label, buttons, spacing=SPACE)
-        layout = packed(QHBoxLayout(self), spacing=SPACE_WIDE, margins=QMargins(SPACE_WIDE, SPACE, SPACE_WIDE, SPACE))
-        layout.addWidget(sign, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addLayout(texts, 1)
-        self.hide()
-
-    def report(self, text: str, tip: str, *, restorable: bool) -> None:
-        """Sets the text and the tip; the restore button is enabled if the values differ from the current ones."""
-        self.label.setText(text)
-        self.setToolTip(tip)
-        self.restore_button.setToolTip(f"Restore the earlier values, as one step that can be undone.\n{tip}")
-        self.restore_button.setEnabled(restorable)
-
-
-class InspectorNotice(QWidget):
+class InspectorNotice(QFrame):
     """A warning or error with buttons below; hidden while there is none.
 
     Args:
-        mark: Severity, "warning" or "error".
+        mark: Name of the icon; "warning" and "error" have a colour.
     """
 
     def __init__(self, mark: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        sign = GlyphLabel(mark, _ICON_SIDE, self)
-        sign.set_tint(mark)
+        sign = GlyphLabel(mark, NOTICE_ICON, self)
+        sign.set_role(QPalette.ColorRole.WindowText)
+        if mark in ("warning", "error"):
+            sign.set_tint(mark)
         self.label = _plain_label(self)
         self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._buttons = QGridLayout()
@@ -135,6 +101,31 @@ class InspectorNotice(QWidget):
         if text != self.label.text():
             self.label.setText(text)
         self.setVisible(bool(reason))
+
+
+class HistoryBanner(InspectorNotice):
+    """Says that the inspector shows settings of an earlier time; hidden until `show` is called."""
+
+    back_requested = Signal()  # Show the current settings again
+    restore_requested = Signal()  # Make the shown values the current ones
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("mdi6.history", parent)
+        self.setFrameShape(QFrame.Shape.StyledPanel)
+        self.setAutoFillBackground(True)
+        self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
+        self.setContentsMargins(SPACE_WIDE, SPACE, SPACE_WIDE, SPACE)
+        self.back_button = self.add_button("Back to now", "Show the current settings.")
+        self.restore_button = self.add_button("Restore these values", "")
+        self.back_button.clicked.connect(self.back_requested)
+        self.restore_button.clicked.connect(self.restore_requested)
+
+    def report(self, text: str, tip: str, *, restorable: bool) -> None:
+        """Sets the text and the tip; the restore button is enabled if the values differ from the current ones."""
+        self.label.setText(text)
+        self.setToolTip(tip)
+        self.restore_button.setToolTip(f"Restore the earlier values, as one step that can be undone.\n{tip}")
+        self.restore_button.setEnabled(restorable)
 
 
 class PresetBar(QWidget):

@@ -1,5 +1,6 @@
 """The inspector: settings and facts of the selection."""
 
+import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -11,7 +12,7 @@ from PySide6.QtCore import QTimer, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
-from sinew.sim.characters.settings import BONE_PART, MATERIAL_PART, BonePose, MaterialLook
+from sinew.sim.characters.settings import BONE_PART, MATERIAL_PART, BonePose, MaterialLook, ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import Panel
 from sinew.sim.scene.change import Change, ChangeKind
@@ -23,19 +24,19 @@ from sinew.sim.scene.view_state import Selection
 from sinew.widgets.icons import kind_icon
 from sinew.widgets.inspector.editor import Binding, ValueEditor
 from sinew.widgets.inspector.editors import NAMED_ROLES, Choices, NameChoices, editor_for
-from sinew.widgets.inspector.facts import (
-    joint_index,
-    joint_sections,
-    local_placement,
-    model_sections,
-    show_placement,
-    world_placement,
-)
 from sinew.widgets.inspector.form import DIFFERS, FormRow, FormSection, SettingRow, WidgetRow
 from sinew.widgets.inspector.form_tree import FormTree
 from sinew.widgets.inspector.head import HistoryBanner, InspectorHeader, NodeHead
-from sinew.widgets.inspector.list_sections import list_sections
 from sinew.widgets.inspector.materials import MaterialRows, material_of
+from sinew.widgets.inspector.sections import (
+    PlacementSection,
+    joint_index,
+    joint_section,
+    list_sections,
+    local_placement,
+    model_sections,
+    world_placement,
+)
 from sinew.widgets.parts import packed
 from sinew.widgets.protocols import EditTarget, ModelProvider, ModelState, ModelStatus, PoseProvider
 
@@ -132,7 +133,7 @@ class Inspector(QWidget):
         self._selection = Selection()
         self._built: Selection | None = None
         self._shown_state: tuple[ModelState | None, int] = (None, 0)
-        self._placements: tuple[FormSection, ...] = ()
+        self._placements: tuple[PlacementSection, ...] = ()
         self._rows: dict[ParamRef, SettingRow] = {}
         self._past: Scene | None = None
         self.past = HistoryBanner(self)
@@ -251,7 +252,9 @@ class Inspector(QWidget):
         self._built = self._selection
         self._rows = {row.ref: row for row in self._tree.settings()}
         self._lock_past()
-        self._lock_locked()
+        chosen = self._selection.node
+        if self._past is None and chosen is not None and self.scene.has(chosen) and chosen not in self.scene.unlocked:
+            self._tree.lock_settings(lambda _: None)
         self.refresh_pose()
         self._run_timer()
 
@@ -265,9 +268,11 @@ class Inspector(QWidget):
         if pose is None or joint is None:
             return
         world = self._world_of(node_id) if self._world_of is not None else None
-        unit = self._target.scene.node(node_id).settings.unit_scale
-        show_placement(self._placements[0], local_placement(pose, joint, unit))
-        show_placement(self._placements[1], world_placement(pose, joint, world))
+        settings = self._target.scene.node(node_id).settings
+        assert isinstance(settings, ModelSettings)
+        unit = settings.unit_scale
+        self._placements[0].show_placement(local_placement(pose, joint, unit))
+        self._placements[1].show_placement(world_placement(pose, joint, world))
 
     # Sections
 
@@ -287,10 +292,16 @@ class Inspector(QWidget):
         joint = joint_index(model, chosen.bone) if chosen.bone is not None and model is not None else None
         if joint is not None and model is not None:
             self._header.show_subject("bone", chosen.bone or "", f"Bone of {node.name}")
-            sections = joint_sections(model, joint)
-            self._placements = (sections[1], sections[2])
+            local = PlacementSection("Local transform", "Relative to the parent, in the current frame")
+            world = PlacementSection("World transform", "In the world, in the current frame")
+            self._placements = (local, world)
             part = f"{BONE_PART}{chosen.bone}"
-            return [*self._setting_sections(BonePose, node.id, part, "Pose Offset"), *sections]
+            return [
+                *self._setting_sections(BonePose, node.id, part, "Pose Offset"),
+                joint_section(model, joint),
+                local,
+                world,
+            ]
         material = material_of(model, chosen.material) if model is not None else None
         if material is not None and model is not None:
             self._header.show_subject("material", material.name, f"Material of {node.name}")
@@ -320,7 +331,7 @@ class Inspector(QWidget):
         self._head.show_node(node)
         panel = self._panels.get(node.kind)
         sections += panel.facts(node) if panel is not None else ()
-        if not node.settings.is_character:
+        if not isinstance(node.settings, ModelSettings):
             return sections
         about = model_sections(status, node.settings.unit_scale)
         if status is not None and status.model is not None and status.model.materials:
@@ -356,9 +367,9 @@ class Inspector(QWidget):
                     record,
                     ref,
                     getattr(settings, record.name),
-                    lambda record, ref=ref: self._make_editor(record, ref),
+                    functools.partial(self._make_editor, ref=ref),
                     self._make_binding,
-                    lambda ref=ref: self._values_of_peers(ref),
+                    functools.partial(self._values_of_peers, ref),
                 )
             )
             if panel is not None and record.name in panel.rows:
@@ -416,11 +427,6 @@ class Inspector(QWidget):
     def _lock_past(self) -> None:
         if self._past is not None:
             self._tree.lock_settings(self._current_text)
-
-    def _lock_locked(self) -> None:
-        chosen = self._selection.node
-        if self._past is None and chosen is not None and self.scene.has(chosen) and chosen not in self.scene.unlocked:
-            self._tree.lock_settings(lambda _: None)
 
     def _current_text(self, row: SettingRow) -> str | None:
         now = self._target.scene

@@ -9,8 +9,8 @@ from PySide6.QtCore import QObject, Signal
 
 from sinew.sim.assets.images import MipImage
 from sinew.sim.assets.model import CharacterModel, ImageSource, Material
-from sinew.sim.characters.materials import idle_values, missing_name, overridden, own_image
-from sinew.sim.characters.settings import MATERIAL_PART, TEXTURES, MaterialLook, look_of
+from sinew.sim.characters.materials import idle_values, missing_name, overridden
+from sinew.sim.characters.settings import MATERIAL_PART, TEXTURES, MaterialLook, ModelSettings, look_of
 from sinew.sim.maths.srgb import srgb_from_linear
 from sinew.sim.scene.params import Param, Role, param_of
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
@@ -95,8 +95,9 @@ class MaterialRows(QObject):
     def _of(self, node_id: NodeId, name: str) -> tuple[Material | None, MaterialLook]:
         status, scene = self._model_of(node_id), self._target.scene
         model = status.model if status is not None else None
-        looks = scene.node(node_id).settings.materials if scene.has(node_id) else ()
-        return material_of(model, name) if model is not None else None, look_of(looks, name)
+        settings = scene.node(node_id).settings if scene.has(node_id) else None
+        look = look_of(settings.materials if isinstance(settings, ModelSettings) else (), name)
+        return material_of(model, name) if model is not None else None, look
 
     def _own_colour(self, ref: ParamRef) -> Colour:
         material, _ = self._of(ref.owner, ref.part.removeprefix(MATERIAL_PART))
@@ -117,7 +118,7 @@ class MaterialRows(QObject):
             return TextureFacts(path.name, _size(image), value, image=_thumbnail(image))
         if lost := missing_name(material, name):
             return TextureFacts(lost, "missing", f"The image {lost} was not found beside the model", file=lost)
-        source = own_image(material, name)
+        source = material.image_of(name)
         if source is None:
             return TextureFacts()
         image = self.images.own(node_id, source)
@@ -125,6 +126,7 @@ class MaterialRows(QObject):
         return TextureFacts(source.name, _size(image), tip, image=_thumbnail(image))
 
     def _fact(self, node: Node, material: Material) -> FactRow:
+        assert isinstance(node.settings, ModelSettings)
         look = look_of(node.settings.materials, material.name)
         shown = overridden(material, look)
         found = {name: self._facts(node.id, material, name, getattr(look, name)) for name in TEXTURES}

@@ -298,10 +298,11 @@ class AxisLabel(QLabel):
 def show_mixed(field: NumberField, values: Sequence[float | None]) -> None:
     """Shows a number, dim if there are different ones."""
     first = values[0]
-    is_mixed = first is not None and any(value != first for value in values)
-    if is_mixed:
+    if first is not None and any(value != first for value in values):
         field.set_fallback(first)
-    field.set_value(None if is_mixed else first)
+        field.set_value(None)
+    else:
+        field.set_value(first)
 
 
 def number_field(record: Param, default: float | None, parent: QWidget) -> NumberField:

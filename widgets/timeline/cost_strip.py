@@ -16,6 +16,7 @@ from sinew.widgets.timeline.ruler_scale import RulerScale
 from sinew.widgets.timeline.timeline import Timeline
 from sinew.widgets.timings.colours import pass_colour
 from sinew.widgets.timings.plot_parts import TARGETS, round_top
+from sinew.widgets.timings.stack_plot import image_of, stack_pixels
 from sinew.widgets.timings.texts import milliseconds
 
 NOTHING = -1
@@ -93,22 +94,13 @@ def strip_image(look: StripLook) -> QImage:
 
 
 def _stack(look: StripLook, chosen: Int64, columns: int, rows: int) -> QImage:
-    """Image of the stack: the band of a pixel is the number of edges below its centre."""
-    bands = look.costs.stacked()
-    ground = _ground(look.palette)
-    table = np.array([*(pass_colour(path).rgb() for path in bands), ground.rgb()], dtype=np.uint32)
-    middles = look.top * (rows - 0.5 - np.arange(rows)) / rows
-    below = np.zeros((rows, columns), dtype=np.uint8)
-    edge = np.zeros(columns)
-    for band in bands.values() if len(look.costs.frames) else ():
-        edge = edge + np.where(chosen == NOTHING, 0.0, band[chosen])
-        below += middles[:, None] >= edge
-    if not len(look.costs.frames):
-        below[:] = len(bands)
-    pixels = np.ascontiguousarray(table[below])
-    image = QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32).copy()
-    image.setDevicePixelRatio(look.ratio)
-    return image
+    bands, known = look.costs.stacked(), chosen != NOTHING
+    times = np.zeros((len(bands), columns))
+    for row, band in enumerate(bands.values()):
+        times[row, known] = band[chosen[known]]
+    tints = np.array([pass_colour(path).rgb() for path in bands], dtype=np.uint32)
+    pixels = stack_pixels(np.cumsum(times, axis=0), tints, _ground(look.palette).rgb(), look.top, rows)
+    return image_of(pixels, look.ratio).copy()
 
 
 def _paint_target(painter: QPainter, look: StripLook) -> None:

@@ -18,8 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from sinew.sim.scene.playback import PlaybackSettings
-from sinew.sim.scene.playhead import play_range
+from sinew.sim.scene.playback import PlaybackSettings, play_range
 from sinew.widgets.timeline.ruler_paint import (
     FLAG_WIDTH,
     RulerView,

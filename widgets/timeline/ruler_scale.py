@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.scene.playhead import frame_of, time_of
+from sinew.sim.scene.playback import frame_of, time_of
+from sinew.widgets.number_text import nice_above
 
 _POSE_FRAME_STEP = 1.0 / 30.0
 
@@ -155,12 +156,6 @@ def second_ticks(second_pixels: float, label_pixels: float) -> Ticks:
     rough = label_pixels / second_pixels
     major = nice_above(rough) if rough <= 20.0 else _whole_minutes(rough)
     return Ticks(major, _minor_of(major, second_pixels))
-
-
-def nice_above(rough: float) -> float:
-    """The smallest of 1, 2 or 5 times a power of ten that is at least `rough` (positive)."""
-    power = 10.0 ** math.floor(math.log10(rough))
-    return next(power * n for n in (1.0, 2.0, 5.0, 10.0) if power * n >= rough * (1.0 - 1e-9))
 
 
 def tick_indices(first: float, last: float, spacing: float) -> range:

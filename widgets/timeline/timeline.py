@@ -11,12 +11,18 @@ from sinew.sim.scene.playback import PlaybackSettings
 from sinew.widgets.icons import icon
 from sinew.widgets.parts import packed
 from sinew.widgets.theme import SPACE
-from sinew.widgets.timeline.controls import ClipChooser, ControlRow, TimelineNotice
+from sinew.widgets.timeline.controls import (
+    ClipChooser,
+    ControlRow,
+    LoopButton,
+    TimelineNotice,
+    Transport,
+    TransportButton,
+)
 from sinew.widgets.timeline.fields import END, TimeFields, speed_field
 from sinew.widgets.timeline.ruler import Ruler
 from sinew.widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, ClipEntry
 from sinew.widgets.timeline.tracks import Tracks
-from sinew.widgets.timeline.transport import LoopButton, Transport, TransportButton
 
 _EMPTY_TEXT = "No animation. Open or drop a model that has one, and its frames appear here."
 _BIND_POSE_TIP = "Show the pose the skeleton was bound in, ignoring the clip"
@@ -68,7 +74,26 @@ class Timeline(QWidget):
         self.ruler.set_empty_text(_EMPTY_TEXT)
         self.tracks = Tracks(self)
         self.scene_button = TransportButton("Scene", _SCENE_TIP, icon("mdi6.timeline-clock-outline"), self._row)
-        self._arrange()
+        row, fields = self._row, self.fields
+        row.add(self.clip_chooser, self.bind_pose_button)
+        row.add_stretch(5, self.notice)
+        row.add(self.transport)
+        row.add_gap()
+        row.add(self.loop_button, self.speed_field)
+        row.add_stretch(3)
+        for field in fields.all:
+            row.add(*([fields.labels[field]] if field in fields.labels else ()), field)
+        row.add(self.scene_button)
+        ends, end = list(fields.ends.values()), fields.labels[fields.end]
+        labels = [label for label in fields.labels.values() if label is not end]
+        row.set_expendable(
+            [[*labels, fields.end_time], ends, [fields.time], [self.bind_pose_button], [self.speed_field], [end]]
+        )
+        packed(QVBoxLayout(self), row, self.ruler, (self.tracks, 1), spacing=SPACE, margins=SPACE)
+        order = [self.clip_chooser, self.bind_pose_button, *self.transport.buttons, self.loop_button]
+        order += [self.speed_field, *fields.all, self.scene_button, self.ruler, self.tracks]
+        for before, after in itertools.pairwise(order):
+            QWidget.setTabOrder(before, after)
         self._connect()
         self.set_clips((), "")
 
@@ -181,28 +206,6 @@ class Timeline(QWidget):
 
     def sizeHint(self) -> QSize:
         return QSize(self._row.sizeHint().width() + 2 * SPACE, super().sizeHint().height())
-
-    def _arrange(self) -> None:
-        row, fields = self._row, self.fields
-        row.add(self.clip_chooser, self.bind_pose_button)
-        row.add_stretch(5, self.notice)
-        row.add(self.transport)
-        row.add_gap()
-        row.add(self.loop_button, self.speed_field)
-        row.add_stretch(3)
-        for field in fields.all:
-            row.add(*([fields.labels[field]] if field in fields.labels else ()), field)
-        row.add(self.scene_button)
-        ends, end = list(fields.ends.values()), fields.labels[fields.end]
-        labels = [label for label in fields.labels.values() if label is not end]
-        row.set_expendable(
-            [[*labels, fields.end_time], ends, [fields.time], [self.bind_pose_button], [self.speed_field], [end]]
-        )
-        packed(QVBoxLayout(self), row, self.ruler, (self.tracks, 1), spacing=SPACE, margins=SPACE)
-        order = [self.clip_chooser, self.bind_pose_button, *self.transport.buttons, self.loop_button]
-        order += [self.speed_field, *fields.all, self.scene_button, self.ruler, self.tracks]
-        for before, after in itertools.pairwise(order):
-            QWidget.setTabOrder(before, after)
 
     def _connect(self) -> None:
         self.clip_chooser.clip_chosen.connect(self._choose_clip)

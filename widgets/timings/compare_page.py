@@ -20,9 +20,8 @@ from PySide6.QtWidgets import (
 
 from sinew.sim.profile.comparison import RecordingComparison, compare, verdict
 from sinew.sim.profile.history import Float64, Quantity, TimingRecording, source_text
-from sinew.widgets.empty_state import EmptyState
 from sinew.widgets.icons import icon
-from sinew.widgets.parts import FlowRow, Pages, ShareSplitter, packed, plain_list
+from sinew.widgets.parts import EmptyState, FlowRow, Pages, ShareSplitter, packed, plain_list
 from sinew.widgets.texts import label_text
 from sinew.widgets.theme import SPACE, colours, is_dark
 from sinew.widgets.timings.distribution_plot import DistributionPlot, Series
@@ -92,7 +91,11 @@ class CompareTable(PassList):
         self.setMinimumWidth(120)
         for column, tip in enumerate(_TIPS):
             self.headerItem().setToolTip(column, tip)
-        self.currentItemChanged.connect(lambda item: item is not None and self.path_chosen.emit(self.path_of(item)))
+        self.currentItemChanged.connect(self._choose)
+
+    def _choose(self, item: QTreeWidgetItem | None) -> None:
+        if item is not None:
+            self.path_chosen.emit(self.path_of(item))
 
     def set_paths(self, paths: Sequence[str]) -> None:
         self.set_passes({path: path or "Total" for path in paths})
@@ -203,7 +206,18 @@ class ComparePage(QWidget):
         self.list, self.table = RecordingList(self), CompareTable(self)
         self.sentence, self.caution = _wrapped_label(), _wrapped_label()
         self.plot = DistributionPlot(self)
-        self._arrange()
+        row = FlowRow(self)
+        for text, box in (("A", self.a_box), ("B", self.b_box)):
+            row.add(_tag(text, box))
+        for box in (self.quantity_box, self.level_box, self.pass_box):
+            row.add(box)
+        middle = QWidget(self)
+        packed(QVBoxLayout(middle), self.sentence, self.caution, (self.plot, 1))
+        self.splitter = ShareSplitter([(self.list, 2), (middle, 5), (self.table, 4)], 1, self)
+        page = QWidget(self)
+        packed(QVBoxLayout(page), row, (self.splitter, 1))
+        self._stack = Pages(self.empty, page)
+        packed(QVBoxLayout(self), self._stack)
         self._connect()
 
     # --- recordings -----------------------------------------------------------------------------------
@@ -312,20 +326,6 @@ class ComparePage(QWidget):
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         box.setMaximumWidth(self.fontMetrics().averageCharWidth() * 30)
         return box
-
-    def _arrange(self) -> None:
-        row = FlowRow(self)
-        for text, box in (("A", self.a_box), ("B", self.b_box)):
-            row.add(_tag(text, box))
-        for box in (self.quantity_box, self.level_box, self.pass_box):
-            row.add(box)
-        middle = QWidget(self)
-        packed(QVBoxLayout(middle), self.sentence, self.caution, (self.plot, 1))
-        self.splitter = ShareSplitter([(self.list, 2), (middle, 5), (self.table, 4)], 1, self)
-        page = QWidget(self)
-        packed(QVBoxLayout(page), row, (self.splitter, 1))
-        self._stack = Pages(self.empty, page)
-        packed(QVBoxLayout(self), self._stack)
 
     def _connect(self) -> None:
         for box in (self.a_box, self.b_box, self.quantity_box, self.level_box):

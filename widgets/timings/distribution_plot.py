@@ -5,14 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyqtgraph as pg
-from PySide6.QtCore import QEvent, Qt
-from PySide6.QtGui import QColor, QPalette
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from sinew.sim.profile.history import Float64
 from sinew.widgets.parts import packed
-from sinew.widgets.theme import SPACE, colours, tabular
-from sinew.widgets.timings.plot_parts import TARGETS, CostAxis, PlotHeader, style_axis
+from sinew.widgets.plots import Plot
+from sinew.widgets.theme import colours, tabular
+from sinew.widgets.timings.plot_parts import TARGETS, PlotHeader, style_axes
 
 BINS_MAX = 80
 _CUT = 99.5
@@ -62,14 +63,9 @@ class DistributionPlot(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.header = PlotHeader(self)
-        self.plot = pg.PlotWidget(
-            self, background=None, axisItems={"left": CostAxis(), "bottom": pg.AxisItem("bottom")}
-        )
-        self.plot.plotItem.hideButtons()
-        self.plot.plotItem.setMenuEnabled(False)
-        self.plot.plotItem.setMouseEnabled(False, False)
+        self.plot = Plot(self)
         self.plot.plotItem.vb.disableAutoRange()
-        self.plot.getAxis("bottom").enableAutoSIPrefix(False)
+        self.plot.restyled.connect(self._take_look)
         self.plot.setMinimumSize(120, 48)
         self.series: tuple[Series, ...] = ()
         self.edges: Float64 = np.array([0.0, 1e-3])
@@ -111,17 +107,6 @@ class DistributionPlot(QWidget):
             self.plot.addItem(median, ignoreBounds=True)
 
     def _take_look(self) -> None:
-        palette, font = self.palette(), tabular(self.font())
-        self.plot.setBackground(palette.color(QPalette.ColorRole.Window))
-        self.plot.plotItem.layout.setContentsMargins(0, self.fontMetrics().height() // 2, SPACE, 0)
-        for side in ("left", "bottom"):
-            style_axis(self.plot.getAxis(side), palette, font)
-        self.plot.getAxis("left").setWidth(self.fontMetrics().horizontalAdvance("00.00") + 3 * SPACE)
-        self.plot.getAxis("bottom").setHeight(self.fontMetrics().height() + SPACE)
+        style_axes(self.plot, tabular(self.font()), "00.00")
         for line in self._targets:
             line.setPen(pg.mkPen(colours().warning, width=1, style=Qt.PenStyle.DashLine))
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "_targets"):
-            self._take_look()

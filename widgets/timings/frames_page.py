@@ -136,7 +136,13 @@ class FramesPage(QWidget):
         self.chosen: FrameSample | None = None
         self._status = TimerStatus()
         self._arrange()
-        self._connect()
+        area = self.area
+        area.frame_clicked.connect(self.choose_index)
+        area.frame_pointed.connect(lambda _: self._show_current())
+        area.region_changed.connect(self.count)
+        area.window_changed.connect(self.count)
+        self.frame_panel.worst_requested.connect(self.choose_worst)
+        self.frame_panel.stepped.connect(self.step)
 
     def draw(self, frames: FrameTable, choice: TimingsOptions) -> None:
         """Shows frames; `count` updates the statistics."""
@@ -250,12 +256,3 @@ class FramesPage(QWidget):
         self.frame_panel.set_compact(self.width() < _WIDE * self.fontMetrics().averageCharWidth())
         bar = self.side.tabBar().sizeHint().width() + self.frame_panel.buttons.sizeHint().width()
         self.side.setMinimumWidth(bar + SPACE)
-
-    def _connect(self) -> None:
-        area = self.area
-        area.frame_clicked.connect(self.choose_index)
-        area.frame_pointed.connect(lambda _: self._show_current())
-        area.region_changed.connect(self.count)
-        area.window_changed.connect(self.count)
-        self.frame_panel.worst_requested.connect(self.choose_worst)
-        self.frame_panel.stepped.connect(self.step)

@@ -89,6 +89,10 @@ COLUMNS = tuple(PassColumn)
 class PassDelegate(QStyledItemDelegate):
     """Paints a swatch before the name, filled if the band is shown."""
 
+    def __init__(self, table: "PassTable") -> None:
+        super().__init__(table)
+        self._table = table
+
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
@@ -98,7 +102,7 @@ class PassDelegate(QStyledItemDelegate):
             box = QRect(option.rect.left() + SPACE, option.rect.center().y() - side // 2 + 1, side, side)
             colour = pass_colour(path)
             painter.setPen(QPen(colour, 1.0))
-            painter.setBrush(colour if self.parent().choice.shows(path) else Qt.BrushStyle.NoBrush)
+            painter.setBrush(colour if self._table.choice.shows(path) else Qt.BrushStyle.NoBrush)
             painter.drawRect(box.adjusted(0, 0, -1, -1))
             option.rect.setLeft(box.right() + 1)
         super().paint(painter, option, index)
@@ -187,12 +191,12 @@ class PassTable(PassList):
             item.setToolTip(0, tip)
             self.fill(row.path, [self._text(row, column) for column in COLUMNS[1:]], tip)
             hidden = row.path != TOTAL and not self.choice.shows(row.path)
-            for column in range(len(COLUMNS)):
-                item.setData(column, Qt.ItemDataRole.ForegroundRole, QColor(colours().disabled) if hidden else None)
+            for number in range(len(COLUMNS)):
+                item.setData(number, Qt.ItemDataRole.ForegroundRole, QColor(colours().disabled) if hidden else None)
                 if row.path == TOTAL:
                     font = self.font()
                     font.setBold(True)
-                    item.setFont(column, font)
+                    item.setFont(number, font)
 
     def _text(self, row: FrameStatistics, column: PassColumn) -> str:
         value = self._value(row, column)

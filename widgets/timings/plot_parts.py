@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pyqtgraph as pg
-from PySide6.QtCore import QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPalette
-from PySide6.QtWidgets import QSizePolicy, QWidget
+from PySide6.QtCore import QMargins, QSize, Qt, Signal
+from PySide6.QtGui import QFont, QFontMetricsF
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 
+from sinew.widgets.parts import ElidedLabel, packed
+from sinew.widgets.plots import Plot
 from sinew.widgets.theme import SPACE, tabular
 from sinew.widgets.timings.texts import ago
 
@@ -85,12 +87,8 @@ _WHEEL_STEP = 1.0 / 1.0015
 """Zoom per unit of the wheel; a notch has 120 units."""
 
 
-class AgoAxis(pg.AxisItem):
+class AgoAxis(pg.AxisItem):  # type: ignore[misc]
     """Time axis in seconds before the newest frame."""
-
-    def __init__(self) -> None:
-        super().__init__("bottom")
-        self.enableAutoSIPrefix(False)
 
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
         """Round steps that leave space for the labels."""
@@ -110,21 +108,16 @@ class AgoAxis(pg.AxisItem):
         ]
 
 
-class CostAxis(pg.AxisItem):
-    """Vertical axis without a unit, which is in the title of the plot."""
-
-    def __init__(self) -> None:
-        super().__init__("left")
-        self.enableAutoSIPrefix(False)
-
-
-def style_axis(axis: pg.AxisItem, palette: QPalette, font: QFont) -> None:
-    """Applies the colours of the theme and a font."""
-    dim = palette.color(QPalette.ColorRole.PlaceholderText)
-    axis.setPen(dim)
-    axis.setTextPen(dim)
-    axis.setTickFont(font)
-    axis.setStyle(tickLength=-3, tickTextOffset=3, autoExpandTextSpace=False)
+def style_axes(plot: Plot, font: QFont, sample: str) -> None:
+    """Sets the font of the axes, and their sizes from the longest number on the left axis."""
+    metrics, left, bottom = plot.fontMetrics(), plot.getAxis("left"), plot.getAxis("bottom")
+    # Half a line of margin for the uppermost number of the scale.
+    plot.plotItem.layout.setContentsMargins(0, metrics.height() // 2, SPACE, 0)
+    for axis in (left, bottom):
+        axis.setTickFont(font)
+        axis.setStyle(tickLength=-3, tickTextOffset=3, autoExpandTextSpace=False)
+    left.setWidth(metrics.horizontalAdvance(sample) + 3 * SPACE)
+    bottom.setHeight(metrics.height() + SPACE)
 
 
 class PlotHeader(QWidget):
@@ -132,42 +125,32 @@ class PlotHeader(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.title, self.reading = "", ""
         self.setFont(tabular(self.font()))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._title, self._reading = ElidedLabel(parent=self), QLabel(self)
+        packed(QHBoxLayout(self), (self._title, 1), self._reading, spacing=_GAP, margins=QMargins(SPACE, 0, SPACE, 0))
+
+    @property
+    def title(self) -> str:
+        return self.accessibleName()
+
+    @property
+    def reading(self) -> str:
+        return self._reading.text()
 
     def set_title(self, title: str) -> None:
         if title != self.title:
-            self.title = title
             self.setAccessibleName(title)
-            self.update()
+            self._title.set_text("", placeholder=title)
 
     def set_reading(self, reading: str) -> None:
-        if reading != self.reading:
-            self.reading = reading
-            self.update()
+        self._reading.setText(reading)
 
     def sizeHint(self) -> QSize:
         return QSize(0, self.fontMetrics().height() + SPACE)
 
-    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
-        metrics = self.fontMetrics()
-        area = self.rect().adjusted(SPACE, 0, -SPACE, 0)
-        width = metrics.horizontalAdvance(self.reading)
-        room = area.width() - (width + _GAP if self.reading else 0)
-        with QPainter(self) as painter:
-            painter.setPen(self.palette().color(QPalette.ColorRole.PlaceholderText))
-            title = metrics.elidedText(self.title, Qt.TextElideMode.ElideRight, max(room, 0))
-            painter.drawText(area, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
-            painter.setPen(self.palette().color(QPalette.ColorRole.WindowText))
-            reading = metrics.elidedText(self.reading, Qt.TextElideMode.ElideRight, area.width())
-            place = QRect(
-                area.right() - min(width, area.width()), area.top(), min(width, area.width()) + 1, area.height()
-            )
-            painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, reading)
 
-
-class TimeBox(pg.ViewBox):
+class TimeBox(pg.ViewBox):  # type: ignore[misc]
     """View box of a plot over time; emits what the mouse does."""
 
     zoomed = Signal(float, float)  # Factor and time [s] at which the wheel turned

@@ -14,10 +14,11 @@ from PySide6.QtGui import QColor, QImage, QPainter, QPalette
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from sinew.sim.profile.history import Float64, Quantity, buckets, peaks
-from sinew.widgets.theme import SPACE, blend, colours, tabular
+from sinew.widgets.plots import Plot
+from sinew.widgets.theme import blend, colours, tabular
 from sinew.widgets.timings.colours import pass_colour
 from sinew.widgets.timings.frames import Band, FrameTable, TimingsOptions, Unit, is_empty_rest
-from sinew.widgets.timings.plot_parts import TARGETS, AgoAxis, CostAxis, TimeBox, TimeWindow, next_top, style_axis
+from sinew.widgets.timings.plot_parts import TARGETS, AgoAxis, TimeBox, TimeWindow, next_top, style_axes
 
 Int64 = npt.NDArray[np.int64]
 Colours = npt.NDArray[np.uint32]
@@ -199,7 +200,7 @@ class Columns:
     total: Float64  # Times of all passes [s], shape (C,)
 
 
-class StackPlot(pg.PlotWidget):
+class StackPlot(Plot):
     """Plot of frames; the vertical axis is in milliseconds or percent.
 
     Attributes:
@@ -208,12 +209,11 @@ class StackPlot(pg.PlotWidget):
         auto_top: Whether the scale follows the peaks.
     """
 
-    pointed = Signal(object)  # Time under the mouse relative to the newest frame [s], or None
     region_moved = Signal(float, float)  # Times of the region [s]
 
     def __init__(self, quantity: Quantity, parent: QWidget | None = None) -> None:
         self.box = TimeBox()
-        super().__init__(parent, background=None, viewBox=self.box, axisItems={"bottom": AgoAxis(), "left": CostAxis()})
+        super().__init__(parent, viewBox=self.box, axisItems={"bottom": AgoAxis("bottom")})
         self.quantity = quantity
         self.columns: Columns | None = None
         self.top = TARGETS[0][0]
@@ -221,15 +221,27 @@ class StackPlot(pg.PlotWidget):
         self._grid_of = (0.0, 0.0, 0.0)
         self._grid_lines: tuple[float, ...] = ()
         self._drawn: tuple[FrameTable, TimingsOptions, TimeWindow] | None = None
-        self.plotItem.hideButtons()
-        self.plotItem.setMenuEnabled(False)
         self.stack = StackItem(self.box)
-        self._make_lines()
-        self._make_region()
+        self.targets = [
+            pg.InfiniteLine(
+                target * _MS, angle=0, label=name, labelOpts={"position": 0.02, "anchors": [(0, 1), (0, 1)]}
+            )
+            for target, _, name in TARGETS
+        ]
+        self.cross = [pg.InfiniteLine(angle=90), pg.InfiniteLine(angle=0)]
+        self.chosen_line = pg.InfiniteLine(angle=90)
+        for line in (*self.targets, *self.cross, self.chosen_line):
+            line.setVisible(False)
+            self.box.addItem(line, ignoreBounds=True)
+        self.region = pg.LinearRegionItem(swapMode="sort")
+        self.region.setVisible(False)
+        self.region.setZValue(5)
+        self.region.sigRegionChanged.connect(lambda item: self.region_moved.emit(*map(float, item.getRegion())))
+        self.box.addItem(self.region, ignoreBounds=True)
         self._take_look()
         self.box.scaled.connect(self._scale_by)
         self.box.scale_reset.connect(self.reset_scale)
-        self.scene().sigMouseMoved.connect(self._moved)
+        self.restyled.connect(self._restyle)
         self.setMinimumSize(120, 48)
 
     # --- drawing --------------------------------------------------------------------------------------
@@ -359,41 +371,12 @@ class StackPlot(pg.PlotWidget):
             self.region.setRegion(region)
             self.region.blockSignals(False)
 
-    def _make_lines(self) -> None:
-        self.targets = [
-            pg.InfiniteLine(
-                target * _MS, angle=0, label=name, labelOpts={"position": 0.02, "anchors": [(0, 1), (0, 1)]}
-            )
-            for target, _, name in TARGETS
-        ]
-        self.cross = [pg.InfiniteLine(angle=90), pg.InfiniteLine(angle=0)]
-        self.chosen_line = pg.InfiniteLine(angle=90)
-        for line in (*self.targets, *self.cross, self.chosen_line):
-            line.setVisible(False)
-            self.box.addItem(line, ignoreBounds=True)
-
-    def _make_region(self) -> None:
-        self.region = pg.LinearRegionItem(swapMode="sort")
-        self.region.setVisible(False)
-        self.region.setZValue(5)
-        self.region.sigRegionChanged.connect(lambda item: self.region_moved.emit(*map(float, item.getRegion())))
-        self.box.addItem(self.region, ignoreBounds=True)
-
     # --- look -----------------------------------------------------------------------------------------
 
     def _take_look(self) -> None:
         palette, scheme = self.palette(), colours()
         font = tabular(self.font())
-        self.setBackground(palette.color(QPalette.ColorRole.Window))
-        metrics = self.fontMetrics()
-        # Half a line of margin for the uppermost number of the scale.
-        self.plotItem.layout.setContentsMargins(0, metrics.height() // 2, SPACE, 0)
-        for side, axis in (("left", self.getAxis("left")), ("bottom", self.getAxis("bottom"))):
-            style_axis(axis, palette, font)
-            if side == "left":
-                axis.setWidth(metrics.horizontalAdvance("000.0") + 3 * SPACE)
-            else:
-                axis.setHeight(metrics.height() + SPACE)
+        style_axes(self, font, "000.0")
         text = palette.color(QPalette.ColorRole.Text)
         for line in self.targets:
             line.setPen(pg.mkPen(scheme.warning, width=1, style=Qt.PenStyle.DashLine))
@@ -413,11 +396,9 @@ class StackPlot(pg.PlotWidget):
             line.setPen(pg.mkPen(accent, width=1))
             line.setHoverPen(pg.mkPen(accent, width=2))
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and hasattr(self, "region"):
-            self._take_look()
-            self.redraw()
+    def _restyle(self) -> None:
+        self._take_look()
+        self.redraw()
 
     def resizeEvent(self, event: QEvent) -> None:
         super().resizeEvent(event)
@@ -430,13 +411,3 @@ class StackPlot(pg.PlotWidget):
         for line, (_, long, short) in zip(self.targets, TARGETS, strict=True):
             fits = self.box.width() > 2 * self.fontMetrics().horizontalAdvance(long)
             line.label.setFormat(long if fits else short)
-
-    # --- the mouse ------------------------------------------------------------------------------------
-
-    def _moved(self, place: QPointF) -> None:
-        inside = self.box.sceneBoundingRect().contains(place)
-        self.pointed.emit(float(self.box.mapSceneToView(place).x()) if inside else None)
-
-    def leaveEvent(self, event: QEvent) -> None:
-        super().leaveEvent(event)
-        self.pointed.emit(None)

@@ -19,9 +19,8 @@ from PySide6.QtWidgets import (
 
 from sinew.sim.profile.history import QuantityHistory, TimingRecording
 from sinew.sim.profile.sample import FrameSample, TimerStatus
-from sinew.widgets.empty_state import EmptyState
 from sinew.widgets.icons import icon
-from sinew.widgets.parts import FlowRow, Pages, packed, tool_button
+from sinew.widgets.parts import EmptyState, FlowRow, Pages, packed, tool_button
 from sinew.widgets.theme import SPACE, tabular
 from sinew.widgets.timings.compare_page import ComparePage
 from sinew.widgets.timings.frames import FrameTable, Level, PlottedTimes, TimingsOptions, Unit
@@ -56,7 +55,21 @@ class Toolbar(FlowRow):
         self.compare_button = tool_button("compare", "Compare", "Compare two recordings", checkable=True)
         self.more_button = tool_button("mdi6.dots-horizontal", "", "Compare back ends, import, export, clear")
         self.menu = QMenu(self.more_button)
-        self._prepare()
+        self.name_edit.setAccessibleName("Name of the next recording")
+        self.name_edit.setToolTip("Name of the next recording")
+        self.name_edit.setPlaceholderText(self._free_name())
+        self.name_edit.setFixedWidth(self.fontMetrics().averageCharWidth() * _NAME_CHARACTERS)
+        self.name_edit.returnPressed.connect(self.record_button.click)
+        self.record_button.clicked.connect(self._record)
+        for box in (self.shown_box, self.unit_box, self.level_box):
+            box.currentIndexChanged.connect(lambda _: self.choice_edited.emit())
+        self.more_button.setMenu(self.menu)
+        self.more_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.live_button.setEnabled(False)
+        self.add(
+            self.measure_button, self.pause_button, self.live_button, self.shown_box, self.unit_box, self.level_box,
+            self.name_edit, self.record_button, self.compare_button, self.more_button,
+        )  # fmt: skip
         self.set_recording(False)
 
     # --- state ----------------------------------------------------------------------------------------
@@ -113,23 +126,6 @@ class Toolbar(FlowRow):
         return f"Recording {number}"
 
     # --- parts ----------------------------------------------------------------------------------------
-
-    def _prepare(self) -> None:
-        self.name_edit.setAccessibleName("Name of the next recording")
-        self.name_edit.setToolTip("Name of the next recording")
-        self.name_edit.setPlaceholderText(self._free_name())
-        self.name_edit.setFixedWidth(self.fontMetrics().averageCharWidth() * _NAME_CHARACTERS)
-        self.name_edit.returnPressed.connect(self.record_button.click)
-        self.record_button.clicked.connect(self._record)
-        for box in (self.shown_box, self.unit_box, self.level_box):
-            box.currentIndexChanged.connect(lambda _: self.choice_edited.emit())
-        self.more_button.setMenu(self.menu)
-        self.more_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        self.live_button.setEnabled(False)
-        self.add(
-            self.measure_button, self.pause_button, self.live_button, self.shown_box, self.unit_box, self.level_box,
-            self.name_edit, self.record_button, self.compare_button, self.more_button,
-        )  # fmt: skip
 
     def _record(self, on: bool) -> None:
         # The button shows the state of recording, which `set_recording` changes.
@@ -222,7 +218,9 @@ class TimingsView(QWidget):
         self.pause_action = self._make_pause_action()
         self._timer = QTimer(self, interval=INTERVAL)
         self._timer.timeout.connect(self._refresh_if_seen)
-        self._arrange()
+        layout = packed(QVBoxLayout(self), self.toolbar, (self.pages, 1), self.honesty)
+        layout.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
+        self.toolbar.show_choice(self._choice)
         self._connect()
         self._show_page()
 
@@ -384,11 +382,6 @@ class TimingsView(QWidget):
 
     def _set_held(self, held: bool) -> None:
         (self.hold if held else self.go_live)()
-
-    def _arrange(self) -> None:
-        layout = packed(QVBoxLayout(self), self.toolbar, (self.pages, 1), self.honesty)
-        layout.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
-        self.toolbar.show_choice(self._choice)
 
     def _connect(self) -> None:
         bar, page = self.toolbar, self.frames_page

@@ -7,11 +7,12 @@ from PySide6.QtCore import QObject, QPointF
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu
 
-from sinew.app.background import run_in_background
 from sinew.app.editor.editor_context import EditorContext
 from sinew.app.kinds.cloth.section import section_cloth, section_names
+from sinew.app.kinds.cloth.stability_meter import StabilityMeterWidget, StabilityOverlay
 from sinew.app.kinds.cloth.tool import ClothTool, set_pin_preset
-from sinew.sim.characters.settings import section_list
+from sinew.app.tasks import run_in_background
+from sinew.sim.characters.settings import ModelSettings, section_list
 from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.settings import ClothLook, ClothSettings, ClothSource, PinPreset
@@ -21,7 +22,6 @@ from sinew.sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
 from sinew.sim.maths.ramps import Ramp
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 from sinew.widgets.inspector.form import FactRow, FormSection
-from sinew.widgets.kinds.cloth.stability_meter import StabilityMeterWidget, StabilityOverlay
 from sinew.widgets.plots import PlotChannel, Plots
 from sinew.widgets.texts import menu_text
 
@@ -67,7 +67,7 @@ class ClothPanel(Panel):
         self._system: Any = None
         self._subject: NodeId | None = None
         self._meter: StabilityMeterWidget | None = None
-        self._facts: FormSection | None = None
+        self._facts: list[FactRow] = []
         self._counts: tuple[int, ...] = ()
         self.stability: ClothStability | None = None
         self.plots, self.tool = cloth_plots(), ClothTool(context)
@@ -90,23 +90,25 @@ class ClothPanel(Panel):
         self._refresh()
 
     def note(self, node: Node, system: Any) -> str:  # noqa: ARG002
+        assert isinstance(node.settings, ClothSettings)
         needs_file = node.settings.source is ClothSource.MESH and not node.settings.mesh_path
         return "Choose a mesh file." if needs_file else ""
 
     def facts(self, node: Node) -> Sequence[FormSection]:  # noqa: ARG002
-        self._facts = FormSection("Cloth", [FactRow(name, "–") for name in _COUNTED])
+        self._facts = [FactRow(name, "–") for name in ("Particles", "Springs", "Triangles")]
         self._counts = ()
         self._refresh()
-        return (self._facts,)
+        return (FormSection("Cloth", self._facts),)
 
     def forget(self) -> None:
-        self._meter = self._facts = None
+        self._meter, self._facts = None, []
 
     def legend(self) -> ColourKey | None:
         scene = self._context.document.scene
-        cloths = [node.settings for node in scene.of_kind("cloth") if node.id in scene.shown]
-        if any(cloth.look in (ClothLook.STRAIN, ClothLook.SPRINGS) for cloth in cloths):
-            return ColourKey(Ramp.VIRIDIS, "Strain", 0.0, 100.0 * STRAIN_SPAN, "%")
+        for node in scene.of_kind("cloth"):
+            assert isinstance(node.settings, ClothSettings)
+            if node.id in scene.shown and node.settings.look in (ClothLook.STRAIN, ClothLook.SPRINGS):
+                return ColourKey(Ramp.VIRIDIS, "Strain", 0.0, 100.0 * STRAIN_SPAN, "%")
         return None
 
     def make_stable(self, substeps: int) -> None:
@@ -118,9 +120,9 @@ class ClothPanel(Panel):
         """Multiplies all stiffness values of the selected cloth."""
         node = self._context.selected("cloth")
         if node is not None:
-            values = {
-                ParamRef(node.id, node.kind, name): value for name, value in softened(node.settings, factor).items()
-            }
+            assert isinstance(node.settings, ClothSettings)
+            changed = softened(node.settings, factor)
+            values = {ParamRef(node.id, node.kind, name): value for name, value in changed.items()}
             self._context.document.set_as_one(f"Soften {node.name}", values)
 
     def _offer_remedies(self, meter: StabilityMeterWidget) -> None:
@@ -139,9 +141,9 @@ class ClothPanel(Panel):
             if meter is not None:
                 meter.show_stability(self.stability)
         counts = counts_of(cloth)
-        if self._facts is not None and counts != self._counts:
+        if self._facts and counts != self._counts:
             self._counts = counts
-            for row, count in zip(self._facts.rows, counts, strict=True):
+            for row, count in zip(self._facts, counts, strict=True):
                 row.set_value(f"{count:,}" if count else "–")
 
     def _make_meter(self) -> StabilityMeterWidget:
@@ -153,6 +155,8 @@ class ClothPanel(Panel):
     # --- menus ----------------------------------------------------------------------------------------
 
     def fill_menu(self, menu: QMenu, node: Node, place: QPointF) -> None:
+        settings = node.settings
+        assert isinstance(settings, ClothSettings)
         self.tool.look_at(place)
         numbers = self.tool.pinnable()
         if numbers:
@@ -162,10 +166,10 @@ class ClothPanel(Panel):
             menu.addAction(f"&{verb} {what}").triggered.connect(lambda: self.tool.toggle_pins(numbers))
         presets = menu.addMenu("P&ins")
         group = QActionGroup(presets)
-        for preset in PinPreset if node.settings.source is ClothSource.GRID else MESH_PRESETS:
+        for preset in PinPreset if settings.source is ClothSource.GRID else MESH_PRESETS:
             action = QAction(preset.value.capitalize(), group)
             action.setCheckable(True)
-            action.setChecked(preset is node.settings.pins and not node.settings.pin_list)
+            action.setChecked(preset is settings.pins and not settings.pin_list)
             action.triggered.connect(
                 lambda _=False, preset=preset: set_pin_preset(self._context.document, node.id, preset)
             )
@@ -191,6 +195,7 @@ class ClothPanel(Panel):
         context, node, model = self._context, self._context.active.node, self._context.active.model
         if node is None or model is None:
             return
+        assert isinstance(node.settings, ModelSettings)
         path, places = node.settings.path, context.edits.places
 
         def add(made: Node | str) -> None:
@@ -203,15 +208,15 @@ class ClothPanel(Panel):
 
     def _replace_section(self, node_id: NodeId, cloth: Node) -> None:
         """Adds a cloth and hides the section of the model that it replaces, as one edit."""
-        document, section = self._context.document, cloth.settings.mesh_section
+        document = self._context.document
         node = document.scene.node(node_id)
+        assert isinstance(cloth.settings, ClothSettings)
+        assert isinstance(node.settings, ModelSettings)
+        section = cloth.settings.mesh_section
         hidden = dict.fromkeys((*section_list(node.settings.hidden_sections), section))
         with document.macro(f"Make cloth of {section}"):
             document.set_value(ParamRef(node_id, node.kind, "hidden_sections"), "; ".join(hidden))
             document.add_node(cloth)
-
-
-_COUNTED = ("Particles", "Springs", "Triangles")
 
 
 def counts_of(cloth: Cloth | None) -> tuple[int, int, int]:

@@ -7,7 +7,8 @@ import numpy as np
 
 from sinew.sim.assets.images import ImageError, load_image
 from sinew.sim.assets.model import CharacterModel, Material, Mesh, upright_mesh
-from sinew.sim.export.gltf_materials import metal_and_base
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.export.gltf_parts import metal_and_base
 from sinew.sim.kinds.cloth.model import ClothModel, build_cloth
 from sinew.sim.kinds.cloth.pins import toggled_pin_list
 from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset, PinTarget
@@ -40,6 +41,7 @@ def section_cloth(node: Node, model: CharacterModel, section: str, places: World
         section: Name of the section; "" for the whole mesh.
         places: World transforms of the nodes.
     """
+    assert isinstance(node.settings, ModelSettings)
     mesh = upright_mesh(model)
     materials = _materials_of(model, mesh, section)
     texture = next((m.texture_path for m in materials if m.texture_path is not None), None)

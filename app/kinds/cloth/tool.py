@@ -11,7 +11,7 @@ from sinew.app.editor.drag_tool import DragTool
 from sinew.app.editor.editor_context import EditorContext
 from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.pins import toggled_pin_list
-from sinew.sim.kinds.cloth.settings import PinPreset
+from sinew.sim.kinds.cloth.settings import ClothSettings, PinPreset
 from sinew.sim.scene.picking import project_points
 from sinew.sim.scene.scene import NodeId, ParamRef
 from sinew.widgets.overlay import RubberBand
@@ -42,7 +42,7 @@ class ClothTool(DragTool):
 
     def look_at(self, position: QPointF) -> None:
         """Highlights the particle at a position at once."""
-        self.highlight(self._picker.particle(position))
+        self.highlight(self.particle_at(position))
 
     def begin(self, position: QPointF, shift: bool) -> bool:
         return (shift and self._start_band(position)) or super().begin(position, shift)
@@ -72,7 +72,7 @@ class ClothTool(DragTool):
         return True
 
     def click(self, position: QPointF, shift: bool) -> bool:
-        reference = self._picker.particle(position) if shift else None
+        reference = self.particle_at(position) if shift else None
         if reference is not None:
             self.marks.toggle(reference)
         return reference is not None
@@ -139,7 +139,9 @@ def toggle_pins(document: Document, numbers: Mapping[NodeId, Sequence[int]], pin
     for node_id, chosen in numbers.items():
         held = pinned[node_id]
         changed = [number for number in chosen if bool(held[number]) is unpin]
-        text = toggled_pin_list(document.scene.node(node_id).settings.pin_list, held, changed)
+        settings = document.scene.node(node_id).settings
+        assert isinstance(settings, ClothSettings)
+        text = toggled_pin_list(settings.pin_list, held, changed)
         values[ParamRef(node_id, "cloth", "pin_list")] = text
     count = sum(map(len, numbers.values()))
     what = f"particle {next(iter(numbers.values()))[0]}" if count == 1 else f"{count} particles"

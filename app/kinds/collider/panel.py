@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sinew.app.background import run_in_background
 from sinew.app.editor.editor_context import EditorContext
+from sinew.app.tasks import run_in_background
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.reference import shaped_mesh
 from sinew.sim.characters.settings import ModelSettings
@@ -50,10 +50,11 @@ class ColliderPanel(Panel):
     def _character_of(self, node: Node) -> tuple[Node, CharacterModel] | None:
         """The character with bones that a node is attached to, and its model."""
         character = self._context.document.scene.by_id.get(node.attachment.node)
-        is_posed = character is not None and character.settings.is_character
-        status = self._context.store.status(character.id) if is_posed else None
-        has_bones = status is not None and status.model is not None and status.model.skeleton is not None
-        return (character, status.model) if character and has_bones and status and status.model else None
+        if character is None or not character.settings.is_character:
+            return None
+        status = self._context.store.status(character.id)
+        model = status.model if status is not None else None
+        return (character, model) if model is not None and model.skeleton is not None else None
 
     def _fit(self, node: Node, model: CharacterModel, select: NodeId = "") -> None:
         context, settings = self._context, node.settings

@@ -9,13 +9,13 @@ from PySide6.QtCore import QPointF, Qt
 
 from sinew.app.document.history import Gesture
 from sinew.app.editor.editor_context import EditorContext
+from sinew.app.kinds.emitter.widgets import EmitterOverlay, Population, PopulationBar
 from sinew.sim.kinds.contract import Command, Panel, Tool
 from sinew.sim.kinds.emitter.handles import EmitterHandles, KnobGrab, KnobKind, dragged_setting
-from sinew.sim.kinds.emitter.settings import SURFACE_SOURCES
+from sinew.sim.kinds.emitter.settings import SURFACE_SOURCES, EmitterSettings
 from sinew.sim.scene.handles import HandleView
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 from sinew.widgets.inspector.head import head_button
-from sinew.widgets.kinds.emitter.widgets import EmitterOverlay, Population, PopulationBar
 
 _SEED_MAX = 2**31 - 1
 _NAMES = {
@@ -64,6 +64,7 @@ class EmitterPanel(Panel):
         )
 
     def note(self, node: Node, system: Any) -> str:
+        assert isinstance(node.settings, EmitterSettings)
         scene, carrier = self._context.document.scene, node.attachment.node
         on_skin, is_missing = node.settings.source in SURFACE_SOURCES, carrier and not scene.has(carrier)
         if on_skin and not carrier:
@@ -92,6 +93,7 @@ class EmitterPanel(Panel):
     def reseed(self, *_: object) -> None:
         node = self._context.selected("emitter")
         if node is not None:
+            assert isinstance(node.settings, EmitterSettings)
             self._context.edits.set_all(f"Reseed {node.name}", {node.id: {"seed": other_seed(node.settings.seed)}})
 
 
@@ -175,6 +177,7 @@ class EmitterTool(Tool):
         node, engine = self._context.selected("emitter"), self._context.client.engine
         if node is None or node.id not in self._context.document.scene.shown or engine is None:
             return None
+        assert isinstance(node.settings, EmitterSettings)
         placed = engine.views.places.world_from_node(node)
         if abs(np.linalg.det(placed[:3, :3])) < _FLAT:
             return None

@@ -8,12 +8,14 @@ import numpy as np
 from PySide6.QtCore import QPointF, Qt
 
 from sinew.app.editor.editor_context import EditorContext
+from sinew.app.kinds.hair.brush_widgets import RADIUS_LEAST, RADIUS_MOST, BrushBar, BrushRing
 from sinew.sim.kinds.contract import Tool
 from sinew.sim.kinds.hair.brush import BrushedGroom, BrushStroke, Occlusion, RootFrames, mirrored
+from sinew.sim.kinds.hair.settings import HairSettings
 from sinew.sim.kinds.hair.shaping import edits_of
+from sinew.sim.kinds.hair.strands import Strands
 from sinew.sim.kinds.hair.system import HairSystem
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
-from sinew.widgets.kinds.hair.brush import RADIUS_LEAST, RADIUS_MOST, BrushBar, BrushRing
 
 STEP = 1.15
 """Factor of the radius per key press or wheel notch."""
@@ -46,7 +48,7 @@ _BUTTONS = {
 class _Stroke:
     node: NodeId
     system: HairSystem
-    strands: object
+    strands: Strands
     brushed: BrushedGroom
     verb: str
     act: Callable[[BrushedGroom, BrushStroke], None]
@@ -137,17 +139,22 @@ class BrushTool(Tool):
     def reset(self) -> None:
         """Discards all strokes on the selected hair."""
         node = self._context.selected("hair")
-        if node is not None and node.settings.groom:
+        if node is not None and self._is_groomed(node):
             self._document.set_as_one(f"Reset the groom of {node.name}", {ParamRef(node.id, "hair", "groom"): ()})
 
     def refresh(self) -> None:
         node = self._context.selected("hair")
-        edited = node is not None and bool(node.settings.groom)
+        edited = node is not None and self._is_groomed(node)
         name = self.brush.name if self.brush is not None else ""
         shown = name, self.radius, self.strength, self.mirror, edited
         if shown != self._reported:
             self._reported = shown
             self.bar.show_brush(name, self.radius, self.strength, mirror=self.mirror, edited=edited)
+
+    @staticmethod
+    def _is_groomed(node: Node) -> bool:
+        assert isinstance(node.settings, HairSettings)
+        return bool(node.settings.groom)
 
     def _subject(self) -> tuple[Node | None, HairSystem | None]:
         """The selected hair and its system; None unless it is visible, unlocked and ready."""
@@ -216,7 +223,7 @@ class BrushTool(Tool):
         stroke.act(stroke.brushed, self._dab(stroke.place, position))
         stroke.place = self._place = position
         with self._context.viewport.gl_current():
-            stroke.system.strands.preview(stroke.brushed.groom)
+            stroke.strands.preview(stroke.brushed.groom)
         self._ring.draw(position, self.radius, held=True)
         self._context.viewport.update()
 
@@ -224,12 +231,12 @@ class BrushTool(Tool):
         stroke, self._stroke = self._stroke, None
         if stroke is None or stroke.system.strands is not stroke.strands or not self._document.scene.has(stroke.node):
             return
-        strands, grown = stroke.system.strands, stroke.system.grown
-        assert strands is not None
+        strands, grown = stroke.strands, stroke.system.grown
         assert grown is not None
         self._ring.draw(self._place, self.radius)
         edits = edits_of(grown, stroke.brushed.groom, strands.growth.surface)
         node = self._document.scene.node(stroke.node)
+        assert isinstance(node.settings, HairSettings)
         if cancel or edits == node.settings.groom:
             with self._context.viewport.gl_current():
                 strands.preview(strands.growth.guides)
@@ -253,8 +260,7 @@ class BrushTool(Tool):
         """Reads the current frames of the roots, and mirrors them for the other side."""
         stroke = self._stroke
         assert stroke is not None
-        assert stroke.system.strands is not None
-        strands = stroke.system.strands
+        strands = stroke.strands
         with self._context.viewport.gl_current():
             frames = RootFrames(*strands.seen())
         sides, cover = [frames], self._cover(stroke.node)

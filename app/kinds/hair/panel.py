@@ -13,7 +13,7 @@ from sinew.app.kinds.hair.tool import HairTool
 from sinew.sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
 from sinew.sim.kinds.hair.comparison_solver import rival_settings
 from sinew.sim.kinds.hair.costs import PASSES, RIVAL, middle_costs, step_costs
-from sinew.sim.kinds.hair.highlights import heat_span
+from sinew.sim.kinds.hair.highlights import distance_span
 from sinew.sim.kinds.hair.kind import PLAIN, sized
 from sinew.sim.kinds.hair.presets import with_preset
 from sinew.sim.kinds.hair.ribbons import RAMP_SPANS
@@ -90,6 +90,7 @@ class HairPanel(Panel):
             self.plots.add(found.time, {"energy": found.energy, "stretch": 100.0 * max(found.stretch, 0.0)})
 
     def note(self, node: Node, system: Any) -> str:
+        assert isinstance(node.settings, HairSettings)
         scene, carrier = self._context.document.scene, node.attachment.node
         if node.settings.source is HairSource.FILE and not node.settings.file:
             return "Choose a file of strands."
@@ -113,6 +114,7 @@ class HairPanel(Panel):
         return ""
 
     def remedy(self, node: Node, system: Any) -> Command | None:
+        assert isinstance(node.settings, HairSettings)
         if node.settings.source is HairSource.FILE and self._context.files.fault_of(node.settings.file):
             return Command("", "Locate…", "Choose the file of the strands.", self.locate)
         if system is not None and system.is_preparing and system.progress is None:
@@ -138,6 +140,7 @@ class HairPanel(Panel):
         """Sets the lowest stable number of substeps."""
         node = self._context.selected("hair")
         if node is not None:
+            assert isinstance(node.settings, HairSettings)
             substeps = stability(node.settings).substeps
             self._context.document.set_value(ParamRef(node.id, node.kind, "substeps"), substeps)
 
@@ -149,6 +152,7 @@ class HairPanel(Panel):
 
     def sides(self) -> tuple[str, str] | None:
         for node in self._context.document.scene.of_kind("hair"):
+            assert isinstance(node.settings, HairSettings)
             other = rival_settings(node.settings)
             if node.visible and other is not None:
                 return node.settings.solver.value.capitalize(), other.solver.value.capitalize()
@@ -156,9 +160,10 @@ class HairPanel(Panel):
 
     def legend(self) -> ColourKey | None:
         for node in self._context.document.scene.of_kind("hair"):
+            assert isinstance(node.settings, HairSettings)
             show = node.settings.show
             if node.visible and show is HairDisplay.DISTANCE and rival_settings(node.settings) is not None:
-                return ColourKey(Ramp.VIRIDIS, "Distance", 0.0, 1e3 * heat_span(node.settings), "mm")
+                return ColourKey(Ramp.VIRIDIS, "Distance", 0.0, 1e3 * distance_span(node.settings), "mm")
             if node.visible and show in RAMP_SPANS:
                 title, unit = ("Bend", "rad") if show is HairDisplay.BEND else ("Stretch", "%")
                 span = RAMP_SPANS[show] * (1.0 if show is HairDisplay.BEND else 100.0)
@@ -216,8 +221,7 @@ class HairFacts:
 
     def __init__(self, context: EditorContext, tool: HairTool) -> None:
         self._context, self._tool = context, tool
-        self._sections: tuple[FormSection, ...] = ()
-        self._texts: dict[str, str] = {}
+        self._rows: list[FactRow] = []
         self._frames: deque[FrameSample] = deque(maxlen=FRAMES)
         self._chosen: tuple[object, ...] = ()
         self._strand: dict[str, str] = {}
@@ -227,29 +231,26 @@ class HairFacts:
 
     def sections(self) -> Sequence[FormSection]:
         """New sections, which the next `show` fills."""
-        self._texts = {}
-        self._sections = tuple(
-            FormSection(title, [FactRow(name, "–") for name in names])
-            for title, names in (("Hair", HAIR), ("Compared solvers", COMPARED), ("Cost of a frame", COSTS))
-        )
-        return self._sections
+        self._rows, sections = [], []
+        for title, names in (("Hair", HAIR), ("Compared solvers", COMPARED), ("Cost of a frame", COSTS)):
+            rows = [FactRow(name, "–") for name in names]
+            self._rows += rows
+            sections.append(FormSection(title, rows))
+        return sections
 
     def forget(self) -> None:
-        self._sections = ()
+        self._rows = []
 
     def show(self, node: Node | None, system: Any) -> None:
-        if not self._sections or node is None:
+        if not self._rows or node is None:
             return
         found = system if isinstance(system, HairSystem) and system.is_ready else None
         texts = hair_texts(found.strands if found is not None else None)
         texts |= {**self._strand_texts(node, found), **compared_texts(found)}
         texts |= self._costs(node, found)
-        for section in self._sections:
-            for fact in section.rows:
-                text = texts[fact.label]
-                if self._texts.get(fact.label) != text:
-                    self._texts[fact.label] = text
-                    fact.set_value(text)
+        for row in self._rows:
+            if row.value != texts[row.label]:
+                row.set_value(texts[row.label])
 
     def _strand_texts(self, node: Node, system: HairSystem | None) -> dict[str, str]:
         chosen = self._context.marks.chosen.get(node.id, ())

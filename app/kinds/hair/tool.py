@@ -38,7 +38,7 @@ class HairTool(DragTool):
         return getattr(self._context.system(node_id), "strands", None)
 
     def click(self, position: QPointF, shift: bool) -> bool:
-        particle = self._picker.particle(position)
+        particle = self.particle_at(position)
         if particle is None or particle.node not in self._context.document.scene.unlocked:
             return False
         if shift:

@@ -5,6 +5,7 @@ from typing import Any
 
 from sinew.app.document.history import Gesture
 from sinew.app.editor.editor_context import EditorContext
+from sinew.app.kinds.model.target_list import TargetList
 from sinew.app.kinds.model.textures import Textures
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.settings import TARGET_WEIGHT_MAX, ModelSettings
@@ -12,7 +13,6 @@ from sinew.sim.kinds.contract import Panel
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 from sinew.widgets.inspector.form import FormSection, WidgetRow
 from sinew.widgets.inspector.head import InspectorNotice
-from sinew.widgets.kinds.model.target_list import TargetList
 
 
 class ModelPanel(Panel):
@@ -31,6 +31,7 @@ class ModelPanel(Panel):
         self._node = node
         self.unit.follow(node)
         if node is not None and self._list is not None:
+            assert isinstance(node.settings, ModelSettings)
             self._list.show_weights(dict(node.settings.target_weights), node.settings.solo_target)
 
     def facts(self, node: Node) -> Sequence[FormSection]:
@@ -80,7 +81,9 @@ class ModelPanel(Panel):
         if self._node is None:
             return
         document = self._context.document
-        weights = dict(document.scene.node(self._node.id).settings.target_weights)
+        settings = document.scene.node(self._node.id).settings
+        assert isinstance(settings, ModelSettings)
+        weights = dict(settings.target_weights)
         weights[name] = weight
         stored = tuple((key, value) for key, value in weights.items() if value != 0.0)
         gesture = self._gesture or document.new_gesture(f"Set {name} of {self._node.name}")
@@ -168,9 +171,11 @@ class UnitQuestion:
         loaded = self._context.store.loaded(node.id) if node is not None else None
         if node is None or loaded is None:
             return
-        scale = node.settings.unit_scale
-        scales = (CENTIMETRE, INCH, scale * PERSON / size_of(node.settings, loaded.model), scale)
-        self._answered.add((node.id, node.settings.path, scales[answer]))
+        settings = node.settings
+        assert isinstance(settings, ModelSettings)
+        scale = settings.unit_scale
+        scales = (CENTIMETRE, INCH, scale * PERSON / size_of(settings, loaded.model), scale)
+        self._answered.add((node.id, settings.path, scales[answer]))
         self._context.edits.set_all(f"Set the unit of {node.name}", {node.id: {"unit_scale": scales[answer]}})
         if len(self._context.document.scene.characters) > 1:  # else the camera has followed
             self._context.panels.frame_requested.emit()

@@ -1,6 +1,6 @@
 """The JSON of a glTF file as typed records; types, lengths and ranges are checked while it is decoded."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta, field
@@ -25,6 +25,7 @@ Size = Annotated[int, Meta(ge=0, le=2**40)]
 Vec3 = tuple[float, float, float]
 Vec4 = tuple[float, float, float, float]
 Mode = Literal["STEP", "LINEAR", "CUBICSPLINE"]
+Part = TypeVar("Part")
 
 
 class GltfObject(msgspec.Struct, rename="camel", frozen=True):
@@ -339,7 +340,7 @@ def decode_document(text: bytes, warnings: list[str]) -> GltfDocument:
     return document
 
 
-def part_of(parts: list[Any], index: int, place: str, what: str) -> Any:
+def part_of(parts: list[Part], index: int, place: str, what: str) -> Part:
     """The part with an index; fails if there is none."""
     if index >= len(parts):
         raise ElementFault(place, f"{what}[{index}] does not exist, there are {len(parts)}")

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from sinew.sim.assets.faults import ElementFault
-from sinew.sim.assets.gltf.accessors import Accessors
-from sinew.sim.assets.gltf.container import ModelFolder, data_of_uri, is_data_uri
-from sinew.sim.assets.gltf.document import DIELECTRIC, GltfDocument, TextureInfo, part_of
+from sinew.sim.assets.gltf.document import DIELECTRIC, TextureInfo, part_of
 from sinew.sim.assets.gltf.document import GltfMaterial as Stored
+from sinew.sim.assets.gltf.file import GltfFile, data_of_uri, is_data_uri
 from sinew.sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material, Sampler
 from sinew.sim.assets.raw import RawMaterial
 
@@ -38,8 +37,8 @@ def leading_texture(material: Stored) -> TextureInfo | None:
 
 
 class MaterialReader:
-    def __init__(self, document: GltfDocument, accessors: Accessors, folder: ModelFolder, warnings: list[str]) -> None:
-        self._document, self._accessors, self._folder, self._warnings = document, accessors, folder, warnings
+    def __init__(self, file: GltfFile, warnings: list[str]) -> None:
+        self._file, self._document, self._warnings = file, file.document, warnings
         self._images: dict[int, tuple[str, ImageSource | None]] = {}
         self._lost: set[str] = set()
 
@@ -134,12 +133,12 @@ class MaterialReader:
         image = part_of(self._document.images, index, place, "images")
         own, uri = f"images[{index}]", image.uri
         if uri is not None and not is_data_uri(uri):
-            return self._file(uri, own)
+            return self._image_file(uri, own)
         name = image.name.strip() or f"image {index}"
         if uri is not None:
             data = data_of_uri(uri, f"{own}.uri")
         elif image.buffer_view is not None:
-            data = bytes(self._accessors.view(image.buffer_view, f"{own}.bufferView"))
+            data = bytes(self._file.view(image.buffer_view, f"{own}.bufferView"))
         else:
             raise ElementFault(own, "has neither a uri nor a bufferView")
         if data.startswith(_KTX2):
@@ -147,11 +146,11 @@ class MaterialReader:
             return name, None
         return name, EmbeddedImage(name, data)
 
-    def _file(self, uri: str, place: str) -> tuple[str, ImageSource | None]:
+    def _image_file(self, uri: str, place: str) -> tuple[str, ImageSource | None]:
         """A missing or inaccessible image never fails a load."""
         name = uri.replace("\\", "/").rpartition("/")[2][:100]
         try:
-            path = self._folder.resolved(uri, f"{place}.uri")
+            path = self._file.resolved(uri, f"{place}.uri")
         except ElementFault as fault:
             self._warnings.append(f"{fault}; its surfaces are untextured.")
             return name, None

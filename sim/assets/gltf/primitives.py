@@ -7,13 +7,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.assets.faults import ElementFault, check_magnitude
-from sinew.sim.assets.gltf.accessors import Accessors, Budget, Float32, normalised, optional_package
-from sinew.sim.assets.gltf.document import Draco, GltfDocument, Primitive, TextureInfo, part_of
+from sinew.sim.assets.gltf.document import Draco, Primitive, TextureInfo, part_of
+from sinew.sim.assets.gltf.file import GltfFile, normalised, optional_package
 from sinew.sim.assets.gltf.materials import leading_texture, textured_coordinate_set
 from sinew.sim.assets.raw import RawSection, RawVertices
+from sinew.sim.maths.arrays import Float32, UInt32
 from sinew.sim.printable import counted
-
-UInt32 = npt.NDArray[np.uint32]
 
 INFLUENCES_MAX = 8
 SETS_MAX = 64
@@ -29,33 +28,39 @@ _DIRECTIONS = {"POSITION": "position", "NORMAL": "normal", "TANGENT": "tangent"}
 
 
 class PrimitiveReader:
-    def __init__(self, document: GltfDocument, accessors: Accessors, budget: Budget, warnings: list[str]) -> None:
-        self._document, self._accessors, self._budget, self._warnings = document, accessors, budget, warnings
+    """Reads every primitive once.
+
+    Args:
+        material_names: Names of the materials of the file.
+    """
+
+    def __init__(self, file: GltfFile, material_names: list[str], warnings: list[str]) -> None:
+        self._file, self._names, self._warnings = file, material_names, warnings
         self._made: dict[tuple[int, int], tuple[RawVertices, RawSection] | None] = {}
         self._sizes: dict[tuple[int, int], int] = {}
 
-    def charge(self, mesh: int, number: int, material_names: list[str], copies: int, user: str) -> None:
+    def charge(self, mesh: int, number: int, copies: int, user: str) -> None:
         """Reserves memory for copies of a primitive; an error names the user."""
-        made = self.read(mesh, number, material_names)
+        made = self.read(mesh, number)
         if made is not None:
-            self._budget.take(copies * self._sizes[mesh, number], user)
+            self._file.take(copies * self._sizes[mesh, number], user)
 
-    def read(self, mesh: int, number: int, material_names: list[str]) -> tuple[RawVertices, RawSection] | None:
+    def read(self, mesh: int, number: int) -> tuple[RawVertices, RawSection] | None:
         """Vertices and triangles of a primitive, shared by all its nodes; None for points and lines."""
         key = mesh, number
         if key not in self._made:
-            primitive = self._document.meshes[mesh].primitives[number]
+            primitive = self._file.document.meshes[mesh].primitives[number]
             place = f"meshes[{mesh}].primitives[{number}]"
             if primitive.mode < _TRIANGLES:
                 self._warnings.append(LEFT_OUT)
                 self._made[key] = None
             else:
-                self._made[key] = made = self._read(primitive, place, material_names)
+                self._made[key] = made = self._read(primitive, place)
                 self._sizes[key] = _size_of(made[0])
         return self._made[key]
 
-    def _read(self, primitive: Primitive, place: str, material_names: list[str]) -> tuple[RawVertices, RawSection]:
-        source = _Source(primitive, place, self._accessors, self._budget)
+    def _read(self, primitive: Primitive, place: str) -> tuple[RawVertices, RawSection]:
+        source = _Source(primitive, place, self._file)
         if "POSITION" not in primitive.attributes:
             raise ElementFault(f"{place}.attributes", "POSITION is missing")
         positions = source.floats("POSITION", ("VEC3",))
@@ -67,17 +72,19 @@ class PrimitiveReader:
                 attributes[semantic] = _counted(source.floats(name, types), count, f"{place}.attributes.{name}")
         stored = None
         if primitive.material is not None:
-            stored = part_of(self._document.materials, primitive.material, f"{place}.material", "materials")
+            stored = part_of(self._file.document.materials, primitive.material, f"{place}.material", "materials")
         info = leading_texture(stored) if stored is not None else None
         coordinates = f"TEXCOORD_{textured_coordinate_set(info)}"
         if coordinates in primitive.attributes:
             texcoords = _counted(source.floats(coordinates, ("VEC2",)), count, f"{place}.attributes.{coordinates}")
             attributes["texcoord1"] = moved_texcoords(texcoords, info)
         if "COLOR_0" in primitive.attributes:
-            attributes["color"] = _colours(source, count, f"{place}.attributes.COLOR_0")
+            colours = _counted(source.floats("COLOR_0", ("VEC3", "VEC4")), count, f"{place}.attributes.COLOR_0")
+            attributes["color"] = np.ones((count, 4), np.float32)  # opaque if the file has no alpha
+            attributes["color"][:, : colours.shape[1]] = colours
         attributes.update(self._influences(primitive, source, count, place))
         vertices = RawVertices(count, attributes, self._targets(primitive, count, place))
-        name = material_names[primitive.material] if primitive.material is not None else ""
+        name = self._names[primitive.material] if primitive.material is not None else ""
         section = RawSection(
             name,
             "",
@@ -105,7 +112,7 @@ class PrimitiveReader:
             for name, semantic in _DIRECTIONS.items():
                 if name in stored and (name == "POSITION" or name in primitive.attributes):
                     own = f"{place}.targets[{number}].{name}"
-                    target[semantic] = _counted(self._accessors.floats(stored[name], own, ("VEC3",)), count, own)
+                    target[semantic] = _counted(self._file.floats(stored[name], own, ("VEC3",)), count, own)
                     check_magnitude(own, "difference", target[semantic])
             targets.append(target)
         return targets
@@ -144,19 +151,19 @@ class PrimitiveReader:
 class _Source:
     """Attributes and indices of a primitive, plain or compressed by Draco."""
 
-    def __init__(self, primitive: Primitive, place: str, accessors: Accessors, budget: Budget) -> None:
-        self._primitive, self._place, self._accessors = primitive, place, accessors
+    def __init__(self, primitive: Primitive, place: str, file: GltfFile) -> None:
+        self._primitive, self._place, self._file = primitive, place, file
         draco = primitive.extensions.draco
         self._decoded: dict[str, npt.NDArray[np.generic]] = {}
         self._faces: UInt32 | None = None
         if draco is not None:
-            self._decode(draco, budget)
+            self._decode(draco)
 
     def floats(self, name: str, types: tuple[str, ...]) -> Float32:
         index, place = self._primitive.attributes[name], f"{self._place}.attributes.{name}"
         if name not in self._decoded:
-            return self._accessors.floats(index, place, types)
-        values, part = self._decoded[name], self._accessors.part(index, place)
+            return self._file.floats(index, place, types)
+        values, part = self._decoded[name], self._file.accessor(index, place)
         if not part.normalized:
             return values.astype(np.float32, copy=False)
         if values.dtype.kind != "f":
@@ -169,7 +176,7 @@ class _Source:
     def numbers(self, name: str, types: tuple[str, ...]) -> UInt32:
         index, place = self._primitive.attributes[name], f"{self._place}.attributes.{name}"
         if name not in self._decoded:
-            return self._accessors.numbers(index, place, types)
+            return self._file.numbers(index, place, types)
         return self._decoded[name].astype(np.uint32)
 
     def corners(self, count: int) -> UInt32:
@@ -179,21 +186,21 @@ class _Source:
         if self._primitive.indices is None:
             return np.arange(count, dtype=np.uint32)
         place = f"{self._place}.indices"
-        return self._accessors.numbers(self._primitive.indices, place, ("SCALAR",))[:, 0]
+        return self._file.numbers(self._primitive.indices, place, ("SCALAR",))[:, 0]
 
-    def _decode(self, draco: Draco, budget: Budget) -> None:
+    def _decode(self, draco: Draco) -> None:
         place = f"{self._place}.extensions.KHR_draco_mesh_compression"
-        expected = self._accessors.part(self._primitive.attributes.get("POSITION", 0), place).count
-        budget.take(expected * _VERTEX_BYTES, place)
+        expected = self._file.accessor(self._primitive.attributes.get("POSITION", 0), place).count
+        self._file.take(expected * _VERTEX_BYTES, place)
         package = optional_package("DracoPy", "KHR_draco_mesh_compression")
-        data = bytes(self._accessors.view(draco.buffer_view, f"{place}.bufferView"))
+        data = bytes(self._file.view(draco.buffer_view, f"{place}.bufferView"))
         try:
             decoded = package.decode(data)
             found = {part["unique_id"]: np.asarray(part["data"]) for part in decoded.attributes}
             faces = np.asarray(decoded.faces, np.uint32).reshape(-1, 3)
         except Exception as error:  # the decoder fails with any exception on damaged data
             raise ElementFault(place, f"cannot be decoded: {' '.join(str(error).split())[:100]}") from None
-        budget.take(sum(values.nbytes for values in found.values()) + faces.nbytes, place)
+        self._file.take(sum(values.nbytes for values in found.values()) + faces.nbytes, place)
         for name, number in draco.attributes.items():
             if number not in found:
                 raise ElementFault(f"{place}.attributes.{name}", f"there is no attribute {number}")
@@ -245,14 +252,6 @@ def _size_of(vertices: RawVertices) -> int:
         )
         size += (int(moved[-1]) - int(moved[0]) + 1) * _MOVED_BYTES if len(moved) else 0
     return size
-
-
-def _colours(source: _Source, count: int, place: str) -> Float32:
-    """Linear RGBA, opaque if the file has no alpha."""
-    stored = _counted(source.floats("COLOR_0", ("VEC3", "VEC4")), count, place)
-    colours = np.ones((count, 4), np.float32)
-    colours[:, : stored.shape[1]] = stored
-    return colours
 
 
 def _counted(values: npt.NDArray[Any], count: int, place: str) -> npt.NDArray[Any]:

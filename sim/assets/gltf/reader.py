@@ -8,23 +8,29 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from sinew.sim.assets.faults import ElementFault, PartCounter
+from sinew.sim.assets.build_skeleton import unit_quaternions
+from sinew.sim.assets.faults import MAX_JOINTS, MAX_TRACKS, ElementFault, PartCounter, check_magnitude
 from sinew.sim.assets.formats import GltfOptions
-from sinew.sim.assets.gltf.accessors import Accessors, Budget
-from sinew.sim.assets.gltf.container import Buffers, ModelFolder, split_file
-from sinew.sim.assets.gltf.document import GltfDocument, GltfMesh, GltfNode, Instancing, decode_document, part_of
+from sinew.sim.assets.gltf.document import (
+    Animation,
+    GltfDocument,
+    GltfMesh,
+    GltfNode,
+    Instancing,
+    Sampler,
+    decode_document,
+    part_of,
+)
+from sinew.sim.assets.gltf.file import GltfFile, split_file
 from sinew.sim.assets.gltf.materials import MaterialReader
-from sinew.sim.assets.gltf.nodes import read_clips, read_skeleton, shown_nodes
 from sinew.sim.assets.gltf.primitives import LEFT_OUT, PrimitiveReader
-from sinew.sim.assets.raw import LoadWatch, RawMesh, RawModel, RawSkin
+from sinew.sim.assets.raw import LoadWatch, RawBone, RawChannel, RawClip, RawMesh, RawModel, RawSkeleton, RawSkin
 from sinew.sim.maths import quaternion
-from sinew.sim.maths.transform import compose
+from sinew.sim.maths.arrays import Float64
+from sinew.sim.maths.transform import compose, decompose
 from sinew.sim.notes import Notes
 from sinew.sim.printable import counted
-
-Float64 = npt.NDArray[np.float64]
 
 
 def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -> RawModel:
@@ -35,20 +41,17 @@ def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -
     text, binary = split_file(data)
     warnings = Notes()
     document = decode_document(text, warnings)
-    budget = Budget()
-    budget.stored(len(data))
-    folder = ModelFolder(path)
-    accessors = Accessors(document, Buffers(document, binary, folder, budget.stored), budget)
+    file = GltfFile(path, document, binary, len(data))
     model = RawModel(path, "gltf", None, asset_info=document.asset.generator, warnings=warnings)
-    model.up_axis, model.texture_origin, model.files = "Y", "top", folder.files
+    model.up_axis, model.texture_origin, model.files = "Y", "top", file.files
     if document.nodes:
         model.skeletons = [read_skeleton(document, warnings)]
-    model.materials = MaterialReader(document, accessors, folder, warnings).read()
+    model.materials = MaterialReader(file, warnings).read()
     watch.advance()
-    _Placer(document, accessors, budget, model, watch).place(shown_nodes(document, options.scene))
+    _Placer(file, model, watch).place(shown_nodes(document, options.scene))
     if LEFT_OUT in warnings and not model.meshes:
         raise ElementFault("meshes", "hold points and lines alone; only triangles are drawn")
-    model.clips = read_clips(document, accessors, budget, warnings)
+    model.clips = read_clips(file, warnings)
     cameras = sum(node.camera is not None for node in document.nodes)
     lights = sum(node.extensions.lights is not None for node in document.nodes)
     skipped = [counted(count, what) for count, what in ((cameras, "camera"), (lights, "light")) if count]
@@ -58,12 +61,10 @@ def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -
 
 
 class _Placer:
-    def __init__(
-        self, document: GltfDocument, accessors: Accessors, budget: Budget, model: RawModel, watch: LoadWatch
-    ) -> None:
-        self._document, self._accessors, self._model, self._watch = document, accessors, model, watch
-        self._primitives = PrimitiveReader(document, accessors, budget, model.warnings)
-        self._names = [material.name for material in model.materials]
+    def __init__(self, file: GltfFile, model: RawModel, watch: LoadWatch) -> None:
+        self._file, self._document, self._model, self._watch = file, file.document, model, watch
+        names = [material.name for material in model.materials]
+        self._primitives = PrimitiveReader(file, names, model.warnings)
         self._parts = PartCounter()
         self._skins: dict[int, int] = {}
 
@@ -78,7 +79,7 @@ class _Placer:
             place = f"nodes[{index}]" + (f" with {len(skins):,} instances" if len(skins) > 1 else "")
             if skins:
                 for number in range(len(mesh.primitives)):
-                    self._primitives.charge(node.mesh, number, self._names, len(skins), place)
+                    self._primitives.charge(node.mesh, number, len(skins), place)
             for skin in skins:
                 self._place(index, node, mesh, skin)
 
@@ -89,7 +90,7 @@ class _Placer:
         placed = RawMesh(name, "", [], [], skin=skin, joint=index)
         for number in range(len(mesh.primitives)):
             self._parts.add("placed primitives")
-            made = self._primitives.read(node.mesh, number, self._names)
+            made = self._primitives.read(node.mesh, number)
             if made is None:
                 continue
             vertices, section = made
@@ -132,7 +133,7 @@ class _Placer:
         if stored.inverse_bind_matrices is None:
             return RawSkin(list(stored.joints), np.tile(np.eye(4), (count, 1, 1)))
         own += ".inverseBindMatrices"
-        values = self._accessors.floats(stored.inverse_bind_matrices, own, ("MAT4",))
+        values = self._file.floats(stored.inverse_bind_matrices, own, ("MAT4",))
         if len(values) < count:
             raise ElementFault(own, f"has {len(values)} matrices for {count} joints")
         # Stored column after column; the last row of an affine matrix is known.
@@ -145,7 +146,7 @@ class _Placer:
         parts = {}
         for name, kind in (("TRANSLATION", "VEC3"), ("ROTATION", "VEC4"), ("SCALE", "VEC3")):
             if name in stored.attributes:
-                parts[name] = self._accessors.floats(stored.attributes[name], f"{place}.{name}", (kind,))
+                parts[name] = self._file.floats(stored.attributes[name], f"{place}.{name}", (kind,))
         counts = {len(values) for values in parts.values()}
         if len(counts) != 1:
             raise ElementFault(place, "needs attributes of equal counts")
@@ -165,3 +166,197 @@ def _target_names(mesh: GltfMesh, count: int) -> list[str]:
         names[index] if index < len(names) and isinstance(names[index], str) else f"target {index}"
         for index in range(count)
     ]
+
+
+RESIDUE = 1e-5
+"""Relative residue of a matrix after decomposition that needs no warning."""
+
+_NO_PARENT = -1
+
+
+def read_skeleton(document: GltfDocument, warnings: list[str]) -> RawSkeleton:
+    """Joint i is node i."""
+    nodes = document.nodes
+    if len(nodes) > MAX_JOINTS:
+        raise ElementFault("nodes", f"there are {len(nodes)}, more than {MAX_JOINTS}")
+    parents = node_parents(document)
+    positions = np.array([node.translation for node in nodes], np.float64).reshape(-1, 3)
+    rotations = np.array([node.rotation for node in nodes], np.float64).reshape(-1, 4)
+    scales = np.array([node.scale for node in nodes], np.float64).reshape(-1, 3)
+    with_matrix = [index for index, node in enumerate(nodes) if node.matrix is not None]
+    if with_matrix:
+        # Stored column after column.
+        matrices = np.array([nodes[index].matrix for index in with_matrix], np.float64).reshape(-1, 4, 4)
+        matrices = matrices.swapaxes(1, 2)
+        for index, matrix in zip(with_matrix, matrices, strict=True):
+            check_magnitude(f"nodes[{index}].matrix", "", matrix.ravel())
+        parts = decompose(matrices)
+        positions[with_matrix], rotations[with_matrix], scales[with_matrix] = parts
+        _warn_of_residue(with_matrix, matrices, compose(*parts), warnings)
+    for what, values in (("translation", positions), ("rotation", rotations), ("scale", scales)):
+        check_magnitude("nodes", what, values)
+    rotations = unit_quaternions(rotations)
+    bones = [
+        RawBone(name, parent, *place)
+        for name, parent, *place in zip(_names(document), parents, positions, rotations, scales, strict=True)
+    ]
+    return RawSkeleton("", bones)
+
+
+def node_parents(document: GltfDocument) -> list[int]:
+    """Parent of each node, or -1; fails for two parents and for cycles."""
+    parents = [_NO_PARENT] * len(document.nodes)
+    for index, node in enumerate(document.nodes):
+        for child in node.children:
+            place = f"nodes[{index}].children"
+            part_of(document.nodes, child, place, "nodes")
+            if parents[child] != _NO_PARENT:
+                raise ElementFault(place, f"nodes[{child}] has two parents, {parents[child]} and {index}")
+            parents[child] = index
+    known = [False] * len(parents)
+    for start in range(len(parents)):
+        chain, above = set(), start
+        while above != _NO_PARENT and not known[above]:
+            if above in chain:
+                raise ElementFault(f"nodes[{above}]", "is its own ancestor")
+            chain.add(above)
+            above = parents[above]
+        for below in chain:
+            known[below] = True
+    return parents
+
+
+def shown_nodes(document: GltfDocument, scene_number: int | None) -> list[int]:
+    """Nodes of a scene in file order; without a number, of the default scene, else the first, else all nodes."""
+    number = document.scene if scene_number is None else scene_number
+    if not document.scenes and number is None:
+        return list(range(len(document.nodes)))
+    number = number or 0
+    scene = part_of(document.scenes, number, "scene", "scenes")
+    found: set[int] = set()
+    left = list(scene.nodes)
+    while left:
+        index = left.pop()
+        node = part_of(document.nodes, index, f"scenes[{number}].nodes", "nodes")
+        if index not in found:
+            found.add(index)
+            left.extend(node.children)
+    return sorted(found)
+
+
+def _names(document: GltfDocument) -> list[str]:
+    """Unique names; unnamed and repeated names get the number of the node."""
+    taken: set[str] = set()
+    names = []
+    for index, node in enumerate(document.nodes):
+        name = node.name.strip() or f"node {index}"
+        if name in taken:
+            name = f"{name} ({index})"
+        while name in taken:
+            name += "'"
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def _warn_of_residue(nodes: list[int], matrices: Float64, composed: Float64, warnings: list[str]) -> None:
+    apart = np.abs(matrices - composed).max(axis=(1, 2))
+    skewed = apart > RESIDUE * np.maximum(1.0, np.abs(matrices).max(axis=(1, 2)))
+    if skewed.any():
+        first = nodes[int(np.argmax(skewed))]
+        warnings.append(
+            f"nodes[{first}].matrix has shear or perspective, which is left out"
+            + (f", as in {int(skewed.sum()) - 1} more." if skewed.sum() > 1 else ".")
+        )
+
+
+UNEVEN = 1e-3, 1e-2
+"""Largest rounding error of the length of a quaternion; the second one for keys in bytes."""
+
+BYTE = 5120
+
+
+_CHANNEL_BYTES, _KEY_BYTES = 512, 64
+"""Approximate memory of a driven number, and of a time or key."""
+
+_TYPES = {"translation": ("VEC3",), "rotation": ("VEC4",), "scale": ("VEC3",), "weights": ("SCALAR",)}
+
+
+def read_clips(file: GltfFile, warnings: list[str]) -> list[RawClip]:
+    """Animations in file order."""
+    parts = PartCounter()
+    clips = []
+    for number, animation in enumerate(file.document.animations):
+        name = animation.name.strip() or f"clip {number}"
+        clips.append(RawClip(name, 0, 0.0, 0.0, [], _channels(file, number, animation, parts, warnings)))
+    return clips
+
+
+def _channels(
+    file: GltfFile, number: int, animation: Animation, parts: PartCounter, warnings: list[str]
+) -> list[RawChannel]:
+    document, keys = file.document, _Keys(file)
+    found: dict[tuple[int, str], RawChannel] = {}
+    for index, channel in enumerate(animation.channels):
+        place, target = f"animations[{number}].channels[{index}]", channel.target
+        parts.add("animation channels", MAX_TRACKS)
+        if target.path not in _TYPES:
+            what = "pointers" if target.path == "pointer" else f"{target.path[:40]!r}"
+            warnings.append(f"Animation channels that drive {what} are left out.")
+            continue
+        sampler = part_of(animation.samplers, channel.sampler, f"{place}.sampler", f"animations[{number}].samplers")
+        if target.node is None:
+            continue
+        node = part_of(document.nodes, target.node, f"{place}.target.node", "nodes")
+        if (target.node, target.path) in found:
+            warnings.append(f"{place} drives {target.path} of nodes[{target.node}] a second time and is left out.")
+            continue
+        width = 0
+        if target.path == "weights":
+            if node.mesh is None:
+                continue
+            mesh = part_of(document.meshes, node.mesh, f"nodes[{target.node}].mesh", "meshes")
+            width = max((len(primitive.targets) for primitive in mesh.primitives), default=0)
+            if not width:
+                continue
+        own = f"animations[{number}].samplers[{channel.sampler}]"
+        found[target.node, target.path] = keys.channel(target.node, target.path, sampler, width, own)
+        uneven = UNEVEN[document.accessors[sampler.output].component_type == BYTE]
+        lengths = np.linalg.norm(found[target.node, target.path].values, axis=-1)
+        if target.path == "rotation" and sampler.interpolation != "CUBICSPLINE" and (abs(lengths - 1.0) > uneven).any():
+            warnings.append("Rotation keys that are no unit quaternions are made unit, which not all programs do.")
+    return list(found.values())
+
+
+class _Keys:
+    """Keys of one animation, read once even if several channels share them."""
+
+    def __init__(self, file: GltfFile) -> None:
+        self._file = file
+        self._read: dict[tuple[object, ...], tuple[Float64, Float64]] = {}
+
+    def channel(self, node: int, path: str, sampler: Sampler, weight_count: int, place: str) -> RawChannel:
+        """Channel of a sampler; its keys count once against the budget, and each driven number."""
+        self._file.take(_CHANNEL_BYTES * (weight_count or 1), place)
+        key = sampler.input, sampler.output, sampler.interpolation, path, weight_count
+        if key not in self._read:
+            self._read[key] = self._keys(path, sampler, weight_count, place)
+        return RawChannel(node, path, sampler.interpolation, *self._read[key])
+
+    def _keys(self, path: str, sampler: Sampler, weight_count: int, place: str) -> tuple[Float64, Float64]:
+        """Times and values as in `RawChannel`."""
+        times = self._file.floats(sampler.input, f"{place}.input", ("SCALAR",))[:, 0]
+        values = self._file.floats(sampler.output, f"{place}.output", _TYPES[path])
+        self._file.take(_KEY_BYTES * (len(times) + len(values)), place)
+        check_magnitude(f"{place}.input", "time", times)
+        check_magnitude(f"{place}.output", "key", values)
+        if not len(times):
+            raise ElementFault(f"{place}.input", "has no keys")
+        if (np.diff(times) < 0.0).any() or times[0] < 0.0:
+            raise ElementFault(f"{place}.input", "the times of keys must not fall, nor begin before 0")
+        tangents = 3 if sampler.interpolation == "CUBICSPLINE" else 1
+        needed = len(times) * tangents * (weight_count or 1)
+        if len(values) != needed:
+            raise ElementFault(f"{place}.output", f"has {len(values)} elements, {len(times)} keys need {needed}")
+        shape = (len(times), tangents, -1) if tangents > 1 else (len(times), -1)
+        return times.astype(np.float64), values.astype(np.float64).reshape(shape)

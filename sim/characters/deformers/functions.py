@@ -13,9 +13,7 @@ import numpy.typing as npt
 from sinew.sim.animation.pose import Warps
 from sinew.sim.assets.model import CharacterModel, Mesh, Skin
 from sinew.sim.characters.deformers.settings import VALUES, Deformer, EmissionPulse, Extent
-
-Float64 = npt.NDArray[np.float64]
-
+from sinew.sim.maths.arrays import Bool, Float32, Float64
 
 Moved = tuple[Float64, Float64]
 
@@ -98,7 +96,7 @@ MOVES: Mapping[str, Callable[[Float64, Float64, Float64, Float64, Float64], Move
 """The functions by name."""
 
 
-def _along(values: Float64, points: Float64) -> tuple[Float64, Float64, npt.NDArray[np.bool_]]:
+def _along(values: Float64, points: Float64) -> tuple[Float64, Float64, Bool]:
     """Heights over the start along the axis, the same clamped to the part that changes, and whether they are inside."""
     height = points @ values[:3] - values[3]
     along = np.clip(height, 0.0, values[7])
@@ -213,7 +211,7 @@ def seams_of(mesh: Mesh) -> Float64 | None:
     return seams
 
 
-def _hashes(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.uint64]:
+def _hashes(vectors: Float32) -> npt.NDArray[np.uint64]:
     """A number for each vector; different vectors have the same one with a chance of one in 10^19."""
     bits = (np.ascontiguousarray(vectors, np.float32) + np.float32(0.0)).view(np.uint32)
     hashes = np.zeros(len(bits), np.uint64)
@@ -248,16 +246,24 @@ def warped(
         if bone >= 0:
             strength, slope = masks[bone][:, 3], _slope_after(total, masks[bone][:, :3])
         points, jacobian = MOVES[function](values, points, outward, strength, slope)
-        x, y, z = np.moveaxis(jacobian, -1, 0)
-        cofactor = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=-1)
-        mirrored = np.sum(x * cofactor[..., 0], axis=-1) < 0.0
-        cofactor = np.where(mirrored, -1.0, 1.0)[:, None, None] * cofactor
+        cofactor = normal_matrices(jacobian)
         normals = _unit((cofactor @ normals[..., None])[..., 0], normals)
         outward = np.where(is_seam, _unit((cofactor @ outward[..., None])[..., 0], outward), normals)
         if tangents is not None:
             tangents = _unit((jacobian @ tangents[..., None])[..., 0], tangents)
         total = jacobian @ total
     return points, normals, tangents
+
+
+def normal_matrices(linear: Float64) -> Float64:
+    """Inverse transpose of (V, 3, 3) matrices up to a positive factor, for flat matrices too.
+
+    The cofactor matrix is the inverse transpose times the determinant; only its sign must be undone.
+    """
+    x, y, z = np.moveaxis(linear, -1, 0)
+    cofactor = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=-1)
+    mirrored = np.sum(x * cofactor[..., 0], axis=-1) < 0.0
+    return np.where(mirrored[:, None, None], -cofactor, cofactor)
 
 
 def warped_boxes(warps: Warps, lo: Float64, hi: Float64) -> tuple[Float64, Float64]:

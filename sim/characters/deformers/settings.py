@@ -12,14 +12,11 @@ from typing import Annotated, ClassVar
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.model import Bounds
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.scene.params import Effect, Role, Scale, param
 from sinew.sim.scene.vectors import Colour
-
-Float64 = npt.NDArray[np.float64]
-
 
 VALUES = 12
 """Number of arguments of a function."""

@@ -25,8 +25,9 @@ import numpy as np
 import numpy.typing as npt
 from alembic3d import Abc, AbcCoreAbstract, AbcGeom
 
-from sinew.sim.export.error import is_full
+from sinew.sim.export.formats import is_full
 from sinew.sim.export.scene.recording import SceneRecording, Topology, Track
+from sinew.sim.maths.arrays import Float32, Int32
 
 PATIENCE = 5.0
 """How long the disk may be full before writing is stopped [s]."""
@@ -83,7 +84,7 @@ def _watched(process: "subprocess.Popen[Any]", path: Path) -> int:
             raise RuntimeError("no room left")
 
 
-Frames = list[list[npt.NDArray[np.float32]]]
+Frames = list[list[Float32]]
 ID_MASK = 0x7FFFFFFF
 """Particle ids are stored modulo 2³¹: the library takes int32."""
 
@@ -137,7 +138,7 @@ def _write_mesh(top: Any, name: str, sampling: int, track: Track) -> None:
                 sample.setUVs(_texcoords(track.texcoords[corners], AbcGeom.GeometryScope.kFacevaryingScope))
         schema.set(sample)
     taken: set[str] = set()
-    faces: dict[str, list[npt.NDArray[np.int32]]] = {}
+    faces: dict[str, list[Int32]] = {}
     for name, first, count in track.ranges:
         faces.setdefault(name, []).append(np.arange(first, first + count, dtype=np.int32))
     for name, numbers in faces.items():
@@ -211,11 +212,11 @@ def _integers(values: npt.NDArray[Any] | None) -> Any:
     return imath.IntArrayFromBuffer(counted) if len(counted) else imath.IntArray(0)
 
 
-def _texcoords(values: npt.NDArray[np.float32], scope: Any) -> Any:
+def _texcoords(values: Float32, scope: Any) -> Any:
     return AbcGeom.OV2fGeomParamSample(imath.V2fArrayFromBuffer(np.ascontiguousarray(values, np.float32)), scope)
 
 
-def _array(values: Any) -> npt.NDArray[np.float32]:
+def _array(values: Any) -> Float32:
     return np.array(memoryview(values), np.float32).reshape(-1, 3) if len(values) else np.zeros((0, 3), np.float32)
 
 

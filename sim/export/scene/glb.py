@@ -16,23 +16,17 @@ from typing import Any
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
-from sinew.sim.assets.gltf.accessors import Accessors, Budget
-from sinew.sim.assets.gltf.container import Buffers, ModelFolder, split_file
-from sinew.sim.assets.gltf.document import GltfDocument, GltfNode, GltfSkin, Primitive
+from sinew.sim.assets.gltf.document import GltfDocument, GltfNode, Primitive
+from sinew.sim.assets.gltf.file import GltfFile, split_file
 from sinew.sim.assets.model import AlphaMode
-from sinew.sim.export.error import ExportError
-from sinew.sim.export.formats import GlbOptions
+from sinew.sim.export.formats import ExportError, GlbOptions
 from sinew.sim.export.gltf import AnimationWriter, GltfScene, unit
-from sinew.sim.export.gltf_file import INDEX_DATA, VERTEX_DATA
-from sinew.sim.export.scene.characters import LinearSkin
-from sinew.sim.export.scene.recording import JointMotion, SceneRecording, Topology, Track, plain_material
+from sinew.sim.export.gltf_parts import INDEX_DATA, VERTEX_DATA
+from sinew.sim.export.scene.recording import JointMotion, LinearSkin, SceneRecording, Topology, Track, plain_material
+from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.maths.transform import compose, decompose
 from sinew.sim.printable import size_text
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
 
 _TYPES = "SCALAR", "VEC2", "VEC3", "VEC4", "MAT4"
 
@@ -46,12 +40,10 @@ class GlbFrames:
     """
 
     def __init__(self, path: Path) -> None:
-        data, budget = path.read_bytes(), Budget()
-        budget.stored(len(data))
+        data = path.read_bytes()
         text, binary = split_file(data)
         self._document = msgspec.json.decode(text, type=GltfDocument)
-        buffers = Buffers(self._document, binary, ModelFolder(path), budget.stored)
-        self._accessors = Accessors(self._document, buffers, budget)
+        self._file = GltfFile(path, self._document, binary, len(data))
         self.times: Float32 = self._array(0)[:, 0]
         self._nodes = self._document.nodes
         roots = self._document.scenes[0].nodes
@@ -72,7 +64,10 @@ class GlbFrames:
             return [self._page(stored.children, time) for time in self.times.tolist()]
         places = self._morphed(node, stored.mesh)
         if stored.skin is not None:
-            part, palettes = self._part(stored.mesh), self._palettes(self._document.skins[stored.skin])
+            part, skin = self._part(stored.mesh), self._document.skins[stored.skin]
+            assert skin.inverse_bind_matrices is not None
+            inverse = self._array(skin.inverse_bind_matrices).reshape(-1, 4, 4).swapaxes(1, 2).astype(np.float64)
+            palettes = np.stack([self._world(joint) for joint in skin.joints], axis=1) @ inverse
             joints, weights = (
                 np.concatenate([self._array(part.attributes[key]) for key in sorted(part.attributes) if what in key], 1)
                 for what in ("JOINTS", "WEIGHTS")
@@ -90,13 +85,6 @@ class GlbFrames:
             for number in np.flatnonzero(row).tolist():
                 places = places + float(row[number]) * self._array(part.targets[number]["POSITION"])
             yield places
-
-    def _palettes(self, skin: GltfSkin) -> Float64:
-        """Skinning matrices in every frame, shape (F, J, 4, 4)."""
-        assert skin.inverse_bind_matrices is not None
-        inverse = self._array(skin.inverse_bind_matrices).reshape(-1, 4, 4).swapaxes(1, 2).astype(np.float64)
-        found: Float64 = np.stack([self._world(joint) for joint in skin.joints], axis=1) @ inverse
-        return found
 
     def _world(self, node: int) -> Float64:
         """World transform of a node in every frame, shape (F, 4, 4)."""
@@ -136,7 +124,7 @@ class GlbFrames:
         return self._document.meshes[mesh].primitives[0]
 
     def _array(self, number: int) -> Float32:
-        return self._accessors.floats(number, f"accessors[{number}]", _TYPES)
+        return self._file.floats(number, f"accessors[{number}]", _TYPES)
 
 
 Json = dict[str, Any]
@@ -158,7 +146,9 @@ def write_glb_scene(recording: SceneRecording, files: tuple[Path, ...], options:
         else:
             scene.add_morphs(track)
     files[0].write_bytes(scene.file())
-    return [f"left out: brightness beyond 1 of {track.name}" for track in recording.tracks if _glows(track)]
+    coloured = [(track.name, track.colours) for track in recording.tracks if track.colours is not None]
+    bright = [name for name, colours in coloured if (np.nan_to_num(colours[..., :3]) > 1.0 + 1e-6).any()]
+    return [f"left out: brightness beyond 1 of {name}" for name in bright]
 
 
 def read_glb_scene(files: tuple[Path, ...]) -> list[list[Float32]]:
@@ -237,7 +227,8 @@ class _Scene(GltfScene):
         assert model.skin is not None
         placement = self.put("nodes", {"name": track.name, "children": []})
         self._roots.append(placement)
-        self._place(placement, *_decomposed(rig.world_from_model))
+        parts = [decompose(matrix) for matrix in rig.world_from_model]
+        self._place(placement, *(np.stack(values) for values in zip(*parts, strict=True)))
         joints = [self.put("nodes", {"name": name}) for name in model.skeleton.names]
         for joint, parent in enumerate(model.skeleton.parents.tolist()):
             above = joints[parent] if parent >= 0 else placement
@@ -362,19 +353,7 @@ def _within_one(colours: Float32) -> Float32:
     return clipped
 
 
-def _glows(track: Track) -> bool:
-    """Whether some of its colours are brighter than 1."""
-    return track.colours is not None and bool((np.nan_to_num(track.colours[..., :3]) > 1.0 + 1e-6).any())
-
-
 def _require_size(track: Track, size: int) -> None:
     if size > MORPH_BYTES:
         remedy = "fewer frames, or normals=false, take less"
         raise ExportError(f"{track.name}: {size_text(size)} of frames are too much; {remedy}")
-
-
-def _decomposed(matrices: npt.NDArray[np.float64]) -> tuple[Any, Any, Any]:
-    """Translations, rotations and scales of world transforms (F, 4, 4)."""
-    parts = [decompose(matrix) for matrix in matrices]
-    places, turns, scales = (np.stack([part[index] for part in parts]) for index in range(3))
-    return places, turns, scales

@@ -6,13 +6,13 @@ Sources: "POINTCACHE2" of 3ds Max (as read by Blender's mesh cache modifier), an
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from sinew.sim.assets.point_cache import MDD_HEADER, PC2_HEADER, PC2_MAGIC
+from sinew.sim.assets.obj_reader import MDD_HEADER, PC2_HEADER, PC2_MAGIC
 from sinew.sim.export.scene.recording import SceneRecording, Track
 from sinew.sim.export.surface import write_obj
+from sinew.sim.maths.arrays import Float32
 
-Frames = list[npt.NDArray[np.float32]]
+Frames = list[Float32]
 
 
 def write_pc2(recording: SceneRecording, files: tuple[Path, ...]) -> None:
@@ -54,6 +54,6 @@ def _write(track: Track, header: bytes, dtype: str, files: tuple[Path, ...]) -> 
         write_obj(track.surface(), file)
 
 
-def _mapped(path: Path, dtype: str, offset: int, frames: int, points: int) -> npt.NDArray[np.float32]:
-    mapped: npt.NDArray[np.float32] = np.memmap(path, dtype, "r", offset, (frames, points, 3))
+def _mapped(path: Path, dtype: str, offset: int, frames: int, points: int) -> Float32:
+    mapped: Float32 = np.memmap(path, dtype, "r", offset, (frames, points, 3))
     return mapped

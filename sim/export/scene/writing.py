@@ -15,11 +15,9 @@ import numpy as np
 from sinew.sim.assets.formats import ImageFormat, resolved
 from sinew.sim.assets.model import EmbeddedImage
 from sinew.sim.export.atomic_file import atomic_path, naming
-from sinew.sim.export.error import ExportError, failures_of_libraries
-from sinew.sim.export.formats import SceneFormat
+from sinew.sim.export.formats import ExportError, SceneFormat, failures_of_libraries
 from sinew.sim.export.image import ImageStore, Placed
-from sinew.sim.export.scene.characters import as_chosen
-from sinew.sim.export.scene.recording import SceneRecording, Topology, Track
+from sinew.sim.export.scene.recording import SceneRecording, Topology, Track, as_chosen
 
 TOLERANCE = 1e-5
 """Largest read-back error, relative to the extent."""
@@ -97,11 +95,7 @@ def lost_of(track: Track, keeps: Collection[str]) -> tuple[str, ...]:
 
 
 def _require_room(recording: SceneRecording, path: Path) -> None:
-    """Fails if the disk cannot hold the points; some libraries do not notice a full disk, or hang.
-
-    Raises:
-        OSError: If it cannot.
-    """
+    """Fails with OSError if the disk cannot hold the points; some libraries do not notice a full disk, or hang."""
     needed = sum(track.positions.nbytes for track in recording.tracks if track.form is not Topology.POINTS)
     if needed > shutil.disk_usage(path.parent).free:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))

@@ -16,12 +16,11 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.staging import BufferSpan
 from sinew.sim.gl.texture import BufferTexture
-from sinew.sim.kinds.cloth.buffers import ClothTables, rest_records
+from sinew.sim.kinds.cloth.buffers import ClothSheet, ClothTables, SpringLines, rest_records
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.monitor import ClothMonitor, ClothStatistics
-from sinew.sim.kinds.cloth.pin_targets import ClothPins, PinTargetTable
+from sinew.sim.kinds.cloth.pin_targets import ClothPins
 from sinew.sim.kinds.cloth.settings import ClothSettings
-from sinew.sim.kinds.cloth.sheet import ClothSheet, SpringLines
 from sinew.sim.kinds.cloth.solver import ClothInputs, ClothSolver
 from sinew.sim.kinds.cloth.stability import stop_reason
 from sinew.sim.kinds.cloth.surface import ClothSurface
@@ -163,14 +162,14 @@ class Cloth(Owner):
 
     # --- changes --------------------------------------------------------------------------------------
 
-    def apply(self, settings: ClothSettings) -> Effect:
-        """Takes new settings at the cost that their declarations name; returns that cost.
+    def apply(self, settings: ClothSettings, surface: ClothSurface | None = None) -> Effect:
+        """Takes new settings, and a surface if they name another one; returns the largest of their effects.
 
         Raises SettingsError if no cloth can be built from them; everything stays as it was.
         """
         effects = changed_effects(self.settings, settings)
         if Effect.REBUILD in effects:
-            self.rebuild(settings, self._surface, self.world_from_cloth)
+            self.rebuild(settings, surface or self._surface, self.world_from_cloth)
             return Effect.REBUILD
         flags = self.model.pinned(settings)
         self.settings, self._flags = settings, flags
@@ -178,7 +177,7 @@ class Cloth(Owner):
             self.reset()
             return Effect.RESET
         self.hold_pins()
-        return Effect.STEP if effects else Effect.VIEW
+        return Effect.STEP if Effect.STEP in effects else Effect.VIEW
 
     def set_transform(self, world_from_cloth: Float64) -> None:
         """Takes a new world transform of the node: before the first step it moves the cloth, later only its pins."""
@@ -317,28 +316,22 @@ class Cloth(Owner):
         self._monitor.reset(records)
         self._drawn = False
 
-    def snapshot(self, ties: PinTargetTable) -> State:
-        """Everything that the next step depends on, including what the pins are attached to."""
-        head = {"steps": self.step_count, "halted": self.stopped, "tied": ties.held is not None}
-        held = [] if ties.held is None else [ties.held]
+    def snapshot(self) -> State:
+        """Everything that the next step depends on."""
+        head = {"steps": self.step_count, "halted": self.stopped, "tied": self.pins.attached is not None}
         spans = (self._state.newest, self._monitor.sound.newest, self.pins.targets)
-        return State(head, *map(BufferSpan, spans), self.pins.flags, ties.in_joint, *held, *ties.feet)
+        return State(head, *map(BufferSpan, spans), self.pins.flags, *self.pins.attachment_state())
 
-    def restore(self, state: bytes) -> PinTargetTable:
-        """Restores a `snapshot`; returns what the pins are attached to.
-
-        Raises SettingsError if the snapshot is of another cloth.
-        """
-        head, (moving, sound, pins, flags, in_joint, *rest) = unpacked_state(state)
+    def restore(self, state: bytes) -> None:
+        """Restores a `snapshot`.  SettingsError if it is of another cloth."""
+        head, (moving, sound, targets, flags, *attachment) = unpacked_state(state)
         if len(flags) != self.model.particle_count or len(moving) != self._state.count:
             raise SettingsError("the state is that of another cloth")
         self._state.write(moving)
         self._monitor.restore(sound)
         self._is_measured = False
-        self.pins.write(flags, pins)
+        self.pins.restore(flags, targets, attachment, is_attached=head["tied"])
         self.step_count, self.stopped, self._drawn = head["steps"], head["halted"], False
-        held = rest.pop(0) if head["tied"] else None
-        return PinTargetTable(held, in_joint, tuple(rest))
 
     def _measure(self) -> None:
         """Measures a state that was not measured by a step."""

@@ -1,9 +1,8 @@
-"""ClothPins: targets of the held particles, on the GPU.
+"""ClothPins: targets of the held particles on the GPU, and the points of a bone or a skin that they are attached to.
 
 A particle that is pinned while the cloth moves is held at its current position, which only the GPU knows.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.gl.vertex_array import Stream, VertexArray
 from sinew.sim.kinds.cloth.buffers import PIN
-from sinew.sim.skin.attachment import SurfaceAttachment
+from sinew.sim.skin.attachment import SurfaceAttachment, joined
 
 ORDER = np.dtype([("order", "f4")])
 FREE, AS_BEFORE, HERE = 0.0, 1.0, 2.0
@@ -27,15 +26,6 @@ ATTACHED = np.dtype([("corners", "f4", 3), ("height", "f4"), ("weights", "f4", 3
 
 Bool = npt.NDArray[np.bool_]
 Float64 = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class PinTargetTable:
-    """What held particles are attached to."""
-
-    held: Bool | None  # Attached particles, shape (P,), or None before the first step
-    in_joint: Float64  # Their positions in the frame of a bone [m], shape (P, 3), or (0, 3)
-    feet: tuple[npt.NDArray[Any], ...]  # Fields of the `SurfaceAttachment` to a skin, or nothing
 
 
 class ClothPins(Owner):
@@ -48,6 +38,7 @@ class ClothPins(Owner):
 
     Attributes:
         flags: Held particles, shape (P,).
+        attached: Particles that are attached to a bone or a skin, shape (P,); None before the first step.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary, positions: Float64) -> None:
@@ -62,7 +53,10 @@ class ClothPins(Owner):
         self._vertices = self.owns(VertexArray(context, [Stream(self._orders)], label="cloth pins"))
         self._pin = Kernel(library, "cloth/pin.glsl", PIN, inputs=[ORDER], records=count)
         self._attach: Kernel | None = None
-        self._attached: tuple[Buffer, VertexArray] | None = None
+        self._feet_vertices: tuple[Buffer, VertexArray] | None = None
+        self.attached: Bool | None = None
+        self._in_joint: Float64 = np.zeros((0, 3))
+        self._feet: SurfaceAttachment | None = None
 
     @property
     def texture(self) -> BufferTexture | None:
@@ -87,11 +81,6 @@ class ClothPins(Owner):
         records["pin"][: len(flags), 3] = flags
         buffer.write(records)
 
-    def write(self, flags: Bool, records: npt.NDArray[np.void]) -> None:
-        """Holds particles, shape (P,), at the targets of records of `PIN`."""
-        self.flags = flags.copy()
-        self._sides[0].buffer.write(records)
-
     def hold(self, flags: Bool, state: BufferTexture) -> None:
         """Holds exactly these particles: new ones at their current position, the others at their target."""
         if np.array_equal(flags, self.flags):
@@ -103,29 +92,38 @@ class ClothPins(Owner):
         """Moves all targets by a matrix (4, 4)."""
         self._run(np.where(self.flags, AS_BEFORE, FREE), state, world_from_world)
 
-    def attach(self, attachment: SurfaceAttachment) -> None:
-        """Attaches the held particles to points of a surface; `follow` then moves them."""
-        self.detach()
-        count = len(self.flags)
-        records = np.zeros(self.targets.count, ATTACHED)
-        records["corners"][:count][attachment.particles] = attachment.corners
-        records["weights"][:count][attachment.particles] = attachment.weights
-        records["height"][:count][attachment.particles] = attachment.heights
-        records["held"][:count][attachment.particles] = 1.0
-        buffer = self.owns(Buffer(self._context, records, label="cloth attachment"))
-        vertices = self.owns(VertexArray(self._context, [Stream(buffer)], label="cloth attachment"))
-        self._attached = (buffer, vertices)
-        self._attach = self._attach or Kernel(self._library, "cloth/attach.glsl", PIN, inputs=[ATTACHED], records=count)
+    @property
+    def unattached(self) -> Bool:
+        """Held particles that are not attached, shape (P,)."""
+        return self.flags if self.attached is None else self.flags & ~self.attached
+
+    def follow_bone(self, frame: Float64, positions: Float64) -> None:
+        """Moves the targets with a bone in a frame (4, 4).
+
+        Attaches the particles of `unattached`, which are at some positions [m], shape (N, 3).
+        """
+        new = self.unattached
+        if self.attached is None or not len(self._in_joint):
+            self._in_joint = np.zeros((len(new), 3))
+        self._in_joint[new] = (positions - frame[:3, 3]) @ frame[:3, :3]
+        self.attached = self.flags.copy()
+        self.set_targets(self._in_joint @ frame[:3, :3].T + frame[:3, 3])
+
+    def attach(self, added: SurfaceAttachment) -> None:
+        """Attaches the particles of `unattached` to points of a surface; `follow` then moves them."""
+        self._feet = added if self._feet is None else joined(self._feet, added, self.flags)
+        self.attached = self.flags.copy()
+        self._write_feet(self._feet)
 
     def follow(self, vertices: BufferTexture, texels_per_vertex: int, world_from_model: Float64) -> None:
         """Takes the targets from the surface that the pins are attached to, if any; runs on the GPU alone.
 
         Records of the surface begin with the position.
         """
-        if self._attached is None or self._attach is None:
+        if self._feet_vertices is None or self._attach is None:
             return
         self._attach.run(
-            self._attached[1],
+            self._feet_vertices[1],
             self.targets,
             u_vertices=vertices,
             u_texels=texels_per_vertex,
@@ -133,9 +131,48 @@ class ClothPins(Owner):
         )
 
     def detach(self) -> None:
-        if self._attached is not None:
-            self.disown(*reversed(self._attached))
-            self._attached = None
+        """Attaches all particles anew at the next step."""
+        self.attached, self._in_joint, self._feet = None, np.zeros((0, 3)), None
+        self._release_feet()
+
+    def attachment_state(self) -> tuple[npt.NDArray[Any], ...]:
+        """Arrays for `restore`."""
+        attached = () if self.attached is None else (self.attached,)
+        feet = self._feet
+        arrays = () if feet is None else (feet.particles, feet.corners, feet.weights, feet.heights)
+        return (self._in_joint, *attached, *arrays)
+
+    def restore(
+        self, flags: Bool, targets: npt.NDArray[np.void], state: list[npt.NDArray[Any]], *, is_attached: bool
+    ) -> None:
+        """Restores held particles, records of `PIN`, and an `attachment_state`."""
+        self.detach()
+        self.flags = flags.copy()
+        self._sides[0].buffer.write(targets)
+        self._in_joint, *arrays = state
+        if is_attached:
+            self.attached, *arrays = arrays
+        if arrays:
+            self._feet = SurfaceAttachment(*arrays)
+            self._write_feet(self._feet)
+
+    def _write_feet(self, feet: SurfaceAttachment) -> None:
+        self._release_feet()
+        count = len(self.flags)
+        records = np.zeros(self.targets.count, ATTACHED)
+        records["corners"][:count][feet.particles] = feet.corners
+        records["weights"][:count][feet.particles] = feet.weights
+        records["height"][:count][feet.particles] = feet.heights
+        records["held"][:count][feet.particles] = 1.0
+        buffer = self.owns(Buffer(self._context, records, label="cloth attachment"))
+        vertices = self.owns(VertexArray(self._context, [Stream(buffer)], label="cloth attachment"))
+        self._feet_vertices = (buffer, vertices)
+        self._attach = self._attach or Kernel(self._library, "cloth/attach.glsl", PIN, inputs=[ATTACHED], records=count)
+
+    def _release_feet(self) -> None:
+        if self._feet_vertices is not None:
+            self.disown(*reversed(self._feet_vertices))
+            self._feet_vertices = None
 
     def _run(self, orders: npt.NDArray[np.float64], state: BufferTexture, move: Float64) -> None:
         records = np.zeros(self._orders.count, ORDER)

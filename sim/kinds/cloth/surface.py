@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.assets.model import CharacterModel, Mesh
-from sinew.sim.characters.placement import up_axis, world_from_model
+from sinew.sim.characters.playing import up_axis, world_from_model
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.maths.quaternion import degrees_from_matrix
 from sinew.sim.scene.params import SettingsError

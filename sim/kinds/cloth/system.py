@@ -17,6 +17,7 @@ from sinew.sim.kinds.cloth.surface import surface_of_mesh
 from sinew.sim.kinds.cloth.teleport import TeleportHandling
 from sinew.sim.kinds.contract import Array, Draggable, Exports, Measures, StepInputs, Stoppable, System, World
 from sinew.sim.kinds.packing import State, unpacked_state
+from sinew.sim.maths.points import nearest_to_ray
 from sinew.sim.scene.params import Effect, changed_effects
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.vectors import Vec3
@@ -79,19 +80,15 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
 
     Attributes:
         cloth: Its particles; None until it can be built.
-        problems: Messages for the user; the reader clears them.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._context, self._library = context, library
+        super().__init__(context, library)
+        self.node = Node(id="", settings=ClothSettings())
         self.cloth: Cloth | None = None
-        self.problems: list[str] = []
-        self._node: Node | None = None
         self._settings: ClothSettings | None = None
-        self._world: World | None = None
         self._follower = PinFollower(ClothSettings(), "")
         self._teleport, self._recovery = TeleportHandling(), Recovery()
-        self._reported = ""
 
     @property
     def is_ready(self) -> bool:
@@ -104,95 +101,74 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
     def apply(self, node: Node, world: World) -> None:
         settings = node.settings
         assert isinstance(settings, ClothSettings)
-        self._world = world
-        if node is self._node and not node.attachment.node:
+        self.world = world
+        if node is self.node and not node.attachment.node:
             return
         if settings.source is ClothSource.MESH and Path(settings.mesh_path) not in world.assets.meshes:
             return
-        self._node, before = node, self._settings
+        self.node = node
         placement = world.places.world_from_node(node)
-        if settings != before or self.cloth is None:
+        if settings != self._settings or self.cloth is None:
             self._settings = settings
-            self._build(settings, world, placement)
+            self._build(settings, placement)
         if not self._follower.is_of(settings, node.attachment.node):
-            self._follower.detach()
+            self._follower.release()
             self._follower = PinFollower(settings, node.attachment.node)
-        if self.cloth is not None:
-            self.cloth.set_transform(placement)
+            self._built.pins.detach()
+        self._built.set_transform(placement)
 
     def step(self, inputs: StepInputs) -> None:
-        cloth, node = self.cloth, self._node
-        assert cloth is not None
-        assert node is not None
+        cloth, node, world = self._built, self.node, inputs.world
         if cloth.stopped:
             return
         cloth.hold_pins()
-        world, grab = inputs.world, inputs.grab
         if not self._teleport.begin_step(node, cloth, inputs):
             if not self._follower.moves and node.attachment.node:
                 cloth.set_transform(world.places.world_from_node(node))
             binding = None if cloth.step_count else self._teleport.binding(node, cloth, world)
-            missing = self._follower.move(cloth, node, world, binding) or world.places.missing(node)
-            if missing and missing != self._reported:
-                self.problems.append(missing)
-            self._reported = missing
-            if grab is not None and grab.node == node.id:
-                cloth.step(ClothInputs(inputs.colliders, grab.particle, grab.hand))
-            else:
-                cloth.step(ClothInputs(inputs.colliders))
+            self.report(self._follower.move(cloth, node, world, binding) or world.places.missing(node))
+            cloth.step(ClothInputs(inputs.colliders, *inputs.grabbed(node)))
         self._teleport.end_step(node, cloth, world, inputs.time)
 
     def reset(self) -> None:
-        if self._world is not None:
-            self._restart(self._world, self._world.start_time)
+        self._restart(self.world, self.world.start_time)
 
     def teleport(self, world: World) -> None:
-        cloth, node = self.cloth, self._node
-        if cloth is None or node is None:
+        if self.cloth is None:
             return
-        moves = bool(node.attachment.bone) or self._follower.follows(world.characters)
-        if moves or self._teleport.binding(node, cloth, world) is not None:
+        moves = bool(self.node.attachment.bone) or self._follower.follows(world.characters)
+        if moves or self._teleport.binding(self.node, self.cloth, world) is not None:
             self._restart(world, None)
 
     def poll(self, now: float) -> None:
-        if self.cloth is not None and self._node is not None:
-            with self._context.timers.scope("surface", self._node.name or self._node.id):
-                if self._world is not None:
-                    self._teleport.place_before_start(self._node, self.cloth, self._world)
-                    self._teleport.show(self._node, self.cloth, self._world)
-                self.cloth.poll(now)
-                self.cloth.refresh()
+        cloth = self._built
+        with self.context.timers.scope("surface", self.label):
+            self._teleport.place_before_start(self.node, cloth, self.world)
+            self._teleport.show(self.node, cloth, self.world)
+            cloth.poll(now)
+            cloth.refresh()
 
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
         """The particle at the corner of the picked triangle that is nearest to the ray."""
-        if self.cloth is None:
-            return None
-        model = self.cloth.model
+        model = self._built.model
         particles = model.particle_of_vertex[model.surface.triangles[element].astype(np.intp)]
-        along = np.asarray(direction) / np.linalg.norm(direction)
-        offsets = self.cloth.positions_of(particles).astype(np.float64) - np.asarray(origin)
-        distances = np.linalg.norm(offsets - np.outer(offsets @ along, along), axis=1)
-        return int(particles[np.argmin(distances)])
+        return int(particles[nearest_to_ray(self._built.positions_of(particles), origin, direction)])
 
     def particle_position(self, particle: int) -> Vec3 | None:
-        if self.cloth is None or not 0 <= particle < self.cloth.model.particle_count:
+        if not 0 <= particle < self._built.model.particle_count:
             return None
-        x, y, z = self.cloth.positions_of(np.array([particle]))[0].tolist()
+        x, y, z = self._built.positions_of(np.array([particle]))[0].tolist()
         return x, y, z
 
     def outline(self) -> np.ndarray | None:
         """Rest positions of the outermost particles now [m], shape (N, 3); None without a cloth."""
-        if self.cloth is None or self._node is None or self._world is None:
-            return None
-        return self._teleport.outline(self._node, self.cloth, self._world)
+        return None if self.cloth is None else self._teleport.outline(self.node, self.cloth, self.world)
 
     def check(self) -> None:
-        if self.cloth is not None:
-            self.cloth.check()
+        self._built.check()
 
     def resume(self) -> None:
-        if self.cloth is not None:
-            self.cloth.resume()
+        self._built.resume()
 
     def recheck(self) -> None:
         if self.cloth is not None:
@@ -212,16 +188,14 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         }
 
     @property
-    def material(self) -> Material | None:
-        settings, world = self._settings, self._world
-        if settings is None or world is None:
-            return None
-        return fabric(settings, textured=bool(settings.texture) and Path(settings.texture) in world.assets.textures)
+    def material(self) -> Material:
+        settings = self._built.settings
+        return fabric(
+            settings, textured=bool(settings.texture) and Path(settings.texture) in self.world.assets.textures
+        )
 
     def measures(self) -> Mapping[str, float]:
-        if self.cloth is None:
-            return {}
-        statistics = self.cloth.check()
+        statistics = self._built.check()
         return {
             "strain": statistics.strain,
             "energy": statistics.kinetic + statistics.elastic,
@@ -230,54 +204,50 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         }
 
     def snapshot(self) -> State:
-        assert self.cloth is not None
-        snapshot = self.cloth.snapshot(self._follower.ties())
-        return State({"cloth": snapshot, **self._teleport.state(self.cloth)}, self.cloth.start)
+        cloth = self._built
+        return State({"cloth": cloth.snapshot(), **self._teleport.state(cloth)}, cloth.start)
 
     def restore(self, state: bytes, world: World) -> None:
-        assert self.cloth is not None
-        assert self._node is not None
+        cloth = self._built
         head, (start,) = unpacked_state(state)
-        self._follower.restore(self.cloth, self.cloth.restore(head["cloth"]), world.characters)
-        self.cloth.start = start
-        self._teleport.restore(head, self._node, self.cloth, world)
+        cloth.restore(head["cloth"])
+        self._follower.take_character(world.characters)
+        cloth.start = start
+        self._teleport.restore(head, self.node, cloth, world)
 
     def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
         (before, _), (head, arrays) = unpacked_state(one), unpacked_state(other)
         return State(head | {"cloth": interpolate_particles(before["cloth"], head["cloth"], share)}, *arrays).packed()
 
     def release(self) -> None:
-        self._follower.detach()
-        if self.cloth is not None:
-            self.cloth.release()
-            self.cloth = None
+        self._follower.release()
+        super().release()
+        self.cloth = None
 
-    def _build(self, settings: ClothSettings, world: World, placement: np.ndarray) -> None:
+    @property
+    def _built(self) -> Cloth:
+        assert self.cloth is not None
+        return self.cloth
+
+    def _build(self, settings: ClothSettings, placement: np.ndarray) -> None:
         surface = None
         if settings.source is ClothSource.MESH:
-            mesh = world.assets.meshes[Path(settings.mesh_path)]
+            mesh = self.world.assets.meshes[Path(settings.mesh_path)]
             surface = surface_of_mesh(mesh, settings.mesh_section, name=settings.mesh_path)
         if self.cloth is None:
-            self.cloth = Cloth(self._context, self._library, settings, surface, placement)
-        elif _shape_of(settings) != _shape_of(self.cloth.settings):
-            self.cloth.rebuild(settings, surface, placement)
+            self.cloth = self.owns(Cloth(self.context, self.library, settings, surface, placement))
         else:
             before = self.cloth.settings
-            if self.cloth.apply(settings) not in (Effect.REBUILD, Effect.RESET):
-                if Effect.STEP in changed_effects(before, settings):
+            effect = self.cloth.apply(settings, surface)
+            if effect not in (Effect.REBUILD, Effect.RESET):
+                if effect is Effect.STEP:
                     self._recovery.changed(self.cloth, before)
                 return
-        self._follower.detach()
         self._recovery = Recovery()
 
     def _restart(self, world: World, time: float | None) -> None:
         """Restarts on the character in its pose at a scene time [s], or in its present pose."""
-        if self.cloth is not None and self._node is not None:
+        if self.cloth is not None:
             self.cloth.reset()
-            self._follower.detach()
             self._recovery = Recovery()
-            self._teleport.start(self._node, self.cloth, world, time)
-
-
-def _shape_of(settings: ClothSettings) -> tuple[ClothSource, str, str]:
-    return settings.source, settings.mesh_path, settings.mesh_section
+            self._teleport.start(self.node, self.cloth, world, time)

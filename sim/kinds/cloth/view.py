@@ -20,6 +20,7 @@ from sinew.sim.kinds.cloth.cloth import Cloth, fabric
 from sinew.sim.kinds.cloth.settings import ClothLook, ClothSettings
 from sinew.sim.kinds.cloth.system import ClothSystem
 from sinew.sim.kinds.contract import NOTHING, Counts, View, World
+from sinew.sim.memo import Memo
 from sinew.sim.render.detail_pass import LinesItem, PointsItem
 from sinew.sim.render.items import WHOLE, DrawChunk, Item, Stage
 from sinew.sim.render.mesh_pass import Scalar, SurfaceItem
@@ -129,35 +130,30 @@ class ClothView(View):
         self._texture: Texture2D | None = None
         self._arrays: ClothArrays | None = None
         self._bounds: tuple[npt.NDArray[np.floating], Bounds] | None = None
-        self._fabric: tuple[tuple[Vec3, Texture2D | None], GpuMaterial] | None = None
-        self._items: tuple[tuple[object, ...], tuple[Item, ...]] = ((), ())
+        self._fabric = Memo[GpuMaterial]()
+        self._items = Memo[tuple[Item, ...]]()
 
     @property
     def settings(self) -> ClothSettings:
         assert isinstance(self._node.settings, ClothSettings)
         return self._node.settings
 
-    def apply(self, node: Node, subject: ClothSystem | None, world: World) -> None:
-        self._node, self._system, self._items = node, subject, ((), ())
+    def apply(self, node: Node, subject: object, world: World) -> None:
+        assert isinstance(subject, ClothSystem | None)
+        self._node, self._system = node, subject
+        self._items.clear()
         self._texture = world.services.get(SharedTextures).of(world.assets.textures).get(Path(self.settings.texture))
 
     def parts(self, display: DisplayOptions) -> tuple[Item, ...]:
         cloth = self._cloth
         if cloth is None:
             return ()
-        look, arrays = self.settings.look, self._arrays
+        arrays = self._arrays
         if arrays is None or arrays.vertices is not cloth.sheet.vertices:
             self.disown(arrays)
             arrays = self._arrays = self.owns(ClothArrays(self._context, cloth))
-        if self._items[0] != (arrays, look):
-            items: list[Item] = [self._surface(arrays)]
-            if look is ClothLook.SPRINGS:
-                lines, scale = arrays.spring_lines(), 1.0 / STRAIN_SPAN
-                items.append(SpringSegments(node=self._node, vertices=lines, scalar_scale=scale, cloth=cloth))
-            elif look is ClothLook.POINTS:
-                items.append(PointsItem(node=self._node, stages=("detail",), vertices=arrays.points, colour=PARTICLE))
-            self._items = ((arrays, look), tuple(items))
-        return (*self._items[1], *self._highlights(cloth, arrays, display))
+        items = self._items.get((arrays,), lambda: self._body(cloth, arrays))
+        return (*items, *self._highlights(cloth, arrays, display))
 
     def bounds(self) -> Bounds | None:
         outline = self._system.outline() if self._system is not None else None
@@ -180,22 +176,22 @@ class ClothView(View):
     def get(self, index: int, textured: bool) -> GpuMaterial:  # noqa: ARG002
         """The fabric; a cloth has one material."""
         texture = self._texture if textured else None
-        key = self.settings.colour, texture
-        if self._fabric is None or self._fabric[0] != key:
-            material = fabric(self.settings, textured=texture is not None)
-            self._fabric = (key, material_on_gpu(material, texture or self._white))
-        return self._fabric[1]
+
+        def make() -> GpuMaterial:
+            return material_on_gpu(fabric(self.settings, textured=texture is not None), texture or self._white)
+
+        return self._fabric.get((self.settings, texture), make)
 
     @property
     def _cloth(self) -> Cloth | None:
         return self._system.cloth if self._system is not None else None
 
-    def _surface(self, arrays: ClothArrays) -> SurfaceItem:
-        """The surface; it is picked even if it is not drawn."""
-        look = self.settings.look
+    def _body(self, cloth: Cloth, arrays: ClothArrays) -> tuple[Item, ...]:
+        """The surface, which is picked even if springs or points are drawn in its place, and these."""
+        look, node = self.settings.look, self._node
         is_drawn = look not in (ClothLook.SPRINGS, ClothLook.POINTS)
-        return SurfaceItem(
-            node=self._node,
+        surface = SurfaceItem(
+            node=node,
             stages=("shadow", "opaque", "pick") if is_drawn else ("pick",),
             group="cloths",
             arrays=arrays,
@@ -205,6 +201,12 @@ class ClothView(View):
             scalar=Scalar.WEIGHT if look is ClothLook.STRAIN else Scalar.NONE,
             scalar_scale=1.0 / STRAIN_SPAN,
         )
+        if look is ClothLook.SPRINGS:
+            lines, scale = arrays.spring_lines(), 1.0 / STRAIN_SPAN
+            return surface, SpringSegments(node=node, vertices=lines, scalar_scale=scale, cloth=cloth)
+        if look is ClothLook.POINTS:
+            return surface, PointsItem(node=node, stages=("detail",), vertices=arrays.points, colour=PARTICLE)
+        return (surface,)
 
     def _highlights(self, cloth: Cloth, arrays: ClothArrays, display: DisplayOptions) -> list[Item]:
         """Touching, selected, held and hovered particles; their positions never leave the GPU."""

@@ -92,12 +92,8 @@ def fit_shape(
     frames = [_principal(points, share)]
     if along is not None and np.linalg.norm(along) > 0.0:
         frames.append(_along(frames[0], along / np.linalg.norm(along)))
-    capsules, ellipsoids = _capsule_starts(points, share, frames), _ellipsoid_starts(points, share, frames)
-    found = (
-        _fit(ColliderShape.CAPSULE, capsules, points, share, reach),
-        _fit(ColliderShape.ELLIPSOID, ellipsoids, points, share, reach),
-    )
-    return min(found, key=lambda fitted: fitted.error)
+    fits = [_fit(shape, frames, points, share, reach) for shape in _SHAPES]
+    return min(fits, key=lambda fitted: fitted.error)
 
 
 def ellipsoid_distance_estimate(points: Float64, semi_axes: Float64) -> Float64:
@@ -106,15 +102,6 @@ def ellipsoid_distance_estimate(points: Float64, semi_axes: Float64) -> Float64:
     slope = np.maximum(np.linalg.norm(points / semi_axes**2, axis=1), 1e-12)
     estimate: Float64 = level * (level - 1.0) / slope
     return np.where(level < 1e-6, -semi_axes.min(), estimate)
-
-
-@dataclass(frozen=True, slots=True)
-class _SearchStart:
-    """Where a search begins: a frame (3, 3), and a centre (3,) and sizes in it."""
-
-    frame: Float64
-    centre: Float64
-    sizes: Float64
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,14 +145,16 @@ class _Objective:
         return mean + _BULK * float(sizes.sum()) + _BEYOND * float(np.maximum(beyond, 0.0).mean())
 
 
-def _fit(
-    shape: ColliderShape, starts: list[_SearchStart], points: Float64, share: Float64, reach: _Extents
-) -> FittedShape:
-    """The best fit of one shape, searched from the most promising start."""
-    distance, support = _SHAPES[shape]
-    objectives = [(_Objective(points, share, s.frame, distance, support, reach), _parameters(s)) for s in starts]
-    found = [(objective, *_search(objective, parameters)) for objective, parameters in objectives]
-    objective, parameters, error = min(found, key=lambda tried: tried[2])
+def _fit(shape: ColliderShape, frames: list[Float64], points: Float64, share: Float64, reach: _Extents) -> FittedShape:
+    """The best fit of one shape, searched from the box of the points in each frame."""
+    distance, support, first_sizes = _SHAPES[shape]
+    fits = []
+    for frame in frames:
+        low, high = -_ends(points, share, -frame.T, 0.02), _ends(points, share, frame.T, 0.02)
+        start = np.concatenate([frame @ (0.5 * (low + high)), np.zeros(3), first_sizes(high - low)])
+        objective = _Objective(points, share, frame, distance, support, reach)
+        fits.append((objective, *_search(objective, start)))
+    objective, parameters, error = min(fits, key=lambda fitted: fitted[2])
     centre, rotation = objective.place(parameters)
     size = np.zeros(3)
     size[: len(parameters) - _TURN] = parameters[_TURN:] * objective.fitting_part(parameters)
@@ -195,10 +184,6 @@ def _search(objective: _Objective, parameters: Float64) -> tuple[Float64, float]
 def _turned(vector: tuple[float, ...]) -> Float64:
     """Matrix (3, 3) of a turn by the length of a vector about it; most steps of a search leave it as it is."""
     return quaternion.to_matrix(quaternion.from_axis_angle(vector, np.linalg.norm(vector)))
-
-
-def _parameters(start: _SearchStart) -> Float64:
-    return np.concatenate([start.centre, np.zeros(3), start.sizes])
 
 
 def _capsule_distance(local: Float64, sizes: Float64) -> Float64:
@@ -235,29 +220,20 @@ def _ellipsoid_support(directions: Float64, sizes: Float64) -> Float64:
     return reach
 
 
-_SHAPES: dict[ColliderShape, tuple[Distance, Distance]] = {
-    ColliderShape.CAPSULE: (_capsule_distance, _capsule_support),
-    ColliderShape.ELLIPSOID: (ellipsoid_distance_estimate, _ellipsoid_support),
+def _capsule_sizes(box: Float64) -> Float64:
+    radius = max(0.25 * float(box[[0, 2]].sum()), SMALLEST_SIZE)
+    return np.array([radius, max(0.5 * float(box[1]) - radius, SMALLEST_SIZE)])
+
+
+def _ellipsoid_sizes(box: Float64) -> Float64:
+    return np.maximum(0.5 * box, SMALLEST_SIZE)
+
+
+_SHAPES: dict[ColliderShape, tuple[Distance, Distance, Callable[[Float64], Float64]]] = {
+    ColliderShape.CAPSULE: (_capsule_distance, _capsule_support, _capsule_sizes),
+    ColliderShape.ELLIPSOID: (ellipsoid_distance_estimate, _ellipsoid_support, _ellipsoid_sizes),
 }
-"""Signed distances of points, and how far the shape reaches from its centre in directions."""
-
-
-def _capsule_starts(points: Float64, share: Float64, frames: list[Float64]) -> list[_SearchStart]:
-    starts = []
-    for frame in frames:
-        low, high = -_ends(points, share, -frame.T, 0.02), _ends(points, share, frame.T, 0.02)
-        radius = max(0.25 * float((high - low)[[0, 2]].sum()), SMALLEST_SIZE)
-        straight = max(0.5 * float(high[1] - low[1]) - radius, SMALLEST_SIZE)
-        starts.append(_SearchStart(frame, frame @ (0.5 * (low + high)), np.array([radius, straight])))
-    return starts
-
-
-def _ellipsoid_starts(points: Float64, share: Float64, frames: list[Float64]) -> list[_SearchStart]:
-    starts = []
-    for frame in frames:
-        low, high = -_ends(points, share, -frame.T, 0.02), _ends(points, share, frame.T, 0.02)
-        starts.append(_SearchStart(frame, frame @ (0.5 * (low + high)), np.maximum(0.5 * (high - low), SMALLEST_SIZE)))
-    return starts
+"""Signed distances of points, extents from the centre in directions, and first sizes for a box (3,) of points."""
 
 
 def _principal(points: Float64, share: Float64) -> Float64:
@@ -338,7 +314,7 @@ def group_weights(skeleton: Skeleton, skin: Skin, joints: list[int]) -> Float64:
     """Weight of every vertex on some joints, each with what below it has no other of them above, shape (V, k)."""
     column_of = np.full(skeleton.joint_count, len(joints))
     column_of[joints] = np.arange(len(joints))
-    for level in skeleton.levels:
+    for level in skeleton.hierarchy.levels:
         below = level[column_of[level] == len(joints)]
         below = below[skeleton.parents[below] >= 0]
         column_of[below] = column_of[skeleton.parents[below]]
@@ -377,7 +353,7 @@ def skin_groups(
         return {}
     groups = {int(joint): used[owners[used] == joint] for joint in np.unique(owners[used])}
     small = SMALL_PART * _extent(positions[used])
-    order = [int(joint) for level in reversed(skeleton.levels) for joint in level]
+    order = [int(joint) for level in reversed(skeleton.hierarchy.levels) for joint in level]
     for joint in order:  # leaves first, so that a finger is joined before its hand is judged
         if joint in groups and (len(groups[joint]) < POINTS_MIN or _extent(positions[groups[joint]]) < small):
             _merge(skeleton, groups, joint)

@@ -12,6 +12,7 @@ from sinew.sim.gl.vertex_array import Stream, VertexArray
 from sinew.sim.kinds.collider.place import placements
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.contract import Service, View, World
+from sinew.sim.memo import Memo
 from sinew.sim.render.body_pass import BodyItem
 from sinew.sim.render.render_view import DisplayOptions
 from sinew.sim.scene.scene import Node, NodeId
@@ -22,7 +23,7 @@ _PLAIN = (0.35, 0.62, 0.90, 0.30)
 _SELECTED = (1.00, 0.62, 0.20, 0.38)
 _MUTED = (0.55, 0.57, 0.60, 0.30)
 _WIRE_SHARE = 0.25  # of the fill of colliders on characters, which are drawn over them
-_PLANE_SHARE = 0.3  # a plane covers half of the picture, and much is seen through it
+_PLANE_SHARE = 0.3  # a plane covers half of the image, and much is seen through it
 
 
 class ColliderPoses(Service):
@@ -49,7 +50,7 @@ class ColliderView(View):
         self._placed: ColliderPlacement | None = None
         self._is_placed = self._rides = False
         self._is_simulated = True
-        self._mesh: tuple[tuple[ColliderShape, bytes], VertexArray, VertexArray] | None = None
+        self._mesh = Memo[tuple[VertexArray, VertexArray]]()
         self._bodies: dict[bool, BodyItem] = {}
 
     def apply(self, node: Node, subject: object, world: World) -> None:  # noqa: ARG002
@@ -70,7 +71,7 @@ class ColliderView(View):
             red, green, blue, alpha = _SELECTED if is_selected else _PLAIN if self._is_simulated else _MUTED
             is_plane = place.shape is ColliderShape.PLANE
             share = _PLANE_SHARE if is_plane else _WIRE_SHARE if self._rides else 1.0
-            faces, wire = self._arrays(place)
+            faces, wire = self._mesh.get((place.shape, place.size.tobytes()), lambda: self._new_arrays(place))
             self._bodies[is_selected] = BodyItem(
                 node=self._node,
                 faces=faces,
@@ -104,18 +105,22 @@ class ColliderView(View):
                 body.world_from_body = place.world_from_collider
         return self._placed
 
-    def _arrays(self, place: ColliderPlacement) -> tuple[VertexArray, VertexArray]:
-        key = (place.shape, place.size.tobytes())
-        if self._mesh is None or self._mesh[0] != key:
-            self.release()  # the view owns nothing but its mesh
-            shape = outline(place.shape, place.size)
-            corners = np.zeros(len(shape.positions), CORNER)
-            corners["position"], corners["normal"] = shape.positions, shape.normals
-            vertices = self.owns(Buffer(self._context, corners, label="collider corners"))
-            arrays = []
-            for numbers in (shape.triangles, shape.lines):
-                indices = self.owns(Buffer(self._context, numbers.ravel(), label="collider indices"))
-                streams = [Stream(vertices)]
-                arrays.append(self.owns(VertexArray(self._context, streams, indices=indices, label="collider")))
-            self._mesh = (key, arrays[0], arrays[1])
-        return self._mesh[1:]
+    def _new_arrays(self, place: ColliderPlacement) -> tuple[VertexArray, VertexArray]:
+        """Faces and wireframe; releases the former ones, as the view owns nothing else."""
+        self.release()
+        shape = outline(place.shape, place.size)
+        corners = np.zeros(len(shape.positions), CORNER)
+        corners["position"], corners["normal"] = shape.positions, shape.normals
+        streams = [Stream(self.owns(Buffer(self._context, corners, label="collider corners")))]
+        faces, wire = (
+            self.owns(
+                VertexArray(
+                    self._context,
+                    streams,
+                    indices=self.owns(Buffer(self._context, numbers.ravel(), label="collider indices")),
+                    label="collider",
+                )
+            )
+            for numbers in (shape.triangles, shape.lines)
+        )
+        return faces, wire

@@ -13,10 +13,18 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.staging import BufferSpan
 from sinew.sim.kinds.emitter.births import Schedule, check_emitter, schedule_of, slot_ranges, slots_needed, starvation
-from sinew.sim.kinds.emitter.buffers import BROKEN_BELOW, DEAD, FILLED_AT_ONCE, ScratchPool, dead_records, padded_slots
-from sinew.sim.kinds.emitter.count import ParticleCount, ParticleCounts
+from sinew.sim.kinds.emitter.buffers import (
+    BROKEN_BELOW,
+    DEAD,
+    FILLED_AT_ONCE,
+    ParticleCount,
+    ParticleCounts,
+    ScratchPool,
+    dead_records,
+    padded_slots,
+)
 from sinew.sim.kinds.emitter.passes import NO_INPUTS, EmitterInputs, EmitterPasses, Substep, substeps_of
-from sinew.sim.kinds.emitter.settings import SURFACE_SOURCES, EmissionMode, EmitterSettings
+from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSettings
 from sinew.sim.kinds.packing import State, blended, unpacked_state
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Effect, SettingsError, changed_effects
@@ -29,7 +37,7 @@ def check_limits(context: Context, settings: EmitterSettings, faces: UInt32 | No
     limit = context.capabilities.max_texture_buffer_size
     if 2 * padded_slots(settings.capacity) > limit:
         raise SettingsError(f"capacity = {settings.capacity}: this driver holds {limit // 2} particles at most")
-    if settings.source not in SURFACE_SOURCES:
+    if not settings.is_on_surface:
         return
     if faces is None:
         raise SettingsError(f"source {settings.source.value}: there is no surface to emit from")
@@ -105,7 +113,7 @@ class Emitter(Owner):
         self.release()
         self.side = self._pool.open(padded_slots(settings.capacity))
         self._is_built, self.faces = True, faces
-        used = faces if settings.source in SURFACE_SOURCES else None
+        used = faces if settings.is_on_surface else None
         self._passes = self.owns(EmitterPasses(self._context, self._library, settings.capacity, used))
         self._count = self.owns(ParticleCount(self._context, self._library, settings.capacity))
         self._take(settings)

@@ -1,6 +1,7 @@
-"""Handles of an emitter: the tip of its arrow sets the speed, the rim the cone, the edge of the source its size."""
+"""Outline and handles of an emitter: the tip of its arrow sets the speed, the rim the cone, the edge its size."""
 
 import enum
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 from pyglm import glm
 
-from sinew.sim.kinds.emitter.outline import FLIGHT, reach
 from sinew.sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
 from sinew.sim.maths.transform import transform_points
 from sinew.sim.scene.handles import CIRCLE, RING_POINTS, HandleView, along_axis, polyline_distance
@@ -18,11 +18,120 @@ from sinew.sim.scene.picking import ray_plane
 
 Float64 = npt.NDArray[np.float64]
 
+Segments = Float64
+"""Lines, shape (n, 2, 3)."""
+
+_PARTS = 48
+_CROSS = 0.04
+
+
+def emitter_outline(settings: EmitterSettings) -> Segments:
+    """Lines in the frame of the source [m], shape (n, 2, 3); none for an emitter on a surface."""
+    if settings.is_on_surface:
+        return np.zeros((0, 2, 3))
+    return np.concatenate([_source(settings), _directions(settings)])
+
+
+def _source(settings: EmitterSettings) -> Segments:
+    radius, hollow = settings.source_radius, settings.source_radius * settings.source_hollow
+    match settings.source:
+        case EmitterSource.SPHERE:
+            return np.concatenate([_circle(radius, axis) for axis in range(3)])
+        case EmitterSource.DISC:
+            rims = [_circle(radius, 1)] + ([_circle(hollow, 1)] if hollow > 0.0 else [])
+            return np.concatenate(rims)
+        case EmitterSource.BOX:
+            return _box(np.asarray(settings.source_size) / 2.0)
+        case EmitterSource.LINE:
+            half = settings.source_size[0] / 2.0
+            return np.array([[[-half, 0.0, 0.0], [half, 0.0, 0.0]]])
+        case _:
+            return np.stack([-np.eye(3), np.eye(3)], axis=1) * _CROSS
+
+
+def _directions(settings: EmitterSettings) -> Segments:
+    if settings.aim is EmissionAim.ANGLES:
+        return _sector(settings)
+    # Only a sphere has another outside than y.
+    if settings.aim is EmissionAim.OUTWARD and settings.source is EmitterSource.SPHERE:
+        return _rays(settings)
+    return _cone(math.radians(settings.cone_angle), reach(settings))
+
+
+def _cone(half: float, length: float) -> Segments:
+    """Sides and rim about y; the rim of more than a right angle lies below, that of all directions is a point."""
+    rim = _ring(math.sin(half) * length, math.cos(half) * length)
+    sides = np.stack([np.zeros((8, 3)), rim[:: _PARTS // 8, 0]], axis=1)
+    axis = np.array([[[0.0, 0.0, 0.0], [0.0, length, 0.0]]])
+    return np.concatenate([axis, rim, sides])
+
+
+def _sector(settings: EmitterSettings) -> Segments:
+    """Edges of the patch that yaw and pitch span."""
+    angles = np.radians([settings.yaw, settings.yaw_spread, settings.pitch, settings.pitch_spread])
+    along, none, all_ = np.linspace(0.0, 1.0, _PARTS + 1), np.zeros(_PARTS + 1), np.ones(_PARTS + 1)
+    edges = [np.stack(pair, axis=1) for pair in ((along, none), (along, all_), (none, along), (all_, along))]
+    length = reach(settings)
+    patch = [angle_direction(angles, edge) * length for edge in edges]
+    corners = np.concatenate([patch[0][:: _PARTS // 4], patch[1][:: _PARTS // 4]])
+    return np.concatenate([*map(_strip, patch), np.stack([np.zeros_like(corners), corners], axis=1)])
+
+
+def _rays(settings: EmitterSettings) -> Segments:
+    """Short lines away from the centre of a sphere."""
+    steps = np.array(list(itertools.product((-1.0, 0.0, 1.0), repeat=3)))
+    variants = steps[np.any(steps != 0.0, axis=1)]
+    variants /= np.linalg.norm(variants, axis=1, keepdims=True)
+    return np.stack([variants * settings.source_radius, variants * (settings.source_radius + reach(settings))], axis=1)
+
+
+def _circle(radius: float, axis: int) -> Segments:
+    return np.roll(_ring(radius, 0.0), axis - 1, axis=2)
+
+
+def _ring(radius: float, height: float) -> Segments:
+    turn = np.linspace(0.0, 2.0 * np.pi, _PARTS + 1)
+    return _strip(np.stack([radius * np.cos(turn), np.full(_PARTS + 1, height), radius * np.sin(turn)], axis=1))
+
+
+def _strip(points: npt.NDArray[np.float64]) -> Segments:
+    return np.stack([points[:-1], points[1:]], axis=1)
+
+
+def _box(half: npt.NDArray[np.float64]) -> Segments:
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]) * half
+    pairs = [(a, a | bit) for a in range(8) for bit in (1, 2, 4) if not a & bit]
+    edges: Segments = corners[np.array(pairs)]
+    return edges
+
+
+def angle_direction(angles: Float64, random: Float64) -> Float64:
+    """Unit vectors (n, 3), uniform in both angles; pitch counts from the horizontal, yaw from z.
+
+    Angles are middle and span of yaw, middle and span of pitch [rad]; random numbers are in [0, 1), shape (n, 2).
+    """
+    yaw = angles[0] + angles[1] * (random[:, 0] - 0.5)
+    pitch = angles[2] + angles[3] * (random[:, 1] - 0.5)
+    level = np.cos(pitch)
+    return np.stack([-np.sin(yaw) * level, np.sin(pitch), np.cos(yaw) * level], axis=1)
+
+
+FLIGHT = 0.2
+"""Flight time that cone and arrow show [s]; the arrow has a root in addition."""
+
+SHORTEST, LONGEST = 0.08, 1.5
+"""Bounds of its length [m]."""
+
+
+def reach(settings: EmitterSettings) -> float:
+    """Length of the direction lines [m]."""
+    return float(np.clip(settings.speed * min(FLIGHT, settings.lifetime), SHORTEST, LONGEST))
+
+
+# --- handles ---------------------------------------------------------------------------------------------------------
 
 Cursor = tuple[float, float]
 
-ARROW_TIME = FLIGHT
-"""The arrow is as long as the path in this time [s], plus its root."""
 ROOT = 26.0
 """Length of the arrow at zero speed [px], so that its tip can be grabbed."""
 SMALLEST_RING = 14.0
@@ -86,7 +195,7 @@ class EmitterHandles:
     @property
     def length(self) -> float:
         """Length of the arrow in the world [m]."""
-        return ROOT * self.view.metres_per_pixel(self.base) + ARROW_TIME * self.settings.speed
+        return ROOT * self.view.metres_per_pixel(self.base) + FLIGHT * self.settings.speed
 
     @property
     def direction(self) -> glm.dvec3:
@@ -125,7 +234,7 @@ class EmitterHandles:
 
     def _aim_knobs(self) -> Iterator[Knob]:
         settings = self.settings
-        if settings.source in _SURFACES and settings.aim is EmissionAim.OUTWARD:
+        if settings.is_on_surface and settings.aim is EmissionAim.OUTWARD:
             return  # every place of the surface has a direction of its own
         tip = self.base + self.length * self.direction
         yield Knob(KnobKind.SPEED, np.array([tip]), np.zeros((0, 3)))
@@ -185,7 +294,7 @@ def dragged_setting(handles: EmitterHandles, hold: KnobGrab, press: Cursor, curs
     knob, settings = handles.knobs[hold.knob], handles.settings
     if knob.kind is KnobKind.SPEED:
         way = _way(handles, handles.base, handles.direction, press, cursor)
-        return {"speed": _within(settings.speed + way / ARROW_TIME, _SPEED_MAX)}
+        return {"speed": _within(settings.speed + way / FLIGHT, _SPEED_MAX)}
     if knob.kind is KnobKind.CONE:
         return {"cone_angle": _cone_angle(handles, knob, hold, press, cursor)}
     if knob.kind is KnobKind.RADIUS:
@@ -208,9 +317,6 @@ def middle_direction(settings: EmitterSettings) -> glm.dvec3:
     if settings.yaw_spread >= 360.0:
         return glm.dvec3(0.0, math.copysign(1.0, math.sin(pitch)), 0.0)  # all around, so up or down on the whole
     return glm.dvec3(-math.sin(yaw) * math.cos(pitch), math.sin(pitch), math.cos(yaw) * math.cos(pitch))
-
-
-_SURFACES = (EmitterSource.VERTICES, EmitterSource.FACES)
 
 
 def _top(settings: EmitterSettings) -> float:

@@ -75,7 +75,7 @@ def idle(node: Node) -> frozenset[str]:
     unused: dict[Collection[str], bool] = {
         ("source_radius", "source_hollow"): settings.source not in (EmitterSource.SPHERE, EmitterSource.DISC),
         ("source_size",): settings.source not in (EmitterSource.BOX, EmitterSource.LINE),
-        ("density_bone", "density_texture"): settings.source not in SURFACE_SOURCES,
+        ("density_bone", "density_texture"): not settings.is_on_surface,
         ("cone_angle",): settings.aim is EmissionAim.ANGLES,
         _ANGLES: settings.aim is not EmissionAim.ANGLES,
         ("rate",): settings.mode is not EmissionMode.RATE,
@@ -96,7 +96,7 @@ def idle(node: Node) -> frozenset[str]:
 def files_of(settings: Settings) -> tuple[FileUse, ...]:
     assert isinstance(settings, EmitterSettings)
     image = settings.texture if settings.look is ParticleLook.TEXTURED else ""
-    density = settings.density_texture if settings.source in SURFACE_SOURCES else ""
+    density = settings.density_texture if settings.is_on_surface else ""
     uses = (
         FileUse("texture", image, "texture", without="the particles of {names} are round spots instead"),
         FileUse("density_texture", density, "image", without="the surface emits everywhere for {names}"),
@@ -121,7 +121,7 @@ def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any
 
 def cached(settings: Settings) -> frozenset[str]:
     assert isinstance(settings, EmitterSettings)
-    return _PLACES if settings.source in SURFACE_SOURCES else frozenset()
+    return _PLACES if settings.is_on_surface else frozenset()
 
 
 BUILT_IN = {

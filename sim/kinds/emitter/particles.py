@@ -21,7 +21,6 @@ from sinew.sim.render.pass_context import PassContext
 from sinew.sim.render.pick_pass import PickPass
 from sinew.sim.render.progressive.frame_plan import lod_scale
 from sinew.sim.render.projection import Projection
-from sinew.sim.scene.scene import Node
 from sinew.sim.scene.vectors import check_stops, values_at
 
 Float32 = npt.NDArray[np.float32]
@@ -80,7 +79,7 @@ class ParticlePrograms(Owner):
         if particles.look is ParticleLook.STREAK:
             program["u_streak_time"] = settings.streak_time
         if particles.look is ParticleLook.TEXTURED:
-            _set_picture(program, particles)
+            _set_image(program, particles)
         return program
 
     def draw(self, program: Program, first: int, count: int) -> None:
@@ -139,14 +138,14 @@ def _set_pass(program: Program, batch: Batch, projection: Projection) -> None:
         program["u_height"] = frame.height_terms
 
 
-def _set_picture(program: Program, particles: "Particles") -> None:
-    settings, picture = particles.settings, particles.picture
-    assert picture is not None
+def _set_image(program: Program, particles: "Particles") -> None:
+    settings, image = particles.settings, particles.image
+    assert image is not None
     over_life = settings.atlas_mode is AtlasMode.OVER_LIFE
-    program["u_picture"] = picture
+    program["u_image"] = image
     program["u_atlas"] = (settings.atlas_columns, settings.atlas_rows, float(over_life))
     program["u_turn"] = np.radians(settings.picture_turn)
-    program.set_if_active("u_inset", (0.5 / picture.size[0], 0.5 / picture.size[1]))
+    program.set_if_active("u_inset", (0.5 / image.size[0], 0.5 / image.size[1]))
 
 
 _PICKED = PipelineState(multisample=False)
@@ -160,23 +159,13 @@ class Particles(Item):
     group: str = "particles"
     emitter: Emitter
     life: Texture2D  # Colour, opacity and size over the life, see `life_table`
-    picture: Texture2D | None  # The image of textured particles
+    image: Texture2D | None  # The image of textured particles
     reach: Callable[[], Bounds | None]  # Returns their bounds in the world, if known
 
-    @classmethod
-    def of(
-        cls,
-        node: Node,
-        emitter: Emitter,
-        life: Texture2D,
-        picture: Texture2D | None,
-        reach: Callable[[], Bounds | None],
-    ) -> "Particles":
-        settings = emitter.settings
-        is_opaque, is_soft = settings.blending is Blending.OPAQUE, settings.softness > 0.0
-        stages: tuple[Stage, ...] = ("shadow", "opaque", "pick") if is_opaque else ("transparent", "pick")
-        blend = BlendMode(settings.blending is Blending.ADDITIVE, is_soft and not is_opaque)
-        return cls(node=node, stages=stages, blend=blend, emitter=emitter, life=life, picture=picture, reach=reach)
+    def __post_init__(self) -> None:
+        is_opaque, is_soft = self.settings.blending is Blending.OPAQUE, self.settings.softness > 0.0
+        self.stages = ("shadow", "opaque", "pick") if is_opaque else ("transparent", "pick")
+        self.blend = BlendMode(self.settings.blending is Blending.ADDITIVE, is_soft and not is_opaque)
 
     @property
     def instances(self) -> int:
@@ -190,7 +179,7 @@ class Particles(Item):
     def look(self) -> ParticleLook:
         """Form of the particles; round if the image is missing."""
         is_textured = self.settings.look is ParticleLook.TEXTURED
-        return ParticleLook.ROUND if is_textured and self.picture is None else self.settings.look
+        return ParticleLook.ROUND if is_textured and self.image is None else self.settings.look
 
     @cached_property
     def form(self) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.program import Program
 from sinew.sim.gl.record import Record
 from sinew.sim.gl.texture import TexelBuffer
 from sinew.sim.kinds.emitter.births import Segment
@@ -194,24 +195,20 @@ class EmitterPasses(Owner):
                 pattern_at(time, settings.turbulence_change, settings.wind, settings.turbulence_scale)
             )
         self._block.set_source(inputs.world_from_start, inputs.world_from_end, inputs.world_from_aim)
-        self._set_inputs(move, features, inputs)
-        move_values = move.program.location("u_substep")
+        move_values = self._set_inputs(move, features, inputs).location("u_substep")
         if spawn is not None:
-            self._set_inputs(spawn, features, inputs)
-            spawn_values = spawn.program.location("u_substep")
+            spawn_values = self._set_inputs(spawn, features, inputs).location("u_substep")
         self._block.bind()
         with move.writing(side.vertices) as capture:
             for values, moved, births in substeps:
                 target = swap(side)
                 if moved:
                     capture.use(move, side.vertices)
-                    capture.send(move_values, values)
-                    capture.write(target.buffer.name, 0, padded_slots(moved))
+                    capture.write((target.buffer,), 0, padded_slots(moved), (move_values, values))
                 if births and spawn is not None:
                     capture.use(spawn, target.vertices)
-                    capture.send(spawn_values, values)
                     for first, count in births:
-                        capture.write(target.buffer.name, first, count)
+                        capture.write((target.buffer,), first, count, (spawn_values, values))
                 side = target
         return side
 
@@ -238,7 +235,8 @@ class EmitterPasses(Owner):
             )
         return kernel
 
-    def _set_inputs(self, kernel: Kernel, features: Features, inputs: EmitterInputs) -> None:
+    def _set_inputs(self, kernel: Kernel, features: Features, inputs: EmitterInputs) -> Program:
+        """Sets colliders and surface; returns the program of the kernel."""
         program = kernel.program
         if features.response:
             program["u_colliders"], program["u_collider_count"] = inputs.colliders.texture, inputs.colliders.count
@@ -247,6 +245,7 @@ class EmitterPasses(Owner):
             self._block.set_surface(self._faces.texel_count, surface.texels_per_vertex)
             program["u_vertices"], program["u_vertices_before"] = surface.vertices, surface.vertices_before
             program["u_faces"] = self._faces
+        return program
 
 
 def _colliders_of(inputs: EmitterInputs) -> _ColliderKey:

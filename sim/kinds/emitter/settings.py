@@ -291,9 +291,9 @@ class EmitterSettings(Settings, frozen=True, kw_only=True):
     )] = 0.1  # fmt: skip
 
     @property
-    def step_time(self) -> float:
-        """Duration of a step [s]."""
-        return STEP_TIME
+    def is_on_surface(self) -> bool:
+        """Whether the source is the skin of a model."""
+        return self.source in SURFACE_SOURCES
 
     @property
     def substep_time(self) -> float:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from sinew.sim.assets.model import Bounds
 from sinew.sim.kinds.emitter.block import drag_terms
-from sinew.sim.kinds.emitter.settings import SURFACE_SOURCES, EmissionAim, EmitterSettings, EmitterSource
+from sinew.sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.world_transforms import PosedCharacter, PosedCharacters, WorldTransforms
 
@@ -18,16 +18,11 @@ REACH_MAX = 5.0
 """Largest distance of the box beyond the source [m]."""
 
 
-def emits_from_surface(settings: EmitterSettings) -> bool:
-    """Whether the source is the skin of a model."""
-    return settings.source in SURFACE_SOURCES
-
-
 def missing_source(scene: Scene, characters: PosedCharacters, places: WorldTransforms, node: Node) -> str:
     """What is missing that the settings name, as one line; "" if nothing is, or while a model loads."""
     settings, label, carrier = node.settings, node.name or node.id, scene.by_id.get(node.attachment.node)
     assert isinstance(settings, EmitterSettings)
-    if not emits_from_surface(settings):
+    if not settings.is_on_surface:
         return places.missing(node)
     if carrier is None or not carrier.settings.is_character:
         return f"{label}: the model whose surface emits is not in the scene; nothing comes out of it"
@@ -40,12 +35,12 @@ def missing_source(scene: Scene, characters: PosedCharacters, places: WorldTrans
     return "" if count else f"{label}: {carrier.name or carrier.id} has no {what} to emit from; nothing comes out of it"
 
 
-def missing_density(character: PosedCharacter, name: str, settings: EmitterSettings) -> str:
-    """Why a bone does not limit where a surface emits, as the end of a sentence; "" if it does."""
+def missing_density(character: PosedCharacter, label: str, name: str, settings: EmitterSettings) -> str:
+    """Why a bone does not limit where the surface of a model emits, as one line; "" if it does."""
     skeleton = character.model.skeleton
     if not settings.density_bone or (skeleton is not None and settings.density_bone in skeleton.names):
         return ""
-    return f"{name} has no bone {settings.density_bone!r} to say where it emits; it emits everywhere"
+    return f"{label}: {name} has no bone {settings.density_bone!r} to say where it emits; it emits everywhere"
 
 
 def reach_of(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64]:
@@ -55,7 +50,7 @@ def reach_of(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64
     full.
     """
     speed = settings.speed * (1.0 + settings.speed_variance)
-    least, most = _directions(settings, axis)
+    least, most = _direction_bounds(settings, axis)
     pull = np.array(settings.gravity) + settings.drag * np.array(settings.wind)
     gains, squares = _paces(settings.drag, settings.longest_life)
     lo = (squares * pull + speed * gains * least).min(axis=0)
@@ -70,7 +65,7 @@ def _paces(drag: float, life: float) -> tuple[Float64, Float64]:
     return paces[:, 1:2], paces[:, 2:3]
 
 
-def _directions(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64]:
+def _direction_bounds(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64]:
     """Least and greatest components of the initial directions and of zero, (3,) each."""
     if settings.aim is not EmissionAim.AXIS:
         return np.full(3, -1.0), np.full(3, 1.0)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from sinew.sim.assets.model import Material
 from sinew.sim.characters.character import Character
-from sinew.sim.characters.placement import texture_origin_bottom
+from sinew.sim.characters.playing import texture_origin_bottom
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.colliders.scene_colliders import Colliders
 from sinew.sim.gl.context import Context
@@ -19,7 +19,6 @@ from sinew.sim.kinds.contract import (
     Array,
     Exports,
     Measures,
-    Services,
     ShowsMoments,
     StepInputs,
     Stoppable,
@@ -31,9 +30,10 @@ from sinew.sim.kinds.emitter.buffers import ScratchPool
 from sinew.sim.kinds.emitter.emitter import Emitter, interpolate_particles
 from sinew.sim.kinds.emitter.passes import EmitterInputs
 from sinew.sim.kinds.emitter.settings import EmitterSettings, EmitterSource, ParticleLook
-from sinew.sim.kinds.emitter.source import emits_from_surface, missing_density, missing_source
+from sinew.sim.kinds.emitter.source import missing_density, missing_source
 from sinew.sim.kinds.packing import State
 from sinew.sim.maths.hash import RandomStream, birth_numbers
+from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Attachment, Node
 from sinew.sim.scene.transform import node_matrix
@@ -119,18 +119,13 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
 
     Attributes:
         emitter: Its particles; None until it can be built, and while its surface is missing.
-        problems: Messages for the user; the reader clears them.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._context, self._library = context, library
+        super().__init__(context, library)
         self.emitter: Emitter | None = None
-        self.problems: list[str] = []
-        self._node: Node | None = None
         self._key: tuple[object, ...] = ()
-        self._reported: list[str] = []
         self._follower = SourceFollower()
-        self._services: Services | None = None
 
     @property
     def is_ready(self) -> bool:
@@ -152,39 +147,44 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         settings = node.settings
         assert isinstance(settings, EmitterSettings)
         character, parent = world.characters.get(node.attachment.node), world.scene.by_id.get(node.attachment.node)
+        assert isinstance(character, Character | None)
         pixels = world.assets.images.get(Path(settings.density_texture)) if settings.density_texture else None
         key = (node, character, parent, pixels)
-        if len(self._key) == len(key) and all(one is other for one, other in zip(key, self._key, strict=True)):
+        if same_objects(key, self._key):
             return
-        self._node, self._key = node, key
-        self._report(node, world)
-        self._services = world.services
-        faces = None
-        if emits_from_surface(settings):
-            if character is None or parent is None or not character.model.mesh.vertex_count:
-                self.release()
-                return
+        self._key = key
+        super().apply(node, world)
+        missing = missing_source(world.scene, world.characters, world.places, node)
+        if not missing and settings.is_on_surface and character is not None and parent is not None:
+            missing = missing_density(character, self.label, parent.name or parent.id, settings)
+        self.report(missing)
+        faces, tables = None, world.services.get(SurfaceTables)
+        if not settings.is_on_surface:
+            tables.forget(self)
+        elif character is None or parent is None or not character.model.mesh.vertex_count:
+            self.release()
+            return
+        else:
             assert isinstance(parent.settings, ModelSettings)
             bottom_up = texture_origin_bottom(parent.settings, character.model)
             vertices = settings.source is EmitterSource.VERTICES
-            table = TableKey(character.model, vertices, settings.density_bone, pixels, bottom_up)
-            faces = self._services.get(SurfaceTables).table(self, table)
+            faces = tables.table(self, TableKey(character.model, vertices, settings.density_bone, pixels, bottom_up))
+        if self.emitter is None:
+            pool = world.services.get(ScratchPool)
+            self.emitter = self.owns(Emitter(self.context, self.library, settings, faces=faces, pool=pool))
+            self._follower = SourceFollower()
+        elif self.emitter.faces is not faces:
+            self.emitter.rebuild(settings, faces)
         else:
-            world.services.get(SurfaceTables).forget(self)
-        self._build(settings, faces, world)
-        assert isinstance(character, Character | None)
+            self.emitter.apply(settings, faces)
         world.services.get(SkinTrails).follow(self, character if faces is not None else None)
 
     def step(self, inputs: StepInputs) -> None:
-        assert self.emitter is not None
-        assert self._node is not None
-        world = inputs.world
-        trail = world.services.get(SkinTrails).of(self)
-        self.emitter.step(self._follower.inputs(self._node, world, trail, inputs.colliders))
+        trail = inputs.world.services.get(SkinTrails).of(self)
+        self._built.step(self._follower.inputs(self.node, inputs.world, trail, inputs.colliders))
 
     def mute(self) -> None:
-        if self.emitter is not None:
-            self.emitter.rest()
+        self._built.rest()
         self._follower.teleport()
 
     def reset(self) -> None:
@@ -196,23 +196,18 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         self._follower.teleport()
 
     def show(self, moment: int, world: World) -> None:
-        if self.emitter is not None and self._node is not None:
-            self.emitter.show(
-                moment, self._follower.still_inputs(self._node, world, world.services.get(SkinTrails).of(self))
-            )
+        trail = world.services.get(SkinTrails).of(self)
+        self._built.show(moment, self._follower.still_inputs(self.node, world, trail))
 
     def poll(self, now: float) -> None:
-        if self.emitter is not None and self._node is not None:
-            with self._context.timers.scope("count", self._node.name or self._node.id):
-                self.emitter.poll(now)
+        with self.context.timers.scope("count", self.label):
+            self._built.poll(now)
 
     def check(self) -> None:
-        if self.emitter is not None:
-            self.emitter.count()
+        self._built.count()
 
     def resume(self) -> None:
-        if self.emitter is not None:
-            self.emitter.resume()
+        self._built.resume()
 
     def arrays(self) -> Mapping[str, Array]:
         if self.emitter is None:
@@ -227,68 +222,62 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         }
 
     def looks(self) -> Mapping[str, Array]:
-        if self.emitter is None:
-            return {}
-        shape = (self.emitter.settings.capacity, 4)
+        shape = (self._built.settings.capacity, 4)
         return {"colours": Array(self._colours, shape, np.float32, "colours")}
 
     @property
     def material(self) -> Material | None:
-        settings = self.emitter.settings if self.emitter is not None else None
-        if settings is None or settings.look is not ParticleLook.TEXTURED or not settings.texture:
+        settings = self._built.settings
+        if settings.look is not ParticleLook.TEXTURED or not settings.texture:
             return None
         path = Path(settings.texture)
         return Material("particle", path.name, path)
 
     def measures(self) -> Mapping[str, float]:
-        return {"alive": float(self.emitter.count())} if self.emitter is not None else {}
+        return {"alive": float(self._built.count())}
 
     def snapshot(self) -> State:
-        assert self.emitter is not None
-        return self.emitter.snapshot()
+        return self._built.snapshot()
 
     def restore(self, state: bytes, world: World) -> None:
-        assert self.emitter is not None
-        assert self._node is not None
-        self.emitter.restore(state)
-        self._follower.settle(self._node, world, world.services.get(SkinTrails).of(self))
+        self._built.restore(state)
+        self._follower.settle(self.node, world, world.services.get(SkinTrails).of(self))
 
     def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
         return interpolate_particles(one, other, share)
 
-    def _build(self, settings: EmitterSettings, faces: UInt32 | None, world: World) -> None:
-        if self.emitter is None:
-            pool = world.services.get(ScratchPool)
-            self.emitter = Emitter(self._context, self._library, settings, faces=faces, pool=pool)
-            self._follower = SourceFollower()
-        elif self.emitter.faces is not faces:
-            self.emitter.rebuild(settings, faces)
-        else:
-            self.emitter.apply(settings, faces)
+    def release(self) -> None:
+        if hasattr(self, "world"):
+            self.world.services.get(SurfaceTables).forget(self)
+            self.world.services.get(SkinTrails).follow(self, None)
+        super().release()
+        self.emitter = None
+
+    @property
+    def _built(self) -> Emitter:
+        assert self.emitter is not None
+        return self.emitter
 
     def _slots(self, field: str) -> npt.NDArray[Any]:
         """A vector of every slot, shape (capacity, 3), NaN if dead."""
-        assert self.emitter is not None
-        out = np.full((self.emitter.settings.capacity, 3), np.nan, np.float32)
-        records = self.emitter.read()
+        out = np.full((self._built.settings.capacity, 3), np.nan, np.float32)
+        records = self._built.read()
         alive = np.flatnonzero(records["position"][:, 3] >= 0.0)
         out[alive] = records[field][alive, :3]
         return out
 
     def _birth_numbers(self) -> npt.NDArray[np.int64]:
         """Birth number of the particle in each slot, shape (capacity,), -1 if dead."""
-        assert self.emitter is not None
-        capacity = self.emitter.settings.capacity
+        capacity = self._built.settings.capacity
         out = np.full(capacity, -1, np.int64)
-        records = self.emitter.read()
+        records = self._built.read()
         alive = np.flatnonzero(records["position"][:, 3] >= 0.0)
         out[alive] = alive + capacity * records["velocity"][alive, 3].astype(np.int64)
         return out
 
     def _drawn(self, *shape: int) -> tuple[EmitterSettings, DrawnParticles, npt.NDArray[np.float32]]:
         """Settings, the drawn particles, and an array (capacity, *shape) of NaN."""
-        assert self.emitter is not None
-        settings, records = self.emitter.settings, self.emitter.read()
+        settings, records = self._built.settings, self._built.read()
         shown = shown_particles(settings, records["position"][:, 3].astype(float), records["velocity"][:, 3])
         return settings, shown, np.full((settings.capacity, *shape), np.nan, np.float32)
 
@@ -307,24 +296,3 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         colours = np.concatenate((light, values_at(settings.opacity_over_life, shown.share)), axis=1)
         out[: len(colours)] = np.where(shown.lives[:, None], colours, np.nan)
         return out
-
-    def _report(self, node: Node, world: World) -> None:
-        """Reports what is missing that the settings name, once until it was there again."""
-        settings = node.settings
-        assert isinstance(settings, EmitterSettings)
-        lines = [line for line in (missing_source(world.scene, world.characters, world.places, node),) if line]
-        character = world.characters.get(node.attachment.node)
-        if emits_from_surface(settings) and character is not None and not lines:
-            name = world.scene.node(node.attachment.node).name or node.attachment.node
-            missing = missing_density(character, name, settings)
-            lines += [f"{node.name or node.id}: {missing}"] if missing else []
-        self.problems += [line for line in lines if line not in self._reported]
-        self._reported = lines
-
-    def release(self) -> None:
-        if self._services is not None:
-            self._services.get(SurfaceTables).forget(self)
-            self._services.get(SkinTrails).follow(self, None)
-        if self.emitter is not None:
-            self.emitter.release()
-            self.emitter = None

@@ -12,11 +12,12 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.texture import Texture2D
 from sinew.sim.kinds.contract import NOTHING, Counts, Mark, View, World
 from sinew.sim.kinds.emitter.emitter import Emitter
-from sinew.sim.kinds.emitter.outline import emitter_outline
+from sinew.sim.kinds.emitter.handles import emitter_outline
 from sinew.sim.kinds.emitter.particles import GradientTexture, Particles
 from sinew.sim.kinds.emitter.settings import EmitterSettings, ParticleLook
-from sinew.sim.kinds.emitter.source import emits_from_surface, emitter_box, source_box
+from sinew.sim.kinds.emitter.source import emitter_box, source_box
 from sinew.sim.kinds.emitter.system import EmitterSystem
+from sinew.sim.memo import Memo
 from sinew.sim.render.items import Item
 from sinew.sim.render.overlay_pass import GuideLinesItem
 from sinew.sim.render.pick_pass import SELECTED_COLOUR
@@ -44,12 +45,13 @@ class EmitterView(View):
         self._system: EmitterSystem | None = None
         self._life = self.owns(GradientTexture(context))
         self._image: Texture2D | None = None
-        self._particles: tuple[tuple[object, ...], Particles] | None = None
+        self._particles = Memo[Particles]()
         self._guides: GuideLinesItem | None = None
         self._mark: Mark | None = None
         self._box: Bounds | None = None
 
-    def apply(self, node: Node, subject: EmitterSystem | None, world: World) -> None:
+    def apply(self, node: Node, subject: object, world: World) -> None:
+        assert isinstance(subject, EmitterSystem | None)
         self._node, self._system, self._world = node, subject, world
         self._guides = self._mark = self._box = None
         settings = self._emitter.settings if self._emitter is not None else self._settings
@@ -65,11 +67,13 @@ class EmitterView(View):
         particles: tuple[Item, ...] = ()
         emitter = self._emitter
         if emitter is not None:
-            key = (emitter, emitter.settings, self._image, self._node)
-            if self._particles is None or any(a is not b for a, b in zip(self._particles[0], key, strict=True)):
+            node, image = self._node, self._image
+
+            def make() -> Particles:
                 life = self._life.texture(emitter.settings)
-                self._particles = (key, Particles.of(self._node, emitter, life, self._image, self.reach))
-            particles = (self._particles[1],)
+                return Particles(node=node, emitter=emitter, life=life, image=image, reach=self.reach)
+
+            particles = (self._particles.get((emitter, emitter.settings, image, node), make),)
         if self._node.id not in display.overlay.selected_nodes:
             return particles
         if self._guides is None:
@@ -130,6 +134,6 @@ def emitter_bounds(characters: PosedCharacters, node: Node, world_from_source: F
 def _emitting(characters: PosedCharacters, node: Node) -> Character | None:
     """The character whose surface emits, if it is loaded."""
     assert isinstance(node.settings, EmitterSettings)
-    character = characters.get(node.attachment.node) if emits_from_surface(node.settings) else None
+    character = characters.get(node.attachment.node) if node.settings.is_on_surface else None
     assert character is None or isinstance(character, Character)
     return character

@@ -24,16 +24,16 @@ SMOOTHING = 0.5
 """Part of the way to their mean that edges go with a dab of full strength."""
 
 _FINE = 4
-"""Parts of a segment that are looked at for where a cut begins."""
+"""Samples per segment to find where a cut begins."""
 
 
 @dataclass(frozen=True, slots=True)
 class BrushStroke:
-    """A brush that went from one place of a picture to another.
+    """A brush that moved from one position of an image to another.
 
     Attributes:
-        camera, size: Of the picture, and its width and height [px].
-        start, end: Places from the top left [px].
+        camera, size: Of the image, and its width and height [px].
+        start, end: Positions from the top left [px].
         radius: Of the circle [px].
         strength: 0 to 1.
     """
@@ -46,7 +46,7 @@ class BrushStroke:
     strength: float
 
     def pixels(self, places: Float64) -> tuple[Float64, Float64, Float64]:
-        """Where places (..., 3) are in the picture [px] (..., 2), pixels of a metre there, depths [m]; 0 behind it."""
+        """Image positions [px] (..., 2) of points (..., 3), pixels per metre (0 behind the eye), and depths [m]."""
         right, up, back = (np.array(axis.to_tuple()) for axis in self.camera.rotation())
         from_eye = places - np.array(self.camera.position().to_tuple())
         depth = -(from_eye @ back)
@@ -56,21 +56,21 @@ class BrushStroke:
         return np.stack([x, y], axis=-1), scale, depth
 
     def distances(self, pixels: Float64) -> Float64:
-        """How far places of the picture (..., 2) are from the way of the brush [px]."""
+        """Distances of image positions (..., 2) from the path of the brush [px]."""
         start, way = np.array(self.start), np.subtract(self.end, self.start)
         along = np.clip((pixels - start) @ way / max(float(way @ way), 1e-12), 0.0, 1.0)
         found: Float64 = np.linalg.norm(pixels - start - along[..., None] * way, axis=-1)
         return found
 
     def faces(self, places: Float64, normals: Float64) -> npt.NDArray[np.bool_]:
-        """Whether places (N, 3) with normals (N, 3) turn towards the eye."""
+        """Whether points (N, 3) with normals (N, 3) face the camera."""
         back = np.array(self.camera.rotation()[2].to_tuple())
         to_eye = np.array(self.camera.position().to_tuple()) - places
         found: npt.NDArray[np.bool_] = np.sum(normals * (back if self.camera.orthographic else to_eye), axis=1) > 0.0
         return found
 
     def moved(self, scale: Float64) -> Float64:
-        """The way of the brush in the world [m] (..., 3), where a metre has `scale` pixels (...)."""
+        """Path of the brush in the world [m] (..., 3), where a metre has `scale` pixels (...)."""
         right, up, _ = (np.array(axis.to_tuple()) for axis in self.camera.rotation())
         dx, dy = np.subtract(self.end, self.start)
         way: Float64 = (dx * right - dy * up) / np.maximum(scale, 1e-9)[..., None]
@@ -88,7 +88,7 @@ class Occlusion:
     depths: npt.NDArray[np.float32]
 
     def hides(self, pixels: Float64, depths: Float64, slack: Float64) -> npt.NDArray[np.bool_]:
-        """Whether places (N, K, 2) at depths [m] (N, K) are farther behind it than the slack [m] (N, K)."""
+        """Whether image positions (N, K, 2) at depths [m] (N, K) are farther behind it than the slack [m] (N, K)."""
         height, width = self.depths.shape
         x = np.clip(pixels[..., 0], 0, width - 1).astype(np.intp)
         y = np.clip(pixels[..., 1], 0, height - 1).astype(np.intp)
@@ -98,21 +98,21 @@ class Occlusion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RootFrames:
-    """Where the roots are seen in the world: places (N, 3), and frames (N, 3, 3), those of mirror images mirrored."""
+    """Roots as shown, in the world: positions (N, 3) and frames (N, 3, 3); those of mirror images are mirrored."""
 
     places: Float64
     frames: Float64
 
     def knots(self, offsets: Float64, rows: Intp | slice = slice(None)) -> Float64:
-        """Places of knots at offsets (M, K, 3) in the frames of some roots [m]."""
+        """Positions of knots at offsets (M, K, 3) in the frames of some roots [m]."""
         found: Float64 = self.places[rows, None] + np.einsum("nxy,nky->nkx", self.frames[rows], offsets)
         return found
 
 
 def mirrored(groom: Groom, surface: RootSurface, seen: RootFrames, at: int) -> RootFrames:
-    """Mirror images in the plane x = 0 of the surface, as they would stand around one root that is seen.
+    """Mirror images in the plane x = 0 of the surface, placed relative to the shown root at index `at`.
 
-    The surface may have moved since it was at rest: what turned and moved the root at `at` counts for all.
+    The surface may have moved since it was at rest: the motion of that root counts for all.
     """
     placement = surface.world_from_model
     normal = np.linalg.inv(placement[:3, :3]).T[:, 0]
@@ -127,12 +127,12 @@ class BrushedGroom:
     """A groom under a brush.
 
     Args:
-        groom: As it was before.
+        groom: The groom before the edit.
         longest: Lengths that strands do not grow beyond [m], shape (N,).
         seen: Frames of the roots: the real ones first, then their mirror images.
 
     Attributes:
-        groom: As it is now.
+        groom: The edited groom.
     """
 
     def __init__(self, groom: Groom, longest: Float64, *seen: RootFrames) -> None:
@@ -142,7 +142,7 @@ class BrushedGroom:
         self.look(None, *seen)
 
     def look(self, cover: Occlusion | None, *seen: RootFrames) -> None:
-        """Roots are seen elsewhere now; without a cover those count as hidden whose skin turns away."""
+        """Takes moved roots; without an occlusion those are hidden whose skin faces away."""
         self._sights = [_ScreenStrands(one, cover) for one in seen]
 
     def comb(self, dab: BrushStroke) -> None:
@@ -199,7 +199,7 @@ class BrushedGroom:
     # --- parts ----------------------------------------------------------------------------------------
 
     def _under(self, dab: BrushStroke, sight: "_ScreenStrands") -> tuple[Intp, Float64, Float64]:
-        """Rows of the strands under the brush, shares of their knots (M, K), and pixels of a metre there (M, K)."""
+        """Rows of the strands under the brush, shares of their knots (M, K), and pixels per metre there (M, K)."""
         pixels, scale = sight.pixels(dab, self._offsets)
         low, high = np.minimum(dab.start, dab.end) - dab.radius, np.maximum(dab.start, dab.end) + dab.radius
         near = np.flatnonzero((sight.low <= high).all(axis=1) & (sight.high >= low).all(axis=1))
@@ -228,9 +228,9 @@ class BrushedGroom:
         found = np.where(at > 0, exact, 0.0) / (n * _FINE)
         return np.where(inside.any(axis=1), found, 1.0)
 
-    def _shape(self, rows: Intp, wanted: Float64) -> None:
+    def _shape(self, rows: Intp, targets: Float64) -> None:
         lengths = self.groom.lengths[rows]
-        self._take(rows, chained(wanted, self.groom.edges[rows], lengths / self.groom.segments), lengths)
+        self._take(rows, chained(targets, self.groom.edges[rows], lengths / self.groom.segments), lengths)
 
     def _take(self, rows: Intp, edges: Float64, lengths: Float64) -> None:
         self.groom.edges[rows], self.groom.lengths[rows] = edges, lengths
@@ -240,11 +240,11 @@ class BrushedGroom:
 
 
 class _ScreenStrands:
-    """Where strands are in the picture, as long as neither they nor the camera move.
+    """Strands on the screen, as long as neither they nor the camera move.
 
     Attributes:
         low, high: Corners of the box around each strand [px], shape (N, 2).
-        hidden: Whether knots are behind what covers them, shape (N, K).
+        hidden: Whether knots are occluded, shape (N, K).
     """
 
     def __init__(self, seen: RootFrames, cover: Occlusion | None) -> None:
@@ -252,7 +252,7 @@ class _ScreenStrands:
         self._key: tuple[object, ...] = ()
 
     def pixels(self, dab: BrushStroke, offsets: Float64) -> tuple[Float64, Float64]:
-        """Places of the knots [px] (N, K, 2), and pixels of a metre there (N, K)."""
+        """Image positions of the knots [px] (N, K, 2), and pixels per metre there (N, K)."""
         if self._key != (dab.camera, dab.size):
             self._key, self._dab = (dab.camera, dab.size), dab
             self._away = ~dab.faces(self.seen.places, self.seen.frames[:, :, 2])

@@ -1,17 +1,145 @@
-"""Generates strands on a worker thread and uploads them in small steps."""
+"""Finds the surface of some hair, generates its strands on a worker thread and uploads them in small steps."""
 
 import functools
+from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
+import numpy.typing as npt
+
+from sinew.sim.assets.strands import StrandSet
+from sinew.sim.characters.character import Character
+from sinew.sim.characters.playing import texture_origin_bottom, up_axis
+from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.task import Task
 from sinew.sim.kinds.background import Background, Pause, unpaused
-from sinew.sim.kinds.hair.growth import Growth, GrowthSurface, growth_on_ellipsoid, growth_on_model
+from sinew.sim.kinds.contract import Services, World
+from sinew.sim.kinds.hair.growth import (
+    Growth,
+    GrowthSurface,
+    SurfaceMaps,
+    channel_of,
+    coverage_of,
+    growth_on_ellipsoid,
+    growth_on_model,
+)
 from sinew.sim.kinds.hair.imported import growth_from_file
 from sinew.sim.kinds.hair.records import GeneratedStrands, StrandBuffers, packed_strands, upload_strands
-from sinew.sim.kinds.hair.settings import HairForm, HairSettings, HairSource
+from sinew.sim.kinds.hair.settings import MAPPED, ON_SKIN, HairForm, HairSettings, HairSource, ImageChannel, Region
 from sinew.sim.kinds.hair.shaping import edited
-from sinew.sim.kinds.hair.surface_coverage import coverage_of
+from sinew.sim.memo import Memo
+from sinew.sim.scene.scene import Node
+from sinew.sim.skin.surface_table import SurfaceTables, TableKey
+
+Pixels = npt.NDArray[np.uint8]
+
+
+class GrowthSurfaces:
+    """Finds the surface for one node; tables and images keep their identity until they change."""
+
+    def __init__(self) -> None:
+        self._channel = Memo[Pixels]()
+
+    def find(
+        self,
+        node: Node,
+        world: World,
+        character: Character | None,
+        strands: StrandSet | None,
+        images: Mapping[str, Pixels],
+    ) -> GrowthSurface | None:
+        """The surface; None while a file or a character is missing.
+
+        Args:
+            character: The character that the node is attached to.
+            strands: Strands of its file.
+            images: Maps by quantity.
+
+        Raises:
+            SettingsError: If the density is 0 everywhere.
+        """
+        settings, carrier, ground = node.settings, world.scene.by_id.get(node.attachment.node), None
+        assert isinstance(settings, HairSettings)
+        try:
+            if settings.source is HairSource.FILE:
+                ground = _of_file(node, world, character, strands)
+            elif settings.source is HairSource.ELLIPSOID:
+                ground = GrowthSurface(world.places.world_from_node(node))
+            elif character is not None and carrier is not None and character.model.mesh.vertex_count:
+                assert isinstance(carrier.settings, ModelSettings)
+                bottom_up = texture_origin_bottom(carrier.settings, character.model)
+                up = up_axis(carrier.settings, character.model) if settings.region is Region.SCALP else ""
+                ground = self._of_skin(settings, world, character, SurfaceMaps(images, bottom_up), up)
+        finally:
+            if ground is None or ground.table is None:
+                self.forget(world.services)
+        return ground
+
+    def forget(self, services: Services) -> None:
+        services.get(SurfaceTables).forget(self)
+
+    def _of_skin(
+        self, settings: HairSettings, world: World, character: Character, maps: SurfaceMaps, scalp_up: str
+    ) -> GrowthSurface:
+        """The skin of a model; only its scalp if its up axis is given."""
+        pixels, channel = maps.images.get("density"), settings.density_channel
+        if pixels is not None and channel is not ImageChannel.BRIGHTNESS:
+            pixels = self._channel.get((pixels, channel), functools.partial(channel_of, pixels, channel))
+        key = TableKey(
+            character.model,
+            settings.source is HairSource.VERTICES,
+            settings.density_bone,
+            pixels,
+            maps.is_bottom_up,
+            settings.density_section,
+            scalp_up,
+        )
+        table = world.services.get(SurfaceTables).table(self, key)
+        return GrowthSurface(character.world_from_model, character.model, table, maps)
+
+
+def _of_file(node: Node, world: World, character: Character | None, strands: StrandSet | None) -> GrowthSurface | None:
+    """The skin that strands of a file are bound to, or their node if it is attached to a bone; None without a file."""
+    if strands is None:
+        return None
+    placement = world.places.world_from_node(node)
+    if character is None or node.attachment.bone or not character.model.mesh.triangle_count:
+        return GrowthSurface(placement, strands=strands, world_from_file=placement)
+    return GrowthSurface(character.world_from_model, character.model, strands=strands, world_from_file=placement)
+
+
+def missing(node: Node, world: World, character: Character | None) -> str:
+    """What the hair is missing, one line; "" for nothing, or while a file is being read."""
+    settings, label, carrier = node.settings, node.name or node.id, world.scene.by_id.get(node.attachment.node)
+    assert isinstance(settings, HairSettings)
+    if settings.source not in ON_SKIN:
+        return world.places.missing(node)
+    if carrier is None or not carrier.settings.is_character:
+        return f"{label}: the model that it grows on is not in the scene; nothing grows"
+    if character is None:
+        return ""
+    name, mesh = carrier.name or carrier.id, character.model.mesh
+    if not (mesh.vertex_count if settings.source is HairSource.VERTICES else mesh.triangle_count):
+        return f"{label}: {name} has no surface to grow on; nothing grows"
+    skeleton = character.model.skeleton
+    for what in (*MAPPED, "colour"):
+        bone, end = getattr(settings, f"{what}_bone"), _WITHOUT[what]
+        if bone and (skeleton is None or bone not in skeleton.names):
+            return f"{label}: {name} has no bone {bone!r} to say {end}"
+    if settings.density_section and settings.density_section not in [part.name for part in mesh.sections]:
+        return f"{label}: {name} has no section {settings.density_section!r}; it grows everywhere"
+    return ""
+
+
+_WITHOUT = {
+    "density": "where it grows; it grows everywhere",
+    "length": "how long it is; it is as long everywhere",
+    "curl": "how it curls; it curls alike everywhere",
+    "clump": "how it clumps; it clumps alike everywhere",
+    "noise": "how it waves; it waves alike everywhere",
+    "colour": "where it is dyed; it is dyed nowhere",
+}
 
 
 def grown(

@@ -15,10 +15,9 @@ from sinew.sim.gl.program import Program
 from sinew.sim.gl.state import PipelineState
 from sinew.sim.gl.task import Task
 from sinew.sim.gl.texture import Texture2D
-from sinew.sim.kinds.hair.drawn import DrawnStrands
+from sinew.sim.kinds.hair.drawn import DrawnStrands, Shells
 from sinew.sim.kinds.hair.records import CHILD, strand_record
 from sinew.sim.kinds.hair.settings import HairDisplay, HairLook, HairSettings
-from sinew.sim.kinds.hair.shells import Shells
 from sinew.sim.maths.ramps import Ramp, ramp_colours
 from sinew.sim.owner import Owner
 from sinew.sim.render.frame import SHADOW_SIZE
@@ -139,10 +138,28 @@ _FORMS: dict[str, dict[str, bool]] = {
 }  # fmt: skip
 
 
+def has_curls(settings: HairSettings) -> bool:
+    return settings.show is HairDisplay.HAIR and settings.curl_radius > 0.0
+
+
+def roughness_of(settings: HairSettings) -> float:
+    """Roughness including the directions of the curls, which are not lit individually."""
+    if not has_curls(settings):
+        return settings.roughness
+    leaning = math.sin(math.atan(settings.curl_radius * TWO_PI * settings.curl_turns))
+    return min(math.sqrt(math.hypot(settings.roughness**2, math.sqrt(0.5) * leaning)), 1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class HairTarget:
-    """A projection, the world box of the hair [m], and the length of the strands [m]."""
+    """Hair in a projection: how wide, how detailed and how many its strands are drawn.
 
+    Attributes:
+        box: World box of the hair [m].
+        length: Length of the strands [m].
+    """
+
+    settings: HairSettings
     projection: Projection
     box: Bounds
     length: float
@@ -157,68 +174,47 @@ class HairTarget:
         """Length of the nearest strands [px]."""
         return self.projection.pixels(self.length, self.near)
 
+    @property
+    def radii(self) -> tuple[float, float]:
+        """Radii at root and tip as drawn [m]; guides do not taper."""
+        root, tip = self.settings.root_radius, self.settings.tip_radius
+        return root, tip if self.settings.show is HairDisplay.HAIR else root
 
-def seer_of(clip: glm.dmat4) -> glm.dvec4:
-    """The eye of a projection: its position [m] and 1, or the direction of parallel rays and 0."""
-    seer = glm.inverse(clip) * glm.dvec4(0.0, 0.0, 1.0, 0.0)
-    return seer / seer.w if abs(seer.w) > 1e-12 else glm.dvec4(glm.normalize(seer.xyz), 0.0)
+    @property
+    def radius_pixels(self) -> float:
+        """Largest radius of the nearest strands [px]."""
+        return self.projection.pixels(max(self.settings.root_radius, self.settings.tip_radius), self.near)
 
+    @property
+    def eye(self) -> glm.dvec4:
+        """The eye of the projection: its position [m] and 1, or the direction of parallel rays and 0."""
+        eye = glm.inverse(self.projection.clip_from_world) * glm.dvec4(0.0, 0.0, 1.0, 0.0)
+        return eye / eye.w if abs(eye.w) > 1e-12 else glm.dvec4(glm.normalize(eye.xyz), 0.0)
 
-def radii_of(settings: HairSettings) -> tuple[float, float]:
-    """Radii at root and tip as drawn [m]; guides do not taper."""
-    return settings.root_radius, settings.tip_radius if settings.show is HairDisplay.HAIR else settings.root_radius
+    def lod_scale(self, stride: int) -> float:
+        """Factor of the width of strands in a draft, where each stands for `stride` strands; bounded to avoid blobs."""
+        return min(float(stride), max(LARGEST_SCALE, 3.0 * LEAST_RADIUS / max(self.radius_pixels, 1e-9)))
 
+    def count(self, instances: int, stride: int, *, covers: bool = True, least: float = LEAST_RADIUS) -> int:
+        """Number of strands to draw out of `instances`.
 
-def pixels_of(settings: HairSettings, sheet: HairTarget) -> float:
-    """Largest radius of the nearest strands [px]."""
-    return sheet.projection.pixels(max(settings.root_radius, settings.tip_radius), sheet.near)
+        Strands thinner than `least` [px] are drawn that wide, and as many fewer with `covers`.  Absurdly wide strands
+        are limited to `LAYERS_MAX` layers over the box of the hair.
+        """
+        scale = self.lod_scale(stride)
+        wide = self.radius_pixels * scale
+        count = math.ceil(instances * min(wide / least, 1.0)) if covers else instances
+        x, y, z = (self.box.hi - self.box.lo).tolist()
+        area = self.length * sum(self.radii) * scale
+        return min(count, math.ceil(LAYERS_MAX * 2.0 * (x * y + y * z + z * x) / area)) if area > 0.0 else count
 
-
-def lod_scale_of(settings: HairSettings, sheet: HairTarget, stride: int) -> float:
-    """Factor of the width of strands in a draft, where each stands for `stride` strands; bounded to avoid blobs."""
-    return min(float(stride), max(LARGEST_SCALE, 3.0 * LEAST_RADIUS / max(pixels_of(settings, sheet), 1e-9)))
-
-
-def shown_of(
-    settings: HairSettings,
-    sheet: HairTarget,
-    instances: int,
-    stride: int,
-    *,
-    covers: bool = True,
-    least: float = LEAST_RADIUS,
-) -> int:
-    """Number of strands to draw out of `instances`.
-
-    Strands thinner than `least` [px] are drawn that wide, and as many fewer with `covers`.  Absurdly wide strands are
-    limited to `LAYERS_MAX` layers over the box of the hair.
-    """
-    scale = lod_scale_of(settings, sheet, stride)
-    wide = pixels_of(settings, sheet) * scale
-    count = math.ceil(instances * min(wide / least, 1.0)) if covers else instances
-    x, y, z = (sheet.box.hi - sheet.box.lo).tolist()
-    area = sheet.length * sum(radii_of(settings)) * scale
-    return min(count, math.ceil(LAYERS_MAX * 2.0 * (x * y + y * z + z * x) / area)) if area > 0.0 else count
-
-
-def curls(settings: HairSettings) -> bool:
-    return settings.show is HairDisplay.HAIR and settings.curl_radius > 0.0
-
-
-def roughness_of(settings: HairSettings) -> float:
-    """Roughness including the directions of the curls, which are not lit individually."""
-    if not curls(settings):
-        return settings.roughness
-    leaning = math.sin(math.atan(settings.curl_radius * TWO_PI * settings.curl_turns))
-    return min(math.sqrt(math.hypot(settings.roughness**2, math.sqrt(0.5) * leaning)), 1.0)
-
-
-def rows_of(settings: HairSettings, sheet: HairTarget, stride: int) -> int:
-    """Rows of a ribbon, by the length of its segments on the screen."""
-    pixels = sheet.pixels / settings.segments / min(stride, DRAFT_ROWS)
-    curled = min(settings.curl_turns * sheet.length * TURN_ROWS / settings.segments, pixels / CURL_PIXELS)
-    finest = max(min(pixels / ROW_PIXELS, ROWS_MAX), curled if curls(settings) else 0.0, 1.0)
-    return round(finest) * settings.segments + 1
+    def rows(self, stride: int) -> int:
+        """Rows of a ribbon, by the length of its segments on the screen."""
+        settings = self.settings
+        pixels = self.pixels / settings.segments / min(stride, DRAFT_ROWS)
+        curled = min(settings.curl_turns * self.length * TURN_ROWS / settings.segments, pixels / CURL_PIXELS)
+        finest = max(min(pixels / ROW_PIXELS, ROWS_MAX), curled if has_curls(settings) else 0.0, 1.0)
+        return round(finest) * settings.segments + 1
 
 
 class HairPasses(Owner):
@@ -234,7 +230,7 @@ class HairPasses(Owner):
 
     def program(self, settings: HairSettings, kind: str, form: str = "RIBBONS") -> Program:
         """The program of a key of `_KINDS` for a key of `_FORMS`."""
-        key = (settings.knots, kind, form, "SHELL" not in _FORMS[form] and curls(settings))
+        key = (settings.knots, kind, form, "SHELL" not in _FORMS[form] and has_curls(settings))
         if key not in self._programs:
             defines = {"KNOTS": settings.knots, **_KINDS[kind], **_FORMS[form], "CURLS": key[-1]}
             vertices = "hair/shell.vert" if "SHELL" in _FORMS[form] else "hair/ribbon.vert"
@@ -253,12 +249,11 @@ class HairPasses(Owner):
             )
         return self._shades[key]
 
-    def strands(
+    def draw_strands(
         self,
         program: Program,
         drawn: DrawnStrands,
-        settings: HairSettings,
-        sheet: HairTarget,
+        target: HairTarget,
         part: DrawChunk,
         *,
         form: str = "RIBBONS",
@@ -272,40 +267,36 @@ class HairPasses(Owner):
             reach: Fractions of the length between which the strands are drawn.
             covers: Whether to draw fewer, wider strands with the same coverage if they are thinner than `least` [px].
         """
-        projection, instances = sheet.projection, -(-drawn.count // part.stride)
-        count = min(
-            part.count, shown_of(settings, sheet, instances, part.stride, covers=covers, least=least) - part.first
-        )
+        settings, projection, instances = target.settings, target.projection, -(-drawn.count // part.stride)
+        count = min(part.count, target.count(instances, part.stride, covers=covers, least=least) - part.first)
         if count <= 0:
             return
         drawn.need(part.first + count)
-        rows = rows_of(settings, sheet, part.stride) if form != "SPRINGS" else settings.knots
+        rows = target.rows(part.stride) if form != "SPRINGS" else settings.knots
         program["u_strands"], program["u_clip_from_world"] = drawn.texels, projection.clip_from_world
         program["u_viewport"], program["u_scale"] = projection.viewport, projection.scale[1]
-        program["u_width"] = (*radii_of(settings), lod_scale_of(settings, sheet, part.stride), least)
+        program["u_width"] = (*target.radii, target.lod_scale(part.stride), least)
         cuts = [end for end in reach if 0.0 < end < 1.0]
         program["u_reach"] = (*reach, 0.5 * min((min(end, 1.0 - end) for end in cuts), default=0.0))
         program["u_first"], program["u_rows"] = part.first, rows
         program["u_count"] = instances if covers else EVERY
-        if curls(settings):
+        if has_curls(settings):
             program["u_curl"] = (settings.curl_radius, TWO_PI * settings.curl_turns, 0.3 * (1.0 - settings.clump))
-            program.set_if_active("u_seer", seer_of(projection.clip_from_world))
+            program.set_if_active("u_eye", target.eye)
         if form == "RIBBONS":
             self._library.no_vertices.draw(program, "triangle_strip", count=2 * rows, instances=count)
         else:
             self._library.no_vertices.draw(program, "line_strip", count=rows, instances=count)
 
-    def shells(
-        self, program: Program, shells: Shells, settings: HairSettings, sheet: HairTarget, part: DrawChunk | None
-    ) -> None:
+    def draw_shells(self, program: Program, shells: Shells, target: HairTarget, part: DrawChunk | None) -> None:
         """Draws copies of the skin, or the undercoat for None."""
         shells.strands.need(shells.strands.count)
-        projection = sheet.projection
+        projection = target.projection
         program["u_strands"], program["u_clip_from_world"] = shells.strands.texels, projection.clip_from_world
         program.set_if_active("u_viewport", projection.viewport)
         program.set_if_active("u_pixel", 1.0 / projection.pixels(1.0, 1.0))
-        program["u_seer"] = seer_of(projection.clip_from_world)
+        program["u_eye"] = target.eye
         if part is None:
-            shells.draw_undercoat(program, settings)
+            shells.draw_undercoat(program, target.settings)
         else:
-            shells.draw(program, settings, sheet.pixels, part)
+            shells.draw(program, target.settings, target.pixels, part)

@@ -28,147 +28,117 @@ HOVERED, CHOSEN = (1.00, 0.90, 0.55), (0.35, 0.80, 1.00)
 MOST = 16
 """Maximum number of highlighted guides."""
 
+SPAN = 0.25
+"""Distance at the upper end of the ramp, as a fraction of the length of the hair."""
+
 KNOT = record("HairKnot", position=(4, "f4"))
+_COLOURED = np.dtype([("position", "<f4", (3,)), ("scalar", "<f4")])
 
 
-class GuideTrace(Owner):
-    """The points of one guide as vertices."""
+def distance_span(settings: HairSettings) -> float:
+    """Distance at the upper end of the ramp [m]."""
+    return SPAN * settings.length
 
-    def __init__(self, context: Context, library: ShaderLibrary, knots: int) -> None:
-        self.knots = knots
-        self._buffer = self.owns(Buffer(context, KNOT.zeros(padded_count(knots)), usage="copy", label="guide"))
-        self._kernel = Kernel(library, "hair/trace.glsl", KNOT, defines={"KNOTS": knots})
-        self.points = self.owns(VertexArray(context, [Stream(self._buffer)], label="guide"))
 
-    def follow(self, strands: Strands, guide: int) -> None:
-        uniforms = {"u_state": strands.shown_state, "u_roots": strands.roots, "u_guide": guide}
-        self._kernel.run(None, self._buffer, padded_count(self.knots), **uniforms)
+class GuidePoints(Owner):
+    """Points of some guides in the world, as vertices.
+
+    Attributes:
+        shape: Numbers of guides and of points per guide.
+    """
+
+    def __init__(
+        self, context: Context, library: ShaderLibrary, guides: int, knots: int, *, is_compared: bool = False
+    ) -> None:
+        self.shape = (guides, knots)
+        self._count = padded_count(guides * knots)
+        self._buffer = self.owns(Buffer(context, KNOT.zeros(self._count), usage="copy", label="guides"))
+        defines = {"KNOTS": knots, "DISTANCE": is_compared}
+        self._kernel = Kernel(library, "hair/trace.glsl", KNOT, defines=defines, records=self._count)
+        first = (np.arange(guides)[:, None] * knots + np.arange(knots - 1)).astype(np.uint32)
+        indices = self.owns(Buffer(context, np.stack([first, first + 1], axis=-1).ravel(), label="guides"))
+        streams = [Stream(self._buffer, dtype=_COLOURED if is_compared else KNOT.dtype)]
+        self.points = self.owns(VertexArray(context, streams, label="guides"))
+        self.lines = self.owns(VertexArray(context, streams, indices=indices, label="guides"))
+
+    def update(self, strands: Strands, first: int, compared: ComparisonSolver | None = None) -> None:
+        """Takes the points of the guides from number `first` on, and their distances to another solver."""
+        uniforms: dict[str, object] = {"u_state": strands.shown_state, "u_roots": strands.roots, "u_guide": first}
+        if compared is not None:
+            uniforms["u_other"] = compared.strands.state.texture
+        self._kernel.run(None, self._buffer, self._count, **uniforms)
+
+    def read(self) -> npt.NDArray[np.float32]:
+        """Positions [m] and distances [m], shape (G, K, 4); waits for the GPU."""
+        guides, knots = self.shape
+        values: npt.NDArray[np.float32] = self._buffer.read(np.float32)[: guides * knots * 4]
+        return values.reshape(guides, knots, 4)
 
 
 @dataclass(eq=False, kw_only=True)
-class GuideLine(LinesItem):
-    """A guide, updated when it is drawn."""
+class GuideLines(LinesItem):
+    """Guides from number `guide` on, updated when they are drawn."""
 
     stages: tuple[Stage, ...] = ("detail",)
-    strip: bool = True
-    on_top: bool = True
-    trace: GuideTrace
+    points: GuidePoints
     strands: Strands
-    guide: int
+    guide: int = 0
+    compared: ComparisonSolver | None = None
 
     def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:
-        self.trace.follow(self.strands, self.guide)
+        self.points.update(self.strands, self.guide, self.compared)
         LinesItem.draw(self, stage, ctx, part)
 
 
 class GuideHighlights(Owner):
-    """Highlights of the guides of one node."""
+    """Lines of the guides of one node."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
-        self._traces: list[GuideTrace] = []
+        self._highlighted: list[GuidePoints] = []
+        self._compared: GuidePoints | None = None
 
     def items(self, node: Node, strands: Strands, overlay: Overlay) -> list[Item]:
         """Lines of the selected guides and of the one under the mouse, with a ring around its point."""
         knots, hovered = strands.settings.knots, overlay.hovered_particle
         guides = [particle // knots for particle in overlay.particles.get(node.id, ())][:MOST]
-        if not guides and (hovered is None or hovered.node != node.id):
-            return []
-        marked = [(guide, CHOSEN, -1) for guide in dict.fromkeys(guides)]
+        highlights = [(guide, CHOSEN, -1) for guide in dict.fromkeys(guides)]
         if hovered is not None and hovered.node == node.id:
-            marked.append((*divmod(hovered.particle, knots)[:1], HOVERED, hovered.particle % knots))
-        found: list[Item] = []
-        for index, (guide, colour, knot) in enumerate(marked):
-            if guide < strands.growth.guides.count:
-                trace = self._trace(index, knots)
-                found.append(
-                    GuideLine(
-                        node=node, vertices=trace.points, colour=colour, width=2.0, count=knots, trace=trace,
-                        strands=strands, guide=guide,
-                    )
+            highlights.append((hovered.particle // knots, HOVERED, hovered.particle % knots))
+        items: list[Item] = []
+        for index, (guide, colour, knot) in enumerate(highlights):
+            if guide >= strands.growth.guides.count:
+                continue
+            guide_points = self._points_of(index, knots)
+            vertices = guide_points.points
+            line = GuideLines(
+                node=node, vertices=vertices, strip=True, colour=colour, width=2.0, on_top=True, count=knots,
+                points=guide_points, strands=strands, guide=guide,
+            )  # fmt: skip
+            items.append(line)
+            if knot >= 0:
+                ring = PointsItem(
+                    node=node, stages=("detail",), vertices=vertices, colour=colour, size=15.0, is_ring=True,
+                    on_top=True, first=knot, count=1,
                 )  # fmt: skip
-                if knot >= 0:
-                    found.append(
-                        PointsItem(
-                            node=node, stages=("detail",), vertices=trace.points, colour=colour, size=15.0,
-                            is_ring=True, on_top=True, first=knot, count=1,
-                        )
-                    )  # fmt: skip
-        return found
+                items.append(ring)
+        return items
 
-    def _trace(self, index: int, knots: int) -> GuideTrace:
-        if self._traces and self._traces[0].knots != knots:
-            self.disown(*self._traces)
-            self._traces.clear()
-        while len(self._traces) <= index:
-            self._traces.append(self.owns(GuideTrace(self._context, self._library, knots)))
-        return self._traces[index]
-
-
-SPAN = 0.25
-"""Distance at the upper end of the ramp, as a fraction of the length of the hair."""
-
-_COLOURED = np.dtype([("position", "<f4", (3,)), ("scalar", "<f4")])
-
-
-def heat_span(settings: HairSettings) -> float:
-    """Distance at the upper end of the ramp [m]."""
-    return SPAN * settings.length
-
-
-class DistancePoints(Owner):
-    """Segments of all guides, with a distance at each point."""
-
-    def __init__(self, context: Context, library: ShaderLibrary, guides: int, knots: int) -> None:
-        self.shape = (guides, knots)
-        self._count = padded_count(guides * knots)
-        self._buffer = self.owns(Buffer(context, KNOT.zeros(self._count), usage="copy", label="hair distance"))
-        first = (np.arange(guides)[:, None] * knots + np.arange(knots - 1)).astype(np.uint32)
-        indices = self.owns(Buffer(context, np.stack([first, first + 1], axis=-1).ravel(), label="hair distance"))
-        self._kernel = Kernel(
-            library, "hair/trace.glsl", KNOT, defines={"KNOTS": knots, "HEAT": True}, records=self._count
-        )
-        streams = [Stream(self._buffer, dtype=_COLOURED)]
-        self.lines = self.owns(VertexArray(context, streams, indices=indices, label="hair distance"))
-
-    def follow(self, strands: Strands, rival: ComparisonSolver) -> None:
-        uniforms = {"u_state": strands.shown_state, "u_roots": strands.roots, "u_guide": 0}
-        self._kernel.run(None, self._buffer, self._count, u_other=rival.strands.state.texture, **uniforms)
-
-    def read(self) -> npt.NDArray[np.float32]:
-        """Positions [m] and distances [m], shape (G, K, 4); waits for the GPU."""
-        guides, knots = self.shape
-        found: npt.NDArray[np.float32] = self._buffer.read(np.float32)[: guides * knots * 4].reshape(guides, knots, 4)
-        return found
-
-
-@dataclass(eq=False, kw_only=True)
-class DistanceLines(LinesItem):
-    """All guides, updated when they are drawn."""
-
-    stages: tuple[Stage, ...] = ("detail",)
-    knots: DistancePoints
-    strands: Strands
-    rival: ComparisonSolver
-
-    def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:
-        self.knots.follow(self.strands, self.rival)
-        LinesItem.draw(self, stage, ctx, part)
-
-
-class DistanceView(Owner):
-    """Draws the distance between two solvers, for one node."""
-
-    def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._context, self._library = context, library
-        self._knots: DistancePoints | None = None
-
-    def item(self, node: Node, strands: Strands, rival: ComparisonSolver) -> DistanceLines:
+    def distances(self, node: Node, strands: Strands, compared: ComparisonSolver) -> GuideLines:
+        """All guides, coloured by their distance to another solver."""
         shape = (strands.growth.guides.count, strands.settings.knots)
-        if self._knots is None or self._knots.shape != shape:
-            self.disown(self._knots)
-            self._knots = self.owns(DistancePoints(self._context, self._library, *shape))
-        return DistanceLines(
-            node=node, vertices=self._knots.lines, width=1.5, scalar_scale=1.0 / heat_span(strands.settings),
-            knots=self._knots, strands=strands, rival=rival,
+        if self._compared is None or self._compared.shape != shape:
+            self.disown(self._compared)
+            self._compared = self.owns(GuidePoints(self._context, self._library, *shape, is_compared=True))
+        return GuideLines(
+            node=node, vertices=self._compared.lines, width=1.5, scalar_scale=1.0 / distance_span(strands.settings),
+            points=self._compared, strands=strands, compared=compared,
         )  # fmt: skip
+
+    def _points_of(self, index: int, knots: int) -> GuidePoints:
+        if self._highlighted and self._highlighted[0].shape[1] != knots:
+            self.disown(*self._highlighted)
+            self._highlighted.clear()
+        while len(self._highlighted) <= index:
+            self._highlighted.append(self.owns(GuidePoints(self._context, self._library, 1, knots)))
+        return self._highlighted[index]

@@ -2,6 +2,7 @@
 
 import dataclasses
 import functools
+from collections.abc import Collection
 from pathlib import Path
 
 import msgspec
@@ -54,7 +55,6 @@ _SURFACE = frozenset(record.name for record in params_of(HairSettings) if record
 _ROD = frozenset(("bending_length", "carried", "hold", "hold_fade", "damping"))
 _SPRINGS = frozenset(("spring_stiffness", "knot_mass", "knot_drag", "head_stiffness"))
 _LAYERS = frozenset(("fur_stiffness", "fur_damping"))
-_OF_SOLVER = {HairSolver.ROD: _ROD, HairSolver.SPRINGS: _SPRINGS, HairSolver.LAYERS: _LAYERS}
 
 
 def new_hair(preset: str, place: AddPlace) -> Node:
@@ -120,35 +120,29 @@ def idle(node: Node) -> frozenset[str]:
     """Rows of other sources, solvers and looks."""
     settings = node.settings
     assert isinstance(settings, HairSettings)
-    hidden: frozenset[str] = frozenset()
-    if settings.source is not HairSource.ELLIPSOID:
-        hidden |= {"radii", "head_stiffness"}
-    if settings.source not in ON_SKIN:
-        hidden |= _SURFACE | {"density_section", "region"}
-    hidden |= _GROOM | {"guides"} if settings.source is HairSource.FILE else _FILE
-    hidden |= {f"{what}_channel" for what in MAPPED if not getattr(settings, f"{what}_texture")}
-    if settings.part_strength == 0.0:
-        hidden |= _PART
-    if not settings.colour_bone:
-        hidden |= {"dye_colour"}
-    hidden |= (_ROD | _SPRINGS | _LAYERS) - _OF_SOLVER[settings.solver]
-    if settings.solver is HairSolver.SPRINGS:
-        hidden |= {"drag"}
-    if settings.hold == 0.0:
-        hidden |= {"hold_fade"}
-    if settings.turbulence == 0.0:
-        hidden |= {"turbulence_scale", "turbulence_seed"}
-    if not settings.collide:
-        hidden |= {"clearance", "friction"}
-    if settings.curl_radius == 0.0:
-        hidden |= {"curl_turns"}
-    if settings.form in (HairForm.RIBBONS, HairForm.LINES):
-        hidden |= {"shells"}
-    if settings.form in (HairForm.LINES, HairForm.SHELLS):
-        hidden |= {"soft_tips"}
-    if settings.children == 0:
-        hidden |= {"clump"}
-    return hidden | {"roughness", "tilt"} if settings.look is HairLook.KAJIYA else hidden
+    is_file, solver = settings.source is HairSource.FILE, settings.solver
+    unused: dict[Collection[str], bool] = {
+        ("radii", "head_stiffness"): settings.source is not HairSource.ELLIPSOID,
+        _SURFACE | {"density_section", "region"}: settings.source not in ON_SKIN,
+        _GROOM | {"guides"}: is_file,
+        _FILE: not is_file,
+        _PART: settings.part_strength == 0.0,
+        ("dye_colour",): not settings.colour_bone,
+        _ROD: solver is not HairSolver.ROD,
+        _SPRINGS: solver is not HairSolver.SPRINGS,
+        _LAYERS: solver is not HairSolver.LAYERS,
+        ("drag",): solver is HairSolver.SPRINGS,
+        ("hold_fade",): settings.hold == 0.0,
+        ("turbulence_scale", "turbulence_seed"): settings.turbulence == 0.0,
+        ("clearance", "friction"): not settings.collide,
+        ("curl_turns",): settings.curl_radius == 0.0,
+        ("shells",): settings.form in (HairForm.RIBBONS, HairForm.LINES),
+        ("soft_tips",): settings.form in (HairForm.LINES, HairForm.SHELLS),
+        ("clump",): settings.children == 0,
+        ("roughness", "tilt"): settings.look is HairLook.KAJIYA,
+        **{(f"{what}_channel",): not getattr(settings, f"{what}_texture") for what in MAPPED},
+    }
+    return frozenset(name for names, is_unused in unused.items() if is_unused for name in names)
 
 
 def files_of(settings: Settings) -> tuple[FileUse, ...]:

@@ -14,10 +14,9 @@ from sinew.sim.gl.record import Record, record
 from sinew.sim.gl.task import Task
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.kinds.hair.groom import Groom, rest_texels
-from sinew.sim.kinds.hair.growth import Children, Growth
+from sinew.sim.kinds.hair.growth import Children, Growth, SurfaceCoverage
 from sinew.sim.kinds.hair.roots import Roots, RootSurface
 from sinew.sim.kinds.hair.settings import HairSettings
-from sinew.sim.kinds.hair.surface_coverage import SurfaceCoverage
 
 ROOT = record("HairRoot", start=(4, "f4"), turn_start=(4, "f4"), end=(4, "f4"), turn_end=(4, "f4"))
 """Position, length of a segment [m] | rotation | position at the end of the step, 0 | rotation; see hair/root.glsl."""

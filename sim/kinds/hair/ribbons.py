@@ -10,7 +10,7 @@ from sinew.sim.gl.program import Program
 from sinew.sim.gl.state import PipelineState
 from sinew.sim.gl.task import Task
 from sinew.sim.gl.transform_feedback import padded_count
-from sinew.sim.kinds.hair.drawn import DrawnStrands
+from sinew.sim.kinds.hair.drawn import DrawnStrands, Shells
 from sinew.sim.kinds.hair.hair_passes import (
     CAST_RADIUS,
     LEAST_RADIUS,
@@ -19,13 +19,10 @@ from sinew.sim.kinds.hair.hair_passes import (
     HairPasses,
     HairShadow,
     HairTarget,
-    curls,
+    has_curls,
     roughness_of,
-    rows_of,
-    shown_of,
 )
 from sinew.sim.kinds.hair.settings import HairDisplay, HairForm, HairSettings
-from sinew.sim.kinds.hair.shells import Shells
 from sinew.sim.kinds.hair.strands import Strands
 from sinew.sim.maths.srgb import light_of
 from sinew.sim.render.items import WHOLE, DrawChunk, Item, ShaderVariant, Stage
@@ -83,7 +80,7 @@ class Ribbons(Item):
     def variants(self, lights: int) -> tuple[ShaderVariant, ...]:
         settings = self.settings
         variant = (settings.knots, settings.look, self._mode, lights, settings.shadow > 0.0, self._form,
-                   curls(settings), settings.undercoat > 0.0)  # fmt: skip
+                   has_curls(settings), settings.undercoat > 0.0)  # fmt: skip
         forms = {HairForm.SHELLS: (True,), HairForm.AUTOMATIC: (False, True)}
         has_shells = self.strands.shells is not None
         return tuple(
@@ -104,15 +101,13 @@ class Ribbons(Item):
             yield from self._shade(ctx, shells, part, piece, casts=False)
 
     def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:
-        passes, sheet = ctx.get(HairPasses), self._sheet(ctx.clip_from_world, ctx.target.size)
+        passes, target = ctx.get(HairPasses), self._target(ctx.clip_from_world, ctx.target.size)
         if stage == "pick":
             program = passes.program(self.settings, "PICK")
             program["u_object"] = ctx.get(PickPass).current
             _PICKED.apply(ctx.context)
             shown = self.strands.shown
-            passes.strands(
-                program, shown, self.settings, sheet, DrawChunk(part.stride, 0, -(-shown.count // part.stride))
-            )
+            passes.draw_strands(program, shown, target, DrawChunk(part.stride, 0, -(-shown.count // part.stride)))
             return
         if self.settings.show is HairDisplay.MASSES:
             self.strands.shown.need(self.strands.shown.count)
@@ -124,13 +119,13 @@ class Ribbons(Item):
             program["u_colours"] = self._drawn(shells).colours
         program.set_if_active("u_middle", ctx.frame.middle_depth)
         if ctx.frame.lights:
-            program.set_if_active("u_lamp", ctx.frame.lights[0].position)
+            program.set_if_active("u_light", ctx.frame.lights[0].position)
         (_OPAQUE.within(ctx.scissor) if stage == "opaque" else ctx.state).apply(ctx.context)
-        self._draw(passes, program, sheet, part, kind, shells, CAST_RADIUS if casts else LEAST_RADIUS)
+        self._draw(passes, program, target, part, kind, shells, CAST_RADIUS if casts else LEAST_RADIUS)
         if stage == "opaque" and part.first == 0 and (undercoat := self.strands.undercoat) is not None:
             program = passes.program(self.settings, kind, "UNDERCOAT")
             program["u_colours"] = undercoat.strands.colours
-            passes.shells(program, undercoat, self.settings, sheet, None)
+            passes.draw_shells(program, undercoat, target, None)
 
     @property
     def _mode(self) -> int:
@@ -161,8 +156,8 @@ class Ribbons(Item):
     def _drawn(self, shells: Shells | None) -> DrawnStrands:
         return self.strands.shown if shells is None else shells.strands
 
-    def _sheet(self, clip: glm.dmat4, size: tuple[int, int]) -> HairTarget:
-        return HairTarget(Projection(clip, size), self.box, self.strands.reach)
+    def _target(self, clip: glm.dmat4, size: tuple[int, int]) -> HairTarget:
+        return HairTarget(self.settings, Projection(clip, size), self.box, self.strands.reach)
 
     def _shells_in(self, ctx: PassContext, part: DrawChunk) -> Shells | None:
         shells, frame = self.strands.shells, ctx.frame
@@ -171,12 +166,12 @@ class Ribbons(Item):
         if part.variant is not None:
             return shells if part.variant[-1] else None
         settings, stride = self.settings, part.stride
-        sheet = self._sheet(frame.clip_from_world, (frame.width, frame.height))
+        target = self._target(frame.clip_from_world, (frame.width, frame.height))
         is_quick = stride > 1 and ctx.context.capabilities.is_software
-        if (length := sheet.pixels) > (DRAFT_SHELL_PIXELS if is_quick else SHELL_PIXELS):
+        if (length := target.pixels) > (DRAFT_SHELL_PIXELS if is_quick else SHELL_PIXELS):
             return None
-        strands = shown_of(settings, sheet, -(-self.instances // stride), stride)
-        of_ribbons = 2 * (rows_of(settings, sheet, stride) - 1) * strands
+        strands = target.count(-(-self.instances // stride), stride)
+        of_ribbons = 2 * (target.rows(stride) - 1) * strands
         of_shells = 2 * shells.copies(settings, length, stride) * shells.triangles
         return shells if of_shells < of_ribbons else None
 
@@ -184,7 +179,7 @@ class Ribbons(Item):
         self,
         passes: HairPasses,
         program: Program,
-        sheet: HairTarget,
+        target: HairTarget,
         part: DrawChunk,
         kind: str,
         shells: Shells | None,
@@ -198,7 +193,7 @@ class Ribbons(Item):
                 count = shells.triangles * settings.shells if part.first == 0 else 0
                 part = DrawChunk(SHADOW_STRIDE if casts else part.stride, 0, count)
             if kind != "BLENDED":
-                passes.shells(program, shells, settings, sheet, part)
+                passes.draw_shells(program, shells, target, part)
             return
         is_blended, tips = kind == "BLENDED", 1.0 - self._soft_tips
         reach = (tips, 1.0) if is_blended else (0.0, tips) if kind == "LIT" else WHOLE_STRAND
@@ -206,7 +201,7 @@ class Ribbons(Item):
         shown = self.strands.shown
         if reach[1] > reach[0]:
             covers = self._covers and not is_blended
-            passes.strands(program, shown, settings, sheet, part, form=form, reach=reach, covers=covers, least=least)
+            passes.draw_strands(program, shown, target, part, form=form, reach=reach, covers=covers, least=least)
 
     def _shade(
         self, ctx: PassContext, shells: Shells | None, part: DrawChunk, piece: int, *, casts: bool
@@ -220,9 +215,9 @@ class Ribbons(Item):
             return
         count = drawn.count
         if shells is None:
-            sheet, covers = self._sheet(frame.clip_from_world, (frame.width, frame.height)), self._covers
+            target, covers = self._target(frame.clip_from_world, (frame.width, frame.height)), self._covers
             covers, instances = covers and not self._soft_tips, -(-count // part.stride)
-            count = min(shown_of(settings, sheet, instances, part.stride, covers=covers), part.count)
+            count = min(target.count(instances, part.stride, covers=covers), part.count)
         shadowed = settings.shadow > 0.0 and casts and mode == 0
         kernel = passes.shade(settings.knots, settings.look, mode, lights, shadowed=shadowed)
         values: dict[str, object] = {}
@@ -266,7 +261,7 @@ class Ribbons(Item):
         ) -> Task[None]:
             kind = "CAST" if values is None else "DEEP"
             program = passes.program(self.settings, kind, self._form_of(kind, shells))
-            sheet, step = self._sheet(clip, target.size), piece if shells is None else part.count
+            hair, step = self._target(clip, target.size), piece if shells is None else part.count
             for first in range(0, part.count, step):
                 target.bind()
                 state.apply(ctx.context)
@@ -274,7 +269,7 @@ class Ribbons(Item):
                     program[name] = value
                 with scope("self-shadow", self.name):
                     some = DrawChunk(part.stride, first, min(step, part.count - first), part.variant)
-                    self._draw(passes, program, sheet, some, kind, shells)
+                    self._draw(passes, program, hair, some, kind, shells)
                 yield
 
         return draw

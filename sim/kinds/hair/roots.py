@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.kinds.background import Pause, unpaused
-from sinew.sim.maths.curve_order import places_on_curve
 from sinew.sim.maths.hash import RandomStream, birth_bits, birth_numbers, unit_numbers
+from sinew.sim.maths.points import places_on_curve
 from sinew.sim.skin.surface_table import face_at, triangle_shares
 
 Float64 = npt.NDArray[np.float64]

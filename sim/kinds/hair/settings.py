@@ -1,6 +1,7 @@
 """Settings of hair and fur: where strands grow, their groom, how they move and how they look.  Knows no OpenGL."""
 
 import enum
+import functools
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -48,75 +49,69 @@ MAPPED = ("density", "length", "curl", "clump", "noise")
 """Quantities with a bone, a map and its channel."""
 
 
-def _bone(doc: str) -> msgspec.Meta:
-    return param(doc, group="Maps", role=Role.BONE, effect=Effect.REBUILD)
-
-
-def _image(doc: str) -> msgspec.Meta:
-    return param(doc, group="Maps", role=Role.PATH, suffixes=IMAGE_FORMATS.suffixes, effect=Effect.REBUILD)
-
-
-def _channel(doc: str) -> msgspec.Meta:
-    return param(doc, group="Maps", effect=Effect.REBUILD)
+_roots = functools.partial(param, group="Roots", effect=Effect.REBUILD)
+_maps = functools.partial(param, group="Maps", effect=Effect.REBUILD)
+_bone = functools.partial(_maps, role=Role.BONE)
+_image = functools.partial(_maps, role=Role.PATH, suffixes=IMAGE_FORMATS.suffixes)
+_groom = functools.partial(param, group="Groom", effect=Effect.REBUILD)
+_motion = functools.partial(param, group="Motion")
+_air = functools.partial(param, group="Air")
+_collision = functools.partial(param, group="Collision")
+_strands = functools.partial(param, group="Strands", effect=Effect.VIEW)
+_look = functools.partial(param, group="Look", effect=Effect.VIEW)
 
 
 class RootSettings(Settings, frozen=True, kw_only=True):
     """Settings of where strands grow."""
 
-    source: Annotated[HairSource, param(
-        "What strands grow on: faces or vertices of the model, an ellipsoid, or a file of strands.",
-        group="Roots", label="Grows on", effect=Effect.REBUILD)] = HairSource.FACES  # fmt: skip
-    radii: Annotated[Radii, param(
+    source: Annotated[HairSource, _roots(
+        "What strands grow on: faces or vertices of the model, an ellipsoid, or a file of strands.", label="Grows on",
+    )] = HairSource.FACES  # fmt: skip
+    radii: Annotated[Radii, _roots(
         "Semi-axes of the ellipsoid; hair grows on its upper half.", unit="m", lo=1e-4, hi=1e3, step=0.01,
-        group="Roots", effect=Effect.REBUILD, bounded=False)] = (0.5, 0.5, 0.5)  # fmt: skip
-    file: Annotated[str, param(
-        "File of strands; stored relative to the project.", group="Roots", role=Role.PATH,
-        suffixes=STRAND_FORMATS.suffixes, effect=Effect.REBUILD)] = ""  # fmt: skip
-    file_scale: Annotated[float, param(
-        "Scale of the strands; 1 is the usual unit of the format: 0.1 inch, or a centimetre for TressFX.",
-        lo=1e-6, hi=1e6, soft=(0.01, 100.0), scale=Scale.LOG, group="Roots", label="Scale",
-        effect=Effect.REBUILD)] = 1.0  # fmt: skip
-    file_up: Annotated[UpAxis, param(
-        "Up axis of the file; auto uses the usual one of the format.", group="Roots", label="Up axis",
-        effect=Effect.REBUILD)] = UpAxis.AUTO  # fmt: skip
-    file_every: Annotated[int, param(
+        bounded=False)] = (0.5, 0.5, 0.5)  # fmt: skip
+    file: Annotated[str, _roots(
+        "File of strands; stored relative to the project.", role=Role.PATH, suffixes=STRAND_FORMATS.suffixes,
+    )] = ""  # fmt: skip
+    file_scale: Annotated[float, _roots(
+        "Scale of the strands; 1 is the usual unit of the format: 0.1 inch, or a centimetre for TressFX.", lo=1e-6,
+        hi=1e6, soft=(0.01, 100.0), scale=Scale.LOG, label="Scale")] = 1.0  # fmt: skip
+    file_up: Annotated[UpAxis, _roots(
+        "Up axis of the file; auto uses the usual one of the format.", label="Up axis")] = UpAxis.AUTO  # fmt: skip
+    file_every: Annotated[int, _roots(
         "Every n-th strand is simulated; the others are interpolated.", lo=1, hi=1_000_000, soft=(1, 100),
-        scale=Scale.LOG, group="Roots", label="Guide stride", effect=Effect.REBUILD)] = 1  # fmt: skip
-    file_look: Annotated[bool, param(
-        "Use the colours and widths of the file.", group="Roots", label="Use file colours and width",
-        effect=Effect.REBUILD)] = True  # fmt: skip
-    density_section: Annotated[str, param(
-        "Section of the model to grow on; empty for all.", group="Roots", effect=Effect.REBUILD)] = ""  # fmt: skip
-    region: Annotated[Region, param(
-        "Part of the model to grow on: everywhere, or the scalp; everywhere if no bone is named as the " "head.",
-        group="Roots", effect=Effect.REBUILD)] = Region.EVERYWHERE  # fmt: skip
-    guides: Annotated[int, param(
-        "Number of simulated strands.", lo=1, hi=GUIDES_MAX, soft=(100, 5_000), scale=Scale.LOG, group="Roots",
-        effect=Effect.REBUILD)] = 600  # fmt: skip
-    children: Annotated[int, param(
-        "Number of rendered strands, interpolated between the guides; 0 renders the guides.", lo=0,
-        hi=CHILDREN_MAX, soft=(0, 100_000), group="Roots", effect=Effect.REBUILD)] = 20_000  # fmt: skip
-    knots: Annotated[int, param(
-        "Points per strand, including the root.", lo=KNOTS_MIN, hi=KNOTS_MAX, soft=(6, 16), group="Roots",
-        label="Points per strand", effect=Effect.REBUILD)] = 12  # fmt: skip
-    seed: Annotated[int, param(
-        "Random seed.", lo=0, hi=2**31 - 1, soft=(0, 100), group="Roots", effect=Effect.REBUILD)] = 1  # fmt: skip
+        scale=Scale.LOG, label="Guide stride")] = 1  # fmt: skip
+    file_look: Annotated[bool, _roots(
+        "Use the colours and widths of the file.", label="Use file colours and width")] = True  # fmt: skip
+    density_section: Annotated[str, _roots("Section of the model to grow on; empty for all.")] = ""
+    region: Annotated[Region, _roots(
+        "Part of the model to grow on: everywhere, or the scalp; everywhere if no bone is named as the head.",
+    )] = Region.EVERYWHERE  # fmt: skip
+    guides: Annotated[int, _roots(
+        "Number of simulated strands.", lo=1, hi=GUIDES_MAX, soft=(100, 5_000), scale=Scale.LOG)] = 600  # fmt: skip
+    children: Annotated[int, _roots(
+        "Number of rendered strands, interpolated between the guides; 0 renders the guides.", lo=0, hi=CHILDREN_MAX,
+        soft=(0, 100_000))] = 20_000  # fmt: skip
+    knots: Annotated[int, _roots(
+        "Points per strand, including the root.", lo=KNOTS_MIN, hi=KNOTS_MAX, soft=(6, 16), label="Points per strand",
+    )] = 12  # fmt: skip
+    seed: Annotated[int, _roots("Random seed.", lo=0, hi=2**31 - 1, soft=(0, 100))] = 1
 
     density_bone: Annotated[str, _bone("Bone whose weights are the density; empty for everywhere.")] = ""
     density_texture: Annotated[str, _image("Density map; stored relative to the project.")] = ""
-    density_channel: Annotated[ImageChannel, _channel("Channel of the map.")] = ImageChannel.BRIGHTNESS
+    density_channel: Annotated[ImageChannel, _maps("Channel of the map.")] = ImageChannel.BRIGHTNESS
     length_bone: Annotated[str, _bone("Bone whose weights scale the length; empty for none.")] = ""
     length_texture: Annotated[str, _image("Map that scales the length; stored relative to the project.")] = ""
-    length_channel: Annotated[ImageChannel, _channel("Channel of the map.")] = ImageChannel.BRIGHTNESS
+    length_channel: Annotated[ImageChannel, _maps("Channel of the map.")] = ImageChannel.BRIGHTNESS
     curl_bone: Annotated[str, _bone("Bone whose weights scale the curls; empty for none.")] = ""
     curl_texture: Annotated[str, _image("Map that scales the curls; stored relative to the project.")] = ""
-    curl_channel: Annotated[ImageChannel, _channel("Channel of the map.")] = ImageChannel.BRIGHTNESS
+    curl_channel: Annotated[ImageChannel, _maps("Channel of the map.")] = ImageChannel.BRIGHTNESS
     clump_bone: Annotated[str, _bone("Bone whose weights scale the clumps; empty for none.")] = ""
     clump_texture: Annotated[str, _image("Map that scales the clumps; stored relative to the project.")] = ""
-    clump_channel: Annotated[ImageChannel, _channel("Channel of the map.")] = ImageChannel.BRIGHTNESS
+    clump_channel: Annotated[ImageChannel, _maps("Channel of the map.")] = ImageChannel.BRIGHTNESS
     noise_bone: Annotated[str, _bone("Bone whose weights scale the noise; empty for none.")] = ""
     noise_texture: Annotated[str, _image("Map that scales the noise; stored relative to the project.")] = ""
-    noise_channel: Annotated[ImageChannel, _channel("Channel of the map.")] = ImageChannel.BRIGHTNESS
+    noise_channel: Annotated[ImageChannel, _maps("Channel of the map.")] = ImageChannel.BRIGHTNESS
     colour_bone: Annotated[str, _bone("Bone whose weights dye the strands; empty for none.")] = ""
     colour_texture: Annotated[str, _image("Map that multiplies the colours; stored relative to the project.")] = ""
 
@@ -172,36 +167,36 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
 
     kind: ClassVar[str] = "hair"
 
-    length: Annotated[float, param(
+    length: Annotated[float, _groom(
         "Length of the longest strands.", unit="m", lo=1e-4, hi=10.0, soft=(0.005, 1.0), scale=Scale.LOG,
-        group="Groom", effect=Effect.REBUILD)] = 0.25  # fmt: skip
-    length_spread: Annotated[float, param(
+    )] = 0.25  # fmt: skip
+    length_spread: Annotated[float, _groom(
         "Variation of the length: at 0.2 strands have 80 to 100 % of it.", lo=0.0, hi=1.0, step=0.05,
-        group="Groom", label="Length variation", effect=Effect.REBUILD)] = 0.2  # fmt: skip
-    comb: Annotated[Amounts, param(
-        "Direction in which strands are combed, in the frame of the model.", lo=-MOST, hi=MOST, step=0.1,
-        group="Groom", effect=Effect.REBUILD, bounded=False)] = (0.0, -1.0, -0.4)  # fmt: skip
-    lean: Annotated[float, param(
+        label="Length variation")] = 0.2  # fmt: skip
+    comb: Annotated[Amounts, _groom(
+        "Direction in which strands are combed, in the frame of the model.", lo=-MOST, hi=MOST, step=0.1, bounded=False,
+    )] = (0.0, -1.0, -0.4)  # fmt: skip
+    lean: Annotated[float, _groom(
         "Lean of the strands at their roots: 0 along the normal of the skin, 1 flat.", lo=0.0, hi=1.0, step=0.05,
-        group="Groom", effect=Effect.REBUILD)] = 0.3  # fmt: skip
-    bow: Annotated[float, param(
-        "How far strands bend into the combed direction towards their tips.", lo=0.0, hi=1.0, step=0.05,
-        group="Groom", label="Bend", effect=Effect.REBUILD)] = 0.0  # fmt: skip
-    part_strength: Annotated[float, param(
+    )] = 0.3  # fmt: skip
+    bow: Annotated[float, _groom(
+        "How far strands bend into the combed direction towards their tips.", lo=0.0, hi=1.0, step=0.05, label="Bend",
+    )] = 0.0  # fmt: skip
+    part_strength: Annotated[float, _groom(
         "How far strands fall to either side of a parting; 0 for no parting.", lo=0.0, hi=1.0, step=0.05,
-        group="Groom", label="Parting", effect=Effect.REBUILD)] = 0.0  # fmt: skip
-    part_across: Annotated[Amounts, param(
-        "Direction across the parting, in the frame of the model.", lo=-MOST, hi=MOST, step=0.1, group="Groom",
-        label="Parting direction", effect=Effect.REBUILD, bounded=False)] = (1.0, 0.0, 0.0)  # fmt: skip
-    part_place: Annotated[float, param(
+        label="Parting")] = 0.0  # fmt: skip
+    part_across: Annotated[Amounts, _groom(
+        "Direction across the parting, in the frame of the model.", lo=-MOST, hi=MOST, step=0.1,
+        label="Parting direction", bounded=False)] = (1.0, 0.0, 0.0)  # fmt: skip
+    part_place: Annotated[float, _groom(
         "Offset of the parting in that direction, from the centre of the model.", unit="m", lo=-1e3, hi=1e3,
-        soft=(-0.1, 0.1), step=0.005, group="Groom", label="Parting offset", effect=Effect.REBUILD)] = 0.0  # fmt: skip
-    part_width: Annotated[float, param(
+        soft=(-0.1, 0.1), step=0.005, label="Parting offset")] = 0.0  # fmt: skip
+    part_width: Annotated[float, _groom(
         "Distance from the parting at which its effect ends.", unit="m", lo=1e-4, hi=1e3, soft=(0.01, 0.3),
-        scale=Scale.LOG, group="Groom", label="Parting width", effect=Effect.REBUILD)] = 0.08  # fmt: skip
-    disorder: Annotated[float, param(
-        "Random deviation of the growth directions.", lo=0.0, hi=1.0, step=0.05, group="Groom",
-        label="Direction noise", effect=Effect.REBUILD)] = 0.1  # fmt: skip
+        scale=Scale.LOG, label="Parting width")] = 0.08  # fmt: skip
+    disorder: Annotated[float, _groom(
+        "Random deviation of the growth directions.", lo=0.0, hi=1.0, step=0.05, label="Direction noise",
+    )] = 0.1  # fmt: skip
 
     groom: Annotated[
         tuple[GroomEdits, ...],
@@ -209,135 +204,110 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
         msgspec.Meta(max_length=1),
     ] = ()  # fmt: skip
 
-    solver: Annotated[
-        HairSolver,
-        param("Rods keep length and shape, springs stretch, layers suit short fur.", group="Motion"),
-    ] = HairSolver.ROD  # fmt: skip
-    rival: Annotated[
-        ComparisonSolverChoice,
-        param("Another solver to run in parallel: the inspector shows the distance and both costs, the split "
-              "view renders it on the right.", group="Motion", label="Compare with"),
-    ] = ComparisonSolverChoice.NONE  # fmt: skip
-    bending_length: Annotated[float, param(
-        "Length at which a strand visibly droops under its own weight; 5 cm for a hair of 80 µm.", unit="m",
-        lo=0.0, hi=100.0, soft=(0.002, 1.0), scale=Scale.LOG, group="Motion")] = 0.05  # fmt: skip
-    carried: Annotated[float, param(
+    solver: Annotated[HairSolver, _motion(
+        "Rods keep length and shape, springs stretch, layers suit short fur.")] = HairSolver.ROD  # fmt: skip
+    rival: Annotated[ComparisonSolverChoice, _motion(
+        "Another solver to run in parallel: the inspector shows the distance and both costs, the split view renders "
+        "it on the right.", label="Compare with")] = ComparisonSolverChoice.NONE  # fmt: skip
+    bending_length: Annotated[float, _motion(
+        "Length at which a strand visibly droops under its own weight; 5 cm for a hair of 80 µm.", unit="m", lo=0.0,
+        hi=100.0, soft=(0.002, 1.0), scale=Scale.LOG)] = 0.05  # fmt: skip
+    carried: Annotated[float, _motion(
         "Fraction of the weight that the groom compensates, so that it does not sag.", lo=0.0, hi=1.0, step=0.05,
-        group="Motion", label="Gravity compensation")] = 0.8  # fmt: skip
-    hold: Annotated[float, param(
+        label="Gravity compensation")] = 0.8  # fmt: skip
+    hold: Annotated[float, _motion(
         "Stiffness that pulls strands back into the groom near their roots.", unit="1/s²", lo=0.0, hi=1e6,
-        soft=(0.0, 1000.0), group="Motion", label="Root stiffness")] = 0.0  # fmt: skip
-    hold_fade: Annotated[float, param(
+        soft=(0.0, 1000.0), label="Root stiffness")] = 0.0  # fmt: skip
+    hold_fade: Annotated[float, _motion(
         "Fraction of the length at which the root stiffness has faded.", lo=0.0, hi=1.0, step=0.05,
-        group="Motion", label="Root stiffness falloff")] = 0.3  # fmt: skip
-    damping: Annotated[
-        float,
-        param("Damping of bending, as a time.", unit="s", lo=0.0, hi=1.0, soft=(0.0, 0.05), step=0.001, group="Motion"),
-    ] = 0.01  # fmt: skip
-    spring_stiffness: Annotated[float, param(
+        label="Root stiffness falloff")] = 0.3  # fmt: skip
+    damping: Annotated[float, _motion(
+        "Damping of bending, as a time.", unit="s", lo=0.0, hi=1.0, soft=(0.0, 0.05), step=0.001)] = 0.01  # fmt: skip
+    spring_stiffness: Annotated[float, _motion(
         "Stiffness of the springs between points.", unit="N/m", lo=0.0, hi=1e8, soft=(1.0, 1e4), scale=Scale.LOG,
-        group="Motion")] = 100.0  # fmt: skip
-    knot_mass: Annotated[float, param(
-        "Mass of each point.", unit="kg", lo=1e-9, hi=1e6, soft=(1e-4, 1.0), scale=Scale.LOG, group="Motion",
-        label="Point mass")] = 0.05  # fmt: skip
-    knot_drag: Annotated[float, param(
-        "Air drag of each point.", unit="N·s/m", lo=0.0, hi=1e6, soft=(1e-3, 10.0), scale=Scale.LOG,
-        group="Motion", label="Point drag")] = 1.0  # fmt: skip
-    head_stiffness: Annotated[float, param(
+    )] = 100.0  # fmt: skip
+    knot_mass: Annotated[float, _motion(
+        "Mass of each point.", unit="kg", lo=1e-9, hi=1e6, soft=(1e-4, 1.0), scale=Scale.LOG, label="Point mass",
+    )] = 0.05  # fmt: skip
+    knot_drag: Annotated[float, _motion(
+        "Air drag of each point.", unit="N·s/m", lo=0.0, hi=1e6, soft=(1e-3, 10.0), scale=Scale.LOG, label="Point drag",
+    )] = 1.0  # fmt: skip
+    head_stiffness: Annotated[float, _motion(
         "Stiffness of the contact with the ellipsoid; the force grows with the square of the depth.", unit="N/m²",
-        lo=0.0, hi=1e9, soft=(0.0, 1e5), group="Motion", label="Contact stiffness")] = 1e4  # fmt: skip
-    fur_stiffness: Annotated[float, param(
+        lo=0.0, hi=1e9, soft=(0.0, 1e5), label="Contact stiffness")] = 1e4  # fmt: skip
+    fur_stiffness: Annotated[float, _motion(
         "Acceleration that straightens the layers.", unit="m/s²", lo=0.0, hi=1e3, soft=(0.0, 5.0), step=0.1,
-        group="Motion")] = 1.0  # fmt: skip
-    fur_damping: Annotated[
-        float,
-        param("Damping of the layers.", unit="1/s", lo=0.0, hi=100.0, soft=(0.0, 2.0), step=0.05, group="Motion"),
-    ] = 0.5  # fmt: skip
-    felt: Annotated[float, param(
-        "Fraction of the motion of the roots that acts on the strands; lower values calm fast characters.",
-        lo=0.0, hi=1.0, step=0.05, group="Motion", label="Motion scale")] = 1.0  # fmt: skip
-    gravity: Annotated[
-        Amounts, param("Gravitational acceleration.", unit="m/s²", lo=-MOST, hi=MOST, step=0.1, group="Motion",
-                       bounded=False)
-    ] = (0.0, -9.81, 0.0)  # fmt: skip
-    substeps: Annotated[int, param("Substeps per step.", lo=1, hi=SUBSTEPS_MAX, soft=(1, 8), group="Motion")] = 4
+    )] = 1.0  # fmt: skip
+    fur_damping: Annotated[float, _motion(
+        "Damping of the layers.", unit="1/s", lo=0.0, hi=100.0, soft=(0.0, 2.0), step=0.05)] = 0.5  # fmt: skip
+    felt: Annotated[float, _motion(
+        "Fraction of the motion of the roots that acts on the strands; lower values calm fast characters.", lo=0.0,
+        hi=1.0, step=0.05, label="Motion scale")] = 1.0  # fmt: skip
+    gravity: Annotated[Amounts, _motion(
+        "Gravitational acceleration.", unit="m/s²", lo=-MOST, hi=MOST, step=0.1, bounded=False,
+    )] = (0.0, -9.81, 0.0)  # fmt: skip
+    substeps: Annotated[int, _motion("Substeps per step.", lo=1, hi=SUBSTEPS_MAX, soft=(1, 8))] = 4
 
-    drag: Annotated[float, param(
+    drag: Annotated[float, _air(
         "Fraction of its velocity that a strand loses to the air per second.", unit="1/s", lo=0.0, hi=1e3,
-        soft=(0.0, 10.0), step=0.1, group="Air")] = 1.5  # fmt: skip
+        soft=(0.0, 10.0), step=0.1)] = 1.5  # fmt: skip
     wind: Wind = (0.0, 0.0, 0.0)
     turbulence: Turbulence = 0.0
     turbulence_scale: TurbulenceScale = 1.0
     turbulence_seed: TurbulenceSeed = 1
 
-    collide: Annotated[bool, param("Collide with the colliders of the scene.", group="Collision")] = True
-    clearance: Annotated[float, param(
-        "Distance kept from colliders; less near roots inside a collider.", unit="m", lo=0.0, hi=0.1,
-        soft=(0.0, 0.01), step=0.0005, group="Collision")] = 0.001  # fmt: skip
-    friction: Annotated[
-        float,
-        param("Coefficient of friction on colliders.", lo=0.0, hi=10.0, soft=(0.0, 1.0), step=0.05, group="Collision"),
-    ] = 0.3  # fmt: skip
+    collide: Annotated[bool, _collision("Collide with the colliders of the scene.")] = True
+    clearance: Annotated[float, _collision(
+        "Distance kept from colliders; less near roots inside a collider.", unit="m", lo=0.0, hi=0.1, soft=(0.0, 0.01),
+        step=0.0005)] = 0.001  # fmt: skip
+    friction: Annotated[float, _collision(
+        "Coefficient of friction on colliders.", lo=0.0, hi=10.0, soft=(0.0, 1.0), step=0.05)] = 0.3  # fmt: skip
 
-    clump: Annotated[float, param(
-        "How far strands approach the nearest guide towards their tips.", lo=0.0, hi=1.0, step=0.05,
-        group="Strands", effect=Effect.VIEW)] = 0.4  # fmt: skip
-    curl_radius: Annotated[float, param(
-        "Radius of the curls.", unit="m", lo=0.0, hi=1.0, soft=(0.0, 0.02), step=0.001, group="Strands",
-        effect=Effect.VIEW)] = 0.0  # fmt: skip
-    curl_turns: Annotated[float, param(
-        "Turns per metre of length.", unit="1/m", lo=0.0, hi=1e4, soft=(0.0, 100.0), step=1.0, group="Strands",
-        effect=Effect.VIEW)] = 20.0  # fmt: skip
-    noise: Annotated[float, param(
+    clump: Annotated[float, _strands(
+        "How far strands approach the nearest guide towards their tips.", lo=0.0, hi=1.0, step=0.05)] = 0.4  # fmt: skip
+    curl_radius: Annotated[float, _strands(
+        "Radius of the curls.", unit="m", lo=0.0, hi=1.0, soft=(0.0, 0.02), step=0.001)] = 0.0  # fmt: skip
+    curl_turns: Annotated[float, _strands(
+        "Turns per metre of length.", unit="1/m", lo=0.0, hi=1e4, soft=(0.0, 100.0), step=1.0)] = 20.0  # fmt: skip
+    noise: Annotated[float, _strands(
         "Amplitude of random waves of each strand.", unit="m", lo=0.0, hi=1.0, soft=(0.0, 0.02), step=0.001,
-        group="Strands", effect=Effect.VIEW)] = 0.002  # fmt: skip
+    )] = 0.002  # fmt: skip
 
-    show: Annotated[HairDisplay, param(
+    show: Annotated[HairDisplay, _look(
         "What to render: hair, or guides with their points, springs, bend, stretch or solver distance.",
-        group="Look", effect=Effect.VIEW)] = HairDisplay.HAIR  # fmt: skip
-    form: Annotated[HairForm, param(
-        "Ribbons as wide as strands; lines of one pixel; or shells, copies of the skin that are fast and "
-        "suit short, distant fur. Automatic uses shells at a distance where they are faster.", group="Look",
-        label="Render as", effect=Effect.VIEW)] = HairForm.RIBBONS  # fmt: skip
-    shells: Annotated[int, param(
-        "Number of shells.", lo=SHELLS_MIN, hi=64, soft=(8, 32), group="Look", effect=Effect.VIEW)] = 16  # fmt: skip
-    soft_tips: Annotated[float, param(
+    )] = HairDisplay.HAIR  # fmt: skip
+    form: Annotated[HairForm, _look(
+        "Ribbons as wide as strands; lines of one pixel; or shells, copies of the skin that are fast and suit short, "
+        "distant fur. Automatic uses shells at a distance where they are faster.", label="Render as",
+    )] = HairForm.RIBBONS  # fmt: skip
+    shells: Annotated[int, _look("Number of shells.", lo=SHELLS_MIN, hi=64, soft=(8, 32))] = 16
+    soft_tips: Annotated[float, _look(
         "Fraction of the strands, from their tips, that is blended by coverage.", lo=0.0, hi=1.0, step=0.05,
-        group="Look", effect=Effect.VIEW)] = 0.0  # fmt: skip
-    undercoat: Annotated[float, param(
+    )] = 0.0  # fmt: skip
+    undercoat: Annotated[float, _look(
         "How much the skin takes the colour of the roots where hair grows.", lo=0.0, hi=1.0, step=0.05,
-        group="Look", effect=Effect.VIEW)] = 0.0  # fmt: skip
-    look: Annotated[HairLook, param(
-        "Physically based highlights, or the model of Kajiya and Kay.", group="Look", label="Lighting",
-        effect=Effect.VIEW)] = HairLook.HAIR  # fmt: skip
-    root_radius: Annotated[float, param(
+    )] = 0.0  # fmt: skip
+    look: Annotated[HairLook, _look(
+        "Physically based highlights, or the model of Kajiya and Kay.", label="Lighting")] = HairLook.HAIR  # fmt: skip
+    root_radius: Annotated[float, _look(
         "Radius of a strand at its root.", unit="m", lo=0.0, hi=1.0, soft=(1e-5, 5e-4), scale=Scale.LOG,
-        group="Look", effect=Effect.VIEW)] = 6e-5  # fmt: skip
-    tip_radius: Annotated[float, param(
-        "Radius of a strand at its tip.", unit="m", lo=0.0, hi=1.0, soft=(0.0, 5e-4), group="Look",
-        effect=Effect.VIEW)] = 0.0  # fmt: skip
-    root_colour: Annotated[
-        Colour, param("Colour at the roots.", group="Look", role=Role.COLOUR, effect=Effect.VIEW)
-    ] = (0.28, 0.18, 0.11)  # fmt: skip
-    tip_colour: Annotated[
-        Colour, param("Colour at the tips.", group="Look", role=Role.COLOUR, effect=Effect.VIEW)
-    ] = (0.42, 0.28, 0.16)  # fmt: skip
-    dye_colour: Annotated[
-        Colour,
-        param("Colour of strands where the dye bone has weight.", group="Look", role=Role.COLOUR, effect=Effect.VIEW),
-    ] = (0.6, 0.12, 0.2)  # fmt: skip
-    colour_spread: Annotated[float, param(
-        "Variation of the brightness between strands.", lo=0.0, hi=1.0, step=0.05, group="Look",
-        label="Colour variation", effect=Effect.VIEW)] = 0.25  # fmt: skip
-    roughness: Annotated[float, param(
-        "Width of the highlights.", lo=0.05, hi=1.0, soft=(0.1, 0.6), step=0.05, group="Look",
-        effect=Effect.VIEW)] = 0.3  # fmt: skip
-    tilt: Annotated[float, param(
-        "Shift of the highlights by the tilt of the cuticle scales.", unit="rad", lo=-0.5, hi=0.5,
-        soft=(0.0, 0.1), step=0.005, group="Look", effect=Effect.VIEW)] = 0.035  # fmt: skip
-    shadow: Annotated[float, param(
-        "Strength of self-shadowing; 0 for none.", lo=0.0, hi=10.0, soft=(0.0, 2.0), step=0.1, group="Look",
-        label="Self-shadow", effect=Effect.VIEW)] = 1.0  # fmt: skip
+    )] = 6e-5  # fmt: skip
+    tip_radius: Annotated[float, _look(
+        "Radius of a strand at its tip.", unit="m", lo=0.0, hi=1.0, soft=(0.0, 5e-4))] = 0.0  # fmt: skip
+    root_colour: Annotated[Colour, _look("Colour at the roots.", role=Role.COLOUR)] = (0.28, 0.18, 0.11)
+    tip_colour: Annotated[Colour, _look("Colour at the tips.", role=Role.COLOUR)] = (0.42, 0.28, 0.16)
+    dye_colour: Annotated[Colour, _look(
+        "Colour of strands where the dye bone has weight.", role=Role.COLOUR)] = (0.6, 0.12, 0.2)  # fmt: skip
+    colour_spread: Annotated[float, _look(
+        "Variation of the brightness between strands.", lo=0.0, hi=1.0, step=0.05, label="Colour variation",
+    )] = 0.25  # fmt: skip
+    roughness: Annotated[float, _look("Width of the highlights.", lo=0.05, hi=1.0, soft=(0.1, 0.6), step=0.05)] = 0.3
+    tilt: Annotated[float, _look(
+        "Shift of the highlights by the tilt of the cuticle scales.", unit="rad", lo=-0.5, hi=0.5, soft=(0.0, 0.1),
+        step=0.005)] = 0.035  # fmt: skip
+    shadow: Annotated[float, _look(
+        "Strength of self-shadowing; 0 for none.", lo=0.0, hi=10.0, soft=(0.0, 2.0), step=0.1, label="Self-shadow",
+    )] = 1.0  # fmt: skip
 
     @property
     def substep_time(self) -> float:

@@ -18,18 +18,18 @@ _SAME = 1e-6
 """Roots closer than this fraction of the extent are the same."""
 
 
-def chained(wanted: Float64, former: Float64, segments: Float64) -> Float64:
+def chained(targets: Float64, former: Float64, segments: Float64) -> Float64:
     """Unit edges of strands whose points approach targets; joints turn by no more than `TURN_MAX`.
 
     Args:
-        wanted: Targets relative to the roots, in their frames [m], shape (N, n + 1, 3).
+        targets: Targets relative to the roots, in their frames [m], shape (N, n + 1, 3).
         former: Edges to keep where a target is undefined, shape (N, n, 3).
         segments: Lengths [m], shape (N,).
     """
     out = np.empty_like(former)
     knot = np.zeros((len(former), 3))
     for j in range(former.shape[1]):
-        along = unit(wanted[:, j + 1] - knot, former[:, j])
+        along = unit(targets[:, j + 1] - knot, former[:, j])
         out[:, j] = _turned(along, out[:, j - 1]) if j else lifted(along)
         knot += segments[:, None] * out[:, j]
     return out

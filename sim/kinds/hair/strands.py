@@ -14,9 +14,9 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.staging import BufferSpan
 from sinew.sim.gl.task import finish
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
-from sinew.sim.kinds.hair.drawn import DrawnStrands
+from sinew.sim.kinds.hair.drawn import DrawnStrands, Shells
 from sinew.sim.kinds.hair.groom import Groom, rest_texels
-from sinew.sim.kinds.hair.growth import Growth, as_drawn
+from sinew.sim.kinds.hair.growth import Growth, SurfaceCoverage, as_drawn
 from sinew.sim.kinds.hair.monitor import GuideMonitor, HairStatistics, hair_statistics
 from sinew.sim.kinds.hair.moving_roots import MovingRoots, SurfaceTexels
 from sinew.sim.kinds.hair.records import (
@@ -28,9 +28,7 @@ from sinew.sim.kinds.hair.records import (
     upload_strands,
 )
 from sinew.sim.kinds.hair.settings import HairDisplay, HairForm, HairSettings, HairSource
-from sinew.sim.kinds.hair.shells import Shells
 from sinew.sim.kinds.hair.solver import StrandDrag, StrandSolver, StrandTables
-from sinew.sim.kinds.hair.surface_coverage import SurfaceCoverage
 from sinew.sim.kinds.packing import State, blended, unpacked_state
 from sinew.sim.maths.transform import inverse_affine
 from sinew.sim.owner import Owner

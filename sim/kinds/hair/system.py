@@ -27,10 +27,9 @@ from sinew.sim.kinds.contract import (
     World,
 )
 from sinew.sim.kinds.hair.comparison_solver import ComparisonSolver, rival_settings
-from sinew.sim.kinds.hair.generation import StrandGeneration
+from sinew.sim.kinds.hair.generation import GrowthSurfaces, StrandGeneration, missing
 from sinew.sim.kinds.hair.groom import SHORTEST, Groom
 from sinew.sim.kinds.hair.growth import Growth, GrowthSurface
-from sinew.sim.kinds.hair.growth_surfaces import GrowthSurfaces, missing
 from sinew.sim.kinds.hair.guide_looks import (
     child_colours,
     drawn_places,
@@ -48,7 +47,8 @@ from sinew.sim.kinds.hair.shaping import edited
 from sinew.sim.kinds.hair.solver import StrandDrag, stability
 from sinew.sim.kinds.hair.strands import Strands, check_room, strands_between
 from sinew.sim.kinds.packing import State, unpacked_state
-from sinew.sim.maths.rays import nearest_to_ray
+from sinew.sim.maths.points import nearest_to_ray
+from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Effect, SettingsError, changed_effects, params_of
 from sinew.sim.scene.scene import Node
@@ -81,7 +81,7 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         self._shown: tuple[object, ...] = ()
         self._generation: StrandGeneration | None = None
         self._is_cancelled = self._is_asked = False
-        self._wanted: tuple[Any, ...] = ()
+        self._inputs: tuple[Any, ...] = ()
         self._placed: Float64 | None = None
         self._surfaces = GrowthSurfaces()
 
@@ -141,7 +141,7 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         strands = assets.strands.get(Path(settings.file)) if settings.source is HairSource.FILE else None
         super().apply(node, world)
         key = (node, character, carrier, strands, *images.values())
-        if not self.is_due and _same(self._key, key):
+        if not self.is_due and same_objects(self._key, key):
             return
         self._key = key
         self._report_missing(missing(node, world, character))
@@ -156,11 +156,10 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
             self._take(settings, ground, character if ground.model is not None else None, tuple(images.values()))
 
     def step(self, inputs: StepInputs) -> None:
-        assert self.strands is not None
         self.world = inputs.world
         time, placement = (inputs.moment - 1) * STEP_TIME, self._placement(inputs.world)
         pulled = self._pulled(inputs.grab) if inputs.grab is not None else None
-        self.strands.step(placement, inputs.colliders, time, pulled)
+        self._built.step(placement, inputs.colliders, time, pulled)
         if self.rival is not None:
             with self.context.timers.scope("rival", self.label):
                 self.rival.strands.step(placement, inputs.colliders, time, pulled)
@@ -178,17 +177,14 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
             strands.teleport(self._placement(world))
 
     def poll(self, now: float) -> None:
-        strands = self.strands
-        if strands is None:
-            return
-        world = self.world
+        strands, world = self._built, self.world
         placement = self._placement(world)
         shown = (strands, self._skinned(world), placement.tobytes(), self._shows_rival(world))
         with self.context.timers.scope("children", self.label):
             drawn = self._all() if self._shows_rival(world) else [strands]
-            if any(one.is_stale for one in drawn) or shown != self._shown:
-                for one in drawn:
-                    one.refresh(placement)
+            if any(solved.is_stale for solved in drawn) or shown != self._shown:
+                for solved in drawn:
+                    solved.refresh(placement)
                 self._shown = shown
             strands.poll(now)
             if self.rival is not None:
@@ -202,17 +198,18 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
             self.strands.preview(self.strands.growth.guides if shown else None)
 
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
-        strands = self.strands
-        if strands is None or not 0 <= element < strands.shown.count:
+        strands = self._built
+        if not 0 <= element < strands.shown.count:
             return None
         knot = nearest_to_ray(strands.shown.positions_of(element)[1:], origin, direction) + 1
         guide = element if strands.shows_guides else strands.growth.children.carriers[element]
         return int(guide) * strands.settings.knots + knot
 
     def particle_position(self, particle: int) -> Vec3 | None:
-        if self.strands is None or not 0 <= particle < self.strands.growth.guides.count * self.strands.settings.knots:
+        strands = self._built
+        if not 0 <= particle < strands.growth.guides.count * strands.settings.knots:
             return None
-        x, y, z = self.strands.place_of(*divmod(particle, self.strands.settings.knots)).tolist()
+        x, y, z = strands.place_of(*divmod(particle, strands.settings.knots)).tolist()
         return x, y, z
 
     def check(self) -> None:
@@ -237,16 +234,14 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         }
 
     def looks(self) -> Mapping[str, Array]:
-        if self.strands is None:
-            return {}
-        settings, growth = self.strands.settings, self.strands.growth
+        settings, growth = self._built.settings, self._built.growth
         count = growth.guides.count
         colours = guide_colours(settings, growth.children, count)
         return self._still(growth.guides.roots, colours, widths_of(settings, np.ones(count), settings.knots))
 
     def drawn(self) -> Mapping[str, Array]:
-        strands = self.strands
-        if strands is None or strands.growth.is_bare or strands.shows_guides:
+        strands = self._built
+        if strands.growth.is_bare or strands.shows_guides:
             return {}
         settings, children, source = strands.settings, strands.growth.children, strands.drawn
         rows, count = drawn_rows(settings, strands.longest), children.count
@@ -259,44 +254,36 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         }
 
     @property
-    def material(self) -> Material | None:
-        return hair_material(self.strands.settings, self.label) if self.strands is not None else None
+    def material(self) -> Material:
+        return hair_material(self._built.settings, self.label)
 
     def _still(self, roots: Roots, colours: Float32, widths: Float32) -> dict[str, Array]:
         """Constant looks of strands."""
-        assert self.strands is not None
-        character, found = (
-            self.world.characters.get(self.node.attachment.node),
-            {"colours": colours, "widths": widths},
-        )
-        if isinstance(character, Character) and not self.strands.growth.is_own:
-            found["texcoords"] = root_texcoords(roots, character)
+        looks = {"colours": colours, "widths": widths}
+        character = self.world.characters.get(self.node.attachment.node)
+        if isinstance(character, Character) and not self._built.growth.is_own:
+            looks["texcoords"] = root_texcoords(roots, character)
         return {
             what: Array(functools.partial(np.asarray, values), values.shape, np.float32, what, is_still=True)
-            for what, values in found.items()
+            for what, values in looks.items()
         }
 
     def measures(self) -> Mapping[str, float]:
-        if self.strands is None:
-            return {}
-        found = self.strands.check()
-        values = {"bend": found.bend, "stretch": found.stretch, "energy": found.energy}
+        statistics = self._built.check()
+        values = {"bend": statistics.bend, "stretch": statistics.stretch, "energy": statistics.energy}
         if self.rival is not None:
-            apart = self.rival.read(self.strands)
+            apart = self.rival.read(self._built)
             values |= {"apart": apart.most, "apart_mean": apart.mean}
         return values
 
     def snapshot(self) -> State:
-        assert self.strands is not None
-        if self.rival is None:
-            return self.strands.snapshot()
-        return State({"strands": self.strands.snapshot(), "rival": self.rival.strands.snapshot()})
+        snapshot = self._built.snapshot()
+        return snapshot if self.rival is None else State({"strands": snapshot, "rival": self.rival.strands.snapshot()})
 
     def restore(self, state: bytes, world: World) -> None:
-        assert self.strands is not None
         self.world = world
         head, _ = unpacked_state(state)
-        self.strands.restore(head.get("strands", state))
+        self._built.restore(head.get("strands", state))
         if self.rival is not None and "rival" in head:
             self.rival.strands.restore(head["rival"])
 
@@ -310,15 +297,19 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         if hasattr(self, "world"):
             self._drop()
 
+    @property
+    def _built(self) -> Strands:
+        assert self.strands is not None
+        return self.strands
+
     def _pulled(self, grab: Grab) -> StrandDrag | None:
         if grab.node != self.node.id or self.particle_position(grab.particle) is None:
             return None
-        assert self.strands is not None
-        guide, knot = divmod(grab.particle, self.strands.settings.knots)
+        guide, knot = divmod(grab.particle, self._built.settings.knots)
         return StrandDrag(guide, max(knot, 1), grab.hand, grab.reach)
 
     def _placement(self, world: World) -> Float64:
-        if self.strands is not None and self.strands.growth.is_own:
+        if self._built.growth.is_own:
             return world.places.world_from_node(self.node)
         placement: Float64 = world.characters[self.node.attachment.node].world_from_model
         return placement
@@ -332,9 +323,8 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         self, settings: HairSettings, ground: GrowthSurface, character: Character | None, images: tuple[Any, ...]
     ) -> None:
         """Generates strands if the settings or the surface need other ones; takes them when they are ready."""
-        cached = (character, settings.source)
-        grown = (*cached, ground.table, ground.strands, *images)
-        same = _same(self._sources, grown)
+        sources = (character, settings.source, ground.table, ground.strands, *images)
+        same = same_objects(self._sources, sources)
         if self.strands is not None and same:
             if Effect.REBUILD not in changed_effects(self.strands.settings, settings) and not self._has_moved(ground):
                 self._stop()
@@ -342,40 +332,38 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
                 self.strands.apply(settings)
                 self._take_rival(settings, character)
                 return
-        elif not _same(self._sources[:2], cached):
+        elif not same_objects(self._sources[:2], sources[:2]):
             self._release()
-        wanted, self._is_asked = (*grown, _rebuilt(settings), ground.surface_from_file), False
-        is_wanted = _same_growth(self._wanted, wanted)
-        if is_wanted and self._is_cancelled:
+        inputs, self._is_asked = (*sources, _rebuilt(settings), ground.surface_from_file), False
+        is_same = _same_growth(self._inputs, inputs)
+        if is_same and self._is_cancelled:
             return
         background = self.world.services.get(Background)
-        if self._generation is None or not is_wanted:
+        if self._generation is None or not is_same:
             self._stop()
             check_room(self.context, settings)
             former = self.strands.growth if self.strands is not None and same else None
-            self._wanted, self._generation = (
-                wanted,
-                StrandGeneration(self.context, background, settings, ground, former),
-            )
+            self._inputs = inputs
+            self._generation = StrandGeneration(self.context, background, settings, ground, former)
         if background.is_on and not self._generation.is_done:
             return
-        growing, self._generation = self._generation, None
+        generation, self._generation = self._generation, None
         try:
-            found, buffers = growing.take()
+            generated, buffers = generation.take()
         except SettingsError as error:
             self._release()
             self._report_missing(f"{self.label}: {error}")
             return
-        self._report_growth(settings, ground, found.growth)
+        growth = generated.growth
+        self._report_growth(settings, ground, growth)
         skin = self._skin(character) if character is not None else None
-        made = Strands(self.context, self.library, found.settings, found.growth, skin, found.coverage, buffers)
+        strands = Strands(self.context, self.library, generated.settings, growth, skin, generated.coverage, buffers)
         self._release()
-        self.owns(made)
-        self.strands, self._sources, self._placed = made, grown, ground.surface_from_file
-        self.grown = found.as_grown
+        self.strands = self.owns(strands)
+        self._sources, self._placed, self.grown = sources, ground.surface_from_file, generated.as_grown
         self._regroom(settings)
-        made.apply(settings)
-        made.preview(made.growth.guides if self._shows_groom else None)
+        strands.apply(settings)
+        strands.preview(strands.growth.guides if self._shows_groom else None)
         self._take_rival(settings, character)
 
     def _skin(self, character: Character) -> SurfaceTexels:
@@ -385,26 +373,25 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
 
     def _take_rival(self, settings: HairSettings, character: Character | None) -> None:
         """Starts, updates or ends the comparison with another solver."""
-        wanted, strands = rival_settings(settings), self.strands
-        assert strands is not None
-        if wanted is None:
+        compared, strands = rival_settings(settings), self._built
+        if compared is None:
             self.disown(self.rival)
             self.rival = None
         elif self.rival is not None:
             if self.rival.strands.growth.guides is not strands.growth.guides:
                 self.rival.strands.regroom(strands.growth.guides)
-            self.rival.strands.apply(wanted)
+            self.rival.strands.apply(compared)
         else:
             skin = self._skin(character) if character is not None else None
-            self.rival = self.owns(ComparisonSolver(self.context, self.library, wanted, strands, skin))
+            self.rival = self.owns(ComparisonSolver(self.context, self.library, compared, strands, skin))
             self.rival.strands.restore(strands.snapshot().packed())
 
     def _shows_rival(self, world: World) -> bool:
         return self.rival is not None and world.scene.view.comparison is SkinningComparison.SPLIT
 
     def _all(self) -> list[Strands]:
-        found = [self.strands] if self.strands is not None else []
-        return found + ([self.rival.strands] if self.rival is not None else [])
+        strands = [] if self.strands is None else [self.strands]
+        return strands if self.rival is None else [*strands, self.rival.strands]
 
     def _has_moved(self, ground: GrowthSurface) -> bool:
         """Whether strands of a file moved relative to the skin that they are bound to."""
@@ -419,10 +406,10 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
             self._report_missing(f"{self.label}: {name} has {count:,} strands; one in {every} is simulated")
 
     def _regroom(self, settings: HairSettings) -> None:
-        assert self.strands is not None
+        strands = self._built
         assert self.grown is not None
-        if settings.groom != self.strands.settings.groom:
-            self.strands.regroom(edited(self.grown, self.strands.growth.surface, settings.groom))
+        if settings.groom != strands.settings.groom:
+            strands.regroom(edited(self.grown, strands.growth.surface, settings.groom))
 
     def _report_missing(self, line: str) -> None:
         self.report(line)
@@ -446,13 +433,9 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         self._sources = ()
 
 
-def _same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
-    return len(one) == len(other) and all(a is b for a, b in zip(one, other, strict=True))
-
-
 def _same_growth(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
     """Whether two keys give the same strands: the same objects, equal settings, and the same placement."""
-    if len(one) != len(other) or not _same(one[:-2], other[:-2]) or one[-2] != other[-2]:
+    if len(one) != len(other) or not same_objects(one[:-2], other[:-2]) or one[-2] != other[-2]:
         return False
     return one[-1] is other[-1] or (one[-1] is not None and other[-1] is not None and np.allclose(one[-1], other[-1]))
 

@@ -7,12 +7,12 @@ from sinew.sim.characters.character import Character, SkinPart
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.contract import NOTHING, Counts, View, World
-from sinew.sim.kinds.hair.highlights import DistanceView, GuideHighlights
+from sinew.sim.kinds.hair.highlights import GuideHighlights
 from sinew.sim.kinds.hair.ribbons import Ribbons
-from sinew.sim.kinds.hair.roots import RootSurface
 from sinew.sim.kinds.hair.settings import HairDisplay, HairSettings, HairSource
 from sinew.sim.kinds.hair.strands import Strands
 from sinew.sim.kinds.hair.system import HairSystem
+from sinew.sim.memo import Memo
 from sinew.sim.render.detail_pass import PointsItem
 from sinew.sim.render.items import Item
 from sinew.sim.render.render_view import DisplayOptions
@@ -24,16 +24,16 @@ MASS, MASS_PIXELS = (0.93, 0.86, 0.70), 3.0
 
 class HairView(View):
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._marks = self.owns(GuideHighlights(context, library))
-        self._heat = self.owns(DistanceView(context, library))
+        self._guides = self.owns(GuideHighlights(context, library))
         self._node = Node(id="", settings=HairSettings())
         self._system: HairSystem | None = None
         self._world: World | None = None
-        self._part: tuple[RootSurface, Character, SkinPart] | None = None
-        self._box: tuple[tuple[object, ...], Bounds] | None = None
-        self._items: dict[bool, tuple[tuple[object, ...], Ribbons, tuple[Item, ...]]] = {}
+        self._part = Memo[SkinPart]()
+        self._box = Memo[Bounds]()
+        self._items = {False: Memo[tuple[Ribbons, tuple[Item, ...]]](), True: Memo[tuple[Ribbons, tuple[Item, ...]]]()}
 
-    def apply(self, node: Node, subject: HairSystem | None, world: World) -> None:
+    def apply(self, node: Node, subject: object, world: World) -> None:
+        assert isinstance(subject, HairSystem | None)
         self._node, self._system, self._world = node, subject, world
 
     def parts(self, display: DisplayOptions) -> tuple[Item, ...]:
@@ -42,32 +42,30 @@ class HairView(View):
         strands = self._strands if rival is None else rival.strands
         if strands is None or box is None or not strands.shown.version:
             return ()
-        key = (strands, strands.settings, self._node)
-        cached = self._items.get(display.second)
-        if cached is None or any(a is not b for a, b in zip(cached[0], key, strict=True)):
+
+        def make() -> tuple[Ribbons, tuple[Item, ...]]:
             item = Ribbons(node=self._node, strands=strands, settings=strands.settings, box=box)
-            cached = self._items[display.second] = key, item, self._masses(strands)
-        _, ribbons, masses = cached
+            return item, self._masses(strands)
+
+        ribbons, masses = self._items[display.second].get((strands, strands.settings, self._node), make)
         ribbons.box = box
-        marks = self._marks.items(self._node, strands, display.overlay)
-        other = system.rival if system is not None and strands.settings.show is HairDisplay.DISTANCE else None
-        if other is not None and not display.second:
+        highlights = self._guides.items(self._node, strands, display.overlay)
+        compared = system.rival if system is not None and strands.settings.show is HairDisplay.DISTANCE else None
+        if compared is not None and not display.second:
             ribbons.stages = ("pick",)
-            return (ribbons, self._heat.item(self._node, strands, other), *marks)
-        return (ribbons, *masses, *marks)
+            return (ribbons, self._guides.distances(self._node, strands, compared), *highlights)
+        return (ribbons, *masses, *highlights)
 
     def bounds(self) -> Bounds | None:
         strands, world = self._strands, self._world
         if strands is None or world is None:
             return None
-        own = self._rooted(strands, world)
-        if own is None:
+        roots = self._root_bounds(strands, world)
+        if roots is None:
             return None
         reach = strands.reach
-        key = (strands, reach, *own.lo.tolist(), *own.hi.tolist())
-        if self._box is None or self._box[0] != key:
-            self._box = (key, Bounds(own.lo - reach, own.hi + reach))
-        return self._box[1]
+        key = (strands, reach, *roots.lo.tolist(), *roots.hi.tolist())
+        return self._box.get(key, lambda: Bounds(roots.lo - reach, roots.hi + reach))
 
     def counts(self) -> Counts:
         strands = self._strands
@@ -84,7 +82,7 @@ class HairView(View):
     def _strands(self) -> Strands | None:
         return self._system.strands if self._system is not None else None
 
-    def _rooted(self, strands: Strands, world: World) -> Bounds | None:
+    def _root_bounds(self, strands: Strands, world: World) -> Bounds | None:
         settings = strands.settings
         if strands.growth.is_own:
             placement = world.places.world_from_node(self._node)
@@ -98,6 +96,6 @@ class HairView(View):
         character = world.characters.get(self._node.attachment.node)
         if not isinstance(character, Character):
             return None
-        if self._part is None or self._part[0] is not strands.growth.surface or self._part[1] is not character:
-            self._part = strands.growth.surface, character, character.part_of(strands.growth.rooted)
-        return character.part_bounds(self._part[2])
+        growth = strands.growth
+        part = self._part.get((growth.surface, character), lambda: character.part_of(growth.rooted))
+        return character.part_bounds(part)

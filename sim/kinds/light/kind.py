@@ -5,7 +5,7 @@ import math
 from pyglm import glm
 
 from sinew.sim.assets.model import CharacterModel
-from sinew.sim.characters.front import front_at_first
+from sinew.sim.characters.playing import front_at_first
 from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.scene import Node

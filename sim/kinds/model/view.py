@@ -1,18 +1,17 @@
 """ModelView: draws a character with its materials and bones."""
 
-from typing import Any
-
 import numpy as np
 
 from sinew.sim.assets.model import Bounds
 from sinew.sim.characters.character import Character
 from sinew.sim.characters.prepared import BoneSegments, PreparedModel
-from sinew.sim.characters.settings import DoubleSided, ModelSettings, section_list
+from sinew.sim.characters.settings import ModelSettings, section_list
 from sinew.sim.characters.skinning import upload_skinning
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.task import Task
 from sinew.sim.kinds.contract import CharacterView, Counts, World
+from sinew.sim.memo import Memo
 from sinew.sim.render.items import Item, Stage
 from sinew.sim.render.mesh_pass import Scalar, SurfaceItem
 from sinew.sim.render.overlay_pass import SkeletonItem, bone_records, joint_markers
@@ -52,12 +51,10 @@ class ModelView(CharacterView):
         self._node = Node(id="", settings=self.settings)
         self._static: MeshBuffers
         self._materials: Materials
-        self._ranges: tuple[DrawRange, ...] | None = None
-        self._anchors: SortAnchors | None = None
-        self._ranges_of: tuple[DoubleSided, str, frozenset[int]] | None = None
+        self._ranges = Memo[tuple[tuple[DrawRange, ...], SortAnchors | None]]()
         self._arrays: tuple[SurfaceArrays, SurfaceArrays] | None = None
         self._compared = False
-        self._surfaces: dict[bool, tuple[tuple[Any, ...], SurfaceItem]] = {}
+        self._surfaces = {False: Memo[SurfaceItem](), True: Memo[SurfaceItem]()}
         self._weight_joint: int | None = None
 
     def upload(self, prepared: PreparedModel, images: MipImages) -> Task[None]:
@@ -118,33 +115,32 @@ class ModelView(CharacterView):
 
     def _surface(self, display: DisplayOptions) -> SurfaceItem:
         scalar, scale = self._scalar(display)
-        arrays, ranges, warps = self.arrays(display.second), self._ranges_now(), self.character.pose.warps
+        character, materials = self.character, self._materials
+        arrays, (ranges, anchors), warps = self.arrays(display.second), self._draw_ranges(), character.pose.warps
         emission = (0.0, 0.0, 0.0) if warps is None else vector(warps.light)
-        drawn = self._materials.drawn
-        key = (self._node, arrays, ranges, self.character.world_from_model, drawn, scalar, scale, emission)
-        known = self._surfaces.get(display.second)
-        if (
-            known is None
-            or any(one is not other for one, other in zip(known[0][:5], key[:5], strict=True))
-            or (known[0][5:] != key[5:])
-        ):
-            known = self._surfaces[display.second] = (key, SurfaceItem(
+        world_from_model = character.world_from_model
+
+        def make() -> SurfaceItem:
+            return SurfaceItem(
                 node=self._node,
                 group="models",
-                arrays=key[1],
-                materials=self._materials,
-                ranges=key[2],
-                world_from_model=key[3],
-                texture_origin_bottom=self.character.texture_origin_bottom,
+                arrays=arrays,
+                materials=materials,
+                ranges=ranges,
+                world_from_model=world_from_model,
+                texture_origin_bottom=character.texture_origin_bottom,
                 scalar=scalar,
                 scalar_scale=scale,
                 emission=emission,
-                stages=_THROUGH if self._materials.blended else _SOLID,
-                is_coloured=self.character.model.mesh.is_coloured,
-            ))  # fmt: skip
-        if self._anchors is not None:
-            known[1].middles = self._anchors.posed(self.character.world_from_model, self.character.pose.palette)
-        return known[1]
+                stages=_THROUGH if materials.blended else _SOLID,
+                is_coloured=character.model.mesh.is_coloured,
+            )
+
+        key = (self._node, arrays, ranges, world_from_model, materials.drawn, scalar, scale, *emission)
+        surface = self._surfaces[display.second].get(key, make)
+        if anchors is not None:
+            surface.middles = anchors.posed(world_from_model, character.pose.palette)
+        return surface
 
     def _scalar(self, display: DisplayOptions) -> tuple[Scalar, float]:
         """The quantity of the colour ramp, and ramp coordinates per unit."""
@@ -157,17 +153,15 @@ class ModelView(CharacterView):
             return Scalar.WEIGHT, 1.0
         return Scalar.NONE, 1.0
 
-    def _ranges_now(self) -> tuple[DrawRange, ...]:
-        settings = self.settings
-        blended = self._materials.blended
-        wanted = (settings.double_sided, settings.hidden_sections, blended)
-        if self._ranges is None or wanted != self._ranges_of:
-            hidden = section_list(settings.hidden_sections)
-            mesh = self.character.model.mesh
-            self._ranges = draw_ranges(mesh, settings.double_sided, hidden, blended)
-            self._anchors = anchors_of(mesh, self.character.model.skin, self._ranges) if blended else None
-            self._ranges_of = wanted
-        return self._ranges
+    def _draw_ranges(self) -> tuple[tuple[DrawRange, ...], SortAnchors | None]:
+        """Ranges of triangles, and what sorts them if some are blended."""
+        settings, blended, model = self.settings, self._materials.blended, self.character.model
+
+        def make() -> tuple[tuple[DrawRange, ...], SortAnchors | None]:
+            ranges = draw_ranges(model.mesh, settings.double_sided, section_list(settings.hidden_sections), blended)
+            return ranges, anchors_of(model.mesh, model.skin, ranges) if blended else None
+
+        return self._ranges.get((settings.double_sided, settings.hidden_sections, *sorted(blended)), make)
 
     def _skeleton(self, display: DisplayOptions) -> SkeletonItem:
         places, overlay = self.character.joint_positions(), display.overlay

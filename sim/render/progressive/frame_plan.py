@@ -3,12 +3,11 @@
 import math
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from sinew.sim.gl.task import Task
-from sinew.sim.profile.recorder import NO_RUN, EmptyRun
+from sinew.sim.profile.recorder import NO_RUN, EmptyRun, Run
 from sinew.sim.render.items import DrawChunk, Item, ShaderVariant, Stage
 from sinew.sim.render.pass_context import DONE, PassContext
 
@@ -34,7 +33,7 @@ def unmeasured(_name: str, _detail: str = "") -> EmptyRun:
 
 
 class TimerScope(Protocol):
-    def __call__(self, name: str, detail: str = "") -> AbstractContextManager[object]: ...
+    def __call__(self, name: str, detail: str = "", /) -> Run | EmptyRun: ...
 
 
 def lod_scale(stride: int) -> tuple[float, float]:

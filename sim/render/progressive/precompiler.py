@@ -148,9 +148,10 @@ class Precompiler:
 
     def _collect(self) -> None:
         """Admits compiled nodes.  After a failure everything: the engine then reports the error."""
-        if not self.is_due:
+        job = self._job
+        if job is None or not job.is_done:
             return
-        job, self._job, self._requested = self._job, None, None
+        self._job = self._requested = None
         try:
             signatures = job.result()
         except Cancelled:
@@ -185,6 +186,7 @@ class Precompiler:
 def _run_scene(context: Context, contents: PrecompileScene, waiting: frozenset[NodeId], pause: Pause) -> None:
     """Simulates the first steps of a scene with an engine of its own and draws it, which compiles all shaders."""
     scene, engine = contents.scene, Engine(context)
+    warmup = engine.pictures.shader_warmup
     try:
         engine.apply(msgspec.structs.replace(scene, nodes=tuple(n for n in scene.nodes if n.settings.is_character)))
         for node_id, prepared in contents.models.items():
@@ -193,7 +195,7 @@ def _run_scene(context: Context, contents: PrecompileScene, waiting: frozenset[N
         for path, image in contents.assets.textures.items():
             finish(engine.textures.upload(path, image))
         # Draw first: machine code of kernels depends on the state that drawing leaves behind.
-        for _ in engine.pictures.warm_up_all(engine.render_view(contents.camera)):
+        for _ in warmup.play_all(engine.render_view(contents.camera)):
             pause(0.2)
         engine.set_assets(contents.assets)
         engine.simulation.start_time = contents.start
@@ -206,9 +208,9 @@ def _run_scene(context: Context, contents: PrecompileScene, waiting: frozenset[N
             context.finish()
         # New nodes are selected.
         render_view = engine.render_view(contents.camera, Overlay(marks=True, selected_nodes=waiting))
-        for _ in engine.pictures.warm_up_all(render_view):
+        for _ in warmup.play_all(render_view):
             pause(0.6)
-        while engine.pictures.warm_up(render_view):
+        while warmup.play(render_view):
             pause(0.8)
         context.finish()
     finally:

@@ -7,12 +7,13 @@ new shader variants are compiled before, one per turn, by drawing into a hidden 
 
 import math
 import time
+from collections.abc import Generator
 from typing import Protocol
 
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.readback import Fence
-from sinew.sim.gl.task import Task, finish
+from sinew.sim.gl.task import Delay, Task, finish
 from sinew.sim.gl.uniform_block import UniformBlock
 from sinew.sim.render.frame_renderer import FrameRenderer
 from sinew.sim.render.progressive.frame_plan import ChunkBudget, DraftBudget, FramePlan, draft_strides, load_of
@@ -30,7 +31,7 @@ SETTLE = 0.2
 """A pause this long [s] ends a sequence of frames."""
 
 TURN, POLL = 0.02, 0.004
-"""Time budget of a turn, and interval of polling for its completion [s]."""
+"""Time budget of a step of a full image, and interval of polling for its completion [s]."""
 
 
 class ViewSource(Protocol):
@@ -112,13 +113,14 @@ class RenderScheduler:
     Attributes:
         pending: A full image for the window that is not finished or not shown yet.
         postponed: Whether the next frame waits for new shader variants.
+        shader_warmup: Compiles new shader variants.
     """
 
     def __init__(self, picture: FrameRenderer) -> None:
         self._picture, self._context, self._timers = picture, picture.context, picture.context.timers
         self._is_software = picture.context.capabilities.is_software
         self._budget, self._drafts = ChunkBudget(), DraftBudget(self._is_software)
-        self._shader_warmup = ShaderWarmup(picture)
+        self.shader_warmup = ShaderWarmup(picture)
         self.pending: PendingImage | None = None
         self.postponed = False
         self._last_target: tuple[int, tuple[int, int]] | None = None  # framebuffer and size of the last frame
@@ -159,18 +161,6 @@ class RenderScheduler:
         """Whether a full image can be drawn in one turn."""
         return not self._is_software or sum(map(load_of, render_view.items)) <= AT_ONCE
 
-    def is_new(self, render_view: RenderView) -> bool:
-        """Whether instances of a view need shader variants that were not drawn yet."""
-        return self._shader_warmup.is_needed(render_view)
-
-    def warm_up(self, render_view: RenderView) -> bool:
-        """Compiles one step of a new variant; returns whether there was one."""
-        return self._shader_warmup.play(render_view)
-
-    def warm_up_all(self, render_view: RenderView) -> Task[None]:
-        """Compiles everything that a view needs, assuming that nothing was drawn yet."""
-        return self._shader_warmup.play_all(render_view)
-
     def paint(self, output: Framebuffer, source: ViewSource) -> bool:
         """Draws the current scene, as a draft in a slow sequence; returns False to keep the previous frame."""
         pending, target = self.pending, (output.name, output.size)
@@ -197,34 +187,45 @@ class RenderScheduler:
         return True
 
     @property
-    def delay(self) -> float | None:
-        """Time until the next turn [s]; None if there is nothing left to do."""
-        if self.postponed:
-            return 0.0
-        if self.pending is not None:
-            return None if self.pending.done else POLL
-        return None if math.isinf(self._settles) else max(self._settles - time.monotonic(), 0.0)
+    def is_complete(self) -> bool:
+        """Whether `paint` left nothing to `complete`."""
+        return not self.postponed and math.isinf(self._settles)
 
-    def turn(self, source: ViewSource) -> bool:
-        """Does a part of the remaining work; returns whether the window must be painted now."""
-        if self.postponed:
-            source.prepare()
-            self.postponed = self.warm_up(source.render_view())
-            return not self.postponed
-        if self.pending is not None:
-            self.pending.hand_out(TURN)
-            return self.pending.done
-        if time.monotonic() < self._settles or self._last_target is None:
-            return False
-        self._settles = math.inf
-        self._begun = time.monotonic()
+    def complete(self, source: ViewSource) -> Generator[Delay | None, None, bool]:
+        """Compiles new shader variants for a postponed frame, or draws a full image some time after a draft.
+
+        Returns:
+            Whether the window must be painted now.
+        """
+        while not self.is_complete:
+            left = self._settles - time.monotonic()
+            if self.postponed:
+                source.prepare()
+                self.postponed = self.shader_warmup.play(source.render_view())
+                if not self.postponed:
+                    return True
+                yield None
+            elif left > 0.0:
+                yield Delay(left)
+            else:
+                return (yield from self._complete_image(source))
+        return False
+
+    def _complete_image(self, source: ViewSource) -> Generator[Delay, None, bool]:
+        """Draws the full image of the last draft; returns whether the window must be painted now."""
+        self._settles, self._begun = math.inf, time.monotonic()
         source.set_up(self._begun)
-        if self._timers.enabled and self.takes_one_go(source.render_view()):
+        render_view = source.render_view()
+        if self._timers.enabled and self.takes_one_go(render_view):
             # A frame that is spread over turns cannot be measured.
             self._cost = 0.0
             return True
-        self.pending = self.begin(self._last_target[1], source.render_view())
-        return False
+        assert self._last_target is not None
+        pending = self.pending = self.begin(self._last_target[1], render_view)
+        while self.pending is pending and not pending.done:
+            yield Delay(POLL)
+            pending.hand_out(TURN)
+        return self.pending is pending
 
     def outdate(self) -> None:
         """Drops the pending image, because the scene has changed."""
@@ -233,6 +234,7 @@ class RenderScheduler:
     def lose(self) -> None:
         """Forces the next frame to be drawn: the framebuffer is new, maybe with the same name and size."""
         self.pending = self._last_target = None
+        self._settles = math.inf
 
     def hurry(self) -> None:
         """Makes the next frame a draft if new content may be slow on a software renderer."""
@@ -241,7 +243,7 @@ class RenderScheduler:
 
     def _postpones(self, source: ViewSource) -> bool:
         if self.pending is None and (version := source.prepare()) != self._version:
-            self.postponed, self._version = self.is_new(source.render_view()), version
+            self.postponed, self._version = self.shader_warmup.is_needed(source.render_view()), version
         return self.postponed
 
     def _takes_draft(self, render_view: RenderView) -> bool:

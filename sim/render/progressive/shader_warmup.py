@@ -75,7 +75,7 @@ class ShaderWarmup:
         for samples in dict.fromkeys(_samples(render_view)):
             target = RenderTarget(self._context)
             for draw in self._draws(render_view, frame, target, output):
-                self._isolated(lambda draw=draw, target=target, samples=samples: draw(target.begin(*SIZE, samples)))
+                self._isolated(functools.partial(_draw_into_new, target, samples, draw))
                 yield
             target.release()
         output.release()
@@ -162,6 +162,10 @@ class ShaderWarmup:
         yield from draw(items, picture, ctx, plan, gathering)
         gathering.release()
         picture.release()
+
+
+def _draw_into_new(target: RenderTarget, samples: int, draw: Draw) -> None:
+    draw(target.begin(*SIZE, samples))
 
 
 def _samples(render_view: RenderView) -> list[int]:

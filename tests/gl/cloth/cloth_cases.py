@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from sinew.sim.colliders.pack import ColliderLayout, pack_colliders
 from sinew.sim.colliders.scene_colliders import Colliders
 from sinew.sim.colliders.state import ColliderState
@@ -71,10 +69,3 @@ def reference_run(
     for index in range(steps):
         particles = reference.step(model, settings, particles, actions, time=index * settings.step_time)
     return particles
-
-
-def masses(cloth: Cloth) -> np.ndarray:
-    """Mass of every particle [kg], shape (P, 1)."""
-    settings = cloth.settings
-    scale = settings.density if settings.mode is ClothMode.MATERIAL else settings.particle_mass
-    return (cloth.model.shares * scale)[:, None]

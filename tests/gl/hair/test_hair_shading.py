@@ -1,4 +1,4 @@
-"""What is known of the curve of a strand and of the light that it scatters."""
+"""The curve of a strand and the light that it scatters against published values."""
 
 from pathlib import Path
 
@@ -35,19 +35,19 @@ def scattered(context: Context, tmp_path: Path, light: npt.ArrayLike, eye: npt.A
     return target.read()
 
 
-def test_the_curve_goes_through_its_knots_evenly(context: Context, tmp_path: Path) -> None:
+def test_the_curve_passes_through_its_knots(context: Context, tmp_path: Path) -> None:
     (found,) = scattered(context, tmp_path, (0.0, 1.0, 0.0), (0.0, 1.0, 0.0), 0.0)
     np.testing.assert_allclose(found["place"], [1.5, 0.5, 0.0], atol=1e-6)
     np.testing.assert_allclose(found["along"], [1.0, 1.25, 0.0], atol=1e-6)
 
 
-def test_kajiya_and_kay_mirror_into_the_cone(context: Context, tmp_path: Path) -> None:
+def test_kajiya_kay_reflects_into_the_cone(context: Context, tmp_path: Path) -> None:
     (found,) = scattered(context, tmp_path, (0.6, 0.8, 0.0), (-0.6, 0.8, 0.0), 0.0)
     assert found["even"] == pytest.approx(0.8, abs=1e-6)
     assert found["mirrored"] == pytest.approx(1.0, abs=1e-5)
 
 
-def test_the_lobes_are_as_high_as_published_and_where_the_scales_tilt_them(context: Context, tmp_path: Path) -> None:
+def test_the_lobes_have_their_published_heights_and_tilts(context: Context, tmp_path: Path) -> None:
     """A black strand mirrors at its surface only; what a white one adds towards the light was mirrored within."""
     (across,) = scattered(context, tmp_path, (0.0, 1.0, 0.0), (0.0, 1.0, 0.0), 0.0)
     np.testing.assert_allclose(across["lobes"], 0.03808, rtol=2e-4)

@@ -1,6 +1,7 @@
-"""Hair in a scene: bound to the skin, carried and stepped, going back to the bit, drawn, and what goes wrong."""
+"""Hair in a scene: roots on the skin, teleports, restored states, comparison of solvers, drawing and errors."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -13,11 +14,11 @@ from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.deformers.settings import Twist, Wave
-from sinew.sim.characters.settings import ModelSettings, SkinningMethod
+from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
-from sinew.sim.kinds.hair.highlights import DistancePoints
+from sinew.sim.kinds.hair.highlights import GuidePoints
 from sinew.sim.kinds.hair.presets import with_preset
 from sinew.sim.kinds.hair.settings import ComparisonSolverChoice, HairDisplay, HairSettings, HairSolver, HairSource
 from sinew.sim.kinds.hair.system import HairSystem
@@ -26,10 +27,9 @@ from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
-from sinew.sim.scene.view import SkinningComparison, ViewSettings
 
 Float64 = npt.NDArray[np.float64]
-FIGURE = Node(id="figure", name="Figure", settings=ModelSettings(path="humanoid.ezm", clip="walk"))
+CHARACTER = Node(id="character", name="Character", settings=ModelSettings(path="humanoid.ezm", clip="walk"))
 LIGHT = Node(id="light", transform=Transform(position=(1.0, 3.0, 2.0)), settings=LightSettings())
 SMALL: dict[str, Any] = {"guides": 40, "children": 200, "knots": 6, "length": 0.1, "noise": 0.0, "clump": 0.0}
 BALL = with_preset(HairSettings(source=HairSource.ELLIPSOID), "Long")
@@ -43,12 +43,12 @@ def humanoid() -> CharacterModel:
 @pytest.fixture
 def engine(context: Context, humanoid: CharacterModel) -> Iterator[Engine]:
     made = Engine(context)
-    made.set_model("figure", humanoid, {})
+    made.set_model("character", humanoid, {})
     yield made
     made.release()
 
 
-def hair(on: str = "figure", **changes: Any) -> Node:
+def hair(on: str = "character", **changes: Any) -> Node:
     return Node(id="h", name="Hair", attachment=Attachment(node=on), settings=HairSettings(**(SMALL | changes)))
 
 
@@ -66,9 +66,9 @@ def stepped(engine: Engine, scene: Scene, first: int, last: int) -> HairSystem:
     return found
 
 
-def skin_places(engine: Engine, system: HairSystem) -> Float64:
-    """Where the roots of the guides are on the skin as it stands now."""
-    character = engine.views.characters.get("figure")
+def root_positions(engine: Engine, system: HairSystem) -> Float64:
+    """Positions of the roots of the guides on the skin as it is now."""
+    character = engine.views.characters.get("character")
     assert character is not None
     assert system.strands is not None
     roots = system.strands.growth.guides.roots
@@ -77,117 +77,68 @@ def skin_places(engine: Engine, system: HairSystem) -> Float64:
     return places @ character.world_from_model[:3, :3].T + character.world_from_model[:3, 3]
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"skinning": SkinningMethod.LBS},
-        {"skinning": SkinningMethod.DQS},
-        {"deformers": (Twist(), Wave(height=20.0, frequency=0.5))},
-    ],
-)
-def test_roots_are_where_the_skin_is(engine: Engine, settings: dict[str, Any]) -> None:
-    character = msgspec.structs.replace(FIGURE, settings=msgspec.structs.replace(FIGURE.settings, **settings))
+def test_roots_are_on_the_deformed_skin(engine: Engine) -> None:
+    deformers = (Twist(), Wave(height=20.0, frequency=0.5))
+    character = msgspec.structs.replace(
+        CHARACTER, settings=msgspec.structs.replace(CHARACTER.settings, deformers=deformers)
+    )
     for source in (HairSource.FACES, HairSource.VERTICES):
-        system = stepped(engine, Scene(nodes=(character, hair(source=source))), 0, 20)
+        system = stepped(engine, Scene(nodes=(character, hair(source=source))), 0, 5)
         assert system.strands is not None
         roots = system.strands.positions()[:, 0]
-        np.testing.assert_allclose(roots, skin_places(engine, system), atol=1e-5)
+        np.testing.assert_allclose(roots, root_positions(engine, system), atol=1e-5)
         engine.refresh(0.0)
         assert np.isfinite(system.strands.drawn.positions()).all()
 
 
-def test_bones_and_sections_say_where_it_grows(engine: Engine, humanoid: CharacterModel) -> None:
-    section = humanoid.mesh.sections[0]
-    within = hair(density_bone="head", density_section=section.name)
-    system = stepped(engine, Scene(nodes=(FIGURE, within)), 0, 0)
-    assert system.strands is not None
-    corners = system.strands.growth.guides.roots.corners
-    faces = humanoid.mesh.triangles[section.first_triangle : section.first_triangle + section.triangle_count]
-    assert np.isin(corners, faces).all()
-    assert humanoid.skin is not None
-    assert humanoid.skeleton is not None
-    weights = humanoid.skin.weights_of(humanoid.skeleton.index("head"))
-    assert (weights[corners].mean(axis=1) > 0.0).all()
-
-
-def test_a_state_goes_back_to_the_bit(engine: Engine) -> None:
-    scene = Scene(nodes=(FIGURE, hair(turbulence=2.0)))
-    system = stepped(engine, scene, 0, 15)
-    state = engine.simulation.state()
-    stepped(engine, scene, 15, 30)
-    expected = [array.read().tobytes() for array in system.arrays().values()]
-    engine.simulation.reset()
-    stepped(engine, scene, 0, 4)
-    engine.restore(state, 15 * STEP_TIME)
-    stepped(engine, scene, 15, 30)
-    assert [array.read().tobytes() for array in system.arrays().values()] == expected
-    engine.simulation.reset()
-    stepped(engine, scene, 0, 30)
-    assert [array.read().tobytes() for array in system.arrays().values()] == expected
-
-
-@pytest.mark.parametrize("solver", list(HairSolver))
-def test_a_jump_moves_and_turns_it_without_a_whip(engine: Engine, solver: HairSolver) -> None:
-    """The ball is put elsewhere and turned while time jumps: the strands keep their shape and go on calmly."""
-    before = ball(solver=solver, fur_damping=5.0)
-    system = stepped(engine, Scene(nodes=(before,)), 0, 120)
-    assert system.strands is not None
-    shape = system.strands.offsets()
+def test_a_teleport_moves_and_turns_the_strands(engine: Engine) -> None:
+    """The ball is moved and turned while time jumps: the strands keep their shape and velocity."""
     turned = Transform(position=(5.0, 0.5, 2.0), rotation=(0.0, 90.0, 0.0))
-    engine.apply(Scene(nodes=(msgspec.structs.replace(before, transform=turned),)))
-    engine.teleport(3.0)
-    moved = system.strands.offsets()
-    np.testing.assert_allclose(moved, np.stack([shape[..., 2], shape[..., 1], -shape[..., 0]], axis=-1), atol=1e-5)
-    engine.step(3.0 + STEP_TIME)
-    assert np.abs(system.strands.offsets() - moved).max() < 1e-3
+    for solver in HairSolver:
+        engine.simulation.reset()
+        before = ball(solver=solver, fur_damping=5.0)
+        engine.apply(Scene(nodes=(before,)))
+        engine.teleport(0.0)
+        system = stepped(engine, Scene(nodes=(before,)), 0, 120)
+        assert system.strands is not None
+        shape = system.strands.offsets()
+        engine.apply(Scene(nodes=(msgspec.structs.replace(before, transform=turned),)))
+        engine.teleport(3.0)
+        moved = system.strands.offsets()
+        expected = np.stack([shape[..., 2], shape[..., 1], -shape[..., 0]], axis=-1)
+        np.testing.assert_allclose(moved, expected, atol=1e-5)
+        engine.step(3.0 + STEP_TIME)
+        assert np.abs(system.strands.offsets() - moved).max() < 1e-3
 
 
-def test_substeps_solvers_and_silence_change_live(engine: Engine) -> None:
-    system = stepped(engine, Scene(nodes=(ball(),)), 0, 30)
-    strands = system.strands
-    for changes in ({"substeps": 1}, {"solver": HairSolver.LAYERS}, {"solver": HairSolver.SPRINGS}, {"carried": 0.0}):
-        stepped(engine, Scene(nodes=(ball(**changes),)), 30, 40)
-        assert system.strands is strands
-        assert np.isfinite(system.strands.offsets()).all()
-    system = stepped(engine, Scene(nodes=(msgspec.structs.replace(ball(), muted=True),)), 40, 42)
-    assert system.strands is not None
-    assert system.strands.step_count == 0
+def test_every_solver_resets_mutes_and_restores_its_state(engine: Engine) -> None:
+    strands = None
+    for solver in HairSolver:
+        scene = Scene(nodes=(ball(solver=solver, knot_mass=0.01, turbulence=2.0),))
+        engine.simulation.reset()
+        system = stepped(engine, scene, 0, 1)
+        assert system.strands is not None
+        assert system.strands is (strands or system.strands), "a change of the solver keeps the strands"
+        strands, first = system.strands, system.strands.offsets()
+        stepped(engine, scene, 1, 15)
+        assert np.abs(strands.offsets() - first).max() > 1e-3
+        state = engine.simulation.state()
+        stepped(engine, scene, 15, 25)
+        expected = [array.read().tobytes() for array in system.arrays().values()]
+        engine.simulation.reset()
+        stepped(engine, scene, 0, 1)
+        assert strands.offsets().tobytes() == first.tobytes()
+        engine.restore(state, 15 * STEP_TIME)
+        stepped(engine, scene, 15, 25)
+        assert [array.read().tobytes() for array in system.arrays().values()] == expected
+        stepped(engine, Scene(nodes=(msgspec.structs.replace(scene.nodes[0], muted=True),)), 25, 27)
+        engine.refresh(0.0)
+        guides = strands.growth.guides
+        np.testing.assert_allclose(strands.offsets(), guides.offsets(guides.frames), atol=1e-6)
+        assert strands.step_count == 0
 
 
-@pytest.mark.parametrize("solver", list(HairSolver))
-def test_every_solver_goes_back_to_its_groom_and_is_silent_there(engine: Engine, solver: HairSolver) -> None:
-    node = ball(solver=solver, knot_mass=0.01)
-    system = stepped(engine, Scene(nodes=(node,)), 0, 1)
-    assert system.strands is not None
-    first = system.strands.offsets()
-    stepped(engine, Scene(nodes=(node,)), 1, 30)
-    assert np.abs(system.strands.offsets() - first).max() > 1e-3
-    engine.simulation.reset()
-    stepped(engine, Scene(nodes=(node,)), 0, 1)
-    assert system.strands.offsets().tobytes() == first.tobytes()
-    stepped(engine, Scene(nodes=(msgspec.structs.replace(node, muted=True),)), 1, 20)
-    engine.refresh(0.0)
-    guides = system.strands.growth.guides
-    np.testing.assert_allclose(system.strands.offsets(), guides.offsets(guides.frames), atol=1e-6)
-
-
-@pytest.mark.parametrize(
-    "wild", [{"solver": HairSolver.LAYERS, "fur_stiffness": 1000.0, "substeps": 1}, {"wind": (1e6, 1e6, 0.0)}]
-)
-def test_layers_stop_where_they_blow_up_and_rods_never_do(engine: Engine, wild: dict[str, Any]) -> None:
-    system = stepped(engine, Scene(nodes=(ball(drag=100.0, **wild),)), 0, 120)
-    system.check()
-    assert system.strands is not None
-    found = system.strands.offsets()
-    assert np.isfinite(found).all()
-    assert bool(system.warning) == ("solver" in wild)
-    if "solver" not in wild:
-        assert not system.stopped
-    lengths = np.linalg.norm(np.diff(found, axis=1), axis=2)
-    np.testing.assert_allclose(lengths.sum(axis=1), system.strands.growth.guides.lengths, rtol=1e-4)
-
-
-def test_two_solvers_move_one_groom_and_tell_how_far_they_are_apart(engine: Engine) -> None:
+def test_a_comparison_solver_measures_its_distance(engine: Engine) -> None:
     alike = ball(solver=HairSolver.SPRINGS, knot_mass=0.01)
     alone = stepped(engine, Scene(nodes=(alike,)), 0, 30)
     assert alone.strands is not None
@@ -198,7 +149,7 @@ def test_two_solvers_move_one_groom_and_tell_how_far_they_are_apart(engine: Engi
     system = stepped(engine, scene, 0, 30)
     assert system.strands is not None
     assert system.rival is not None
-    np.testing.assert_array_equal(system.strands.offsets(), expected)  # what is beside it changes nothing
+    np.testing.assert_array_equal(system.strands.offsets(), expected)  # the comparison changes nothing
     apart = np.linalg.norm(system.rival.strands.offsets() - expected, axis=2)[:, 1:]
     found = system.measures()
     assert (found["apart"], found["apart_mean"]) == pytest.approx((apart.max(), apart.mean()), rel=1e-5)
@@ -209,36 +160,17 @@ def test_two_solvers_move_one_groom_and_tell_how_far_they_are_apart(engine: Engi
     engine.restore(state, 30 * STEP_TIME)
     stepped(engine, scene, 30, 40)
     assert after.offsets().tobytes() == later.tobytes()
-    # The solver is switched live: the strands go on from where they are.
-    assert system.rival.strands.drawn.buffers.table is system.strands.drawn.buffers.table, "packed and brought once"
+    # Another solver continues from the same positions.
+    assert system.rival.strands.drawn.buffers.table is system.strands.drawn.buffers.table, "uploaded once"
     switched = ball(solver=HairSolver.ROD, knot_mass=0.01, rival=ComparisonSolverChoice.ROD)
     system = stepped(engine, Scene(nodes=(switched,)), 40, 41)
     assert system.rival is None
     engine.refresh(0.0)
-    assert np.isfinite(system.strands.drawn.positions()).all(), "what they shared stays"
+    assert np.isfinite(system.strands.drawn.positions()).all(), "shared buffers remain"
     assert np.abs(system.strands.offsets() - alone.strands.offsets()).max() < 0.05
 
 
-def test_the_split_view_shows_the_other_solver_on_its_right(context: Context, engine: Engine) -> None:
-    output = Framebuffer(context, (240, 180), ("rgba8",), label="output")
-    camera = Camera(target=(0.0, 0.5, 0.0), distance=0.7)
-    split = ViewSettings(comparison=SkinningComparison.SPLIT)
-    pictures = []
-    for rival in (ComparisonSolverChoice.NONE, ComparisonSolverChoice.LAYERS):
-        engine.simulation.reset()
-        scene = Scene(nodes=(LIGHT, ball(children=2000, guides=100, root_radius=3e-4, rival=rival)), view=split)
-        engine.apply(scene)
-        for step in range(40):
-            engine.step((step + 1) * STEP_TIME)
-        engine.refresh(0.0)
-        engine.draw(output, camera)
-        pictures.append(output.read_pixels()[..., :3].astype(np.int64))
-    changed = np.abs(pictures[1] - pictures[0]).max(axis=2) > 8
-    assert changed[:, 120:].sum() > 200
-    assert changed[:, :115].sum() < 0.1 * changed[:, 120:].sum()
-
-
-def test_the_heat_of_a_comparison_is_the_distance_of_each_knot(context: Context, engine: Engine) -> None:
+def test_distance_points_have_the_distance_of_each_knot(context: Context, engine: Engine) -> None:
     output = Framebuffer(context, (240, 180), ("rgba8",), label="output")
     camera = Camera(target=(0.0, 0.5, 0.0), distance=0.7)
     node = ball(solver=HairSolver.SPRINGS, knot_mass=0.01, rival=ComparisonSolverChoice.ROD, show=HairDisplay.DISTANCE)
@@ -246,19 +178,19 @@ def test_the_heat_of_a_comparison_is_the_distance_of_each_knot(context: Context,
     assert system.strands is not None
     assert system.rival is not None
     engine.refresh(0.0)
-    heat = DistancePoints(context, engine.library, 40, 6)
-    heat.follow(system.strands, system.rival)
-    knots = heat.read()
+    distances = GuidePoints(context, engine.library, 40, 6, is_compared=True)
+    distances.update(system.strands, 0, system.rival)
+    knots = distances.read()
     expected = np.linalg.norm(system.strands.offsets() - system.rival.strands.offsets(), axis=2)
     np.testing.assert_allclose(knots[..., 3], expected, atol=1e-6)
     np.testing.assert_allclose(knots[..., :3], system.strands.positions(), atol=1e-5)
-    heat.release()
+    distances.release()
     found = drawn(engine, output, Scene(nodes=(node,)), camera)
     plain = Scene(nodes=(ball(solver=HairSolver.SPRINGS, knot_mass=0.01, show=HairDisplay.GUIDES),))
     assert (np.abs(found - drawn(engine, output, plain, camera)).max(axis=2) > 20).sum() > 300
 
 
-def test_what_blows_up_is_stopped_at_its_last_sound_places(engine: Engine) -> None:
+def test_unstable_hair_stops_at_its_last_finite_positions(engine: Engine) -> None:
     wild = ball(solver=HairSolver.SPRINGS, spring_stiffness=2e4, substeps=1)
     system = stepped(engine, Scene(nodes=(wild,)), 0, 1)
     assert "substeps are stable" in system.warning
@@ -276,31 +208,24 @@ def test_what_blows_up_is_stopped_at_its_last_sound_places(engine: Engine) -> No
     assert not system.stopped
 
 
-@pytest.mark.parametrize(
-    ("node", "line"),
-    [
+def test_missing_models_bones_and_images_are_reported(engine: Engine, tmp_path: Path) -> None:
+    black = tmp_path / "black.png"
+    engine.set_assets(SceneAssets(images={black: np.zeros((2, 2, 4), np.uint8)}))
+    for node, line in (
         (hair(on="gone"), "Hair: the model that it grows on is not in the scene; nothing grows"),
-        (hair(density_bone="tail"), "Hair: Figure has no bone 'tail' to say where it grows; it grows everywhere"),
-        (hair(density_section="wig"), "Hair: Figure has no section 'wig'; it grows everywhere"),
-        (hair(length_texture="black.png"), "Hair: none of its strands has a length; nothing is seen of it"),
-        (hair(curl_bone="tail"), "Hair: Figure has no bone 'tail' to say how it curls; it curls alike everywhere"),
+        (hair(density_bone="tail"), "Hair: Character has no bone 'tail' to say where it grows; it grows everywhere"),
+        (hair(density_section="wig"), "Hair: Character has no section 'wig'; it grows everywhere"),
+        (hair(length_texture=str(black)), "Hair: none of its strands has a length; nothing is seen of it"),
+        (hair(curl_bone="tail"), "Hair: Character has no bone 'tail' to say how it curls; it curls alike everywhere"),
         (
-            hair(density_texture="black.png"),
+            hair(density_texture=str(black)),
             "Hair: no face with an area is left where the image would have it; nothing grows",
         ),
-    ],
-)
-def test_what_is_missing_is_one_line(engine: Engine, node: Node, line: str, tmp_path: Any) -> None:
-    black = tmp_path / "black.png"
-    settings = node.settings
-    assert isinstance(settings, HairSettings)
-    for name in ("density_texture", "length_texture"):
-        if getattr(settings, name):
-            node = msgspec.structs.replace(node, settings=msgspec.structs.replace(settings, **{name: str(black)}))
-            engine.set_assets(SceneAssets(images={black: np.zeros((2, 2, 4), np.uint8)}))
-    engine.apply(Scene(nodes=(FIGURE, node)))
-    engine.apply(Scene(nodes=(FIGURE, node)))
-    assert [problem.text for problem in engine.simulation.take_problems()] == [line]
+    ):
+        engine.apply(Scene(nodes=(CHARACTER,)))
+        engine.apply(Scene(nodes=(CHARACTER, node)))
+        engine.apply(Scene(nodes=(CHARACTER, node)))
+        assert [problem.text for problem in engine.simulation.take_problems()] == [line]
 
 
 def drawn(engine: Engine, output: Framebuffer, scene: Scene, camera: Camera) -> npt.NDArray[np.int64]:
@@ -311,7 +236,7 @@ def drawn(engine: Engine, output: Framebuffer, scene: Scene, camera: Camera) -> 
     return output.read_pixels()[..., :3].astype(np.int64)
 
 
-def test_it_is_drawn_lit_and_in_its_shadow(context: Context, engine: Engine) -> None:
+def test_it_is_drawn_with_light_and_shadow_and_picked(context: Context, engine: Engine) -> None:
     output = Framebuffer(context, (240, 180), ("rgba8",), label="output")
     camera = Camera(target=(0.0, 0.5, 0.0), distance=0.7)
     many = {"children": 4000, "guides": 100, "root_radius": 3e-4}
@@ -335,18 +260,3 @@ def test_it_is_drawn_lit_and_in_its_shadow(context: Context, engine: Engine) -> 
     assert pick is not None
     assert pick.node == "h"
     output.release()
-
-
-def test_strands_reach_from_their_roots_to_their_tips(engine: Engine) -> None:
-    """What is drawn begins on the ball and ends at the length of the strand; more children leave the first ones."""
-    system = stepped(engine, Scene(nodes=(ball(length_spread=0.0),)), 0, 1)
-    engine.refresh(0.0)
-    assert system.strands is not None
-    knots = system.strands.drawn.positions().astype(np.float64)
-    np.testing.assert_allclose(np.linalg.norm(knots[:, 0] - [0.0, 0.5, 0.0], axis=1), 0.1, atol=1e-5)
-    lengths = np.linalg.norm(np.diff(knots, axis=1), axis=2).sum(axis=1)
-    np.testing.assert_allclose(lengths, 0.1, rtol=1e-4)
-    more = stepped(engine, Scene(nodes=(ball(length_spread=0.0, children=300),)), 0, 1)
-    engine.refresh(1.0)
-    assert more.strands is not None
-    np.testing.assert_array_equal(more.strands.drawn.positions()[:200, 0], knots[:, 0].astype(np.float32))

@@ -38,7 +38,7 @@ def floor(restitution: float = 0.0, friction: float = 0.0, height: float = 0.0) 
 
 @dataclass
 class Scenery:
-    """Solids that can move from step to step, for both sides."""
+    """Colliders that can move from step to step, for both sides."""
 
     states_at: Callable[[int], list[ColliderState]]
     buffer: Buffer

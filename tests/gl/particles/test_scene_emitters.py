@@ -1,4 +1,4 @@
-"""Emitters in a scene: on nodes, bones and skin, muted and soloed, at any time of the clock, and what goes wrong."""
+"""Emitters in a scene: on nodes, bones and skin, muted and soloed, at any time, and their errors."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,25 +12,19 @@ from sinew import resources
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.scene_assets import SceneAssets
-from sinew.sim.characters.deformers.settings import Deformer, Twist, Wave
+from sinew.sim.characters.deformers.settings import Twist, Wave
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.emitter.emitter import Emitter
-from sinew.sim.kinds.emitter.settings import (
-    CollisionResponse,
-    EmissionAim,
-    EmissionMode,
-    EmitterSettings,
-    EmitterSource,
-)
+from sinew.sim.kinds.emitter.settings import EmissionAim, EmissionMode, EmitterSettings, EmitterSource
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
 
-FIGURE = Node(id="figure", name="Figure", settings=ModelSettings(path="humanoid.ezm", clip="walk"))
+CHARACTER = Node(id="character", name="Character", settings=ModelSettings(path="humanoid.ezm", clip="walk"))
 STILL: dict[str, Any] = {
     "capacity": 600, "rate": 600.0, "lifetime": 4.0, "speed": 0.0, "gravity": (0.0, 0.0, 0.0), "drag": 0.0,
 }  # fmt: skip
@@ -50,12 +44,12 @@ def humanoid() -> CharacterModel:
 @pytest.fixture
 def engine(context: Context, humanoid: CharacterModel) -> Iterator[Engine]:
     made = Engine(context)
-    made.set_model("figure", humanoid, {})
+    made.set_model("character", humanoid, {})
     yield made
     made.release()
 
 
-ON_FIGURE, ON_HAND, ON_TAIL = (Attachment(node="figure", bone=bone) for bone in ("", "hand_l", "tail"))
+ON_CHARACTER, ON_HAND, ON_TAIL = (Attachment(node="character", bone=bone) for bone in ("", "hand_l", "tail"))
 
 
 def emitter(
@@ -111,7 +105,7 @@ def texts(engine: Engine) -> list[str]:
 # --- sources ------------------------------------------------------------------------------------------
 
 
-def test_a_node_moved_by_hand_leaves_an_even_trail_and_a_jump_leaves_none(engine: Engine) -> None:
+def test_particles_inherit_the_velocity_of_a_moved_node_but_not_of_a_teleport(engine: Engine) -> None:
     node = emitter(inherited_velocity=1.0)
     take(engine, node)
     run(engine, 0, 1)
@@ -129,14 +123,14 @@ def test_a_node_moved_by_hand_leaves_an_even_trail_and_a_jump_leaves_none(engine
     np.testing.assert_array_equal(alive(engine)["velocity"][:, :3], 0.0)
 
 
-def test_a_bone_carries_its_emitter_and_gives_its_velocity(engine: Engine) -> None:
+def test_an_emitter_follows_its_bone_and_inherits_its_velocity(engine: Engine) -> None:
     node = emitter(position=(0.0, 0.1, 0.0), on=ON_HAND, inherited_velocity=1.0, **BRIEF)
-    take(engine, FIGURE, node)
+    take(engine, CHARACTER, node)
     run(engine, 0, 10)
     places = []
     for step in (10, 11):
         run(engine, step, step + 1)
-        frame = engine.views.characters["figure"].joint_frame("hand_l")
+        frame = engine.views.characters["character"].joint_frame("hand_l")
         places.append((frame @ [0.0, 0.1, 0.0, 1.0])[:3])
     np.testing.assert_allclose(engine.views.view("e").placement[:3, 3], places[1], atol=1e-9)
     found = alive(engine)
@@ -151,26 +145,17 @@ def test_a_bone_carries_its_emitter_and_gives_its_velocity(engine: Engine) -> No
     np.testing.assert_allclose(parent @ [0.0, 0.1, 0.0, 1.0], [*places[1], 1.0], atol=1e-9)
 
 
-def test_the_scale_of_a_model_takes_along_what_rides_on_its_bones(engine: Engine) -> None:
-    large = msgspec.structs.replace(FIGURE, transform=Transform(scale=(2.0, 2.0, 2.0)))
-    take(engine, large, emitter(position=(0.0, 0.1, 0.0), on=ON_HAND))
-    engine.advance(0.0)
-    frame = engine.views.characters["figure"].joint_frame("hand_l")
-    expected = frame[:3, 3] + 0.2 * frame[:3, 1]
-    np.testing.assert_allclose(engine.views.view("e").placement[:3, 3], expected, atol=1e-9)
-
-
-@pytest.mark.parametrize("deformers", [(), (Twist(), Wave(height=20.0, frequency=0.5))])
-def test_skin_emits_where_it_is_with_the_velocity_that_it_has(engine: Engine, deformers: tuple[Deformer, ...]) -> None:
-    node = emitter(source=EmitterSource.VERTICES, on=ON_FIGURE, inherited_velocity=1.0, **BRIEF)
-    take(engine, changed(FIGURE, deformers=deformers), node)
-    run(engine, 0, 20)
+def test_a_deformed_skin_emits_with_its_position_and_velocity(engine: Engine) -> None:
+    deformers = (Twist(), Wave(height=20.0, frequency=0.5))
+    node = emitter(source=EmitterSource.VERTICES, on=ON_CHARACTER, inherited_velocity=1.0, **BRIEF)
+    take(engine, changed(CHARACTER, deformers=deformers), node)
+    run(engine, 0, 5)
     before = skin(engine)
-    run(engine, 20, 21)
+    run(engine, 5, 6)
     after, found = skin(engine), alive(engine)
     assert len(found) == 10
     velocities = (after - before) / STEP_TIME
-    assert np.linalg.norm(velocities, axis=1).max() > 0.5
+    assert np.linalg.norm(velocities, axis=1).max() > 0.3
     for record in found:
         # A vertex whose straight way over the step the particle is born on, and goes on along.
         place, velocity = record["position"][:3], record["velocity"][:3]
@@ -179,75 +164,28 @@ def test_skin_emits_where_it_is_with_the_velocity_that_it_has(engine: Engine, de
 
 
 def skin(engine: Engine) -> np.ndarray:
-    character = engine.views.characters.get("figure")
+    character = engine.views.characters.get("character")
     places = character.primary.read()["position"][:, :3].astype(np.float64)
     return places @ character.world_from_model[:3, :3].T + character.world_from_model[:3, 3]
-
-
-def test_after_a_jump_in_time_skin_emits_without_a_spike(engine: Engine) -> None:
-    node = emitter(source=EmitterSource.FACES, on=ON_FIGURE, inherited_velocity=1.0, **BRIEF)
-    take(engine, FIGURE, node)
-    run(engine, 0, 3)
-    engine.teleport(0.5)
-    engine.step(0.5 + STEP_TIME)
-    np.testing.assert_array_equal(alive(engine)["velocity"][:, :3], 0.0)
-    engine.step(0.5 + 2.0 * STEP_TIME)
-    assert 0.0 < np.linalg.norm(alive(engine)["velocity"][:, :3], axis=1).max() < 10.0
-
-
-def test_a_hidden_model_emits_from_where_it_goes(engine: Engine) -> None:
-    node = emitter(source=EmitterSource.FACES, on=ON_FIGURE, **BRIEF)
-    take(engine, msgspec.structs.replace(FIGURE, visible=False), node)
-    run(engine, 0, 2)
-    first = skin(engine)
-    run(engine, 2, 20)
-    assert np.abs(skin(engine) - first).max() > 0.05
-
-
-def test_from_skin_axes_are_those_of_the_emitter(engine: Engine) -> None:
-    """They ride on those of the model."""
-    node = emitter(source=EmitterSource.FACES, on=ON_FIGURE, speed=1.0, speed_variance=0.0, cone_angle=0.0)
-    node = msgspec.structs.replace(node, transform=Transform(rotation=(0.0, 0.0, -90.0)))
-    turned = msgspec.structs.replace(FIGURE, transform=Transform(rotation=(0.0, 90.0, 0.0)))
-    take(engine, turned, node)
-    run(engine, 0, 2)
-    found = alive(engine)["velocity"][:, :3]
-    np.testing.assert_allclose(found, np.tile([0.0, 0.0, -1.0], (len(found), 1)), atol=1e-6)
 
 
 # --- densities ----------------------------------------------------------------------------------------
 
 
-def test_a_bone_says_where_skin_emits(engine: Engine, humanoid: CharacterModel) -> None:
-    settings = {"source": EmitterSource.FACES, "density_bone": "hand_l"}
-    take(engine, FIGURE, emitter(on=ON_FIGURE, **settings))
-    for _ in range(30):
-        engine.step(0.0)
-    character = engine.views.characters.get("figure")
-    assert humanoid.skeleton is not None
-    box = character.joint_bounds(humanoid.skeleton.index("hand_l"))
-    places = alive(engine)["position"][:, :3]
-    assert len(places) == 300
-    # Faces at the wrist reach a little beyond what the hand moves.
-    assert np.all(np.abs(places - (box.lo + box.hi) / 2.0) < 0.25)
-
-
-def test_an_image_says_where_skin_emits_and_is_waited_for_without_a_stop(
-    engine: Engine, humanoid: CharacterModel
-) -> None:
+def test_emission_can_be_limited_by_an_image_that_loads_later(engine: Engine, humanoid: CharacterModel) -> None:
     path = Path("/images/left.png")
-    node = emitter(source=EmitterSource.VERTICES, on=ON_FIGURE, density_texture=str(path))
-    take(engine, FIGURE, node)
+    node = emitter(source=EmitterSource.VERTICES, on=ON_CHARACTER, density_texture=str(path))
+    take(engine, CHARACTER, node)
     run(engine, 0, 10)
     assert len(alive(engine)) == 100
     assert texts(engine) == []
     pixels = np.zeros((4, 64, 4), np.uint8)
     pixels[:, :32, :3] = 255
     engine.set_assets(SceneAssets(images={path: pixels}))
-    take(engine, FIGURE, node)
+    take(engine, CHARACTER, node)
     engine.teleport(0.0)
     run(engine, 0, 30)
-    rest = engine.views.characters.get("figure")
+    rest = engine.views.characters.get("character")
     places = alive(engine)["position"][:, :3]
     chosen = humanoid.mesh.texcoords[:, 0] % 1.0 < 0.5
     assert 0.1 < chosen.mean() < 0.9
@@ -260,29 +198,34 @@ def test_an_image_says_where_skin_emits_and_is_waited_for_without_a_stop(
     nearest = [int(np.argmin(np.linalg.norm(skinned - place, axis=1))) for place in born]
     assert np.mean(chosen[nearest]) > 0.7
     engine.set_assets(SceneAssets(images={path: np.zeros_like(pixels)}))
-    take(engine, FIGURE, node)
+    take(engine, CHARACTER, node)
     assert texts(engine) == ["no vertex of the surface is left where the image would have it"]
 
 
-# --- what is missing ----------------------------------------------------------------------------------
+# --- errors ----------------------------------------------------------------------------------
 
 
-def test_a_missing_model_or_bone_is_told_once(engine: Engine) -> None:
+def test_a_missing_model_or_bone_is_reported_once(engine: Engine) -> None:
     on_skin = emitter("skin", source=EmitterSource.FACES, on=Attachment(node="gone"))
     on_bone = emitter("bone", position=(1.0, 2.0, 3.0), on=ON_TAIL)
-    take(engine, FIGURE, on_skin, on_bone)
+    take(engine, CHARACTER, on_skin, on_bone)
     assert texts(engine) == [
         "SKIN: the model whose surface emits is not in the scene; nothing comes out of it",
-        "BONE: Figure has no bone 'tail'; its transform is relative to the world",
+        "BONE: Character has no bone 'tail'; its transform is relative to the world",
     ]
-    take(engine, FIGURE, on_skin, changed(on_bone, rate=50.0))
+    take(engine, CHARACTER, on_skin, changed(on_bone, rate=50.0))
     run(engine, 0, 3)
     assert texts(engine) == []
     assert ready(engine) == {"bone"}
     np.testing.assert_allclose(alive(engine, "bone")["position"][:, :3], [[1.0, 2.0, 3.0]] * 3)
     np.testing.assert_allclose(engine.views.view("bone").placement[:3, 3], [1.0, 2.0, 3.0])
-    take(engine, FIGURE, changed(msgspec.structs.replace(on_skin, attachment=ON_FIGURE), density_bone="tail"), on_bone)
-    assert texts(engine) == ["SKIN: Figure has no bone 'tail' to say where it emits; it emits everywhere"]
+    take(
+        engine,
+        CHARACTER,
+        changed(msgspec.structs.replace(on_skin, attachment=ON_CHARACTER), density_bone="tail"),
+        on_bone,
+    )
+    assert texts(engine) == ["SKIN: Character has no bone 'tail' to say where it emits; it emits everywhere"]
     run(engine, 3, 4)
     assert len(alive(engine, "skin")) == 10
     take(engine, on_skin, on_bone)
@@ -292,21 +235,19 @@ def test_a_missing_model_or_bone_is_told_once(engine: Engine) -> None:
     ]
 
 
-def test_a_model_that_comes_later_begins_to_emit_and_one_that_goes_ends(
-    engine: Engine, humanoid: CharacterModel
-) -> None:
-    engine.remove_model("figure")
-    node = emitter(source=EmitterSource.FACES, on=ON_FIGURE)
-    take(engine, FIGURE, node)
+def test_emission_begins_and_ends_with_the_model(engine: Engine, humanoid: CharacterModel) -> None:
+    engine.remove_model("character")
+    node = emitter(source=EmitterSource.FACES, on=ON_CHARACTER)
+    take(engine, CHARACTER, node)
     run(engine, 0, 3)
     assert not ready(engine)
     assert texts(engine) == []
-    engine.set_model("figure", humanoid, {})
-    take(engine, FIGURE, node)
+    engine.set_model("character", humanoid, {})
+    take(engine, CHARACTER, node)
     run(engine, 3, 6)
     assert len(alive(engine)) == 30
-    engine.set_model("figure", humanoid, {})
-    take(engine, FIGURE, node)
+    engine.set_model("character", humanoid, {})
+    take(engine, CHARACTER, node)
     run(engine, 6, 8)
     take(engine, node)
     run(engine, 8, 10)
@@ -314,7 +255,7 @@ def test_a_model_that_comes_later_begins_to_emit_and_one_that_goes_ends(
     assert len(texts(engine)) == 1
 
 
-def test_settings_that_no_emitter_can_be_made_of_are_told_with_their_node(engine: Engine) -> None:
+def test_invalid_settings_are_reported_with_their_node(engine: Engine) -> None:
     take(engine, emitter(bursts="often"))
     (problem,) = engine.simulation.take_problems()
     assert problem.node == "e"
@@ -327,16 +268,16 @@ def test_settings_that_no_emitter_can_be_made_of_are_told_with_their_node(engine
     assert len(alive(engine)) == 60
 
 
-# --- what is silent -----------------------------------------------------------------------------------
+# --- muting -----------------------------------------------------------------------------------
 
 
-def test_a_silent_emitter_comes_back_empty_with_the_births_of_its_step(engine: Engine) -> None:
+def test_an_unmuted_emitter_is_empty_and_emits_from_its_step(engine: Engine) -> None:
     node = emitter(bursts="0.5:7")
-    quiet, other = msgspec.structs.replace(node, muted=True), emitter("o", seed=2)
+    muted, other = msgspec.structs.replace(node, muted=True), emitter("o", seed=2)
     take(engine, node, other)
     run(engine, 0, 10)
     assert system(engine).count() == 100
-    take(engine, quiet, other)
+    take(engine, muted, other)
     run(engine, 10, 20)
     assert system(engine).count() == 0
     assert np.all(system(engine).read()["position"][:, 3] < 0.0)
@@ -351,24 +292,12 @@ def test_a_silent_emitter_comes_back_empty_with_the_births_of_its_step(engine: E
     assert system(engine, "o").count() == 400
 
 
-def test_solo_silences_the_others_of_any_kind(engine: Engine) -> None:
-    nodes = [emitter("a", solo=True), emitter("b"), emitter("c", mode=EmissionMode.FULL), emitter("d", stateless=True)]
-    take(engine, *nodes)
-    run(engine, 0, 5)
-    assert {name: system(engine, name).count() for name in "abcd"} == {"a": 50, "b": 0, "c": 0, "d": 0}
-    take(engine, emitter("a"), *nodes[1:])
-    engine.refresh(0.0)
-    assert {name: system(engine, name).count() for name in "abcd"} == {"a": 50, "b": 0, "c": 0, "d": 50}
-    run(engine, 5, 6)
-    assert {name: system(engine, name).count() for name in "abcd"} == {"a": 60, "b": 10, "c": 600, "d": 60}
-
-
 # --- time ---------------------------------------------------------------------------------------------
 
 
-def test_what_has_no_state_follows_the_clock_both_ways_and_goes_on_from_there(engine: Engine) -> None:
+def test_stateless_emitters_follow_the_time_in_both_directions(engine: Engine) -> None:
     node = emitter(stateless=True, speed=2.0, gravity=(0.0, -9.81, 0.0))
-    take(engine, FIGURE, node)
+    take(engine, CHARACTER, node)
     played = {}
     for step in range(1, 41):
         run(engine, step - 1, step)
@@ -395,24 +324,11 @@ def test_what_has_no_state_follows_the_clock_both_ways_and_goes_on_from_there(en
     assert system(engine).step_count == 0
 
 
-def test_what_has_no_state_shows_a_change_at_once(engine: Engine) -> None:
-    node = emitter(stateless=True)
-    take(engine, node)
-    engine.advance(1.0)
-    engine.refresh(0.0)
-    assert system(engine).count() == 600
-    for change in ({"rate": 60.0}, {"rate": 60.0, "seed": 9}, {"rate": 60.0, "capacity": 30}):
-        take(engine, changed(node, **change))
-        engine.refresh(0.0)
-        assert system(engine).step_count == 60
-        assert system(engine).count() == min(60, change.get("capacity", 60))
-
-
-def test_pictures_in_between_change_nothing(engine: Engine) -> None:
-    """The same steps with a picture after each, after some, or after none give the same bits."""
+def test_frames_do_not_change_the_simulation(engine: Engine) -> None:
+    """The same steps with a frame after each, after some, or after none give the same bits."""
     nodes = (
-        FIGURE,
-        emitter("skin", source=EmitterSource.FACES, aim=EmissionAim.OUTWARD, on=ON_FIGURE, speed=0.5),
+        CHARACTER,
+        emitter("skin", source=EmitterSource.FACES, aim=EmissionAim.OUTWARD, on=ON_CHARACTER, speed=0.5),
         emitter("bone", on=ON_HAND, inherited_velocity=1.0, gravity=(0.0, -9.81, 0.0)),
         emitter("air", turbulence=1.0, drag=1.0, mode=EmissionMode.FULL, source=EmitterSource.BOX),
         emitter("time", stateless=True, speed=1.0),
@@ -424,7 +340,7 @@ def test_pictures_in_between_change_nothing(engine: Engine) -> None:
         take(engine, *nodes)
         engine.simulation.reset()
         engine.teleport(0.0)
-        for step in range(50):
+        for step in range(16):
             if pictures and step % pictures == 0:
                 take(engine, *nodes)
                 engine.advance(step * STEP_TIME)
@@ -434,18 +350,7 @@ def test_pictures_in_between_change_nothing(engine: Engine) -> None:
     assert found[0] == found[1] == found[2]
 
 
-# --- collisions and explosions ------------------------------------------------------------------------
-
-
-def test_emitters_meet_the_colliders_of_the_scene(engine: Engine) -> None:
-    settings = {"speed": 1.0, "gravity": (0.0, -9.81, 0.0), "cone_angle": 180.0, "clearance": 0.0}
-    node = emitter(position=(0.0, 0.5, 0.0), collision=CollisionResponse.BOUNCE, **settings)
-    take(engine, node, FLOOR)
-    run(engine, 0, 60)
-    assert alive(engine)["position"][:, 1].min() > -1e-4
-    take(engine, changed(node, collision=CollisionResponse.NONE), FLOOR)
-    run(engine, 60, 90)
-    assert alive(engine)["position"][:, 1].min() < -0.5
+# --- instability ------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -455,7 +360,7 @@ def unbounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("unbounded")
-def test_what_blows_up_halts_and_is_never_garbage(engine: Engine) -> None:
+def test_an_unstable_emitter_stops_without_invalid_particles(engine: Engine) -> None:
     wild = emitter(gravity=(1e30, 0.0, 0.0), speed=1.0)
     calm = emitter("calm")
     take(engine, wild, calm)
@@ -478,26 +383,14 @@ def test_what_blows_up_halts_and_is_never_garbage(engine: Engine) -> None:
     assert (system(engine).stopped, system(engine).count()) == ("", 20)
 
 
-@pytest.mark.usefixtures("unbounded")
-def test_a_halt_is_found_without_waiting(context: Context, engine: Engine) -> None:
-    take(engine, emitter(gravity=(0.0, 1e35, 0.0), stateless=True), emitter("full", mode=EmissionMode.FULL))
-    run(engine, 0, 5)
-    engine.refresh(0.0)
-    context.finish()
-    engine.refresh(1.0)
-    assert [problem.node for problem in engine.simulation.take_problems()] == ["e"]
-    engine.simulation.reset()
-    assert system(engine).stopped == ""
-
-
-# --- what it leaves behind ----------------------------------------------------------------------------
+# --- leaks ----------------------------------------------------------------------------
 
 
 def busy(index: int) -> tuple[Node, ...]:
     """A scene that changes all the time."""
     return (
-        FIGURE,
-        emitter("skin", source=EmitterSource.FACES, on=ON_FIGURE, capacity=90, rate=100.0 + index % 7),
+        CHARACTER,
+        emitter("skin", source=EmitterSource.FACES, on=ON_CHARACTER, capacity=90, rate=100.0 + index % 7),
         emitter("bone", on=ON_HAND, capacity=90, muted=index % 11 == 3),
         emitter("time", stateless=True, capacity=90 + 30 * (index % 2)),
         emitter("full", mode=EmissionMode.FULL, capacity=60, seed=index % 5),
@@ -522,19 +415,6 @@ def simulate(engine: Engine, steps: int, every: int) -> list[list[str]]:
     return live
 
 
-def test_two_thousand_steps_leave_no_objects(engine: Engine) -> None:
-    first, last = simulate(engine, 2000, every=40)
+def test_steps_and_edits_leave_no_objects(engine: Engine) -> None:
+    first, last = simulate(engine, 300, every=10)
     assert first == last
-
-
-@pytest.mark.campaign
-@pytest.mark.timeout(3600)
-def test_an_hour_leaves_no_objects_and_takes_no_memory(engine: Engine) -> None:
-    import psutil
-
-    process = psutil.Process()
-    simulate(engine, 6000, every=40)
-    before = process.memory_info().rss
-    first, last = simulate(engine, round(3600.0 / STEP_TIME), every=400)
-    assert first == last
-    assert process.memory_info().rss - before < 20e6

@@ -1,19 +1,14 @@
-"""Lit surfaces have the colour of the formula; shadows fall where the geometry says."""
+"""Lit surfaces against a float64 formula, and shadows against the geometry."""
 
 import msgspec
 import numpy as np
 import pytest
 
 from sinew.sim.assets.model import Material
-from sinew.sim.characters.settings import DoubleSided
 from sinew.sim.kinds.light.settings import LightSettings
-from sinew.sim.render.frame import Frame
-from sinew.sim.render.shadow_projection import GroundRectangle
-from sinew.sim.render.surface import PLAIN_DIFFUSE
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.transform import Transform
-from sinew.sim.scene.vectors import Vec3
 from tests.gl.render.light_formula import lit_colour, roughness_of
 from tests.gl.render.worlds import (
     FRONT,
@@ -25,14 +20,13 @@ from tests.gl.render.worlds import (
     model_of,
     pixel_of,
     quad,
-    twisted_bar,
 )
 
 SIZE = (160, 120)
 SAMPLES = [(-0.7, 0.9), (0.0, 1.5), (0.3, 1.2), (0.8, 2.3)]
 """Places x, y on the lit square at z = 0."""
 
-LAMPS = [
+LIGHTS = [
     light_node((1.0, 3.0, 3.0), "a", shadow=False, colour=(1.0, 0.5, 0.2), intensity=0.8, reach=3.0),
     light_node((-2.0, 1.0, 2.0), "b", shadow=False, colour=(0.2, 0.9, 0.4), intensity=0.5, reach=2.0),
     light_node((0.0, 1.5, 1.0), "c", shadow=False, intensity=0.2, reach=1.0),
@@ -54,66 +48,22 @@ def expected_colour(point: np.ndarray, camera: Camera, lights: list[Node], ambie
     return lit_colour(point, normal, eye, pairs, ambient=ambient, **surface)
 
 
-@pytest.mark.parametrize("count", range(1, 5))
-@pytest.mark.parametrize("camera", [FRONT, Camera(target=(0.0, 1.5, 0.0), yaw=35.0, pitch=20.0, distance=6.0)])
-@pytest.mark.parametrize("flat", [False, True])
-def test_a_lit_square_has_the_colour_of_the_formula(stage: Stage, count: int, camera: Camera, flat: bool) -> None:
-    camera = msgspec.structs.replace(camera, orthographic=flat)
+@pytest.mark.parametrize(("count", "flat"), [(0, False), (1, True), (4, False)])
+def test_a_lit_square_has_the_colour_of_the_formula(stage: Stage, count: int, flat: bool) -> None:
+    camera = Camera(target=(0.0, 1.5, 0.0), yaw=35.0, pitch=20.0, distance=6.0, orthographic=flat)
     material = Material("m", None, None, diffuse=(0.7, 0.5, 0.3), specular=(0.2, 0.25, 0.3), shininess=20.0)
     model = model_of(quad(material=0), materials=[material])
-    stage.show({"model": model}, model_node(), *LAMPS[:count], ambient=0.5)
+    hidden = msgspec.structs.replace(LIGHTS[0], id="hidden", visible=False)
+    stage.show({"model": model}, model_node(), hidden, *LIGHTS[:count], ambient=0.5)
     picture = stage.picture(camera)
     for x, y in SAMPLES:
         column, row = pixel_of(camera, SIZE, (x, y, 0.0))
         expected = expected_colour(
-            centre_of(x, y, camera), camera, LAMPS[:count], 0.5,
+            centre_of(x, y, camera), camera, LIGHTS[:count], 0.5,
             albedo=np.array(material.diffuse), specular=np.array(material.specular),
             roughness=roughness_of(material.shininess),
         )  # fmt: skip
         np.testing.assert_allclose(picture[row, column], expected, atol=2.0)
-
-
-def test_without_lights_a_lamp_stands_beside_the_camera(stage: Stage) -> None:
-    stage.show({"model": model_of(quad())}, ambient=0.0)
-    picture = stage.picture()
-    column, row = pixel_of(FRONT, SIZE, (0.0, 1.5, 0.0))
-    light = light_node((2.4, 1.5 + 2.4, 6.0), reach=6.6, shadow=False)
-    expected = expected_colour(
-        centre_of(0.0, 1.5, FRONT), FRONT, [light], 0.0,
-        albedo=np.array(PLAIN_DIFFUSE), specular=np.full(3, 0.04), roughness=roughness_of(32.0),
-    )  # fmt: skip
-    np.testing.assert_allclose(picture[row, column], expected, atol=2.0)
-
-
-def test_hidden_lights_leave_the_ambient_light_alone(stage: Stage) -> None:
-    stage.show({"model": model_of(quad())}, model_node(), msgspec.structs.replace(LAMPS[0], visible=False), ambient=1.0)
-    expected = expected_colour(
-        centre_of(0.0, 1.5, FRONT), FRONT, [], 1.0,
-        albedo=np.array(PLAIN_DIFFUSE), specular=np.full(3, 0.04), roughness=roughness_of(32.0),
-    )  # fmt: skip
-    np.testing.assert_allclose(stage.picture()[60, 80], expected, atol=2.0)
-
-
-def test_the_back_of_a_face_is_lit_from_behind(stage: Stage) -> None:
-    """Light and camera on the back see the same as on the front."""
-    behind = msgspec.structs.replace(FRONT, yaw=180.0)
-    stage.show({"model": model_of(quad())}, model_node(), light_node((0.0, 3.0, 3.0), shadow=False))
-    front = stage.picture(FRONT)
-    stage.look(model_node(), light_node((0.0, 3.0, -3.0), shadow=False))
-    np.testing.assert_allclose(stage.picture(behind), front, atol=1)
-
-
-def test_a_mirrored_model_is_lit_as_its_twin_in_the_mirror(stage: Stage) -> None:
-    light = light_node((2.0, 3.0, 3.0), shadow=False)
-    mirrored_lamp = light_node((-2.0, 3.0, 3.0), shadow=False)
-    for double_sided in (DoubleSided.ON, DoubleSided.OFF):
-        stage.show({"model": twisted_bar()}, model_node(double_sided=double_sided, bind_pose=True), light)
-        plain = stage.picture()
-        mirror = Transform(scale=(-1.0, 1.0, 1.0))
-        node = model_node(double_sided=double_sided, bind_pose=True, transform=mirror)
-        stage.look(node, mirrored_lamp)
-        close = np.abs(stage.picture()[:, ::-1] - plain).max(axis=2) <= 2
-        assert close.mean() > 0.99
 
 
 def test_a_surface_scaled_unevenly_keeps_its_normals_perpendicular(stage: Stage) -> None:
@@ -146,7 +96,7 @@ def shadow_picture(stage: Stage, shadow: bool) -> np.ndarray:
     return stage.picture(HIGH)
 
 
-def test_the_shadow_of_a_square_lies_on_the_ground_where_the_light_throws_it(stage: Stage) -> None:
+def test_the_shadow_of_a_square_is_where_the_light_casts_it(stage: Stage) -> None:
     """The square of edge 1 at height 1, lit from (2, 4, 0), is thrown to x from -4/3 to 0 and |z| up to 2/3."""
     stage.resize(320, 240)
     size = (320, 240)
@@ -161,34 +111,6 @@ def test_the_shadow_of_a_square_lies_on_the_ground_where_the_light_throws_it(sta
         assert abs(darker[row, column]) <= 3, (x, z)
 
 
-def test_a_surface_shades_what_lies_behind_it(stage: Stage) -> None:
-    """A small square before a large one; the light stands right before both."""
-    light = light_node((0.0, 1.5, 5.0))
-    wall, blocker = model_of(quad(4.0, 2.8)), model_of(quad(0.5, 0.5, (0.0, 1.5, 1.0)))
-    side = Camera(target=(0.0, 1.5, 0.0), yaw=50.0, pitch=0.0, distance=7.0)
-    stage.show({"wall": wall, "blocker": blocker}, model_node("wall"), model_node("blocker"), light)
-    shaded = stage.picture(side)
-    stage.look(
-        model_node("wall"), model_node("blocker"), msgspec.structs.replace(light, settings=LightSettings(shadow=False))
-    )
-    darker = (stage.picture(side) - shaded).sum(axis=2)
-    for x, y, dark in ((0.0, 1.5, True), (0.2, 1.7, True), (-0.2, 1.3, True), (0.5, 1.5, False), (0.0, 2.0, False)):
-        column, row = pixel_of(side, SIZE, (x, y, 0.0))
-        assert (darker[row, column] > 30) == dark, (x, y)
-
-
-def test_the_shadow_belongs_to_the_first_light_that_casts_one(stage: Stage) -> None:
-    stage.resize(320, 240)
-    fill = light_node((-1.0, 6.0, 0.0), "fill", shadow=False)
-    square = {"model": model_of(floating_square(1.0, 1.0))}
-    stage.show(square, model_node(), fill, LIGHT)
-    shaded = stage.picture(HIGH)
-    stage.look(model_node(), fill, msgspec.structs.replace(LIGHT, settings=LightSettings(shadow=False)))
-    darker = (stage.picture(HIGH) - shaded).sum(axis=2)
-    column, row = pixel_of(HIGH, (320, 240), (-1.0, 0.0, 0.0))
-    assert darker[row, column] > 20
-
-
 def test_a_surface_does_not_shade_itself(stage: Stage) -> None:
     """No acne: a lit square that faces the light is as bright with shadows as without."""
     for position in ((0.5, 2.0, 5.0), (3.0, 3.0, 1.5), (-4.0, 1.0, 1.2)):
@@ -198,24 +120,8 @@ def test_a_surface_does_not_shade_itself(stage: Stage) -> None:
         np.testing.assert_allclose(shaded, stage.picture()[36:84, 57:103], atol=3)
 
 
-@pytest.mark.parametrize(
-    "position", [(2.0, 4.0, 1.0), (-1.5, 2.3, 0.5), (3.0, 1.0, 2.0), (0.0, 6.0, 0.0), (4.0, -1.0, 0.0)]
-)
-@pytest.mark.parametrize("pitch", [50.0, 5.0, -20.0])
-def test_the_part_of_the_ground_that_looks_up_the_shadow_holds_all_of_it(
-    stage: Stage, position: Vec3, pitch: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The picture is the same when the shadow is looked up everywhere."""
-    camera = Camera(target=(0.0, 0.5, 0.0), yaw=25.0, pitch=pitch, distance=9.0)
-    stage.show({"model": twisted_bar()}, model_node(), light_node(position), time=0.5, grid=True, axes=True)
-    picture = stage.picture(camera)
-    everywhere = GroundRectangle((1.0, 0.0), (-np.inf, -np.inf), (np.inf, np.inf))
-    monkeypatch.setattr(Frame, "ground_shadow", lambda self: everywhere)
-    np.testing.assert_allclose(stage.picture(camera), picture, atol=2)
-
-
 @pytest.mark.parametrize("depth", [-2.0, 0.0])
-def test_a_light_right_behind_or_inside_a_surface_leaves_no_speck(stage: Stage, depth: float) -> None:
+def test_a_light_behind_or_inside_a_surface_gives_finite_colours(stage: Stage, depth: float) -> None:
     """Directions that cancel or vanish at one pixel have no unit vector."""
     stage.resize(161, 121)
     camera = msgspec.structs.replace(FRONT, orthographic=True)

@@ -1,4 +1,4 @@
-"""Scenes whose numbers stand at the ends of their ranges: they are drawn, stepped, framed and saved like any other."""
+"""Scenes with values at the ends of their ranges are drawn, simulated, framed and saved."""
 
 import random
 import typing
@@ -28,7 +28,7 @@ CHEAP = {
     "columns": (2, 9), "rows": (2, 9), "substeps": (1, 3), "capacity": (1, 64), "samples": (0, 4), "guides": (1, 64),
     "children": (0, 64), "groom": ((),),
 }  # fmt: skip
-"""Numbers of elements, whose ends cost too much time for a test; packed by hand is only what a brush did."""
+"""Counts whose upper ends would take too long; `groom` is packed data."""
 SIZE = (48, 32)
 TINY = 1e-30
 
@@ -78,18 +78,18 @@ def extreme(cls: type[msgspec.Struct], chosen: random.Random, share: float = 0.5
 
 
 def extreme_scene(seed: int, model: Path) -> tuple[Scene, ViewState]:
-    """Nodes of every kind, some of which ride on others, seen by an extreme camera."""
+    """Nodes of every kind, some of which attachment on others, seen by an extreme camera."""
     chosen = random.Random(seed)
     nodes: list[Node] = []
     for index, kind in enumerate([*KINDS, *chosen.choices(list(KINDS), k=2)]):
         settings = extreme(KINDS[kind].settings, chosen)
         if settings.is_character:
             settings = msgspec.structs.replace(settings, path=str(model))
-        rides = chosen.choice(["", *(node.id for node in nodes)])
+        parent = chosen.choice(["", *(node.id for node in nodes)])
         transform = extreme(Transform, chosen)
-        ride = Attachment(node=rides, bone=chosen.choice(["", "root"]) if rides else "")
+        attachment = Attachment(node=parent, bone=chosen.choice(["", "root"]) if parent else "")
         nodes.append(Node(id=f"{kind}-{index}", name=f"{kind} {index}", settings=settings, transform=transform,
-                          attachment=ride, muted=chosen.random() < 0.1))  # fmt: skip
+                          attachment=attachment, muted=chosen.random() < 0.1))  # fmt: skip
     scene = Scene(nodes=tuple(nodes), playback=extreme(PlaybackSettings, chosen), view=extreme(ViewSettings, chosen))
     return scene, ViewState(camera=extreme(Camera, chosen))
 
@@ -106,9 +106,7 @@ def engine(context: Context, model: Path) -> Iterator[Engine]:
     made.release()
 
 
-def test_ends_of_all_ranges_give_pictures_steps_bounds_and_files(
-    context: Context, engine: Engine, model: Path, tmp_path: Path
-) -> None:
+def test_values_at_the_ends_of_all_ranges(context: Context, engine: Engine, model: Path, tmp_path: Path) -> None:
     loaded, output, saved = load_model(model), Framebuffer(context, SIZE), tmp_path / "extreme.sinew"
     for seed in range(8):
         scene, state = extreme_scene(seed, model)

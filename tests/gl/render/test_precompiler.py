@@ -1,4 +1,4 @@
-"""Compiling on a thread beside: what is new waits, what was compiled does not, and results have the same bits."""
+"""Programs compiled on new_compiler thread: new nodes wait for them, and results have the same bits."""
 
 import threading
 import time
@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.engine import Engine
 from sinew.sim.gl import program
 from sinew.sim.gl.context import Context
@@ -19,7 +20,7 @@ from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene
 
-PATIENCE = 300.0
+TIMEOUT = 300.0
 CLOTH = ClothSettings(columns=8, rows=8, substeps=2)
 BALL = Node(id="ball", settings=ColliderSettings())
 SCENE = Scene(nodes=(BALL, Node(id="sheet", name="Sheet", settings=CLOTH)))
@@ -42,13 +43,13 @@ def opened(folder: Path) -> list[Context]:
 
 @pytest.fixture
 def compiler(context: Context, folder: Path, opened: list[Context]) -> Iterator[Precompiler]:
-    made = another(context, folder, opened)
+    made = new_compiler(context, folder, opened)
     yield made
     made.release()
     assert all(one.released for one in opened)
 
 
-def another(context: Context, folder: Path, opened: list[Context]) -> Precompiler:
+def new_compiler(context: Context, folder: Path, opened: list[Context]) -> Precompiler:
     def open_context() -> Context:
         opened.append(Context.headless())
         opened[-1].keep_binaries(folder)
@@ -73,14 +74,14 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, str]]:
 
 
 def contents(scene: Scene) -> PrecompileScene:
-    return PrecompileScene(scene, {}, ({}, {}, {}, {}), Camera(), 0.0)
+    return PrecompileScene(scene, {}, SceneAssets(), Camera(), 0.0)
 
 
 def compile_it(compiler: Precompiler, scene: Scene) -> Scene:
-    """What is admitted of a scene once all that waits was compiled."""
+    """The admitted scene after everything was compiled."""
     compiler.admit(scene)
     compiler.begin(contents(scene))
-    ends = time.monotonic() + PATIENCE
+    ends = time.monotonic() + TIMEOUT
     while not compiler.is_due:
         assert time.monotonic() < ends
         time.sleep(0.01)
@@ -104,13 +105,13 @@ def with_cloth(scene: Scene, **changes: object) -> Scene:
     return msgspec.structs.replace(scene, nodes=(nodes[0], sheet, *nodes[2:]))
 
 
-def test_what_is_new_waits_until_it_is_compiled_beside_and_gives_the_same_bits(
+def test_new_nodes_wait_for_their_programs_and_give_the_same_bits(
     context: Context, compiler: Precompiler, built: list[tuple[bool, str]]
 ) -> None:
     admitted = compiler.admit(SCENE)
     assert [node.id for node in admitted.nodes] == ["ball"]
     assert compiler.waiting == {"sheet"}
-    assert compiler.admit(SCENE) is admitted, "nothing is done anew for the same scene"
+    assert compiler.admit(SCENE) is admitted, "the same scene is admitted at once"
     assert compile_it(compiler, SCENE) is SCENE
     assert compiler.waiting == frozenset()
     assert (False, "cloth/step.glsl") in built
@@ -122,17 +123,7 @@ def test_what_is_new_waits_until_it_is_compiled_beside_and_gives_the_same_bits(
     assert (True, "cloth/step.glsl") in built
 
 
-def test_the_second_start_waits_for_nothing(
-    context: Context, compiler: Precompiler, folder: Path, opened: list[Context]
-) -> None:
-    compile_it(compiler, SCENE)
-    second = another(context, folder, opened)
-    assert second.admit(SCENE) is SCENE
-    second.release()
-    assert len(opened) == 1
-
-
-def test_numbers_change_at_once_and_choices_once_they_are_compiled(compiler: Precompiler) -> None:
+def test_numbers_change_at_once_and_variants_after_their_compilation(compiler: Precompiler) -> None:
     compile_it(compiler, SCENE)
     softer = with_cloth(SCENE, stretch_stiffness=123.0, substeps=7)
     assert compiler.admit(softer) is softer
@@ -147,14 +138,7 @@ def test_numbers_change_at_once_and_choices_once_they_are_compiled(compiler: Pre
     assert compile_it(compiler, flat) is flat
 
 
-def test_giving_up_lets_everything_in(compiler: Precompiler, opened: list[Context]) -> None:
-    compiler.admit(SCENE)
-    compiler.cancel_preparing()
-    assert compiler.admit(SCENE) is SCENE
-    assert opened == []
-
-
-def test_where_there_is_no_second_context_everything_is_let_in(context: Context, folder: Path) -> None:
+def test_without_a_second_context_everything_is_admitted(context: Context, folder: Path) -> None:
     def refuse() -> Context:
         raise GLError("no second one")
 
@@ -166,17 +150,8 @@ def test_where_there_is_no_second_context_everything_is_let_in(context: Context,
     fresh.release()
 
 
-def test_it_ends_in_the_middle(compiler: Precompiler, opened: list[Context]) -> None:
+def test_it_can_be_released_while_compiling(compiler: Precompiler, opened: list[Context]) -> None:
     compiler.admit(SCENE)
     compiler.begin(contents(SCENE))
     compiler.release()
     assert all(one.released for one in opened)
-
-
-def test_other_shaders_are_compiled_anew(context: Context, compiler: Precompiler, tmp_path: Path) -> None:
-    compile_it(compiler, SCENE)
-    (tmp_path / "shaders").mkdir()
-    (tmp_path / "shaders" / "other.glsl").write_text("void run(int id) { }\n")
-    other = Precompiler(Context.headless, context, tmp_path / "shaders")
-    assert other.admit(SCENE) is not SCENE
-    other.release()

@@ -8,10 +8,7 @@ from tests.gui.panels.fakes import FakeTarget, sample_scene, sample_statuses
 
 @pytest.fixture(autouse=True)
 def deleted_widgets(qapp):
-    """Widgets of a test are gone before the next one; Qt takes the square of their number for a crowd.
-
-    Garbage goes first: a collection in the middle of the deletion of a widget would free wrappers of its children.
-    """
+    """Deletes the widgets of a test before the next one, garbage first: Qt is slow with many widgets."""
     yield
     gc.collect()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
@@ -25,18 +22,3 @@ def target(qapp):
 @pytest.fixture
 def statuses():
     return sample_statuses()
-
-
-@pytest.fixture
-def show(qtbot):
-    """Shows a widget in an active window of its own."""
-
-    def show_widget(widget, width=320, height=900):
-        qtbot.addWidget(widget)
-        widget.resize(width, height)
-        widget.show()
-        qtbot.waitExposed(widget)
-        widget.activateWindow()
-        return widget
-
-    return show_widget

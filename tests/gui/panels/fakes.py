@@ -1,11 +1,11 @@
-"""A scene with history, a small character, and a mouse, for the tests of the panels."""
+"""A scene with history, a small character, a log of signals, and a mouse, for tests of widgets."""
 
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, Qt, Signal
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QMouseEvent, QWheelEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -137,21 +137,29 @@ class SignalLog(list):
         for name in names:
             getattr(source, name).connect(lambda *args, name=name: self.append((name, *args)))
 
+    def names(self):
+        return [entry[0] for entry in self]
 
-def mouse(widget, kind, x, y, button=LEFT, held=LEFT):
+    def values(self, name):
+        """The last argument of each emission of one signal."""
+        return [entry[-1] for entry in self if entry[0] == name]
+
+
+def mouse(widget, kind, x, y, button=LEFT, held=LEFT, modifiers=NO_MODIFIER):
     place = QPointF(x, y)
-    event = QMouseEvent(kind, place, widget.mapToGlobal(place), button, held, NO_MODIFIER)
+    event = QMouseEvent(kind, place, widget.mapToGlobal(place), button, held, modifiers)
     QApplication.sendEvent(widget, event)
     return event
 
 
-def drag(widget, start, end, y, *, release=True):
+def drag(widget, start, end, y, *, release=True, modifiers=NO_MODIFIER):
     """Press, ten moves, release."""
-    mouse(widget, QEvent.Type.MouseButtonPress, start, y)
+    mouse(widget, QEvent.Type.MouseButtonPress, start, y, modifiers=modifiers)
     for step in range(1, 11):
-        mouse(widget, QEvent.Type.MouseMove, start + (end - start) * step / 10, y, Qt.MouseButton.NoButton)
+        x = start + (end - start) * step / 10
+        mouse(widget, QEvent.Type.MouseMove, x, y, Qt.MouseButton.NoButton, modifiers=modifiers)
     if release:
-        mouse(widget, QEvent.Type.MouseButtonRelease, end, y, LEFT, Qt.MouseButton.NoButton)
+        mouse(widget, QEvent.Type.MouseButtonRelease, end, y, LEFT, Qt.MouseButton.NoButton, modifiers)
 
 
 def wheel(widget, notches):
@@ -159,3 +167,13 @@ def wheel(widget, notches):
     window = widget.window()
     place = widget.mapTo(window, widget.rect().center())
     QTest.wheelEvent(window.windowHandle(), QPointF(place), QPoint(0, 120 * notches))
+
+
+def send_wheel(widget, place, notches, modifiers=NO_MODIFIER):
+    """Sends a turn of the wheel to one widget; returns whether the widget accepted it."""
+    event = QWheelEvent(
+        place, widget.mapToGlobal(place), QPoint(), QPoint(0, round(120 * notches)), Qt.MouseButton.NoButton, modifiers,
+        Qt.ScrollPhase.NoScrollPhase, False,
+    )  # fmt: skip
+    QApplication.sendEvent(widget, event)
+    return event.isAccepted()

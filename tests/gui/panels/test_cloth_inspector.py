@@ -1,14 +1,10 @@
-import msgspec
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
 from sinew.sim.colliders.state import ColliderShape
-from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.cloth.settings import ClothLook, ClothMode, ClothSettings, ClothSource, PinTarget
+from sinew.sim.kinds.cloth.settings import ClothMode, ClothSettings, ClothSource, PinTarget
 from sinew.sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
-from sinew.sim.scene.change import Change, ChangeKind
-from sinew.sim.scene.params import Effect
 from sinew.sim.scene.scene import Node, ParamRef, Scene
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.inspector.form import SettingRow
@@ -57,58 +53,28 @@ def set_cloth(target, **values):
         target.set_value(ParamRef("f", "cloth", name), value)
 
 
-def test_a_material_hides_the_springs_and_the_other_way_round(inspector, target):
+def test_rows_of_a_cloth_follow_its_settings(inspector, target):
     select(inspector, "f")
-    assert "stretch_stiffness" in shown(inspector)
-    assert not {"particle_mass", "structural_stiffness", "bend_damping"} & shown(inspector)
-    set_cloth(target, mode=ClothMode.SPRINGS)
-    assert not {"density", "stretch_stiffness", "internal_damping"} & shown(inspector)
-    assert {"mode", "particle_mass", "structural_stiffness", "bend_damping"} <= shown(inspector)
-
-
-def test_hidden_rows_keep_their_values(inspector, target):
-    select(inspector, "f")
-    set_cloth(target, density=0.7, mode=ClothMode.SPRINGS)
+    material, springs = {"density", "stretch_stiffness"}, {"particle_mass", "structural_stiffness", "bend_damping"}
+    sheet, mesh = {"columns", "rows", "width", "height", "placement"}, {"mesh_path", "mesh_section"}
+    gusts = {"turbulence_scale", "turbulence_seed"}
+    assert material | sheet <= shown(inspector)
+    assert not (springs | mesh | gusts) & shown(inspector)
+    set_cloth(target, density=0.7, mode=ClothMode.SPRINGS, source=ClothSource.MESH, turbulence=2.0)
+    assert not (material | sheet) & shown(inspector)
+    assert springs | mesh | gusts <= shown(inspector)
     set_cloth(target, mode=ClothMode.MATERIAL)
-    assert row(inspector, "density").editor.field.value() == 0.7
-    assert "density" in shown(inspector)
-
-
-def test_a_mesh_needs_a_file_and_a_sheet_needs_sizes(inspector, target):
-    select(inspector, "f")
-    assert {"columns", "rows", "width", "height", "placement"} <= shown(inspector)
-    assert not {"mesh_path", "mesh_section"} & shown(inspector)
-    set_cloth(target, source=ClothSource.MESH)
-    assert not {"columns", "rows", "width", "height", "placement"} & shown(inspector)
-    assert {"mesh_path", "mesh_section"} <= shown(inspector)
-
-
-def test_the_bone_of_the_pins_is_asked_for_where_they_follow_one(inspector, target):
-    select(inspector, "f")
+    assert row(inspector, "density").editor.field.value() == 0.7, "a hidden row keeps its value"
     for target_of_pins in PinTarget:
         set_cloth(target, pin_target=target_of_pins)
         assert ("pin_bone" in shown(inspector)) == (target_of_pins is PinTarget.BONE)
 
 
-def test_gusts_have_a_size_once_there_are_any(inspector, target):
-    select(inspector, "f")
-    assert "turbulence_scale" not in shown(inspector)
-    set_cloth(target, turbulence=2.0)
-    assert {"turbulence_scale", "turbulence_seed"} <= shown(inspector)
-
-
-@pytest.mark.parametrize("shape", ColliderShape)
-def test_a_collider_shows_the_sizes_of_its_shape_only(inspector, target, shape):
+def test_a_collider_shows_the_sizes_of_its_shape_only(inspector, target):
     select(inspector, "s")
-    target.set_value(ref("s", "collider", "shape"), shape)
-    assert shown(inspector) & {"radius", "length", "semi_axes", "half_sizes"} == set(SIZES_OF_SHAPE[shape])
-
-
-def test_every_hidden_name_is_a_parameter():
-    for look in ClothLook:
-        for mode in ClothMode:
-            names = KINDS["cloth"].idle(Node(id="f", settings=ClothSettings(look=look, mode=mode)))
-            assert names <= {field.name for field in msgspec.structs.fields(ClothSettings)}
+    for shape in ColliderShape:
+        target.set_value(ref("s", "collider", "shape"), shape)
+        assert shown(inspector) & {"radius", "length", "semi_axes", "half_sizes"} == set(SIZES_OF_SHAPE[shape])
 
 
 # --- names --------------------------------------------------------------------------------------------
@@ -123,7 +89,7 @@ def is_shown(inspector, name):
     return not row(inspector, name).isHidden()
 
 
-def test_what_a_node_rides_on_is_chosen_from_the_scene(inspector, target):
+def test_the_carrier_is_chosen_from_the_scene(inspector, target):
     select(inspector, "s")
     assert choices(inspector, "node") == ["None", "dude", "cape", "lamp", "flag"]
     assert not is_shown(inspector, "bone")
@@ -137,95 +103,49 @@ def test_what_a_node_rides_on_is_chosen_from_the_scene(inspector, target):
     assert not is_shown(inspector, "bone")
 
 
-def test_what_rides_on_a_node_cannot_carry_it(inspector, target):
+def test_a_carrier_cannot_be_one_of_its_riders(inspector, target):
     ride(target, "f")
     select(inspector, "f")
     assert choices(inspector, "node") == ["None", "dude", "cape", "lamp"]
 
 
-def test_a_bone_that_is_gone_is_marked(inspector, target):
+def test_missing_bones_of_carriers_are_marked(inspector, target):
     select(inspector, "s")
     ride(target, "a", "tail")
     assert row(inspector, "bone").editor.combo.currentText() == "tail (missing)"
-
-
-def test_a_model_without_bones_says_so(inspector, target):
-    select(inspector, "s")
-    ride(target, "b")
-    assert choices(inspector, "bone") == ["No bones"]
-
-
-def test_a_new_name_of_a_model_is_shown(inspector, target):
-    select(inspector, "s")
-    ride(target)
     target.set_value(ref("a", "node", "name"), "hero")
     assert row(inspector, "node").editor.combo.currentText() == "hero"
-
-
-def test_a_removed_model_is_marked(inspector, target):
-    select(inspector, "s")
-    ride(target, "a", "hips")
-    rest = tuple(node for node in target.scene.nodes if node.id != "a")
-    change = Change(ChangeKind.REMOVED, ParamRef("a", "node", ""), Effect.REBUILD)
-    target.replace(msgspec.structs.replace(target.scene, nodes=rest), change)
-    assert row(inspector, "node").editor.combo.currentText() == "a (missing)"
-    assert is_shown(inspector, "bone")
-
-
-def test_sections_come_from_the_file(inspector, target):
-    inspector.names.section_names = {"/cape.obj": ("hem", "collar", "hem")}.get
-    set_cloth(target, source=ClothSource.MESH, mesh_path="/cape.obj")
-    select(inspector, "f")
-    assert choices(inspector, "mesh_section") == ["Whole file", "hem", "collar"]
+    ride(target, "b")
+    assert choices(inspector, "bone") == ["No bones"]
 
 
 # --- presets ------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def presets(inspector):
+def test_presets_are_chosen_named_and_deleted(inspector):
     select(inspector, "f")
-    bar = inspector.head.presets
-    bar.set_names(("Silk", "Denim"), ("Mine",))
-    return bar
-
-
-def test_a_preset_is_chosen_from_the_list(presets):
-    log = SignalLog(presets, "chosen")
+    presets = inspector.head.presets
+    presets.set_names(("Silk", "Denim"), ("Mine",))
+    log = SignalLog(presets, "chosen", "deleted", "saved")
     presets.combo.setCurrentIndex(presets.combo.findText("Denim"))
     presets.combo.activated.emit(presets.combo.currentIndex())
-    assert log == [("chosen", "Denim")]
-
-
-def test_values_of_no_preset_are_custom(presets):
     presets.show_name("Silk")
     assert presets.combo.currentText() == "Silk"
-    presets.show_name("")
-    assert presets.combo.currentIndex() == -1
-
-
-def test_only_own_presets_can_be_deleted(presets):
-    log = SignalLog(presets, "deleted")
-    presets.show_name("Silk")
-    assert not presets.delete_action.isEnabled()
+    assert not presets.delete_action.isEnabled(), "it is shipped"
     presets.show_name("Mine")
     presets.delete_action.trigger()
-    assert log == [("deleted", "Mine")]
-
-
-def test_a_name_is_typed_in_the_place_of_the_list(presets, qtbot):
-    log = SignalLog(presets, "saved")
-    presets.ask_name()
-    QTest.keyClicks(presets.line, "  Thick   wool ")
-    QTest.keyClick(presets.line, Qt.Key.Key_Return)
-    assert log == [("saved", "Thick wool")]
-    assert presets.combo.isVisible()
-
-
-def test_escape_gives_a_new_name_up(presets):
-    log = SignalLog(presets, "saved")
+    presets.show_name("")
+    assert presets.combo.currentIndex() == -1
+    assert log == [("chosen", "Denim"), ("deleted", "Mine")]
+    log.clear()
     presets.ask_name()
     QTest.keyClicks(presets.line, "Wool")
     QTest.keyClick(presets.line, Qt.Key.Key_Escape)
     assert presets.combo.isVisible()
     assert log == []
+    presets.ask_name()
+    presets.line.clear()
+    QTest.keyClicks(presets.line, "  Thick   wool ")
+    QTest.keyClick(presets.line, Qt.Key.Key_Return)
+    assert log == [("saved", "Thick wool")]
+    assert presets.combo.isVisible()

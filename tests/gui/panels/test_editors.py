@@ -23,10 +23,7 @@ from tests.gui.panels.fakes import SignalLog, drag, wheel
 
 CLASSES = (Node, Transform, PlaybackSettings, ViewSettings, *[kind.settings for kind in KINDS.values()], *DEFORMERS)
 RECORDS = [
-    pytest.param(record, id=f"{cls.__name__}.{record.name}")
-    for cls in CLASSES
-    for record in params_of(cls)
-    if record.declared.role not in (Role.HIDDEN, Role.LIST)
+    record for cls in CLASSES for record in params_of(cls) if record.declared.role not in (Role.HIDDEN, Role.LIST)
 ]
 
 
@@ -44,31 +41,31 @@ def no_clips():
     return Choices("No clips")
 
 
-@pytest.mark.parametrize("record", RECORDS)
-def test_every_parameter_has_an_editor_that_shows_its_default_in_silence(record, qtbot):
-    editor = editor_for(record, no_clips)
-    qtbot.addWidget(editor)
-    log = SignalLog(editor, "edit_started", "edited", "edit_finished", "edit_cancelled")
-    editor.set_value(record.default)
-    assert isinstance(editor, ValueEditor)
-    assert log == []
+def test_every_parameter_has_an_editor_that_shows_its_default_and_emits_nothing(qtbot):
+    for record in RECORDS:
+        editor = editor_for(record, no_clips)
+        qtbot.addWidget(editor)
+        log = SignalLog(editor, "edit_started", "edited", "edit_finished", "edit_cancelled")
+        editor.set_value(record.default)
+        assert isinstance(editor, ValueEditor)
+        assert log == [], record.name
 
 
-@pytest.mark.parametrize("record", RECORDS)
-def test_every_choice_has_a_text_of_its_own(record):
-    if issubclass(record.type, enum.Enum):
-        texts = [choice_text(member) for member in record.type]
-        assert len(set(texts)) == len(texts)
-        assert all(text[0].isupper() and "_" not in text for text in texts)
+def test_every_choice_has_a_text_of_its_own():
+    for record in RECORDS:
+        if issubclass(record.type, enum.Enum):
+            texts = [choice_text(member) for member in record.type]
+            assert len(set(texts)) == len(texts)
+            assert all(text[0].isupper() and "_" not in text for text in texts)
 
 
-@pytest.mark.parametrize("cls", CLASSES)
-def test_groups_hold_every_visible_parameter_once_in_order(cls):
-    grouped = [record for records in groups_of(cls, "General").values() for record in records]
-    wanted = [record for record in params_of(cls) if record.declared.role not in (Role.HIDDEN, Role.LIST)]
-    assert sorted(record.name for record in grouped) == sorted(record.name for record in wanted)
-    for records in groups_of(cls, "General").values():
-        assert [wanted.index(record) for record in records] == sorted(map(wanted.index, records))
+def test_groups_hold_every_visible_parameter_once_in_order():
+    for cls in CLASSES:
+        grouped = [record for records in groups_of(cls, "General").values() for record in records]
+        wanted = [record for record in params_of(cls) if record.declared.role not in (Role.HIDDEN, Role.LIST)]
+        assert sorted(record.name for record in grouped) == sorted(record.name for record in wanted)
+        for records in groups_of(cls, "General").values():
+            assert [wanted.index(record) for record in records] == sorted(map(wanted.index, records))
 
 
 def test_an_integer_stays_one(show):
@@ -103,6 +100,8 @@ def test_a_logarithmic_slider_spreads_decades_evenly(show):
 
 def test_a_slider_reaches_both_ends_and_keeps_its_step(show):
     slider = show(ValueSlider((0.0, 1.0), Scale.LINEAR, 0.25), 212, 30)
+    slider.set_shown(5.0)
+    assert slider.value() == slider.maximum()
     slider.set_shown(0.5)
     log = SignalLog(slider, "edit_started", "edited", "edit_finished")
     drag(slider, 106, 400, 15)
@@ -114,19 +113,11 @@ def test_a_slider_reaches_both_ends_and_keeps_its_step(show):
     assert [entry[0] for entry in log].count("edit_started") == [entry[0] for entry in log].count("edit_finished") == 2
 
 
-def test_a_slider_shows_a_value_beyond_its_span_at_the_end(show):
-    slider = show(ValueSlider((0.0, 1.0), Scale.LINEAR, None), 212, 30)
-    log = SignalLog(slider, "edited")
-    slider.set_shown(5.0)
-    assert slider.value() == slider.maximum()
-    assert log == []
-
-
 def test_arrow_keys_and_the_wheel_with_focus_are_gestures_of_their_own(show, qtbot):
     slider = show(ValueSlider((0.0, 1.0), Scale.LINEAR, 0.1), 212, 30)
     slider.set_shown(0.5)
     slider.setFocus()
-    qtbot.waitUntil(slider.hasFocus)
+    qtbot.waitUntil(slider.hasFocus, timeout=60000)
     log = SignalLog(slider, "edit_started", "edited", "edit_finished")
     QTest.keyClick(slider, Qt.Key.Key_Right)
     assert log == [("edit_started",), ("edited", 0.6), ("edit_finished",)]

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QMouseEvent, QWheelEvent
+from PySide6.QtCore import QEvent, QPointF, Qt
+from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QApplication
 
 from sinew.widgets.timeline.ruler_scale import ClipEntry
 from sinew.widgets.timeline.timeline import Timeline
+from tests.gui.panels.fakes import SignalLog, send_wheel
 
 WALK = ClipEntry("walk", 31, 1.0, np.arange(31) / 30.0)
 RUN = ClipEntry("run", 61, 2.0, np.arange(61) / 30.0)
@@ -16,21 +17,6 @@ SIGNALS = (
     "scrub_started", "scrubbed", "scrub_finished", "play_toggled", "step_requested", "key_requested",
     "jump_requested", "clip_chosen", "bind_pose_toggled", "edit_started", "edited", "edit_finished", "edit_cancelled",
 )  # fmt: skip
-
-
-class SignalLog(list):
-    """Every signal of a timeline in order, as (name, arguments...)."""
-
-    def __init__(self, timeline):
-        super().__init__()
-        for name in SIGNALS:
-            getattr(timeline, name).connect(lambda *args, name=name: self.append((name, *args)))
-
-    def names(self):
-        return [entry[0] for entry in self]
-
-    def values(self, name):
-        return [entry[-1] for entry in self if entry[0] == name]
 
 
 class Mouse:
@@ -67,13 +53,7 @@ class Mouse:
         self.release(x, y)
 
     def wheel(self, x, y, notches):
-        at = QPointF(x, y)
-        event = QWheelEvent(
-            at, self.widget.mapToGlobal(at), QPoint(), QPoint(0, round(120 * notches)), Qt.MouseButton.NoButton,
-            self.modifiers, Qt.ScrollPhase.NoScrollPhase, False,
-        )  # fmt: skip
-        QApplication.sendEvent(self.widget, event)
-        return event.isAccepted()
+        return send_wheel(self.widget, QPointF(x, y), notches, self.modifiers)
 
     def _send(self, kind, x, y, button):
         at = QPointF(x, y)
@@ -89,7 +69,7 @@ def timeline(qtbot):
     widget.show()
     qtbot.waitExposed(widget)
     widget.activateWindow()
-    qtbot.waitUntil(widget.isActiveWindow)
+    qtbot.waitUntil(widget.isActiveWindow, timeout=60000)
     widget.set_clips([WALK, RUN], "walk")
     QApplication.processEvents()
     return widget
@@ -97,7 +77,7 @@ def timeline(qtbot):
 
 @pytest.fixture
 def log(timeline):
-    return SignalLog(timeline)
+    return SignalLog(timeline, *SIGNALS)
 
 
 @pytest.fixture

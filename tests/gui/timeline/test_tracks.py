@@ -1,15 +1,14 @@
-"""The rows under the ruler: which of them are in sight, how tall they are, and what tells one clip from another."""
+"""The rows under the ruler: which of them are visible, their heights, and the colours of clips."""
 
 import math
 
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QPoint, QPointF
 
 from sinew.sim.scene.strips import Strip
 from sinew.widgets.timeline.ruler_scale import fitted
 from sinew.widgets.timeline.tracks import BarRow, StripRow, Tracks, strip_bars
+from tests.gui.panels.fakes import send_wheel
 
 CLIPS = ["walk", "run", "wave"]
 NODES = 7
@@ -33,12 +32,7 @@ def tracks(qtbot):
 
 
 def wheel(tracks, notches):
-    place = QPointF(100.0, 20.0)
-    event = QWheelEvent(
-        place, tracks.mapToGlobal(place), QPoint(), QPoint(0, 120 * notches), Qt.MouseButton.NoButton,
-        Qt.KeyboardModifier.NoModifier, Qt.ScrollPhase.NoScrollPhase, False,
-    )  # fmt: skip
-    QApplication.sendEvent(tracks, event)
+    send_wheel(tracks, QPointF(100.0, 20.0), notches)
 
 
 def named(tracks):
@@ -55,26 +49,20 @@ def test_rows_that_do_not_fit_are_scrolled_to(tracks):
     assert "a" not in named(tracks)
     wheel(tracks, 20)
     assert named(tracks)[0] == "a"
-    tracks.scroll_bar.setValue(tracks.scroll_bar.maximum())
-    assert named(tracks)[-1] == f"Node {NODES - 1}"
-
-
-def test_a_taller_panel_shows_more_rows_and_then_all(tracks):
     few = named(tracks)
     tracks.resize(600, 300)
     assert named(tracks) == ["a", *(f"Node {number}" for number in range(NODES))]
     assert len(few) < NODES
     assert not tracks.scroll_bar.isVisible()
-
-
-def test_fewer_rows_take_the_scrolling_back(tracks):
-    wheel(tracks, -20)
+    tracks.resize(600, 60)
+    tracks.scroll_bar.setValue(tracks.scroll_bar.maximum())
+    assert named(tracks)[-1] == f"Node {NODES - 1}"
     tracks.set_bars([])
     assert tracks.scroll_bar.value() == 0
     assert named(tracks) == ["a"]
 
 
-def test_a_strip_is_taken_hold_of_where_it_was_scrolled_to(tracks):
+def test_places_of_strips_follow_the_scrolling(tracks):
     tracks.set_strips([row(Strip(clip="walk"), node=str(number)) for number in range(4)])
     wheel(tracks, -1)
     for number in ("1", "2"):
@@ -95,7 +83,7 @@ def test_strips_are_taller_than_bars_and_have_a_colour_per_clip(tracks):
     assert colours[0] == colours[-1], "the same clip looks the same"
 
 
-def test_a_strip_without_end_says_so_in_words(tracks):
+def test_an_endless_strip_is_named_as_one(tracks):
     (bar,) = tracks.strips[0].bars
     assert bar.text == "walk, repeats ∞"
     assert bar.end == math.inf

@@ -4,21 +4,6 @@ from sinew.widgets.timings.view import TimingsView
 from tests.gui.timings.fake_frames import STATUS, history_of, walk
 
 
-@pytest.fixture
-def show(qtbot):
-    """Shows a widget in an active window of its own."""
-
-    def show_widget(widget, width=1200, height=320):
-        qtbot.addWidget(widget)
-        widget.resize(width, height)
-        widget.show()
-        qtbot.waitExposed(widget)
-        widget.activateWindow()
-        return widget
-
-    return show_widget
-
-
 @pytest.fixture(scope="session")
 def samples():
     """Ten seconds of a walk, with spikes in frames 200 and 440."""
@@ -34,7 +19,7 @@ def history(samples):
 @pytest.fixture
 def view(show, history):
     """The panel with these frames; it draws when told to."""
-    view = show(TimingsView())
+    view = show(TimingsView(), 1200, 320)
     view._timer.stop()
     view.set_status(STATUS)
     view.set_history(history)

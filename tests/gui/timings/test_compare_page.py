@@ -1,6 +1,5 @@
 """Two recordings against each other."""
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +8,7 @@ import pytest
 from sinew.sim.profile.comparison import compare, verdict
 from sinew.sim.profile.history import Quantity, TimingRecording
 from sinew.sim.profile.sample import TimeSource
-from sinew.widgets.timings.frames import TOTAL, FrameTable, Level
+from sinew.widgets.timings.frames import FrameTable
 from sinew.widgets.timings.view import TimingsView
 from tests.gui.timings.fake_frames import STATUS, recording, sample
 
@@ -27,7 +26,7 @@ def noisy(name, milliseconds, count=200, seed=1, **options):
 
 @pytest.fixture
 def page(show):
-    view = show(TimingsView())
+    view = show(TimingsView(), 1200, 320)
     view.set_recordings([noisy("LBS", 2.0), noisy("DQS", 2.5, seed=2), noisy("again", 2.0, seed=3)])
     view.compare("LBS", "DQS")
     return view.compare_page
@@ -38,16 +37,7 @@ def rows(page):
         page.table.topLevelItemCount())}  # fmt: skip
 
 
-def test_without_recordings_it_says_how_to_make_them(show):
-    view = show(TimingsView())
-    view.toolbar.compare_button.click()
-    assert view.compare_page.empty.isVisible()
-    assert "two recordings" in view.compare_page.empty.hint.text()
-    view.toolbar.compare_button.click()
-    assert view.empty.isVisible()
-
-
-def test_a_slower_recording_is_told_with_its_interval(page):
+def test_a_difference_is_reported_with_its_interval(page):
     text = page.sentence.text()
     a, b = (FrameTable(one.history).total(Quantity.GPU) for one in page.recordings[:2])
     found = compare(a, b)
@@ -57,9 +47,6 @@ def test_a_slower_recording_is_told_with_its_interval(page):
     assert "DQS is" in text
     assert "slower than LBS" in text
     assert "95 % CI" in text
-
-
-def test_no_difference_is_told_where_there_is_none(page):
     page.choose("LBS", "again")
     assert "No significant difference between LBS and again" in page.sentence.text()
     page.choose("LBS", "LBS")
@@ -67,7 +54,7 @@ def test_no_difference_is_told_where_there_is_none(page):
 
 
 def test_the_table_has_medians_and_differences_of_every_pass(page, qtbot):
-    qtbot.waitUntil(lambda: len(page.comparisons) == len(rows(page)))
+    qtbot.waitUntil(lambda: len(page.comparisons) == len(rows(page)), timeout=60000)
     assert list(rows(page)) == ["Total", "draw/models", "draw/ground"]
     a, b = (one.history.inclusive("draw/models", Quantity.GPU) for one in page.recordings[:2])
     item = rows(page)["draw/models"]
@@ -79,33 +66,7 @@ def test_the_table_has_medians_and_differences_of_every_pass(page, qtbot):
     assert not rows(page)["draw/ground"].font(3).bold()
 
 
-def test_choosing_a_pass_shows_its_distributions(page):
-    page.table.setCurrentItem(rows(page)["draw/models"])
-    assert page.pass_box.currentData() == "draw/models"
-    assert page.sentence.text().startswith("draw/models: DQS is")
-    a, b = page.plot.series
-    assert (a.name, b.name) == ("LBS", "DQS")
-    np.testing.assert_array_equal(b.times, page.recordings[1].history.inclusive("draw/models", Quantity.GPU))
-    assert [sum(heights) for heights in page.plot.heights] == pytest.approx([100.0, 100.0])
-
-
-def test_levels_and_processor_times_can_be_compared(page):
-    page.level_box.setCurrentIndex(page.level_box.findData(Level.GROUPS))
-    assert list(rows(page)) == ["Total", "draw"]
-    page.quantity_box.setCurrentIndex(page.quantity_box.findData(Quantity.CPU))
-    assert "CPU" in page.plot.header.title
-    assert page.pair.times(TOTAL)[0].max() == pytest.approx(
-        0.4 * FrameTable(page.recordings[0].history).total(Quantity.GPU).max()
-    )
-
-
-def test_a_pass_that_one_of_them_lacks_took_no_time_there(show):
-    view = show(TimingsView())
-    view.set_recordings([noisy("small", 1.0), recording("walk", 60)])
-    assert view.compare_page.pair.times("simulate/cloth")[0].max() == 0.0
-
-
-def test_what_cannot_be_compared_is_warned_of(page):
+def test_recordings_that_do_not_match_are_warned_of(page):
     clock = replace(noisy("clock", 2.0), samples=noisy("clock", 2.0, source=TimeSource.CLOCK).samples)
     page.set_recordings([*page.recordings, clock])
     page.choose("LBS", "clock")
@@ -113,14 +74,13 @@ def test_what_cannot_be_compared_is_warned_of(page):
     assert "GPU timer against wall clock" in page.caution.text()
     page.choose("LBS", "DQS")
     assert not page.caution.isVisible()
-
-
-def test_too_few_frames_say_so(page):
     page.set_recordings([noisy("short", 2.0, 5), noisy("shorter", 3.0, 3)])
     assert "Too few frames" in page.sentence.text()
+    page.set_recordings([noisy("small", 1.0), recording("walk", 60)])
+    assert page.pair.times("simulate/cloth")[0].max() == 0.0, "a pass that one of them lacks took no time"
 
 
-def test_the_choice_stays_when_recordings_come_and_go(page, qtbot):
+def test_the_choice_stays_when_recordings_are_added_and_removed(page, qtbot):
     page.set_recordings([*page.recordings, noisy("new", 3.0)])
     assert (page.a_box.currentText(), page.b_box.currentText()) == ("LBS", "DQS")
     page.set_recordings(page.recordings[2:])
@@ -134,22 +94,8 @@ def test_the_choice_stays_when_recordings_come_and_go(page, qtbot):
     assert page.empty.isVisible()
 
 
-def test_recordings_are_listed_with_length_and_source(page):
-    texts = [page.list.topLevelItem(row).text(1) for row in range(3)]
-    assert texts[0] == "200 frames · 3.3 s · GPU timer"
-    page.set_recordings([replace(page.recordings[0], origin="old.csv")])
-    assert "old.csv" in page.list.topLevelItem(0).toolTip(0)
-
-
-def test_lost_times_are_left_out(show):
-    view = show(TimingsView())
-    a = noisy("a", 2.0)
-    lost = replace(a.samples[0], slices=tuple(replace(one, gpu=math.nan) for one in a.samples[0].slices))
-    view.set_recordings([replace(a, samples=(lost, *a.samples[1:])), noisy("b", 2.0, seed=5)])
-    assert view.compare_page.comparisons[TOTAL].frames_a == 199
-
-
-def test_the_menu_of_a_recording_chooses_and_exports_it(page, show, qtbot):
+def test_a_listed_recording_is_chosen_and_exported_by_its_menu(page, qtbot):
+    assert page.list.topLevelItem(0).text(1) == "200 frames · 3.3 s · GPU timer"
     view = page.window()
     assert page.chosen is page.recordings[1]
     page.list.setCurrentItem(page.list.topLevelItem(2))

@@ -18,7 +18,7 @@ from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view import ViewSettings
 from sinew.sim.scene.view_state import Selection, ViewState
 
-# Half of a surrogate pair stands for a file name that is no text.
+# Half of a surrogate pair is in a file name that is no text.
 texts = st.text(
     st.characters(exclude_categories=("Cs",), include_characters="\udcff", exclude_characters="\0"), max_size=12
 )

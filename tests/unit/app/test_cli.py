@@ -1,5 +1,6 @@
 """The command line itself: exit statuses, one-line failures, which command is meant."""
 
+import itertools
 import os
 import signal
 import subprocess
@@ -34,9 +35,8 @@ def run_failing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tup
     return status, err.strip()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
+def test_a_wrong_command_line_fails_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, expected in (
         (["--nonsense"], "--nonsense"),
         (["info"], "MODEL|PROJECT"),
         (["info", "a.ezm", "b.ezm"], "b.ezm"),
@@ -44,99 +44,81 @@ def run_failing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tup
         (["pose", "a.ezm", "--output", "a.fbx"], "'a.fbx' does not end in .npz or .obj or .ply"),
         (["pose", "a.ezm", "--output", "a.npz", "--time", "1", "--frame", "2"], "not allowed with"),
         (["pose", "a.ezm", "--output", "a.npz", "--time", "soon"], "'soon' is not a number"),
-        (["pose", "a.ezm", "--output", "a.npz", "--time", "nan"], "'nan' is not a finite number"),
         (["pose", "a.ezm", "--output", "a.npz", "--method", "cubic"], "'cubic'"),
         (["pose", "a.ezm", "--output", "a.npz", "--backend", "abacus"], "'abacus'"),
-        (["rendr", "a.ezm", "--output", "a.png"], "'rendr' is neither a file nor a command; 'render' is one"),
         (["--verbose", "simulat"], "'simulate' is one"),
-        (["info", "a\x1b[2Jb.ezm", "c.ezm"], "unrecognized arguments: c.ezm"),
         (["info", "a.ezm", "\x1b[2J\u202e"], "\\x1b[2J\\u202e"),
         (["render", "a.ezm", "--output", "a%d.png", "--frames", "0:999999999999"], "is more than 100000 frames"),
-        (["render", "a.ezm", "--output", "a%d.png", "--frames", "0:" + "9" * 5000], "is not A:B"),
         (["render", "a.ezm", "--output", "a.png", "--size", "9" * 5000 + "x1"], "is not WxH"),
-        (["render", "a.ezm", "--output", "a.png", "--display", "pretty"], "'pretty'"),
         (["render", "a.ezm", "--output", "a.png", "--method", "cubic"], "'cubic'"),
+        (["info", "a.ezm", "--js"], "unrecognized arguments"),
+        (["pose", "a.ezm", "--out", "a.npz"], "required: --output"),
+        (["sweep", "a.sinew", "--set", "a.b=1", "--outp", "a.csv"], "required: --output"),
         (["bench", "tea"], "there is no 'tea'; there are: load, "),
         (["bench", "--repeat", "0"], "'0' is not a number from 1"),
-        (["bench", "--sizes", "10,-1"], "'-1' is not a number from 1"),
-    ],
-)
-def test_a_wrong_command_line_is_told_in_one_line(
-    arguments: list[str], expected: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    status, line = run_failing(arguments, capsys)
-    assert status == 2
-    assert expected in line
+    ):
+        status, line = run_failing(arguments, capsys)
+        assert status == 2
+        assert expected in line
 
 
-@pytest.mark.parametrize("command", [[], *[[name] for name in cli.COMMANDS]])
-def test_every_command_explains_itself(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*command, "--help"]) == 0
-    out, err = capsys.readouterr()
-    assert out.startswith(" ".join(["usage: sinew", *command]))
-    assert err == ""
-
-
-def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    main(["--help"])
-    out = capsys.readouterr().out
-    assert all(f"sinew {name} " in out for name in cli.COMMANDS)
-
-
-def test_version(capsys: pytest.CaptureFixture[str], repo_root: Path) -> None:
+def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str], repo_root: Path) -> None:
+    for command in ([], *([name] for name in cli.COMMANDS)):
+        assert main([*command, "--help"]) == 0
+        out, err = capsys.readouterr()
+        assert out.startswith(" ".join(["usage: sinew", *command]))
+        assert err == ""
+        assert command or all(f"sinew {name} " in out for name in cli.COMMANDS)
     assert main(["--version"]) == 0
     version = capsys.readouterr().out.split()[1]
     assert f'version = "{version}"' in (repo_root / "pyproject.toml").read_text(encoding="utf-8")
 
 
-def test_a_missing_file_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    missing = str(tmp_path / "none.ezm")
-    for arguments in ([missing], ["info", missing], ["pose", missing, "--output", str(tmp_path / "a.npz")]):
+def test_files_that_cannot_be_read_or_written_fail_before_the_work(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    reaction = signal.getsignal(signal.SIGTERM)
+    for arguments in (["none.ezm"], ["info", "none.ezm"], ["pose", "none.ezm", "--output", "a.npz"]):
         status, line = run_failing(arguments, capsys)
         assert status == 1
-        assert missing in line
+        assert "none.ezm" in line
+    assert signal.getsignal(signal.SIGTERM) is reaction
     assert list(tmp_path.iterdir()) == []
+    for output, reason in (("none/a.npz", "the folder none does not exist"), (f"{tmp_path}.npz", "is a folder")):
+        if "is" in reason.split()[0]:
+            Path(output).mkdir()
+        expected = (1, f"sinew: {output}: {reason}")
+        assert run_failing(["pose", "unread.ezm", "--output", output], capsys) == expected
 
 
-def test_a_missing_output_folder_is_found_before_the_work(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, line = run_failing(["pose", "unread.ezm", "--output", str(tmp_path / "none" / "a.npz")], capsys)
-    assert status == 1
-    assert line == f"sinew: {tmp_path / 'none' / 'a.npz'}: the folder {tmp_path / 'none'} does not exist"
+def test_a_file_named_like_a_command_can_be_meant(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for arguments, name in (
+        (["./info"], "info"),
+        (["--", "info"], "info"),
+        (["tea"], "tea"),
+        (["--", "rendr"], "rendr"),
+    ):
+        expected = (1, f"sinew: {name}: no such file, and no command of this name")
+        assert run_failing(arguments, capsys) == expected
 
 
-def test_a_folder_is_no_output(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "a.npz").mkdir()
-    status, line = run_failing(["pose", "unread.ezm", "--output", str(tmp_path / "a.npz")], capsys)
-    assert (status, line) == (1, f"sinew: {tmp_path / 'a.npz'}: is a folder")
+def test_the_traceback_follows_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["info", "none.ezm", "--verbose"], ["--verbose", "info", "none.ezm"]):
+        assert main(arguments) == 1
+        lines = capsys.readouterr().err.splitlines()
+        assert lines[0].startswith("sinew: none.ezm: ")
+        assert "Traceback (most recent call last):" in lines
 
 
-def test_a_file_named_like_a_command_can_be_meant(capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in (["./info"], ["--", "info"]):
-        status, line = run_failing(arguments, capsys)
-        assert status == 1
-        assert line == "sinew: info: no such file, and no command of this name"
-
-
-@pytest.mark.parametrize("arguments", [["info", "none.ezm", "--verbose"], ["--verbose", "info", "none.ezm"]])
-def test_the_traceback_follows_on_request(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(arguments) == 1
-    lines = capsys.readouterr().err.splitlines()
-    assert lines[0].startswith("sinew: none.ezm: ")
-    assert "Traceback (most recent call last):" in lines
-
-
-@pytest.mark.parametrize(
-    ("error", "text"),
-    [
+def test_failures_are_one_line() -> None:
+    for error, text in (
         (CommandError("a.ezm", "clip 'run'", "no such clip"), "a.ezm: clip 'run': no such clip"),
         (ModelError("a.ezm", "Bone 3", "two\nlines"), "a.ezm: Bone 3: two\\nlines"),
         (FileNotFoundError(2, "No such file or directory", "a.ezm"), "a.ezm: No such file or directory"),
         (MemoryError(), "not enough memory"),
         (ZeroDivisionError("division by zero"), "unexpected ZeroDivisionError: division by zero"),
-    ],
-)
-def test_failures_are_one_line(error: Exception, text: str) -> None:
-    assert failure_text(error) == text
+    ):
+        assert failure_text(error) == text
 
 
 def test_interruption_has_its_own_status(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,9 +139,7 @@ def interruptible() -> Iterator[None]:
 
 @pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-def test_being_ended_while_writing_leaves_no_file(
-    ending: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_being_ended_while_writing_leaves_no_file(ending, tmp_path, monkeypatch, capsys):
     model = tmp_path / "a.ezm"
     model.write_text(
         '<MeshSystem><Meshes><Mesh><vertexbuffer count="3" ctype="fff" semantic="position">0 0 0 1 0 0 0 1 0'
@@ -180,22 +160,11 @@ def test_being_ended_while_writing_leaves_no_file(
     assert list(tmp_path.iterdir()) == [model]
 
 
-def test_the_reaction_to_being_ended_is_put_back() -> None:
-    before = signal.getsignal(signal.SIGTERM)
-    assert main(["info", "none.ezm"]) == 1
-    assert signal.getsignal(signal.SIGTERM) is before
-
-
-def test_progress_is_silent_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_appears_on_a_terminal_and_vanishes(monkeypatch, capsys):
     with Progress("reading") as progress:
         progress._next = 0.0
         progress(0.5)
-    assert capsys.readouterr() == ("", "")
-
-
-def test_progress_appears_on_a_terminal_and_vanishes(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+    assert capsys.readouterr() == ("", ""), "a pipe"
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with Progress("reading a.ezm") as progress:
         progress(0.1)
@@ -204,29 +173,15 @@ def test_progress_appears_on_a_terminal_and_vanishes(
         progress(0.5)
         assert "reading a.ezm  50 %" in capsys.readouterr().err
     assert capsys.readouterr().err == "\r\x1b[K"
-
-
-@pytest.mark.parametrize(
-    ("elapsed", "fraction", "text"),
-    [(1.0, 0.0, ""), (1.0, 0.5, ""), (10.0, 0.5, ", 0:10 left"), (60.0, 0.25, ", 3:00 left"), (3.0, 1.0, ""),
-     (36.0, 0.01, ", 59:24 left"), (3600.0, 0.5, ", 1:00:00 left")],
-)  # fmt: skip
-def test_the_time_that_is_left(elapsed: float, fraction: float, text: str) -> None:
-    assert time_left(elapsed, fraction) == text
-
-
-def test_a_name_that_a_command_resembles_may_be_a_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert run_failing(["tea"], capsys) == (1, "sinew: tea: no such file, and no command of this name")
-    assert run_failing(["--", "rendr"], capsys) == (1, "sinew: rendr: no such file, and no command of this name")
+    for elapsed, fraction, text in (
+        (1.0, 0.0, ""), (1.0, 0.5, ""), (10.0, 0.5, ", 0:10 left"), (60.0, 0.25, ", 3:00 left"), (3.0, 1.0, ""),
+        (36.0, 0.01, ", 59:24 left"), (3600.0, 0.5, ", 1:00:00 left"),
+    ):  # fmt: skip
+        assert time_left(elapsed, fraction) == text
 
 
 @pytest.mark.parametrize(("words", "lines"), [([], 0), (["--verbose"], 1)])
-def test_warnings_of_libraries_are_no_lines_of_ours(
-    words: list[str], lines: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_warnings_of_libraries_are_hidden(words, lines, monkeypatch, capsys):
     def warn(_words: list[str]) -> int:
         warnings.warn("overflow\nin cast", RuntimeWarning, stacklevel=1)
         return 0
@@ -240,69 +195,40 @@ def test_warnings_of_libraries_are_no_lines_of_ours(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are those of POSIX")
 @pytest.mark.usefixtures("interruptible")
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("command", [["info"], ["render", "--output", "a.png"], []], ids=["info", "render", "editor"])
-def test_being_ended_while_loading_is_no_traceback(ending: signal.Signals, command: list[str], repo_root: Path) -> None:
-    """At every tenth of a second while modules are imported, after the interpreter itself has started."""
+def test_being_ended_while_loading_is_no_traceback(tmp_path: Path, repo_root: Path) -> None:
+    """At several moments while modules are imported, after the interpreter itself has started."""
     model = repo_root / "resources" / "models" / "humanoid" / "humanoid.ezm"
     code = (
         "import os, signal, sys, sinew; signal.signal(signal.SIGINT, signal.SIG_DFL); os.write(1, b'.'); "
         "import sinew.__main__; sys.exit(sinew.__main__.main())"
     )
-    for tenth in range(5):
+    commands = ["info"], ["render", "--output", str(tmp_path / "a.png")], []
+    for number, (command, wait) in enumerate(itertools.product(commands, (0.02, 0.12, 0.3))):
+        ending = (signal.SIGINT, signal.SIGTERM)[number % 2]
         process = subprocess.Popen(
             [sys.executable, "-c", code, *command, str(model)], cwd=repo_root, stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, env={**os.environ, "QT_QPA_PLATFORM": "minimal"},
         )  # fmt: skip
-        assert process.stdout is not None
         process.stdout.read(1)
-        time.sleep(0.02 + 0.1 * tenth)
+        time.sleep(wait)
         process.send_signal(ending)
         _, err = process.communicate(timeout=60)
         assert err.count(b"\n") <= 1
         assert b"Traceback" not in err
-        if process.returncode not in (0, 1):
-            assert process.returncode in (-ending, 128 + ending)
-        for picture in repo_root.glob("a.png"):
-            picture.unlink()
+        assert process.returncode in (0, 1, -ending, 128 + ending)
 
 
-def test_info_loads_neither_qt_nor_opengl(repo_root: Path) -> None:
-    code = (
-        "import sys; from sinew.app.cli.main import main; status = main(['info', 'none.ezm']); "
-        "loaded = {name.partition('.')[0] for name in sys.modules}; "
-        "print(status, sorted(loaded & {'PySide6', 'OpenGL', 'glcontext', 'pyqtgraph', 'shiboken6'}))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=repo_root, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "1 []"
-
-
-def test_a_reader_that_has_seen_enough_is_no_failure_worth_a_message(repo_root: Path) -> None:
+def test_a_closed_pipe_is_no_message(repo_root: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "sinew", "--help"], cwd=repo_root, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     )  # fmt: skip
-    assert process.stdout is not None
     process.stdout.close()
     _, err = process.communicate(timeout=60)
     assert err == b""
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["info", "a.ezm", "--js"],
-        ["pose", "a.ezm", "--out", "a.npz"],
-        ["sweep", "a.sinew", "--set", "a.b=1", "--outp", "a.csv"],
-    ],
-)
-def test_options_are_written_in_full(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    status, line = run_failing(arguments, capsys)
-    assert status == 2
-    assert "unrecognized arguments" in line or "required: --output" in line
-
-
-def test_a_project_is_told_from_a_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_project_is_no_model(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     project = str(resources.path("projects") / "cape.sinew")
     status, line = run_failing(["pose", project, "--output", str(tmp_path / "a.npz")], capsys)
     assert (status, line.partition(": ")[2]) == (
@@ -310,58 +236,32 @@ def test_a_project_is_told_from_a_model(capsys: pytest.CaptureFixture[str], tmp_
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("arguments", "what"),
-    [
+def test_a_wrong_name_of_a_node_or_value_is_reported_alike(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    project = str(resources.path("projects") / "cape.sinew")
+    for arguments, what in (
         (["export", "{}", "--frames", "0:1", "--node", "Cloak", "--output", "{out}.glb"], ""),
         (["render", "{}", "--around", "Cloak", "--output", "{out}.png"], ""),
         (["render", "{}", "--beside", "Cloak.substeps=3", "--output", "{out}.png"], ""),
         (["render", "{}", "--burn-in", "Cloak.substeps", "--output", "{out}.png"], ""),
         (["sweep", "{}", "--set", "Cloak.substeps=3", "--output", "{out}.csv"], "--set: "),
-    ],
-)
-def test_a_wrong_name_of_a_node_is_told_alike(
-    arguments: list[str], what: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    project = str(resources.path("projects") / "cape.sinew")
-    words = [word.format(project, out=tmp_path / "a") for word in arguments]
-    status, line = run_failing(words, capsys)
-    assert status == 1
-    assert line.startswith(f"sinew: {project}: {what}there is no node 'Cloak'; there are: Humanoid, Cape, Light, hips,")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (["--beside", "Cape.substeps=abc"], "is text, not a whole number"),
-        (["--beside", "Cape.wind=abc"], "is not a list of length 3, but of 1"),
-        (["--beside", "Cape.substeps=0"], "is not a whole number >= 1"),
-    ],
-)
-def test_refused_values_are_told_in_plain_words(
-    arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    project = str(resources.path("projects") / "cape.sinew")
-    _, line = run_failing(["render", project, *arguments, "--output", str(tmp_path / "a.png")], capsys)
-    assert reason in line
-    assert "Expected" not in line
-    assert "`" not in line
-
-
-def test_commands_that_write_say_one_line_of_each_file(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    model = str(resources.path("models") / "tiny" / "tiny.ezm")
-    for words in (
-        ["pose", model, "--backend", "reference", "--output", str(tmp_path / "a.obj")],
-        ["export", model, "--output", str(tmp_path / "a.glb")],
     ):
-        assert main(words) == 0
-        out, err = capsys.readouterr()
-        assert out.count("\n") == 1
-        assert out.startswith(f"{words[-1]}: ")
-        assert err == ""
+        words = [word.format(project, out=tmp_path / "a") for word in arguments]
+        status, line = run_failing(words, capsys)
+        assert status == 1
+        assert line.startswith(
+            f"sinew: {project}: {what}there is no node 'Cloak'; there are: Humanoid, Cape, Light, hips,"
+        )
+    for value, reason in (
+        ("Cape.substeps=abc", "is text, not a whole number"), ("Cape.wind=abc", "is not a list of length 3, but of 1"),
+        ("Cape.substeps=0", "is not a whole number >= 1"),
+    ):  # fmt: skip
+        _, line = run_failing(["render", project, "--beside", value, "--output", str(tmp_path / "a.png")], capsys)
+        assert reason in line
+        assert "Expected" not in line
+        assert "`" not in line
 
 
-def test_names_reach_files_and_pages_without_what_steers_a_terminal(tmp_path: Path) -> None:
+def test_names_reach_files_and_pages_without_control_characters(tmp_path: Path) -> None:
     name = "\x1b[2J\u202egpj"
     parts = {name: [(name, "value"), (name, "1")]}
     text = page(name, "", name, parts)

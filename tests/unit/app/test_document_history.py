@@ -5,7 +5,7 @@ import itertools
 import weakref
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from PySide6.QtWidgets import QApplication
@@ -16,7 +16,7 @@ from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.params import ParamError
 from sinew.sim.scene.scene import PLAYBACK, Node, ParamRef, Scene, value_at
 from sinew.sim.scene.view_state import Selection
-from tests.unit.app.project_strategies import projects, texts
+from tests.unit.app.project_strategies import texts
 
 KINDS = st.sampled_from(["light", "model"])
 PLACES = st.integers(-2, 6)
@@ -99,7 +99,7 @@ class Edits(RuleBasedStateMachine):
             assert self.document.scene is before
 
     @rule(cancels=st.booleans())
-    def evict(self, cancels):
+    def end_gesture(self, cancels):
         if cancels:
             self.document.cancel_gesture(self.gesture)
         else:
@@ -145,33 +145,18 @@ class Edits(RuleBasedStateMachine):
         assert self.document.scene == end
 
 
-Edits.TestCase.settings = settings(max_examples=60, stateful_step_count=25, suppress_health_check=list(HealthCheck))
+Edits.TestCase.settings = settings(max_examples=30, stateful_step_count=25, suppress_health_check=list(HealthCheck))
 TestEdits = Edits.TestCase
-
-
-@given(projects())
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-def test_any_project_can_be_opened_and_gets_fresh_ids(qapp, project):
-    scene, view_state = project
-    document = Document()
-    document.replace_scene(scene, view_state)
-    assert document.scene is scene
-    assert document.selection == view_state.selection
-    node_id = document.add_node(Node(id="", settings=LightSettings()))
-    assert not scene.has(node_id)
-    document.undo_stack.undo()
-    assert document.scene == scene
-    assert document.selection == view_state.selection
 
 
 def test_commands_outlive_garbage_collection(qapp):
     document = Document(Scene(nodes=(Node(id="light-1", name="light", settings=LightSettings()),)))
     ref = ParamRef("light-1", "light", "intensity")
-    for turn in range(1000):
+    for turn in range(200):
         gesture = document.new_gesture()
         for step in range(3):
             document.set_value(ref, (turn + step) % 7 / 2, gesture)
-        if turn % 500 == 0:
+        if turn % 100 == 0:
             gc.collect()
     while document.undo_stack.canUndo():
         document.undo_stack.undo()

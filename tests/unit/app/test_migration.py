@@ -1,4 +1,4 @@
-"""Projects of version 1: everything stays where it was, and the file is kept."""
+"""Projects of version 1: everything stays where it was, and the file is backed up."""
 
 import json
 import shutil
@@ -21,10 +21,10 @@ from tests.unit.colliders.cases import posed
 FIRST = Path(__file__).resolve().parents[2] / "data" / "projects" / "version-1"
 PROJECTS = resources.path("projects")
 SINCE = {"humanoid": {"hidden_sections": ""}}
-"""What figures had before: strands grow now where one has painted hair."""
+"""What characters had before: strands grow now where one has painted hair."""
 MOVED = {"position": [3.0, 0.5, 1.0], "rotation": [10.0, 40.0, -20.0], "scale": [2.0, 2.0, 2.0]}
 OWN = {"position": [0.1, 0.2, 0.3], "rotation": [0.0, 0.0, 30.0], "scale": [1.0, 1.5, 1.0]}
-MODEL = {"id": "figure", "name": "Figure", "transform": MOVED, "model": {}}
+MODEL = {"id": "character", "name": "Character", "transform": MOVED, "model": {}}
 
 
 def opened(folder: Path, *nodes: dict[str, Any]) -> LoadedProject:
@@ -52,7 +52,7 @@ def place_of(raw: dict[str, Any]) -> np.ndarray:
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in FIRST.glob("*.sinew")))
 def test_the_projects_of_before_are_those_of_now(name: str, tmp_path: Path) -> None:
-    """Value by value; saved they are the same file, and the old one is kept beside.
+    """Value by value; saved they are the same file, and the old one is backed up.
 
     What a project has got since is left out.
     """
@@ -84,23 +84,16 @@ def test_the_projects_of_before_are_those_of_now(name: str, tmp_path: Path) -> N
         assert Path(f"{path}.bak").read_bytes() == before
 
 
-# --- what rode on bones ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("kind", "key"), [("collider", "bone_node"), ("emitter", "model_node")])
-def test_what_rode_on_a_bone_rides_on_it(tmp_path: Path, kind: str, key: str) -> None:
-    node = only(tmp_path, kind, {key: "figure", "bone": "hand"}, MODEL)
-    assert node.attachment == Attachment(node="figure", bone="hand")
-    np.testing.assert_array_equal(node_matrix(node.transform), place_of(OWN))
-
-
-@pytest.mark.parametrize(("kind", "key"), [("collider", "bone_node"), ("emitter", "model_node")])
-@pytest.mark.parametrize("given", ["model", "bone", "neither"])
-def test_half_a_choice_was_none(tmp_path: Path, kind: str, key: str, given: str) -> None:
-    values = {"model": {key: "figure"}, "bone": {"bone": "hand"}, "neither": {key: "", "bone": ""}}[given]
-    node = only(tmp_path, kind, values, MODEL)
-    assert node.attachment == Attachment()
-    np.testing.assert_array_equal(node_matrix(node.transform), place_of(OWN))
+def test_an_attachment_to_a_bone_stays_and_half_of_one_was_none(tmp_path: Path, kind: str, key: str) -> None:
+    on_bone = Attachment(node="character", bone="hand")
+    for values, attachment in (
+        ({key: "character", "bone": "hand"}, on_bone), ({key: "character"}, Attachment()),
+        ({"bone": "hand"}, Attachment()), ({key: "", "bone": ""}, Attachment()),
+    ):  # fmt: skip
+        node = only(tmp_path, kind, values, MODEL)
+        assert node.attachment == attachment
+        np.testing.assert_array_equal(node_matrix(node.transform), place_of(OWN))
 
 
 def test_a_model_that_was_not_there_is_still_named(tmp_path: Path) -> None:
@@ -108,40 +101,32 @@ def test_a_model_that_was_not_there_is_still_named(tmp_path: Path) -> None:
     assert node.attachment == Attachment(node="gone", bone="hand")
 
 
-# --- what followed a skin -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("kind", "values"),
     [
-        ("emitter", {"source": "faces", "model_node": "figure", "bone": "hand"}),
-        ("emitter", {"source": "vertices", "model_node": "figure"}),
-        ("cloth", {"pin_target": "surface", "pin_node": "figure"}),
-        ("cloth", {"pin_target": "bone", "pin_node": "figure", "pin_bone": "hand"}),
+        ("emitter", {"source": "faces", "model_node": "character", "bone": "hand"}),
+        ("emitter", {"source": "vertices", "model_node": "character"}),
+        ("cloth", {"pin_target": "surface", "pin_node": "character"}),
+        ("cloth", {"pin_target": "bone", "pin_node": "character", "pin_bone": "hand"}),
     ],
 )
 @pytest.mark.parametrize("comes_first", [False, True])
-def test_on_a_model_that_is_moved_turned_and_scaled_all_stays_in_its_place(
-    tmp_path: Path, kind: str, values: dict[str, Any], comes_first: bool
-) -> None:
-    """Its transform was that in the world; now it is relative to the model, whichever stands first in the file."""
+def test_on_a_model_that_is_moved_turned_and_scaled_all_stays_in_its_place(tmp_path, kind, values, comes_first):
+    """Its transform was that in the world; now it is relative to the model, whichever comes first in the file."""
     raw = {"id": "n", "transform": OWN, kind: values}
     project = opened(tmp_path, *((MODEL, raw) if comes_first else (raw, MODEL)))
     node = project.scene.node("n")
-    assert node.attachment == Attachment(node="figure")
+    assert node.attachment == Attachment(node="character")
     model = synthetic_character(3)
-    characters = {"figure": posed(project.scene.node("figure"), model, 0.1)}
+    characters = {"character": posed(project.scene.node("character"), model, 0.1)}
     found = WorldTransforms(project.scene, characters).world_from_node(node)
     np.testing.assert_allclose(found, place_of(OWN), atol=1e-9)
-    assert project.scene.node("figure").transform == msgspec.convert(MOVED, Transform)
+    assert project.scene.node("character").transform == msgspec.convert(MOVED, Transform)
 
 
 @pytest.mark.parametrize(
     ("kind", "values"),
-    [
-        ("emitter", {"source": "faces", "model_node": "gone"}),
-        ("cloth", {"pin_target": "surface", "pin_node": "gone"}),
-    ],
+    [("emitter", {"source": "faces", "model_node": "gone"}), ("cloth", {"pin_target": "surface", "pin_node": "gone"})],
 )
 def test_on_a_model_that_is_not_there_all_stays_in_its_place(tmp_path: Path, kind: str, values: dict[str, Any]) -> None:
     project = opened(tmp_path, {"id": "n", "transform": OWN, kind: values}, MODEL)
@@ -151,13 +136,10 @@ def test_on_a_model_that_is_not_there_all_stays_in_its_place(tmp_path: Path, kin
 
 
 def test_pins_that_followed_the_world_forget_the_model_they_would_have_followed(tmp_path: Path) -> None:
-    for values in ({"pin_node": "figure"}, {"pin_node": "figure", "pin_target": "world"}):
+    for values in ({"pin_node": "character"}, {"pin_node": "character", "pin_target": "world"}):
         node = only(tmp_path, "cloth", values, MODEL)
         assert node.attachment == Attachment()
         np.testing.assert_array_equal(node_matrix(node.transform), place_of(OWN))
-
-
-# --- mute and solo, and what is odd ---------------------------------------------------------------------
 
 
 def test_mute_and_solo_of_emitters_are_those_of_their_nodes(tmp_path: Path) -> None:
@@ -166,10 +148,10 @@ def test_mute_and_solo_of_emitters_are_those_of_their_nodes(tmp_path: Path) -> N
         assert (node.muted, node.solo, node.settings) == (muted, solo, EmitterSettings(rate=7.0))
 
 
-def test_what_is_no_transform_is_refused_by_whoever_reads_it(tmp_path: Path) -> None:
+def test_what_is_no_transform_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"nodes\[0\]\.transform\.position"):
         opened(
             tmp_path,
-            {"id": "n", "transform": {"position": "here"}, "cloth": {"pin_target": "surface", "pin_node": "figure"}},
+            {"id": "n", "transform": {"position": "here"}, "cloth": {"pin_target": "surface", "pin_node": "character"}},
             MODEL,
         )

@@ -40,7 +40,7 @@ def model(path: Path, *textures: Path) -> CharacterModel:
 
 
 class FakeFiles:
-    """Stands in for the file reader: each path waits until it is released."""
+    """In place of the file reader: each path waits until it is released."""
 
     def __init__(self) -> None:
         self.models: dict[Path, CharacterModel | Exception] = {}
@@ -104,7 +104,7 @@ def loader(qapp, files):
 
 
 def settled(qtbot, loader: ModelLoader) -> None:
-    qtbot.waitUntil(lambda: not loader.busy, timeout=20_000)
+    qtbot.waitUntil(lambda: not loader.busy, timeout=60_000)
 
 
 def test_a_model_arrives_on_the_thread_of_the_caller(qtbot, loader, files):
@@ -157,39 +157,25 @@ def test_images_of_all_models_share_a_budget_until_they_are_given_up(qtbot, qapp
     assert "1/2 of its 8 x 8 pixels" in log.events[2][2].warnings[-1]
     log.events.clear()
     gc.collect()
-    assert budget.take(bad, (14, 7)) == 1, "what is no longer kept is free again"
+    assert budget.take(bad, (14, 7)) == 1, "released images are free again"
     loader.shutdown()
 
 
-def test_a_refused_model_fails_in_one_line(qtbot, loader, files):
+def test_a_refused_model_fails_in_one_line_and_a_defect_of_the_reader_is_logged(qtbot, loader, files, caplog):
     log = Log(loader)
     request = loader.load("model-1", files.add("/a.ezm", ModelError("/a.ezm", "Mesh", "no vertices")))
     settled(qtbot, loader)
-    assert log.events == [("failed", request, "/a.ezm: Mesh: no vertices")]
-
-
-def test_a_defect_of_the_reader_fails_and_is_logged(qtbot, loader, files, caplog):
-    log = Log(loader)
+    assert log.events.pop() == ("failed", request, "/a.ezm: Mesh: no vertices")
     loader.load("model-1", files.add("/a.ezm", ZeroDivisionError("oh\nno")))
     settled(qtbot, loader)
     assert log.events[0][2] == "/a.ezm: ZeroDivisionError: oh no"
     assert "loading /a.ezm failed" in caplog.text
 
 
-def test_the_latest_request_of_a_node_wins(qtbot, loader, files):
-    log = Log(loader)
-    first = loader.load("model-1", files.add("/slow.ezm", waits=True))
-    other = loader.load("model-2", files.add("/other.ezm"))
-    second = loader.load("model-1", files.add("/fast.ezm"))
-    files.gates[Path("/slow.ezm")].set()
-    settled(qtbot, loader)
-    assert sorted(log.kinds()) == [("cancelled", first), ("loaded", other), ("loaded", second)]
-
-
 def test_a_cancelled_request_ends_at_once_and_says_nothing_more(qtbot, loader, files):
     log = Log(loader)
     request = loader.load("model-1", files.add("/slow.ezm", waits=True))
-    qtbot.waitUntil(lambda: files.started == [Path("/slow.ezm")], timeout=20_000)
+    qtbot.waitUntil(lambda: files.started == [Path("/slow.ezm")], timeout=60_000)
     loader.cancel(request)
     loader.cancel(request)
     assert log.kinds() == [("cancelled", request)]
@@ -199,21 +185,12 @@ def test_a_cancelled_request_ends_at_once_and_says_nothing_more(qtbot, loader, f
     assert log.kinds() == [("cancelled", request), ("loaded", last)]
 
 
-def test_a_result_already_under_way_when_cancelled_is_dropped(qtbot, loader, files):
-    log = Log(loader)
-    request = loader.load("model-1", files.add("/a.ezm"))
-    assert loader._pool.waitForDone(20_000)
-    loader.cancel(request)
-    qtbot.wait(20)
-    assert log.kinds() == [("cancelled", request)]
-
-
 def test_shutdown_waits_for_the_workers(qtbot, qapp, files):
     loader = ModelLoader(load=files)
     log = Log(loader)
     paths = [files.add(f"/{n}.ezm", waits=True) for n in range(6)]
     requests = [loader.load(f"model-{n}", path) for n, path in enumerate(paths)]
-    qtbot.waitUntil(lambda: len(files.started) == 2, timeout=20_000)
+    qtbot.waitUntil(lambda: len(files.started) == 2, timeout=60_000)
     loader.shutdown()
     assert loader._pool.activeThreadCount() == 0
     assert log.kinds() == [("cancelled", request) for request in requests]
@@ -223,6 +200,12 @@ def test_shutdown_waits_for_the_workers(qtbot, qapp, files):
 
 def test_the_receiver_of_a_result_may_start_the_next_request(qtbot, loader, files):
     log = Log(loader)
+    first = loader.load("model-1", files.add("/slow.ezm", waits=True))
+    latest = loader.load("model-1", files.add("/fast.ezm"))
+    files.gates[Path("/slow.ezm")].set()
+    settled(qtbot, loader)
+    assert sorted(log.kinds()) == [("cancelled", first), ("loaded", latest)], "the latest request of a node wins"
+    log.events.clear()
     second = files.add("/b.ezm")
 
     def go_on(request: int, loaded: LoadedModel) -> None:
@@ -234,19 +217,6 @@ def test_the_receiver_of_a_result_may_start_the_next_request(qtbot, loader, file
     settled(qtbot, loader)
     assert [value.model.path for kind, _, value in log.events if kind == "loaded"] == [Path("/a.ezm"), second]
     assert [kind for kind, _ in log.kinds()].count("cancelled") == 0
-
-
-def test_a_real_model_with_its_textures(qtbot, qapp, assets):
-    loader = ModelLoader()
-    log = Log(loader)
-    loader.load("model-1", assets / "ezm" / "dude" / "dude.ezm")
-    settled(qtbot, loader)
-    loader.shutdown()
-    loaded = log.events[0][2]
-    assert isinstance(loaded, LoadedModel), loaded
-    named = {material.texture_path for material in loaded.model.materials if material.texture_path}
-    assert set(loaded.images) == named
-    assert named
 
 
 LEAVING = """

@@ -47,7 +47,7 @@ def document(qapp):
     return Document(scene())
 
 
-def test_everything_follows_the_only_figure_in_one_entry_and_the_camera_keeps_its_picture(document):
+def test_everything_follows_the_only_character_in_one_entry_and_the_camera_keeps_its_view(document):
     camera = msgspec.structs.replace(document.view_state.camera, target=(100.0, 90.0, 0.0), distance=400.0)
     document.set_camera(camera)
     document.set_value(UNIT, 0.01)
@@ -83,7 +83,7 @@ def test_a_drag_of_the_unit_is_one_entry_that_escape_takes_back(document):
     assert document.undo_stack.count() == 0
 
 
-def test_beside_another_figure_only_riders_follow(document):
+def test_beside_another_character_only_attached_nodes_follow(document):
     document.add_node(Node(id="n", name="n", settings=ModelSettings(path="/n.ezm")))
     before, camera = document.scene, document.view_state.camera
     document.set_value(UNIT, 0.01)
@@ -103,13 +103,10 @@ def test_lengths_stay_in_their_hard_ranges(document):
     ("scale", "plausible"), [(1.0, True), (0.06, False), (0.07, True), (1.6, True), (1.7, False), (100.0, False)]
 )
 def test_sizes_that_can_be_meant(scale, plausible):
-    """The figure of the tests measures 3 units."""
+    """The character of the tests measures 3 units."""
     settings = ModelSettings(unit_scale=scale)
     assert size_of(settings, character()) == pytest.approx(3.0 * scale)
     assert is_plausible(settings, character()) is plausible
-
-
-# --- what is added ----------------------------------------------------------------------------------------
 
 
 def made(entry_id, place):

@@ -1,26 +1,17 @@
-"""Both dialects, element names, order, comments, and what is not drawn."""
+"""EZMesh documents: both dialects, elements, order and comments; the binary form with the same content."""
 
+import struct
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sinew.sim.assets.raw import ModelError
-from tests.ezm_samples import LEGACY, MESH_SYSTEM, load_text, mesh_text, read_text
+from sinew.sim.assets.load import read_raw
+from sinew.sim.assets.raw import ModelError, RawModel
+from tests.ezm_samples import LEGACY, MESH_SYSTEM, ezb_bytes, load_text, mesh_text, read_text
 
 BUFFER = '<vertexbuffer count="3" ctype="fff" semantic="position">0 0 0 1 0 0 0 1 0</vertexbuffer>'
 INDICES = '<indexbuffer triangle_count="1">0 1 2</indexbuffer>'
-
-
-def test_mesh_system(tmp_path: Path) -> None:
-    raw = read_text(tmp_path, MESH_SYSTEM)
-    assert (raw.format, raw.dialect, raw.asset_name, raw.asset_info) == ("ezm", "MeshSystem", "sample.fbx", "null")
-    assert [bone.name for bone in raw.skeletons[0].bones] == ["root", "arm", "hand"]
-    assert [bone.parent for bone in raw.skeletons[0].bones] == [-1, 0, 1]
-    assert [track.name for track in raw.clips[0].tracks] == ["arm", "root"]
-    assert [track.scales is None for track in raw.clips[0].tracks] == [False, True]
-    assert [(section.material, section.buffer) for section in raw.meshes[0].sections] == [("skin", 0), ("plain", 0)]
-    assert raw.warnings == []
 
 
 def test_legacy(tmp_path: Path) -> None:
@@ -43,13 +34,6 @@ def test_legacy_buffers_are_joined_in_file_order(tmp_path: Path) -> None:
     assert model.default_texture_origin == "top"
 
 
-def test_tracks_are_matched_by_name_not_by_order(tmp_path: Path) -> None:
-    clip = load_text(tmp_path, LEGACY).clips[0]
-    # "tip" comes first among the tracks and second among the joints.
-    np.testing.assert_array_equal(clip.key(0).positions, [[0, 0, 0], [0, 1, 0]])
-    np.testing.assert_array_equal(clip.key(1).positions, [[0, 0, 0], [0, 1, 1]])
-
-
 def test_names_of_elements_and_attributes_have_no_case(tmp_path: Path) -> None:
     upper = load_text(tmp_path, MESH_SYSTEM.replace("vertexbuffer", "VertexBuffer").replace("Bone", "BONE"), "a.ezm")
     swapped = load_text(tmp_path, MESH_SYSTEM.replace("<Mesh ", "<mESH ").replace("</Mesh>", "</mESH>").replace(
@@ -57,7 +41,6 @@ def test_names_of_elements_and_attributes_have_no_case(tmp_path: Path) -> None:
     plain = load_text(tmp_path, MESH_SYSTEM)
     for model in (upper, swapped):
         np.testing.assert_array_equal(model.mesh.positions, plain.mesh.positions)
-        assert model.skeleton is not None
         assert model.skeleton.names == ("root", "arm", "hand")
 
 
@@ -66,16 +49,6 @@ def test_comments_anywhere_are_ignored(tmp_path: Path) -> None:
     text = "<!-- before -->" + text.replace("<Meshes>", "<!-- <Mesh/> --><Meshes>") + "<!-- after -->"
     raw = read_text(tmp_path, text)
     np.testing.assert_array_equal(raw.meshes[0].buffers[0].attributes["position"], [[0, 0, 0], [1, 0, 0], [0, 1, 0]])
-
-
-def test_a_comment_within_a_number_joins_its_parts(tmp_path: Path) -> None:
-    raw = read_text(tmp_path, mesh_text("0 0 0 1 0 0 0 1<!-- -->.5 0"))
-    assert raw.meshes[0].buffers[0].attributes["position"][2, 1] == 1.5
-
-
-def test_character_data_sections_are_text(tmp_path: Path) -> None:
-    raw = read_text(tmp_path, mesh_text("0 0 0 <![CDATA[1 0 0]]> 0 1 0"))
-    assert raw.meshes[0].buffers[0].count == 3
 
 
 @pytest.mark.parametrize(
@@ -94,18 +67,20 @@ def test_names_beyond_ascii(tmp_path: Path) -> None:
     assert raw.warnings == ["The text is neither ASCII nor UTF-8; it was read as Windows-1252."]
 
 
-def test_unknown_elements_are_skipped_and_wrappers_looked_into(tmp_path: Path) -> None:
-    mesh = f'<Mesh name="m">{BUFFER}<Note>7</Note>{INDICES}</Mesh>'
-    text = f'<MeshSystem><Future><x y="1"/></Future><Group>{mesh}</Group></MeshSystem>'
-    model = load_text(tmp_path, text)
-    assert model.mesh.triangle_count == 1
-    assert model.warnings == ()
-
-
-def test_an_unknown_element_within_a_payload_is_skipped(tmp_path: Path) -> None:
-    raw = read_text(tmp_path, mesh_text("0 0 0 <note>8 8</note> 1 0 0 0 1 0"))
-    assert raw.meshes[0].buffers[0].count == 3
+def test_unknown_elements_are_skipped_and_those_within_them_are_read(tmp_path: Path) -> None:
+    raw = read_text(tmp_path, mesh_text("0 0 0 <note>8 8</note> 1 0 <![CDATA[0]]> 0 1<!-- -->.5 0"))
+    assert raw.meshes[0].buffers[0].attributes["position"].tolist() == [[0, 0, 0], [1, 0, 0], [0, 1.5, 0]]
     assert raw.warnings == []
+    section = f'<MeshSection material="a">{INDICES}</MeshSection>'
+    groups = "".join(f'<{name} count="0"/>' for name in ("Textures", "TetraMeshes", "UserData", "UserBinaryData"))
+    mesh = f'{groups}<Group><Mesh name="m">{section}{BUFFER}<Note>7</Note></Mesh></Group>'
+    text = f'<MeshSystem>{BUFFER}<Future><x y="1"/></Future><TetraMesh>not numbers</TetraMesh>{mesh}</MeshSystem>'
+    model = load_text(tmp_path, text)
+    assert model.mesh.triangles.tolist() == [[0, 1, 2]]
+    assert model.warnings == ("A vertexbuffer outside a mesh is ignored.",)
+    section = f"<MeshSection>{INDICES}{BUFFER}</MeshSection>"
+    own = f'<Mesh name="m">{section}{section}</Mesh>'
+    assert load_text(tmp_path, own).mesh.triangles.tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_collision_shapes_do_not_leak(tmp_path: Path) -> None:
@@ -122,45 +97,6 @@ def test_collision_shapes_do_not_leak(tmp_path: Path) -> None:
     assert model.mesh.triangles.tolist() == [[0, 1, 2]]
     assert model.mesh.vertex_count == 3
     np.testing.assert_array_equal(model.mesh.bounds.hi, [1, 1, 0])
-
-
-def test_tetrahedra_and_empty_groups_are_skipped(tmp_path: Path) -> None:
-    groups = "".join(f'<{name} count="0"/>' for name in ("Textures", "TetraMeshes", "UserData", "UserBinaryData"))
-    text = mesh_text("0 0 0 1 0 0 0 1 0").replace("<Meshes>", groups + "<TetraMesh>not numbers</TetraMesh><Meshes>")
-    assert load_text(tmp_path, text).mesh.triangle_count == 1
-
-
-def test_several_meshes(tmp_path: Path) -> None:
-    second = BUFFER.replace("0 0 0 1 0 0", "0 0 5 1 0 5")
-    meshes = f'<Mesh name="a">{BUFFER}{INDICES}</Mesh><Mesh name="b">{second}{INDICES}{INDICES}</Mesh>'
-    text = f"<MeshSystem>{meshes}</MeshSystem>"
-    model = load_text(tmp_path, text)
-    assert model.mesh.triangles.tolist() == [[0, 1, 2], [3, 4, 5], [3, 4, 5]]
-    assert [section.name for section in model.mesh.sections] == ["a", "b", "b"]
-    assert [section.material for section in model.mesh.sections] == [-1, -1, -1]
-
-
-def test_the_order_of_elements_does_not_matter(tmp_path: Path) -> None:
-    before = load_text(tmp_path, MESH_SYSTEM)
-    groups = {}
-    for name in ("Skeletons", "Animations", "Materials", "Meshes"):
-        start, end = MESH_SYSTEM.index(f"<{name} "), MESH_SYSTEM.index(f"</{name}>") + len(name) + 3
-        groups[name] = MESH_SYSTEM[start:end]
-    turned = "".join(reversed(groups.values()))
-    after = load_text(tmp_path, f'<MeshSystem asset_name="sample.fbx">{turned}</MeshSystem>')
-    np.testing.assert_array_equal(after.mesh.triangles, before.mesh.triangles)
-    assert after.skin is not None
-    assert before.skin is not None
-    np.testing.assert_array_equal(after.skin.joints, before.skin.joints)
-    assert [clip.name for clip in after.clips] == ["wave"]
-
-
-def test_sections_may_come_before_the_buffer(tmp_path: Path) -> None:
-    text = f'<MeshSystem><Mesh name="m"><MeshSection material="a">{INDICES}</MeshSection>{BUFFER}</Mesh></MeshSystem>'
-    assert load_text(tmp_path, text).mesh.triangles.tolist() == [[0, 1, 2]]
-    section = f"<MeshSection>{INDICES}{BUFFER}</MeshSection>"
-    own = f'<Mesh name="m">{section}{section}</Mesh>'
-    assert load_text(tmp_path, own).mesh.triangles.tolist() == [[0, 1, 2], [3, 4, 5]]
 
 
 def test_indices_refer_to_the_latest_buffer(tmp_path: Path) -> None:
@@ -182,27 +118,19 @@ def test_indices_without_any_buffer_are_refused(tmp_path: Path) -> None:
         read_text(tmp_path, f'<MeshSystem><Mesh><MeshSection material="s">{INDICES}</MeshSection></Mesh></MeshSystem>')
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_model_without_geometry_loads_with_a_warning(tmp_path: Path) -> None:
+    for text in (
         "<SceneGraph><Mesh/></SceneGraph>",
         "<MeshSystem/>",
         '<Mesh><MeshSection material="a"/></Mesh>',
         '<Mesh><vertexbuffer count="0" ctype="fff" semantic="position"></vertexbuffer></Mesh>',
         '<Mesh><vertexbuffer count="0"/><indexbuffer count="0"/></Mesh>',
-    ],
-)
-def test_a_model_without_geometry_loads_with_a_warning(tmp_path: Path, text: str) -> None:
-    model = load_text(tmp_path, text)
-    assert (model.mesh.vertex_count, model.mesh.triangle_count) == (0, 0)
-    assert "The model has no triangles." in model.warnings
-    np.testing.assert_array_equal(model.mesh.bounds.size, [0, 0, 0])
-    assert model.default_up_axis == "Y"
-
-
-def test_triangles_outside_a_mesh_are_a_warning(tmp_path: Path) -> None:
-    raw = read_text(tmp_path, f"<MeshSystem>{BUFFER}</MeshSystem>")
-    assert raw.warnings == ["A vertexbuffer outside a mesh is ignored."]
+    ):
+        model = load_text(tmp_path, text)
+        assert (model.mesh.vertex_count, model.mesh.triangle_count) == (0, 0)
+        assert "The model has no triangles." in model.warnings
+        np.testing.assert_array_equal(model.mesh.bounds.size, [0, 0, 0])
+        assert model.default_up_axis == "Y"
 
 
 def test_warnings_are_limited(tmp_path: Path) -> None:
@@ -210,3 +138,121 @@ def test_warnings_are_limited(tmp_path: Path) -> None:
     warnings = load_text(tmp_path, f"<MeshSystem>{meshes}</MeshSystem>").warnings
     assert len(warnings) == 101
     assert warnings[-1] == "41 more warnings are not shown."
+
+
+def binary(folder: Path, data: bytes) -> RawModel:
+    return read_text(folder, data, "model.ezb")
+
+
+def failure(folder: Path, data: bytes) -> str:
+    with pytest.raises(ModelError) as caught:
+        binary(folder, data)
+    return str(caught.value)
+
+
+def test_content_equals_the_text(tmp_path: Path) -> None:
+    text = read_text(tmp_path, MESH_SYSTEM)
+    found = binary(tmp_path, ezb_bytes(text))
+    assert (found.format, found.dialect, found.asset_name) == ("ezb", "MeshSystem", "sample.fbx")
+    assert found.warnings == []
+    assert found.materials == text.materials
+    for theirs, ours in zip(found.skeletons[0].bones, text.skeletons[0].bones, strict=True):
+        assert (theirs.name, theirs.parent) == (ours.name, ours.parent)
+        np.testing.assert_allclose(theirs.orientation, ours.orientation, atol=1e-7)
+        np.testing.assert_array_equal(theirs.scale, ours.scale)
+    for theirs, ours in zip(found.clips[0].tracks, text.clips[0].tracks, strict=True):
+        assert theirs.name == ours.name
+        np.testing.assert_array_equal(theirs.positions, ours.positions)
+        np.testing.assert_allclose(theirs.orientations, ours.orientations, atol=1e-7)
+    buffer, original = found.meshes[0].buffers[0], text.meshes[0].buffers[0]
+    assert set(buffer.attributes) == set(original.attributes)
+    for name, values in original.attributes.items():
+        assert buffer.attributes[name].dtype == values.dtype
+        np.testing.assert_array_equal(buffer.attributes[name], values)
+    for theirs, ours in zip(found.meshes[0].sections, text.meshes[0].sections, strict=True):
+        assert theirs.material == ours.material
+        np.testing.assert_array_equal(theirs.triangles, ours.triangles)
+
+
+def test_every_vertex_field(tmp_path: Path) -> None:
+    names = ["position", "normal", "color", *(f"texcoord{number}" for number in range(1, 5)), "tangent", "binormal",
+             "blendweights", "blendindices", "radius", *(f"interp{number}" for number in range(1, 9))]  # fmt: skip
+    ctype = "fff fff x4 ff ff ff ff fff fff ffff hhhh f" + " ffff" * 8
+    width = sum(len(entry) for entry in ctype.replace("x4", "x").split())
+    rows = ",".join(" ".join(str(vertex * width + column) for column in range(width)) for vertex in range(3))
+    text = read_text(tmp_path, mesh_text(rows, ctype=ctype, semantic=" ".join(names)))
+    found = binary(tmp_path, ezb_bytes(text)).meshes[0].buffers[0]
+    assert len(found.attributes) == 20
+    for name, values in text.meshes[0].buffers[0].attributes.items():
+        np.testing.assert_array_equal(found.attributes[name], values)
+
+
+def test_a_first_set_that_repeats_u_gives_way_to_the_second(tmp_path: Path) -> None:
+    for first, second, expected, warned in (
+        ("0.1 0.1 0.2 0.2 0.3 0.3", "0.1 7 0.2 8 0.3 9", [7, 8, 9], True),
+        ("0.1 0.1 0.2 0.2 0.3 0.3", "0.1 0.1 0.2 0.2 0.3 0.3", [0.1, 0.2, 0.3], False),
+        ("0.1 0.1 0.2 0.2 0.3 0.4", "0.1 7 0.2 8 0.3 9", [0.1, 0.2, 0.4], False),
+        ("0.1 0.1 0.2 0.2 0.3 0.3", "0.5 7 0.2 8 0.3 9", [0.1, 0.2, 0.3], False),
+    ):
+        pairs = zip(first.split()[::2], first.split()[1::2], second.split()[::2], second.split()[1::2], strict=True)
+        rows = ",".join(f"{vertex} 0 0 " + " ".join(pair) for vertex, pair in enumerate(pairs))
+        text = read_text(tmp_path, mesh_text(rows, ctype="fff ff ff", semantic="position texcoord1 texcoord2"))
+        model = load_text(tmp_path, ezb_bytes(text), "model.ezb")
+        np.testing.assert_allclose(model.mesh.texcoords[:, 1], expected, atol=1e-7)
+        assert len(model.warnings) == warned
+
+
+@pytest.fixture
+def sample_bytes(tmp_path: Path) -> bytes:
+    return ezb_bytes(read_text(tmp_path, MESH_SYSTEM))
+
+
+def test_every_truncation_is_refused(tmp_path: Path, sample_bytes: bytes) -> None:
+    path = tmp_path / "cut.ezb"
+    for length in range(14, len(sample_bytes)):
+        path.write_bytes(sample_bytes[:length])
+        with pytest.raises(ModelError):
+            read_raw(path)
+
+
+def test_every_part_is_checked_before_use(tmp_path: Path, sample_bytes: bytes) -> None:
+    flags, triangle, corner = (
+        struct.pack(">2I", 0b1000001111, 4), struct.pack(">3I", 0, 2, 3), struct.pack(">6f", 1, 1, 0, 0, 0, 1),
+    )  # fmt: skip
+    for count in (9000, 2**31, 2**32 - 1):
+        for name, skipped, line in (
+            (b"rig", 0, "bone count of skeleton 1: "), (b"wave", 0, "track count of animation 1: "),
+            (b"rgba", 0, "tetrahedral mesh count: must be 0"),
+        ):  # fmt: skip
+            at = sample_bytes.index(name) + len(name) + skipped
+            assert line in failure(tmp_path, sample_bytes[:at] + struct.pack(">I", count) + sample_bytes[at + 4 :])
+    for part, changed, line in (
+        (flags, struct.pack(">2I", 0b1000001111, 10_000_000), "vertices of mesh 1: needs 600000000 bytes"),
+        (flags, struct.pack(">2I", 0x80000001, 4), "vertex flags of mesh 1: 0x80000001 has unknown bits"),
+        (flags, struct.pack(">2I", 2, 4), "vertex flags of mesh 1: there are no positions"),
+        (
+            triangle,
+            struct.pack(">3I", 0, 2, 9),
+            "triangles of section 'plain' (mesh 1): vertex index 9 is out of range",
+        ),
+        (corner, struct.pack(">6f", np.nan, 1, 0, 0, 0, 1), "vertices of mesh 'body': position 2 has the unusable"),
+    ):
+        assert line in failure(tmp_path, sample_bytes.replace(part, changed, 1))
+    assert "collision representation count: must be 0, not 6" in failure(
+        tmp_path, sample_bytes[:-20] + struct.pack(">I", 6) + sample_bytes[-16:]
+    )
+    found = binary(tmp_path, sample_bytes.replace(b"body", b"b\xffdy") + b"abc")
+    assert found.meshes[0].name == "b\ufffddy"
+    assert found.warnings == ["3 bytes after the end of the model are ignored."]
+
+
+def test_parents_are_checked(tmp_path: Path) -> None:
+    raw = read_text(tmp_path, MESH_SYSTEM)
+    raw.skeletons[0].bones[1].parent = 77
+    raw.skeletons[0].bones[2].parent = 2
+    found = binary(tmp_path, ezb_bytes(raw))
+    assert [bone.parent for bone in found.skeletons[0].bones] == [-1, -1, -1]
+    assert found.warnings == [
+        "Joint 'arm': parent 77 does not exist; it becomes a root.",
+        "Joint 'hand' is its own parent; it becomes a root.",
+    ]

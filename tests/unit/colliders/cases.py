@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sinew.sim.animation.evaluate import evaluate_pose
 from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.model import CharacterModel
-from sinew.sim.characters.placement import world_from_model
+from sinew.sim.characters.playing import world_from_model
 from sinew.sim.colliders.state import ColliderShape, ColliderState
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.transform import compose

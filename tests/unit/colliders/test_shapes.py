@@ -1,4 +1,4 @@
-"""Distances, normals and closest points against what they mean, by search and by known answers."""
+"""Distances, normals and closest points against what they mean; drawn meshes lie on the true surfaces."""
 
 import hypothesis.strategies as st
 import numpy as np
@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis.extra.numpy import arrays
 
+from sinew.sim.colliders.outline import Outline, outline
 from sinew.sim.colliders.state import ColliderShape
 from tests.oracles.ellipsoid import ellipsoid_distance
 from tests.oracles.shapes import Float64, closest_point, outward_normal, proximity, signed_distance
@@ -35,18 +36,10 @@ def implicit(shape: ColliderShape, p: Float64) -> Float64:
 
 
 @EVERY_SHAPE
-def test_sign_tells_inside_from_outside(shape: ColliderShape) -> None:
-    points = points_around(shape)
-    inside = implicit(shape, points) < 0.0
-    assert inside.any()
-    assert not inside.all()
-    np.testing.assert_array_equal(signed_distance(shape, np.array(SIZES[shape]), points) < 0.0, inside)
-
-
-@EVERY_SHAPE
 def test_closest_points_lie_on_the_surface_at_that_distance(shape: ColliderShape) -> None:
     points = points_around(shape)
     near = proximity(shape, np.array(SIZES[shape]), points)
+    np.testing.assert_array_equal(near.distance < 0.0, implicit(shape, points) < 0.0)
     np.testing.assert_allclose(implicit(shape, near.closest), 0.0, atol=1e-11)
     np.testing.assert_allclose(np.linalg.norm(points - near.closest, axis=1), np.abs(near.distance), atol=1e-12)
     np.testing.assert_allclose(np.linalg.norm(near.normal, axis=1), 1.0, atol=1e-13)
@@ -81,45 +74,7 @@ def test_normal_is_the_gradient_of_the_distance(shape: ColliderShape) -> None:
     np.testing.assert_allclose(gradient[smooth], normal[smooth], atol=2e-4)
 
 
-@pytest.mark.parametrize("shape", SOLIDS)
-def test_points_of_symmetry_have_an_answer(shape: ColliderShape) -> None:
-    size = np.array(SIZES[shape])
-    points = np.concatenate([np.zeros((1, 3)), np.eye(3) * 0.1, np.eye(3) * 5.0, -np.eye(3) * 5.0])
-    near = proximity(shape, size, points)
-    assert np.isfinite(near.distance).all()
-    np.testing.assert_allclose(np.linalg.norm(near.normal, axis=1), 1.0, atol=1e-12)
-    np.testing.assert_allclose(implicit(shape, near.closest), 0.0, atol=1e-11)
-    smallest = {ColliderShape.SPHERE: 0.7, ColliderShape.ELLIPSOID: 0.4, ColliderShape.CAPSULE: 0.3}.get(shape, 0.2)
-    assert near.distance[0] == pytest.approx(-smallest, abs=1e-12)
-
-
-def test_the_inside_of_a_box_goes_to_its_nearest_face() -> None:
-    near = proximity(ColliderShape.BOX, np.array([0.9, 0.2, 0.5]), np.array([[0.85, 0.0, 0.1], [0.0, -0.15, 0.3]]))
-    np.testing.assert_allclose(near.distance, [-0.05, -0.05])
-    np.testing.assert_allclose(near.normal, [[1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
-
-
-def test_a_round_ellipsoid_is_a_sphere() -> None:
-    points = points_around(ColliderShape.SPHERE)
-    distance, normal = ellipsoid_distance(points, np.full(3, 0.7))
-    np.testing.assert_allclose(distance, np.linalg.norm(points, axis=1) - 0.7, atol=1e-13)
-    np.testing.assert_allclose(normal, points / np.linalg.norm(points, axis=1, keepdims=True), atol=1e-12)
-
-
-def test_the_middle_of_a_flat_ellipsoid_goes_to_its_flat_side() -> None:
-    # On the focal disc the closest points are a pair: x = a² x0 / (a² - c²), z = ±c sqrt(1 - x² / a²).
-    a, c, x0 = 2.0, 0.5, 1.0
-    x = a**2 * x0 / (a**2 - c**2)
-    z = c * np.sqrt(1.0 - x**2 / a**2)
-    distance, normal = ellipsoid_distance(np.array([[x0, 0.0, 0.0]]), np.array([a, a, c]))
-    assert distance[0] == pytest.approx(-np.hypot(x - x0, z), abs=1e-12)
-    assert normal[0, 2] == pytest.approx(z / c**2 / np.hypot(x / a**2, z / c**2), abs=1e-7)
-
-
-@given(
-    arrays(np.float64, 3, elements=st.floats(-3.0, 3.0)),
-    st.tuples(*[st.floats(0.01, 10.0)] * 3),
-)
+@given(arrays(np.float64, 3, elements=st.floats(-3.0, 3.0)), st.tuples(*[st.floats(0.01, 10.0)] * 3))
 def test_any_ellipsoid_satisfies_the_conditions_of_the_closest_point(point: Float64, axes: tuple[float, ...]) -> None:
     size = np.array(axes)
     distance, normal = ellipsoid_distance(point[None], size)
@@ -128,3 +83,33 @@ def test_any_ellipsoid_satisfies_the_conditions_of_the_closest_point(point: Floa
     assert np.sum((closest / size) ** 2) == pytest.approx(1.0, abs=1e-8 * scale / size.min())
     gradient = closest / size**2
     np.testing.assert_allclose(normal[0], gradient / np.linalg.norm(gradient), atol=1e-7 * scale / size.min())
+
+
+def made(shape: ColliderShape) -> tuple[Outline, np.ndarray, np.ndarray]:
+    """Outline, and corners (T, 3, 3) and face normals (T, 3) of its triangles."""
+    mesh = outline(shape, np.array(SIZES[shape]))
+    corners = mesh.positions.astype(np.float64)[mesh.triangles]
+    return mesh, corners, np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+
+
+@pytest.mark.parametrize("shape", ColliderShape)
+def test_vertices_lie_on_the_surface_with_its_normals(shape: ColliderShape) -> None:
+    mesh, _, faces = made(shape)
+    mean = mesh.normals.astype(np.float64)[mesh.triangles].mean(axis=1)
+    assert np.all(np.sum(faces * mean, axis=1) > 1e-7), "triangles face outwards"
+    points, normals = mesh.positions.astype(np.float64), mesh.normals.astype(np.float64)
+    np.testing.assert_allclose(np.linalg.norm(normals, axis=1), 1.0, atol=1e-6)
+    near = proximity(shape, np.array(SIZES[shape]), points + 0.05 * normals)
+    np.testing.assert_allclose(near.closest, points, atol=1e-6)
+    np.testing.assert_allclose(near.distance, 0.05, atol=1e-6)
+
+
+@pytest.mark.parametrize("shape", SOLIDS)
+def test_solids_are_closed(shape: ColliderShape) -> None:
+    """Every edge, by place, is walked once in each direction."""
+    _, corners, _ = made(shape)
+    _, place = np.unique(np.round(corners.reshape(-1, 3) / 1e-5).astype(np.int64), axis=0, return_inverse=True)
+    loop = place.reshape(-1, 3)
+    edges = np.concatenate([loop[:, [0, 1]], loop[:, [1, 2]], loop[:, [2, 0]]])
+    assert len(np.unique(edges, axis=0)) == len(edges)
+    assert {tuple(edge) for edge in edges} == {tuple(edge[::-1]) for edge in edges}

@@ -1,13 +1,25 @@
-"""Posed meshes written as OBJ, PLY and NPZ hold the same numbers."""
+"""Posed meshes in OBJ, PLY and NPZ files; a disk that fills while something is written leaves one line and no file."""
 
 import io
+import os
+import resource
+import subprocess
 import time
 import zipfile
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from sinew.app.cli.failure import failure_text
+from sinew.app.cli.image_sink import picture_sink
+from sinew.sim.export.formats import IMAGE_WRITERS, LAYER_FORMATS, SCENE_FORMATS, VIDEO_FORMATS, ExportError
+from sinew.sim.export.image import Layers
 from sinew.sim.export.npz import write_npz
+from sinew.sim.export.scene import alembic as apart
+from sinew.sim.export.scene import writing
+from sinew.sim.export.scene.recording import SceneRecording, Track
 from sinew.sim.export.surface import ExportSurface, write_obj, write_ply
 
 
@@ -80,3 +92,87 @@ def test_archives_do_not_depend_on_the_clock(surface: ExportSurface, monkeypatch
         for name, array in arrays.items():
             np.testing.assert_array_equal(loaded[name], array)
             assert loaded[name].dtype == array.dtype
+
+
+SPACE = 200 << 10
+RANDOM = np.random.default_rng(3)
+LONG = SceneRecording((Track(
+    name="Sheet", positions=RANDOM.normal(size=(40, 1000, 3)).astype(np.float32),
+    triangles=np.array([[0, 1, 2]], np.uint32),
+),), 30.0)  # fmt: skip
+IMAGES = {f"a%d{suffix}" for suffix in (*IMAGE_WRITERS.suffixes(), *LAYER_FORMATS.suffixes())}
+
+
+@pytest.fixture
+def narrow(tmp_path: Path) -> Iterator[Path]:
+    """A folder on a disk that fills soon; where none can be mounted, files that cannot grow beyond a limit."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    mounting = ["mount", "-t", "tmpfs", "-o", f"size={SPACE}", "tmpfs", str(folder)]
+    if subprocess.run(mounting, capture_output=True).returncode == 0:
+        yield folder
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+        return
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (SPACE // 4, before[1]))
+    yield folder
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def require(path: Path) -> None:
+    for formats in (SCENE_FORMATS, VIDEO_FORMATS, LAYER_FORMATS):
+        if path.suffix in formats.suffixes() and (module := formats.of(path).module):
+            pytest.importorskip(module)
+
+
+@pytest.mark.parametrize("suffix", SCENE_FORMATS.suffixes())
+def test_scenes(suffix: str, narrow: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk had room when writing began."""
+    path = narrow / f"a{suffix}"
+    require(path)
+    monkeypatch.setattr(writing, "_require_room", lambda *_: None)
+    with pytest.raises((OSError, ExportError)) as failed:
+        writing.write_scene(LONG, path, SCENE_FORMATS.of(path), None, print, print)
+    assert failure_text(failed.value).startswith(f"{narrow}/a.")
+    assert os.listdir(narrow) == []
+
+
+@pytest.mark.parametrize("name", sorted(IMAGES | {f"a{suffix}" for suffix in VIDEO_FORMATS.suffixes()}))
+def test_videos_and_images(name: str, narrow: Path) -> None:
+    """Of a sequence, what was whole before stays."""
+    path = narrow / name
+    require(path)
+    with pytest.raises((OSError, ExportError)) as failed:
+        draw(path)
+    assert failure_text(failed.value).startswith(f"{narrow}/a")
+    whole = os.listdir(narrow)
+    assert all(one.startswith("a") for one in whole)
+    assert bool(whole) is (name in IMAGES)
+
+
+def draw(path: Path) -> None:
+    """A black image, and many of noise."""
+    with picture_sink(path, (160, 120), 30.0, None, alpha=False) as sink:
+        for frame in range(60):
+            image = RANDOM.integers(0, 255 if frame else 1, (120, 160, 3), np.uint8)
+            sink.add(frame, image, layers(image) if sink.has_layers else None)
+
+
+def layers(image: np.ndarray) -> Layers:
+    """The same, with layers of it."""
+    depth = image[..., 0].astype(np.float32)
+    return Layers(image, depth, image.astype(np.float32), depth.astype(np.uint32), ("Sheet",))
+
+
+def never_ends(recording: SceneRecording, files: tuple[Path, ...]) -> None:
+    """A library that waits for room."""
+    import time
+
+    time.sleep(600)
+
+
+def test_a_library_that_waits_for_room_is_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(apart, "PATIENCE", 0.1)
+    monkeypatch.setattr(apart, "is_full", lambda path: True)
+    with pytest.raises(RuntimeError, match="no room left"):
+        apart.write_apart(never_ends, LONG, (tmp_path / "a.abc",))

@@ -14,9 +14,8 @@ from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import Material
 from sinew.sim.export.error import ExportError
 from sinew.sim.export.formats import SCENE_FORMATS, Characters, SceneFormat, UsdOptions
-from sinew.sim.export.scene.characters import linear_positions
 from sinew.sim.export.scene.glb import GlbFrames
-from sinew.sim.export.scene.recording import JointMotion, SceneRecording, Track
+from sinew.sim.export.scene.recording import JointMotion, SceneRecording, Track, linear_positions
 from sinew.sim.export.scene.writing import write_scene
 from sinew.sim.export.video_file import GifVideo
 from tests.gltf_rules import Checked
@@ -31,7 +30,7 @@ def strands() -> Track:
 
 
 def particles() -> Track:
-    """Particles of whom nobody lives at first, and others later."""
+    """Particles of which none lives at first, and others later."""
     positions = RANDOM.normal(size=(4, 5, 3)).astype(np.float32)
     positions[0] = positions[1, 2] = positions[3, :4] = np.nan
     return Track(name="Hair", positions=positions)
@@ -44,7 +43,7 @@ def surface(name: str = "Sheet / left") -> Track:
 
 
 def written(path: Path, *tracks: Track, options: msgspec.Struct | None = None) -> tuple[list[str], list[str]]:
-    """What is told and warned."""
+    """Reported lines and warnings."""
     reported: list[str] = []
     warned: list[str] = []
     format: SceneFormat = SCENE_FORMATS.of(path)
@@ -66,7 +65,6 @@ def test_everything_that_a_format_holds_comes_back(suffix: str, tmp_path: Path) 
 def character(scale: float, **more: Any) -> Track:
     """The smallest character, one of whose joints is scaled, blended linearly over two frames."""
     model = load_model(resources.path("models") / "tiny" / "tiny.ezm")
-    assert model.skeleton is not None
     bones = model.skeleton
     arrays = (np.stack([one] * 2) for one in (bones.bind_positions, bones.bind_orientations, bones.bind_scales))
     positions, orientations, scales = arrays
@@ -121,31 +119,6 @@ def test_normal_maps_have_tangents_that_move(tmp_path: Path) -> None:
         np.testing.assert_allclose(found, tangents[frame, :, :3], atol=1e-6)
 
 
-def test_reading_back_takes_what_parts_share_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    faces = np.array([[0, 1, 2]] * 20, np.uint32)
-    sheet = replace(surface(), triangles=faces, ranges=tuple((str(number), number, 1) for number in range(20)))
-    path = tmp_path / "a.glb"
-    written(path, sheet)
-    arrays: list[int] = []
-    inner = GlbFrames._array
-    monkeypatch.setattr(GlbFrames, "_array", lambda self, number: arrays.append(number) or inner(self, number))
-    frames = GlbFrames(path)
-    np.testing.assert_allclose(frames.frames_of(frames.shown[0]), sheet.positions, atol=1e-6)
-    assert len(arrays) < 12
-
-
-def test_strands_of_usd_are_linear_as_those_of_alembic(tmp_path: Path) -> None:
-    usd, geom = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdGeom")
-    track = strands()
-    written(tmp_path / "a.usda", track)
-    stage = usd.Stage.Open(str(tmp_path / "a.usda"))
-    curves = geom.BasisCurves(stage.GetDefaultPrim().GetChildren()[0])
-    assert list(curves.GetCurveVertexCountsAttr().Get()) == [4, 2, 3]
-    assert curves.GetTypeAttr().Get() == "linear"
-    np.testing.assert_array_equal(np.array(curves.GetPointsAttr().Get(12)), track.positions[2])
-    assert stage.GetStartTimeCode() == 10
-
-
 def test_strands_and_particles_of_gltf_are_lines_and_points_that_come_and_go(tmp_path: Path) -> None:
     path = tmp_path / "a.glb"
     hair, dust, sheet = strands(), particles(), surface()
@@ -166,37 +139,6 @@ def test_strands_and_particles_of_gltf_are_lines_and_points_that_come_and_go(tmp
     assert load_model(path).mesh.triangle_count == 1
 
 
-@pytest.mark.parametrize("frames", [1, 2, 4])
-def test_particles_alone_make_a_file(tmp_path: Path, frames: int) -> None:
-    dust = particles()
-    track = Track(name="Dust", positions=dust.positions[::-1][:frames])
-    written(tmp_path / "a.glb", track)
-    Checked((tmp_path / "a.glb").read_bytes())
-
-
-def test_strands_of_alembic_are_polylines(tmp_path: Path) -> None:
-    abc, geom = pytest.importorskip("alembic3d.Abc"), pytest.importorskip("alembic3d.AbcGeom")
-    track = strands()
-    written(tmp_path / "a.abc", track)
-    schema = geom.ICurves(abc.IArchive(str(tmp_path / "a.abc")).getTop(), "Hair").getSchema()
-    near = abc.ISampleSelector.TimeIndexType.kNearIndex
-    sample = schema.getValue(abc.ISampleSelector(12 / 30.0, near))
-    assert list(sample.getCurvesNumVertices()) == [4, 2, 3]
-    np.testing.assert_array_equal(np.array(memoryview(sample.getPositions())), track.positions[2])
-
-
-def test_a_film_that_is_kept_in_memory_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sinew.sim.export.video_file.KEPT_BYTES", 3 * 3 * 64)
-    cache = GifVideo(tmp_path / "a.gif", (8, 8), 30.0, False)
-    for _ in range(3):
-        cache.add(np.zeros((8, 8, 3), np.uint8))
-    with pytest.raises(ExportError, match="holds 3 frames of this size"):
-        cache.add(np.zeros((8, 8, 3), np.uint8))
-
-
-# --- looks --------------------------------------------------------------------------------------------
-
-
 def coloured() -> tuple[Track, Track]:
     """Particles whose colours change, and strands whose colours and widths stay."""
     dust, hair = particles(), strands()
@@ -209,11 +151,10 @@ def coloured() -> tuple[Track, Track]:
 def test_usd_has_the_colours_and_widths_of_points_and_strands(tmp_path: Path) -> None:
     usd, geom = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdGeom")
     dust, hair = coloured()
-    assert dust.colours is not None
-    assert hair.colours is not None
     _, warned = written(tmp_path / "a.usdc", dust, hair)
     assert not warned
     stage = usd.Stage.Open(str(tmp_path / "a.usdc"))
+    assert stage.GetStartTimeCode() == 10
     points, curves = stage.GetDefaultPrim().GetChildren()
     for frame in range(4):
         shown, opacity = (
@@ -224,6 +165,9 @@ def test_usd_has_the_colours_and_widths_of_points_and_strands(tmp_path: Path) ->
         np.testing.assert_array_equal(shown.reshape(-1, 3), wanted[:, :3])
         np.testing.assert_array_equal(opacity, wanted[:, 3])
     curves = geom.BasisCurves(curves)
+    assert list(curves.GetCurveVertexCountsAttr().Get()) == [4, 2, 3]
+    assert curves.GetTypeAttr().Get() == "linear"
+    np.testing.assert_array_equal(np.array(curves.GetPointsAttr().Get(12)), hair.positions[2])
     assert curves.GetDisplayColorAttr().GetNumTimeSamples() == 0
     np.testing.assert_array_equal(curves.GetDisplayColorAttr().Get(11), hair.colours[0, :, :3])
     np.testing.assert_array_equal(curves.GetWidthsAttr().Get(11), hair.widths[0])
@@ -244,6 +188,9 @@ def test_alembic_has_colours_widths_and_the_names_of_sections(tmp_path: Path) ->
     top = archive.getTop()
     points, curves = geom.IPoints(top, "Dust").getSchema(), geom.ICurves(top, "Hair").getSchema()
     near = abc.ISampleSelector.TimeIndexType.kNearIndex
+    sample = curves.getValue(abc.ISampleSelector(12 / 30.0, near))
+    assert list(sample.getCurvesNumVertices()) == [4, 2, 3]
+    np.testing.assert_array_equal(np.array(memoryview(sample.getPositions())), hair.positions[2])
     for schema, track in ((points, dust), (curves, hair)):
         colours = geom.IC4fGeomParam(schema.getArbGeomParams(), "Cs")
         for frame in range(4):
@@ -257,8 +204,9 @@ def test_alembic_has_colours_widths_and_the_names_of_sections(tmp_path: Path) ->
 
 
 def test_gltf_has_colours_and_the_sides_and_shading_of_sections(tmp_path: Path) -> None:
+    written(tmp_path / "one.glb", Track(name="Dust", positions=particles().positions[1:2]))
+    Checked((tmp_path / "one.glb").read_bytes())
     dust, hair = coloured()
-    assert dust.colours is not None
     bright = replace(dust, colours=dust.colours * np.float32([4.0, 4.0, 4.0, 1.0]))
     body = replace(
         surface("Body"), triangles=np.array([[0, 1, 2], [1, 2, 3]], np.uint32), backs=(True, False), flat=(False, True),
@@ -287,7 +235,7 @@ def test_gltf_has_colours_and_the_sides_and_shading_of_sections(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("suffix", SCENE_FORMATS.suffixes())
-def test_whatever_a_format_does_not_keep_is_told(suffix: str, tmp_path: Path) -> None:
+def test_values_that_a_format_cannot_store_are_reported(suffix: str, tmp_path: Path) -> None:
     dust = replace(
         particles(), name="Dust", velocities=np.ones((4, 5, 3), np.float32), ids=np.ones((4, 5), np.int64),
         widths=np.ones((4, 5), np.float32), colours=np.ones((4, 5, 4), np.float32),
@@ -297,8 +245,8 @@ def test_whatever_a_format_does_not_keep_is_told(suffix: str, tmp_path: Path) ->
     hair = replace(strands(), materials=(Material("hair", None, None),))
     format = SCENE_FORMATS.of(tmp_path / f"a{suffix}")
     _, warned = written(tmp_path / f"a{suffix}", dust, replace(sheet, texcoords=None), hair)
-    told_of_all = [line for line in warned if "cannot store materials" in line]
-    assert bool(told_of_all) is ("materials" not in format.keeps)
+    of_all = [line for line in warned if "cannot store materials" in line]
+    assert bool(of_all) is ("materials" not in format.keeps)
     warned = [line.replace("skipped for Sheet, Hair", "skipped for Sheet") for line in warned]
     known = {"Sheet": ["materials"], "Dust": ["images", "colours", "widths", "velocities", "ids"]}
     reported = [line.removeprefix(f"{tmp_path / 'a'}{suffix}: ") for line in warned]
@@ -306,3 +254,12 @@ def test_whatever_a_format_does_not_keep_is_told(suffix: str, tmp_path: Path) ->
         lost = ", ".join(what for what in looks if what not in format.keeps)
         held = name == "Sheet" or "points" in format.holds
         assert (f"{format.name} cannot store {lost}; skipped for {name}" in reported) is (held and bool(lost))
+
+
+def test_a_video_in_memory_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sinew.sim.export.video_file.KEPT_BYTES", 3 * 3 * 64)
+    cache = GifVideo(tmp_path / "a.gif", (8, 8), 30.0, False)
+    for _ in range(3):
+        cache.add(np.zeros((8, 8, 3), np.uint8))
+    with pytest.raises(ExportError, match="holds 3 frames of this size"):
+        cache.add(np.zeros((8, 8, 3), np.uint8))

@@ -10,8 +10,7 @@ import pytest
 from PIL import Image
 
 from sinew.sim.assets.model import AlphaMode, EmbeddedImage, Material
-from sinew.sim.export.error import ExportError
-from sinew.sim.export.formats import SCENE_FORMATS
+from sinew.sim.export.formats import SCENE_FORMATS, ExportError
 from sinew.sim.export.scene import writing
 from sinew.sim.export.scene.recording import PLAIN, SceneRecording, Track
 from sinew.sim.export.scene.writing import write_scene
@@ -149,7 +148,7 @@ def test_colours_of_vertices_colour_what_has_no_image(tmp_path: Path) -> None:
     assert value(reader, "varname") == "displayColor"
 
 
-def test_what_cannot_be_read_is_told_and_what_no_program_reads_is_written_anew(tmp_path: Path) -> None:
+def test_images_that_cannot_be_read_are_reported_and_unusual_formats_converted(tmp_path: Path) -> None:
     other = tmp_path / "other.tga"
     Image.new("RGB", (2, 2), (0, 128, 255)).save(other)
     skin = Material(

@@ -1,10 +1,14 @@
-"""Includes, injected definitions and origins; no OpenGL."""
+"""Sources of shaders, compiler logs, records, uniform blocks and the text around a kernel; no OpenGL."""
 
+import numpy as np
 import pytest
 
-from sinew.sim.gl.errors import ShaderError
-from sinew.sim.gl.kernel_text import KernelText
+from sinew.sim.gl.errors import ShaderError, ShaderMessage
+from sinew.sim.gl.kernel_text import KernelText, capture_text
+from sinew.sim.gl.program_build import parse_log
+from sinew.sim.gl.record import RecordError, record
 from sinew.sim.gl.shader_source import INJECTED, resolve
+from sinew.sim.gl.uniform_block import std140_layout
 
 
 def reader(files: dict[str, str]):
@@ -45,11 +49,11 @@ def test_a_cycle_prints_its_chain() -> None:
     with pytest.raises(ShaderError, match=r"^c:1: include cycle: main -> b -> c -> b$") as caught:
         resolve("main", reader(files))
     assert set(caught.value.files) == {"main", "b", "c"}
-
-
-def test_a_file_that_includes_itself_is_a_cycle() -> None:
     with pytest.raises(ShaderError, match="main -> main"):
         resolve("main", reader({"main": '#include "main"\n'}))
+    with pytest.raises(ShaderError, match=r"^main:1: cannot read"):
+        resolve("main", reader({}))
+    assert resolve("main", reader({"main": "a\r\nb\r\n"})).origins == (("main", 1), ("main", 2))
 
 
 def test_a_missing_include_names_the_line_that_wants_it() -> None:
@@ -57,11 +61,6 @@ def test_a_missing_include_names_the_line_that_wants_it() -> None:
     with pytest.raises(ShaderError, match=r"^main:3: cannot include 'gone.glsl': No such file") as caught:
         resolve("main", reader(files))
     assert "gone.glsl" in caught.value.files, "saving the missing file must trigger a new attempt"
-
-
-def test_a_missing_root_is_named() -> None:
-    with pytest.raises(ShaderError, match=r"^main:1: cannot read"):
-        resolve("main", reader({}))
 
 
 @pytest.mark.parametrize("line", ["#include <x>", "#include x", "#include", '#include "x" y', '#include ""'])
@@ -101,11 +100,6 @@ def test_head_and_tail_surround_the_file_and_the_tail_counts_as_its_end() -> Non
     assert [source.origin(line) for line in (5, 6, 8)] == [("k.glsl", 2)] * 3
 
 
-def test_line_endings_of_other_systems_count_as_one_line() -> None:
-    source = resolve("main", reader({"main": "a\r\nb\r\n"}))
-    assert source.origins == (("main", 1), ("main", 2))
-
-
 def test_declared_uniforms_are_found_in_all_forms() -> None:
     text = """
     uniform mat4 u_a;
@@ -116,3 +110,102 @@ def test_declared_uniforms_are_found_in_all_forms() -> None:
     /* uniform float u_block_comment; */
     """
     assert resolve("m", reader({"m": text})).uniforms() == {"u_a", "u_b", "u_c", "u_d", "u_e"}
+
+
+FILES = {
+    "main.vert": '#version 330 core\n#include "part.glsl"\nvoid main() {\n}\n',
+    "part.glsl": "float a;\nfloat b = foo;\n",
+}
+SOURCE = resolve("main.vert", FILES.__getitem__)
+
+
+def test_a_message_points_into_the_included_file() -> None:
+    for log, text in (
+        ("0:3(11): error: `foo' undeclared\n", "error: `foo' undeclared"),
+        ('0(3) : error C1503: undefined variable "foo"\n', 'error C1503: undefined variable "foo"'),
+        ("ERROR: 0:3: 'foo' : undeclared identifier\n\0", "error: 'foo' : undeclared identifier"),
+        ("ERROR: 0:3: Use of undeclared identifier 'foo'\n", "error: Use of undeclared identifier 'foo'"),
+    ):
+        assert parse_log(log, SOURCE) == [ShaderMessage("part.glsl", 2, text)]
+        assert str(parse_log(log, SOURCE)[0]) == f"part.glsl:2: {text}"
+
+
+def test_warnings_are_left_out_beside_errors() -> None:
+    warning, error = "0:2(1): warning: odd\n", "0:4(1): error: wrong\n"
+    assert [m.text for m in parse_log(warning + error, SOURCE)] == ["error: wrong"]
+    assert [m.text for m in parse_log(warning, SOURCE)] == ["warning: odd"]
+
+
+def test_a_log_without_positions_or_text_belongs_to_the_stage() -> None:
+    assert parse_log("internal compiler failure", SOURCE) == [
+        ShaderMessage("main.vert", 1, "internal compiler failure")
+    ]
+    assert parse_log("\0", SOURCE)[0].file == "main.vert"
+    log = "0(3) : error C0000: syntax error\n  expecting ';'\n"
+    assert parse_log(log, SOURCE)[0].text == "error C0000: syntax error expecting ';'"
+
+
+def test_layouts_that_break_the_rules_are_refused() -> None:
+    for fields, reason in (
+        ({"a": (3, "f4")}, "whole vec4s"),
+        ({}, "whole vec4s"),
+        ({"a": (2, "f4"), "b": (4, "f4"), "c": (2, "f4")}, "straddles"),
+        ({"a": (4, "f8")}, "4 bytes"),
+        ({"a": (8, "f4")}, "1 to 4 components"),
+        ({f"f{index}": (4, "f4") for index in range(17)}, "limit is 16"),
+    ):
+        with pytest.raises(RecordError, match=reason):
+            record("Bad", **fields)
+
+
+def test_std140_offsets_follow_the_specification() -> None:
+    # Worked by hand from the alignment rules of the OpenGL 3.3 specification, section 2.11.4.
+    layout, size = std140_layout(
+        {
+            "a": "float",
+            "b": "vec3",
+            "c": "float",
+            "d": "vec2",
+            "e": "mat3",
+            "f": ("float", 3),
+            "g": "mat4",
+            "h": ("vec3", 2),
+            "i": "uint",
+        }
+    )
+    offsets = {name: field.offset for name, field in layout.items()}
+    expected = {"a": 0, "b": 16, "c": 28, "d": 32, "e": 48, "f": 96, "g": 144, "h": 208, "i": 240}
+    assert offsets == expected
+    assert layout["f"].stride == 16
+    assert size == 256
+
+
+PARTICLE = record("Particle", position=(3, "f4"), inv_mass="f4", velocity=(3, "f4"), age="f4").dtype
+INFLUENCE = np.dtype([("weights", "f4", 4), ("joints", "u2", 4), ("bone", "i1")])
+
+
+def test_both_sides_are_declared_and_main_calls_the_function() -> None:
+    text = capture_text([PARTICLE, INFLUENCE], [PARTICLE])
+    lines = text.head.splitlines()
+    assert lines[0] == "#version 330 core"
+    assert lines[1:5] == ["in vec3 a_position;", "in float a_inv_mass;", "in vec3 a_velocity;", "in float a_age;"]
+    assert lines[5:8] == ["in vec4 a_weights;", "in uvec4 a_joints;", "in int a_bone;"]
+    assert lines[8:10] == ["out vec3 o_position;", "out float o_inv_mass;"]
+    assert text.captures == ("o_position", "o_inv_mass", "o_velocity", "o_age")
+    assert text.tail == "void main() { run(gl_VertexID); }\n"
+    assert "flat out uvec4 o_ids;" in capture_text([], [record("Ids", ids=(4, "u4")).dtype]).head
+
+
+def test_a_vertex_for_several_records_calls_once_for_each_and_captures_them_in_turn() -> None:
+    value = record("Value", value=(4, "f4")).dtype
+    text = capture_text([value], [value], per_vertex=2)
+    assert text.captures == ("o_value_lane0", "o_value_lane1")
+    assert {"in vec4 a_value_lane1;", "out vec4 o_value_lane1;", "vec4 a_value;"} <= set(text.head.splitlines())
+    second = ["a_value = a_value_lane1;", "run(2 * gl_VertexID + 1);", "o_value_lane1 = o_value;", "}"]
+    assert text.tail.splitlines()[-4:] == second
+
+
+@pytest.mark.parametrize("field", [("wide", "f4", 5), ("matrix", "f4", (2, 2)), ("text", "S4")])
+def test_fields_that_glsl_has_no_type_for_are_refused(field: tuple) -> None:
+    with pytest.raises(RecordError, match=field[0]):
+        capture_text([np.dtype([field])], [])

@@ -1,23 +1,39 @@
-"""Where hair grows, and what it knows of itself before anything moves."""
+"""Where hair grows, the curves of its guides, how much of it covers what it is added to, and what its passes cost."""
 
+import dataclasses
+import math
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 import numpy as np
 import pytest
 
+from sinew import resources
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds.contract import AddPlace
+from sinew.sim.kinds.hair.costs import RIVAL, costs_of, middle_costs, step_costs
 from sinew.sim.kinds.hair.groom import carried_loads
-from sinew.sim.kinds.hair.growth import growth_on_ellipsoid
+from sinew.sim.kinds.hair.growth import SurfaceMaps, channel_of, growth_on_ellipsoid, growth_on_model
 from sinew.sim.kinds.hair.guide_looks import guide_colours, widths_of
+from sinew.sim.kinds.hair.imported import details, largest_turns, smooth_curves
+from sinew.sim.kinds.hair.kind import CROWD, HAIR, WIDER, covering, new_hair
 from sinew.sim.kinds.hair.presets import PRESETS, with_preset
-from sinew.sim.kinds.hair.roots import nearest_guides
-from sinew.sim.kinds.hair.settings import HairSettings, HairSource
+from sinew.sim.kinds.hair.roots import nearest_guides, unit
+from sinew.sim.kinds.hair.settings import MAPPED, HairSettings, HairSource, ImageChannel, Region
 from sinew.sim.maths.srgb import light_of
+from sinew.sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.view_state import Selection, ViewState
+from sinew.sim.skin.scalp import head_joint, scalp
+from sinew.sim.skin.surface_table import bone_density, skin_area, surface_table
 
 BALL = HairSettings(source=HairSource.ELLIPSOID, radii=(0.3, 0.2, 0.1), guides=60, children=500, knots=8)
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 500])
+@pytest.mark.parametrize("count", [1, 2, 500])
 def test_the_nearest_guides_are_the_nearest(count: int) -> None:
     random = np.random.default_rng(3)
     points, guides = random.normal(size=(9000, 3)), random.normal(size=(count, 3))
@@ -51,16 +67,6 @@ def test_more_strands_leave_the_others_and_other_grooms_their_guides() -> None:
     assert other.children.guides is not first.children.guides
 
 
-@pytest.mark.parametrize("name", PRESETS)
-def test_presets_grow_strands_that_no_joint_bends_sharply(name: str) -> None:
-    settings = with_preset(BALL, name)
-    few = {"guides": 50, "children": 20, "source": HairSource.ELLIPSOID, "radii": BALL.radii}
-    groom = growth_on_ellipsoid(msgspec.structs.replace(settings, **few), np.eye(4)).guides
-    np.testing.assert_allclose(np.linalg.norm(groom.edges, axis=2), 1.0, atol=1e-9)
-    cosines = np.sum(groom.edges[:, 1:] * groom.edges[:, :-1], axis=2)
-    assert np.arccos(cosines.clip(-1.0, 1.0)).max() < 0.3 + 1e-6
-
-
 def test_carried_loads_leave_only_pulls_along_the_strand() -> None:
     groom = growth_on_ellipsoid(msgspec.structs.replace(BALL, bow=1.0), np.eye(4)).guides
     gravity = (0.0, -9.81, 0.0)
@@ -92,3 +98,234 @@ def test_guides_look_like_the_strands_that_they_carry(has_colours: bool) -> None
             np.testing.assert_allclose(colours[guide, -place], [*expected, 1.0], rtol=1e-6)
     widths = widths_of(BALL, np.ones(60), BALL.knots).reshape(60, BALL.knots)
     np.testing.assert_allclose(widths[:, [0, -1]], [[2.0 * BALL.root_radius, 2.0 * BALL.tip_radius]] * 60, rtol=1e-6)
+
+
+FEW = HairSettings(guides=80, children=300, length_spread=0.0, length=0.1)
+
+
+@pytest.fixture(scope="module")
+def humanoid() -> CharacterModel:
+    return load_model(resources.path("models") / "humanoid" / "humanoid.ezm")
+
+
+def halves(column: int) -> np.ndarray:
+    """An image (2, 4, 4) whose channel is 1 on the right half and 0 on the left one."""
+    pixels = np.full((2, 4, 4), 128, np.uint8)
+    pixels[..., column] = [0, 0, 255, 255]
+    return pixels
+
+
+def on_right(model: CharacterModel, roots) -> np.ndarray:
+    places = np.einsum("nc,nck->nk", roots.shares, model.mesh.texcoords.astype(np.float64)[roots.corners])
+    return places[:, 0] % 1.0 >= 0.5
+
+
+@pytest.mark.parametrize(
+    ("channel", "column"), [(ImageChannel.RED, 0), (ImageChannel.BLUE, 2), (ImageChannel.ALPHA, 3)]
+)
+def test_a_channel_of_an_image_is_a_factor(humanoid: CharacterModel, channel: ImageChannel, column: int) -> None:
+    table = surface_table(humanoid)
+    settings = msgspec.structs.replace(FEW, **{f"{what}_channel": channel for what in MAPPED})
+    maps = SurfaceMaps(dict.fromkeys(("length", "clump", "noise"), halves(column)))
+    growth = growth_on_model(settings, humanoid, table, np.eye(4), maps)
+    right = on_right(humanoid, growth.guides.roots)
+    assert 10 < right.sum() < 70
+    np.testing.assert_allclose(growth.guides.lengths, np.where(right, 0.1, 1e-4))
+    right = on_right(humanoid, growth.children.roots)
+    np.testing.assert_array_equal(growth.children.forms, np.stack([right, np.ones(300), right, np.ones(300)], axis=1))
+    # The density has the same channels.
+    dense = surface_table(humanoid, pixels=channel_of(halves(column), channel))
+    found = growth_on_model(settings, humanoid, dense, np.eye(4)).guides.roots
+    assert on_right(humanoid, found).mean() > 0.9
+
+
+def test_weights_of_bones_are_factors(humanoid: CharacterModel) -> None:
+    names = {f"{what}_bone": "head" for what in ("length", "curl", "clump", "noise", "colour")}
+    settings = msgspec.structs.replace(FEW, **names)
+    growth = growth_on_model(settings, humanoid, surface_table(humanoid), np.eye(4))
+    weights = bone_density(humanoid, "head")
+    guides, children = growth.guides.roots, growth.children.roots
+    of_guides, of_children = (np.sum(one.shares * weights[one.corners], axis=1) for one in (guides, children))
+    assert of_guides.max() > 0.9
+    np.testing.assert_allclose(growth.guides.lengths, np.maximum(0.1 * of_guides, 1e-4))
+    for column in range(3):
+        np.testing.assert_allclose(growth.children.forms[:, column], of_children)
+    np.testing.assert_allclose(growth.children.dyes, of_children)
+
+
+def test_strands_fall_to_either_side_of_a_part_line() -> None:
+    ball = HairSettings(source=HairSource.ELLIPSOID, radii=(0.1, 0.1, 0.1), guides=400, children=900, disorder=0.0,
+                        lean=0.8, comb=(0.0, -0.2, -1.0), seed=3)  # fmt: skip
+    parted = msgspec.structs.replace(ball, part_strength=1.0, part_place=0.02, part_width=0.05)
+    placement = np.eye(4)
+    placement[:3, 3] = [1.0, 2.0, 3.0]
+    plain, found = (growth_on_ellipsoid(settings, placement) for settings in (ball, parted))
+    beyond = found.guides.places[:, 0] - 1.0 - 0.02
+    first = np.einsum("nxy,ny->nx", found.guides.frames, found.guides.edges[:, 0])
+    near = (np.abs(beyond) < 0.01) & (found.guides.frames[:, 1, 2] > 0.6)
+    assert near.sum() > 8
+    assert (np.sign(first[near, 0]) == np.sign(beyond[near])).all()
+    far = np.abs(beyond) > 0.05
+    np.testing.assert_allclose(found.guides.edges[far], plain.guides.edges[far], atol=1e-12)
+    # Nothing is drawn between guides of different sides.
+    side = found.children.roots
+    own = np.einsum("nc,ncx->nx", side.shares, found.surface.positions[side.corners])[:, 0] < 0.02
+    assert ((beyond[found.children.guides] < 0.0) == own[:, None]).all()
+    again = growth_on_ellipsoid(msgspec.structs.replace(parted, part_place=0.0), placement, found)
+    assert again.children.guides is not found.children.guides
+
+
+def test_curves_turn_little_keep_their_ends_and_leave_the_rest_as_detail() -> None:
+    random = np.random.default_rng(5)
+    wild = np.cumsum(random.normal(size=(40, 12, 3)) * 0.02 + [0.0, 0.01, 0.0], axis=1)
+    turn = np.linspace(0.0, 2.0 * np.pi, 12)
+    loops = np.stack([np.cos(turn), np.sin(turn), np.zeros(12)], axis=1)[None]
+    loops[0, -1] = loops[0, 0]
+    gentle = np.zeros((3, 12, 3))
+    gentle[..., 1] = 0.02 * np.arange(12)
+    knots = np.concatenate([wild, loops, gentle])
+    curves, chords = smooth_curves(knots)
+    assert largest_turns(curves).max() < 0.3 + 1e-6
+    np.testing.assert_array_equal(curves[:, 0], knots[:, 0])
+    np.testing.assert_allclose(curves[:40, -1], knots[:40, -1], atol=1e-12)
+    np.testing.assert_array_equal(curves[-3:], gentle)
+    edges = np.diff(curves, axis=1)
+    np.testing.assert_allclose(np.linalg.norm(edges, axis=2), np.repeat(chords[:, None], 11, axis=1), rtol=1e-6)
+    up = unit(edges[:, 0])
+    level = unit(np.cross(up, [0.3, 0.5, 0.8]))
+    parts = details(knots, curves, level, up)
+    side = unit(np.cross(unit(edges), level[:, None]))
+    axes = np.stack([unit(edges), side, np.cross(unit(edges), side)], axis=3)
+    again = curves[:, 1:] + np.einsum("nkxa,nka->nkx", axes, parts[:, 1:])
+    parallel = np.linalg.norm(np.cross(unit(edges), level[:, None]), axis=2) < 1e-6
+    np.testing.assert_allclose(again[~parallel], knots[:, 1:][~parallel], atol=1e-9)
+
+
+HUMANOID = resources.path("models") / "humanoid" / "humanoid.ezm"
+HEADS = {
+    "CesiumMan": "gltf/CesiumMan/glTF/CesiumMan.gltf",
+    "Fox": "gltf/Fox/glTF/Fox.gltf",
+    "ClothSim": "ezm/clothsim_zup/ClothSim.ezm",
+}
+
+FUR = with_preset(HairSettings(), "Short fur")
+
+
+def cover(settings: HairSettings) -> float:
+    """Area that the strands of some hair have [m²]."""
+    return settings.children * settings.length * (settings.root_radius + settings.tip_radius)
+
+
+def test_hair_on_a_larger_skin_has_more_and_thicker_strands() -> None:
+    enough = cover(FUR) / 3.0
+    assert covering(FUR, 0.9 * enough) is FUR
+    found = covering(FUR, 2.0 * enough)
+    assert cover(found) == pytest.approx(2.0 * cover(FUR), rel=1e-3)
+    assert found.children > FUR.children
+    assert found.root_radius > FUR.root_radius
+    most = covering(FUR, 1e6)
+    assert (most.children, most.root_radius) == (CROWD, WIDER * FUR.root_radius)
+    bare = msgspec.structs.replace(FUR, children=0)
+    assert covering(bare, 1e6) is bare
+
+
+def test_another_preset_covers_as_much_more_and_is_still_named() -> None:
+    presets = HAIR.presets
+    found = covering(FUR, 2.0 * cover(FUR) / 3.0)
+    assert presets.name_of(found, {}) == "Short fur"
+    changed = msgspec.structs.replace(found, **presets.changes(found, PRESETS["Long"]))
+    ratio = found.children / FUR.children
+    assert changed.children == pytest.approx(ratio * PRESETS["Long"]["children"], rel=1e-3)
+    assert changed.root_radius == pytest.approx(PRESETS["Long"]["root_radius"] * found.root_radius / FUR.root_radius)
+    assert presets.name_of(changed, {}) == "Long"
+    fewer = msgspec.structs.replace(FUR, children=10)
+    assert presets.changes(fewer, PRESETS["Long"])["children"] == PRESETS["Long"]["children"]
+
+
+def upright(model: CharacterModel) -> np.ndarray:
+    """Vertices with y up."""
+    points = model.mesh.positions.astype(np.float64)
+    return points[:, [0, 2, 1]] * (1.0, 1.0, -1.0) if model.default_up_axis.lower() == "z" else points
+
+
+def test_hair_of_the_humanoid_grows_above_and_behind_and_not_on_the_face() -> None:
+    model = load_model(HUMANOID)
+    whole, names = skin_area(model, np.eye(4)), {section.name for section in model.mesh.sections}
+    assert sum(skin_area(model, np.eye(4), section=name) for name in names) == pytest.approx(whole)
+    assert 0.0 < skin_area(model, np.eye(4), bone="head") < 0.3 * whole
+    check_scalp(model, knows_front=True)
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_hair_of_a_head_grows_above_and_behind_and_not_on_the_face(name: str, assets: Path) -> None:
+    check_scalp(load_model(assets / HEADS[name]), knows_front=name != "Fox")  # whose names do not tell it
+
+
+def check_scalp(model: CharacterModel, *, knows_front: bool) -> None:
+    up, skeleton = model.default_up_axis.lower(), model.skeleton
+    found, points = scalp(model, up), upright(model)
+    assert found is not None
+    joint = head_joint(skeleton.names, skeleton.parents)
+    head = np.zeros(len(points), bool)
+    head[model.mesh.triangles] = True
+    head &= model.skin.weights_of(joint) > 0.5
+    grows = found > 0.5
+    low, high = points[head].min(axis=0), points[head].max(axis=0)
+    shares = (points - low) / (high - low)
+    assert (found[points[:, 1] < low[1]] == 0.0).all()
+    assert grows[head & (shares[:, 1] > 0.9)].all(), "the crown"
+    if knows_front:
+        assert not grows[head & (shares[:, 2] > 0.7) & (shares[:, 1] < 0.6)].any(), "the face"
+        assert grows[head & (shares[:, 2] < 0.2) & (shares[:, 1] > 0.5)].all(), "the back of the head"
+    table = surface_table(model, scalp_up=up)
+    assert (found[table[:, 1:]].max(axis=1) > 0.0).all()
+    assert len(table) < 0.5 * model.mesh.triangle_count
+
+
+def test_a_head_is_found_by_the_names_of_bones() -> None:
+    names = ["root", "neck_1", "neck_2", "HeadNub", "Bip01 Head", "forehead"]
+    assert head_joint(names, np.array([-1, 0, 1, 4, 2, 4])) == 4
+    assert head_joint(["root", "neck_1", "neck_2"], np.array([-1, 0, 1])) == 2
+    assert head_joint(["root", "necklace", "arm"], np.array([-1, 0, 1])) is None
+
+
+def test_hair_is_added_to_the_scalp_as_much_as_covers_that_and_fur_to_everything() -> None:
+    character = Node(id="f", name="F", settings=ModelSettings(path="a.ezm"))
+    place = AddPlace(Scene(nodes=(character,)), ViewState(selection=Selection(node="f")), area=2.0, scalp=0.1)
+    for preset in ("", "Long", "Bob"):
+        settings = new_hair(preset, place).settings
+        assert settings.region is Region.SCALP
+        assert settings.undercoat > 0.0
+        assert settings.children < new_hair(preset, dataclasses.replace(place, scalp=None)).settings.children
+    assert new_hair("Short fur", place).settings.region is Region.EVERYWHERE
+    of_head = AddPlace(place.scene, ViewState(selection=Selection(node="f", bone="head")), area=0.3, scalp=0.1)
+    assert (new_hair("Short", of_head).settings.region, new_hair("Short", of_head).settings.density_bone) == (
+        Region.SCALP, ""
+    )  # fmt: skip
+    of_hand = dataclasses.replace(of_head, scalp=None)
+    assert new_hair("Short", of_hand).settings.density_bone == "head"
+
+
+def frame(**more):
+    paths = {
+        "simulate": 9.0, "simulate/hair": 6.0, "simulate/hair/Wig": 5.0, "simulate/hair/Wig/rival/Wig": 2.0,
+        "simulate/hair/Beard": 1.0, "draw/children/Wig": 0.5, "draw/shadow": 5.0, "draw/shadow/Wig": 4.0,
+        "draw/shadow/Wig/self-shadow": 1.0, "draw/shadow/Wig/self-shadow/Wig": 1.0,
+        "draw/shadow/Wig/shading/Wig": 2.0, "draw/hair/Wig": 0.25, "draw/models/Wig": 7.0,
+    } | more  # fmt: skip
+    slices = tuple(Slice(path, 0.0, 0.0, 0.0, gpu) for path, gpu in paths.items())
+    return FrameSample(0, 0.0, 1.0, SceneMoment(), slices, TimeSource.TIMER)
+
+
+def test_each_pass_counts_once_and_they_add_up():
+    found = costs_of(frame(), "Wig")
+    assert found == {"Solve": 3.0, "Children": 0.5, "Self-shadow": 1.0, "Shading": 2.0, "Draw": 1.25, RIVAL: 2.0}
+    assert costs_of(frame(), "Beard")["Solve"] == 1.0
+    middle = middle_costs(
+        [frame(), frame(**{"simulate/hair/Wig": 7.0}), frame(**{"simulate/hair/Wig": math.nan})], "Wig"
+    )
+    assert middle["Solve"] == 4.0
+    assert middle["Sum"] == pytest.approx(10.75)
+    assert middle_costs([], "Wig") == {}
+    assert step_costs([frame(), frame(**{"simulate/hair/Wig": math.nan})], "Wig") == (3.0, 2.0)
+    assert all(map(math.isnan, step_costs([], "Wig")))

@@ -1,22 +1,36 @@
-"""Evaluating a pose: bind pose, agreement of its parts, and taking root motion away."""
+"""Poses: bind pose, root motion, blended strips and offsets of joints, against matrices multiplied by hand."""
 
 import gc
 import weakref
 from dataclasses import replace
+from functools import cache
 from itertools import product
+from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
-from sinew.sim.animation.evaluate import bind_pose, evaluate_pose
-from sinew.sim.animation.root_motion import root_motion
+from sinew import resources
+from sinew.resources import path
+from sinew.sim.animation.evaluate import bind_pose, evaluate_pose, root_motion
+from sinew.sim.animation.pose import frame_below
 from sinew.sim.assets.build_skeleton import build_skeleton
 from sinew.sim.assets.clip import UniformClip
+from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel, Interpolation
 from sinew.sim.bench.pose import synthetic_character
+from sinew.sim.characters.playing import pose_of, poses_of
+from sinew.sim.characters.reference import skin
+from sinew.sim.characters.settings import BONE_PART, BonePose, ModelSettings, SkinningMethod, bone_pose, with_bone_pose
+from sinew.sim.maths import quaternion
 from sinew.sim.maths import quaternion as Q
 from sinew.sim.maths.hierarchy import model_from_local
+from sinew.sim.maths.quaternion import to_matrix
 from sinew.sim.maths.transform import compose
+from sinew.sim.scene.params import ParamError, check
+from sinew.sim.scene.scene import Node, ParamRef, Scene, value_at, with_value
+from sinew.sim.scene.strips import Strip
 
 FRAMES = 11
 STEP = 0.1
@@ -48,40 +62,22 @@ def line(step: tuple[float, float, float]) -> np.ndarray:
     return np.arange(FRAMES)[:, None] * np.array(step)
 
 
-def test_without_a_skeleton_a_pose_has_no_joints():
-    model = replace(synthetic_character(3), skeleton=None)
-    assert evaluate_pose(model, None, 0.0).palette.shape == (0, 4, 4)
-
-
 def test_a_clip_of_another_skeleton_is_refused():
     model, other = synthetic_character(5), synthetic_character(6)
     with pytest.raises(ValueError, match="has 6 joints, not 5"):
         evaluate_pose(model, other.clips[0], 0.0)
+    assert evaluate_pose(replace(model, skeleton=None), None, 0.0).palette.shape == (0, 4, 4)
 
 
-def test_no_clip_is_the_bind_pose_with_an_identity_palette():
+def test_local_model_and_palette_agree():
     model = synthetic_character(40)
-    pose = evaluate_pose(model, None, 3.0)
-    np.testing.assert_allclose(pose.palette, np.tile(np.eye(4), (40, 1, 1)), atol=1e-9)
-    np.testing.assert_array_equal(pose.model_from_joint, model.skeleton.model_from_bind)
-    np.testing.assert_array_equal(pose.centres, model.skeleton.model_from_bind[:, :3, 3])
-
-
-@pytest.mark.parametrize("interpolation", Interpolation)
-def test_local_model_and_palette_agree(interpolation):
-    model = synthetic_character(40)
-    pose = evaluate_pose(model, model.clips[0], 0.333, interpolation=interpolation)
+    pose = evaluate_pose(model, model.clips[0], 0.333)
+    again = [evaluate_pose(model, model.clips[0], time).palette for time in (0.9, 0.333)]
+    np.testing.assert_array_equal(again[1], pose.palette)
     local = compose(pose.local.positions, pose.local.orientations, pose.local.scales)
     expected = model_from_local(local, model.skeleton.hierarchy)
     np.testing.assert_allclose(pose.model_from_joint, expected, atol=1e-12)
     np.testing.assert_allclose(pose.palette @ model.skeleton.model_from_bind, pose.model_from_joint, atol=1e-9)
-
-
-def test_the_pose_is_a_function_of_time_alone():
-    model = synthetic_character(20)
-    times = (0.9, 0.1, 0.5, 0.1)
-    palettes = [evaluate_pose(model, model.clips[0], time).palette for time in times]
-    np.testing.assert_array_equal(palettes[1], palettes[3])
 
 
 @pytest.mark.parametrize(("up", "axis"), [("y", 1), ("Z", 2)])
@@ -102,6 +98,8 @@ def test_lock_root_takes_the_horizontal_travel_of_the_hips_and_keeps_the_height(
 def test_locked_local_and_model_transforms_still_agree(turned):
     turn = Q.from_euler_degrees((-90.0, 30.0, 10.0)) if turned else Q.IDENTITY
     model, clip = walker(line((0.5, 0.3, -0.4)), frame_turn=turn)
+    motion = root_motion(model.skeleton, clip, "y")
+    assert (motion.joint, motion.travellers.tolist(), motion.carried.tolist()) == (1, [1], [1, 2, 3, 4])
     pose = evaluate_pose(model, clip, 0.55, lock_root=True)
     local = compose(pose.local.positions, pose.local.orientations, pose.local.scales)
     np.testing.assert_allclose(model_from_local(local, model.skeleton.hierarchy), pose.model_from_joint, atol=1e-12)
@@ -109,43 +107,18 @@ def test_locked_local_and_model_transforms_still_agree(turned):
     np.testing.assert_allclose(pose.palette, expected, atol=1e-12)
 
 
-def test_a_travelling_root_is_found_through_a_turned_parent():
-    # In the parent's frame the hips move along z, which its turn makes the x axis of the model.
-    model, clip = walker(line((0.0, 0.0, 0.5)), frame_turn=Q.from_axis_angle([0.0, 1.0, 0.0], np.pi / 2))
-    motion = root_motion(model.skeleton, clip, "y")
-    assert motion is not None
-    assert motion.joint == NAMES.index("hips")
-    assert motion.travellers.tolist() == [1]
-    assert motion.carried.tolist() == [1, 2, 3, 4]
-
-
-@pytest.mark.parametrize(
-    ("travel", "joint"),
-    [
+def test_clips_that_stay_in_place_are_left_alone():
+    for travel, joint in (
         (line((0.0, 0.5, 0.0)), 1),  # a jump
         (0.05 * np.sin(line((1.0, 0.0, 0.0))), 1),  # sway of a walk in place
         (line((0.5, 0.0, 0.0)), 4),  # a hand that reaches out
         (line((0.5, 0.0, 0.0)), 5),  # a prop that slides by
-    ],
-)
-def test_clips_that_stay_in_place_are_left_alone(travel, joint):
-    model, clip = walker(travel, joint)
-    assert root_motion(model.skeleton, clip, "y") is None
-    for time, lock in product((0.0, 0.45), (False, True)):
-        pose = evaluate_pose(model, clip, time, lock_root=lock)
-        np.testing.assert_array_equal(pose.palette, evaluate_pose(model, clip, time).palette)
-
-
-def test_of_two_that_travel_the_one_that_carries_the_body_is_followed():
-    model, clip = walker(line((0.5, 0.0, 0.0)))
-    positions = np.stack([clip.key(frame).positions for frame in range(FRAMES)])
-    turns = np.stack([clip.key(frame).orientations for frame in range(FRAMES)])
-    positions[:, 5] += line((0.0, 0.0, 3.0))
-    both = UniformClip("both", STEP, positions, turns, np.ones((FRAMES, 6, 3)))
-    motion = root_motion(model.skeleton, both, "y")
-    assert motion is not None
-    assert motion.joint == 1
-    assert motion.travellers.tolist() == [1, 5]
+    ):
+        model, clip = walker(travel, joint)
+        assert root_motion(model.skeleton, clip, "y") is None
+        for time, lock in product((0.0, 0.45), (False, True)):
+            pose = evaluate_pose(model, clip, time, lock_root=lock)
+            np.testing.assert_array_equal(pose.palette, evaluate_pose(model, clip, time).palette)
 
 
 def test_the_remembered_answer_does_not_keep_a_clip_alive():
@@ -157,7 +130,197 @@ def test_the_remembered_answer_does_not_keep_a_clip_alive():
     assert gone() is None
 
 
-def test_bind_pose_of_the_walker_stands_where_its_joints_rest():
-    model, _ = walker(line((0.0, 0.0, 0.0)))
-    pose = bind_pose(model)
-    np.testing.assert_allclose(pose.model_from_joint[3, :3, 3], [0.0, 2.0, 0.0])
+@pytest.fixture(scope="module")
+def humanoid():
+    return load_model(resources.path("models") / "humanoid" / "humanoid.ezm")
+
+
+def reference(humanoid, one, other, weight):
+    """Joints of two poses, blended one by one and multiplied along the hierarchy."""
+    placed = []
+    for joint, parent in enumerate(humanoid.skeleton.parents):
+        a, b = one.local.orientations[joint], other.local.orientations[joint]
+        turn = (1.0 - weight) * a + weight * (b if a @ b >= 0.0 else -b)
+        matrix = np.eye(4)
+        scale = (1.0 - weight) * one.local.scales[joint] + weight * other.local.scales[joint]
+        matrix[:3, :3] = to_matrix(turn / np.linalg.norm(turn)) * scale
+        matrix[:3, 3] = (1.0 - weight) * one.local.positions[joint] + weight * other.local.positions[joint]
+        placed.append(matrix if parent < 0 else placed[parent] @ matrix)
+    return np.array(placed)
+
+
+def test_an_overlap_blends_translation_rotation_and_scale(humanoid):
+    walk, wave = humanoid.clip("walk"), humanoid.clips[-1]
+    strips = Strip(clip="walk", repeats=1.0), Strip(clip=wave.name, start=walk.duration - 0.4, repeats=1.0)
+    settings = ModelSettings(strips=strips, interpolation=Interpolation.LINEAR)
+    time = walk.duration - 0.3
+    pose = pose_of(humanoid, settings, time, (0.0, 0.0))
+    share = 0.25
+    expected = reference(
+        humanoid,
+        evaluate_pose(humanoid, walk, time),
+        evaluate_pose(humanoid, wave, 0.1),
+        share * share * (3.0 - 2.0 * share),
+    )
+    np.testing.assert_allclose(pose.model_from_joint, expected, atol=1e-12)
+
+
+def test_no_strips_are_the_clip_over_and_over_to_the_bit(humanoid):
+    walk = humanoid.clip("walk")
+    for time in (0.0, 0.4, walk.duration, 3.7):
+        pose = pose_of(humanoid, ModelSettings(clip="walk"), time, (0.0, 0.0))
+        within = time if time <= walk.duration else time % walk.duration
+        assert pose.palette.tobytes() == evaluate_pose(humanoid, walk, within).palette.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("interpolation", "lock_root"),
+    [
+        (Interpolation.LINEAR, True),
+        (Interpolation.NEAREST, False),
+        (Interpolation.SMOOTH, False),
+        (Interpolation.SMOOTH, True),
+    ],
+)
+def test_poses_of_many_moments_are_those_of_each_to_the_bit(humanoid, interpolation, lock_root):
+    walk, wave = humanoid.clip("walk"), humanoid.clips[-1]
+    strips = Strip(clip="walk", repeats=2.0), Strip(clip=wave.name, start=walk.duration, repeats=1.0, speed=-0.7)
+    settings = ModelSettings(strips=strips, interpolation=interpolation, lock_root=lock_root)
+    times = [-0.5, 0.0, *np.linspace(0.3, 3.0 * walk.duration, 70).tolist(), walk.duration, walk.duration / 2.0]
+    found = poses_of(humanoid, settings, times, (0.0, 1.0))
+    for time, pose in zip(times, found, strict=True):
+        alone = pose_of(humanoid, settings, time, (0.0, 1.0))
+        for name in ("palette", "model_from_joint", "centres"):
+            assert getattr(pose, name).tobytes() == getattr(alone, name).tobytes(), f"{name} at {time}"
+        assert pose.local.orientations.tobytes() == alone.local.orientations.tobytes()
+
+
+def test_the_run_up_begins_in_the_bind_pose_and_rests_in_the_first(humanoid):
+    settings, run_up = ModelSettings(clip="walk"), (1.0, 2.0)
+    first = pose_of(humanoid, settings, 1.0, run_up)
+    assert pose_of(humanoid, settings, -1.0, run_up).palette.tobytes() == bind_pose(humanoid).palette.tobytes()
+    for time in (0.0, 0.5, 0.99):
+        assert pose_of(humanoid, settings, time, run_up).palette.tobytes() == first.palette.tobytes()
+    between = pose_of(humanoid, settings, -0.5, run_up)
+    np.testing.assert_allclose(
+        between.model_from_joint, reference(humanoid, bind_pose(humanoid), first, 0.5), atol=1e-12
+    )
+
+
+OFFSETS = (
+    BonePose(bone="shin_l", rotation=(0.0, 0.0, 90.0), position=(0.1, 0.2, -0.1)),
+    BonePose(bone="thigh_l", rotation=(30.0, -20.0, 10.0), scale=(1.5, 1.0, 0.5)),
+    BonePose(bone="a bone of another file", rotation=(9.0, 9.0, 9.0)),
+)
+
+
+@pytest.fixture(scope="module")
+def character():
+    return load_model(path("models") / "humanoid" / "humanoid.ezm")
+
+
+def by_hand(character, pose, offsets):
+    """Joint by joint, in file order, which has parents first."""
+    skeleton, matrices = character.skeleton, []
+    by_name = {offset.bone: offset for offset in offsets}
+    for joint, name in enumerate(skeleton.names):
+        offset = by_name.get(name, BonePose())
+        p, q, s = pose.local.positions[joint], pose.local.orientations[joint], pose.local.scales[joint]
+        turn = quaternion.from_euler_degrees(offset.rotation)
+        move = compose(p, q, np.ones(3)) @ compose(np.array(offset.position), turn, np.ones(3))
+        own = move @ compose(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), s * offset.scale)
+        parent = int(skeleton.parents[joint])
+        matrices.append(own if parent < 0 else matrices[parent] @ own)
+    return np.array(matrices)
+
+
+def offsets_of(character):
+    """Offsets of two joints, a child and its parent, and of one that is not there."""
+    child = next(j for j, parent in enumerate(character.skeleton.parents) if parent > 0)
+    names = character.skeleton.names[child], character.skeleton.names[character.skeleton.parents[child]]
+    return (*(msgspec.structs.replace(o, bone=b) for o, b in zip(OFFSETS[:2], names, strict=True)), OFFSETS[2])
+
+
+@pytest.mark.parametrize("lock_root", [False, True])
+def test_offsets_act_in_the_frame_that_the_clip_gives(character, lock_root):
+    clip, offsets = character.clips[0], offsets_of(character)
+    plain = evaluate_pose(character, clip, 0.3, lock_root=lock_root)
+    posed = evaluate_pose(character, clip, 0.3, lock_root=lock_root, offsets=offsets)
+    np.testing.assert_allclose(posed.model_from_joint, by_hand(character, plain, offsets), atol=1e-9)
+    assert np.abs(posed.model_from_joint - plain.model_from_joint).max() > 0.1
+    np.testing.assert_allclose(posed.palette, posed.model_from_joint @ character.skeleton.bind_from_model, atol=1e-9)
+    unchanged = evaluate_pose(character, clip, 0.3, lock_root=lock_root, offsets=OFFSETS[2:])
+    np.testing.assert_array_equal(unchanged.palette, plain.palette)
+    bound = evaluate_pose(character, None, 0.0, offsets=offsets)
+    np.testing.assert_allclose(bound.model_from_joint, by_hand(character, bind_pose(character), offsets), atol=1e-9)
+    for offset in offsets[:2]:
+        joint = character.skeleton.index(offset.bone)
+        below = frame_below(character.skeleton, posed, offset)
+        turn = quaternion.from_euler_degrees(offset.rotation)
+        at = below @ compose(np.array(offset.position), turn, posed.local.scales[joint])
+        np.testing.assert_allclose(at, posed.model_from_joint[joint], atol=1e-9)
+
+
+def test_a_pose_is_a_value_of_the_scene_with_an_address():
+    scene = Scene(nodes=(Node(id="m", settings=ModelSettings()),))
+    turn, move = (ParamRef("m", f"{BONE_PART}hips", name) for name in ("rotation", "position"))
+    assert value_at(scene, turn) == (0.0, 0.0, 0.0)
+    posed = with_value(with_value(scene, turn, (1, 2, 3)), move, (0.5, 0, 0))
+    assert posed.node("m").settings.pose == (BonePose(bone="hips", position=(0.5, 0, 0), rotation=(1, 2, 3)),)
+    back = with_value(with_value(posed, turn, (0, 0, 0)), move, (0, 0, 0))
+    assert back == scene, "a pose that does nothing is not stored"
+    with pytest.raises(KeyError):
+        value_at(scene, ParamRef("m", "bones", "rotation"))
+
+
+def test_poses_keep_their_order_and_hard_ranges():
+    bones = (BonePose(bone="a", scale=(2.0, 1.0, 1.0)), BonePose(bone="b", scale=(3.0, 1.0, 1.0)))
+    assert [b.bone for b in with_bone_pose(bones, BonePose(bone="a", scale=(4.0, 1.0, 1.0)))] == ["a", "b"]
+    assert bone_pose(bones, "c") == BonePose(bone="c")
+    raw = [{"bone": "a", "scale": [1, 2, 3]}]
+    assert check(ModelSettings, "pose", raw) == (BonePose(bone="a", scale=(1.0, 2.0, 3.0)),)
+    assert check(ModelSettings, "pose", bones) == bones
+    for wrong in ([{"bone": 3}], [{"scale": [1e9, 1, 1]}], [{"position": [float("inf"), 0, 0]}], "hips"):
+        with pytest.raises(ParamError):
+            check(ModelSettings, "pose", wrong)
+
+
+SKINNED = ("dude/dude.ezm", "clothsim_zup/ClothSim.ezm", "character/character.ezm", "export/export.ezm")
+
+loaded = cache(load_model)
+
+
+def sample_model(assets: Path, name: str) -> CharacterModel:
+    path = assets / "ezm" / name
+    if not path.is_file():
+        pytest.skip(f"no sample_model model {name}")
+    return loaded(path)
+
+
+def skinned_at(model: CharacterModel, frame: int, **options) -> np.ndarray:
+    clip = model.clips[0]
+    pose = evaluate_pose(model, clip, float(clip.key_times[frame]), up_axis=model.default_up_axis, **options)
+    return skin(model.mesh, model.skin, pose.palette, SkinningMethod.LBS, pose.centres).positions
+
+
+@pytest.mark.parametrize("method", SkinningMethod)
+@pytest.mark.parametrize("name", SKINNED)
+def test_the_bind_pose_returns_the_stored_vertices(assets, name, method):
+    model = sample_model(assets, name)
+    pose = evaluate_pose(model, None, 0.0)
+    vertices = skin(model.mesh, model.skin, pose.palette, method, pose.centres)
+    tolerance = 1e-5 * max(1.0, float(np.abs(model.mesh.positions).max()))
+    np.testing.assert_allclose(vertices.positions, model.mesh.positions, atol=tolerance)
+    lengths = np.linalg.norm(model.mesh.normals, axis=1)
+    cached = np.abs(lengths - 1.0) < 1e-3
+    np.testing.assert_allclose(vertices.normals[cached], model.mesh.normals[cached], atol=2e-3)
+
+
+def test_skinned_boxes_have_the_published_sizes(assets):
+    for name, frame, size, tolerance in (
+        ("dude/dude.ezm", 0, (28.2, 72.8, 43.2), 0.06),
+        ("dude/dude.ezm", 30, (28.2, 72.8, 42.3), 0.06),
+        ("clothsim_zup/ClothSim.ezm", 0, (0.875, 1.543, 1.584), 0.0006),
+    ):
+        positions = skinned_at(sample_model(assets, name), frame)
+        np.testing.assert_allclose(np.ptp(positions, axis=0), size, atol=tolerance)

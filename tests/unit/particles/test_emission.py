@@ -1,14 +1,54 @@
-"""Where particles start and which way: statistics of every source with fixed seeds."""
+"""Random numbers of births, and where particles start: statistics of every source, and densities of surfaces."""
+
+import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sinew.sim.kinds.emitter.outline import angle_direction
-from sinew.sim.maths.hash import RandomStream, birth_bits, birth_numbers, unit_numbers
+from sinew import resources
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.maths.hash import RandomStream, birth_bits, birth_numbers, pcg, pcg3d, pcg4d, unit_numbers
 from sinew.sim.scene.params import SettingsError
-from sinew.sim.skin.surface_table import face_at, face_table, texture_density, triangle_shares, vertex_table
-from tests.oracles.emission import about_normal, box_place, cap_direction, disc_place, sphere_place, unit_or_up
-from tests.unit.particles.statistics import CHI_LIMIT, KS_LIMIT, chi_square, ks_distance
+from sinew.sim.skin.surface_table import (
+    SAMPLES,
+    bone_density,
+    face_at,
+    face_brightness,
+    face_table,
+    surface_table,
+    texture_density,
+    triangle_shares,
+    vertex_table,
+)
+from tests.oracles.emission import box_place, cap_direction, disc_place, sphere_place
+
+
+def ks_distance(sample: np.ndarray, cumulative: np.ndarray) -> float:
+    """Kolmogorov-Smirnov statistic √n D of a sample whose values have the cumulative probabilities given."""
+    order = np.sort(cumulative)
+    n = len(sample)
+    above = np.arange(1, n + 1) / n - order
+    below = order - np.arange(n) / n
+    return math.sqrt(n) * float(max(above.max(), below.max()))
+
+
+KS_LIMIT = 1.95
+"""√n D that a true sample exceeds once in a thousand times (Kolmogorov's limit distribution)."""
+
+
+def chi_square(counts: np.ndarray, expected: np.ndarray) -> float:
+    """Deviation of counts from what is expected, as a standard normal number (Wilson and Hilferty 1931)."""
+    degrees = len(counts) - 1
+    statistic = float(np.sum((counts - expected) ** 2 / expected))
+    third = 2.0 / (9.0 * degrees)
+    return ((statistic / degrees) ** (1.0 / 3.0) - (1.0 - third)) / math.sqrt(third)
+
+
+CHI_LIMIT = 3.3
+"""Exceeded once in two thousand times, either way."""
+
 
 COUNT = 50_000
 NUMBERS = np.arange(COUNT)
@@ -33,31 +73,6 @@ def test_directions_are_even_on_the_cap(half_angle: float) -> None:
     turns = np.arctan2(found[:, 2], found[:, 0]) / (2.0 * np.pi) % 1.0
     counts = np.bincount((turns * 36).astype(int), minlength=36)
     assert abs(chi_square(counts, np.full(36, COUNT / 36))) < CHI_LIMIT
-
-
-def test_a_closed_cone_points_along_its_axis() -> None:
-    np.testing.assert_array_equal(cap_direction(0.0, random(RandomStream.DIRECTION)[:5, :2]), [[0.0, 1.0, 0.0]] * 5)
-
-
-def test_yaw_and_pitch_are_even_in_their_spans() -> None:
-    angles = np.radians([30.0, 80.0, 45.0, 20.0])
-    found = angle_direction(angles, random(RandomStream.DIRECTION)[:, :2])
-    assert_even(np.degrees(np.arcsin(found[:, 1])), 35.0, 55.0)
-    assert_even(np.degrees(np.arctan2(-found[:, 0], found[:, 2])), -10.0, 70.0)
-
-
-def test_a_frame_about_a_normal_is_a_rotation() -> None:
-    normal = unit_or_up(np.random.default_rng(1).normal(size=(1000, 3)))
-    normal[:3] = [[0.0, 1.0, 0.0], [0.0, -1.0, 0.0], [1.0, 0.0, 0.0]]
-    columns = [about_normal(normal, np.tile(axis, (1000, 1))) for axis in np.eye(3)]
-    frames = np.stack(columns, axis=2)
-    np.testing.assert_allclose(frames[:, :, 1], normal, atol=1e-12)
-    np.testing.assert_allclose(frames.transpose(0, 2, 1) @ frames, np.tile(np.eye(3), (1000, 1, 1)), atol=1e-12)
-    np.testing.assert_allclose(np.linalg.det(frames), 1.0, atol=1e-12)
-
-
-def test_vectors_without_a_direction_point_up() -> None:
-    np.testing.assert_array_equal(unit_or_up(np.zeros((1, 3))), [[0.0, 1.0, 0.0]])
 
 
 @pytest.mark.parametrize("hollow", [0.0, 0.5, 1.0])
@@ -124,14 +139,9 @@ def test_a_density_multiplies_the_areas() -> None:
     assert table[1, 0] == 2**32 - 1
     only = face_table(positions, triangles, [0, 0, 0, 1, 1, 1])
     np.testing.assert_array_equal(only[:, 1:], [[3, 4, 5]])
-
-
-def test_vertices_are_chosen_by_their_density() -> None:
     table = vertex_table(3, [1.0, 0.0, 3.0])
     np.testing.assert_array_equal(table[:, 1:], [[0, 0, 0], [2, 2, 2]])
-    chosen = table[face_at(table[:, 0], birth_bits(4, NUMBERS, RandomStream.PLACE)[:, 0]), 1]
-    counts = np.bincount(chosen, minlength=3)
-    assert abs(chi_square(counts[[0, 2]], np.array([0.25, 0.75]) * COUNT)) < CHI_LIMIT
+    assert table[0, 0] == pytest.approx(0.25 * 2**32, rel=1e-6)
 
 
 def test_brightness_of_a_texture() -> None:
@@ -147,12 +157,137 @@ def test_a_surface_that_cannot_emit_is_refused(density: list[float]) -> None:
         face_table(np.eye(3), [[0, 1, 2]], density)
     with pytest.raises(SettingsError):
         vertex_table(3, density)
-
-
-def test_a_surface_without_area_is_refused() -> None:
     with pytest.raises(SettingsError, match="area"):
         face_table(np.zeros((3, 3)), [[0, 1, 2]])
-    with pytest.raises(SettingsError, match="area"):
-        face_table(np.zeros((0, 3)), np.zeros((0, 3), int))
     with pytest.raises(SettingsError, match="vertex"):
         vertex_table(0)
+
+
+WHOLE = 2.0**32
+
+
+@pytest.fixture(scope="module")
+def humanoid() -> CharacterModel:
+    return load_model(Path(resources.path("models")) / "humanoid" / "humanoid.ezm")
+
+
+def shares(table: np.ndarray) -> np.ndarray:
+    """Probability of each row."""
+    return np.diff(np.concatenate([[0.0], table[:, 0] / WHOLE]))
+
+
+def areas(model: CharacterModel, corners: np.ndarray) -> np.ndarray:
+    first, second, third = (model.mesh.positions[corners[:, index]].astype(np.float64) for index in range(3))
+    return 0.5 * np.linalg.norm(np.cross(second - first, third - first), axis=1)
+
+
+def test_without_a_density_faces_emit_by_their_areas(humanoid: CharacterModel) -> None:
+    table = surface_table(humanoid)
+    found = areas(humanoid, table[:, 1:].astype(np.intp))
+    np.testing.assert_allclose(shares(table), found / found.sum(), atol=1e-8)
+    assert len(surface_table(humanoid, vertices=True)) == humanoid.mesh.vertex_count
+    assert len(surface_table(humanoid, bone="tail")) == len(table)
+
+
+def test_a_bone_makes_faces_emit_by_area_and_weight(humanoid: CharacterModel) -> None:
+    weights = bone_density(humanoid, "hand_l")
+    assert weights.max() > 0.9
+    total = sum(bone_density(humanoid, name) for name in humanoid.skeleton.names)
+    np.testing.assert_allclose(total, 1.0, atol=1e-6)
+    table = surface_table(humanoid, bone="hand_l")
+    corners = table[:, 1:].astype(np.intp)
+    expected = areas(humanoid, corners) * weights[corners].mean(axis=1)
+    np.testing.assert_allclose(shares(table), expected / expected.sum(), atol=1e-8)
+    assert len(table) < 0.2 * humanoid.mesh.triangle_count
+    vertices = surface_table(humanoid, vertices=True, bone="hand_l")
+    np.testing.assert_array_equal(vertices[:, 1], np.flatnonzero(weights > 0.0))
+
+
+def test_the_brightness_of_a_face_is_a_mean_over_it() -> None:
+    np.testing.assert_allclose(SAMPLES.sum(axis=1), 1.0)
+    ramp = np.tile(np.arange(256, dtype=np.uint8)[None, :, None], (4, 1, 3))
+    corners = np.array([[[0.0, 0.0], [0.9, 0.0], [0.0, 0.9]], [[0.5, 0.5]] * 3, [[1.5, 0.5]] * 3])
+    np.testing.assert_allclose(face_brightness(ramp, corners), [0.3, 0.5, 0.5], atol=3e-3)
+
+
+def test_a_density_that_leaves_nothing_is_refused(humanoid: CharacterModel) -> None:
+    black = np.zeros((2, 2, 4), np.uint8)
+    with pytest.raises(SettingsError, match="no face with an area is left where bone 'hand_l' and the image would"):
+        surface_table(humanoid, bone="hand_l", pixels=black)
+    with pytest.raises(SettingsError, match="no vertex of the surface is left where the image would have it"):
+        surface_table(humanoid, vertices=True, pixels=black)
+
+
+BIRTHS = 100_000
+
+
+def pcg_by_hand(words: list[int], order: list[tuple[int, int, int]]) -> list[int]:
+    """The published formula with whole numbers of any length, cut to 32 bits by hand."""
+    v = [(word * 1664525 + 1013904223) & 0xFFFFFFFF for word in words]
+    for shift in (True, False):
+        for target, a, b in order:
+            v[target] = (v[target] + v[a] * v[b]) & 0xFFFFFFFF
+        if shift:
+            v = [word ^ (word >> 16) for word in v]
+    return v
+
+
+def test_the_hashes_are_those_of_the_paper() -> None:
+    three = [(0, 1, 2), (1, 2, 0), (2, 0, 1)]
+    four = [(0, 1, 3), (1, 2, 0), (2, 0, 1), (3, 1, 2)]
+    for words in ([0, 0, 0], [1, 2, 3], [0xFFFFFFFF, 0x80000000, 12345]):
+        assert pcg3d(np.array([words], np.uint32))[0].tolist() == pcg_by_hand(words, three)
+        more = [*words, 77]
+        assert pcg4d(np.array([more], np.uint32))[0].tolist() == pcg_by_hand(more, four)
+
+
+def test_no_two_numbers_have_the_same_hash() -> None:
+    assert len(np.unique(pcg(np.arange(1 << 20, dtype=np.uint32)))) == 1 << 20
+    assert pcg(np.array([0], np.uint32))[0] == 129708002
+    assert pcg(np.array([1], np.uint32))[0] == 2831084092
+
+
+def test_numbers_are_exact_in_single_precision_and_below_one() -> None:
+    numbers = birth_numbers(3, np.arange(BIRTHS), RandomStream.LIFE)
+    assert numbers.min() >= 0.0
+    assert numbers.max() < 1.0
+    np.testing.assert_array_equal(numbers, numbers.astype(np.float32).astype(np.float64))
+    assert unit_numbers(np.array([0xFFFFFFFF], np.uint32))[0] == 1.0 - 2.0**-24
+
+
+@pytest.mark.parametrize("seed", [0, 2**31 - 1])
+@pytest.mark.parametrize("group", list(RandomStream))
+def test_every_channel_is_even(seed: int, group: RandomStream) -> None:
+    numbers = birth_numbers(seed, np.arange(BIRTHS), group)
+    for channel in numbers.T:
+        assert ks_distance(channel, channel) < KS_LIMIT * 1.15
+        counts = np.bincount((channel * 256).astype(int), minlength=256)
+        assert abs(chi_square(counts, np.full(256, BIRTHS / 256))) < CHI_LIMIT + 0.5
+
+
+def correlation(a: np.ndarray, b: np.ndarray) -> float:
+    return float(np.corrcoef(a, b)[0, 1]) * np.sqrt(len(a))
+
+
+def test_neighbouring_births_and_channels_are_not_correlated() -> None:
+    numbers = np.concatenate([birth_numbers(1, np.arange(BIRTHS), group) for group in RandomStream], axis=1)
+    worst = 0.0
+    for lag in (1, 2, 3, 7, 64, 1000, 10_000):
+        for column in numbers.T:
+            worst = max(worst, abs(correlation(column[:-lag], column[lag:])))
+    for first in range(12):
+        for second in range(first):
+            worst = max(worst, abs(correlation(numbers[:, first], numbers[:, second])))
+    # 150 standard normal numbers; one above 4.5 in a thousand tries.
+    assert worst < 4.5
+
+
+def test_an_image_darkens_faces_and_knows_which_way_is_up(humanoid: CharacterModel) -> None:
+    pixels = np.zeros((16, 16, 4), np.uint8)
+    pixels[:8, :, :3] = 255
+    top, bottom = (surface_table(humanoid, vertices=True, pixels=pixels, is_bottom_up=flag) for flag in (False, True))
+    v = humanoid.mesh.texcoords[:, 1] % 1.0
+    assert np.all(v[top[:, 1]] <= 0.5)
+    assert np.all(v[bottom[:, 1]] >= 0.5)
+    faces = surface_table(humanoid, pixels=pixels)
+    assert np.all(humanoid.mesh.texcoords[:, 1][faces[:, 1:].astype(np.intp)].min(axis=1) <= 0.5)

@@ -11,7 +11,6 @@ from msgspec import structs
 from sinew import resources
 from sinew.app.cli.scene import OpenedScene, opened
 from sinew.sim.assets.content import content_sum
-from sinew.sim.assets.formats import MODEL_FORMATS
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.cache.keys import digest, is_current, node_keys
@@ -51,11 +50,11 @@ def cape_key(source: OpenedScene, scene: Scene | None = None) -> str:
     return node_keys(world_of(source, scene))["cape"]
 
 
-def figure_of(scene: Scene) -> Node:
+def character_of(scene: Scene) -> Node:
     return scene.characters[0]
 
 
-def solid_of(scene: Scene) -> Node:
+def collider_of(scene: Scene) -> Node:
     return scene.of_kind("collider")[0]
 
 
@@ -75,21 +74,19 @@ RELATED = {
     "the start": lambda s: with_value(s, ParamRef(PLAYBACK, PLAYBACK, "start"), 3),
     "run-up": lambda s: with_value(s, ParamRef(PLAYBACK, PLAYBACK, "run_up"), 0.5),
     "a collider": lambda s: structs.replace(s, nodes=(*s.nodes, Node(id="x", settings=ColliderSettings()))),
-    "its size": lambda s: with_value(s, ParamRef(solid_of(s).id, "collider", "radius"), 0.077),
-    "where it is": lambda s: with_value(s, ParamRef(solid_of(s).id, "transform", "position"), (0.0, 0.0, 0.3)),
-    "the figure": lambda s: with_value(s, ParamRef(figure_of(s).id, "transform", "rotation"), (0.0, 5.0, 0.0)),
-    "how it is read": lambda s: with_value(s, ParamRef(figure_of(s).id, figure_of(s).kind, "lock_root"), True),
+    "its size": lambda s: with_value(s, ParamRef(collider_of(s).id, "collider", "radius"), 0.077),
+    "where it is": lambda s: with_value(s, ParamRef(collider_of(s).id, "transform", "position"), (0.0, 0.0, 0.3)),
+    "the character": lambda s: with_value(s, ParamRef(character_of(s).id, "transform", "rotation"), (0.0, 5.0, 0.0)),
+    "how it is read": lambda s: with_value(s, ParamRef(character_of(s).id, character_of(s).kind, "lock_root"), True),
 }
 
 
-@pytest.mark.parametrize("change", UNRELATED)
-def test_what_does_not_act_changes_no_key(cape: OpenedScene, change: str) -> None:
-    assert cape_key(cape, UNRELATED[change](cape.scene)) == cape_key(cape)
-
-
-@pytest.mark.parametrize("change", RELATED)
-def test_what_acts_changes_the_key(cape: OpenedScene, change: str) -> None:
-    assert cape_key(cape, RELATED[change](cape.scene)) != cape_key(cape)
+def test_keys_change_with_what_acts_and_nothing_else(cape: OpenedScene) -> None:
+    before = cape_key(cape)
+    for name, change in UNRELATED.items():
+        assert cape_key(cape, change(cape.scene)) == before, name
+    for name, change in RELATED.items():
+        assert cape_key(cape, change(cape.scene)) != before, name
 
 
 def with_model(source: OpenedScene, node: str, **changes: object) -> OpenedScene:
@@ -99,7 +96,7 @@ def with_model(source: OpenedScene, node: str, **changes: object) -> OpenedScene
 
 def test_a_clip_counts_in_full_and_where_it_lies_does_not(cape: OpenedScene) -> None:
     """One key frame of one joint that was altered is another clip; the same clip that was read again is not."""
-    node = figure_of(cape.scene).id
+    node = character_of(cape.scene).id
     model = load_model(cape.models[node].path)
     assert model is not cape.models[node]
     again = dataclasses.replace(cape, models={**cape.models, node: model})
@@ -129,7 +126,7 @@ def test_an_image_that_is_repainted_changes_the_hair_that_it_drives_and_no_other
     assert after["x"] == before["x"]
 
 
-def test_what_meets_no_colliders_does_not_depend_on_them() -> None:
+def test_nodes_without_collisions_do_not_depend_on_colliders() -> None:
     free = {
         "emitter": EmitterSettings(collision=CollisionResponse.NONE),
         "stateless": EmitterSettings(stateless=True),
@@ -149,27 +146,22 @@ def test_what_meets_no_colliders_does_not_depend_on_them() -> None:
     assert {name for name in before if last[name] != after[name]} == set(met), "nor on what carries these"
 
 
-def test_a_key_of_an_older_version_is_compared_as_that_did(cape: OpenedScene) -> None:
+def test_a_key_of_an_older_version_is_compared_as_that_did(cape: OpenedScene, monkeypatch: pytest.MonkeyPatch) -> None:
     world, node = world_of(cape), cape.scene.node("cape")
     assert is_current(digest(world, node), world, node)
     assert is_current(cape_key(cape), world, node)
     other = world_of(cape, RELATED["a setting"](cape.scene))
     assert not is_current(digest(world, node), other, other.scene.node("cape"))
     assert not is_current(cape_key(cape), other, other.scene.node("cape"))
-
-
-def test_another_solver_makes_another_key(cape: OpenedScene, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = cape_key(cape)
-    kind = KINDS["cloth"]
+    before, kind = cape_key(cape), KINDS["cloth"]
     monkeypatch.setitem(KINDS, "cloth", dataclasses.replace(kind, version=kind.version + 1))
-    assert cape_key(cape) != before
+    assert cape_key(cape) != before, "another solver"
 
 
-@pytest.mark.parametrize("path", sorted(resources.path("models").rglob("*.*")), ids=lambda path: path.name)
-def test_models_of_every_format_have_a_sum_that_reading_again_gives(path: Path) -> None:
-    if path.suffix not in MODEL_FORMATS.suffixes():
-        pytest.skip("no model")
-    assert content_sum(load_model(path)) == content_sum(load_model(path))
+def test_models_of_every_format_have_a_sum_that_reading_again_gives() -> None:
+    for name in ("arm/arm.ezm", "head/head.glb"):
+        path = resources.path("models") / name
+        assert content_sum(load_model(path)) == content_sum(load_model(path))
 
 
 def test_sums_tell_types_and_shapes_apart_and_are_forgotten_with_their_content() -> None:

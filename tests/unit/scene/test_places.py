@@ -1,10 +1,9 @@
-"""Where nodes stand that ride on others: frames, chains, what is missing, and that nothing rides on itself."""
+"""Transforms of nodes attached to others: frames, chains, missing parents, and that nothing is attached to itself."""
 
 import json
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,17 +11,14 @@ from hypothesis import strategies as st
 
 from sinew.app.files.project_file import load_project
 from sinew.app.files.project_json import ProjectError
-from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.bench.pose import synthetic_character
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.collider.settings import ColliderSettings
-from sinew.sim.kinds.contract import World
 from sinew.sim.kinds.light.settings import LightSettings
-from sinew.sim.kinds.light.view import LightView
 from sinew.sim.scene.params import ParamError
 from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
 from sinew.sim.scene.transform import Transform, node_matrix, rigid_matrix
-from sinew.sim.scene.world_transforms import WORLD, ParentFrame, WorldTransforms, carrier_of, relative_transform
+from sinew.sim.scene.world_transforms import WORLD, WorldTransforms, carrier_of, relative_transform
 from tests.unit.colliders.cases import Posed, posed
 
 MODEL = synthetic_character(12)
@@ -43,28 +39,22 @@ def light(node_id: str, on: str = "", bone: str = "", place: Transform = OFFSET)
 
 
 def character(place: Transform = UNEVEN) -> Node:
-    return Node(id="figure", name="Figure", transform=place, settings=ModelSettings())
+    return Node(id="character", name="Walker", transform=place, settings=ModelSettings())
 
 
 def places(*nodes: Node) -> WorldTransforms:
-    """The nodes, the figure among them posed in its first clip."""
+    """The nodes, the character among them posed in its first clip."""
     return WorldTransforms(
         Scene(nodes=nodes), {node.id: posed(node, MODEL, 0.4) for node in nodes if node.settings.is_character}
     )
 
 
-# --- frames ---------------------------------------------------------------------------------------------
-
-
-def test_what_rides_on_nothing_stands_in_the_world() -> None:
-    found = places(light("a"), light("b", bone="head"))
-    for node in found.scene.nodes:
-        assert found.carrier(node) is WORLD
-        np.testing.assert_array_equal(found.world_from_node(node), node_matrix(OFFSET))
-
-
 def test_on_a_node_it_is_relative_to_a_rigid_frame_with_the_mean_scale() -> None:
     """Metres stay metres along each axis: nothing is stretched by what carries it."""
+    flat = places(light("a", place=Transform(scale=(1.0, 0.0, 1.0))), light("b", on="a"))
+    np.testing.assert_allclose(flat.world_from_node(flat.scene.node("b")), node_matrix(OFFSET), atol=1e-15)
+    alone = places(light("b", bone="head"))
+    assert alone.carrier(alone.scene.node("b")) is WORLD
     found = places(light("a", place=UNEVEN), light("b", on="a"))
     carrier = found.carrier(found.scene.node("b"))
     assert carrier.scale == pytest.approx(2.0)
@@ -75,9 +65,8 @@ def test_on_a_node_it_is_relative_to_a_rigid_frame_with_the_mean_scale() -> None
 
 @pytest.mark.parametrize("scale", [(1.0, 2.0, 4.0), (-2.0, 2.0, 2.0)])
 def test_on_a_bone_it_follows_the_place_and_the_axes_of_the_bone(scale: tuple[float, float, float]) -> None:
-    found = places(character(Transform(scale=scale)), light("a", on="figure", bone=f"joint {BONE}"))
-    one = posed(found.scene.node("figure"), MODEL, 0.4)
-    assert one.pose is not None
+    found = places(character(Transform(scale=scale)), light("a", on="character", bone=f"joint {BONE}"))
+    one = posed(found.scene.node("character"), MODEL, 0.4)
     bone = one.world_from_model @ one.pose.model_from_joint[BONE]
     carrier = found.carrier(found.scene.node("a"))
     np.testing.assert_allclose(carrier.world_from_carrier[:3, 3], bone[:3, 3], atol=1e-12)
@@ -87,32 +76,12 @@ def test_on_a_bone_it_follows_the_place_and_the_axes_of_the_bone(scale: tuple[fl
     assert carrier.scale == pytest.approx(2.0)
 
 
-def test_a_flat_carrier_does_not_shrink_its_riders() -> None:
-    found = places(light("a", place=Transform(scale=(1.0, 0.0, 1.0))), light("b", on="a"))
-    np.testing.assert_allclose(found.world_from_node(found.scene.node("b")), node_matrix(OFFSET), atol=1e-15)
-
-
-def test_lights_ride_too() -> None:
-    found = places(character(), light("a", on="figure", bone=f"joint {BONE}"), light("b", on="a"), light("c"))
-    shining = {}
-    for name in "abc":
-        view, node = LightView(None, None), found.scene.node(name)
-        view.apply(node, None, World(found.scene, {}, found, None, SceneAssets()))
-        shining[name] = view.light().position
-        np.testing.assert_allclose(shining[name], found.world_from_node(node)[:3, 3], atol=1e-12)
-    assert shining["a"] != OFFSET.position
-    assert shining["c"] == OFFSET.position
-
-
-# --- chains ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("order", ["abc", "cba", "bac"])
-def test_chains_of_nodes_and_bones_whoever_is_asked_first(order: str) -> None:
+def test_chains_of_nodes_and_bones_in_any_order(order: str) -> None:
     """One that rides on a bone carries others; all are the same asked for alone and together."""
-    figure_node, last = character(), Node(id="c", attachment=Attachment(node="b"), settings=ColliderSettings())
-    nodes = {"a": light("a", on="figure", bone=f"joint {BONE}"), "b": light("b", on="a"), "c": last}
-    found = places(figure_node, *(nodes[name] for name in order))
+    character_node, last = character(), Node(id="c", attachment=Attachment(node="b"), settings=ColliderSettings())
+    nodes = {"a": light("a", on="character", bone=f"joint {BONE}"), "b": light("b", on="a"), "c": last}
+    found = places(character_node, *(nodes[name] for name in order))
     together = dict(zip(order, found.carriers([nodes[name] for name in order]), strict=True))
     # UNEVEN scales by two in the mean, OFFSET by the third root of one and a half.
     own = 1.5 ** (1.0 / 3.0)
@@ -123,21 +92,8 @@ def test_chains_of_nodes_and_bones_whoever_is_asked_first(order: str) -> None:
     np.testing.assert_allclose(together["b"].world_from_carrier, first, atol=1e-12)
     np.testing.assert_allclose(together["c"].world_from_carrier, second, atol=1e-12)
     for name in "abc":
-        alone = places(figure_node, *nodes.values()).carrier(nodes[name])
+        alone = places(character_node, *nodes.values()).carrier(nodes[name])
         np.testing.assert_array_equal(alone.matrix, together[name].matrix)
-
-
-def test_the_bones_of_a_figure_that_rides_on_a_bone() -> None:
-    """What the second figure scales is scaled by the first one too."""
-    rider = Node(
-        id="rider",
-        transform=Transform(scale=(3.0, 3.0, 3.0)),
-        attachment=Attachment(node="figure", bone=f"joint {BONE}"),
-        settings=ModelSettings(),
-    )
-    found = places(character(), rider, light("a", on="rider", bone="joint 2"), light("b", on="figure", bone="joint 2"))
-    scales = [carrier.scale for carrier in found.carriers(found.scene.nodes)]
-    assert scales == pytest.approx([1.0, 2.0, 6.0, 2.0])
 
 
 def test_a_very_long_chain_is_no_deep_recursion() -> None:
@@ -153,46 +109,33 @@ def test_a_very_long_chain_is_no_deep_recursion() -> None:
         assert len({id(carrier) for carrier in places(*nodes).carriers(nodes)}) == count
 
 
-# --- what is missing ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("on", "bone", "line"),
-    [
+def test_a_node_without_its_parent_stays_and_is_reported() -> None:
+    for on, bone, line in (
         ("gone", "", f"A: its parent is not in the scene; {STAYS}"),
         ("gone", "head", f"A: its parent is not in the scene; {STAYS}"),
-        ("figure", "tail", f"A: Figure has no bone 'tail'; {STAYS}"),
+        ("character", "tail", f"A: Walker has no bone 'tail'; {STAYS}"),
         ("b", "head", f"A: B has no bone 'head'; {STAYS}"),
-    ],
-)
-def test_what_has_nothing_to_ride_on_stays_and_says_so(on: str, bone: str, line: str) -> None:
-    found = places(character(), light("a", on=on, bone=bone), light("b"), light("c", on="a"))
-    node = found.scene.node("a")
-    assert found.missing(node) == line
-    np.testing.assert_array_equal(found.world_from_node(node), node_matrix(OFFSET))
-    assert found.missing(found.scene.node("c")) == "", "what rides on it has something to ride on"
-    assert found.missing(found.scene.node("b")) == ""
+    ):
+        found = places(character(), light("a", on=on, bone=bone), light("b"), light("c", on="a"))
+        node = found.scene.node("a")
+        assert found.missing(node) == line
+        np.testing.assert_array_equal(found.world_from_node(node), node_matrix(OFFSET))
+        assert found.missing(found.scene.node("c")) == "", "what rides on it has something to ride on"
+        assert found.missing(found.scene.node("b")) == ""
 
 
-def test_a_model_that_is_being_read_is_waited_for_in_silence() -> None:
-    scene = Scene(nodes=(character(), light("a", on="figure", bone="head"), light("b", on="figure")))
+def test_a_model_that_is_still_loading_is_no_warning() -> None:
+    scene = Scene(nodes=(character(), light("a", on="character", bone="head"), light("b", on="character")))
     found = WorldTransforms(scene, {})
     assert [found.missing(node) for node in scene.nodes] == ["", "", ""]
     np.testing.assert_array_equal(found.world_from_node(scene.node("a")), node_matrix(OFFSET))
     np.testing.assert_allclose(found.carrier(scene.node("b")).world_from_carrier, rigid_matrix(UNEVEN), atol=1e-12)
+    static = WorldTransforms(scene, {"character": Posed(MODEL, None, node_matrix(UNEVEN))})
+    lines = [static.missing(node) for node in scene.nodes]
+    assert lines == ["", f"A: Walker has no bone 'head'; {STAYS}", ""], "there is no skeleton"
 
 
-def test_a_model_without_a_skeleton_has_no_bones_and_carries_as_a_whole() -> None:
-    scene = Scene(nodes=(character(), light("a", on="figure", bone="head"), light("b", on="figure")))
-    found = WorldTransforms(scene, {"figure": Posed(MODEL, None, node_matrix(UNEVEN))})
-    lines = [found.missing(node) for node in scene.nodes]
-    assert lines == ["", f"A: Figure has no bone 'head'; {STAYS}", ""]
-
-
-# --- circles --------------------------------------------------------------------------------------------
-
-
-def test_nothing_can_be_made_to_ride_on_itself() -> None:
+def test_nothing_can_be_attached_to_itself() -> None:
     scene = Scene(nodes=(light("a"), light("b", on="a"), light("c", on="b", bone="head"), light("d")))
     for node_id, carrier in (("a", "a"), ("a", "b"), ("a", "c"), ("b", "c")):
         with pytest.raises(ParamError, match=f"{node_id.upper()} cannot be attached to itself"):
@@ -203,7 +146,7 @@ def test_nothing_can_be_made_to_ride_on_itself() -> None:
         assert changed.circling is None
 
 
-def test_a_file_in_which_something_rides_on_itself_is_refused_at_its_place(tmp_path: Path) -> None:
+def test_a_file_with_a_circle_of_attachments_is_refused_at_its_place(tmp_path: Path) -> None:
     def node(node_id: str, carrier: str) -> dict[str, Any]:
         return {"id": node_id, "attachment": {"node": carrier}, "light": {}}
 
@@ -222,8 +165,8 @@ def test_a_file_in_which_something_rides_on_itself_is_refused_at_its_place(tmp_p
 
 
 @given(st.lists(st.integers(-1, 9), min_size=10, max_size=10), st.permutations(range(10)))
-def test_what_is_carried_comes_after_what_carries_it(carriers: list[int], order: list[int]) -> None:
-    """In any scene without a circle; one with a circle is told, and its answers end."""
+def test_children_come_after_their_parents(carriers: list[int], order: list[int]) -> None:
+    """In any scene without a circle; one with a circle is found, and its answers end."""
     nodes = [light(f"n{index}", on=f"n{carriers[index]}" if carriers[index] >= 0 else "") for index in order]
     scene = Scene(nodes=tuple(nodes))
     assert {node.id for node in scene.carried_last} == {node.id for node in nodes}
@@ -243,8 +186,6 @@ def test_what_is_carried_comes_after_what_carries_it(carriers: list[int], order:
         assert all(rank[above.id] < rank[node.id] for above in scene.carriers(node.id))
 
 
-# --- keeping a place ------------------------------------------------------------------------------------
-
 numbers = st.floats(-10.0, 10.0)
 angles = st.floats(-180.0, 180.0)
 scales = st.floats(0.1, 10.0)
@@ -257,20 +198,10 @@ transforms = st.builds(
 
 
 @given(transforms, transforms)
-def test_a_transform_relative_to_another_carrier_keeps_the_place_in_the_world(
-    own: Transform, carrier: Transform
-) -> None:
+def test_a_transform_relative_to_another_carrier_keeps_the_place_in_the_world(own, carrier):
     world = node_matrix(own)
     on = carrier_of(carrier)
     relative = relative_transform(world, on)
     np.testing.assert_allclose(on.matrix @ node_matrix(relative), world, rtol=1e-9, atol=1e-9)
     found = places(light("a", place=carrier), light("b", on="a", place=relative))
     np.testing.assert_allclose(found.world_from_node(found.scene.node("b")), world, rtol=1e-9, atol=1e-9)
-
-
-def test_a_carrier_is_its_frame_times_its_scale() -> None:
-    frame = rigid_matrix(UNEVEN)
-    matrix = ParentFrame(frame, 0.5).matrix
-    np.testing.assert_allclose(matrix[:3, :3], 0.5 * frame[:3, :3])
-    np.testing.assert_array_equal(matrix[:, 3], frame[:, 3])
-    assert msgspec.structs.asdict(relative_transform(frame, WORLD))["scale"] == pytest.approx((1.0, 1.0, 1.0))

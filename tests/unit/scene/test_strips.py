@@ -1,12 +1,16 @@
-"""Strips on scene time: where in a clip a moment lies, what is blended, and where a pose may jump."""
+"""Strips on scene time; mute and solo; which steps are cached of which course."""
 
 import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sinew.sim.cache.history import CacheHistory
+from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.strips import Strip, is_cut, last_end, parts_at
 
 LENGTHS = {"walk": 1.0, "turn": 2.0, "pose": 0.0}
@@ -27,12 +31,6 @@ def played(*some, time):
     return [(p.clip, p.time, p.weight) for p in parts_at(some, length, time)]
 
 
-@given(seconds.filter(lambda time: time >= 0.0))
-def test_one_strip_that_repeats_is_a_clip_that_loops(time):
-    (part,) = parts_at([Strip(clip="walk")], length, time)
-    assert part.time == (time if time <= 1.0 else time % 1.0)  # the end of the clip, then from its start again
-
-
 @given(st.lists(strips, min_size=1, max_size=5), seconds)
 def test_every_moment_has_a_pose_within_its_clips(some, time):
     parts = parts_at(some, length, time)
@@ -40,13 +38,6 @@ def test_every_moment_has_a_pose_within_its_clips(some, time):
     for part in parts:
         assert 0.0 <= part.weight <= 1.0
         assert 0.0 <= part.time <= LENGTHS[part.clip]
-
-
-def test_a_pose_stands_before_between_and_after_strips():
-    some = Strip(clip="walk", start=1.0, repeats=2.0), Strip(clip="turn", start=4.0, repeats=1.0, clip_in=0.5)
-    assert played(*some, time=0.0) == [("walk", 0.0, 1.0)]
-    assert played(*some, time=3.5) == [("walk", 1.0, 1.0)], "the end of a clip is not its beginning"
-    assert played(*some, time=9.0) == [("turn", 2.0, 1.0)]
 
 
 def test_strips_that_overlap_blend_smoothly():
@@ -58,19 +49,16 @@ def test_strips_that_overlap_blend_smoothly():
     assert [name for name, *_ in played(*some, time=2.0)] == ["turn"]
 
 
-@pytest.mark.parametrize(
-    ("strip", "time", "expected"),
-    [
+def test_in_out_speed_and_repeats_place_a_moment():
+    for strip, time, expected in (
         (Strip(clip="turn", speed=0.5, repeats=1.0), 1.0, 0.5),
         (Strip(clip="turn", speed=-1.0, repeats=1.0), 0.5, 1.5),
         (Strip(clip="turn", clip_in=0.5, clip_out=1.0), 0.75, 0.75),
         (Strip(clip="turn", clip_in=0.5, speed=0.0), 7.0, 0.5),
         (Strip(clip="turn", repeats=1.5), 8.0, 1.0),
         (Strip(clip="pose"), 8.0, 0.0),
-    ],
-)
-def test_in_out_speed_and_repeats_place_a_moment(strip, time, expected):
-    assert parts_at([strip], length, time)[0].time == pytest.approx(expected)
+    ):
+        assert parts_at([strip], length, time)[0].time == pytest.approx(expected)
 
 
 def test_a_repetition_and_a_strip_without_overlap_are_cuts_and_a_blend_is_none():
@@ -89,3 +77,159 @@ def test_ends_and_keys_in_the_scene():
     assert last_end(some, length) == 4.0
     assert some[1].end(2.0) == math.inf
     assert some[0].moments([0.0, 0.5, 1.0], 1.0, 3.0) == [1.0, 1.5, 2.0, 2.0, 2.5, 3.0, 3.0]
+
+
+def test_solo_mutes_others_of_the_kind_and_mute_the_one() -> None:
+    for states, simulated in (
+        ({"a": "", "b": ""}, {"a", "b"}), ({"a": "m", "b": ""}, {"b"}), ({"a": "", "b": "s"}, {"b"}),
+        ({"a": "s", "b": "s", "c": ""}, {"a", "b"}), ({"a": "ms", "b": ""}, set()), ({"a": "ms", "b": "s"}, {"b"}),
+        ({"a": "h", "b": "h"}, {"a", "b"}), ({}, set()),
+    ):  # fmt: skip
+        nodes = [
+            Node(id=name, visible="h" not in state, muted="m" in state, solo="s" in state, settings=EmitterSettings())
+            for name, state in states.items()
+        ]
+        scene = Scene(nodes=(*nodes, Node(id="lamp", settings=LightSettings())))
+        assert scene.simulated == simulated | {"lamp"}
+
+
+END = 12
+
+
+def fresh(values):
+    """State after steps with these settings, from the start."""
+    state = 0
+    for value in values:
+        state = hash((state, value))
+    return state
+
+
+def settled(*values):
+    return tuple(zip("nm", values, strict=False))
+
+
+class Walk:
+    """A user who plays, scrubs, edits and takes edits back; `course` is what every step was simulated with."""
+
+    def __init__(self, budget=10_000):
+        self.dropped = []
+        self.history = CacheHistory(settled("a"), self.dropped.append)
+        self.value, self.at, self.budget, self.held = "a", 0, budget, 0
+        self.shown = (0, ())
+
+    def state(self, step):
+        return self.content(step)[0]
+
+    def course(self, step):
+        return self.content(step)[1]
+
+    def content(self, step):
+        return (self.history.get(step) or self.shown) if step else (0, ())
+
+    def play(self, count):
+        for _ in range(count):
+            step = self.at + 1
+            if step > END:
+                return
+            if self.history.get(step) is None:
+                content = hash((self.state(self.at), self.value)), (*self.course(self.at), self.value)
+                line = self.history.owner(step)
+                if step <= self.history.branch.reached and line is self.history.branch:
+                    self.history.add(step, content)
+                else:
+                    self.history.put(step, content)
+                self.held += 1
+                self.make_room()
+                self.shown = content
+            self.at = step
+            self.shown = self.content(step)
+
+    def make_room(self):
+        while self.held - len(self.dropped) > self.budget and self.history.evict():
+            pass
+
+    def scrub(self, step):
+        self.at = self.history.latest(step)
+        self.shown = self.content(self.at)
+
+    def edit(self, value):
+        before = (self.state(self.at), self.course(self.at))
+        self.value = value
+        if self.history.change(self.at, settled(value)):
+            self.history.put(self.at, before)
+            self.held += 1
+        self.scrub(self.at)
+
+    def restart(self):
+        self.history.restart(settled(self.value))
+        self.scrub(0)
+
+
+acts = st.lists(
+    st.one_of(
+        st.tuples(st.just("play"), st.integers(1, 6)),
+        st.tuples(st.just("scrub"), st.integers(0, END)),
+        st.tuples(st.just("edit"), st.sampled_from("abc")),
+        st.tuples(st.just("restart")),
+    ),
+    max_size=30,
+)
+
+
+def walked(walk, steps):
+    for name, *values in steps:
+        getattr(walk, name)(*values)
+        for step in walk.history.cached:
+            assert walk.state(step) == fresh(walk.course(step)), "every cached step is what its course leads to"
+            assert len(walk.course(step)) == step
+        assert walk.history.cached == sorted(set(walk.history.cached))
+    return walk
+
+
+@settings(max_examples=100, deadline=None)
+@given(acts)
+def test_every_walk_shows_what_a_run_of_the_same_course_shows(steps):
+    walk = walked(Walk(), steps)
+    walk.restart()
+    walk.play(END)
+    assert walk.course(END) == (walk.value,) * END
+    assert walk.state(END) == fresh([walk.value] * END), "a run from the start knows nothing of the walk"
+
+
+@settings(max_examples=100, deadline=None)
+@given(acts, st.integers(3, 9))
+def test_eviction_loses_no_bit(steps, budget):
+    walk = walked(Walk(budget), steps)
+    walk.restart()
+    for _ in range(END + 1):
+        walk.scrub(END)
+        walk.play(1)
+    assert walk.state(walk.at) == fresh([walk.value] * walk.at)
+
+
+def test_taking_an_edit_back_finds_the_steps_again():
+    walk = Walk()
+    walk.play(10)
+    walk.scrub(4)
+    walk.edit("b")
+    walk.play(5)
+    assert walk.course(9) == ("a",) * 4 + ("b",) * 5
+    walk.edit("a")
+    assert walk.course(9) == ("a",) * 9
+    assert walk.history.cached == list(range(1, 11))
+    walk.edit("b")
+    assert walk.course(9) == ("a",) * 4 + ("b",) * 5
+
+
+def test_a_forked_branch_is_never_thinned():
+    walk = Walk()
+    walk.play(10)
+    walk.scrub(3)
+    assert walk.history.fork(3)
+    assert not walk.history.is_fresh
+    for step in (3, 4, 5):
+        walk.history.put(step, (hash(("hand", step)), ("a",) * step))
+    assert walk.history.cached == [1, 2, 3, 4, 5]
+    while walk.history.evict():
+        pass
+    assert walk.history.cached[-3:] == [3, 4, 5]

@@ -1,4 +1,4 @@
-"""What is wrong with a glTF file is told in one line that names the element; nothing is allocated for it before."""
+"""A fault of a glTF file is one line that names the element; nothing is allocated for it before."""
 
 import json
 import struct
@@ -12,7 +12,7 @@ from sinew.sim.assets.formats import MODEL_FORMATS, GltfOptions
 from sinew.sim.assets.load import load_model, read_raw
 from sinew.sim.assets.raw import ModelError
 from sinew.sim.export.ezm import write_ezm
-from tests.gltf_samples import QUAD, Sample, morphing, skinned
+from tests.gltf_samples import QUAD, Sample, skinned
 
 
 def refused(path):
@@ -49,34 +49,28 @@ OUTSIDE = "lies outside the model's folder"
 # Of `skinned`: accessors 0 joints, 1 weights, 2 inverse binds, 3 positions, 4 and 5 translation, 6 and 7 rotation.
 FAULTS = [
     (set_at("a", "nodes", 0, "mesh"), "nodes[0].mesh: is text, not a whole number or nothing"),
-    (set_at(-1, "nodes", 0, "mesh"), "nodes[0].mesh: is not a whole number >= 0"),
     (set_at([1, 2], "nodes", 0, "translation"), "nodes[0].translation: is not a list of length 3"),
     (set_at(3, "nodes", 0, "mesh"), "nodes[0].mesh: meshes[3] does not exist, there are 1"),
-    (set_at(3, "nodes", 0, "skin"), "nodes[0].skin: skins[3] does not exist, there are 1"),
     (set_at([1, 9], "skins", 0, "joints"), "skins[0].joints: nodes[9] does not exist, there are 3"),
     (set_at([1, 2, 0], "skins", 0, "joints"), "skins[0].inverseBindMatrices: has 2 matrices for 3 joints"),
     (set_at([0], "nodes", 2, "children"), None),
     (set_at([2], "nodes", 0, "children"), "nodes[1].children: nodes[2] has two parents, 0 and 1"),
     (set_at([1], "nodes", 2, "children"), "nodes[1]: is its own ancestor"),
-    (set_at([7], "nodes", 2, "children"), "nodes[2].children: nodes[7] does not exist, there are 3"),
     (set_at([1e300, 0, 0], "nodes", 0, "translation"), "nodes: translation 0 has the unusable value 1e+300"),
-    (set_at(2, "scene"), "scene: scenes[2] does not exist, there are 0"),
     (set_at("1.0", "asset", "version"), "asset.version: is '1.0'; versions 2.x are read"),
     (set_at(["ACME_magic"], "extensionsRequired"), "extensionsRequired: ACME_magic is not known"),
     (set_at(["KHR_materials_clearcoat"], "extensionsRequired"), None),
     (accessor(3, count=24), "accessors[3]: 24 elements need 288 bytes, bufferViews[3] has 36"),
-    (accessor(3, byteOffset=8), "accessors[3]: 3 elements need 44 bytes, bufferViews[3] has 36"),
     (
         accessor(3, count=4_000_000_000),
         "accessors[3]: needs 44.7 GiB with all before it; a file of this size may take 128.1 MiB in all",
     ),
-    (accessor(3, componentType=1), "accessors[3].componentType: 1 is not allowed"),
     (accessor(3, type="VEC2"), f"{PRIMITIVE}.attributes.POSITION: accessors[3] is VEC2, VEC3 is needed"),
     (accessor(3, bufferView=99), "accessors[3]: bufferViews[99] does not exist, there are 8"),
     (accessor(0, count=2), f"{PRIMITIVE}.attributes.JOINTS_0: has 2 elements, POSITION has 3"),
     (accessor(0, componentType=5120), f"{PRIMITIVE}.attributes.JOINTS_0: accessors[0] does not hold unsigned integers"),
-    (accessor(5, count=1), "animations[0].samplers[0].output: has 1 elements, 2 keys need 2"),
     (accessor(4, count=0), "animations[0].samplers[0].input: has no keys"),
+    (accessor(5, count=1), "animations[0].samplers[0].output: has 1 elements, 2 keys need 2"),
     (
         set_at(9, "animations", 0, "channels", 0, "sampler"),
         "animations[0].channels[0].sampler: animations[0].samplers[9] does not exist, there are 2",
@@ -139,30 +133,26 @@ def test_times_do_not_fall(tmp_path):
     )
 
 
-@pytest.mark.parametrize(
-    ("sparse", "message"),
-    [
+def test_sparse_elements_are_checked(tmp_path):
+    for sparse, message in (
         ({"count": 9}, "accessors[0].sparse: replaces 9 elements of 3"),
         ({"count": 1, "at": 3}, "accessors[0].sparse.indices: name element 3 of 3"),
         ({"count": 3}, "accessors[0].sparse.indices: 3 elements need 6 bytes, bufferViews[1] has 2"),
-    ],
-)
-def test_sparse_elements_are_checked(sparse, message, tmp_path):
-    sample = Sample()
-    sample.mesh()
-    where = sample.chunk.view(np.array([sparse.get("at", 0)], np.uint16).tobytes())
-    sample.chunk.accessors[0]["sparse"] = {
-        "count": sparse["count"], "indices": {"bufferView": where, "componentType": 5123}, "values": {"bufferView": 0},
-    }  # fmt: skip
-    assert refused(sample.write(tmp_path)) == message
+    ):
+        sample = Sample()
+        sample.mesh()
+        where = sample.chunk.view(np.array([sparse.get("at", 0)], np.uint16).tobytes())
+        indices = {"bufferView": where, "componentType": 5123}
+        element = {"count": sparse["count"], "indices": indices, "values": {"bufferView": 0}}
+        sample.chunk.accessors[0]["sparse"] = element
+        assert refused(sample.write(tmp_path)) == message
 
 
 HEADER = struct.pack("<4s2I", b"glTF", 2, 20)
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
+def test_the_frame_of_a_file_is_checked(tmp_path):
+    for data, message in (
         (b"glTF", "header: has 4 bytes, 12 are needed"),
         (struct.pack("<4s2I", b"glTF", 1, 12), "header: version is 1, version 2 is read"),
         (struct.pack("<4s2I", b"glTF", 2, 500), "header: the file should have 500 bytes, it has 12"),
@@ -174,12 +164,10 @@ HEADER = struct.pack("<4s2I", b"glTF", 2, 20)
         (b'{"asset": {"version": "2.0"}, "nodes": ' + b"[" * 100_000, "nodes[0]: is a list, not an object"),
         (b'{"asset": {"version": "2.0"}, "x": ' + b"[" * 100_000, "JSON: is nested too deeply"),
         (b'{"asset": {}}', "asset: version is missing"),
-    ],
-)  # fmt: skip
-def test_the_frame_of_a_file_is_checked(data, message, tmp_path):
-    path = tmp_path / "frame.glb"
-    path.write_bytes(data)
-    assert refused(path).startswith(message)
+    ):  # fmt: skip
+        path = tmp_path / "frame.glb"
+        path.write_bytes(data)
+        assert refused(path).startswith(message)
 
 
 @pytest.mark.parametrize("package", ["meshopt", "DracoPy"])
@@ -225,24 +213,19 @@ def test_a_link_does_not_lead_out_of_the_folder(tmp_path):
     assert refused(sample.write(folder)) == f"buffers[0].uri: 'inside' {OUTSIDE}"
 
 
-def test_options_of_one_format_are_none_of_another(tmp_path):
-    path = tmp_path / "a.obj"
-    path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
-    with pytest.raises(TypeError, match="GltfOptions are no options of Wavefront OBJ"):
-        load_model(path, options=GltfOptions(scene=1))
-
-
-def test_what_ezmesh_cannot_hold_is_not_written_as_such(tmp_path):
-    raw = read_raw(morphing().write(tmp_path))
-    with pytest.raises(ModelError, match="models of the format gltf are not written as EZMesh"):
-        write_ezm(raw, tmp_path / "out.ezm")
-    assert not (tmp_path / "out.ezm").exists()
-
-
-def test_text_is_told_by_its_content(tmp_path):
+def test_text_is_known_by_its_content(tmp_path):
     sample = skinned()
     document = json.dumps(sample.document | {"buffers": [], "bufferViews": [], "accessors": []})
     for name in ("a.txt", "b.gltf"):
         (tmp_path / name).write_text(document)
         assert "accessors[" in refused(tmp_path / name)
+    path = tmp_path / "a.obj"
+    path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    with pytest.raises(TypeError, match="GltfOptions are no options of Wavefront OBJ"):
+        load_model(path, options=GltfOptions(scene=1))
     assert [known.key for known in MODEL_FORMATS].index("gltf") < [known.key for known in MODEL_FORMATS].index("obj")
+
+
+def test_gltf_is_not_written_as_ezmesh(tmp_path):
+    with pytest.raises(ModelError, match="models of the format gltf are not written as EZMesh"):
+        write_ezm(read_raw(skinned().write(tmp_path)), tmp_path / "out.ezm")

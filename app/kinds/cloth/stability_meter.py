@@ -1,0 +1,186 @@
+"""Stability of a cloth: the substep relative to the longest stable one, and remedies."""
+
+from PySide6.QtCore import QMargins, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPen, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
+
+from sinew.sim.kinds.cloth.settings import SUBSTEPS_MAX
+from sinew.sim.kinds.cloth.stability import MARGIN, ClothStability
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.widgets.overlay import DIM, GROUND, TEXT, ViewportOverlay
+from sinew.widgets.parts import FillBar, packed
+from sinew.widgets.theme import SPACE_WIDE
+
+_SPAN = 1.25
+"""Ratio at the right end of the bar."""
+_TICK = 3
+_STABLE, _NEAR, _UNSTABLE = QColor("#2f9e77"), QColor("#e0a030"), QColor("#d9503f")
+
+
+class StabilityMeterWidget(QWidget):
+    """A bar, and a button with remedies if the cloth is not stable with a margin.
+
+    Args:
+        on_picture: Whether it is over the viewport, where the theme does not apply.
+
+    Signals:
+        stable_requested: Number of substeps that make the cloth stable.
+        soft_requested: Factor of all stiffnesses that makes it stable with the current substeps.
+    """
+
+    stable_requested = Signal(int)
+    soft_requested = Signal(float)
+
+    def __init__(self, parent: QWidget | None = None, *, on_picture: bool = False) -> None:
+        super().__init__(parent)
+        self._stability: ClothStability | None = None
+        self.bar = _MeterBar(self, on_picture)
+        self.button = QPushButton("Make stable", self)
+        self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        menu = QMenu(self.button)
+        self.substeps_action, self.softer_action = menu.addAction(""), menu.addAction("")
+        self.substeps_action.triggered.connect(lambda: self.stable_requested.emit(self._known.substeps))
+        self.softer_action.triggered.connect(lambda: self.soft_requested.emit(self._known.softening))
+        self.button.setMenu(menu)
+        packed(QHBoxLayout(self), (self.bar, 1), self.button, spacing=SPACE_WIDE)
+        self.show_stability(None)
+
+    @property
+    def stability(self) -> ClothStability | None:
+        return self._stability
+
+    def show_stability(self, stability: ClothStability | None) -> None:
+        """Shows a stability, or None while it is unknown."""
+        self._stability = stability
+        self.bar.show_stability(stability)
+        self.button.setVisible(stability is not None and stability.ratio >= MARGIN)
+        if stability is not None:
+            self._show_remedies(stability)
+        self.setToolTip(meter_tip(stability))
+        self.setAccessibleName(f"Stability: {meter_text(stability)}, {meter_word(stability)}")
+
+    @property
+    def _known(self) -> ClothStability:
+        assert self._stability is not None
+        return self._stability
+
+    def _show_remedies(self, stability: ClothStability) -> None:
+        """Shows the cost of each remedy; one that does not help is disabled and says why."""
+        now = round(STEP_TIME / (stability.ratio * stability.h_max))
+        helps, softens = ratio_with(stability, stability.substeps) < 1.0, 0.0 < stability.softening < 1.0
+        more = f"Substeps {now:,} → {stability.substeps:,}: {stability.substeps / now:,.3g} × the time of a step"
+        never = f"{SUBSTEPS_MAX:,} substeps are not enough; make the fabric softer or heavier."
+        softer = f"Soften the fabric to {100.0 * stability.softening:.2g} % of its stiffness"
+        stiff = "Softening does not help: air drag alone needs more substeps."
+        for action, is_on, text, why in (
+            (self.substeps_action, helps, more, never), (self.softer_action, softens, softer, stiff)
+        ):  # fmt: skip
+            action.setEnabled(is_on)
+            action.setText(text if is_on else why)
+        self.button.setToolTip(f"{self.substeps_action.text()}\n{self.softer_action.text()}")
+
+
+class StabilityOverlay(ViewportOverlay):
+    """The meter over the viewport.
+
+    Signals:
+        resized: The size has changed.
+    """
+
+    resized = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent, takes_mouse=True)
+        self.meter = StabilityMeterWidget(self, on_picture=True)
+        self.meter.bar.setFixedWidth(self.fontMetrics().averageCharWidth() * 34)
+        packed(QHBoxLayout(self), self.meter)
+
+    def show_stability(self, stability: ClothStability | None) -> None:
+        self.meter.show_stability(stability)
+        self.setVisible(stability is not None)
+        self.adjustSize()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.resized.emit()
+
+
+class _MeterBar(FillBar):
+    """Bar with a tick at the stability limit, number and rating."""
+
+    def __init__(self, parent: QWidget, on_picture: bool) -> None:
+        super().__init__(parent)
+        self._stability: ClothStability | None = None
+        self._on_picture = on_picture
+
+    def show_stability(self, stability: ClothStability | None) -> None:
+        self._stability = stability
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return self.size_for("dt / dt max 00.00 near the limit").grownBy(QMargins(0, 0, SPACE_WIDE, 0))
+
+    def minimumSizeHint(self) -> QSize:
+        return self.size_for("dt / dt max 00.00")
+
+    def texts(self) -> tuple[str, str]:
+        number, word = meter_text(self._stability), meter_word(self._stability)
+        needed = self.fontMetrics().horizontalAdvance(number) + self.fontMetrics().horizontalAdvance(word)
+        return number, word if needed + 3 * SPACE_WIDE < self.width() else ""
+
+    def fill(self) -> tuple[float, QColor] | None:
+        if self._stability is None:
+            return None
+        return min(self._stability.ratio / _SPAN, 1.0), meter_colour(self._stability)
+
+    def tints(self) -> tuple[QColor, QColor, QColor]:
+        if self._on_picture:
+            return GROUND, QColor(0, 0, 0, 90), TEXT if self._stability is not None else DIM
+        return super().tints()
+
+    def paint_marks(self, painter: QPainter, box: QRectF) -> None:
+        assert self._stability is not None
+        end = box.left() + box.width() * min(self._stability.ratio / _SPAN, 1.0)
+        painter.fillRect(QRectF(end - 2.0, box.top() + 1.0, 2.0, box.height() - 2.0), meter_colour(self._stability))
+        # Ticks at the edges mark the limit: a whole line would cross the text.
+        bound = round(box.left() + box.width() / _SPAN)
+        painter.setPen(QPen(self.tints()[2], 1.0))
+        painter.drawLine(bound, round(box.top()), bound, round(box.top()) + _TICK)
+        painter.drawLine(bound, round(box.bottom()), bound, round(box.bottom()) - _TICK)
+
+
+def ratio_with(stability: ClothStability, substeps: int) -> float:
+    return STEP_TIME / substeps / stability.h_max
+
+
+def meter_text(stability: ClothStability | None) -> str:
+    if stability is None:
+        return "dt / dt max –"
+    return "dt / dt max > 99" if stability.ratio > 99.0 else f"dt / dt max {stability.ratio:.2f}"
+
+
+def meter_word(stability: ClothStability | None) -> str:
+    if stability is None:
+        return ""
+    if stability.ratio >= 1.0:
+        return "unstable"
+    return "near the limit" if stability.ratio >= MARGIN else "stable"
+
+
+def meter_colour(stability: ClothStability) -> QColor:
+    if stability.ratio >= 1.0:
+        return _UNSTABLE
+    return _NEAR if stability.ratio >= MARGIN else _STABLE
+
+
+def meter_tip(stability: ClothStability | None) -> str:
+    lines = [
+        "Duration of a substep relative to the longest stable one, which depends on springs, masses and damping.",
+        f"Below {MARGIN:g} the cloth is stable with a margin, because strong stretch lowers the limit.",
+        "Above 1 it is unstable.",
+    ]
+    if stability is not None:
+        substep = stability.ratio * stability.h_max
+        lines.append(f"Substep {substep * 1e3:.3g} ms, longest stable {stability.h_max * 1e3:.3g} ms.")
+        lines.append(f"Fewest stable substeps: {stability.substeps:,}.")
+    return "\n".join(lines)

@@ -1,0 +1,118 @@
+"""The hair brush: its controls in the inspector and its circle in the viewport."""
+
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from sinew.widgets.number_field import NumberField
+from sinew.widgets.overlay import ViewportOverlay
+from sinew.widgets.parts import packed, tool_button
+from sinew.widgets.theme import SPACE
+
+RADIUS_LEAST, RADIUS_MOST = 3.0, 400.0
+
+
+class BrushBar(QWidget):
+    """Buttons of the brush modes; radius and strength are shown while one is active.
+
+    Signals:
+        chosen: Name of a mode, or "".
+        radius_changed, strength_changed: Radius [px], strength from 0 to 1.
+        mirrored: Whether both sides are brushed.
+        reset_requested: Remove all manual edits.
+    """
+
+    chosen = Signal(str)
+    radius_changed = Signal(object)
+    strength_changed = Signal(object)
+    mirrored = Signal(bool)
+    reset_requested = Signal()
+
+    def __init__(self, names: dict[str, tuple[str, str, str]], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.buttons = {
+            name: tool_button(icon, text, tip, self, checkable=True) for name, (icon, text, tip) in names.items()
+        }
+        for name, button in self.buttons.items():
+            button.clicked.connect(lambda on, name=name: self.chosen.emit(name if on else ""))
+        self.mirror = tool_button("mdi6.reflect-horizontal", "Mirror", "Brush both sides of the model.", checkable=True)
+        self.mirror.toggled.connect(self.mirrored)
+        self.reset = tool_button("reset", tip="Reset the groom: remove all combing and cutting.")
+        self.reset.clicked.connect(self.reset_requested)
+        row = packed(QHBoxLayout(), *self.buttons.values(), self.mirror, spacing=SPACE)
+        row.addStretch(1)
+        row.addWidget(self.reset)
+        self.numbers = QWidget(self)
+        self.radius = NumberField(lo=RADIUS_LEAST, hi=RADIUS_MOST, step=1.0, decimals=0, unit="px", default=40.0)
+        self.strength = NumberField(lo=0.0, hi=1.0, step=0.05, decimals=2, default=1.0)
+        self.radius.setAccessibleName("Radius of the brush")
+        self.strength.setAccessibleName("Strength of the brush")
+        self.radius.edited.connect(self.radius_changed)
+        self.strength.edited.connect(self.strength_changed)
+        line = QHBoxLayout(self.numbers)
+        packed(line, QLabel("Radius"), (self.radius, 1), QLabel("Strength"), (self.strength, 1), spacing=SPACE)
+        packed(QVBoxLayout(self), row, self.numbers, spacing=SPACE)
+        self.numbers.hide()
+
+    def show_brush(self, name: str, radius: float, strength: float, *, mirror: bool, edited: bool) -> None:
+        """Shows the active mode, or "" for none, and whether there are edits to reset."""
+        for other, button in self.buttons.items():
+            button.setChecked(other == name)
+        self.numbers.setVisible(bool(name))
+        self.radius.set_value(radius)
+        self.strength.set_value(strength)
+        self.mirror.setChecked(mirror)
+        self.reset.setEnabled(edited)
+
+
+_SHADE = QColor(0, 0, 0, 130)
+_LINE = QColor(236, 236, 236, 230)
+_HELD = QColor(255, 214, 92)
+
+
+class BrushRing(ViewportOverlay):
+    """Circle of the brush over the viewport; ignores the mouse.
+
+    Signals:
+        given_up: Escape was pressed.
+        turned: Notches of the wheel with Ctrl held.
+    """
+
+    given_up = Signal()
+    turned = Signal(float)
+
+    def __init__(self, viewport: QWidget) -> None:
+        super().__init__(viewport)
+        self._viewport = viewport
+        self._place: QPointF | None = None
+        self._radius, self._is_held = 40.0, False
+        viewport.installEventFilter(self)
+        self.hide()
+
+    def draw(self, place: QPointF | None, radius: float, *, held: bool = False) -> None:
+        """Shows the circle at a position; None hides the circle, but keys and wheel stay active."""
+        self._place, self._radius, self._is_held = place, radius, held
+        self.setGeometry(self._viewport.rect())
+        self.show()
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        if self._place is None:
+            return
+        with QPainter(self) as painter:
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            for pen in (QPen(_SHADE, 3.5), QPen(_HELD if self._is_held else _LINE, 1.5)):
+                painter.setPen(pen)
+                painter.drawEllipse(self._place, self._radius, self._radius)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if self.isHidden():
+            return False
+        if isinstance(event, QWheelEvent) and event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            self.turned.emit(event.angleDelta().y() / 120.0)
+            return True
+        is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
+        if is_escape and event.type() == QEvent.Type.KeyPress and not self._is_held:
+            self.given_up.emit()
+            return True
+        return super().eventFilter(watched, event)

@@ -1,0 +1,30 @@
+"""Points near rays, and an order of points in space that keeps neighbours together."""
+
+import numpy as np
+import numpy.typing as npt
+
+from sinew.sim.maths.arrays import Float64, Int64
+
+_BITS = 10
+
+
+def nearest_to_ray(points: npt.ArrayLike, origin: npt.ArrayLike, direction: npt.ArrayLike) -> int:
+    """Index of the point (N, 3) nearest to the line through `origin` along `direction`, shape (3,) each."""
+    along = np.asarray(direction) / np.linalg.norm(direction)
+    offsets = np.asarray(points, np.float64) - np.asarray(origin)
+    return int(np.argmin(np.linalg.norm(offsets - np.outer(offsets @ along, along), axis=1)))
+
+
+def places_on_curve(points: Float64) -> Int64:
+    """Places (P,) of at least one point (P, 3) on a curve that fills their box.
+
+    Source: Morton 1966, "A computer oriented geodetic data base".
+    """
+    low = points.min(axis=0)
+    span = max(float((points.max(axis=0) - low).max()), 1e-12)
+    cells = ((points - low) / span * ((1 << _BITS) - 1)).astype(np.int64)
+    out = np.zeros(len(points), np.int64)
+    for bit in range(_BITS):
+        for axis in range(3):
+            out |= ((cells[:, axis] >> bit) & 1) << (3 * bit + axis)
+    return out

@@ -1,0 +1,161 @@
+"""Shader warm-up: the first frames of a model or an emitter draw with nothing that the driver has not met."""
+
+import gc
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from sinew.sim.characters.prepared import prepare_model
+from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.program import Program
+from sinew.sim.gl.vertex_array import VertexArray
+from sinew.sim.kinds.emitter.settings import Blending, ParticleLook
+from sinew.sim.render.projection import Projection
+from sinew.sim.render.render_view import Overlay
+from sinew.sim.scene.view import DisplayMode
+from tests.gl.render.particle_stage import emitter_node, place_particles
+from tests.gl.render.worlds import FRONT, Stage, light_node, model_node, model_of, quad, twisted_bar
+
+LIGHT_POSITION = (3.0, 6.0, 4.0)
+Drawn = set[tuple[str, str, str, int]]
+
+
+def alive(context: Context) -> list[str]:
+    gc.collect()
+    context.collect()
+    return sorted(context.live)
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> Iterator[Drawn]:
+    """Vertex array, program, primitive and samples of every draw call."""
+    calls: Drawn = set()
+    draw = VertexArray.draw
+
+    def record(self: VertexArray, program: Program, mode: str = "triangles", **rest: int) -> None:
+        calls.add((self.label, program.label, mode, int(GL.glGetIntegerv(GL.GL_SAMPLES))))
+        draw(self, program, mode, **rest)
+
+    monkeypatch.setattr(VertexArray, "draw", record)
+    return calls
+
+
+@pytest.mark.parametrize(
+    "view", [{"bones": True}, {"grid": False, "axes": False}, {"display": DisplayMode.WEIGHTS}], ids=str
+)
+def test_the_first_frames_of_a_model_use_nothing_new(stage: Stage, drawn: Drawn, view: dict[str, object]) -> None:
+    stage.look(model_node(), light_node(LIGHT_POSITION), **({"samples": 4, "grid": True} | view))
+    for _ in stage.engine.model_upload("model", prepare_model(twisted_bar()), {}, warmed_up=True):
+        pass
+    warmed_up = set(drawn)
+    drawn.clear()
+    for draft in (True, False):
+        stage.picture(overlay=Overlay(marks=True), draft=draft)
+    assert {samples for *_, samples in drawn} >= {0, 4}
+    assert drawn <= warmed_up
+
+
+def test_the_warmup_of_a_model_shows_and_leaves_nothing(stage: Stage, context: Context) -> None:
+    stage.show({"model": model_of(quad())}, light_node(LIGHT_POSITION), samples=4)
+    before = stage.picture()
+    stage.picture(draft=True)
+    count = 0
+    for _ in stage.engine.model_upload("model", prepare_model(twisted_bar()), {}, warmed_up=True):
+        assert np.array_equal(stage.picture(), before)
+        count += 1
+    assert count > 15
+    stage.engine.advance(0.5)
+    after, left = stage.picture(), alive(context)
+    stage.engine.set_model("model", twisted_bar(), {})
+    stage.engine.advance(0.5)
+    assert np.array_equal(stage.picture(), after)
+    assert alive(context) == left
+
+
+LIGHT = light_node((3.0, 6.0, 4.0))
+PLACES = np.random.default_rng(5).uniform((-1.0, 0.5, -1.0), (1.0, 2.5, 1.0), (20, 3))
+ParticleCalls = set[tuple[str, str, int, int]]
+
+
+@pytest.fixture
+def particle_calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[ParticleCalls]:
+    """Program, primitive, samples and first format of the target of every draw call for particles."""
+    calls: ParticleCalls = set()
+    draw = VertexArray.draw
+
+    def record(self: VertexArray, program: Program, mode: str = "triangles", **rest: int) -> None:
+        if program.label.startswith("emitter/") or "compose.frag" in program.label:
+            bits = int(GL.glGetFramebufferAttachmentParameteriv(
+                GL.GL_DRAW_FRAMEBUFFER, GL.GL_COLOR_ATTACHMENT0, GL.GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE
+            )) if "cast" not in program.label else 0  # fmt: skip
+            calls.add((program.label, mode, int(GL.glGetIntegerv(GL.GL_SAMPLES)), bits))
+        draw(self, program, mode, **rest)
+
+    monkeypatch.setattr(VertexArray, "draw", record)
+    return calls
+
+
+def is_new(stage: Stage) -> bool:
+    return stage.engine.pictures.is_new(stage.engine.render_view(FRONT))
+
+
+def warm_up(stage: Stage) -> int:
+    """Warms up completely; returns the number of parts."""
+    turns = 0
+    while is_new(stage):
+        assert stage.engine.pictures.warm_up(stage.engine.render_view(FRONT))
+        turns += 1
+    assert not stage.engine.pictures.warm_up(stage.engine.render_view(FRONT))
+    return turns
+
+
+@pytest.mark.parametrize(
+    ("look", "blending", "softness"),
+    [
+        (ParticleLook.ROUND, Blending.ALPHA, 0.2),
+        (ParticleLook.STREAK, Blending.ADDITIVE, 0.0),
+        (ParticleLook.ROUND, Blending.OPAQUE, 0.0),
+    ],
+)
+def test_the_first_frames_of_an_emitter_use_nothing_new(
+    stage: Stage,
+    particle_calls: ParticleCalls,
+    monkeypatch: pytest.MonkeyPatch,
+    look: ParticleLook,
+    blending: Blending,
+    softness: float,
+) -> None:
+    stage.look(LIGHT, emitter_node(look=look, blending=blending, softness=softness), samples=4)
+    assert warm_up(stage) >= 3
+    warmed_up = set(particle_calls)
+    particle_calls.clear()
+    place_particles(stage, PLACES)
+    for sprites in (True, False):
+        monkeypatch.setattr(Projection, "takes_sprites", lambda *_, sprites=sprites: sprites)
+        for draft in (True, False):
+            stage.picture(draft=draft)
+    assert len(particle_calls) >= 3
+    assert particle_calls <= warmed_up
+
+
+def test_only_new_programs_are_warmed_up_and_nothing_is_shown_or_left(stage: Stage, context: Context) -> None:
+    stage.look(LIGHT, samples=4)
+    assert not is_new(stage)
+    stage.look(LIGHT, emitter_node(blending=Blending.ADDITIVE), samples=4)
+    place_particles(stage, PLACES)
+    before = stage.picture()
+    stage.picture(draft=True)
+    live = alive(context)
+    assert warm_up(stage) > 0
+    assert [name for name in alive(context) if "Program" not in name] == [
+        name for name in live if "Program" not in name
+    ]
+    np.testing.assert_array_equal(stage.picture(), before)
+    stage.look(LIGHT, emitter_node(blending=Blending.ADDITIVE, size=0.7), samples=4)
+    assert not is_new(stage)
+    stage.look(LIGHT, emitter_node(blending=Blending.ALPHA), samples=4)
+    assert warm_up(stage) > 0
+    stage.look(LIGHT, light_node((1.0, 6.0, 4.0), node_id="other"), emitter_node(blending=Blending.ALPHA), samples=4)
+    assert is_new(stage)

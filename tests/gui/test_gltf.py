@@ -1,0 +1,106 @@
+"""glTF characters in the editor: dropped, scrubbed, compared, shaped, exported, and opened again."""
+
+import numpy as np
+from PySide6.QtCore import QPointF
+
+from sinew import resources
+from sinew.sim.assets.model import EmbeddedImage
+from tests.gltf_samples import morphing, skinned
+from tests.gui.editor_harness import Mouse, Session, picture, place_of, trigger
+from tests.gui.test_editor_files import drop
+
+
+def dropped(editor, qtbot, path):
+    """Drops a file into the empty editor; returns the node of the model."""
+    editor.files.new()
+    drop(editor, path)
+    qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("model")), timeout=60000)
+    qtbot.waitUntil(lambda: not editor.store.loading and not editor.uploads.uploading, timeout=60000)
+    picture(editor)
+    return editor.document.scene.of_kind("model")[0].id
+
+
+def scrub(editor, part):
+    """Drags on the ruler to a part of its length."""
+    ruler = editor.timeline.ruler
+    height, width = ruler.height() / 2.0, ruler.width()
+    Mouse(ruler).drag(QPointF(0.2 * width, height), QPointF(part * width, height))
+
+
+def difference(one, other):
+    """Part of the pixels that differ visibly."""
+    return (np.abs(one.astype(int) - other).max(axis=-1) > 8).mean()
+
+
+def click_bone(editor, node, name):
+    character = editor.client.engine.views.characters.get(node)
+    place = place_of(editor, character.joint_positions()[character.model.skeleton.index(name)])
+    Mouse(editor.viewport).hover(place)
+    Mouse(editor.viewport).click(place)
+
+
+def test_a_character_is_scrubbed_compared_and_inspected(fresh, qtbot, assets):
+    editor = fresh
+    node = dropped(editor, qtbot, assets / "gltf/CesiumMan/glTF-Binary/CesiumMan.glb")
+    start = picture(editor)
+    scrub(editor, 0.5)
+    assert editor.playback.playhead.time > 0.1
+    scrubbed = picture(editor)
+    assert difference(start, scrubbed) > 0.005
+    trigger(editor, "compare.difference")
+    assert difference(scrubbed, picture(editor)) > 0.005
+    trigger(editor, "compare.off", "overlay.bones", "display.weights")
+    unweighted = picture(editor)
+    click_bone(editor, node, "torso_joint_3")
+    assert editor.document.selection.bone == "torso_joint_3"
+    assert difference(unweighted, picture(editor)) > 0.002
+
+
+def test_a_shaped_head_is_exported_and_looks_the_same_when_opened(fresh, qtbot, tmp_path):
+    editor = fresh
+    node = dropped(editor, qtbot, resources.path("models") / "head" / "head.glb")
+    scrub(editor, 0.4)
+    time, clip = editor.playback.playhead.time, picture(editor)
+    field = editor.kind_panels["model"]._list.rows[0].editor.slider
+    middle = field.height() / 2.0
+    Mouse(field).drag(QPointF(8.0, middle), QPointF(0.9 * field.width(), middle))
+    ((name, weight),) = editor.document.scene.node(node).settings.target_weights
+    assert (name, weight > 0.5) == ("Smile", True)
+    assert difference(clip, picture(editor)) > 0.001
+    editor.document.undo_stack.undo()
+    editor.dialogs.path = tmp_path / "head.glb"
+    trigger(editor, "file.export.gltf")
+    qtbot.waitUntil(editor.dialogs.path.exists, timeout=60000)
+    dropped(editor, qtbot, editor.dialogs.path)
+    editor.playback.scrub(time)
+    assert difference(clip, picture(editor)) < 1e-4
+
+
+def test_a_clip_of_curves_plays_on_the_timeline(fresh, qtbot, tmp_path):
+    editor = fresh
+    Session(qtbot).load(editor, skinned().write(tmp_path))
+    scene = editor.timeline.ruler.clip
+    assert (scene.frame_count, scene.duration) == (31, 1.0)
+    assert scene.frame_step == editor.active.frame_step == 1.0 / 30.0
+    assert scene.key_times == (0.0, 0.5, 1.0)
+    start = picture(editor)
+    editor.binding.step(1)
+    assert editor.playback.playhead.time == 1.0 / 30.0
+    editor.binding.step_key(1)
+    assert editor.playback.playhead.time == 0.5
+    assert np.abs(picture(editor).astype(int) - start).max() > 30
+    editor.binding.step_key(1)
+    assert editor.playback.playhead.time == 1.0
+
+
+def test_targets_and_embedded_images_are_drawn(fresh, qtbot, tmp_path):
+    editor = fresh
+    Session(qtbot).load(editor, morphing().write(tmp_path))
+    (material,) = editor.store.status("model-1").model.materials
+    assert isinstance(material.embedded, EmbeddedImage)
+    start = picture(editor)
+    editor.binding.jump("last")
+    assert np.abs(picture(editor).astype(int) - start).max() > 30
+    # Reddish and greenish pixels are those of the image; nothing else in the scene is so colourful.
+    channels = start[..., :3].astype(int)
+    assert (channels[..., 0] - channels[..., 2] > 100).any()
