@@ -12,8 +12,7 @@ from PIL import Image
 from sinew import resources
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import Material
-from sinew.sim.export.error import ExportError
-from sinew.sim.export.formats import SCENE_FORMATS, Characters, SceneFormat, UsdOptions
+from sinew.sim.export.formats import SCENE_FORMATS, Characters, ExportError, SceneFormat, UsdOptions
 from sinew.sim.export.scene.glb import GlbFrames
 from sinew.sim.export.scene.recording import JointMotion, SceneRecording, Track, linear_positions
 from sinew.sim.export.scene.writing import write_scene
