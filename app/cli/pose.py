@@ -14,6 +14,7 @@ from sinew.sim.animation.evaluate import evaluate_pose
 from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.formats import MODEL_FORMATS, GltfOptions
 from sinew.sim.assets.model import CharacterModel, Clip, Interpolation
+from sinew.sim.characters.retarget import RetargetError, retargeted_clip
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.export.formats import SURFACE_WRITERS
 from sinew.sim.export.surface import surface_of
@@ -29,6 +30,12 @@ TIME_TOLERANCE = 1e-6
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", type=Path, metavar="MODEL", help=f"model file ({any_of(MODEL_FORMATS)})")
     parser.add_argument("--clip", metavar="NAME|INDEX", help="animation; the first one by default")
+    parser.add_argument(
+        "--motion",
+        type=Path,
+        metavar="FILE",
+        help="play the clip of another file on the humanoid model",
+    )
     moment = parser.add_mutually_exclusive_group()
     moment.add_argument(
         "--time", type=finite_number, metavar="SECONDS", help="time in the clip; the bind pose by default"
@@ -60,7 +67,7 @@ def run(options: argparse.Namespace) -> None:
     if is_project(options.model):
         raise CommandError(options.model, "", "is a project; pose needs a model; export and simulate take projects")
     model = loaded(options.model, None if options.scene is None else GltfOptions(scene=options.scene))
-    clip = chosen_clip(model, options.clip)
+    clip = chosen_clip(model, options.clip) if options.motion is None else motion_of(options, model)
     time = chosen_time(model, clip, options.time, options.frame)
     pose = evaluate_pose(model, clip if time is not None else None, time or 0.0, interpolation=Interpolation.LINEAR)
     method = SkinningMethod(options.method)
@@ -73,6 +80,22 @@ def run(options: argparse.Namespace) -> None:
     SURFACE_WRITERS.of(options.output).save(surface, options.output)
     moment = "bind pose" if clip is None or time is None else f"clip {clip.name!r} at {time:.3f} s"
     print_line(f"{options.output}: {counted(len(positions), 'vertex', 'vertices')}, {moment}")
+
+
+def motion_of(options: argparse.Namespace, model: CharacterModel) -> Clip:
+    """The clip of the file of `--motion`, retargeted to a model.
+
+    Raises:
+        CommandError: If the file has no clip, or one of the two is no human body.
+    """
+    source = loaded(options.motion)
+    clip = chosen_clip(source, options.clip)
+    if clip is None:
+        raise CommandError(options.motion, "", "has no clips")
+    try:
+        return retargeted_clip(clip, source, model)
+    except RetargetError as error:
+        raise CommandError(options.model, f"--motion {options.motion.name}", str(error)) from error
 
 
 def skin_by_reference(model: CharacterModel, pose: Pose, method: SkinningMethod) -> tuple[Float32, Float32]:

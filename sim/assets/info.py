@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from sinew.sim.assets.formats import model_format_name
+from sinew.sim.assets.humanoid import find_bones, is_humanoid
 from sinew.sim.assets.influences import weighted_vertex_counts
 from sinew.sim.assets.model import CharacterModel, Skeleton, Skin
 from sinew.sim.assets.raw import RawModel
@@ -53,6 +54,7 @@ def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
             for material in model.materials
         ],
         "bones": _bones(model.skeleton, model.skin),
+        "humanoid": _humanoid(model.skeleton),
         "clips": [
             {
                 "name": clip.name,
@@ -64,6 +66,12 @@ def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
         ],
         "warnings": list(model.warnings),
     }
+
+
+def _humanoid(skeleton: Skeleton | None) -> dict[str, str]:
+    """Joint of each bone of a human body; empty for other bodies."""
+    bones = find_bones(skeleton) if skeleton is not None else {}
+    return {bone: skeleton.names[joint] for bone, joint in bones.items()} if skeleton and is_humanoid(bones) else {}
 
 
 def influence_counts(skin: Skin) -> list[int]:
@@ -91,6 +99,8 @@ def info_text(info: dict[str, Any]) -> str:
     if info["bones"]:
         rows = [(name, f"{count:,}") for name, count in _bone_rows(info["bones"])]
         blocks.append(table(f"Bones ({len(rows)})", ("name", ">vertices"), rows))
+    if info["humanoid"]:
+        blocks.append(table(f"Humanoid ({len(info['humanoid'])})", ("bone", "joint"), list(info["humanoid"].items())))
     if info["warnings"]:
         blocks.append(
             "\n".join([f"Warnings ({len(info['warnings'])})", *(f"  {printable(text)}" for text in info["warnings"])])

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.assets.model import Skeleton
+from sinew.sim.assets.clip import UniformClip
+from sinew.sim.assets.humanoid import REQUIRED, find_bones
+from sinew.sim.assets.model import CharacterModel, Clip, Interpolation, Skeleton
 from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
@@ -340,3 +342,66 @@ def _two_bone(hip: Float64, knee: Float64, ankle: Float64, aim: Float64) -> tupl
         _arcs((knee - hip) / first[:, None], thigh),
         _arcs((ankle - knee) / second[:, None], shin / np.linalg.norm(shin, axis=-1, keepdims=True)),
     )
+
+
+# --- clips ------------------------------------------------------------------------------------------------
+
+FRAMES_MAX = 100_000
+
+
+class RetargetError(ValueError):
+    """A model that is not a human body with a motion; one line."""
+
+
+def body_of(model: CharacterModel) -> Body:
+    """The skeleton of a model with its bones.
+
+    Raises:
+        RetargetError: Naming the bones that are missing.
+    """
+    if model.skeleton is None:
+        raise RetargetError(f"{model.path.name} has no bones")
+    bones = find_bones(model.skeleton)
+    missing = [bone for bone in REQUIRED if bone not in bones]
+    if missing:
+        raise RetargetError(f"{model.path.name} is no human body: {', '.join(missing)} not found")
+    return Body(model.skeleton, bones, 2 if model.default_up_axis == "Z" else 1)
+
+
+def retargeted_clip(clip: Clip, source: CharacterModel, target: CharacterModel) -> UniformClip:
+    """A clip of one model for another one, with the keys of the clip at equal intervals.
+
+    A target with all joint names of the source gets the rotations as they are: a file with a motion alone often
+    has no rest pose.
+
+    Raises:
+        RetargetError: If one of them is no human body, or the clip is too long.
+    """
+    own, other = body_of(target), body_of(source)
+    times = np.asarray(clip.key_times, np.float64)
+    step = float(np.median(np.diff(times))) if len(times) > 1 else 1.0 / 30.0
+    count = round(clip.duration / step) + 1 if step > 0.0 else 1
+    if count > FRAMES_MAX:
+        raise RetargetError(f"clip {clip.name!r} of {source.path.name} has more than {FRAMES_MAX:,} frames")
+    poses = clip.sample_many([min(frame * step, clip.duration) for frame in range(count)], Interpolation.LINEAR)
+    motion = Motion(poses.positions, poses.orientations, step)
+    names = {name: joint for joint, name in enumerate(own.skeleton.names)}
+    if all(other.skeleton.names[joint] in names for joint in other.bones.values()):
+        result = _copied(motion, other, own, names)
+    else:
+        result = retarget(motion, other, own)
+    scales = np.repeat(own.skeleton.bind_scales[None], count, axis=0)
+    return UniformClip(clip.name, step, result.positions, result.orientations, scales)
+
+
+def _copied(motion: Motion, source: Body, target: Body, names: Mapping[str, int]) -> Motion:
+    """The rotations of equal joints, and the path of the hips in proportion to the legs."""
+    count = len(motion.positions)
+    positions = np.repeat(target.skeleton.bind_positions[None], count, axis=0)
+    orientations = np.repeat(target.skeleton.bind_orientations[None], count, axis=0)
+    for joint, name in enumerate(source.skeleton.names):
+        if name in names:
+            orientations[:, names[name]] = motion.orientations[:, joint]
+    hips = source.bones["hips"]
+    positions[:, names[source.skeleton.names[hips]]] = motion.positions[:, hips] * (target.leg / source.leg)
+    return Motion(positions, orientations, motion.step)
