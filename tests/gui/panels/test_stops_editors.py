@@ -252,7 +252,7 @@ def test_labels_are_marked_and_tips_show_values(inspector, target, gradient, opa
     for wanted in (COLOUR, OPACITY):
         item = row(inspector, wanted)
         stops = item.editor.stops
-        send_wheel(item.editor.view.viewport(), item.editor.view.place_of(0), 1)
+        send_wheel(item.editor.view, item.editor.view.place_of(0), 1)
         assert item.editor.stops == stops, "the wheel is for the panel"
         assert item.editor.view.index_at(QPoint(item.editor.view.width() // 4, 3).toPointF()) is None
         target.set_value(wanted, item.record.default)
