@@ -129,7 +129,7 @@ def test_allowed_files_and_recent_folders_are_read(fresh, reaching, tmp_path, qt
     assert not fresh.window.question.isVisible()
     qtbot.waitUntil(lambda: states(fresh)["m"] is ModelState.READY, timeout=60000)
     assert states(fresh)["n"] is ModelState.MISSING
-    listed = fresh.panels.messages.model
+    listed = fresh.panels.messages
     qtbot.waitUntil(lambda: any("none.png" in one.file for one in listed.messages), timeout=60000)
     fresh.files.new()
     fresh.recent.add(tmp_path / "elsewhere" / "tiny" / "tiny.ezm")

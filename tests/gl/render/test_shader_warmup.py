@@ -98,16 +98,16 @@ def particle_calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[ParticleCalls]:
 
 
 def is_new(stage: Stage) -> bool:
-    return stage.engine.pictures.is_new(stage.engine.render_view(FRONT))
+    return stage.engine.pictures.shader_warmup.is_needed(stage.engine.render_view(FRONT))
 
 
 def warm_up(stage: Stage) -> int:
     """Warms up completely; returns the number of parts."""
     turns = 0
     while is_new(stage):
-        assert stage.engine.pictures.warm_up(stage.engine.render_view(FRONT))
+        assert stage.engine.pictures.shader_warmup.play(stage.engine.render_view(FRONT))
         turns += 1
-    assert not stage.engine.pictures.warm_up(stage.engine.render_view(FRONT))
+    assert not stage.engine.pictures.shader_warmup.play(stage.engine.render_view(FRONT))
     return turns
 
 
