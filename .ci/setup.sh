@@ -92,12 +92,12 @@ install_packages() {
     "$venv/bin/python" -m pip install --disable-pip-version-check -c requirements.lock -e '.[dev]'
 }
 
-# What only some exports need, ready made or not at all; without it everything else works.
+# What only some formats need, ready made or not at all; without it everything else works.
 install_optional_packages() {
     local extra install="$venv/bin/python -m pip install --disable-pip-version-check --only-binary :all: -c requirements.lock"
     # shellcheck disable=SC2086  # one word per option
-    $install -e '.[export]' && return
-    for extra in usd abc exr video; do
+    $install -e '.[export,fbx]' && return
+    for extra in fbx usd abc exr video; do
         $install -e ".[$extra]" || say "going on without what '$extra' needs"
     done
 }

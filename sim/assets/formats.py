@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,6 +145,10 @@ class ModelFormat(Format):
             ElementFault: If it cannot be used.
             LoadCancelled: If the load was cancelled.
         """
+        if self.module and importlib.util.find_spec(self.module) is None:
+            from sinew.sim.assets.faults import ElementFault
+
+            raise ElementFault("", f"needs the package {self.package}: pip install sinew[{self.extra}]")
         raw: RawModel = resolved(self.reader)(data, path, watch, *self.chosen(options))
         return raw
 

@@ -209,8 +209,12 @@ class Character(Owner):
         return front_in(self.model, self.pose, self.world_from_model)
 
     def bounds(self) -> Bounds:
-        """Box around the deformed vertices in the world [m], without reading them back."""
+        """Box in the world [m] around the deformed vertices, without reading them back, or around the joints."""
         if self._box is None or self._box[0] is not self.pose or self._box[1] is not self.world_from_model:
+            if self.model.skeleton is not None and not self.model.mesh.vertex_count:
+                points = self.joint_positions()
+                self._box = (self.pose, self.world_from_model, Bounds(points.min(axis=0), points.max(axis=0)))
+                return self._box[2]
             if self._boxes is None or (self.pose is self._bind_pose and self._is_bound_at_rest):
                 box = self.model.mesh.bounds
                 lo, hi = self._prepared.reach if self._boxes is None else (box.lo, box.hi)

@@ -82,6 +82,7 @@ def _content(data: bytes) -> bytes:
     scene = hold(
         ufbx.load_memory(
             data,
+            file_format=ufbx.FileFormat.FBX,
             target_axes=ufbx.axes_right_handed_y_up,
             target_unit_meters=1.0,
             space_conversion=ufbx.SpaceConversion.MODIFY_GEOMETRY,

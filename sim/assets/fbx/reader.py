@@ -120,6 +120,8 @@ class _Reader:
         model, document = self._model, self._document
         if len(document["meshes"]) > MAX_PARTS or len(document["stacks"]) > MAX_PARTS:
             raise ElementFault("", f"has more than {MAX_PARTS} meshes or animations")
+        if len(document["nodes"]) < 2:
+            raise ElementFault("", "is empty or damaged: it has no nodes")
         joint_of = self._read_nodes()
         materials = _MaterialReader(document["materials"], self._arrays, self._path.parent, self._path.stem)
         model.materials = materials.read()

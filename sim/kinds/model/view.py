@@ -72,13 +72,21 @@ class ModelView(CharacterView):
         self._materials.dress(settings.materials, world.services.get(SharedTextures).of(world.assets.textures))
 
     def parts(self, display: DisplayOptions) -> tuple[Item, ...]:
-        """The surface; and bones, all or the selected one, which the weight display highlights by itself."""
+        """The surface; and bones: all, the selected one without the weight display, or those of a bare skeleton."""
         surface, settings = self._surface(display), display.settings
+        if self._is_bare:
+            return (self._skeleton(display),)
         is_marked = self._joint(display.overlay.selected) is not None and settings.display is not DisplayMode.WEIGHTS
         return (surface, self._skeleton(display)) if settings.bones or is_marked else (surface,)
 
     def bounds(self) -> Bounds | None:
-        return self.character.bounds() if self.character.model.mesh.vertex_count else None
+        return self.character.bounds() if self.character.model.mesh.vertex_count or self._is_bare else None
+
+    @property
+    def _is_bare(self) -> bool:
+        """Whether there are joints and no triangles."""
+        model = self.character.model
+        return model.skeleton is not None and not model.mesh.triangle_count
 
     def counts(self) -> Counts:
         model = self.character.model
@@ -167,7 +175,7 @@ class ModelView(CharacterView):
         places, overlay = self.character.joint_positions(), display.overlay
         selected, hovered = self._joint(overlay.selected), self._joint(overlay.hovered)
         segments = self.segments
-        if segments is not None and selected is not None and not display.settings.bones:
+        if segments is not None and selected is not None and not display.settings.bones and not self._is_bare:
             segments = segments.of(selected)
         return SkeletonItem(
             node=self._node,

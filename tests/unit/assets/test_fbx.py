@@ -1,0 +1,77 @@
+"""FBX against boxes of vertices that other programs wrote, and files that must be refused."""
+
+import importlib.util
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import Interpolation
+from sinew.sim.assets.raw import LoadCancelled, ModelError
+from sinew.sim.characters.reference import skin
+from sinew.sim.characters.settings import SkinningMethod
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("ufbx") is None, reason="needs ufbx")
+
+LBS, DQS = SkinningMethod.LBS, SkinningMethod.DQS_SCALE
+BOXES = [
+    ("maya_game_sausage_7500_binary_wiggle", "wiggle", 9 / 24, LBS,
+     (-0.72883, -0.17979, -0.5), (1.69296, 2.17589, 0.5), 1e-5),
+    ("maya_game_sausage_7500_binary_combined", "spin", 15 / 24, LBS,
+     (-0.70689, 0.01821, -0.70689), (0.70689, 3.35006, 0.70689), 1e-5),
+    ("maya_dual_quaternion_scale_7500_ascii", "", 0.0, DQS, (-0.594, -2.0, -1.02383), (1.69044, 2.0, 1.11888), 1e-5),
+    ("max7_skin_5000_binary", "Take 001", 15 / 30, LBS,
+     (-19.06824, 1.21528, -29.02194), (9.61087, 70.92134, 9.61086), 1e-4),
+    ("maya_split_pivot_6100_ascii", "Take 001", 5 / 24, LBS, (1.75, 0.0, -0.5), (3.5, 4.5, 0.5), 1e-5),
+]  # fmt: skip
+"""File, clip, time in the clip [s], method, smallest and largest corner [cm], tolerance as part of the extent."""
+
+
+@pytest.fixture(scope="module")
+def folder(assets: Path) -> Path:
+    if not (assets / "fbx").is_dir():
+        pytest.skip("no FBX files")
+    return assets / "fbx" / "ufbx"
+
+
+@pytest.mark.parametrize(("name", "clip", "time", "method", "low", "high", "tolerance"), BOXES)
+def test_vertices_are_where_other_programs_wrote_them(name, clip, time, method, low, high, tolerance, folder):
+    model = load_model(folder / f"{name}.fbx")
+    found = next((one for one in model.clips if one.name == clip), None)
+    pose = evaluate_pose(model, found, time, interpolation=Interpolation.LINEAR)
+    vertices = skin(model.mesh, model.skin, pose.palette, method, pose.centres, pose.local.weights).positions * 100.0
+    extent = np.max(np.subtract(high, low))
+    np.testing.assert_allclose(vertices.min(axis=0), low, atol=tolerance * extent + 5e-6)
+    np.testing.assert_allclose(vertices.max(axis=0), high, atol=tolerance * extent + 5e-6)
+
+
+def test_a_file_that_is_damaged_is_refused_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.fbx"
+    for data in (b"Kaydara FBX Binary  \0\x1a\0" + bytes(100), b"no FBX", b""):
+        path.write_bytes(data)
+        with pytest.raises(ModelError) as error:
+            load_model(path)
+        assert str(error.value).startswith(str(path))
+        assert "\n" not in str(error.value)
+
+
+def test_bits_that_flip_end_in_a_model_or_in_one_line(folder: Path, tmp_path: Path) -> None:
+    data = (folder / "maya_game_sausage_7500_binary_wiggle.fbx").read_bytes()
+    random, path, refusals = np.random.default_rng(3), tmp_path / "a.fbx", []
+    for _ in range(12):
+        damaged = bytearray(data)
+        for place in random.integers(0, len(damaged), 20):
+            damaged[place] ^= 1 << random.integers(0, 8)
+        path.write_bytes(damaged)
+        try:
+            load_model(path)
+        except ModelError as error:
+            refusals.append(str(error))
+    assert not any("\n" in text for text in refusals)
+
+
+def test_cancelling_ends_the_process(folder: Path) -> None:
+    with pytest.raises(LoadCancelled):
+        load_model(folder / "maya_game_sausage_7500_binary_wiggle.fbx", cancelled=lambda: True)

@@ -1,0 +1,130 @@
+"""Bones of human bodies, and motions transferred between them."""
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sinew import resources
+from sinew.sim.assets.humanoid import find_bones, is_humanoid
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.retarget import (
+    Body,
+    Motion,
+    RetargetError,
+    _ball,
+    _world,
+    body_of,
+    contacts,
+    retarget,
+    retargeted_clip,
+)
+from sinew.sim.maths import quaternion
+
+LIMBS = [(f"{side}{a}", f"{side}{b}") for side in ("left", "right") for a, b in (
+    ("UpperArm", "LowerArm"), ("LowerArm", "Hand"), ("UpperLeg", "LowerLeg"), ("LowerLeg", "Foot"))]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def humanoid() -> CharacterModel:
+    return load_model(resources.path("models") / "humanoid" / "humanoid.ezm")
+
+
+@pytest.fixture(scope="module")
+def walk(assets: Path) -> CharacterModel:
+    path = assets / "bvh" / "cmu_12_01_walk.bvh"
+    if not path.is_file():
+        pytest.skip("no motion")
+    return load_model(path)
+
+
+def motion_of(model: CharacterModel) -> Motion:
+    (clip, *_) = model.clips
+    poses = clip.sample_many([float(time) for time in clip.key_times], "linear")  # type: ignore[arg-type]
+    return Motion(poses.positions, poses.orientations, float(clip.key_times[1]))
+
+
+def test_bones_are_found_by_name_and_hierarchy(humanoid: CharacterModel, assets: Path) -> None:
+    assert humanoid.skeleton is not None
+    assert len(find_bones(humanoid.skeleton)) == 52
+    for name, count in (
+        ("ezm/dude/dude.ezm", 54), ("bvh/cmu_12_01_walk.bvh", 26),
+        ("gltf/CesiumMan/glTF-Binary/CesiumMan.glb", 19), ("gltf/RiggedFigure/glTF-Binary/RiggedFigure.glb", 19),
+    ):  # fmt: skip
+        if (assets / name).is_file():
+            skeleton = load_model(assets / name).skeleton
+            assert skeleton is not None
+            bones = find_bones(skeleton)
+            assert (name, len(bones), is_humanoid(bones)) == (name, count, True)
+            joints = {bone: skeleton.names[joint] for bone, joint in bones.items()}
+            if "dude" in name:
+                assert joints["hips"] == "Pelvis"
+            if "cmu" in name:
+                assert [joints[bone] for bone in ("spine", "chest", "upperChest")] == ["LowerBack", "Spine", "Spine1"]
+
+
+def test_limbs_point_as_in_the_source_and_standing_feet_stand(humanoid: CharacterModel, walk: CharacterModel) -> None:
+    source, target, motion = body_of(walk), body_of(humanoid), motion_of(walk)
+    turned = target.frame() @ source.frame().T
+    _, points = _world(source.skeleton, motion)
+    _, plain = _world(target.skeleton, retarget(motion, source, target, pin=False))
+    for upper, lower in LIMBS:
+        theirs = points[:, source.bones[lower]] - points[:, source.bones[upper]]
+        ours = plain[:, target.bones[lower]] - plain[:, target.bones[upper]]
+        theirs, ours = (v / np.linalg.norm(v, axis=-1, keepdims=True) for v in (theirs @ turned.T, ours))
+        np.testing.assert_allclose(ours, theirs, atol=1e-9)
+    _, pinned = _world(target.skeleton, retarget(motion, source, target))
+    stands = 0
+    for side in ("left", "right"):
+        ball = pinned[:, _ball(target, side)]
+        for first, last in contacts(points[:, _ball(source, side)], motion.step, source.leg, source.up):
+            stands += 1
+            apart = ball[first : last + 1, [0, 2]] - ball[first, [0, 2]]
+            assert np.linalg.norm(apart, axis=-1).max() < 1e-4
+    assert stands >= 8
+
+
+def test_there_and_back_is_the_same_motion(humanoid: CharacterModel, walk: CharacterModel) -> None:
+    source, target, motion = body_of(walk), body_of(humanoid), motion_of(walk)
+    back = retarget(retarget(motion, source, target, pin=False), target, source, pin=False)
+    before, after = (_world(source.skeleton, one)[0] for one in (motion, back))
+    joints = [source.bones[bone] for bone in source.bones if bone in target.bones]
+    np.testing.assert_allclose(after[:, joints], before[:, joints], atol=1e-9)
+
+
+def test_size_and_axes_of_the_joints_do_not_matter(humanoid: CharacterModel, walk: CharacterModel) -> None:
+    source, target, motion = body_of(walk), body_of(humanoid), motion_of(walk)
+    expected = _world(target.skeleton, retarget(motion, source, target))[1]
+    skeleton = target.skeleton
+    large = dataclasses.replace(
+        skeleton, bind_positions=37.0 * skeleton.bind_positions,
+        model_from_bind=np.concatenate([skeleton.model_from_bind[:, :, :3], np.concatenate(
+            [37.0 * skeleton.model_from_bind[:, :3, 3:], skeleton.model_from_bind[:, 3:, 3:]], axis=1)], axis=2),
+    )  # fmt: skip
+    found = _world(large, retarget(motion, source, Body(large, target.bones)))[1]
+    np.testing.assert_allclose(found / 37.0, expected, atol=1e-9)
+    # Joints with other axes at rest: the same points.
+    random = np.random.default_rng(5)
+    twist = quaternion.normalised(random.normal(size=(skeleton.joint_count, 4)))
+    above = np.array([twist[parent] if parent >= 0 else quaternion.IDENTITY for parent in skeleton.parents])
+    matrices = quaternion.to_matrix(twist)
+    turned = dataclasses.replace(
+        skeleton,
+        bind_orientations=quaternion.multiply(
+            quaternion.multiply(quaternion.conjugate(above), skeleton.bind_orientations), twist
+        ),
+        bind_positions=quaternion.rotate(quaternion.conjugate(above), skeleton.bind_positions),
+        model_from_bind=np.concatenate([np.concatenate(
+            [skeleton.model_from_bind[:, :3, :3] @ matrices, skeleton.model_from_bind[:, :3, 3:]], axis=2),
+            skeleton.model_from_bind[:, 3:]], axis=1),
+    )  # fmt: skip
+    found = _world(turned, retarget(motion, source, Body(turned, target.bones)))[1]
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_a_body_that_is_not_human_is_refused(walk: CharacterModel) -> None:
+    arm = load_model(resources.path("models") / "arm" / "arm.ezm")
+    with pytest.raises(RetargetError, match="no human body: hips"):
+        retargeted_clip(walk.clips[0], walk, arm)
