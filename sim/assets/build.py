@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import accumulate
+from pathlib import Path
 
 import numpy as np
 
@@ -9,6 +10,7 @@ from sinew.sim.assets.build_mesh import bounds_of, build_mesh, weight_starts_of
 from sinew.sim.assets.build_skeleton import Joints, build_joints, unique_names
 from sinew.sim.assets.clip import CurveClip, FrameClip, UniformClip, frame_step
 from sinew.sim.assets.faults import ElementFault, quoted
+from sinew.sim.assets.formats import MODEL_FORMATS
 from sinew.sim.assets.materials import build_materials
 from sinew.sim.assets.model import Bounds, CharacterModel, Clip, Mesh, Palette, Skeleton, Skin, Targets
 from sinew.sim.assets.raw import ModelError, RawClip, RawModel, RawSkin, RawTrack, RawVertices
@@ -339,7 +341,8 @@ def default_up_axis(bounds: Bounds) -> str:
 
 def default_texture_origin(asset_name: str) -> str:
     """Row of the image at v = 0: "bottom" for files converted from FBX, else "top"."""
-    return "bottom" if asset_name.strip().lower().endswith(".fbx") else "top"
+    is_fbx = any(known.key == "fbx" and known.has_suffix(Path(asset_name.strip())) for known in MODEL_FORMATS)
+    return "bottom" if is_fbx else "top"
 
 
 def _built(raw: RawModel) -> CharacterModel:

@@ -147,18 +147,9 @@ def _joints(head: str) -> list[_Joint]:
                 check_magnitude(place, "OFFSET", numbers)
             elif key == "CHANNELS" and opened:
                 joint = joints[opened[-1]]
-                words = rest_of_line.replace("{", " { ").replace("}", " } ").split()
-                count = (
-                    int(words[0]) if words and words[0].isascii() and words[0].isdigit() and len(words[0]) < 4 else -1
-                )
-                if not 0 <= count <= CHANNELS_MAX or len(words) <= count:
-                    raise ElementFault(place, f"CHANNELS needs a number from 0 to {CHANNELS_MAX} and as many names")
-                joint.channels = [_channel(place, name) for name in words[1 : count + 1]]
-                if len(set(joint.channels)) != count:
-                    raise ElementFault(place, "a channel is there twice")
+                joint.channels, rest = _channels(place, rest_of_line)
                 joint.first = columns
-                columns += count
-                rest = " ".join(words[count + 1 :])
+                columns += len(joint.channels)
             else:
                 raise ElementFault(place, f"unknown keyword {quoted(word)}")
     if opened or is_pending:
@@ -175,6 +166,19 @@ def _numbers(place: str, word: str, text: str, count: int) -> tuple[Float64, str
     if len(values) != count:
         raise ElementFault(place, f"{word} is not made of {count} numbers")
     return values, " ".join(words[count:])
+
+
+def _channels(place: str, text: str) -> tuple[list[tuple[str, int]], str]:
+    """The channels after their number, and what follows them."""
+    words = text.replace("{", " { ").replace("}", " } ").split()
+    is_number = bool(words) and words[0].isascii() and words[0].isdigit() and len(words[0]) < 4
+    count = int(words[0]) if is_number else -1
+    if not 0 <= count <= CHANNELS_MAX or len(words) <= count:
+        raise ElementFault(place, f"CHANNELS needs a number from 0 to {CHANNELS_MAX} and as many names")
+    channels = [_channel(place, name) for name in words[1 : count + 1]]
+    if len(set(channels)) != count:
+        raise ElementFault(place, "a channel is there twice")
+    return channels, " ".join(words[count + 1 :])
 
 
 def _channel(place: str, name: str) -> tuple[str, int]:

@@ -92,7 +92,7 @@ class Body:
 
 
 @dataclass(frozen=True, slots=True)
-class Motion:
+class LocalMotion:
     """Local poses of all joints of a skeleton at equal intervals: (F, B, 3) and quaternions (F, B, 4)."""
 
     positions: Float64
@@ -100,7 +100,7 @@ class Motion:
     step: float
 
 
-def retarget(motion: Motion, source: Body, target: Body, *, pin: bool = True) -> Motion:
+def retarget(motion: LocalMotion, source: Body, target: Body, *, pin: bool = True) -> LocalMotion:
     """The motion of `source` on `target`; joints that only one of them has keep their reference pose.
 
     Args:
@@ -145,7 +145,7 @@ def _ball(body: Body, side: str) -> int:
 # --- poses ------------------------------------------------------------------------------------------------
 
 
-def _world(skeleton: Skeleton, motion: Motion) -> tuple[Float64, Float64]:
+def _world(skeleton: Skeleton, motion: LocalMotion) -> tuple[Float64, Float64]:
     """World rotations (F, B, 3, 3) and positions (F, B, 3)."""
     rotations = _rotations(skeleton, quaternion.to_matrix(motion.orientations))
     return rotations, _points(skeleton, rotations, motion.positions)
@@ -188,7 +188,7 @@ def _descendants(skeleton: Skeleton, joint: int) -> list[int]:
     return sorted(found)
 
 
-def _posed(body: Body, reference: Float64, wanted: Mapping[int, Float64], hips: Float64, step: float) -> Motion:
+def _posed(body: Body, reference: Float64, wanted: Mapping[int, Float64], hips: Float64, step: float) -> LocalMotion:
     """The local poses with these world rotations, and the hips at these world positions."""
     skeleton = body.skeleton
     count = len(hips)
@@ -201,9 +201,9 @@ def _posed(body: Body, reference: Float64, wanted: Mapping[int, Float64], hips: 
             world[:, joint] = wanted[joint]
             locals_[:, joint] = np.swapaxes(above, 1, 2) @ wanted[joint]
         else:
-            kept = reference[joint] if parent < 0 else reference[parent].T @ reference[joint]
-            locals_[:, joint] = kept
-            world[:, joint] = above @ kept
+            rest = reference[joint] if parent < 0 else reference[parent].T @ reference[joint]
+            locals_[:, joint] = rest
+            world[:, joint] = above @ rest
     positions = np.repeat(skeleton.bind_positions[None], count, axis=0)
     own = body.bones["hips"]
     parent = skeleton.parents[own]
@@ -214,7 +214,7 @@ def _posed(body: Body, reference: Float64, wanted: Mapping[int, Float64], hips: 
         scale = _scale_of(skeleton, parent)
         relative = (np.swapaxes(world[:, parent], 1, 2) @ (hips - points[:, parent])[..., None])[..., 0]
         positions[:, own] = relative / scale
-    return Motion(positions, quaternion.from_matrix(locals_), step)
+    return LocalMotion(positions, quaternion.from_matrix(locals_), step)
 
 
 def _scale_of(skeleton: Skeleton, joint: int) -> Float64:
@@ -275,7 +275,7 @@ def _shifts(ball: Float64, stands: Sequence[tuple[int, int]], step: float, up: i
 
 
 def _pinned(
-    result: Motion,
+    result: LocalMotion,
     step: float,
     points: Float64,
     source: Body,
@@ -283,7 +283,7 @@ def _pinned(
     reference: Float64,
     wanted: Mapping[int, Float64],
     hips: Float64,
-) -> Motion:
+) -> LocalMotion:
     bones, up = target.bones, np.eye(3)[target.up]
     rotations, placed = _world(target.skeleton, result)
     ankles: dict[str, Float64] = {}
@@ -384,7 +384,7 @@ def retargeted_clip(clip: Clip, source: CharacterModel, target: CharacterModel) 
     if count > FRAMES_MAX:
         raise RetargetError(f"clip {clip.name!r} of {source.path.name} has more than {FRAMES_MAX:,} frames")
     poses = clip.sample_many([min(frame * step, clip.duration) for frame in range(count)], Interpolation.LINEAR)
-    motion = Motion(poses.positions, poses.orientations, step)
+    motion = LocalMotion(poses.positions, poses.orientations, step)
     names = {name: joint for joint, name in enumerate(own.skeleton.names)}
     if all(other.skeleton.names[joint] in names for joint in other.bones.values()):
         result = _copied(motion, other, own, names)
@@ -394,7 +394,7 @@ def retargeted_clip(clip: Clip, source: CharacterModel, target: CharacterModel) 
     return UniformClip(clip.name, step, result.positions, result.orientations, scales)
 
 
-def _copied(motion: Motion, source: Body, target: Body, names: Mapping[str, int]) -> Motion:
+def _copied(motion: LocalMotion, source: Body, target: Body, names: Mapping[str, int]) -> LocalMotion:
     """The rotations of equal joints, and the path of the hips in proportion to the legs."""
     count = len(motion.positions)
     positions = np.repeat(target.skeleton.bind_positions[None], count, axis=0)
@@ -404,4 +404,4 @@ def _copied(motion: Motion, source: Body, target: Body, names: Mapping[str, int]
             orientations[:, names[name]] = motion.orientations[:, joint]
     hips = source.bones["hips"]
     positions[:, names[source.skeleton.names[hips]]] = motion.positions[:, hips] * (target.leg / source.leg)
-    return Motion(positions, orientations, motion.step)
+    return LocalMotion(positions, orientations, motion.step)

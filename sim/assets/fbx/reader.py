@@ -252,9 +252,13 @@ class _Reader:
         slots = np.full((count, INFLUENCES), len(joints), np.uint16)
         weights = np.zeros((count, INFLUENCES), np.float64)
         if joints:
-            vertices, owners, values = (self._arrays[f"{name}.skin.{key}"] for key in ("vertices", "owners", "weights"))
+            vertices, owners, values = self._arrays[f"{name}.skin.influences"].T
             usable = (vertices >= 0) & (vertices < count) & (values > 0.0)
-            vertices, owners, values = vertices[usable].astype(np.int64), owners[usable], values[usable]
+            vertices, owners, values = (
+                vertices[usable].astype(np.int64),
+                owners[usable].astype(np.int64),
+                values[usable],
+            )
             order = np.lexsort((-values, vertices))
             vertices, owners, values = vertices[order], owners[order], values[order]
             starts = np.searchsorted(vertices, vertices)

@@ -12,7 +12,7 @@ from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.retarget import (
     Body,
-    Motion,
+    LocalMotion,
     RetargetError,
     _ball,
     _world,
@@ -40,10 +40,10 @@ def walk(assets: Path) -> CharacterModel:
     return load_model(path)
 
 
-def motion_of(model: CharacterModel) -> Motion:
+def motion_of(model: CharacterModel) -> LocalMotion:
     (clip, *_) = model.clips
     poses = clip.sample_many([float(time) for time in clip.key_times], "linear")  # type: ignore[arg-type]
-    return Motion(poses.positions, poses.orientations, float(clip.key_times[1]))
+    return LocalMotion(poses.positions, poses.orientations, float(clip.key_times[1]))
 
 
 def test_bones_are_found_by_name_and_hierarchy(humanoid: CharacterModel, assets: Path) -> None:
