@@ -194,7 +194,7 @@ def test_timing_without_a_usable_duration(tmp_path: Path, duration: float) -> No
     assert note is not None
     source = skeleton_text(TWO, tracks=track("a", STILL * 2, 2), animation='name="x" duration="abc" dtime="nan"')
     model = load_text(tmp_path, source)
-    assert model.clips[0].frame_step == pytest.approx(DEFAULT_STEP)
+    assert model.clips[0].key_times[1] == pytest.approx(DEFAULT_STEP)
     assert len(model.warnings) == 1
 
 
