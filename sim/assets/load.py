@@ -17,7 +17,6 @@ from sinew.sim.assets.raw import LoadWatch, ModelError, RawModel
 _OTHER_FORMATS = (
     (b"GIF8", "a GIF image"),
     (b"PK\x03\x04", "a ZIP archive"),
-    (b"Kaydara FBX", "an FBX scene"),
     (b"\xff\xfe", "UTF-16 text"),
     (b"\xfe\xff", "UTF-16 text"),
 )

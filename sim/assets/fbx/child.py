@@ -42,8 +42,7 @@ def main() -> None:
     except MemoryError:
         content, status = b"needs more than 1 GiB of memory", REFUSED
     except Exception as error:  # of the library, with a class for each reason
-        name = type(error).__name__.removesuffix("Error")
-        content, status = f"{name}: {error}".encode(), REFUSED
+        content, status = (str(error) or type(error).__name__).encode(), REFUSED
     with os.fdopen(out, "wb") as stream:
         stream.write(content)
     os._exit(status)

@@ -47,7 +47,6 @@ def test_content_that_is_no_model(tmp_path: Path) -> None:
         (b"\0" * 100, "the file has no content"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "this is a PNG image, not a model"),
         (b"PK\x03\x04", "this is a ZIP archive, not a model"),
-        (b"Kaydara FBX Binary", "this is an FBX scene, not a model"),
         ('<?xml version="1.0"?><Mesh/>'.encode("utf-16"), "this is UTF-16 text, not a model"),
         (b"hello", "this is neither EZMesh text (which starts with '<') nor binary EZMesh"),
         (b"\0\0\0\x66\0\0\0\x06EZMESH", "this is neither EZMesh text (which starts with '<') nor binary EZMesh"),
