@@ -367,4 +367,5 @@ def _built(raw: RawModel) -> CharacterModel:
         default_texture_origin=raw.texture_origin or default_texture_origin(raw.asset_name),
         warnings=tuple(notes),
         files=tuple(raw.files),
+        rig=raw.rig,
     )

@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 
 from sinew.sim.assets.model import CharacterModel
+from sinew.sim.assets.rig import Rig
 
 Update = Callable[[bytes | memoryview], object]
 _Plain = str | bytes | int | float | enum.Enum | np.generic | None
@@ -35,6 +36,8 @@ def content_sum(content: Any) -> str:
         names = tuple(material.name for material in content.materials)
         axes = content.default_up_axis, content.default_texture_origin
         acting: Any = content.mesh, content.skeleton, content.skin, content.clips, names, axes
+        if content.rig != Rig():
+            acting = *acting, content.rig
     else:
         acting = content
     _add(acting, sums.update, {})

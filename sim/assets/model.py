@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.assets.rig import Rig
 from sinew.sim.maths.arrays import Float32, Float64, Int32, Intp, UInt16, UInt32
 from sinew.sim.maths.hierarchy import Hierarchy
 
@@ -325,6 +326,7 @@ class CharacterModel:
     default_texture_origin: str
     warnings: tuple[str, ...]
     files: tuple[Path, ...] = ()  # Files beside it with parts of the model, but for images
+    rig: Rig = field(default_factory=Rig)
 
     def sections_of(self, material: str) -> tuple[str, ...]:
         found = (part for part in self.mesh.sections if part.material >= 0 and part.name and part.triangle_count)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.assets.model import Material
+from sinew.sim.assets.rig import Rig
 from sinew.sim.maths.arrays import Float32, Float64, UInt32
 from sinew.sim.notes import Notes
 from sinew.sim.printable import printable
@@ -164,6 +165,7 @@ class RawModel:
     up_axis: str | None = None  # "Y" or "Z"; None to guess from the shape
     texture_origin: str | None = None  # "top" or "bottom"; None to guess from the writer
     files: list[Path] = field(default_factory=list)  # Files beside it with parts of the model, except images
+    rig: Rig = field(default_factory=Rig)
     warnings: Notes = field(default_factory=Notes)  # Oddities of the file, one sentence each
 
 

@@ -1,0 +1,91 @@
+"""What a file states about its skeleton beyond the hierarchy: human bones, spring bones, constraints, expressions.
+
+Joints are indices in the skeleton.  Offsets are in the frame of their joint, in units of the file.
+"""
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+Vec3 = tuple[float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class SpringJoint:
+    """One joint of a spring; values have the units of VRM, at 60 steps a second.
+
+    Source: VRMC_springBone 1.0.
+    """
+
+    joint: int
+    tail: int  # Joint that it points to; -1 if it points to `tail_offset`
+    tail_offset: Vec3 = (0.0, 0.0, 0.0)
+    stiffness: float = 1.0  # Pull towards the animated direction
+    gravity: Vec3 = (0.0, 0.0, 0.0)  # Direction times power, in the world
+    drag: float = 0.5  # Part of the velocity that a step removes
+    radius: float = 0.0
+
+
+class SpringColliderShape(enum.Enum):
+    SPHERE = "sphere"
+    CAPSULE = "capsule"
+    PLANE = "plane"
+
+
+@dataclass(frozen=True, slots=True)
+class SpringCollider:
+    joint: int
+    shape: SpringColliderShape
+    offset: Vec3 = (0.0, 0.0, 0.0)
+    tail: Vec3 = (0.0, 0.0, 0.0)  # The other end of a capsule, or the normal of a plane
+    radius: float = 0.0
+    is_inside: bool = False  # Whether joints are kept inside of it
+
+
+@dataclass(frozen=True, slots=True)
+class Spring:
+    """Joints that swing together."""
+
+    name: str
+    joints: tuple[SpringJoint, ...]  # Parents before children
+    colliders: tuple[int, ...] = ()  # Indices in `Rig.colliders`
+    center: int = -1  # Joint whose motion the spring does not feel, or -1
+
+
+class ConstraintType(enum.Enum):
+    ROTATION = "rotation"
+    ROLL = "roll"
+    AIM = "aim"
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """Makes a joint follow the rotation or the direction of another one.
+
+    Source: VRMC_node_constraint 1.0.
+    """
+
+    joint: int
+    source: int
+    type: ConstraintType
+    axis: Vec3 = (1.0, 0.0, 0.0)  # Roll axis or aim axis in the frame of the joint
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A named combination of morph targets."""
+
+    name: str
+    weights: tuple[tuple[str, float], ...]  # Morph targets and their weights at full expression
+    is_binary: bool = False  # Whether it is only off or on
+    overrides: tuple[tuple[str, str], ...] = ()  # "blink", "look" or "mouth", and "block" or "blend"
+
+
+@dataclass(frozen=True, slots=True)
+class Rig:
+    humanoid: Mapping[str, int] = field(default_factory=dict)  # Joints by the bone names of VRM 1.0
+    springs: tuple[Spring, ...] = ()
+    colliders: tuple[SpringCollider, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    expressions: tuple[Expression, ...] = ()
