@@ -37,6 +37,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     is_character: ClassVar[bool] = False
     is_group: ClassVar[bool] = False
 
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Ids of nodes whose world transforms change the pose of the node."""
+        return ()
+
     def part(self, name: str) -> msgspec.Struct | None:
         """A nested value whose parameters have their own addresses; None if there is no such part.
 
@@ -103,6 +108,7 @@ class Role(enum.Enum):
     GRADIENT = "gradient"
     CURVE = "curve"
     OWN_BONE = "own bone"
+    NODE = "node"
     LIST = "list"
     HIDDEN = "hidden"
 
@@ -115,6 +121,7 @@ class Declaration:
         source: Name of the parameter of the same settings with the file whose sections can be chosen.
         suffixes: Returns the file extensions that a path may have, such as ".png".
         undone: Whether a change is an undo step; False for values that only change the view.
+        empty: Text of the window for an empty name; "" for the usual one.
     """
 
     doc: str
@@ -131,6 +138,7 @@ class Declaration:
     source: str = ""
     suffixes: Suffixes = tuple
     undone: bool = True
+    empty: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +199,7 @@ def param(
     suffixes: Suffixes = tuple,
     bounded: bool = True,
     undone: bool = True,
+    empty: str = "",
 ) -> msgspec.Meta:
     """Annotation of one settings field: `Annotated[float, param("Doc.", unit="m", lo=0.0)] = 1.0`.
 
@@ -203,12 +212,13 @@ def param(
         step: Arrow-key and wheel step.
         group: Heading of the inspector section.
         label: Row label, if the field name reads badly.
-        source, suffixes, undone: See `Declaration`.
+        source, suffixes, undone, empty: See `Declaration`.
         bounded: False for vectors, whose components have their own bounds.
     """
     declared = Declaration(
         doc=doc, unit=unit, lo=lo, hi=hi, soft=soft, step=step, scale=scale,
         effect=effect, group=group, label=label, role=role, source=source, suffixes=suffixes, undone=undone,
+        empty=empty,
     )  # fmt: skip
     return msgspec.Meta(
         ge=lo if bounded else None, le=hi if bounded else None, description=doc, extra={_EXTRA_KEY: declared}
@@ -282,15 +292,18 @@ def bounded(settings: S) -> S:
     )
 
 
-def with_paths(settings: S, change: Callable[[str], str]) -> S:
-    """Copy of settings with every file path replaced by `change(path)`, also in lists; empty paths stay."""
+def with_paths(settings: S, change: Callable[[str], str], role: Role = Role.PATH) -> S:
+    """Copy of settings with every file path, or name of another role, replaced by `change`, also in lists.
+
+    Empty names stay.
+    """
     changed: dict[str, Any] = {}
     for record in params_of(type(settings)):
         value = getattr(settings, record.name)
-        if record.declared.role is Role.PATH and value:
+        if record.declared.role is role and value:
             changed[record.name] = change(value)
         elif isinstance(value, tuple) and value and isinstance(value[0], msgspec.Struct):
-            changed[record.name] = tuple(with_paths(entry, change) for entry in value)
+            changed[record.name] = tuple(with_paths(entry, change, role) for entry in value)
     return msgspec.structs.replace(settings, **changed) if changed else settings
 
 
