@@ -14,6 +14,7 @@ import numpy as np
 
 from sinew.sim.assets.content import content_sum
 from sinew.sim.assets.model import Interpolation
+from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse, World
 from sinew.sim.scene.params import Declaration, Effect, Role, Settings, params_of
@@ -70,7 +71,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
     """What the steps of every simulated node depend on, as text.
 
     The solver, the start, settings that affect steps, transforms, and full contents of files: of the node, of its
-    parents, and of its colliders.
+    parents and the targets of their modifiers, and of its colliders.
     """
     met, found, playback = _met(world), {}, world.scene.playback
     for node in world.scene.nodes:
@@ -78,8 +79,10 @@ def node_keys(world: World) -> dict[NodeId, str]:
         if kind.system:
             simulated = node.id in world.scene.simulated
             start = msgspec.json.encode((kind.version, playback.start_time, playback.run_up, simulated))
-            carriers = (_carrying(world, one) for one in world.scene.carriers(node.id))
-            acting = met if settings is not None and kind.collides(settings) else ()
+            leading = world.scene.leading(node.id)
+            carriers = (_carrying(world, one) for one in leading)
+            stands = any(isinstance(one.settings, ModelSettings) and one.settings.plants_feet for one in leading)
+            acting = met if stands or (settings is not None and kind.collides(settings)) else ()
             parts = (start, _whole(world, node), *carriers, b"met", *acting)
             found[node.id] = _MARK + hashlib.sha256(b"\n".join(parts)).hexdigest()
     return found
@@ -97,7 +100,7 @@ def _met(world: World) -> list[bytes]:
     """The colliders, in the order of the scene."""
     simulated = world.scene.simulated
     colliders = [node for node in world.scene.nodes if KINDS[node.kind].colliders]
-    carriers = {one.id: one for node in colliders if node.attachment.node for one in world.scene.carriers(node.id)}
+    carriers = {one.id: one for node in colliders if node.attachment.node for one in world.scene.leading(node.id)}
     own = [part for node in colliders for part in (b"heard" if node.id in simulated else b"", _whole(world, node))]
     return own + [_carrying(world, one) for one in carriers.values()]
 

@@ -307,15 +307,15 @@ def with_paths(settings: S, change: Callable[[str], str], role: Role = Role.PATH
     return msgspec.structs.replace(settings, **changed) if changed else settings
 
 
-def paths_of(settings: msgspec.Struct) -> list[str]:
-    """File paths in settings, also in lists."""
+def paths_of(settings: msgspec.Struct, role: Role = Role.PATH) -> list[str]:
+    """File paths, or names of another role, in settings, also in lists."""
     found: list[str] = []
 
     def note(path: str) -> str:
         found.append(path)
         return path
 
-    with_paths(settings, note)
+    with_paths(settings, note, role)
     return found
 
 

@@ -172,7 +172,7 @@ class RestPose:
         return [one for one, parent in enumerate(self.skeleton.parents.tolist()) if parent == joint]
 
     def next(self, joint: int) -> int:
-        """The child that goes on in the direction of a joint most; -1 for a leaf."""
+        """The child most in the direction from the parent to the joint; -1 for a leaf."""
         incoming = glm.conjugate(self.turn(joint)) * self.position(joint)
         return max(self.children(joint), key=lambda one: glm.dot(self.position(one), incoming), default=-1)
 
