@@ -14,11 +14,13 @@ from sinew.sim.assets.content import content_sum
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.cache.keys import digest, is_current, node_keys
+from sinew.sim.characters.modifiers.settings import Aim
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.contract import World
 from sinew.sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
+from sinew.sim.kinds.group.kind import GroupSettings
 from sinew.sim.kinds.hair.settings import HairSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.scene import PLAYBACK, Attachment, Node, ParamRef, Scene, with_value
@@ -87,6 +89,25 @@ def test_keys_change_with_what_acts_and_nothing_else(cape: OpenedScene) -> None:
         assert cape_key(cape, change(cape.scene)) == before, name
     for name, change in RELATED.items():
         assert cape_key(cape, change(cape.scene)) != before, name
+
+
+def test_targets_of_modifiers_count_with_what_carries_them_and_others_do_not(cape: OpenedScene) -> None:
+    character = character_of(cape.scene).id
+    parent, target, other = (
+        Node(id=name, settings=GroupSettings(), attachment=Attachment(node=above))
+        for name, above in (("parent", ""), ("target", "parent"), ("other", ""))
+    )
+    scene = structs.replace(cape.scene, nodes=(*cape.scene.nodes, parent, target, other))
+    assert cape_key(cape, scene) == cape_key(cape)
+    modified = with_value(scene, ParamRef(character, "model", "modifiers"), (Aim(bone="neck", target="target"),))
+    before = cape_key(cape, modified)
+    assert before != cape_key(cape)
+    for name, is_related in (("target", True), ("parent", True), ("other", False)):
+        moved = with_value(modified, ParamRef(name, "transform", "position"), (0.1, 0.2, 0.3))
+        assert (cape_key(cape, moved) != before) is is_related, name
+    muted = with_value(modified, ParamRef(character, "modifiers.0", "muted"), True)
+    still = with_value(muted, ParamRef("target", "transform", "position"), (0.1, 0.2, 0.3))
+    assert cape_key(cape, still) == cape_key(cape, muted)
 
 
 def with_model(source: OpenedScene, node: str, **changes: object) -> OpenedScene:
