@@ -460,7 +460,7 @@ def test_a_step_down_lowers_the_pelvis_and_a_step_up_bends_the_leg() -> None:
         inputs = ModifierInputs((), flat(np.eye(4)), boxes)
         before, after = posed(human(), FootPlanting(floor=False), clip="wave", inputs=inputs)
         for name, lift in (("foot_l", 0.0), ("foot_r", height)):
-            np.testing.assert_allclose(place(after, name), place(before, name) + (0.0, lift, 0.0), atol=0.002)
+            np.testing.assert_allclose(place(after, name), place(before, name) + np.array([0.0, lift, 0.0]), atol=0.002)
         drop = float(place(before, "hips")[1] - place(after, "hips")[1])
         assert drop == pytest.approx(max(-height, 0.0), abs=0.02)
 
@@ -633,8 +633,10 @@ def null(name: str, parent: str = "", bone: str = "") -> Node:
 
 
 def test_characters_come_after_those_that_carry_their_targets() -> None:
-    scene = Scene(nodes=(character("a", "on b"), character("b", "on c", "alone"), null("on b", "b", "x"), character("c"),
-                         null("between", "c", "hand"), null("on c", "between"), null("alone")))  # fmt: skip
+    scene = Scene(nodes=(
+        character("a", "on b"), character("b", "on c", "alone"), null("on b", "b", "x"), character("c"),
+        null("between", "c", "hand"), null("on c", "between"), null("alone"),
+    ))  # fmt: skip
     assert [node.id for node in scene.characters_in_order] == ["c", "b", "a"]
     assert scene.targets == {"a": ("on b",), "b": ("on c", "alone")}
     assert {node.id for node in scene.leading("a")} == {"on b", "b", "on c", "between", "c", "alone"}
@@ -644,7 +646,8 @@ def test_targets_in_a_circle_have_no_effect_and_a_reason() -> None:
     scene = Scene(nodes=(
         character("a", "on b", "on a", "missing"), character("b", "on a"), null("on a", "a", "head"), null("on b", "b"),
         character("rider", attachment=Attachment(node="b", bone="head")), character("host", "on rider"),
-        null("on rider", "rider"), character("d", "on e"), character("e", attachment=Attachment(node="d")), null("on e", "e"),
+        null("on rider", "rider"), character("d", "on e"),
+        character("e", attachment=Attachment(node="d")), null("on e", "e"),
     ))  # fmt: skip
     assert scene.targets == {"a": ("on a",), "host": ("on rider",)}
     order = [node.id for node in scene.characters_in_order]
