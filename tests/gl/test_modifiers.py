@@ -132,6 +132,8 @@ def test_cloth_on_a_moved_hand_follows_and_scrubbing_gives_the_same_bits(engine:
     target = null("target", (0.1, 0.1, 0.15), node="b", bone="hand_r")
     scene = Scene(nodes=(human("a", REACH, FootPlanting()), human("b", place=(0.7, 0.0, 0.35)), target, sheet()))
     runner = SimulationRunner(engine, StepStore(10**9))
+    engine.apply(msgspec.structs.replace(scene, nodes=scene.nodes[:3]))
+    engine.advance(0.0)
     engine.apply(scene)
     runner.take(0.0)
     runner.reset()
@@ -152,7 +154,7 @@ def test_cloth_on_a_moved_hand_follows_and_scrubbing_gives_the_same_bits(engine:
     for step in range(1, 41):
         assert runner.advance(step)
         scrub(step)
-        assert np.linalg.norm(positions() - places[step], axis=1).min() < 0.25
+        assert np.linalg.norm(positions() - places[step], axis=1).min() < 0.03
     assert np.ptp([places[step] for step in places], axis=0).max() > 0.05
     for step in (40, 12, 31, 3):
         scrub(step)
