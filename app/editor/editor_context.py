@@ -24,13 +24,11 @@ from sinew.widgets.viewport import Viewport
 
 @dataclass(slots=True)
 class EditorContext:
-    """Parts of one window.
-
-    Attributes:
-        client: Renderer of the viewport and owner of the engine.
-        store, active, files: Loaded models, the model that commands act on, and other files of the scene.
-        marks: The selected particles and the particle under the mouse.
-        hint: Shows what the mouse does in the status bar.
+    """Attributes:
+    active: The model that commands act on.
+    files: Other files of the scene than models.
+    marks: The selected particles and the particle under the mouse.
+    hint: Shows in the status bar what the mouse does.
     """
 
     document: Document
@@ -58,6 +56,5 @@ class EditorContext:
         return "" if self.selected(kind) else f"Select {'an' if label[0] in 'aeiou' else 'a'} {label} first."
 
     def system(self, node_id: NodeId) -> Any:
-        """The simulation of a node, or None."""
         engine = self.client.engine
         return engine.simulation.systems.get(node_id) if engine else None

@@ -1,5 +1,3 @@
-"""Permission to read files that the open project names outside its folders."""
-
 from collections.abc import Iterable
 
 import msgspec
@@ -30,11 +28,10 @@ class FileAccess(QObject):
         self._withheld: frozenset[str] = frozenset()
 
     def allows(self, path: str) -> bool:
-        """Whether a file may be read, and its existence be reported."""
         return path not in self._withheld
 
     def readable(self, scene: Scene) -> Scene:
-        """The scene without paths of blocked files; raises ParamError if a node cannot work without such a file."""
+        """Drops paths of blocked files; raises ParamError if a node cannot work without such a file."""
         for node in scene.nodes:
             for use in KINDS[node.kind].files(node.settings):
                 if use.is_needed and not self.allows(use.path):
@@ -58,5 +55,5 @@ class FileAccess(QObject):
         self.allowed.emit()
 
     def leave_out(self) -> None:
-        """Keeps the files blocked; the question is not repeated while the project is open."""
+        """The question is not repeated while the project is open."""
         self.asked.emit(())

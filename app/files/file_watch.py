@@ -14,7 +14,7 @@ PAUSE = 120
 
 
 class FileWatch(QObject):
-    """Reports files whose content differs from what was read or written here.
+    """Reports files whose content differs from the content that was read or written here.
 
     The system reports events of the files and their folders; a worker thread then compares the contents of files whose
     size or time has changed.
@@ -59,7 +59,7 @@ class FileWatch(QObject):
         run_in_background(lambda: self._digests_of(before), lambda found: self._compare(before, found), self)
 
     def _digests_of(self, paths: Iterable[Path]) -> dict[Path, str]:
-        """Digests of the contents; runs on a worker thread, one at a time."""
+        """Runs on a worker thread, one at a time."""
         found = {}
         for path in paths:
             stamp = _stamp(path)

@@ -22,12 +22,7 @@ _TEXT_MAX = 200
 
 @dataclass(frozen=True, slots=True)
 class ReadProject:
-    """A project that was read.
-
-    Attributes:
-        outside: Files that it names outside its folders.
-        recovery: The recovery that it was read from, or None.
-    """
+    """`outside` are files outside its folders; `recovery` is the recovery that it was read from, or None."""
 
     path: Path
     project: LoadedProject
@@ -70,11 +65,9 @@ class ProjectLoader(QObject):
         return self._request.path if self._request is not None else None
 
     def load(self, path: Path, trusted: Iterable[Path] = (), recovery: Recovery | None = None) -> None:
-        """Starts reading a project.
-
-        Args:
-            trusted: Folders that the project may name without asking, besides its own.
-            recovery: The recovery that the file belongs to; its paths count from the original project.
+        """Args:
+        trusted: Folders that the project may name without asking, besides its own.
+        recovery: The recovery that the file belongs to; its paths count from the original project.
         """
         self.cancel()
         request = self._request = _ProjectRequest(path, tuple(trusted), recovery)

@@ -1,5 +1,3 @@
-"""Editor panel of colliders: fits them to the bones of a model."""
-
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,8 +11,7 @@ from sinew.sim.kinds.collider.fit import FittedCollider, fit_colliders
 from sinew.sim.kinds.contract import Command, Panel
 from sinew.sim.scene.scene import Attachment, Node, NodeId
 
-_GROUP = "group"
-"""Id of the new group among the new nodes; it is replaced when they are added."""
+_GROUP = "group"  # id of the new group among the new nodes; it is replaced when they are added
 
 
 class ColliderPanel(Panel):
@@ -42,7 +39,6 @@ class ColliderPanel(Panel):
         return f"{name} has no colliders: this object passes through it.", fit
 
     def fit_parent(self) -> None:
-        """Makes colliders for the character of the selected node, which stays selected."""
         node = self._context.document.selected
         if node is not None and (parent := self._character_of(node)) is not None:
             self._fit(*parent, node.id)
@@ -81,7 +77,7 @@ class ColliderPanel(Panel):
         run_in_background(lambda: fit_colliders(shaped, unit_scale=scale), add, context.document)
 
     def add_fitted(self, node_id: NodeId, fitted: Sequence[FittedCollider], select: NodeId = "") -> None:
-        """Adds fitted colliders in a group attached to the model, as one edit, and selects the model or `select`."""
+        """Adds a group attached to the model, as one edit, and selects the model or `select`."""
         document = self._context.document
         group = Node(id=_GROUP, name="Colliders", attachment=Attachment(node=node_id), settings=group_kind().settings())
         colliders = [

@@ -1,5 +1,3 @@
-"""The hair brush: its controls in the inspector and its circle in the viewport."""
-
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
@@ -13,13 +11,13 @@ RADIUS_LEAST, RADIUS_MOST = 3.0, 400.0
 
 
 class BrushBar(QWidget):
-    """Buttons of the brush modes; radius and strength are shown while one is active.
+    """Radius and strength are shown while a mode is active.
 
     Signals:
         chosen: Name of a mode, or "".
         radius_changed, strength_changed: Radius [px], strength from 0 to 1.
-        mirrored: Whether both sides are brushed.
-        reset_requested: Remove all manual edits.
+        mirrored: Both sides are brushed, or one.
+        reset_requested: The user removes all manual edits.
     """
 
     chosen = Signal(str)
@@ -55,7 +53,7 @@ class BrushBar(QWidget):
         self.numbers.hide()
 
     def show_brush(self, name: str, radius: float, strength: float, *, mirror: bool, edited: bool) -> None:
-        """Shows the active mode, or "" for none, and whether there are edits to reset."""
+        """`name` is "" for no mode; `edited` enables the reset."""
         for other, button in self.buttons.items():
             button.setChecked(other == name)
         self.numbers.setVisible(bool(name))
@@ -90,7 +88,7 @@ class BrushRing(ViewportOverlay):
         self.hide()
 
     def draw(self, place: QPointF | None, radius: float, *, held: bool = False) -> None:
-        """Shows the circle at a position; None hides the circle, but keys and wheel stay active."""
+        """None hides the circle, but keys and wheel stay active."""
         self._place, self._radius, self._is_held = place, radius, held
         self.setGeometry(self._viewport.rect())
         self.show()
