@@ -72,9 +72,7 @@ class ProjectDecoder:
         return UnknownContent(dict(self._keys), tuple(self._nodes), dict(self._entries), self._folder)
 
     def decode_nodes(self, content: Any) -> tuple[Node, ...]:
-        """Nodes of a file or of the clipboard; raises ProjectError for a wrong type, a value out of range or an invalid
-        node.
-        """
+        """Nodes of a file or of the clipboard; raises ProjectError if a value or a node is invalid."""
         if not isinstance(content, list):
             raise self._refused("$.nodes", content, "a list of nodes")
         nodes: dict[str, Node] = {}

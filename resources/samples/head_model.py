@@ -33,26 +33,20 @@ Grid = npt.NDArray[np.int64]
 TARGETS = ("Smile", "Frown", "Jaw open", "Blink left", "Blink right", "Brows up", "Brows down", "Puff cheeks")
 
 COLUMNS, ROWS = 88, 82
-AXES = np.array([0.078, 0.112, 0.096])
-"""Half axes of the skull."""
+AXES = np.array([0.078, 0.112, 0.096])  # half axes of the skull
 
 CENTRE = np.array([0.0, 0.16, 0.0])
-MOUTH_ROW, MOUTH_HALF = 28, 0.30
-"""Row of the slit, and half of its width [rad]."""
+MOUTH_ROW, MOUTH_HALF = 28, 0.30  # row of the slit, and half of its width [rad]
 
-EYE, EYE_RADIUS = np.array([0.034, 0.010, 0.071]), 0.0175
-"""Middle of the left eye beside that of the head."""
+EYE, EYE_RADIUS = np.array([0.034, 0.010, 0.071]), 0.0175  # middle of the left eye relative to the middle of the head
 
 HINGE = np.array([0.0, -0.015, 0.005])
-STILL = 1e-4
-"""Way [m] below which a vertex does not move at all."""
+STILL = 1e-4  # way [m] below which a vertex does not move
 
-LENGTH = 8.0
-"""Of the clip [s]."""
+LENGTH = 8.0  # [s], of the clip
 
 
 def build_head(path: Path) -> RawModel:
-    """The model; it is stored with its image."""
     stream = io.BytesIO()
     painted_head().save(stream, "PNG", optimize=True)
     image = EmbeddedImage("head", stream.getvalue())
@@ -125,7 +119,7 @@ def _directions() -> tuple[Float64, Float64]:
 
 
 def _bump(azimuth: Float64, elevation: Float64, place: tuple[float, float], size: tuple[float, float]) -> Float64:
-    """A soft bump of height 1 at a place, on both sides where it is beside the middle."""
+    """Height 1 at a place, on both sides unless the place is in the middle."""
     fall = ((elevation - place[1]) / size[1]) ** 2
     sides = {place[0], -place[0]}
     return sum((np.exp(-(((azimuth - side) / size[0]) ** 2) - fall) for side in sides), np.zeros_like(azimuth))
@@ -308,8 +302,7 @@ def _clip() -> RawClip:
 
 
 WIDTH, HEIGHT = 1024, 512
-MOUTH = -0.4848
-"""Elevation of the line between the lips [rad]."""
+MOUTH = -0.4848  # elevation of the line between the lips [rad]
 
 SKIN, LIPS, BLUSH = (0.87, 0.66, 0.54), (0.70, 0.34, 0.33), (0.88, 0.50, 0.44)
 HAIR, BROWS = (0.20, 0.12, 0.08), (0.24, 0.15, 0.10)

@@ -1,4 +1,4 @@
-"""Editors with a non-modal dialog: colour, file path and texture."""
+"""The dialogs of these editors are not modal."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -58,11 +58,10 @@ class ColourButton(QAbstractButton):
 
 
 class ColourEditor(ValueEditor):
-    """A colour button; the dialog is one gesture from opening to closing.
+    """The dialog is one gesture from opening to closing.
 
     Args:
-        title: Title of the dialog.
-        own: Returns the colour that a value of None stands for.
+        own: Returns the colour for which a value of None stands.
     """
 
     def __init__(
@@ -112,7 +111,7 @@ class ColourEditor(ValueEditor):
 
 
 class PathEditor(ValueEditor):
-    """Path of a file; `suffixes` returns the file extensions of the dialog."""
+    """`suffixes` returns the file extensions of the dialog."""
 
     def __init__(
         self,
@@ -176,7 +175,7 @@ class TextureFacts:
 
 
 class Thumbnail(QWidget):
-    """A small image, or an icon for a missing one."""
+    """Shows an icon for a missing image."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -216,7 +215,6 @@ class TextureEditor(PathEditor):
 
     Args:
         suffixes: Returns the file extensions of the dialog.
-        facts: Returns what to show for a value.
     """
 
     locate_requested = Signal(str)  # Name or path of the missing image

@@ -1,5 +1,3 @@
-"""The inspector: settings and facts of the selection."""
-
 import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -49,12 +47,7 @@ _STATES = {
 
 
 def groups_of(cls: type[msgspec.Struct], title: str) -> dict[str, list[Param]]:
-    """Parameters of a settings class by heading, in the order of declaration; without lists and hidden ones.
-
-    Args:
-        cls: Settings class.
-        title: Heading of the parameters that declare none.
-    """
+    """By heading, in the order of declaration; without lists and hidden ones. `title` is the default heading."""
     groups: dict[str, list[Param]] = {}
     for record in params_of(cls):
         if record.declared.role not in (Role.HIDDEN, Role.LIST):
@@ -63,11 +56,7 @@ def groups_of(cls: type[msgspec.Struct], title: str) -> dict[str, list[Param]]:
 
 
 def json_path(scene: Scene, ref: ParamRef) -> str:
-    """Path of a value in the project file, such as `$.nodes[2].model.unit_scale`.
-
-    Raises:
-        KeyError: If the scene has no such node.
-    """
+    """Such as `$.nodes[2].model.unit_scale`; raises KeyError if the scene has no such node."""
     if ref.owner in (PLAYBACK, VIEW):
         return f"$.{ref.owner}.{ref.name}"
     node = scene.node(ref.owner)
@@ -106,15 +95,14 @@ _POSE_INTERVAL = 67  # ms: 15 updates a second are as fast as numbers can be rea
 
 
 class Inspector(QWidget):
-    """Shows the selection and sends edits to the target.
+    """Shows settings and facts of the selection and sends edits to the target.
 
     Args:
-        target: Receives edits.
         model_of: Returns the state of the model of a node.
 
     Signals:
         refused: The scene rejected a value; carries the reason, one line.
-        link_followed: A row that links to a `Selection` was clicked.
+        link_followed: The user clicked a row that links to a `Selection`.
 
     Attributes:
         past: Banner above the settings of an earlier time, see `show_past`.
@@ -160,7 +148,6 @@ class Inspector(QWidget):
         return self._selection
 
     def set_selection(self, selection: Selection) -> None:
-        """Shows a selection; emits nothing."""
         if selection != self._selection:
             self._selection = selection
             self._rebuild_later()
@@ -189,7 +176,7 @@ class Inspector(QWidget):
         return self._target.scene if self._past is None else self._past
 
     def show_past(self, scene: Scene) -> None:
-        """Shows the values of an earlier scene, read-only; values that differ from the current ones are marked."""
+        """Shows the values of an earlier scene, read-only; marks values that differ from the current ones."""
         self._past = scene
         self.past.show()
         self._rebuild_later()
@@ -244,7 +231,6 @@ class Inspector(QWidget):
             panel.forget()
 
     def rebuild(self) -> None:
-        """Replaces all rows."""
         self._rebuild_timer.stop()
         self._forget()
         self._head.hide()
@@ -259,7 +245,6 @@ class Inspector(QWidget):
         self._run_timer()
 
     def refresh_pose(self) -> None:
-        """Updates the transforms of the selected bone."""
         node_id, bone = self._selection.node, self._selection.bone
         if not self._placements or node_id is None or bone is None or self._pose_of is None:
             return
@@ -490,7 +475,7 @@ class Inspector(QWidget):
 
     @staticmethod
     def _is_look(ref: ParamRef) -> bool:
-        """Whether rows of materials depend on a value."""
+        """True if rows of materials depend on the value."""
         return ref.part.startswith(MATERIAL_PART) or ref.name == "materials"
 
     def _copy_json_path(self, row: SettingRow) -> None:

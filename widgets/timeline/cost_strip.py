@@ -20,18 +20,16 @@ from sinew.widgets.timings.stack_plot import image_of, stack_pixels
 from sinew.widgets.timings.texts import milliseconds
 
 NOTHING = -1
-TARGET = TARGETS[0][0]
-"""Target time of a frame [s]."""
+TARGET = TARGETS[0][0]  # target time of a frame [s]
 
 _WORST_SHARE = 3.0
-"""Slowest frames above this multiple of the largest median are cut off, to keep the stack readable."""
+"""Slowest frames above this multiple of the largest median are cut off, so that the stack stays readable."""
 
 _TARGET_SHARE = 0.4
 _PADDING = 3.0
 Int64 = npt.NDArray[np.int64]
 HEIGHT_MIN = 34.0
-_LISTED = 6
-"""Number of passes in the tooltip."""
+_LISTED = 6  # passes in the tooltip
 
 _SHORT = {TimeSource.TIMER: "GPU timer", TimeSource.CLOCK: "wall clock"}
 _EMPTY_TEXT = "Frame times appear here while the scene plays."
@@ -69,7 +67,6 @@ def bins_of_columns(costs: FrameCosts, edges: Float64) -> Int64:
     """Index of the bin that each column shows, shape (C,): the slowest that it overlaps, or `NOTHING`.
 
     Args:
-        costs: Times of the frames.
         edges: Frames at the edges of the columns, ascending, shape (C + 1,).
     """
     half = 0.5 * costs.stride
@@ -111,7 +108,7 @@ def _paint_target(painter: QPainter, look: StripLook) -> None:
 
 
 def _paint_worst(painter: QPainter, look: StripLook, chosen: Int64) -> None:
-    """Draws the slowest times as steps, with gaps where nothing was measured."""
+    """Draws steps, with gaps where nothing was measured."""
     painter.setPen(QPen(look.palette.color(QPalette.ColorRole.Text), 0.0))
     known = np.flatnonzero(chosen != NOTHING)
     for run in np.split(known, np.flatnonzero(np.diff(known) > 1) + 1):
@@ -142,7 +139,7 @@ def _ground(palette: QPalette) -> QColor:
 
 
 class CostStrip:
-    """Paints the strip of a timeline; the image is cached until costs or view change."""
+    """The image is cached until costs or view change."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
@@ -156,7 +153,7 @@ class CostStrip:
         return self._costs is not None
 
     def show_costs(self, costs: FrameCosts, source: TimeSource) -> None:
-        """Shows the costs of the frames of the timeline, which may be empty."""
+        """`costs` may be empty."""
         was_shown = self.is_shown
         self._costs, self._source, self._painted = costs, source, None
         if not was_shown:

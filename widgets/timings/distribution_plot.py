@@ -23,7 +23,7 @@ _PERCENT = 100.0
 
 
 def bin_edges(*series: Float64, count: int = BINS_MAX) -> Float64:
-    """Edges of bins of equal width for several series of times [s], shape (N + 1,).
+    """Bins of equal width for several series of times [s], shape (N + 1,).
 
     Outliers do not squeeze the other times into one bin: `counts` puts them into the last bin.
     """
