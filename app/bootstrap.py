@@ -53,7 +53,7 @@ def prepare(debug: bool = False) -> None:
     share_memory()
     set_environment()
     if os.environ.get("QT_XCB_GL_INTEGRATION") != "xcb_egl" and sys.platform.startswith("linux"):
-        os.environ["QT_XCB_GL_INTEGRATION"] = "xcb_egl"  # another value than that of the GL library crashes
+        os.environ["QT_XCB_GL_INTEGRATION"] = "xcb_egl"  # a value that differs from the GL library's crashes
     QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
     QCoreApplication.setApplicationName(APPLICATION)
     QCoreApplication.setOrganizationName(APPLICATION)
@@ -62,9 +62,7 @@ def prepare(debug: bool = False) -> None:
 
 def application(debug: bool = False) -> QApplication:
     """Calls `prepare`.  Without a display, Qt ends the process: one line is printed instead of seven and an abort.
-
-    Raises:
-        CommandError: If windows cannot have the required OpenGL; names the available one.
+    Raises CommandError, which names the available OpenGL, if windows cannot have the required one.
     """
     prepare(debug)
     reported: list[str] = []

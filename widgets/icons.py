@@ -100,12 +100,8 @@ GLYPHS: dict[str, str] = {
 
 @functools.cache
 def icon(name: str, tint: str = "") -> QIcon:
-    """Args:
-        name: A key of `GLYPHS`, or a glyph with its prefix such as "mdi6.play".
-        tint: A colour of `Colours`, such as "warning"; by default the text colour of the palette.
-
-    Raises:
-        KeyError: If there is no such icon.
+    """`name` is a key of `GLYPHS`, or a glyph with its prefix such as "mdi6.play"; others raise KeyError.  `tint` is a
+    colour of `Colours`, such as "warning"; by default the text colour of the palette.
     """
     character = glyph(name)
     return QIcon(PaletteEngine(lambda painter, rect, colour: draw_glyph(painter, rect, character, colour), tint))

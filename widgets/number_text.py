@@ -20,11 +20,7 @@ _LOG_DIGITS = 3
 
 
 def format_number(value: float, decimals: int | None, decimals_max: int | None = None) -> str:
-    """Args:
-    value: A finite number.
-    decimals: Digits after the point; None for four significant digits.
-    decimals_max: Digits after the point for values that have them; `decimals` by default.
-    """
+    """`decimals` of None means four significant digits; values that have more show up to `decimals_max` digits."""
     if decimals is None:
         text = f"{value:.{_SIGNIFICANT}g}"
     else:

@@ -32,31 +32,20 @@ class Outliner(QWidget):
 
     Attributes:
         extend_menu: Called with the context menu and entry of a row before the menu opens.
-
-    Signals:
-        node_selected: A node, and one of its bones or None.
-        material_selected: The `Selection` of a material.
-        view_selected: The viewport settings.
-        rename_requested: Node and new name.
-        visibility_requested, mute_requested, lock_requested: Node and new state.
-        reset_requested, resume_requested: A stopped node.
-        place_requested: Nodes and the `ListPlace` where they were dropped.
-        nodes_selected: Several nodes, the active one first, or none.
-        action_requested: An `OutlinerAction` and a `Selection`.
     """
 
-    node_selected = Signal(str, object)
-    material_selected = Signal(object)
-    view_selected = Signal()
-    rename_requested = Signal(str, str)
-    visibility_requested = Signal(str, bool)
-    mute_requested = Signal(str, bool)
-    lock_requested = Signal(str, bool)
-    reset_requested = Signal(str)
-    resume_requested = Signal(str)
-    place_requested = Signal(object, object)
-    nodes_selected = Signal(object)
-    action_requested = Signal(object, object)
+    node_selected = Signal(str, object)  # A node, and one of its bones or None
+    material_selected = Signal(object)  # The `Selection` of a material
+    view_selected = Signal()  # The viewport settings
+    rename_requested = Signal(str, str)  # Node and new name
+    visibility_requested = Signal(str, bool)  # Node and new state
+    mute_requested = Signal(str, bool)  # Node and new state
+    lock_requested = Signal(str, bool)  # Node and new state
+    reset_requested = Signal(str)  # A stopped node
+    resume_requested = Signal(str)  # A stopped node
+    place_requested = Signal(object, object)  # Nodes and the `ListPlace` where they were dropped
+    nodes_selected = Signal(object)  # Several nodes, the active one first, or none
+    action_requested = Signal(object, object)  # An `OutlinerAction` and a `Selection`
 
     def __init__(self, target: EditTarget, model_of: ModelProvider, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -36,7 +36,7 @@ class Entry:
     key: Key  # Identity that survives a refresh
     name: str
     icon: str
-    selection: Selection  # What a click selects
+    selection: Selection  # Selected by a click
     note: str = ""  # Text at the right edge
     tip: str = ""
     mark: str = ""  # "warning", "error" or ""
@@ -45,14 +45,14 @@ class Entry:
     speaker: str = ""  # Name of the speaker icon, or ""
     muted: bool = False
     locked: bool = False
-    stopped: bool = False  # Whether to show resume and reset
+    stopped: bool = False  # Shows resume and reset
     children: "list[Entry]" = field(default_factory=list, repr=False)
     parent: "Entry | None" = field(default=None, repr=False)
     row: int = 0  # Index among the children of the parent
     listed: CharacterModel | None = field(default=None, repr=False)  # Model whose parts are the children
     looks: tuple[MaterialLook, ...] = ()  # Material overrides that the rows show
-    is_folded: bool = False  # Whether it is collapsed by default
-    # What an index refers to: Qt may keep an index longer than the entry exists
+    is_folded: bool = False  # Collapsed by default
+    # Number in an index: Qt may keep an index longer than the entry exists
     number: int = field(default_factory=itertools.count(1).__next__, repr=False)
 
     def add(self, child: "Entry") -> "Entry":

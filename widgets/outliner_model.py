@@ -60,29 +60,17 @@ class Badge(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class ListPlace:
-    """Attributes:
-    parent: New parent node, "" for none.
-    bone: Bone of the parent, or "".
-    before: The node below the drop position, "" at the end.
-    order: The rows were dropped between rows, which sets their order.
-    """
-
-    parent: NodeId
-    bone: str = ""
-    before: NodeId = ""
-    order: bool = False
+    parent: NodeId  # New parent node, "" for none
+    bone: str = ""  # Bone of the parent, or ""
+    before: NodeId = ""  # The node below the drop position, "" at the end
+    order: bool = False  # The rows were dropped between rows, which sets their order
 
 
 class OutlinerModel(QAbstractItemModel):
-    """Rows of the scene in one column; note and badges are roles.
+    """Rows of the scene in one column; note and badges are roles."""
 
-    Signals:
-        rename_requested: Node and new name, edited in place.
-        place_requested: Nodes and the `ListPlace` where they were dropped.
-    """
-
-    rename_requested = Signal(str, str)
-    place_requested = Signal(object, object)
+    rename_requested = Signal(str, str)  # Node and new name, edited in place
+    place_requested = Signal(object, object)  # Nodes and the `ListPlace` where they were dropped
 
     def __init__(self, model_of: ModelProvider, parent: QObject | None = None) -> None:
         super().__init__(parent)

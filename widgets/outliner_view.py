@@ -109,19 +109,12 @@ _UNFOLD_DELAY = 600  # [ms] of dragging over a collapsed row
 
 
 class OutlinerView(QTreeView):
-    """Filters rows by their names; expansion survives a rebuild of the rows.
+    """Filters rows by their names; expansion survives a rebuild of the rows."""
 
-    Signals:
-        badge_clicked: `Entry` and its `Badge`.
-        deselected: The last selected row was deselected.
-        delete_pressed: The Delete key.
-        menu_requested: `Entry` and global position.
-    """
-
-    badge_clicked = Signal(object, object)
-    deselected = Signal()
-    delete_pressed = Signal()
-    menu_requested = Signal(object, object)
+    badge_clicked = Signal(object, object)  # `Entry` and its `Badge`
+    deselected = Signal()  # The last selected row was deselected
+    delete_pressed = Signal()  # The Delete key
+    menu_requested = Signal(object, object)  # `Entry` and global position
 
     def __init__(self, model: OutlinerModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)

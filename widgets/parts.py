@@ -180,7 +180,7 @@ class ShareSplitter(QSplitter):
 
 
 class Pages(QStackedWidget):
-    """Size hints are those of the current page."""
+    """Has the size hints of the current page."""
 
     def __init__(self, *pages: QWidget) -> None:
         super().__init__()

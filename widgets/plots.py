@@ -21,15 +21,10 @@ CAPACITY = 4096  # samples; a minute of the fastest reports has fewer
 
 
 class Plot(pg.PlotWidget):  # type: ignore[misc]
-    """Has no menu, no buttons and no navigation by the mouse.
+    """Has no menu, no buttons and no navigation by the mouse."""
 
-    Signals:
-        pointed: Horizontal coordinate under the mouse, or None.
-        restyled: The theme or font changed.
-    """
-
-    pointed = Signal(object)
-    restyled = Signal()
+    pointed = Signal(object)  # Horizontal coordinate under the mouse, or None
+    restyled = Signal()  # The theme or font changed
 
     _is_ready = False  # The base constructor already handles events
 

@@ -25,15 +25,10 @@ class SweepCell:
 
 
 class SweepMap(QWidget):
-    """Rows are values of the first setting, columns values of the second one.
+    """Rows are values of the first setting, columns values of the second one."""
 
-    Signals:
-        pointed: Index of the cell under the mouse, or -1.
-        chosen: Index of a cell that was clicked.
-    """
-
-    pointed = Signal(int)
-    chosen = Signal(int)
+    pointed = Signal(int)  # Index of the cell under the mouse, or -1
+    chosen = Signal(int)  # Index of a cell that was clicked
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -1,5 +1,3 @@
-"""Exit statuses of commands, errors in one line that names file, element and reason, and signals."""
-
 import signal
 import sys
 import traceback

@@ -32,11 +32,13 @@ PREVIEW_PERIOD = 0.5  # [s], between two previews
 
 
 class ImageSink:
-    """Args:
-    path: Has a placeholder for the number if there are several files.
-    size: Width and height [px].
-    preview: File for the newest image, updated from time to time.
-    resumes: Keep existing complete files.
+    """Writes images in order.
+
+    Args:
+        path: Has a placeholder for the number if there are several files.
+        size: Width and height [px].
+        preview: File for the newest image, updated from time to time.
+        resumes: Keep existing complete files.
     """
 
     def __init__(self, path: Path, size: tuple[int, int], preview: Path | None, *, resumes: bool = False) -> None:
@@ -117,11 +119,7 @@ class VideoSink(ImageSink):
         return self._line
 
     def finish(self) -> list[str]:
-        """Reads the video back; returns notes about content that it cannot store.
-
-        Raises:
-            ExportError: If it differs from the images.
-        """
+        """Reads the video back; returns notes about lost content, raises ExportError if it differs from the images."""
         video, format = self._video, VIDEO_FORMATS.of(self._path)
         video.close()
         found = self._memory.compared(resolved(format.reader)(self._name), self._rate, video.every, self._path)

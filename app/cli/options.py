@@ -95,12 +95,7 @@ def frame_range(text: str) -> tuple[int, int]:
 
 
 def format_options(format: Format, texts: Sequence[str], path: Path) -> msgspec.Struct | None:
-    """Args:
-        texts: Each is "name=value"; without any, the result is None.
-
-    Raises:
-        CommandError: If the format has no such option, or a value is not allowed.
-    """
+    """Each text is "name=value"; None without any. Raises CommandError for an unknown option or a refused value."""
     if not texts:
         return None
     declared = {record.name: record for record in params_of(format.options)} if format.options else {}

@@ -115,10 +115,8 @@ def skin_on_gpu(
 
 
 def chosen_clip(model: CharacterModel, name: str | None) -> Clip | None:
-    """Finds a clip by name, else by its number from 0; by default the first one, None if the model has none.
-
-    Raises:
-        CommandError: If there is no such clip; the message lists the clips.
+    """Finds a clip by name, else by its number from 0; by default the first one, None if the model has none. Raises
+    CommandError if there is no such clip; the message lists the clips.
     """
     if name is None:
         return model.clips[0] if model.clips else None
@@ -132,13 +130,8 @@ def chosen_clip(model: CharacterModel, name: str | None) -> Clip | None:
 
 
 def chosen_time(model: CharacterModel, clip: Clip | None, time: float | None, frame: float | None) -> float | None:
-    """Seconds from the start of the clip, or None for the bind pose.
-
-    Args:
-        frame: Number of a key, possibly fractional.
-
-    Raises:
-        CommandError: If the moment lies outside the clip, or there is no clip.
+    """Seconds from the start of the clip, or None for the bind pose; `frame` is the number of a key, possibly
+    fractional. Raises CommandError if the moment lies outside the clip, or there is no clip.
     """
     if time is None and frame is None:
         return None

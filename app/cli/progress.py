@@ -16,8 +16,7 @@ CLEAR_LINE = "\r\x1b[K"
 class Progress:
     """A line "label 42 %, 1:20 left" that appears if the work takes longer than a moment, and vanishes at its end.
 
-    Args:
-        lines: Print "progress 0.42" on standard output instead, for a program that runs this one.
+    With `lines` it prints "progress 0.42" on standard output instead, for a program that runs this one.
     """
 
     def __init__(self, label: str, *, lines: bool = False) -> None:

@@ -176,11 +176,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def timed_frames(scene: OpenedScene, options: argparse.Namespace) -> tuple[list[tuple[int, float]], float]:
-    """Number and time [s] of every frame, and frames per second.
-
-    Raises:
-        CommandError: As `chosen_frames`, or if the rate is out of range.
-    """
+    """Number and time [s] of every frame, and frames per second; raises CommandError if the rate is out of range."""
     several = is_numbered(options.output) or is_video(options.output)
     if options.rate is None:
         frames = chosen_frames(scene, options.frames, numbered=several)
@@ -240,10 +236,8 @@ def with_options(opened_scene: OpenedScene, options: argparse.Namespace) -> Open
 
 
 def chosen_frames(scene: OpenedScene, chosen: tuple[int, int] | None, *, numbered: bool) -> list[tuple[int, float]]:
-    """Number and time [s] of every frame: by default all keys of the clip, or, for a single image, the saved playhead.
-
-    Raises:
-        CommandError: If a frame lies beyond the clip, or one file would contain several frames.
+    """Number and time [s] of every frame: by default all keys of the clip, or, for a single image, the saved playhead;
+    raises CommandError if a frame lies beyond the clip, or one file would contain several frames.
     """
     clip = scene.clip()
     if chosen is None and not numbered:

@@ -30,12 +30,14 @@ UInt8 = npt.NDArray[np.uint8]
 
 
 class Renderer:
-    """Args:
-    context: A current context.
-    size: Width and height [px].
-    alpha: Transparent background.
-    every_node: Use the bake of every node with the same settings, not only of nodes that show their bake.
-    bakes: Bake the simulated steps when `finish` is called.
+    """Renders a scene into memory.
+
+    Args:
+        context: A current context.
+        size: Width and height [px].
+        alpha: Transparent background.
+        every_node: Use the bake of every node with the same settings, not only of nodes that show their bake.
+        bakes: Bake the simulated steps when `finish` is called.
     """
 
     def __init__(
@@ -123,10 +125,8 @@ class Renderer:
         return camera.moved(glm.dvec3(*travel(node, character, state.time, self._time)))
 
     def framed(self, camera: Camera, name: str, times: Sequence[float]) -> Camera:
-        """Moves the camera to frame a node at these times [s].
-
-        Raises:
-            CommandError: If there is no such node, or it shows nothing.
+        """Moves the camera to frame a node at these times [s]; raises CommandError if there is no such node, or it
+        shows nothing.
         """
         found = self._scene.named(name).id
         boxes = [box for time in _spread(times) if (box := self._bounds(time, found))]
@@ -136,10 +136,8 @@ class Renderer:
         return camera.framed(lo, hi, self.size[0] / self.size[1])
 
     def camera(self, view: str | None, times: Sequence[float]) -> Camera:
-        """Unless it is the saved camera of the project, it frames the scene at these times [s].
-
-        Raises:
-            CommandError: If the saved camera of a model is requested.
+        """Unless it is the saved camera of the project, it frames the scene at these times [s]; raises CommandError if
+        the saved camera of a model is requested.
         """
         state = self._scene.view_state
         if view == "saved" and state is None:

@@ -176,12 +176,7 @@ def known_bake(project: Path) -> Bake | None:
 
 
 class Baker:
-    """Bakes every step of a run next to its project.
-
-    Args:
-        run: At its start.
-        renderer: Name of the GPU.
-    """
+    """`run` is at its start; `renderer` is the name of the GPU."""
 
     def __init__(self, run: SceneRun, project: Path, renderer: str) -> None:
         self._run, self._folder, self._keys = run, cache_folder(project), run.keys()

@@ -95,10 +95,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 class StepRecorder:
-    """Args:
-    arrays: By their names in the file.
-    folder: For temporary files of long recordings.
-    """
+    """`arrays` are by their names in the file; `folder` is for temporary files of long recordings."""
 
     def __init__(self, arrays: Mapping[str, Array], folder: Path) -> None:
         self._constant = {name: array.read() for name, array in arrays.items() if array.is_constant}

@@ -36,10 +36,8 @@ def skinned_by(scene: OpenedScene, method: SkinningMethod) -> OpenedScene:
 
 
 def varied(scene: OpenedScene, text: str, *, allow_outside: bool) -> OpenedScene:
-    """`text` is one change, "method=dqs" or "Cape.substeps=32", or another project.
-
-    Raises:
-        CommandError: If there is no such node or setting, or the value is not allowed.
+    """`text` is one change, "method=dqs" or "Cape.substeps=32", or another project; raises CommandError if there is no
+    such node or setting, or the value is not allowed.
     """
     name, _, value = text.partition("=")
     if not value and is_project(Path(text)):

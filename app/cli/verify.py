@@ -28,23 +28,15 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 @dataclass(slots=True)
 class Difference:
-    """Difference of a node from its bake.
+    """Difference of a node from its bake."""
 
-    Attributes:
-        first: First step that differs.
-        names: Arrays that differ then; empty if only other state does.
-        distance: Largest distance of a particle from its baked position, over all steps [m]; NaN if unknown.
-        step: Step of that distance.
-        particle: Its number.
-        place: Its baked position [m].
-    """
-
-    first: int
-    names: tuple[str, ...] = ()
+    first: int  # First step that differs
+    names: tuple[str, ...] = ()  # Arrays that differ then; empty if only other state does
+    # Largest distance of a particle from its baked position, over all steps [m]; NaN if unknown.
     distance: float = math.nan
-    step: int = 0
-    particle: int = 0
-    place: tuple[float, ...] = ()
+    step: int = 0  # Step of that distance
+    particle: int = 0  # Its number
+    place: tuple[float, ...] = ()  # Its baked position [m]
 
     def take(self, step: int, here: Arrays, there: Arrays) -> None:
         if step == self.first:

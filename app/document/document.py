@@ -26,12 +26,6 @@ class Document(QObject):
 
     Each edit becomes a command of the history; do, undo and redo emit the same signals.
 
-    Signals:
-        changed: One `sinew.sim.scene.change.Change` for every changed value, node or the whole scene.
-        view_state_changed: The new `ViewState`.
-        selection_changed: The new `Selection`.
-        title_changed: The path or the modified state changed.
-
     Attributes:
         view_state: Camera, playhead and selection: saved, not undone.
         path: Project file, or None for a project that was never saved.
@@ -39,10 +33,10 @@ class Document(QObject):
         unknown: Content of the project file that this version does not know; it is written back on save.
     """
 
-    changed = Signal(object)
-    view_state_changed = Signal(object)
-    selection_changed = Signal(object)
-    title_changed = Signal()
+    changed = Signal(object)  # One `sinew.sim.scene.change.Change` for every changed value, node or the whole scene
+    view_state_changed = Signal(object)  # The new `ViewState`
+    selection_changed = Signal(object)  # The new `Selection`
+    title_changed = Signal()  # The path or the modified state changed
 
     def __init__(self, scene: Scene | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -42,12 +42,14 @@ class Gesture:
 
 
 class SetScene(QUndoCommand):
-    """Args:
-    show: Method of the document that shows a scene.
-    refs: The edited values; empty for edits of the list of nodes.
-    selections: Selections after undo and after redo; None leaves the selection unchanged.
-    gesture: Edits of the same values by the same gesture merge into one entry.
-    zoom: How the camera follows a scene whose size changes.
+    """Replaces the scene by another one, and back.
+
+    Args:
+        show: Method of the document that shows a scene.
+        refs: The edited values; empty for edits of the list of nodes.
+        selections: Selections after undo and after redo; None leaves the selection unchanged.
+        gesture: Edits of the same values by the same gesture merge into one entry.
+        zoom: How the camera follows a scene whose size changes.
     """
 
     def __init__(

@@ -145,11 +145,7 @@ class SceneEdits:
         return nodes_text(self.places, list(wanted)) if wanted else ""
 
     def paste(self, text: str) -> None:
-        """Adds the nodes of a text from `copied_text` as one edit, and selects them.
-
-        Raises:
-            ProjectError: If the text is not valid; nothing has changed then.
-        """
+        """One edit that selects the added nodes; raises ProjectError, and changes nothing, if the text is not valid."""
         nodes = nodes_of(text, self._document.scene)
         if nodes:
             name = nodes[0].name if len(nodes) == 1 else f"{len(nodes)} objects"

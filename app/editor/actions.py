@@ -15,26 +15,16 @@ SEPARATOR = "-"
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Attributes:
-    id: Name in code, such as "file.open".
-    title: Menu text; an ampersand marks the access key.
-    tip: One sentence for status bar, tooltip and cheat sheet.
-    run: Called when the user triggers it; a switch is passed its new state.
-    keys: Shortcuts in portable notation; the tooltip shows the first one.
-    condition: Returns why the action is disabled, a sentence for its tip, or "" to enable it.
-    is_on: Returns the state of a switch; None for other actions.
-    short: Text of the tool button if there is no icon.
-    """
-
-    id: str
-    title: str
-    tip: str
-    run: Callable[..., object]
-    keys: tuple[str, ...] = ()
+    id: str  # Name in code, such as "file.open"
+    title: str  # Menu text; an ampersand marks the access key
+    tip: str  # One sentence for status bar, tooltip and cheat sheet
+    run: Callable[..., object]  # Called when the user triggers it; a switch is passed its new state
+    keys: tuple[str, ...] = ()  # Shortcuts in portable notation; the tooltip shows the first one
     icon: str = ""
+    # Returns why the action is disabled, a sentence for its tip, or "" to enable it.
     condition: Callable[[], str] | None = None
-    is_on: Callable[[], bool] | None = None
-    short: str = ""
+    is_on: Callable[[], bool] | None = None  # Returns the state of a switch; None for other actions
+    short: str = ""  # Text of the tool button if there is no icon
 
 
 @dataclass(frozen=True, slots=True)

@@ -132,11 +132,7 @@ def _models() -> str:
 
 
 class RecoveryQuestions(QObject):
-    """Asks about the projects of crashed sessions at the start, one after the other.
-
-    Args:
-        ask: Returns SAVE to recover, DISCARD to delete, anything else to keep it for the next start.
-    """
+    """Asks about crashed sessions one by one; `ask` returns SAVE to recover, DISCARD to delete, or else to keep."""
 
     def __init__(self, store: RecoveryStore, files: ProjectFiles, ask: Callable[[Recovery], UnsavedAnswer]) -> None:
         super().__init__()

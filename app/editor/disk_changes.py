@@ -21,13 +21,9 @@ Answer = tuple[str, str, Callable[[], object]]
 
 
 class DiskChanges(QObject):
-    """Nothing is overwritten or lost without a question.
+    """Nothing is overwritten or lost without a question."""
 
-    Signals:
-        shaders_changed: Names of changed shader files.
-    """
-
-    shaders_changed = Signal(list)
+    shaders_changed = Signal(list)  # Names of changed shader files
 
     def __init__(
         self,

@@ -24,13 +24,6 @@ from sinew.widgets.viewport import Viewport
 
 @dataclass(slots=True)
 class EditorContext:
-    """Attributes:
-    active: The model that commands act on.
-    files: Other files of the scene than models.
-    marks: The selected particles and the particle under the mouse.
-    hint: Shows in the status bar what the mouse does.
-    """
-
     document: Document
     edits: SceneEdits
     client: ViewportRenderer
@@ -39,12 +32,12 @@ class EditorContext:
     playback: Playback
     stepper: SimulationStepper
     store: ModelStore
-    active: ActiveModel
-    files: SceneFiles
+    active: ActiveModel  # The model that commands act on
+    files: SceneFiles  # Other files of the scene than models
     panels: Panels
     dialogs: Dialogs
-    marks: ParticleMarks
-    hint: Callable[[str], None]
+    marks: ParticleMarks  # The selected particles and the particle under the mouse
+    hint: Callable[[str], None]  # Shows in the status bar what the mouse does
 
     def selected(self, kind: str) -> Node | None:
         node = self.document.selected

@@ -30,13 +30,7 @@ SCREEN_SHARE = 0.92
 
 
 class MainWindow(QMainWindow):
-    """Args:
-        panels: Content of the docks, by id.
-        kinds: Panels of kinds, by kind.
-
-    Signals:
-        activated: The window became the active one.
-        cancel_requested: The user cancels loading.
+    """Viewport in the middle, docks around it, menus, toolbar and status bar.
 
     Attributes:
         may_close: Asked before closing; False keeps the window open.
@@ -46,8 +40,8 @@ class MainWindow(QMainWindow):
         actions_table, menus: Exist after `set_actions`.
     """
 
-    activated = Signal()
-    cancel_requested = Signal()
+    activated = Signal()  # The window became the active one
+    cancel_requested = Signal()  # The user cancels loading
 
     def __init__(self, viewport: Viewport, panels: dict[str, QWidget], kinds: Mapping[str, Panel]) -> None:
         super().__init__()

@@ -22,10 +22,11 @@ Place = Callable[[], AddPlace]
 
 
 class Menus:
-    """Args:
+    """The menu bar and the toolbar of one window.
+
+    Args:
         table: All menus in their order; `AddMenu` lays out the menu Add.
         dock_actions: Switches of the docks, at the start of the menu Window.
-        kinds: Panels of kinds, by kind.
         place: Returns the place of a new node.
 
     Attributes:

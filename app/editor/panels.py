@@ -26,16 +26,11 @@ class Panels(QObject):
 
     Attributes:
         remedies: Functions from an unreadable file to a command that helps, or None.
-
-    Signals:
-        failed: An error was listed.
-        frame_requested: The user frames the selection.
-        locate_requested: The user locates the missing file of this node.
     """
 
-    failed = Signal()
-    frame_requested = Signal()
-    locate_requested = Signal(str)
+    failed = Signal()  # An error was listed
+    frame_requested = Signal()  # The user frames the selection
+    locate_requested = Signal(str)  # The user locates the missing file of this node
 
     def __init__(self, document: Document, store: ModelStore, client: ViewportRenderer, edits: SceneEdits) -> None:
         super().__init__()
@@ -140,5 +135,5 @@ class Panels(QObject):
 
 
 def without_prefix(text: str, file: str) -> str:
-    """The file has its own column."""
+    """The file name has its own column."""
     return text.removeprefix(f"{file}: ") if file else text

@@ -12,12 +12,7 @@ _THEME, _BACK_END, _STEP_ROOM = "theme", "back_end", "step_room"
 
 
 class Preferences:
-    """Choices of the user that are remembered between sessions: theme, back end, cache limit.
-
-    Args:
-        back_end: Back end to start with; the stored one for None.
-        redraw: Draws a frame.
-    """
+    """Remembered between sessions: theme, back end, cache limit.  A `back_end` of None means the stored one."""
 
     def __init__(
         self,

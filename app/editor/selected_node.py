@@ -1,5 +1,3 @@
-"""Connects the head of the inspector and the panels of kinds with document and simulation."""
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,11 +17,7 @@ from sinew.widgets.parts import Pages
 
 
 class SelectedNode(QObject):
-    """Shows status and presets of the selected node, updated after every change and frame.
-
-    Args:
-        folder: Folder of the user's presets, with a subfolder for each kind.
-    """
+    """Updated after every change and frame; `folder` has the user's presets, in a subfolder for each kind."""
 
     def __init__(self, context: EditorContext, kinds: Mapping[str, Panel], folder: Path, baking: BakeTask) -> None:
         super().__init__()

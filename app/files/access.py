@@ -13,15 +13,10 @@ WITHHELD = "lies outside the project's folders and is not read unless you allow 
 
 
 class FileAccess(QObject):
-    """Blocks files that a project names outside its folders until the user allows them.
+    """Blocks files that a project names outside its folders until the user allows them."""
 
-    Signals:
-        asked: Files that wait for an answer, a tuple of `OutsideFile`; empty after the answer.
-        allowed: The blocked files may be read.
-    """
-
-    asked = Signal(tuple)
-    allowed = Signal()
+    asked = Signal(tuple)  # Files that wait for an answer, a tuple of `OutsideFile`; empty after the answer
+    allowed = Signal()  # The blocked files may be read
 
     def __init__(self) -> None:
         super().__init__()

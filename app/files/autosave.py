@@ -21,15 +21,9 @@ _PATIENCE = 3.0  # continuous edits are saved after this many delays
 
 
 class Autosave(QObject):
-    """Signals:
-    status_changed: Text for the status bar, such as "autosaved 12 s ago", or "".
-    saved: A recovery file was written.
-    failed: One line why it could not be written; it is tried again after the next edit.
-    """
-
-    status_changed = Signal(str)
-    saved = Signal()
-    failed = Signal(str)
+    status_changed = Signal(str)  # Text for the status bar, such as "autosaved 12 s ago", or ""
+    saved = Signal()  # A recovery file was written
+    failed = Signal(str)  # One line why it could not be written; it is tried again after the next edit
 
     _written = Signal(str, float)
 

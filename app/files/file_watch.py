@@ -21,12 +21,9 @@ class FileWatch(QObject):
 
     Args:
         known: Returns the files to watch with their known digests; "" adopts the content at the first look.
-
-    Signals:
-        changed: Paths, once for each new content; deleted files are not reported.
     """
 
-    changed = Signal(list)
+    changed = Signal(list)  # Paths, once for each new content; deleted files are not reported
 
     def __init__(self, known: Callable[[], Mapping[Path, str]], parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -54,18 +54,12 @@ class ModelLoader(QObject):
     Args:
         worker_count: Models that are read at the same time.
         budget: Limit of all images together; images of a model count while the `LoadedModel` lives.
-
-    Signals:
-        progress: Request id and finished fraction, 0 to 1.
-        loaded: Request id and `LoadedModel`.
-        failed: Request id and one line that names file, element and reason.
-        cancelled: Request id; also of a request that a newer one of the same node replaces.
     """
 
-    progress = Signal(int, float)
-    loaded = Signal(int, object)
-    failed = Signal(int, str)
-    cancelled = Signal(int)
+    progress = Signal(int, float)  # Request id and finished fraction, 0 to 1
+    loaded = Signal(int, object)  # Request id and `LoadedModel`
+    failed = Signal(int, str)  # Request id and one line that names file, element and reason
+    cancelled = Signal(int)  # Request id; also of a request that a newer one of the same node replaces
 
     _advanced = Signal(object, float)
     _finished = Signal(object, object)

@@ -23,17 +23,11 @@ CANCELLED = "loading was cancelled; reload the model to try again"
 
 
 class ModelStore(QObject):
-    """Follows the model nodes of the document and keeps their loaded files.
+    """Follows the model nodes of the document and keeps their loaded files."""
 
-    Signals:
-        changed: A node whose model made progress, was loaded, failed or was removed.
-        warned: A file (or "") and one warning for the user.
-        failed: A file and one line why it could not be loaded.
-    """
-
-    changed = Signal(str)
-    warned = Signal(str, str)
-    failed = Signal(str, str)
+    changed = Signal(str)  # A node whose model made progress, was loaded, failed or was removed
+    warned = Signal(str, str)  # A file (or "") and one warning for the user
+    failed = Signal(str, str)  # A file and one line why it could not be loaded
 
     def __init__(self, document: Document, loader: ModelLoader, access: FileAccess) -> None:
         super().__init__()

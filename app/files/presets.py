@@ -29,12 +29,7 @@ class _PresetFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PresetStore:
-    """Reads the folder again for every query.
-
-    Args:
-        folder: Folder of all settings; the preset folder inside it is made when the first preset is saved.
-        kind: A kind with presets.
-    """
+    """Reads the folder again for every query; makes the preset folder inside `folder` for the first preset."""
 
     def __init__(self, folder: Path, kind: Kind) -> None:
         assert kind.presets is not None

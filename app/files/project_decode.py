@@ -52,10 +52,7 @@ class ProjectDecoder:
         self.warnings = Notes()
 
     def decode(self, content: dict[str, Any]) -> tuple[Scene, ViewState]:
-        """Raises:
-        ProjectError: For a wrong type, a value out of range, or an invalid node.
-        LoadCancelled: If the watch cancels.
-        """
+        """Raises ProjectError if a value or a node is invalid, LoadCancelled if the watch cancels."""
         self._keep_unknown(content, _FILE_KEYS, "$", ())
         nodes, playback = self.decode_nodes(content.get("nodes", [])), content.get(PLAYBACK, {})
         if isinstance(playback, dict) and any(KINDS[node.kind].system for node in nodes):

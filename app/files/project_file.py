@@ -37,20 +37,12 @@ def cache_folder(project: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class LoadedProject:
-    """Attributes:
-    scene: Its paths are absolute.
-    unknown: Unknown content; pass it to `save_project`.
-    warnings: Problems that were accepted or fixed, one sentence each.
-    migrated_from: Version of the file if it is an older one, else None.
-    digest: Of the content of the file.
-    """
-
-    scene: Scene
+    scene: Scene  # Its paths are absolute
     view_state: ViewState
-    unknown: UnknownContent
-    warnings: tuple[str, ...]
-    migrated_from: int | None
-    digest: str = ""
+    unknown: UnknownContent  # Unknown content; pass it to `save_project`
+    warnings: tuple[str, ...]  # Problems that were accepted or fixed, one sentence each
+    migrated_from: int | None  # Version of the file if it is an older one, else None
+    digest: str = ""  # Of the content of the file
 
 
 def is_project(path: Path) -> bool:

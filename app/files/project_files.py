@@ -1,5 +1,3 @@
-"""New, Open, Save and Import, and the questions that protect unsaved work."""
-
 import dataclasses
 import enum
 from collections.abc import Callable, Iterable, Sequence
@@ -59,24 +57,15 @@ class ProjectFiles(QObject):
         ask_unsaved: Asks whether to save changes; called with the title, "" if unmodified, and other work that would be
             lost.
         ask_save_path: Asks where to save, with a suggestion; None if the user cancels.
-
-    Signals:
-        leaving: The open project is about to be replaced by another.
-        opened: Another project or model is shown; carries whether the camera shall frame it.
-        overtaken: The project was not saved, because another program has changed its file.
-        progress: File that is being read and the finished fraction; an empty name when idle.
-        failed: A file and one line why it could not be used.
-        warned: A file and one warning.
-        recovered: A `Recovery`, and whether it was read and will be shown.
     """
 
-    leaving = Signal()
-    opened = Signal(bool)
-    overtaken = Signal()
-    progress = Signal(str, float)
-    failed = Signal(str, str)
-    warned = Signal(str, str)
-    recovered = Signal(object, bool)
+    leaving = Signal()  # The open project is about to be replaced by another
+    opened = Signal(bool)  # Another project or model is shown; carries whether the camera shall frame it
+    overtaken = Signal()  # The project was not saved, because another program has changed its file
+    progress = Signal(str, float)  # File that is being read and the finished fraction; an empty name when idle
+    failed = Signal(str, str)  # A file and one line why it could not be used
+    warned = Signal(str, str)  # A file and one warning
+    recovered = Signal(object, bool)  # A `Recovery`, and whether it was read and will be shown
 
     def __init__(
         self,
@@ -171,11 +160,7 @@ class ProjectFiles(QObject):
     def show_project(
         self, project: LoadedProject, path: Path | None, outside: Iterable[OutsideFile], *, modified: bool = False
     ) -> None:
-        """Args:
-        path: None if the project has no file yet.
-        outside: Files that are not read before the user allows it.
-        modified: The project differs from its file.
-        """
+        """Files `outside` are not read before the user allows it; `modified` if the project differs from its file."""
         self._cancel_reading()
         self._leave(path)
         self._access.withhold(outside)

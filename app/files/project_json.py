@@ -45,8 +45,7 @@ class _DuplicateKey(ValueError):
 
 
 def read_json(path: Path) -> Any:
-    """Raises:
-    ProjectError: If the file cannot be read, is too large, not UTF-8 or not JSON, has a key twice, nests too
+    """Raises ProjectError if the file cannot be read, is too large, not UTF-8 or not JSON, has a key twice, nests too
     deeply, or holds too many values, a number that is not finite, or a malformed text.
     """
     return parse_json(path, read_bytes(path))

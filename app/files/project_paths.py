@@ -62,9 +62,9 @@ _LISTED, _PATH_MAX = 12, 120
 
 @dataclass(frozen=True, slots=True)
 class OutsideFile:
-    node: NodeId  # The node that names it
+    node: NodeId  # Names the file
     path: str  # Absolute
-    is_network: bool  # Whether the path names another machine
+    is_network: bool  # The path names another machine
 
 
 def outside_files(scene: Scene, project: Path, trusted: Iterable[Path] = ()) -> tuple[OutsideFile, ...]:

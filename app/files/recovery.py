@@ -85,15 +85,10 @@ _STARTING = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """Attributes:
-    origin: Project file that was open, or None for a project that was never saved.
-    digest: Of the content of that file when it was last read or written; "" if unknown.
-    """
-
     folder: Path
-    origin: Path | None
+    origin: Path | None  # Project file that was open, or None for a project that was never saved
     saved_at: datetime
-    digest: str = ""
+    digest: str = ""  # Of the content of that file when it was last read or written; "" if unknown
 
     @property
     def project(self) -> Path:

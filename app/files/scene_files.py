@@ -29,23 +29,19 @@ Key = tuple[str, Path]
 
 
 class SceneFiles(QObject):
-    """Args:
-        store: Models that are loaded already are not read again.
-        access: Blocks files that may not be read.
-        budget: Limit of all images together.
+    """Follows the nodes of the document and caches the files that they name.
 
-    Signals:
-        changed: A file was read, failed or is no longer needed.
-        failed: A file and one line why it could not be read, or was reduced.
-        progress: A strand file that is being read and the finished fraction; "" when idle.
+    Args:
+        store: Models that are loaded already are not read again.
+        budget: Limit of all images together.
 
     Attributes:
         assets: All files that were read; another object whenever one changes.
     """
 
-    changed = Signal()
-    failed = Signal(str, str)
-    progress = Signal(str, float)
+    changed = Signal()  # A file was read, failed or is no longer needed
+    failed = Signal(str, str)  # A file and one line why it could not be read, or was reduced
+    progress = Signal(str, float)  # A strand file that is being read and the finished fraction; "" when idle
 
     def __init__(self, document: Document, store: ModelStore, access: FileAccess, budget: ImageBudget) -> None:
         super().__init__()

@@ -28,22 +28,13 @@ WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "faile
 
 @dataclass(slots=True, eq=False)
 class OutputJob:
-    """Attributes:
-    words: Arguments of the command.
-    folder: Temporary folder with a copy of the project.
-    state: One of the constants above.
-    share: Finished fraction, 0 to 1.
-    text: Last message: a note, or why it failed.
-    started: Monotonic time [s].
-    """
-
     path: Path
-    words: list[str]
-    folder: tempfile.TemporaryDirectory[str]
-    state: str = WAITING
-    share: float = 0.0
-    text: str = ""
-    started: float = 0.0
+    words: list[str]  # Arguments of the command
+    folder: tempfile.TemporaryDirectory[str]  # With a copy of the project
+    state: str = WAITING  # One of the constants above
+    share: float = 0.0  # Finished fraction, 0 to 1
+    text: str = ""  # Last message: a note, or why it failed
+    started: float = 0.0  # Monotonic time [s]
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -65,20 +56,12 @@ class OutputJob:
 
 
 class JobQueue(QObject):
-    """Args:
-        access: Blocks files that jobs may not read.
+    """`access` blocks files that jobs may not read."""
 
-    Signals:
-        changed: A job with a new state.
-        written: A file and a note.
-        failed: A file and one line why it was not written.
-        warned: A file and one warning.
-    """
-
-    changed = Signal(object)
-    written = Signal(str, str)
-    failed = Signal(str, str)
-    warned = Signal(str, str)
+    changed = Signal(object)  # A job with a new state
+    written = Signal(str, str)  # A file and a note
+    failed = Signal(str, str)  # A file and one line why it was not written
+    warned = Signal(str, str)  # A file and one warning
 
     def __init__(self, document: Document, access: FileAccess, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -31,12 +31,7 @@ PREVIEW_PERIOD = 500  # [ms] between two checks for a new preview
 
 
 class OutputWindow(QDialog):
-    """May stay open during other work.
-
-    Args:
-        render: Called with the settings.
-        export: Called with settings, the format and its options.
-    """
+    """May stay open during other work; `export` is called with settings, the format and its options."""
 
     def __init__(
         self,

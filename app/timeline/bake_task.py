@@ -238,19 +238,13 @@ def _ref(node: NodeId) -> ParamRef:
 
 
 class VerifyTask(QObject):
-    """Simulates the current project again in another process, and compares every baked step.
+    """Simulates the current project again in another process, and compares every baked step."""
 
-    Signals:
-        progressed: Text and fraction 0 to 1; an empty text at the end.
-        ended: One line for the user.
-        reported, warned, failed: The project and one line: all steps are bit-identical, a warning, or the difference.
-    """
-
-    progressed = Signal(str, float)
-    ended = Signal(str)
-    reported = Signal(str, str)
-    warned = Signal(str, str)
-    failed = Signal(str, str)
+    progressed = Signal(str, float)  # Text and fraction 0 to 1; an empty text at the end
+    ended = Signal(str)  # One line for the user
+    reported = Signal(str, str)  # The project and one line: all steps are bit-identical
+    warned = Signal(str, str)  # The project and one line
+    failed = Signal(str, str)  # The project and one line about the difference
 
     def __init__(self, document: Document, access: FileAccess, client: ViewportRenderer) -> None:
         super().__init__()

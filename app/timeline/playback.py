@@ -64,21 +64,12 @@ class SimulationControl(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SimulationState:
-    """Attributes:
-    active: Something is simulated.
-    running: False while paused.
-    steps: Steps since the first frame.
-    share: Simulation speed as a fraction of real time.
-    stale: It is paused at another step than the playhead's.
-    held: It shows another step than the playhead's, also while time runs.
-    """
-
-    active: bool
-    running: bool
-    steps: int
-    share: float
-    stale: bool = False
-    held: bool = False
+    active: bool  # Something is simulated
+    running: bool  # False while paused
+    steps: int  # Steps since the first frame
+    share: float  # Simulation speed as a fraction of real time
+    stale: bool = False  # It is paused at another step than the playhead's
+    held: bool = False  # It shows another step than the playhead's, also while time runs
 
 
 class Playback(QObject):
@@ -91,22 +82,15 @@ class Playback(QObject):
         duration: Returns the end of the scene [s].
         clock: Monotonic time [s].
 
-    Signals:
-        time_changed: The new time of the playhead [s].
-        playing_changed: Playing started, stopped or turned round.
-        simulated: The new `SimulationState`.
-        seen_changed: In slow motion, another time is shown while the playhead stays at its step.
-        behind: Steps before the playhead are missing and must be simulated before playing continues.
-
     Attributes:
         meter: Counts the frames that were drawn while playing.
     """
 
-    time_changed = Signal(float)
-    playing_changed = Signal(bool, int)
-    simulated = Signal(object)
-    behind = Signal()
-    seen_changed = Signal()
+    time_changed = Signal(float)  # The new time of the playhead [s]
+    playing_changed = Signal(bool, int)  # Playing started, stopped or turned round
+    simulated = Signal(object)  # The new `SimulationState`
+    behind = Signal()  # Steps before the playhead are missing and must be simulated before playing continues
+    seen_changed = Signal()  # In slow motion, another time is shown while the playhead stays at its step
 
     def __init__(
         self,

@@ -50,42 +50,26 @@ OTHERS = ("steps", "stable", "problem")
 
 @dataclass(frozen=True, slots=True)
 class SweepResult:
-    """Attributes:
-    values: In the order of the axes.
-    characters: Time [ms/step] and measures by name; NaN if unknown.
-    problem: Why the run ended early; "" if it did not.
-    picture: Image of the last step, shape (H, W, 3).
-    """
-
-    values: tuple[Any, ...]
-    characters: dict[str, float]
+    values: tuple[Any, ...]  # In the order of the axes
+    characters: dict[str, float]  # Time [ms/step] and measures by name; NaN if unknown
     steps: int
-    problem: str
-    picture: npt.NDArray[np.uint8]
+    problem: str  # Why the run ended early; "" if it did not
+    picture: npt.NDArray[np.uint8]  # Image of the last step, shape (H, W, 3)
 
 
 def axes_of(scene: Scene, node: NodeId, wanted: Sequence[tuple[str, str]]) -> list[SweepAxis]:
-    """Raises:
-    SweepError: If values are invalid, or there are too many.
-    ParamError: If a setting rejects a value.
-    """
+    """Raises SweepError if values are invalid, or there are too many, ParamError if a setting rejects a value."""
     axes = [axis_of(scene, f"{node}.{name}={values}") for name, values in wanted]
     combinations(axes)
     return axes
 
 
 class SweepTask(QObject):
-    """Runs one sweep at a time in another process.
+    """Runs one sweep at a time in another process."""
 
-    Signals:
-        progressed: Text and fraction 0 to 1; an empty text at the end.
-        done: The results in the order of the combinations; empty if cancelled.
-        failed: One line for the user.
-    """
-
-    progressed = Signal(str, float)
-    done = Signal(list)
-    failed = Signal(str)
+    progressed = Signal(str, float)  # Text and fraction 0 to 1; an empty text at the end
+    done = Signal(list)  # The results in the order of the combinations; empty if cancelled
+    failed = Signal(str)  # One line for the user
 
     def __init__(self, document: Document, access: FileAccess, client: ViewportRenderer) -> None:
         super().__init__()
@@ -234,7 +218,7 @@ class SweepWindow(QDialog):
         packed(QVBoxLayout(self), form, work, (self.pages, 1), spacing=SPACE, margins=SPACE_WIDE)
         self.resize(self.fontMetrics().height() * 64, self.fontMetrics().height() * 40)
 
-    # --- what is tried --------------------------------------------------------------------------------
+    # --- setup ----------------------------------------------------------------------------------------
 
     def open_for(self, node: Node | None) -> None:
         """Shows a hint if the node is not simulated."""
@@ -294,7 +278,7 @@ class SweepWindow(QDialog):
             self._sweeping.start(axes, wanted, self.steps.value())
             self._check()
 
-    # --- what came of it ------------------------------------------------------------------------------
+    # --- results --------------------------------------------------------------------------------------
 
     def take(self, number: int) -> None:
         """Applies the values of a cell as one undo entry."""

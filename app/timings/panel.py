@@ -31,24 +31,17 @@ class TimingsPanel(QObject):
         settings: Stores whether to measure, and the layout of the dock.
         redraw: Requests a frame; measuring starts and ends with a frame.
 
-    Signals:
-        toggled: Measuring started or stopped.
-        paused: The view was frozen or released.
-        recording: A recording started or stopped.
-        hint: One line for the status bar.
-        informed, failed: A file, or "", and one line.
-
     Attributes:
         history: Frames of the last minute.
         is_measuring: The renderer follows with its next frame.
     """
 
-    toggled = Signal(bool)
-    paused = Signal(bool)
-    recording = Signal(bool)
-    hint = Signal(str)
-    informed = Signal(str, str)
-    failed = Signal(str, str)
+    toggled = Signal(bool)  # Measuring started or stopped
+    paused = Signal(bool)  # The view was frozen or released
+    recording = Signal(bool)  # A recording started or stopped
+    hint = Signal(str)  # One line for the status bar
+    informed = Signal(str, str)  # A file, or "", and one line
+    failed = Signal(str, str)  # A file, or "", and one line
 
     def __init__(
         self,

@@ -81,10 +81,6 @@ class PastValues(QObject):
         inspector.past.restore_requested.connect(self.restore)
 
     def note(self, number: int | None, oldest: int) -> None:
-        """Args:
-        number: Number of the drawn frame; None if it is not measured.
-        oldest: Number of the oldest frame that can still be requested.
-        """
         if number is not None:
             self._scenes.note(number, self._document.scene)
             self._scenes.forget_before(oldest)

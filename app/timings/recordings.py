@@ -23,18 +23,13 @@ RECORDINGS_MAX = 12  # the oldest recording is deleted for the next one
 class Recordings(QObject):
     """Recordings in their order; not saved.
 
-    Signals:
-        changed: The list has changed.
-        started: Name of the recording that started.
-        stopped: The `TimingRecording` that ended, or None if it has no frames.
-
     Attributes:
         running: Name of the recording that runs, or None.
     """
 
-    changed = Signal()
-    started = Signal(str)
-    stopped = Signal(object)
+    changed = Signal()  # The list has changed
+    started = Signal(str)  # Name of the recording that started
+    stopped = Signal(object)  # The `TimingRecording` that ended, or None if it has no frames
 
     def __init__(self) -> None:
         super().__init__()
@@ -114,14 +109,10 @@ class BackEndTrial(QObject):
     """Compares transform feedback with compute in the running scene.
 
     The back end changes with every frame, so that both run the same steps at the same time.
-
-    Signals:
-        progressed: Number of measured frames of both.
-        finished: Both recordings, transform feedback first.
     """
 
-    progressed = Signal(int)
-    finished = Signal(object, object)
+    progressed = Signal(int)  # Number of measured frames of both
+    finished = Signal(object, object)  # Both recordings, transform feedback first
 
     def __init__(self, client: ViewportRenderer, redraw: Callable[[], None]) -> None:
         super().__init__()
@@ -177,19 +168,12 @@ Write = Callable[[Path, TimingRecording, LoadWatch], None]
 
 
 class TimingFiles(QObject):
-    """Transfers any number of files at the same time; `cancel` stops all.
+    """Transfers any number of files at the same time; `cancel` stops all."""
 
-    Signals:
-        progressed: Text and progress, 0 to 1; an empty text when all transfers have ended.
-        written: Path of a complete file.
-        imported: The `TimingRecording` of a file.
-        failed: Path, and one line about the error.
-    """
-
-    progressed = Signal(str, float)
-    written = Signal(str)
-    imported = Signal(object)
-    failed = Signal(str, str)
+    progressed = Signal(str, float)  # Text and progress, 0 to 1; an empty text when all transfers have ended
+    written = Signal(str)  # Path of a complete file
+    imported = Signal(object)  # The `TimingRecording` of a file
+    failed = Signal(str, str)  # Path, and one line about the error
 
     def __init__(self) -> None:
         super().__init__()

@@ -125,7 +125,7 @@ class BakeComparison:
                 )
         return found
 
-    # --- with pictures --------------------------------------------------------------------------------
+    # --- frames ---------------------------------------------------------------------------------------
 
     def take(self, live: Engine, runner: SimulationRunner) -> None:
         """Compares the shown step if the second engine is ready, and starts to compare the other steps."""
@@ -187,7 +187,7 @@ class BakeComparison:
         self._known.clear()
         self._shown, self._points, self._left, self._looked, self._text = None, {}, [], (), ""
 
-    # --- how that is known ----------------------------------------------------------------------------
+    # --- comparison -----------------------------------------------------------------------------------
 
     def _nodes(self) -> list[NodeId]:
         return [node.id for node in self._document.scene.nodes if not node.baked and self._steps(node.id)]

@@ -16,19 +16,11 @@ from sinew.sim.scene.vectors import Vec3
 
 @dataclass(frozen=True, slots=True)
 class FrameInfo:
-    """Attributes:
-    rate: Frames per second.
-    comparison: Statistics of the compared model, if any.
-    difference_scale: Upper end of the difference ramp [m].
-    unit_scale: Metres per unit of the compared model.
-    frame: Number of its timing sample; None if it was not measured.
-    """
-
     rate: FrameRate
     comparison: ComparisonStatistics | None
-    difference_scale: float
-    frame: int | None = None
-    unit_scale: float = 1.0
+    difference_scale: float  # Upper end of the difference ramp [m]
+    frame: int | None = None  # Number of its timing sample; None if it was not measured
+    unit_scale: float = 1.0  # Metres per unit of the compared model
 
 
 def with_point(box: Bounds | None, point: Vec3) -> Bounds:

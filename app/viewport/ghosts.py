@@ -32,16 +32,10 @@ BAKE_LOOK = GhostStyle((0.95, 0.35, 0.85), 1.0, 0.0, 0.9)
 
 @dataclass(frozen=True, eq=False)
 class Ghost:
-    """Attributes:
-    time: Scene time of the step [s].
-    look: None for the current frame, which only masks the others.
-    mark: Identifies the cached state; None if nothing is simulated.
-    """
-
     step: int
-    time: float
-    look: GhostStyle | None
-    mark: object = None
+    time: float  # Scene time of the step [s]
+    look: GhostStyle | None  # None for the current frame, which only masks the others
+    mark: object = None  # Identifies the cached state; None if nothing is simulated
     is_baked: bool = False
 
     def is_like(self, other: "Ghost") -> bool:
@@ -164,7 +158,7 @@ class Ghosts:
                 owned.release()
         self._pass = self._depth = None
 
-    # --- what is wanted -------------------------------------------------------------------------------
+    # --- wanted ghosts --------------------------------------------------------------------------------
 
     def _take(self, live: Engine, runner: SimulationRunner, output: Framebuffer) -> None:
         """Drops all images if the view changed."""
@@ -221,7 +215,7 @@ class Ghosts:
             made.picture.release()
         self._made.clear()
 
-    # --- their engine ---------------------------------------------------------------------------------
+    # --- second engine --------------------------------------------------------------------------------
 
     def _go_to_bake(self, engine: Engine, ghost: Ghost, nodes: Sequence[NodeId]) -> Sequence[NodeId]:
         """Shows the baked states on the second engine; returns the nodes that have one."""

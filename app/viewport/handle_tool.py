@@ -27,19 +27,14 @@ _VERBS = {HandleMode.MOVE: "Move", HandleMode.ROTATE: "Rotate", HandleMode.SCALE
 
 @dataclass(frozen=True, slots=True)
 class _HandleTarget:
-    """A node, or the pose offset of a bone.
+    """A node, or the pose offset of a bone."""
 
-    Attributes:
-        owner, part: Address of position, rotation and scale.
-        world_from_parent: Shape (4, 4).
-        followers: Nodes that are moved along, with the transforms of their parents, (4, 4).
-    """
-
-    owner: NodeId
+    owner: NodeId  # Has position, rotation and scale in `part`
     part: str
     transform: Transform
-    world_from_parent: Float64
+    world_from_parent: Float64  # Shape (4, 4)
     name: str
+    # Nodes that are moved along, with the transforms of their parents, (4, 4).
     followers: tuple[tuple[Node, Float64], ...] = ()
 
 

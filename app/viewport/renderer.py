@@ -50,15 +50,6 @@ class ViewportRenderer(QObject):
         debug: Report OpenGL errors.
         programs: Folder for shaders compiled by a worker thread; None compiles each when it is first used.
 
-    Signals:
-        drawn: A frame was drawn; carries a `FrameInfo`.
-        ready: The engine was created.
-        gl_failed: One line about an OpenGL error.
-        troubled: The id of a node, or "", and one line about its problem.
-        measured: A list of `FrameSample` in order.
-        switched: One line about the back end that kernels use from now on.
-        paint_requested: The viewport must be painted, although nothing was edited.
-
     Attributes:
         engine, runner: None while there is no context.
         back_end: Requested back end of kernels.
@@ -67,13 +58,13 @@ class ViewportRenderer(QObject):
         precompiling: None if shaders are compiled when they are first used.
     """
 
-    drawn = Signal(object)
-    gl_failed = Signal(str)
-    measured = Signal(list)
-    paint_requested = Signal()
-    ready = Signal()
-    switched = Signal(str)
-    troubled = Signal(str, str)
+    drawn = Signal(object)  # A frame was drawn; carries a `FrameInfo`
+    gl_failed = Signal(str)  # One line about an OpenGL error
+    measured = Signal(list)  # A list of `FrameSample` in order
+    paint_requested = Signal()  # The viewport must be painted, although nothing was edited
+    ready = Signal()  # The engine was created
+    switched = Signal(str)  # One line about the back end that kernels use from now on
+    troubled = Signal(str, str)  # The id of a node, or "", and one line about its problem
 
     def __init__(
         self,
@@ -106,7 +97,7 @@ class ViewportRenderer(QObject):
         self._comparison: ComparisonStatistics | None = None
         self._failures: set[str] = set()
 
-    # --- what the viewport calls ----------------------------------------------------------------------
+    # --- calls of the viewport ------------------------------------------------------------------------
 
     def gl_init(self) -> None:
         self.gl_release()

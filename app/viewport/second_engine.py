@@ -23,11 +23,7 @@ PREPARING, LOOK = 0.01, 0.02
 
 
 class SecondEngine:
-    """Shows the scene of the document but simulates nothing; `engine` is None while it is not needed.
-
-    Args:
-        loaded: Returns the model of a character, or None while it is loading.
-    """
+    """Shows the scene of the document but simulates nothing; `loaded` returns None while a model is loading."""
 
     def __init__(
         self,
@@ -113,12 +109,7 @@ def missing_uploads(
     *,
     is_shown: bool = False,
 ) -> Iterator[tuple[Key, Content, QueueTask[None]]]:
-    """Models and textures that an engine does not have, with tasks that upload them.
-
-    Args:
-        failed: Contents that are left out because their upload failed.
-        is_shown: Models need their textures and shaders.
-    """
+    """Uploads that the engine needs, without `failed` contents; if `is_shown`, models need textures and shaders."""
     for node in scene.nodes:
         model = loaded(node.id) if node.settings.is_character else None
         if model is not None and model is not failed.get(node.id) and engine.model_of(node.id) is not model.model:

@@ -159,7 +159,7 @@ class ViewportTools(QObject):
     # --- highlights -----------------------------------------------------------------------------------
 
     def _layers(self) -> tuple[list[Tool], list[Tool]]:
-        """Tools that are asked before marks and bones, and those after them."""
+        """Tools before marks and bones, and tools after them."""
         return [tool for tool in self._tools if tool.is_over], [tool for tool in self._tools if not tool.is_over]
 
     def _surface_at(self, position: QPointF) -> Selection:

@@ -21,13 +21,8 @@ from sinew.widgets.viewport import Viewport
 
 
 class Uploads(QObject):
-    """Signals:
-    finished: Nothing is left to upload.
-    failed: A file, and one line about why it cannot be shown.
-    """
-
-    finished = Signal()
-    failed = Signal(str, str)
+    finished = Signal()  # Nothing is left to upload
+    failed = Signal(str, str)  # A file, and one line about why it cannot be shown
 
     def __init__(
         self,

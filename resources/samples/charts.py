@@ -23,9 +23,9 @@ class Chart:
     # Maps points (N, 3) to (N, 2); the first coordinate is an angle [rad] where `periodic`
     unroll: Callable[[Points], Points]
     box: tuple[int, int, int, int]  # x, y, width and height of its rectangle in the atlas, y from the top
-    periodic: bool = False  # Whether the first coordinate closes after a full turn
-    turned: bool = False  # Whether the second coordinate runs along the rectangle's width
-    # Range of the second coordinate that gets texels; what lies beyond is hidden
+    periodic: bool = False  # The first coordinate closes after a full turn
+    turned: bool = False  # The second coordinate runs along the rectangle's width
+    # Range of the second coordinate that gets texels; the rest is hidden
     limits: tuple[float, float] | None = None
 
 
@@ -37,11 +37,7 @@ class Unwrapped:
 
 
 def unwrap(points: Points, triangles: Indices, labels: Indices, charts: Sequence[Chart]) -> Unwrapped:
-    """Args:
-    points: shape (V, 3).
-    triangles: shape (T, 3).
-    labels: Chart of each triangle, shape (T,).
-    """
+    """`points` has shape (V, 3), `triangles` (T, 3); `labels` is the chart of each triangle, shape (T,)."""
     sources, texels, corners = [], [], np.empty_like(triangles)
     first = 0
     for number, chart in enumerate(charts):
@@ -98,10 +94,11 @@ class Coverage:
 
 
 def coverage(corners: Points, rank: Indices, size: int) -> Coverage:
-    """Args:
-    corners: Texel coordinates of the triangles, shape (T, 3, 2).
-    rank: Where triangles overlap, the one with the largest rank is seen; a permutation, shape (T,).
-    size: Edge of the square texture.
+    """The triangle that each texel of a square texture with edge `size` shows.
+
+    Args:
+        corners: Texel coordinates of the triangles, shape (T, 3, 2).
+        rank: Where triangles overlap, the one with the largest rank is seen; a permutation, shape (T,).
     """
     seen = np.full(size * size, -1)
     low = np.floor(corners.min(axis=1)).astype(np.int64)

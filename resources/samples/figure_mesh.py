@@ -36,7 +36,7 @@ _HOSTS = {"collar": "shirt", "hem": "shirt", "sleeve-hem": "shirt", "cuff": "tro
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    material: str  # Section that it belongs to
+    material: str  # Section of the mesh
     # points, normals: shape (V, 3)
     points: Points
     normals: Points

@@ -77,7 +77,7 @@ def paint_scalp(points: Points) -> Points:
     """Where hair grows on the head, as red, and a factor of its length, as green: short around the ears."""
     p = head_from_model(points)
     x, y = np.abs(p[:, 0]), p[:, 1]
-    # At the forehead it begins lower than what a quiff of paint would cover.
+    # At the forehead it begins lower than the painted quiff.
     edge = np.minimum(_hairline(p), 1.700 - 0.12 * x)
     dense = np.clip((y - edge) / 0.008, 0.0, 1.0) * ((x < 0.079) | (p[:, 2] < -0.012))
     tall = np.clip((y - 1.600) / 0.115, 0.0, 1.0)

@@ -15,10 +15,10 @@ from sinew.resources.samples.surface import Surface, polygonise
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    name: str  # What it is; charts, colours and weights go by it
-    material: str  # Section that it belongs to
-    surface: Surface  # The mesh, on the figure's left where it comes in pairs
-    paired: bool = False  # Whether its mirror image belongs to the figure too
+    name: str  # Selects charts, colours and weights
+    material: str  # Section of the mesh
+    surface: Surface  # The left one of a pair
+    paired: bool = False  # Its mirror image is a part of the character too
 
 
 def _head() -> Surface:

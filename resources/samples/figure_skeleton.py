@@ -80,7 +80,7 @@ class Joint:
     position: Float64  # In the model [m], shape (3,)
     axes: Float64  # Columns are the joint's axes in the model, y along the bone, shape (3, 3)
     segments: Float64  # Lines that attract skin, shape (S, 2, 3); none for joints that carry no skin of their own
-    reach: float  # Width over which its skin blends into its neighbours' [m]
+    reach: float  # Its skin blends into the neighbouring skin over this width [m]
 
 
 @dataclass(slots=True)

@@ -161,7 +161,7 @@ def _skull() -> Part:
     slit = np.abs(azimuth[MOUTH_ROW]) < MOUTH_HALF
     below = number.copy()
     below[MOUTH_ROW, slit] = rows * columns + np.arange(int(slit.sum()))
-    # The face above a row takes it from `number`, that below from `below`.
+    # The face above a row takes it from `number`, the face below from `below`.
     a, b, c, d = below[1:, :-1], below[1:, 1:], number[:-1, 1:], number[:-1, :-1]
     faces = np.concatenate([np.stack([d, c, b], -1).reshape(-1, 3), np.stack([d, b, a], -1).reshape(-1, 3)])
     azimuth = np.concatenate([azimuth.ravel(), azimuth[MOUTH_ROW, slit]])
@@ -188,7 +188,7 @@ def _expressions(
     corners, middle = at((0.29, mouth), (0.16, 0.17)), at((0.0, mouth), (0.20, 0.12))
     cheeks, brows = at((0.55, -0.22), (0.22, 0.20)), at((0.36, 0.33), (0.30, 0.13))
     inner = at((0.14, 0.32), (0.14, 0.12))
-    # The jaw turns about a hinge below the ears; it takes along what is below the slit and in front.
+    # The jaw turns about a hinge below the ears; everything below the slit and in front follows.
     front = np.clip(1.6 - np.abs(azimuth), 0.0, 1.0)
     beside = np.clip((MOUTH_HALF + 0.12 - np.abs(azimuth)) / 0.12, 0.0, 1.0)
     lower = np.where(is_lower | (elevation < mouth - 1e-6), beside, 0.0)
@@ -213,7 +213,7 @@ def _turn_x(angle: float) -> Float64:
     return np.array([[1.0, 0.0, 0.0], [0.0, np.cos(angle), -np.sin(angle)], [0.0, np.sin(angle), np.cos(angle)]])
 
 
-# --- what is behind and below ----------------------------------------------------------------------------------------
+# --- lining, neck, eyes and lids -------------------------------------------------------------------------------------
 
 
 def _sheet(rows: int, columns: int) -> Grid:

@@ -104,7 +104,7 @@ def planted(end: str, place: Float64, yaw: Float64, heel_lift: Float64, toe_lift
 
 
 def arm_axes(end: str) -> Float64:
-    """Axes of the arm in the bind pose as columns: along it, the elbow's hinge, and where the thumb is."""
+    """Axes of the arm in the bind pose as columns: along it, the elbow's hinge, and the direction of the thumb."""
     along, back, thumb = MODEL_FROM_ARM.T
     axes = np.stack([along, -back, thumb], axis=1)
     return axes if end == "_l" else axes * np.array([[-1.0], [1.0], [1.0]])

@@ -58,11 +58,7 @@ class ColourButton(QAbstractButton):
 
 
 class ColourEditor(ValueEditor):
-    """The dialog is one gesture from opening to closing.
-
-    Args:
-        own: Returns the colour for which a value of None stands.
-    """
+    """The dialog is one gesture from opening to closing; `own` returns the colour for which a value of None stands."""
 
     def __init__(
         self, title: str, parent: QWidget | None = None, *, own: Callable[[], Colour] = lambda: (1.0, 1.0, 1.0)
@@ -211,11 +207,7 @@ class Thumbnail(QWidget):
 
 
 class TextureEditor(PathEditor):
-    """Path of an image, "" for no texture, None for the texture of the model file.
-
-    Args:
-        suffixes: Returns the file extensions of the dialog.
-    """
+    """Path of an image, "" for no texture, None for the texture of the model file."""
 
     locate_requested = Signal(str)  # Name or path of the missing image
 

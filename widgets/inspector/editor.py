@@ -1,6 +1,4 @@
-"""An editor does not know the scene: a `Binding` sends its edits to the `EditTarget`, one gesture from press to
-release.
-"""
+"""Editors do not know the scene: a `Binding` sends their edits to the `EditTarget`, one gesture per drag."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol

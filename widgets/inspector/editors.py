@@ -124,11 +124,7 @@ def choice_text(member: enum.Enum) -> str:
 
 
 def editor_for(record: Param, choices: MakeChoices) -> ValueEditor:
-    """Selects an editor by role, then by type; raises TypeError if there is no editor for the type.
-
-    Args:
-        choices: Returns the names to choose from, for a parameter in `NAMED_ROLES`.
-    """
+    """By role, then by type; raises TypeError if there is none. `choices` returns the names for `NAMED_ROLES`."""
     if record.declared.role is Role.COLOUR:
         return ColourEditor(record.label)
     if record.declared.role is Role.GRADIENT:

@@ -208,23 +208,17 @@ class NodeStatus:
     """Texts are "" if there is nothing to report."""
 
     stopped: str = ""  # Why its simulation stopped
-    warning: str = ""  # What is wrong with its settings
-    note: str = ""  # Whether it is muted or incomplete
+    warning: str = ""  # Problem of its settings
+    note: str = ""  # It is muted or incomplete
     remedy: Command | None = None  # A fix for the warning
 
 
 class NodeHead(QWidget):
-    """Status, mute and solo buttons, presets, and the widgets that the type of the selected node adds.
+    """Status, mute and solo buttons, presets, and the widgets that the type of the selected node adds."""
 
-    Signals:
-        reset_requested: Back to the first frame.
-        resume_requested: Continue from the last valid state.
-        switched: "muted" or "solo", and its new value.
-    """
-
-    reset_requested = Signal()
-    resume_requested = Signal()
-    switched = Signal(str, bool)
+    reset_requested = Signal()  # Back to the first frame
+    resume_requested = Signal()  # Continue from the last valid state
+    switched = Signal(str, bool)  # "muted" or "solo", and its new value
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

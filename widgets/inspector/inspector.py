@@ -100,17 +100,13 @@ class Inspector(QWidget):
     Args:
         model_of: Returns the state of the model of a node.
 
-    Signals:
-        refused: The scene rejected a value; carries the reason, one line.
-        link_followed: The user clicked a row that links to a `Selection`.
-
     Attributes:
         past: Banner above the settings of an earlier time, see `show_past`.
         names: Choices for parameters that name a clip, node or bone.
     """
 
-    refused = Signal(str)
-    link_followed = Signal(object)
+    refused = Signal(str)  # The scene rejected a value; carries the reason, one line
+    link_followed = Signal(object)  # The user clicked a row that links to a `Selection`
 
     def __init__(self, target: EditTarget, model_of: ModelProvider, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -188,12 +184,7 @@ class Inspector(QWidget):
             self._rebuild_later()
 
     def set_pose(self, pose_of: PoseProvider, world_of: WorldProvider | None = None) -> None:
-        """Sets the sources of the transforms of a selected bone; called at most 15 times a second while visible.
-
-        Args:
-            pose_of: Returns the current pose of a node, or None.
-            world_of: Returns world_from_model (4, 4) of a node; without it transforms are in model space.
-        """
+        """Called at most 15 times a second while visible; without `world_of` (4, 4) transforms are in model space."""
         self._pose_of, self._world_of = pose_of, world_of
         self.refresh_pose()
 

@@ -56,7 +56,7 @@ def scale_top(costs: FrameCosts) -> float:
     """A round time above the largest median and most of the slowest frames [s]; includes the target if it is near."""
     if not len(costs.frames):
         return round_top(TARGET)
-    # A single measurement, such as that of the first frame, says little if others have several.
+    # A single measurement, such as the one of the first frame, says little if others have several.
     several = costs.median[costs.pictures > 1]
     median = float((several if len(several) else costs.median).max())
     peak = min(float(costs.worst.max()), _WORST_SHARE * median) if median > 0.0 else float(costs.worst.max())
@@ -64,11 +64,7 @@ def scale_top(costs: FrameCosts) -> float:
 
 
 def bins_of_columns(costs: FrameCosts, edges: Float64) -> Int64:
-    """Index of the bin that each column shows, shape (C,): the slowest that it overlaps, or `NOTHING`.
-
-    Args:
-        edges: Frames at the edges of the columns, ascending, shape (C + 1,).
-    """
+    """The slowest bin that each column overlaps, or `NOTHING`, shape (C,); `edges` [frames] has shape (C + 1,)."""
     half = 0.5 * costs.stride
     first = np.searchsorted(costs.frames + half, edges[:-1], side="right")
     stop = np.searchsorted(costs.frames - half, edges[1:], side="left")

@@ -181,7 +181,7 @@ class Value:
     decimals: int = 2
     unit: str = ""
     tip: str = ""
-    fallback: float | None = None  # What an empty field stands for; None if it must not be empty
+    fallback: float | None = None  # Value of an empty field; None if it must not be empty
     special: str = ""  # Text for the lowest value
 
 

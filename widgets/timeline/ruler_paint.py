@@ -124,7 +124,7 @@ class RulerView:
     out_time: float
     marks: dict[str, float]  # Times of the markers [s], in either order
     set_marks: frozenset[str]  # Names of the markers that the user set
-    bind_pose: bool  # Whether the clip is ignored
+    bind_pose: bool  # The clip is ignored
     font: QFont
     colours: RulerColours
     ratio: float  # Device pixels per logical pixel

@@ -31,12 +31,14 @@ _LOOP, _SPEED = "loop", "speed"
 
 
 class Timeline(QWidget):
-    """Signals:
-    scrub_started, scrubbed(seconds), scrub_finished: Drag of the playhead, or a typed time.
-    play_toggled(direction): A play button, 1 or -1; pauses if it plays in this direction.
-    edit_started(name), edited(name, value), edit_finished(name), edit_cancelled(name): A gesture on a field of
-        `PlaybackSettings`. Every start is followed by exactly one finish or cancel; before a cancel, `edited` is
-        emitted with the old value.
+    """Selects, plays and scrubs a clip.
+
+    Signals:
+        scrub_started, scrubbed(seconds), scrub_finished: Drag of the playhead, or a typed time.
+        play_toggled(direction): A play button, 1 or -1; pauses if it plays in this direction.
+        edit_started(name), edited(name, value), edit_finished(name), edit_cancelled(name): A gesture on a field of
+            `PlaybackSettings`. Every start is followed by exactly one finish or cancel; before a cancel, `edited` is
+            emitted with the old value.
     """
 
     scrub_started = Signal()

@@ -30,22 +30,13 @@ from sinew.widgets.timings.colours import PALETTE
 
 @dataclass(frozen=True, slots=True)
 class StripBar:
-    """Attributes:
-    index: Index among the stored strips of the character.
-    text: Clip, repeats and speed.
-    start, end: Times [s]; the end may be infinite.
-    length: Duration of one repetition [s].
-    fade: Duration of the blend from the previous strip [s].
-    clip: Index of its clip in the model, which determines the colour.
-    """
-
-    index: int
-    text: str
-    start: float
-    end: float
-    length: float
-    fade: float = 0.0
-    clip: int = 0
+    index: int  # Index among the stored strips of the character
+    text: str  # Clip, repeats and speed
+    start: float  # [s]
+    end: float  # [s], may be infinite
+    length: float  # Duration of one repetition [s]
+    fade: float = 0.0  # Duration of the blend from the previous strip [s]
+    clip: int = 0  # Index of its clip in the model, which determines the colour
 
 
 @dataclass(frozen=True, slots=True)

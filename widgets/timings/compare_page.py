@@ -43,8 +43,8 @@ _PENDING = "…"
 class Pair:
     a: TimingRecording
     b: TimingRecording
-    quantity: Quantity  # Which times
-    level: Level  # How far groups are taken apart
+    quantity: Quantity
+    level: Level
 
     def paths(self) -> list[str]:
         """The total, then every band of either recording."""

@@ -52,7 +52,7 @@ def counts(values: Float64, edges: Float64) -> Float64:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    name: str  # What they are called
+    name: str
     times: Float64  # Times [s], NaN where they were lost
     colour: QColor  # Of the bars
 

@@ -110,7 +110,7 @@ class PassTable(PassList):
     """Statistics of each band; the total is always the first row."""
 
     toggled = Signal(str)  # Path of a band to show or hide
-    soloed = Signal(str)  # Path of a band to show alone; ends solo for the one that is
+    soloed = Signal(str)  # Path of a band to show alone; ends solo if it is alone already
     double_clicked = Signal(str)  # As `soloed`, after the first click was reported as `toggled`
     all_requested = Signal()  # Show all bands
 

@@ -124,7 +124,7 @@ class StackLook:
     grid: tuple[float, ...]  # Values of the grid lines
     rows: int  # Height
     ratio: float  # Device pixels per logical pixel
-    steps: bool  # Whether the pieces of the line are joined
+    steps: bool  # The pieces of the line are joined
 
 
 class StackItem(QGraphicsItem):

@@ -220,11 +220,7 @@ def counts_of(cloth: Cloth | None) -> tuple[int, int, int]:
 
 
 class StabilityGauge:
-    """Measures the stability of cloths on a worker thread, one measurement at a time and only after changes.
-
-    Args:
-        arrived: Called with each new measurement while the owner lives.
-    """
+    """Makes one measurement at a time on a worker thread, after changes; calls `arrived` while the owner lives."""
 
     def __init__(self, arrived: Callable[[], None], owner: QObject) -> None:
         self._arrived, self._owner = arrived, owner

@@ -32,12 +32,7 @@ def section_names(model: CharacterModel) -> tuple[str, ...]:
 
 
 def section_cloth(node: Node, model: CharacterModel, section: str, places: WorldTransforms) -> Node | str:
-    """Returns a node, or one line about the error.
-
-    Args:
-        node: Node of the model; the cloth is attached to it, in the place of the section in the bind pose.
-        section: Name of the section; "" for the whole mesh.
-    """
+    """Returns a node, or one line about the error; it is attached to `node`. A `section` of "" is the whole model."""
     assert isinstance(node.settings, ModelSettings)
     mesh = upright_mesh(model)
     materials = _materials_of(model, mesh, section)

@@ -21,14 +21,10 @@ class StabilityMeterWidget(QWidget):
 
     Args:
         on_picture: The meter is over the viewport, where the theme does not apply.
-
-    Signals:
-        stable_requested: Number of substeps that make the cloth stable.
-        soft_requested: Factor of all stiffnesses that makes it stable with the current substeps.
     """
 
-    stable_requested = Signal(int)
-    soft_requested = Signal(float)
+    stable_requested = Signal(int)  # Number of substeps that make the cloth stable
+    soft_requested = Signal(float)  # Factor of all stiffnesses that makes it stable with the current substeps
 
     def __init__(self, parent: QWidget | None = None, *, on_picture: bool = False) -> None:
         super().__init__(parent)

@@ -124,11 +124,7 @@ class ClothTool(DragTool):
 
 
 def toggle_pins(document: Document, numbers: Mapping[NodeId, Sequence[int]], pinned: Mapping[NodeId, Bool]) -> None:
-    """Pins particles as one edit, or unpins them if all of them are pinned.
-
-    Args:
-        pinned: Which particles of each of these cloths are pinned now, shape (P,).
-    """
+    """One edit; unpins particles if all of them are pinned. `pinned` flags all particles of each cloth, shape (P,)."""
     unpin = all(pinned[node_id][list(chosen)].all() for node_id, chosen in numbers.items())
     values: dict[ParamRef, object] = {}
     for node_id, chosen in numbers.items():

@@ -72,7 +72,7 @@ class ColliderPanel(Panel):
         engine = context.client.engine
         character = engine.views.characters.get(node_id) if engine else None
         pose = character.pose if character else None
-        # Fitted to the surface as morph targets and deformers leave it now.
+        # Fitted to the surface after morph targets and deformers.
         shaped = model if pose is None else replace(model, mesh=shaped_mesh(model.mesh, model.skin, pose))
         run_in_background(lambda: fit_colliders(shaped, unit_scale=scale), add, context.document)
 

@@ -15,18 +15,11 @@ _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """Attributes:
-    born_per_second: Spawn rate of the settings [1/s of scene time].
-    capacity: Maximum number of particles; 0 before the emitter is built.
-    needed_capacity: Capacity with which all particles live their whole life.
-    warning: Why the capacity is too small, or "".
-    """
-
     alive: int = 0
-    born_per_second: float = 0.0
-    capacity: int = 0
-    needed_capacity: int = 0
-    warning: str = ""
+    born_per_second: float = 0.0  # Spawn rate of the settings [1/s of scene time]
+    capacity: int = 0  # Maximum number of particles; 0 before the emitter is built
+    needed_capacity: int = 0  # Capacity with which all particles live their whole life
+    warning: str = ""  # Why the capacity is too small, or ""
 
 
 class PopulationBar(FillBar):

@@ -11,20 +11,13 @@ RADIUS_LEAST, RADIUS_MOST = 3.0, 400.0
 
 
 class BrushBar(QWidget):
-    """Radius and strength are shown while a mode is active.
+    """Radius and strength are shown while a mode is active."""
 
-    Signals:
-        chosen: Name of a mode, or "".
-        radius_changed, strength_changed: Radius [px], strength from 0 to 1.
-        mirrored: Both sides are brushed, or one.
-        reset_requested: The user removes all manual edits.
-    """
-
-    chosen = Signal(str)
-    radius_changed = Signal(object)
-    strength_changed = Signal(object)
-    mirrored = Signal(bool)
-    reset_requested = Signal()
+    chosen = Signal(str)  # Name of a mode, or ""
+    radius_changed = Signal(object)  # [px]
+    strength_changed = Signal(object)  # 0 to 1
+    mirrored = Signal(bool)  # Both sides are brushed, or one
+    reset_requested = Signal()  # The user removes all manual edits
 
     def __init__(self, names: dict[str, tuple[str, str, str]], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -69,15 +62,10 @@ _HELD = QColor(255, 214, 92)
 
 
 class BrushRing(ViewportOverlay):
-    """Circle of the brush over the viewport; ignores the mouse.
+    """Circle of the brush over the viewport; ignores the mouse."""
 
-    Signals:
-        given_up: Escape was pressed.
-        turned: Notches of the wheel with Ctrl held.
-    """
-
-    given_up = Signal()
-    turned = Signal(float)
+    given_up = Signal()  # Escape was pressed
+    turned = Signal(float)  # Notches of the wheel with Ctrl held
 
     def __init__(self, viewport: QWidget) -> None:
         super().__init__(viewport)

@@ -41,19 +41,12 @@ class TargetRow(QWidget):
 
 
 class TargetList(QWidget):
-    """Signals:
-    edit_started, edit_finished, edit_cancelled: A gesture on the weight of a target; the start carries its name.
-    edited: Name and new weight.
-    reset_requested: Reset all weights to the clip.
-    solo_requested: Name of the target to isolate, or "" for all.
-    """
-
-    edit_started = Signal(str)
-    edited = Signal(str, float)
+    edit_started = Signal(str)  # Name; begins a gesture on its weight
+    edited = Signal(str, float)  # Name and new weight
     edit_finished = Signal()
     edit_cancelled = Signal()
-    reset_requested = Signal()
-    solo_requested = Signal(str)
+    reset_requested = Signal()  # Reset all weights to the clip
+    solo_requested = Signal(str)  # Name of the target to isolate, or "" for all
 
     def __init__(self, names: Sequence[str], limit: float, parent: QWidget | None = None) -> None:
         super().__init__(parent)

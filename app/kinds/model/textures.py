@@ -38,11 +38,7 @@ class Textures:
         )
 
     def locate(self, places: Mapping[NodeId, str]) -> None:
-        """Asks for an image and sets it in all materials that name it, with other missing images of its folder.
-
-        Args:
-            places: Name of the image in the file or the settings, by model.
-        """
+        """`places` has names of the image in files or settings, by model; also finds other images of its folder."""
         lost = {node_id: self.lost(node_id) for node_id in places}
         name = Path(next(iter(places.values()), "")).name
         places = {
