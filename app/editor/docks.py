@@ -42,7 +42,7 @@ DISTANCE = DockSpec("distance", "Bake Distance", Qt.DockWidgetArea.BottomDockWid
 SPECS = (OUTLINER, INSPECTOR, TIMELINE, TIMINGS, DISTANCE, MESSAGES)
 KIND_SIZE = 130  # [px], of docks of kinds
 
-DRAWER_SHARE = 0.22  # minimum height of a dock that opens below the timeline, as part of the window
+DRAWER_SHARE = 0.28  # minimum height of a dock that opens below the timeline, as part of the window
 
 SHARES = {OUTLINER: 0.19, INSPECTOR: 0.28}
 """Maximum default width of side docks as part of the window; half of it stays for the viewport."""
