@@ -412,7 +412,7 @@ class System(Owner, abc.ABC):
         """
 
     def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
-        """A packed state between two consecutive steps, only to be shown; `share` is 0 at the first, 1 at the second."""
+        """A packed state between two steps, only to be shown; `share` is 0 at the first, 1 at the second."""
         return other if share >= 0.5 else one
 
 
@@ -467,7 +467,7 @@ class Stoppable:
         """Continues from the last valid state if the system stopped."""
 
     def recheck(self) -> None:
-        """Called after a state of other settings was restored: continues if the current settings may be stable there."""
+        """Called after a state of other settings was restored: continues if the current settings may be stable."""
 
 
 class Exports:

@@ -1,7 +1,7 @@
-"""A rectangular sheet: its particles, springs and faces.
+"""A rectangular sheet of particles `row * columns + column`; row 0 is the top edge, column 0 the left edge as seen from
++z.
 
-Particle `row * columns + column`; row 0 is the top edge, column 0 the left edge as seen from +z.  The arithmetic is
-exactly antisymmetric about the middle column, so that a sheet stays its own mirror image.
+The arithmetic is exactly antisymmetric about the middle column, so that a sheet stays its own mirror image.
 """
 
 from dataclasses import dataclass
@@ -23,8 +23,6 @@ BEND_SPAN = 2
 
 @dataclass(frozen=True, slots=True)
 class GridShape:
-    """Size of a sheet."""
-
     # Particles across and along, at least 2
     columns: int
     rows: int
@@ -44,7 +42,7 @@ class GridShape:
     def spring_factors(self) -> dict[str, float]:
         """Factors of the springs inside a sheet of material, by direction.
 
-        A spring along a thread represents the strip of fabric around it; a bend spring a quarter of that, since two of
+        A spring along a thread represents the strip of fabric around it; a bend spring a quarter of it, since two of
         them lie over every cell and each is two cells long.
         """
         dx, dy = self.across, self.along
@@ -57,12 +55,12 @@ class GridShape:
         }
 
     def numbers(self) -> Int32:
-        """Particle numbers, shape (rows, columns)."""
+        """Shape (rows, columns)."""
         return np.arange(self.particle_count, dtype=np.int32).reshape(self.rows, self.columns)
 
 
 def grid_surface(shape: GridShape, placement: ClothPlacement) -> ClothSurface:
-    """Vertices, texture coordinates and triangles of a sheet in the frame of its node."""
+    """In the frame of the node."""
     # Twice the distance from the middle in cells is a whole number: the halves mirror each other bit for bit.
     x = (2.0 * np.arange(shape.columns) - (shape.columns - 1)) * (0.5 * shape.across)
     down = 2.0 * np.arange(shape.rows) * (0.5 * shape.along)

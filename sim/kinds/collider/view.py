@@ -1,4 +1,4 @@
-"""Draws a collider as a translucent body; on a character as a wireframe with a faint fill."""
+"""On a character a collider is a wireframe with a faint fill, elsewhere a translucent body."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ _PLANE_SHARE = 0.3  # a plane covers half of the image, and much is seen through
 
 
 class ColliderPoses(Service):
-    """World placements of all colliders, computed once for each moment."""
+    """Computed once for each moment."""
 
     def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
         self._places: WorldTransforms | None = None

@@ -1,5 +1,3 @@
-"""Settings of a particle emitter: source, emission, motion, collision and look."""
-
 import enum
 import functools
 from typing import Annotated, ClassVar
@@ -19,7 +17,7 @@ SHORTEST_LIFE = 1e-3
 
 
 class EmitterSource(enum.Enum):
-    """What emits; vertices and faces are those of the parent model, as it moves."""
+    """Vertices and faces belong to the parent model, as it moves."""
 
     POINT = "point"
     SPHERE = "sphere"
@@ -31,7 +29,6 @@ class EmitterSource(enum.Enum):
 
 
 SURFACE_SOURCES = (EmitterSource.VERTICES, EmitterSource.FACES)
-"""Sources on the skin of a model."""
 
 
 class EmissionMode(enum.Enum):
@@ -43,7 +40,7 @@ class EmissionMode(enum.Enum):
 
 
 class EmissionAim(enum.Enum):
-    """Initial direction: around the y axis of the emitter, away from the source, or by yaw and pitch."""
+    """Around the y axis of the emitter, away from the source, or by yaw and pitch."""
 
     AXIS = "axis"
     OUTWARD = "outward"
@@ -97,8 +94,6 @@ _look = functools.partial(param, group="Look", effect=Effect.VIEW)
 
 
 class EmitterSettings(Settings, frozen=True, kw_only=True):
-    """A source of particles."""
-
     kind: ClassVar[str] = "emitter"
 
     source: Annotated[EmitterSource, _source(
@@ -292,15 +287,12 @@ class EmitterSettings(Settings, frozen=True, kw_only=True):
 
     @property
     def is_on_surface(self) -> bool:
-        """Whether the source is the skin of a model."""
         return self.source in SURFACE_SOURCES
 
     @property
     def substep_time(self) -> float:
-        """Duration of a substep [s]."""
         return STEP_TIME / self.substeps
 
     @property
     def longest_life(self) -> float:
-        """Longest lifetime of a particle [s]."""
         return self.lifetime * (1.0 + self.lifetime_variance)
