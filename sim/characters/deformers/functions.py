@@ -1,8 +1,8 @@
 """The deformers in double precision on the CPU, for boxes, for single points, and as the reference of the GPU.
 
 Each function has a counterpart of its name in `shaders/model/deformers`.  It takes values (12,), points (N, 3), their
-unit normals (N, 3), strengths (N,) and the gradients of the strength (N, 3); it returns points (N, 3) and Jacobians (N,
-3, 3).
+unit normals (N, 3), strengths (N,) and the gradients of the strength (N, 3); it returns points (N, 3) and Jacobians
+(N, 3, 3).
 """
 
 from collections.abc import Callable, Mapping, Sequence

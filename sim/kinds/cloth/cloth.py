@@ -229,7 +229,7 @@ class Cloth(Owner):
         return self._displaced is not None
 
     def show_displaced(self, motions: Float64 | None) -> None:
-        """Draws the newest sound state displaced by motions as in `teleport`, or in place for None; waits for the GPU."""
+        """Displaces the drawn state by motions as in `teleport`, or draws it in place for None; waits for the GPU."""
         if motions is None:
             if self._displaced is not None:
                 self.disown(self._displaced)

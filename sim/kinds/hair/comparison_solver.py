@@ -1,5 +1,3 @@
-"""A second solver that simulates the same groom for comparison."""
-
 from dataclasses import dataclass
 
 import msgspec
@@ -18,20 +16,20 @@ from sinew.sim.owner import Owner
 
 @dataclass(frozen=True, slots=True)
 class SolverDistance:
-    """Distance between the guides of two solvers: the largest of a point, and the mean of all points [m]."""
+    """Between the points of the guides of two solvers [m]."""
 
     most: float
     mean: float
 
 
 def rival_settings(settings: HairSettings) -> HairSettings | None:
-    """The settings with the solver to compare with; None if there is none."""
+    """With the other solver; None without a comparison."""
     solver = next((one for one in HairSolver if one.value == settings.rival.value), None)
     return None if solver in (None, settings.solver) else msgspec.structs.replace(settings, solver=solver)
 
 
 class ComparisonSolver(Owner):
-    """Strands of the same groom, and their distance to the others.
+    """Simulates the same groom with a second solver, and measures the distance.
 
     Args:
         settings: With the other solver.

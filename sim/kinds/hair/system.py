@@ -1,5 +1,3 @@
-"""HairSystem: generates and simulates the hair of a node."""
-
 import functools
 from collections.abc import Mapping
 from pathlib import Path
@@ -60,13 +58,11 @@ Float64 = npt.NDArray[np.float64]
 
 
 class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
-    """The simulation of one node.
-
-    Attributes:
-        strands: None until they have been generated, and while the model that they grow on is missing.
-        rival: The same strands with another solver, while the settings compare two.
-        grown: The guides without edits.
-        missing_text: What the hair is missing, a sentence, or "".
+    """Attributes:
+    strands: None before their generation, and while their model is missing.
+    rival: The same strands with another solver, while the settings compare two.
+    grown: The guides without edits.
+    missing_text: A sentence about missing inputs, or "".
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
@@ -192,7 +188,7 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
                 self.rival.poll(strands, now)
 
     def show_groom(self, shown: bool) -> None:
-        """Shows the groom at rest in place of the simulated strands, or these again."""
+        """Shows the groom at rest instead of the simulated strands, or the strands again."""
         self._shows_groom = shown
         if self.strands is not None:
             self.strands.preview(self.strands.growth.guides if shown else None)
@@ -258,7 +254,6 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         return hair_material(self._built.settings, self.label)
 
     def _still(self, roots: Roots, colours: Float32, widths: Float32) -> dict[str, Array]:
-        """Constant looks of strands."""
         looks = {"colours": colours, "widths": widths}
         character = self.world.characters.get(self.node.attachment.node)
         if isinstance(character, Character) and not self._built.growth.is_own:
@@ -315,7 +310,7 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         return placement
 
     def _skinned(self, world: World) -> int:
-        """Changes whenever the skin is updated that the hair grows on."""
+        """Changes with every update of the skin below the hair."""
         character = world.characters.get(self.node.attachment.node)
         return character.primary.write_count if isinstance(character, Character) else 0
 
@@ -372,7 +367,6 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         return SurfaceTexels(texels, vertices.dtype.itemsize // 16)
 
     def _take_rival(self, settings: HairSettings, character: Character | None) -> None:
-        """Starts, updates or ends the comparison with another solver."""
         compared, strands = rival_settings(settings), self._built
         if compared is None:
             self.disown(self.rival)
@@ -394,7 +388,7 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         return strands if self.rival is None else [*strands, self.rival.strands]
 
     def _has_moved(self, ground: GrowthSurface) -> bool:
-        """Whether strands of a file moved relative to the skin that they are bound to."""
+        """Whether strands of a file moved relative to their skin."""
         placed, now = self._placed, ground.surface_from_file
         return placed is not None and now is not None and not np.allclose(placed, now)
 
@@ -421,7 +415,6 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         self._release()
 
     def _stop(self) -> None:
-        """Cancels the generation."""
         self._is_cancelled = self._is_asked = False
         if self._generation is not None:
             self._generation.cancel()

@@ -1,5 +1,3 @@
-"""HairView: draws the hair of a node."""
-
 import numpy as np
 
 from sinew.sim.assets.model import Bounds
