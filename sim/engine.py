@@ -162,9 +162,7 @@ class Engine(Owner):
             self.simulation.step(self.world, time, grab)
 
     def prefetch_poses(self, number: int, time_of: Callable[[int], float]) -> None:
-        """Evaluates the poses of several steps from `number` on; `time_of` returns the scene time at the end of a step
-        [s].
-        """
+        """Evaluates the poses of several steps from `number` on; `time_of` returns the end of a step [s]."""
         if time_of(number) in self._prefetched:
             return
         times = [time_of(number + index) for index in range(AHEAD)]
@@ -199,7 +197,6 @@ class Engine(Owner):
     def show_interpolated(
         self, states: tuple[bytes | None, bytes | None], step: int, share: float, time: float
     ) -> None:
-        """See `Simulation.show_interpolated`."""
         self._pose(time)
         self.simulation.show_interpolated(states, step, share, self.world, time)
 
@@ -238,17 +235,13 @@ class Engine(Owner):
         return self.views.render_view(camera, overlay, self.simulation.colliders.now)
 
     def begin_silhouette(self, size: tuple[int, int], camera: Camera, nodes: Collection[NodeId]) -> PendingImage:
-        """Starts to render `nodes` alone on a transparent background of `size` [px]; the time must not change until the
-        image is done.
-        """
+        """Starts an image of only `nodes`, `size` in pixels; the time must not change until it is done."""
         self.context.invalidate()
         render_view = self.views.render_view(camera, None, self.simulation.colliders.now, nodes)
         return self.pictures.begin(size, render_view, alone=True)
 
     def silhouette(self, output: Framebuffer, camera: Camera, nodes: Collection[NodeId]) -> DepthTerms:
-        """Renders `nodes` alone, alpha is their coverage; the returned terms convert the depth of `output` to distances
-        [m].
-        """
+        """The alpha is the coverage of `nodes`; the returned terms convert the depth of `output` to distances [m]."""
         self.begin_silhouette(output.size, camera, nodes).show(output)
         return self.copy_depth(output)
 
@@ -267,18 +260,14 @@ class Engine(Owner):
     def layers(
         self, camera: Camera, size: tuple[int, int], nodes: Collection[NodeId] | None = None
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32], tuple[NodeId, ...]]:
-        """Node numbers and depths [m] of every pixel, and the nodes by number; waits for the GPU.  See
-        `PickPass.whole`.
-        """
+        """Node numbers and depths [m] by pixel, and the nodes; waits for the GPU.  See `PickPass.whole`."""
         self.context.invalidate()
         passes = self._renderer.passes
         render_view = self.views.render_view(camera, None, self.simulation.colliders.now, nodes)
         return passes.get(PickPass).whole(passes, render_view, size)
 
     def reload_shaders(self, names: list[str]) -> list[str]:
-        """Rebuilds the programs that use the shader files and retries nodes that failed.  Returns a line per error; a
-        program with errors keeps its previous version.
-        """
+        """Retries failed nodes; returns one line per error.  A program with errors keeps its previous version."""
         messages = self.library.changed(names)
         self.context.timers.warm_up()
         for character in self.views.characters.values():
@@ -309,9 +298,7 @@ class Engine(Owner):
         return skin_area(character.model, character.world_from_model, within=faces)
 
     def compare(self, node_id: NodeId, now: float) -> ComparisonStatistics | None:
-        """One frame or more old, and updated a few times a second of the monotonic time `now` [s]; None if nothing is
-        compared.
-        """
+        """At least one frame old, updated a few times a second of `now`, monotonic [s]; None without a comparison."""
         character = self.views.characters.get(node_id)
         if character is None or self.views.scene.view.comparison is SkinningComparison.OFF:
             return None

@@ -32,7 +32,6 @@ class Guard:
         self._nodes: Mapping[NodeId, Node] = {}
 
     def renew(self, nodes: Mapping[NodeId, Node] | None = None) -> None:
-        """Enables all nodes again because something has changed."""
         self.faulty.clear()
         if nodes is not None:
             self._nodes = nodes
@@ -40,7 +39,7 @@ class Guard:
                 del self._reported[node_id]
 
     def retry(self) -> None:
-        """Tries all nodes again, and reports those that fail again."""
+        """Like `renew`; nodes that fail again are reported again."""
         self.faulty.clear()
         self._reported.clear()
 
@@ -59,7 +58,6 @@ class Guard:
             return otherwise
 
     def note(self, node_id: NodeId, error: Exception) -> None:
-        """Disables a node and reports why, once for each value of the node."""
         self.faulty.add(node_id)
         text = printable(" ".join(str(error).split()), _TEXT_MAX)
         if not isinstance(error, self._clear):

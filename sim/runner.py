@@ -136,9 +136,7 @@ class SimulationRunner:
     # --- showing --------------------------------------------------------------------------------------
 
     def show(self, time: float) -> float:
-        """Restores the step at `time` [s] if it is cached or baked, otherwise the last cached one.  Returns the time to
-        show everything else at [s].
-        """
+        """Restores the step at `time` [s], or the last available one; returns the time for all else [s]."""
         if not self.engine.simulation.has_state:
             return time
         wanted = self.step_of(time)
@@ -191,9 +189,7 @@ class SimulationRunner:
     # --- simulating -----------------------------------------------------------------------------------
 
     def advance(self, step: int, grab: Grab | None = None) -> bool:
-        """Takes a step from the cache, or simulates it from the one before; with `grab` it always simulates.  Returns
-        False if neither step is available.
-        """
+        """Takes a step from the cache, or simulates it, always with `grab`; returns False if neither is possible."""
         if not self._is_cached:
             self._simulate(step, grab)
             return True

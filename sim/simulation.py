@@ -172,7 +172,6 @@ class Simulation:
 
     @property
     def active_settings(self) -> Mapping[NodeId, Settings | None]:
-        """See `World.in_force`."""
         return {node_id: one.in_force for node_id, one in self._preparing if one.is_preparing}
 
     def take_problems(self) -> list[Problem]:
@@ -383,7 +382,6 @@ class Simulation:
         return range(first, max(first, end))
 
     def is_baked(self, step: int) -> bool:
-        """Whether any node has a baked state of the step."""
         return any(
             step in self._saved_steps(node) for node, _, system in self._stepped if self._has_state(node, system)
         )

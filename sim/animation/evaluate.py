@@ -134,13 +134,14 @@ def evaluate_pose(
     up_axis: str = "y",
     offsets: Sequence[Offset] = (),
 ) -> Pose:
-    """Args:
+    """Pose of the skeleton, and weights of the morph targets.
+
+    Args:
         model: Without a skeleton the pose has only morph weights.
         clip: One of its clips, or None for the bind pose.
         time: Time in the clip [s], clamped to it.
         lock_root: Removes the travel of the root over the ground, see `root_motion`.
         up_axis: Axis of the file that points up, "y" or "z".
-        offsets: Offsets of single joints on top.
 
     Raises:
         ValueError: If the clip was made for another number of joints.
@@ -169,11 +170,7 @@ def evaluate_poses(
     lock_root: bool = False,
     up_axis: str = "y",
 ) -> list[Pose]:
-    """Bit-identical to `evaluate_pose` at each time.
-
-    Raises:
-        ValueError: If the clip was made for another number of joints.
-    """
+    """Bit-identical to `evaluate_pose` at each time, with the same errors."""
     skeleton = model.skeleton
     motion = root_motion(skeleton, clip, up_axis) if lock_root and skeleton is not None else None
     if skeleton is None or motion is not None or len(times) < 2:

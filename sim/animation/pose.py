@@ -30,22 +30,15 @@ class Pose(msgspec.Struct, frozen=True, eq=False):
     """All joints at one moment, in file space, and the deformation of the bind pose before they move it.
 
     A msgspec struct is created eight times as fast as a frozen dataclass, and there are thousands of poses.
-
-    Attributes:
-        model_from_joint: Shape (B, 4, 4).
-        palette: Matrix of each palette entry, usually one a joint, for vertices in the bind pose, `model_from_joint @
-            bind_from_model`, shape (P, 4, 4).
-        centres: Bind positions of their joints, shape (P, 3), about which scales act.
     """
 
     local: LocalPose
-    model_from_joint: Float64
-    palette: Float64
-    centres: Float64
+    model_from_joint: Float64  # Shape (B, 4, 4)
+    palette: Float64  # `model_from_joint @ bind_from_model` of each palette entry, usually one a joint, shape (P, 4, 4)
+    centres: Float64  # Bind positions of their joints, shape (P, 3), about which scales act
     warps: Warps | None = None
 
     def same_shape(self, other: "Pose") -> bool:
-        """Compares morph targets and deformers."""
         mine, theirs = self.warps, other.warps
         alike = mine is theirs or (mine is not None and theirs is not None and mine.same(theirs))
         return alike and np.array_equal(self.local.weights, other.local.weights)

@@ -146,7 +146,6 @@ class Character(Owner):
         return self._comparison.statistics
 
     def invalidate(self) -> None:
-        """Makes the next update skin again, because a shader was reloaded."""
         self.primary.invalidate()
         if self.secondary is not None:
             self.secondary.invalidate()
@@ -305,7 +304,6 @@ def shaped(pose: Pose, settings: ModelSettings, model: CharacterModel, time: flo
 
 
 def _weights(settings: ModelSettings, targets: Targets | None, weights: Float64) -> Float64:
-    """Names of missing morph targets are ignored."""
     if targets is None or targets.are_frames:
         return weights if targets is not None else NO_WEIGHTS
     added = dict(settings.target_weights)

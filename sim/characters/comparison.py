@@ -45,11 +45,7 @@ class ComparisonStatistics:
 
 
 class MethodComparison(Owner):
-    """The caller keeps both meshes in the same pose.
-
-    Attributes:
-        statistics: A frame or more old; None before the first arrive.
-    """
+    """The caller keeps both meshes in the same pose; `statistics` are a frame or more old."""
 
     def __init__(self, context: Context, mesh: Mesh, lbs: SkinnedMesh, dqs: SkinnedMesh) -> None:
         self.statistics: ComparisonStatistics | None = None

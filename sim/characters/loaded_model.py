@@ -13,18 +13,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class LoadedModel:
-    """Attributes:
-    images: Every readable texture, with its mip levels.
-    prepared: Input of the upload.
-    warnings: Also one for every texture that is unreadable or reduced.
-    digest: Of the model file; "" if not computed.
-    """
-
     model: CharacterModel
-    images: dict[ImageSource, MipImage]
-    prepared: "PreparedModel"
-    warnings: tuple[str, ...]
-    digest: str = ""
+    images: dict[ImageSource, MipImage]  # Every readable texture, with its mip levels
+    prepared: "PreparedModel"  # Input of the upload
+    warnings: tuple[str, ...]  # Also one for every texture that is unreadable or reduced
+    digest: str = ""  # Of the model file; "" if not computed
 
     @property
     def other_files(self) -> tuple[Path, ...]:

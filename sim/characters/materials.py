@@ -43,7 +43,6 @@ def overridden(material: Material, look: MaterialLook) -> Material:
 
 
 def overridden_materials(model: CharacterModel, looks: Looks) -> tuple[Material, ...]:
-    """In the order of the file."""
     if not looks:
         return model.materials
     known = {look.material: look for look in reversed(looks)}
@@ -104,7 +103,6 @@ def missing_images(
 
 
 def missing_lines(lost: Sequence[MissingImage]) -> tuple[str, ...]:
-    """One line each for the first images, and one that counts the others."""
     lines = tuple(one.line for one in lost[:REPORTED_MAX])
     more = len(lost) - len(lines)
     return (*lines, f"{more:,} more textures were not found") if more else lines

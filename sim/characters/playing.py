@@ -1,5 +1,3 @@
-"""A pose blends the strips at a scene time; a pre-roll precedes the start."""
-
 import functools
 import math
 import re
@@ -23,7 +21,7 @@ _Y_UP_FROM_Z_UP = np.array([[1.0, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 
 
 
 def up_axis(settings: ModelSettings, model: CharacterModel) -> str:
-    """ "y" or "z"."""
+    """The up axis of the file, "y" or "z"."""
     return model.default_up_axis.lower() if settings.up_axis is UpAxis.AUTO else settings.up_axis.value
 
 
@@ -114,7 +112,6 @@ def poses_of(model: CharacterModel, settings: ModelSettings, times: Sequence[flo
 
 
 def _played(model: CharacterModel, settings: ModelSettings, time: float) -> list[tuple[Pose, float]]:
-    """The lowest strip first, each with its weight."""
     reading = _reading(model, settings)
     parts = parts_of(settings, model, time)
     return [(evaluate_pose(model, clip_of(model, part.clip), part.time, **reading), part.weight) for part in parts] or [

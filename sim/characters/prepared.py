@@ -11,8 +11,6 @@ from sinew.sim.maths.arrays import Bool, Float64, Intp
 
 @dataclass(frozen=True, slots=True)
 class BoneSegments:
-    """Skeleton overlay."""
-
     heads: Intp  # Joint at the thick end, shape (S,); a click selects it
     tails: Intp  # Its child at the thin end, shape (S,)
     joints: Intp  # Joints that are drawn as dots, shape (J,)
@@ -58,7 +56,7 @@ def _inherited_up(skeleton: Skeleton, flags: Bool) -> Bool:
 
 @dataclass(frozen=True, slots=True)
 class PreparedModel:
-    """Model data computed on any thread, without the GPU."""
+    """Computed on any thread, without the GPU."""
 
     model: CharacterModel  # The character
     records: SkinningRecords  # Vertices and influences as their buffers hold them

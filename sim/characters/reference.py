@@ -43,7 +43,9 @@ def skin(
     weights: Float64 | None = None,
     warps: Warps | None = None,
 ) -> SkinnedVertices:
-    """Args:
+    """Skins a mesh in double precision.
+
+    Args:
         influences: Up to 8 joints for each vertex, or None for a mesh without joints.
         palette: Matrix of each palette entry for the bind pose, shape (P, 4, 4).
         method: LBS blends the matrices; DQS blends the rigid parts as dual quaternions and ignores scale; DQS_SCALE
@@ -71,9 +73,7 @@ def skin(
 
 
 def deformed(mesh: Mesh, weights: Float64 | None) -> SkinnedVertices:
-    """Bind pose with morph targets: p + sum of w dp, and unit n + sum of w dn; `weights` (M,) may have any size and
-    sign.
-    """
+    """Adds morph targets: p + sum of w dp, and unit n + sum of w dn; `weights` (M,) have any size and sign."""
     positions, normals = mesh.positions.astype(np.float64), mesh.normals.astype(np.float64)
     tangents = None if mesh.tangents is None else mesh.tangents.astype(np.float64)
     targets = mesh.targets

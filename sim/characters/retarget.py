@@ -36,14 +36,9 @@ REACH = 0.9995
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """Attributes:
-    bones: Joint of each bone, see `find_bones`.
-    up: Index of the axis that points up: 1 for y, 2 for z.
-    """
-
     skeleton: Skeleton
-    bones: Mapping[str, int]
-    up: int = 1
+    bones: Mapping[str, int]  # Joint of each bone, see `find_bones`
+    up: int = 1  # Index of the axis that points up: 1 for y, 2 for z
 
     @property
     def leg(self) -> float:
@@ -177,7 +172,6 @@ def _order(skeleton: Skeleton) -> list[int]:
 
 
 def _descendants(skeleton: Skeleton, joint: int) -> list[int]:
-    """Includes the joint."""
     found = {joint}
     for other in _order(skeleton):
         if skeleton.parents[other] in found:
@@ -223,7 +217,6 @@ def _scale_of(skeleton: Skeleton, joint: int) -> Float64:
 
 
 def _arc(one: Float64, other: Float64) -> Float64:
-    """Shortest rotation (3, 3) between the directions."""
     a, b = one / np.linalg.norm(one), other / np.linalg.norm(other)
     turn: Float64 = _arcs(a[None], b[None])[0]
     return turn
@@ -311,7 +304,6 @@ def _pinned(
 
 
 def _smoothed(drop: Float64, step: float) -> Float64:
-    """Nowhere below `drop`."""
     half = round(FADE / step)
     if half < 1 or not drop.any():
         return drop
@@ -351,9 +343,7 @@ class RetargetError(ValueError):
 
 
 def body_of(model: CharacterModel) -> Body:
-    """Raises:
-    RetargetError: Names the missing bones.
-    """
+    """Raises RetargetError, which names the missing bones."""
     if model.skeleton is None:
         raise RetargetError(f"{model.path.name} has no bones")
     bones = find_bones(model.skeleton)

@@ -77,7 +77,6 @@ def look_of(looks: tuple[MaterialLook, ...], material: str) -> MaterialLook:
 
 
 def with_look(looks: tuple[MaterialLook, ...], changed: MaterialLook) -> tuple[MaterialLook, ...]:
-    """Omits overrides without effect."""
     place = next((index for index, look in enumerate(looks) if look.material == changed.material), len(looks))
     cached = (changed,) if changed != MaterialLook(material=changed.material) else ()
     return (*looks[:place], *cached, *looks[place + 1 :])
@@ -122,7 +121,6 @@ def bone_pose(bones: Bones, bone: str) -> BonePose:
 
 
 def with_bone_pose(bones: Bones, posed: BonePose) -> Bones:
-    """Omits offsets without effect."""
     rest = [other for other in bones if other.bone != posed.bone]
     if posed != BonePose(bone=posed.bone):
         place = next((index for index, other in enumerate(bones) if other.bone == posed.bone), len(rest))
@@ -131,8 +129,6 @@ def with_bone_pose(bones: Bones, posed: BonePose) -> Bones:
 
 
 class UpAxis(enum.Enum):
-    """AUTO uses the rule of the importer."""
-
     AUTO = "auto"
     Y = "y"
     Z = "z"

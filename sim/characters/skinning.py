@@ -28,8 +28,6 @@ WARP_CASES = " ".join(
 
 
 class WarpBuffers(Owner):
-    """As `shaders/model/warps.glsl` reads them."""
-
     def __init__(self, context: Context, mesh: Mesh, skin: Skin | None) -> None:
         self._mesh, self._skin = mesh, skin
         self._values = self.owns(TexelBuffer(context, 16, usage="stream", label="deformers"))
@@ -91,7 +89,6 @@ class MorphBuffers(Owner):
         return slots
 
     def uniforms(self, slots: Int32) -> dict[str, Any]:
-        """At least one slot."""
         few = np.zeros((FEW, 4), np.int32)
         few[: len(slots)] = slots[:FEW]
         uniforms: dict[str, Any] = {"u_slots": few, "u_deltas": self._deltas}
@@ -147,8 +144,6 @@ def influence_records(skin: Skin) -> npt.NDArray[np.void]:
 
 @dataclass(frozen=True, slots=True)
 class SkinningRecords:
-    """A mesh as its buffers hold it."""
-
     record: Record  # Layout of the vertices
     rest: npt.NDArray[np.void]  # Bind pose, shape (V,)
     influences: npt.NDArray[np.void] | None  # Joints and weights, shape (V,); None without joints
@@ -156,7 +151,6 @@ class SkinningRecords:
 
 
 def skinning_records(mesh: Mesh, skin: Skin | None) -> SkinningRecords:
-    """Uses no OpenGL."""
     layout = SKINNED if mesh.tangents is None else SKINNED_TANGENT
     deltas = mesh.targets.deltas if mesh.targets is not None and len(mesh.targets.deltas) else None
     return SkinningRecords(layout, rest_records(mesh), influence_records(skin) if skin is not None else None, deltas)
@@ -164,8 +158,6 @@ def skinning_records(mesh: Mesh, skin: Skin | None) -> SkinningRecords:
 
 @dataclass(frozen=True, slots=True)
 class SkinningBuffers:
-    """`SkinningRecords` on the GPU."""
-
     rest: Buffer
     influences: Buffer | None
     vertices: Buffer  # Skinned records; the bind pose at first
@@ -185,8 +177,8 @@ def upload_skinning(context: Context, records: SkinningRecords) -> Task[Skinning
 
 
 def palette_texels(pose: Pose, method: SkinningMethod) -> Float32:
-    """Shape (B, texels of a joint, 4): matrix rows for LBS (3), a dual quaternion for DQS (2), a dual quaternion and
-    the rows of the scale for DQS_SCALE (5).
+    """Shape (B, texels, 4): matrix rows for LBS (3), a dual quaternion for DQS (2), and rows of the scale for DQS_SCALE
+    (5).
     """
     if method is SkinningMethod.LBS:
         return lbs_rows(pose.palette)
@@ -263,7 +255,6 @@ class SkinnedMesh(Owner):
         return True
 
     def invalidate(self) -> None:
-        """Makes the next `skin` write the vertices again, because a shader was reloaded."""
         self._applied = None
 
     def read(self) -> npt.NDArray[np.void]:
@@ -271,7 +262,6 @@ class SkinnedMesh(Owner):
         return self.vertices.read()
 
     def prepare(self, method: SkinningMethod) -> None:
-        """Builds the programs of a method before the first `skin`."""
         if self.deforms:
             for slots in (0, 1) if self._morphs is not None else (0,):
                 self._kernel(method, slots, is_warped=False)

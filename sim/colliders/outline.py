@@ -1,5 +1,3 @@
-"""Triangle meshes for drawing colliders."""
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -77,7 +77,6 @@ ANY_ORDER = ColliderLayout()
 
 
 def arranged(states: Sequence[ColliderState]) -> tuple[list[ColliderState], ColliderLayout]:
-    """The fastest order for the kernels, stable within each group."""
     planes = [state for state in states if state.shape is ColliderShape.PLANE and not _turns(state)][:PLANES_MAX]
     ovals = [state for state in states if state.shape is ColliderShape.ELLIPSOID]
     ovals = ovals if len(ovals) <= OVALS_MAX else []
@@ -134,9 +133,7 @@ def pack_colliders(states: Sequence[ColliderState], frame_time: float, fixed: Fl
 
 
 def fixed_part(states: Sequence[ColliderState]) -> Float64:
-    """The part of the records that motion does not change, shape (N, COLLIDER_TEXELS, 4); its radius belongs to the
-    shape alone.
-    """
+    """Records without motion, shape (N, COLLIDER_TEXELS, 4); the radius belongs to the shape alone."""
     out = np.zeros((len(states), COLLIDER_TEXELS, 4))
     out[:, 0, 3] = [bounding_radius(state.shape, state.size) for state in states]
     out[:, 1, 3] = [_CODES.get(state.shape, ROUND) for state in states]

@@ -30,22 +30,17 @@ class ColliderPlacement(msgspec.Struct, frozen=True, eq=False):
 
 
 class ColliderState(msgspec.Struct, frozen=True, eq=False):
-    """A collider over one step.
-
-    Attributes:
-        size: Sizes in the frame of the collider [m], shape (3,): unused for a plane; (radius, 0, 0) for a sphere; the
-            semi-axes of an ellipsoid; (radius, half of the straight length, 0) for a capsule; half extents of a box.
-        world_from_start: Rigid transform at the start of the step, shape (4, 4).
-        friction: Coulomb coefficient.
-        restitution: Part of the approach speed that a bounce returns, 0 to 1.
-    """
+    """A collider over one step."""
 
     shape: ColliderShape
+    # In the frame of the collider [m], shape (3,): unused for a plane; (radius, 0, 0) for a sphere; the semi-axes
+    # of an ellipsoid; (radius, half of the straight length, 0) for a capsule; half extents of a box
     size: Float64
+    # Rigid transform at the start of the step, shape (4, 4)
     world_from_start: Float64 = msgspec.field(default_factory=lambda: np.eye(4))
     world_from_end: Float64 = msgspec.field(default_factory=lambda: np.eye(4))
-    friction: float = 0.0
-    restitution: float = 0.0
+    friction: float = 0.0  # Coulomb coefficient
+    restitution: float = 0.0  # Part of the approach speed that a bounce returns, 0 to 1
 
 
 def bounding_radius(shape: ColliderShape, size: Float64) -> float:

@@ -59,11 +59,7 @@ class BackgroundJob(Generic[T]):
 
 
 class Background(Service):
-    """Runs pure functions one after another.
-
-    Attributes:
-        is_on: Uses a worker thread; otherwise `start` does the work at once.
-    """
+    """Runs pure functions one after another; without `is_on`, `start` does the work at once, on this thread."""
 
     def __init__(self, *_: object) -> None:
         self.is_on = False

@@ -94,45 +94,27 @@ class AddPlace:
 
 @dataclass(frozen=True, slots=True)
 class AddEntry:
-    """An entry of the Add menu.
+    """An entry of the Add menu."""
 
-    Attributes:
-        id: Name of the action without its prefix: "cloth" for `add.cloth`.
-        label: An ampersand marks the access key.
-        tip: A sentence.
-        make: Creates the node; id and name may be empty.
-        group: Title of the submenu, or "".
-        where: Returns a suffix for this title, such as "on ground".
-    """
-
-    id: str
-    label: str
-    tip: str
-    make: Callable[[AddPlace], Node]
+    id: str  # Name of the action without its prefix: "cloth" for `add.cloth`
+    label: str  # An ampersand marks the access key
+    tip: str  # A sentence
+    make: Callable[[AddPlace], Node]  # Creates the node; id and name may be empty
     icon: str = ""
-    group: str = ""
-    where: Callable[[AddPlace], str] | None = None
+    group: str = ""  # Title of the submenu, or ""
+    where: Callable[[AddPlace], str] | None = None  # Suffix for this title, such as "on ground"
 
 
 @dataclass(frozen=True, slots=True)
 class Presets:
-    """Attributes:
-    format: Name of the format in files of user presets.
-    folder: Folder of user presets, relative to the settings of the program.
-    what: Completes "this is not a preset of", such as "a fabric".
-    values: Built-in presets by name.
-    fields: Settings that a user preset stores.
-    cached: Names of settings that a node keeps when a preset is applied.
-    fitted: Settings that grow with the surroundings of a node, with their upper limits; another preset keeps the
-        factor.
-    """
-
-    format: str
-    folder: str
-    what: str
-    values: Mapping[str, Mapping[str, Any]]
-    fields: tuple[str, ...]
+    format: str  # Name of the format in files of user presets
+    folder: str  # Of user presets, relative to the settings of the program
+    what: str  # Completes "this is not a preset of", such as "a fabric"
+    values: Mapping[str, Mapping[str, Any]]  # Built-in presets by name
+    fields: tuple[str, ...]  # Settings that a user preset stores
+    # Settings that a node keeps when a preset is applied
     cached: Callable[[Settings], frozenset[str]] = lambda _: frozenset()
+    # Settings that grow with the surroundings of a node, with their upper limits; another preset keeps the factor
     fitted: Mapping[str, float] = field(default_factory=dict)
 
     def name_of(self, settings: Settings, more: Mapping[str, Mapping[str, Any]]) -> str:
@@ -159,20 +141,13 @@ class Presets:
 
 @dataclass(frozen=True, slots=True)
 class FileUse:
-    """A file that the settings of a node refer to.
+    """A file that the settings of a node refer to."""
 
-    Attributes:
-        field: Name of the setting.
-        content: "character", "mesh", "strands", "image", or "texture" for an image with mip levels.
-        is_needed: An empty path counts as a missing file.
-        without: Consequence if the file cannot be read, to end a message; {names} stands for the nodes.
-    """
-
-    field: str
+    field: str  # Name of the setting
     path: str
-    content: str
-    is_needed: bool = False
-    without: str = ""
+    content: str  # "character", "mesh", "strands", "image", or "texture" for an image with mip levels
+    is_needed: bool = False  # An empty path counts as a missing file
+    without: str = ""  # Consequence if the file cannot be read, to end a message; {names} stands for the nodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -284,19 +259,12 @@ class Grab:
 
 @dataclass(frozen=True, slots=True)
 class StepInputs:
-    """Input of one step of a system.
+    """Input of one step of a system."""
 
-    Attributes:
-        world: The scene at the end of the step.
-        colliders: Their motion over the step.
-        moment: Number of steps since the start, including this one; loops of the clock do not reset it.
-        time: Scene time at the end [s].
-    """
-
-    world: World
-    colliders: "Colliders"
-    moment: int
-    time: float
+    world: World  # At the end of the step
+    colliders: "Colliders"  # Their motion over the step
+    moment: int  # Steps since the start, including this one; loops of the clock do not reset it
+    time: float  # Scene time at the end [s]
     grab: Grab | None = None
 
     def grabbed(self, node: Node) -> tuple[int, Vec3]:
@@ -354,7 +322,6 @@ class System(Owner, abc.ABC):
 
     @property
     def label(self) -> str:
-        """For messages and timers."""
         return self.node.name or self.node.id
 
     def report(self, *lines: str) -> None:
@@ -485,8 +452,6 @@ class Exports:
 
 
 class Measures(abc.ABC):
-    """For `sinew sweep`."""
-
     @abc.abstractmethod
     def measures(self) -> Mapping[str, float]:
         """Quantities of the current state, such as the largest strain; waits for the GPU."""
@@ -573,13 +538,9 @@ class Mark:
 
 
 class View(Owner):
-    """Draws one node; created by `cls(context, library)`, and the context is current in every call.
+    """Draws one node; created by `cls(context, library)`, and the context is current in every call."""
 
-    Attributes:
-        is_helper: Only helps to edit: framing, shadows and clipping planes ignore it.
-    """
-
-    is_helper: bool = False
+    is_helper: bool = False  # Only helps to edit: framing, shadows and clipping planes ignore it
 
     def apply(self, node: Node, subject: "System | Character | None", world: World) -> None:
         """Takes a changed node and its system or character; also called in every frame while the node is attached."""
@@ -625,22 +586,14 @@ class CharacterView(View):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """An action in menus, with keys.
+    """An action in menus, with keys."""
 
-    Attributes:
-        id: Such as "simulate.pin".
-        text: An ampersand marks the access key.
-        tip: A sentence.
-        keys: Shortcuts in portable notation; menus show the first one.
-        reason: Returns why the command does not apply now, a sentence, or "".
-    """
-
-    id: str
-    text: str
-    tip: str
+    id: str  # Such as "simulate.pin"
+    text: str  # An ampersand marks the access key
+    tip: str  # A sentence
     run: Callable[[], object]
-    keys: tuple[str, ...] = ()
-    reason: Callable[[], str] = lambda: ""
+    keys: tuple[str, ...] = ()  # Shortcuts in portable notation; menus show the first one
+    reason: Callable[[], str] = lambda: ""  # A sentence if the command does not apply now, or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -662,8 +615,6 @@ class Dock:
 
 @dataclass(frozen=True, slots=True)
 class ColourKey:
-    """Legend of a colour ramp in the viewport."""
-
     ramp: Ramp
     title: str
     lo: float
@@ -734,12 +685,7 @@ class Panel:
     rows: Mapping[str, Callable[[], Any]] = {}
 
     def follow(self, node: Node | None, system: System | None) -> None:
-        """Called after every change and frame.
-
-        Args:
-            node: The selected node, or None if it is of another kind.
-            system: Its system, once it exists.
-        """
+        """Called after every change and frame; `node` is None if the selected node is of another kind."""
 
     def note(self, node: Node, system: System | None) -> str:  # noqa: ARG002
         """A sentence about missing inputs of the node, for the top of the inspector; or ""."""

@@ -47,7 +47,6 @@ def blend(transforms: Float64, weights: Float64) -> Float64:
 
 
 def normalised(transform: Float64) -> Float64:
-    """Divides by the length of the real part."""
     unit: Float64 = transform / np.linalg.norm(transform[..., :1, :], axis=-1, keepdims=True)
     return unit
 

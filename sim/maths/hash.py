@@ -71,8 +71,7 @@ def pcg4d(values: UInt32) -> UInt32:
 def birth_bits(seed: int, numbers: npt.ArrayLike, group: int) -> UInt32:
     """Three channels of random bits for each birth number (n,), shape (n, 3); numbers count modulo 2³².
 
-    pcg3d alone would give similar bits for numbers of one slot, which may differ only in their upper bits; pcg goes
-    first.
+    pcg3d alone gives similar bits for numbers that differ only in their upper bits, as of one slot; pcg goes first.
     """
     counted = pcg(np.asarray(numbers, dtype=np.uint32))
     values = np.empty((*counted.shape, 3), np.uint32)

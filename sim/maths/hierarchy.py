@@ -26,7 +26,6 @@ class Hierarchy:
 
     @property
     def levels(self) -> tuple[Intp, ...]:
-        """One array for each depth below the roots."""
         return tuple(self.order[level] for level, _ in self.steps)
 
 

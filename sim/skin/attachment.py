@@ -9,7 +9,6 @@ Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
 
 _BLOCK = 64
-"""Points per spatial block."""
 
 _SLACK = 1e-9
 """Tolerance of equal distances [m]."""
@@ -64,7 +63,6 @@ def joined(first: SurfaceAttachment, second: SurfaceAttachment, held: npt.NDArra
 
 
 def _nearest(points: Float64, corners: Float64) -> npt.NDArray[np.intp]:
-    """The first of several equally near triangles."""
     nearest = np.empty(len(points), np.intp)
     if not len(points):
         return nearest
@@ -83,7 +81,6 @@ def _nearest(points: Float64, corners: Float64) -> npt.NDArray[np.intp]:
 
 
 def _nearest_of(points: Float64, corners: Float64, middles: Float64, sizes: Float64) -> npt.NDArray[np.intp]:
-    """Culls triangles by bounding spheres (middle, size)."""
     away = np.zeros((len(points), len(corners)))
     for axis in range(3):
         away += (points[:, axis, None] - middles[:, axis]) ** 2

@@ -17,7 +17,6 @@ WIDTH = 8
 """Maximum influences per point."""
 
 _CHUNK = 1 << 20
-"""Numbers per chunk."""
 
 _SAME_PLACE = 1e-12
 """Squared distance to an anchor, relative to the extent, below which a point is at the anchor."""
@@ -36,8 +35,8 @@ class PoseSnapshot:
 
 
 def motions(influences: Skin, before: PoseSnapshot, now: PoseSnapshot) -> Float64:
-    """World motions (P, 4, 4), rigid in model space, blended as dual quaternions; one row of influences applies to all
-    points.
+    """World motions (P, 4, 4), rigid in model space, blended as dual quaternions; one row of influences may apply to
+    all.
     """
     (first, _), (last, _) = (
         rigid_and_scale(snapshot.pose.palette, snapshot.pose.centres) for snapshot in (before, now)
@@ -109,7 +108,6 @@ def spread(influences: Skin, anchors: Float64 | None, points: Float64) -> Skin:
 
 
 def _strongest(joints: npt.NDArray[np.uint16], weights: Float64) -> Skin:
-    """Weights have shape (P, B)."""
     order = np.argsort(-weights, axis=1, kind="stable")[:, :WIDTH]
     cached = np.take_along_axis(weights, order, axis=1)
     return Skin(joints[order], (cached / cached.sum(axis=1, keepdims=True)).astype(np.float32), order.shape[1])

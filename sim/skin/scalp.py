@@ -32,7 +32,9 @@ def head_joint(names: Sequence[str], parents: npt.NDArray[np.integer]) -> int | 
 
 
 def scalp(model: CharacterModel, up_axis: str) -> Float64 | None:
-    """Density of hair at every vertex in the bind pose, 0 to 1, shape (V,); None if the bone names show no head."""
+    """Density of hair in the bind pose, 0 to 1, shape (V,); None if no bone is named as a head.  `up_axis` is "y" or
+    "z".
+    """
     skeleton, skin = model.skeleton, model.skin
     head = head_joint(skeleton.names, skeleton.parents) if skeleton is not None else None
     if skeleton is None or skin is None or head is None:
@@ -65,7 +67,6 @@ def _line(joint: int, parents: npt.NDArray[np.integer]) -> list[int]:
 
 
 def _share(values: Float64, chosen: npt.NDArray[np.bool_]) -> Float64:
-    """0 at the least of the chosen values, 1 at the largest."""
     low, high = values[chosen].min(), values[chosen].max()
     found: Float64 = (values - low) / max(high - low, np.finfo(float).tiny)
     return found

@@ -1,5 +1,3 @@
-"""Tables that distribute points on a surface."""
-
 from typing import NamedTuple
 
 import numpy as np
@@ -89,7 +87,6 @@ def triangle_shares(random: Float64) -> Float64:
 
 
 def face_at(thresholds: UInt32, bits: UInt32) -> npt.NDArray[np.intp]:
-    """The first face whose threshold is above the random bits, else the last one."""
     return np.minimum(np.searchsorted(thresholds, bits, side="right"), len(thresholds) - 1)
 
 

@@ -37,7 +37,6 @@ class SurfaceTrail(Owner):
         return SurfaceInput(self._now, self._now, self._texels)
 
     def keep(self) -> None:
-        """Ends a step."""
         self.character.primary.vertices.copy_to(self._before.buffer)
         self._is_known = True
 
@@ -47,8 +46,6 @@ class SurfaceTrail(Owner):
 
 
 class SkinTrails(Service):
-    """Of all characters that emitters follow."""
-
     def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
         self._trails: dict[Character, SurfaceTrail] = {}
         self._followed: dict[object, Character] = {}

@@ -24,8 +24,6 @@ _SHORTEST = 1e-6
 
 
 class DeformerAxis(enum.Enum):
-    """Axes of the model, y up."""
-
     X = "x"
     Y = "y"
     Z = "z"
@@ -244,7 +242,6 @@ class EmissionPulse(Deformer, tag="emission-pulse", frozen=True, kw_only=True):
 AnyDeformer = Bulge | Twist | Bend | Taper | Wave | EmissionPulse
 
 DEFORMERS: tuple[type[Deformer], ...] = (Bulge, Twist, Bend, Taper, Wave, EmissionPulse)
-"""In the order of the menu."""
 
 FUNCTIONS = tuple(known.function for known in DEFORMERS if known.function)
 """The index is the number in the shader."""

@@ -29,14 +29,12 @@ PIN = record("ClothPin", pin=(4, "f4"))
 SPRING_ENDS = np.dtype([("ends", "f4", 2), ("rest", "f4")])
 SPRING_LINE = record("ClothSpringLine", first=(4, "f4"), second=(4, "f4"))
 LINE_VERTEX = np.dtype([("position", "f4", 3), ("strain", "f4")])
-"""Two vertices for each spring."""
 
 PARTICLE = np.dtype([("particle", "i4")])
 TEXCOORD = np.dtype([("texcoord", "f4", 2)])
 
 
 def rest_records(model: ClothModel) -> npt.NDArray[np.void]:
-    """Massless particles that never move pad the buffer."""
     out = CLOTH_STATE.zeros(padded_count(model.particle_count))
     out["position"][: model.particle_count, :3] = model.positions
     out["position"][: model.particle_count, 3] = 1.0 / model.shares
@@ -74,11 +72,7 @@ class ClothTables(Owner):
 
 
 class ClothSheet(Owner):
-    """Drawn vertices with smooth normals, and their triangles.
-
-    Attributes:
-        vertices: Records of `SKINNED`, in the world.
-    """
+    """Drawn vertices with smooth normals, records of `SKINNED` in the world, and their triangles."""
 
     def __init__(self, context: Context, library: ShaderLibrary, model: ClothModel, tables: ClothTables) -> None:
         self._model, self._tables = model, tables

@@ -35,7 +35,6 @@ INTERVAL = 0.1
 
 
 def fabric(settings: ClothSettings, *, textured: bool) -> Material:
-    """A texture replaces the colour."""
     path = Path(settings.texture) if textured else None
     return Material(
         "fabric", path.name if path else None, path,
@@ -186,7 +185,6 @@ class Cloth(Owner):
         return transform_points(self.world_from_cloth @ np.linalg.pinv(self._built_at), self.model.positions)
 
     def hold_pins(self) -> None:
-        """Holds exactly the particles that the settings name; a restored state may hold others."""
         self.pins.hold(self._flags, self._state.texture)
 
     def teleport(self, motions: Float64, world_from_cloth: Float64) -> bool:
@@ -209,7 +207,6 @@ class Cloth(Owner):
         return True
 
     def resume(self) -> None:
-        """Continues from the last sound state."""
         if self.stopped:
             sound = self._monitor.sound.newest.read()
             sound["velocity"][:, 3] = 0.0

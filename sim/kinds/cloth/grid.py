@@ -1,5 +1,4 @@
-"""A rectangular sheet of particles `row * columns + column`; row 0 is the top edge, column 0 the left edge as seen from
-+z.
+"""Particle `row * columns + column`; row 0 is the top edge, column 0 the left edge as seen from +z.
 
 The arithmetic is exactly antisymmetric about the middle column, so that a sheet stays its own mirror image.
 """
@@ -18,7 +17,6 @@ Int32 = npt.NDArray[np.int32]
 
 
 BEND_SPAN = 2
-"""Bend springs span two cells."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,6 @@ class GridShape:
 
 
 def grid_surface(shape: GridShape, placement: ClothPlacement) -> ClothSurface:
-    """In the frame of the node."""
     # Twice the distance from the middle in cells is a whole number: the halves mirror each other bit for bit.
     x = (2.0 * np.arange(shape.columns) - (shape.columns - 1)) * (0.5 * shape.across)
     down = 2.0 * np.arange(shape.rows) * (0.5 * shape.along)

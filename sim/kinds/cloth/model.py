@@ -22,7 +22,7 @@ _SMALLEST_CELL = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class ClothModel:
-    """Immutable topology and rest shape of a cloth."""
+    """Immutable."""
 
     positions: Float64  # Rest positions in the world [m], shape (P, 3)
     shares: Float64  # Share of each particle in the mass: its area [m²], or 1, shape (P,)
@@ -44,7 +44,6 @@ class ClothModel:
 
     @property
     def border_share(self) -> float:
-        """Factor of the constants of a spring along the border of a sheet."""
         return 0.5 if self.is_material else 1.0
 
     def spring_factors(self) -> dict[str, float]:
@@ -61,7 +60,9 @@ class ClothModel:
 def build_cloth(
     settings: ClothSettings, surface: ClothSurface | None = None, world_from_cloth: Float64 | None = None
 ) -> ClothModel:
-    """Args:
+    """Particles and springs of a sheet, or of a surface.
+
+    Args:
         surface: Triangles in the frame of the node, for the source MESH.
         world_from_cloth: World transform of the node, shape (4, 4); the springs are at rest after it, scale included.
 

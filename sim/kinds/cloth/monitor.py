@@ -42,11 +42,9 @@ class ClothStatistics:
 
 
 class ClothMonitor(Owner):
-    """Measures energies and strain, and stores the newest sound state.
-
-    Attributes:
-        measures: Records of `MEASURE` for each particle, of the step checked last.
-        sound: The last number of its velocity is the number of the step that failed, or 0.
+    """Attributes:
+    measures: Records of `MEASURE` for each particle, of the step checked last.
+    sound: The newest sound state; the last number of its velocity is the number of the step that failed, or 0.
     """
 
     def __init__(

@@ -64,9 +64,7 @@ class ClothPins(Owner):
         return self._sides[0].buffer
 
     def set_targets(self, targets: Float64, flags: Bool | None = None) -> None:
-        """Positions of held particles at the end of the next step [m], shape (P, 3); `flags` (P,) replaces the held
-        particles.
-        """
+        """Positions at the end of the next step [m], shape (P, 3); `flags` (P,) replaces the held particles."""
         if flags is not None:
             self.flags = flags.copy()
         flags, buffer = self.flags, self._sides[0].buffer
@@ -109,9 +107,7 @@ class ClothPins(Owner):
         self._write_feet(self._feet)
 
     def follow(self, vertices: BufferTexture, texels_per_vertex: int, world_from_model: Float64) -> None:
-        """Updates the targets from the surface that the pins are attached to, on the GPU; its records begin with the
-        position.
-        """
+        """Updates the targets from their surface on the GPU; the records of the surface begin with the position."""
         if self._feet_vertices is None or self._attach is None:
             return
         self._attach.run(
@@ -123,7 +119,6 @@ class ClothPins(Owner):
         )
 
     def detach(self) -> None:
-        """The next step attaches all particles anew."""
         self.attached, self._in_joint, self._feet = None, np.zeros((0, 3)), None
         self._release_feet()
 
@@ -136,7 +131,6 @@ class ClothPins(Owner):
     def restore(
         self, flags: Bool, targets: npt.NDArray[np.void], state: list[npt.NDArray[Any]], *, is_attached: bool
     ) -> None:
-        """Takes records of `PIN` and an `attachment_state`."""
         self.detach()
         self.flags = flags.copy()
         self._sides[0].buffer.write(targets)

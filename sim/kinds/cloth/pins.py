@@ -62,7 +62,6 @@ def toggled_pin_list(settings_list: str, flags: Bool, numbers: Iterable[int]) ->
 
 
 def pin_list_text(ranges: Sequence[tuple[int, int, bool]]) -> str:
-    """Held particles come first."""
     spans = [(f"{first}" if first == last else f"{first}-{last}", held) for first, last, held in ranges]
     return " ".join([span for span, held in spans if held] + [f"-{span}" for span, held in spans if not held])
 

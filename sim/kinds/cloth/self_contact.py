@@ -25,7 +25,6 @@ Int32 = npt.NDArray[np.int32]
 
 FAN = 4
 LEAF_MAX = 8
-"""Most particles in a leaf."""
 
 EMPTY = -1
 
@@ -57,7 +56,6 @@ class ContactTree:
         return self.first_place + len(self.order)
 
     def leaves(self, count: int) -> Int32:
-        """Leaf of each particle."""
         held = np.flatnonzero(self.order != EMPTY)
         leaves = np.empty(count, np.int32)
         leaves[self.order[held]] = held // self.leaf_size
@@ -124,8 +122,6 @@ def width(lists: Record) -> int:
 
 
 class SelfContact(Owner):
-    """Finds particles of one cloth that may touch."""
-
     def __init__(self, context: Context, library: ShaderLibrary, model: ClothModel) -> None:
         self._tree = tree = contact_tree(model.positions)
         self._count, padded = model.particle_count, padded_count(model.particle_count)

@@ -53,8 +53,6 @@ class PinTarget(enum.Enum):
 
 
 class ClothLook(enum.Enum):
-    """The surface, its strain, the strain of the threads, or the particles."""
-
     SURFACE = "surface"
     STRAIN = "strain"
     SPRINGS = "springs"

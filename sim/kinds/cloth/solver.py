@@ -40,8 +40,6 @@ KIND_OF = {
 
 @dataclass(frozen=True, slots=True)
 class ClothInputs:
-    """External input of one step."""
-
     colliders: Colliders = NO_COLLIDERS
     grabbed: int = -1  # The dragged particle, or -1
     hand: tuple[float, float, float] = (0.0, 0.0, 0.0)  # Position of the mouse in the world at the end of the step [m]

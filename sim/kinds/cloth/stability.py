@@ -68,7 +68,6 @@ class StabilityEstimator:
         return ClothStability(self._h_max, ratio, substeps, softening)
 
     def allows(self, settings: ClothSettings) -> bool:
-        """Computes the modes only if the quick bound is not sufficient."""
         return settings.substep_time < self._modes.bound(constants_of(settings)) or self.read(settings).is_stable
 
 
@@ -106,7 +105,6 @@ def largest_substep(stiffness: float, damping: float) -> float:
 
 
 def sample_of(model: ClothModel, settings: ClothSettings) -> ClothModel:
-    """A smaller sheet of the same cells for a large sheet."""
     grid = model.grid
     if grid is None or max(grid.columns, grid.rows) <= SAMPLE_SIZE:
         return model
@@ -165,7 +163,7 @@ class _SpringModes:
         return h_max
 
     def softening(self, constants: ClothConstants, substep: float) -> float:
-        """Factor of stiffness and damping at which a substep [s] is the largest stable one; 0 if there is none."""
+        """Factor of stiffness and damping at which `substep` [s] is the largest stable one; 0 if there is none."""
         stiffness, damping = self._spread(constants.stiffness), self._spread(constants.damping)
         root, mode, strength = self._roots(constants), self._start, substep**2 * stiffness + 2.0 * substep * damping
         for _ in range(ROUNDS):

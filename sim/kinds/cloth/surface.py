@@ -97,8 +97,7 @@ _SHORTEST = 1e-12
 
 
 def placed_as_model(node: Node, model: CharacterModel) -> Transform:
-    """Puts the mesh of a file where a model node shows it in its bind pose, with the unit scale and up axis of the
-    file.
+    """Puts the mesh of a file where a model node shows it in its bind pose, with unit scale and up axis.
 
     Raises:
         ValueError: If the scale of the node is zero.

@@ -37,7 +37,6 @@ class Recovery:
         self._estimator: StabilityEstimator | None = None
 
     def changed(self, cloth: Cloth, before: ClothSettings) -> None:
-        """Called after a change of settings that steps read."""
         lasted = cloth.step_count - self._since >= PROOF
         if not cloth.stopped:
             if lasted:
@@ -49,7 +48,6 @@ class Recovery:
         self._try(cloth)
 
     def restored(self, cloth: Cloth) -> None:
-        """Called after a state of other settings was restored."""
         cloth.check()  # the failure may not have been read back when the state was cached
         if cloth.stopped and self._resumed is cloth.settings:
             cloth.resume()
@@ -74,9 +72,7 @@ class Recovery:
 
 
 class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
-    """Attributes:
-    cloth: None until it can be built.
-    """
+    """`cloth` is None until it can be built."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)

@@ -87,10 +87,8 @@ def skin_binding_of(key: SkinBindingKey, cloth: Cloth) -> "SkinBinding | None":
 
 
 class SkinBinding:
-    """A cloth on a character at their present world transforms.
-
-    Args:
-        is_own: The particles are vertices of the character.
+    """A cloth on a character at their present world transforms; with `is_own` its particles are vertices of the
+    character.
     """
 
     def __init__(self, key: SkinBindingKey, cloth: Cloth, *, is_own: bool) -> None:
@@ -134,7 +132,6 @@ class SkinBinding:
 
     @cached_property
     def _outermost(self) -> tuple[npt.NDArray[np.intp], Float64]:
-        """The particles farthest in some direction, and their positions at the start."""
         places = self.places(self._reference)
         chosen = np.unique((places @ _DIRECTIONS.T).argmax(axis=0))
         return chosen, places[chosen]
@@ -198,8 +195,6 @@ class ParentStep:
 
 
 class TeleportHandling:
-    """State of one cloth and its parent from step to step."""
-
     def __init__(self) -> None:
         self._key: SkinBindingKey | None = None
         self._binding: SkinBinding | None = None
@@ -234,7 +229,6 @@ class TeleportHandling:
             self._place(cloth, binding, binding.at(binding.key.character.pose))
 
     def outline(self, node: Node, cloth: Cloth, world: World) -> Float64:
-        """Current rest positions of the outermost particles with the parent [m], shape (N, 3)."""
         binding = self.binding(node, cloth, world)
         return cloth.rest() if binding is None else binding.outline(binding.at(binding.key.character.pose))
 
@@ -250,8 +244,7 @@ class TeleportHandling:
     # --- steps ----------------------------------------------------------------------------------------
 
     def begin_step(self, node: Node, cloth: Cloth, inputs: StepInputs) -> bool:
-        """Handles the first step, and jumps of time or the scene; returns whether it moved the cloth instead of the
-        step.
+        """Handles the first step, and jumps of time or the scene; returns whether it replaced the step.
 
         Pins and colliders that are suddenly elsewhere would tear the cloth, so a long jump moves all of it without
         adding velocity.

@@ -80,14 +80,12 @@ class ClothArrays(Owner):
         return self._lines
 
     def pins(self) -> VertexArray:
-        """The solver writes the targets into two buffers in turn."""
         buffer = self._cloth.pins.targets
         if buffer not in self._pins:
             self._pins[buffer] = self.owns(VertexArray(self._context, [Stream(buffer)], label="cloth pins"))
         return self._pins[buffer]
 
     def selected(self, particles: tuple[int, ...]) -> VertexArray:
-        """Drawn vertices of particles; caches the last ones."""
         if self._selected is None or self._selected[0] != particles:
             if self._selected is not None:
                 self.disown(*self._selected[1:])
@@ -103,8 +101,6 @@ class ClothArrays(Owner):
 
 @dataclass(eq=False, kw_only=True)
 class SpringSegments(LinesItem):
-    """Springs coloured by strain; written on the GPU when they are drawn."""
-
     stages: tuple[Stage, ...] = ("detail",)
     cloth: Cloth
 

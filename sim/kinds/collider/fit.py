@@ -53,20 +53,13 @@ Distance = Callable[[Float64, Float64], Float64]
 
 @dataclass(frozen=True, slots=True)
 class FittedShape:
-    """Capsule or ellipsoid in the frame of the points.
-
-    Attributes:
-        size: As in `ColliderState`, shape (3,).
-        centre: Shape (3,).
-        rotation: points_from_shape, shape (3, 3).
-        error: Mean distance of the points, with more weight outside, and a little of the sizes.
-    """
+    """Capsule or ellipsoid in the frame of the points."""
 
     shape: ColliderShape
-    size: Float64
-    centre: Float64
-    rotation: Float64
-    error: float
+    size: Float64  # As in `ColliderState`, shape (3,)
+    centre: Float64  # Shape (3,)
+    rotation: Float64  # points_from_shape, shape (3, 3)
+    error: float  # Mean distance of the points, with more weight outside, and a little of the sizes
 
 
 def fit_shape(
@@ -160,7 +153,6 @@ def _fit(shape: ColliderShape, frames: list[Float64], points: Float64, share: Fl
 
 
 def _search(objective: _Objective, parameters: Float64) -> tuple[Float64, float]:
-    """Changes single parameters at shrinking steps."""
     length = float(parameters[_TURN:].max())
     steps = np.full(len(parameters), 0.2 * length)
     steps[_PLACE:_TURN] = 0.2
@@ -192,7 +184,6 @@ def _capsule_distance(local: Float64, sizes: Float64) -> Float64:
 
 
 def _reach(limb: Float64, share: Float64) -> _Extents:
-    """For a limb of points (M, 3)."""
     ends, along = _ends(limb, share, DIRECTIONS), limb @ DENSE.T
     harmless = ends + _ROOM * float((ends + _ends(limb, share, -DIRECTIONS)).max())
     return _Extents(harmless, along.max(axis=0) + STICKING * float(np.ptp(along, axis=0).max()))
@@ -264,14 +255,9 @@ _POINTS_FITTED = 200
 
 
 class FittedCollider(NamedTuple):
-    """Attributes:
-    settings: Shape and size [m] for a model node of scale 1.
-    transform: Relative to the joint.
-    """
-
     bone: str
-    settings: ColliderSettings
-    transform: Transform
+    settings: ColliderSettings  # Shape and size [m] for a model node of scale 1
+    transform: Transform  # Relative to the joint
 
 
 def fit_colliders(

@@ -13,7 +13,7 @@ Float64 = npt.NDArray[np.float64]
 
 
 def placements(nodes: tuple[Node, ...], places: WorldTransforms) -> dict[NodeId, ColliderPlacement]:
-    """By node; hidden colliders act like the others."""
+    """Hidden colliders act like the others."""
     if not nodes:
         return {}
     carriers = places.carriers(nodes)
@@ -27,17 +27,13 @@ def placements(nodes: tuple[Node, ...], places: WorldTransforms) -> dict[NodeId,
 
 @dataclass(frozen=True, slots=True)
 class _ColliderShapes:
-    """Data of colliders that no pose changes, for carriers of these scales.
-
-    Attributes:
-        values: Id, shape, size (3,), friction and restitution of each.
-        own: Rigid placements carrier_from_collider, shape (N, 4, 4).
-    """
+    """Data of colliders that no pose changes, for carriers of these scales."""
 
     nodes: tuple[Node, ...]
     scales: list[float]
+    # Id, shape, size (3,), friction and restitution of each
     values: list[tuple[NodeId, ColliderShape, Float64, float, float]]
-    own: Float64
+    own: Float64  # Rigid placements carrier_from_collider, shape (N, 4, 4)
 
 
 _made: list[_ColliderShapes] = []

@@ -27,8 +27,6 @@ _PLANE_SHARE = 0.3  # a plane covers half of the image, and much is seen through
 
 
 class ColliderPoses(Service):
-    """Computed once for each moment."""
-
     def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
         self._places: WorldTransforms | None = None
         self._placed: dict[NodeId, ColliderPlacement] = {}

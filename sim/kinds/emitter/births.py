@@ -50,7 +50,6 @@ class Schedule:
         return replace(self, per_step=rate * STEP_TIME, anchor=moment, passed=self._due(moment))
 
     def births_before(self, moment: float) -> int:
-        """`moment` is in steps."""
         return self._stream_before(moment) + self._burst_births_before(moment)
 
     def segments(self, start: float, end: float) -> list[Segment]:
@@ -89,7 +88,6 @@ class Schedule:
         return total
 
     def _bursts_within(self, start: float, end: float) -> list[tuple[float, int]]:
-        """Times and sizes of the bursts in [start, end), in order."""
         moments: list[tuple[float, int]] = []
         for burst in self.bursts:
             if not self.period:
@@ -121,9 +119,7 @@ def hash_number(slot: N, generation: N, capacity: int) -> N:
 
 
 def slot_ranges(first: int, end: int, capacity: int) -> tuple[tuple[int, int], ...]:
-    """At most two ranges (first slot, count) for births from `first` up to `end`; only the last `capacity` births
-    count.
-    """
+    """At most two ranges (first slot, count) of births `first` to `end`; only the last `capacity` births count."""
     count = end - first
     if count <= 0:
         return ()
@@ -181,11 +177,7 @@ STOPS = ("colour_over_life", "opacity_over_life", "size_over_life")
 
 
 def schedule_of(settings: EmitterSettings) -> Schedule:
-    """A stateless emitter that is always full gets the mean rate.
-
-    Raises:
-        SettingsError: If the bursts are invalid, or repeat within a step.
-    """
+    """Raises SettingsError if the bursts are invalid, or repeat within a step."""
     period = settings.burst_period / STEP_TIME
     if 0.0 < period < 1.0:
         raise SettingsError(

@@ -71,8 +71,6 @@ _WORD = 1 << 32
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """Turbulence at one moment, for shaders/common/curl_noise.glsl."""
-
     phases: tuple[int, int, int]  # Change of the slopes, 0 to 1023
     shift: tuple[float, float, float]  # Travel with the wind in the skewed lattice, as a part of a cell
     origin: tuple[int, int, int]  # The same in whole cells
@@ -161,9 +159,7 @@ class EmitterBlock(UniformBlock):
         self["turbulence_cells"] = (*pattern.origin, 0)
 
     def set_births(self, segments: Sequence[Segment], capacity: int, origin: float) -> None:
-        """Times count from `origin` [steps since the start]; only the last `capacity` births and `SEGMENT_MAX` segments
-        are written.
-        """
+        """Times count from `origin` [steps]; only the last `capacity` births and `SEGMENT_MAX` segments are written."""
         segments = segments[-SEGMENT_MAX:]
         if not segments:
             self.edit("births")[0] = 0

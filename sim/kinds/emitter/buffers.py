@@ -78,7 +78,6 @@ class ScratchPool(Service):
         return taken
 
     def close(self, side: ParticleSide) -> None:
-        """Also releases the spare buffer with the last user of a size."""
         side.release()
         if side.count not in self._users:
             return
@@ -142,11 +141,9 @@ class ParticleCount(Owner):
         return None if records is None or self._is_stale else _counts(records)
 
     def discard(self) -> None:
-        """Discards pending requests, because particles changed."""
         self._is_stale = True
 
     def read(self, state: BufferTexture, slot_count: int) -> ParticleCounts:
-        """Counts the first slots; waits for the GPU."""
         self._measure(state, slot_count)
         return _counts(self._levels[-1].buffer.read())
 

@@ -188,7 +188,6 @@ class Emitter(Owner):
         return Effect.STEP if Effect.STEP in effects else Effect.VIEW
 
     def resume(self) -> None:
-        """Continues without the particles that failed."""
         if self.stopped:
             records = self.side.buffer.read()
             records["position"][records["position"][:, 3] < BROKEN_BELOW, 3] = DEAD
@@ -200,17 +199,14 @@ class Emitter(Owner):
 
     @property
     def slot_count(self) -> int:
-        """Slots after these were never used."""
         return min(self.spawned, self.settings.capacity)
 
     @property
     def spawned_per_second(self) -> float:
-        """Without bursts."""
         return self._schedule.per_step / STEP_TIME
 
     @property
     def needed_capacity(self) -> int:
-        """Slots that cut no life short."""
         return slots_needed(self.settings)
 
     def poll(self, now: float) -> bool:
@@ -281,7 +277,6 @@ class Emitter(Owner):
             )
 
     def _plan_substeps(self, start: int) -> list[Substep]:
-        """Moving slots and births of every substep of the step after `start` steps."""
         capacity = self.settings.capacity
         if self._is_always_full:
             self.spawned = capacity

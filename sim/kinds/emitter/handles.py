@@ -158,19 +158,15 @@ class Knob:
 
 @dataclass(frozen=True, slots=True)
 class KnobGrab:
-    """Index of the knob, and of its point or the point of its edge."""
-
     knob: int
     point: int
     on_edge: bool = False
 
 
 class EmitterHandles:
-    """Handles of one emitter in one frame.
-
-    Attributes:
-        knobs: The first ones on top.
-        outline: Polylines that explain the knobs [m].
+    """Attributes:
+    knobs: The first ones on top.
+    outline: Polylines that explain the knobs [m].
     """
 
     def __init__(self, view: HandleView, world_from_source: npt.ArrayLike, settings: EmitterSettings) -> None:
@@ -182,7 +178,6 @@ class EmitterHandles:
 
     @property
     def base(self) -> glm.dvec3:
-        """Root of the arrow in the world [m]: at the top of a source that emits outwards."""
         return self.world_from_source * glm.dvec3(0.0, _top(self.settings), 0.0)
 
     @property
@@ -206,7 +201,6 @@ class EmitterHandles:
         return self._placed(local + np.array([0.0, _top(self.settings), 0.0]))
 
     def hit(self, cursor: Cursor) -> KnobGrab | None:
-        """Knobs precede edges."""
         for number, knob in enumerate(self.knobs):
             pixels = self.view.pixels(knob.points)
             distances = np.nan_to_num(np.linalg.norm(pixels - cursor, axis=1), nan=np.inf)
@@ -303,7 +297,6 @@ def dragged_setting(handles: EmitterHandles, hold: KnobGrab, press: Cursor, curs
 
 
 def middle_direction(settings: EmitterSettings) -> glm.dvec3:
-    """Mean direction in the frame of the source."""
     if settings.aim is not EmissionAim.ANGLES:
         return glm.dvec3(0.0, 1.0, 0.0)
     yaw, pitch = math.radians(settings.yaw), math.radians(settings.pitch)
@@ -313,7 +306,6 @@ def middle_direction(settings: EmitterSettings) -> glm.dvec3:
 
 
 def _top(settings: EmitterSettings) -> float:
-    """Height of the arrow's root above the centre of the source [m]."""
     outward = settings.aim is EmissionAim.OUTWARD and settings.source is EmitterSource.SPHERE
     return settings.source_radius if outward else 0.0
 

@@ -58,7 +58,6 @@ class ParticlePrograms(Owner):
         self._sprites: set[Program] = set()
 
     def prepared(self, batch: Batch) -> Program:
-        """Sets all uniforms; uniforms of the pass once a pass."""
         projection = self._projection(batch.ctx)
         program, particles = self._program(batch, projection), batch.particles
         if self._set_for.get(program) is not batch.ctx:
@@ -213,8 +212,6 @@ TABLE_SIZE = 256
 
 
 class GradientTexture(Owner):
-    """`life_table` on the GPU; written only when the settings change."""
-
     def __init__(self, context: Context) -> None:
         texture = Texture2D(context, (TABLE_SIZE, 2), "rgba32f", filtering="nearest", label="particle life")
         self._texture = self.owns(texture)

@@ -50,8 +50,6 @@ SEARCH_FROM = 2
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """Used features of a step; everything else is compiled out."""
-
     # As the shaders number them; 0 for no response
     source: int
     aim: int
@@ -113,8 +111,6 @@ IDENTITY = np.eye(4)
 
 @dataclass(frozen=True, slots=True)
 class EmitterInputs:
-    """External input of one step."""
-
     # Frame of the source, or of the emitting character, at the start of the step, (4, 4)
     world_from_start: Float64 = field(default_factory=lambda: IDENTITY)
     world_from_end: Float64 = field(default_factory=lambda: IDENTITY)  # The same at its end
@@ -141,8 +137,6 @@ class _StepKernels:
 
 
 class EmitterPasses(Owner):
-    """Kernels of an emitter, compiled for its features, with all their inputs."""
-
     def __init__(self, context: Context, library: ShaderLibrary, capacity: int, faces: UInt32 | None) -> None:
         self._library, self._capacity = library, capacity
         self._kernels: dict[tuple[str, Features], Kernel] = {}

@@ -112,4 +112,3 @@ KEPT_FIELDS: tuple[str, ...] = (
 """Fields that a preset does not change."""
 
 PRESET_FIELDS: tuple[str, ...] = tuple(field for field in EmitterSettings.__struct_fields__ if field not in KEPT_FIELDS)
-"""Fields of a user preset."""

@@ -32,16 +32,12 @@ SURFACE_SOURCES = (EmitterSource.VERTICES, EmitterSource.FACES)
 
 
 class EmissionMode(enum.Enum):
-    """A steady stream with bursts, only bursts, or a new particle for each that dies."""
-
     RATE = "rate"
     BURST = "burst"
     FULL = "always full"
 
 
 class EmissionAim(enum.Enum):
-    """Around the y axis of the emitter, away from the source, or by yaw and pitch."""
-
     AXIS = "axis"
     OUTWARD = "outward"
     ANGLES = "yaw and pitch"
@@ -53,7 +49,6 @@ SIZE_FACTOR_MAX = 100.0
 ColourStop = tuple[UnitFloat, UnitFloat, UnitFloat, UnitFloat]
 """Share of the life, then linear red, green and blue."""
 ValueStop = tuple[UnitFloat, Annotated[float, msgspec.Meta(ge=0.0, le=SIZE_FACTOR_MAX)]]
-"""Share of the life, then the value."""
 OpacityStop = tuple[UnitFloat, UnitFloat]
 _STOPS = msgspec.Meta(min_length=1, max_length=STOP_MAX)
 
@@ -66,16 +61,12 @@ class CollisionResponse(enum.Enum):
 
 
 class ParticleLook(enum.Enum):
-    """A soft round spot, an image of an atlas, or a streak along the velocity."""
-
     ROUND = "round"
     TEXTURED = "textured"
     STREAK = "streak"
 
 
 class AtlasMode(enum.Enum):
-    """One frame of an atlas for the whole life, or all frames in order."""
-
     RANDOM = "random"
     OVER_LIFE = "over life"
 

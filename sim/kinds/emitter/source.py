@@ -34,7 +34,6 @@ def missing_source(scene: Scene, characters: PosedCharacters, places: WorldTrans
 
 
 def missing_density(character: PosedCharacter, label: str, name: str, settings: EmitterSettings) -> str:
-    """One line if the bone that limits the surface is missing, or ""."""
     skeleton = character.model.skeleton
     if not settings.density_bone or (skeleton is not None and settings.density_bone in skeleton.names):
         return ""

@@ -59,7 +59,6 @@ class SourceFollower:
         self._last = None
 
     def inputs(self, node: Node, world: World, trail: SurfaceTrail | None, colliders: Colliders) -> EmitterInputs:
-        """For the step that ends with the present poses."""
         end = self._frame(node, world, trail)
         start = end if self._last is None else self._last
         self._last = end
@@ -68,18 +67,16 @@ class SourceFollower:
         return EmitterInputs(start, end, colliders, trail.motion(), world.places.world_from_node(node))
 
     def still_inputs(self, node: Node, world: World, trail: SurfaceTrail | None) -> EmitterInputs:
-        """For stateless emitters: without motion."""
         frame = self._frame(node, world, trail)
         if trail is None:
             return EmitterInputs(frame, frame)
         return EmitterInputs(frame, frame, surface=trail.rest(), world_from_aim=world.places.world_from_node(node))
 
     def settle(self, node: Node, world: World, trail: SurfaceTrail | None) -> None:
-        """Called after a step that ended with the present poses was restored."""
+        """Called after a restore."""
         self._last = self._frame(node, world, trail)
 
     def _frame(self, node: Node, world: World, trail: SurfaceTrail | None) -> Float64:
-        """The same array while the source does not move."""
         if node is not self._node:
             self._node, self._own = node, node_matrix(node.transform)
         parent = (world.characters.get(node.attachment.node), node.attachment)
@@ -113,9 +110,7 @@ def shown_particles(settings: EmitterSettings, left: Float64, generations: npt.A
 
 
 class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
-    """Attributes:
-    emitter: None until it can be built, and while its surface is missing.
-    """
+    """`emitter` is None until it can be built, and while its surface is missing."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)

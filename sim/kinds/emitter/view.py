@@ -35,8 +35,6 @@ COLOUR = (0.72, 0.90, 1.0, 0.95)
 
 
 class EmitterView(View):
-    """A muted emitter has only a star and an outline."""
-
     def __init__(self, context: Context, _library: ShaderLibrary) -> None:
         self._node = Node(id="", settings=EmitterSettings())
         self._world: World | None = None
@@ -127,7 +125,6 @@ def emitter_bounds(characters: PosedCharacters, node: Node, world_from_source: F
 
 
 def _emitting(characters: PosedCharacters, node: Node) -> Character | None:
-    """None while the character is not loaded."""
     assert isinstance(node.settings, EmitterSettings)
     character = characters.get(node.attachment.node) if node.settings.is_on_surface else None
     assert character is None or isinstance(character, Character)

@@ -14,7 +14,6 @@ ICON = "mdi6.folder-outline"
 
 
 def new_group(place: AddPlace) -> Node:
-    """On the selected bone if there is one."""
     return Node(id="", name="Group", attachment=place.attachment, settings=GroupSettings())
 
 

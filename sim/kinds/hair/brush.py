@@ -27,20 +27,14 @@ _FINE = 4
 
 @dataclass(frozen=True, slots=True)
 class BrushStroke:
-    """A brush that moved from one position of an image to another; positions count from the top left [px].
-
-    Attributes:
-        size: Width and height of the image [px].
-        radius: Of the circle [px].
-        strength: 0 to 1.
-    """
+    """A brush that moved from one position of an image to another [px from the top left]."""
 
     camera: Camera
-    size: tuple[float, float]
+    size: tuple[float, float]  # Width and height of the image [px]
     start: tuple[float, float]
     end: tuple[float, float]
-    radius: float
-    strength: float
+    radius: float  # Of the circle [px]
+    strength: float  # 0 to 1
 
     def pixels(self, places: Float64) -> tuple[Float64, Float64, Float64]:
         """Image positions [px] (..., 2) of points (..., 3), pixels per metre (0 behind the eye), and depths [m]."""
@@ -77,7 +71,7 @@ class Occlusion:
     depths: npt.NDArray[np.float32]  # Along the view [m], infinite for nothing, shape (H, W), row 0 at the top
 
     def hides(self, pixels: Float64, depths: Float64, slack: Float64) -> npt.NDArray[np.bool_]:
-        """Whether image positions (N, K, 2) at depths (N, K) [m] are farther away than the occlusion and slack (N, K)
+        """Whether image positions (N, K, 2) at depths (N, K) [m] are behind the occlusion by more than `slack` (N, K)
         [m].
         """
         height, width = self.depths.shape
@@ -115,12 +109,11 @@ def mirrored(groom: Groom, surface: RootSurface, seen: RootFrames, at: int) -> R
 
 
 class BrushedGroom:
-    """Args:
+    """A groom under a brush.
+
+    Args:
         longest: Strands do not grow beyond these lengths [m], shape (N,).
         seen: Frames of the roots: the real ones first, then their mirror images.
-
-    Attributes:
-        groom: The edited groom.
     """
 
     def __init__(self, groom: Groom, longest: Float64, *seen: RootFrames) -> None:
@@ -144,7 +137,6 @@ class BrushedGroom:
         self._shape(rows, self._offsets[rows] + _spread(moves[rows]))
 
     def smooth(self, dab: BrushStroke) -> None:
-        """Moves edges towards their mean."""
         changes, most = np.zeros_like(self.groom.edges), np.zeros(self.groom.count)
         for sight in self._sights:
             seen = sight.seen

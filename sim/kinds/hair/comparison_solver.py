@@ -35,9 +35,6 @@ class ComparisonSolver(Owner):
         settings: With the other solver.
         of: The strands to compare with, which must outlive this object.
         skin: The same surface, as texels of its own.
-
-    Attributes:
-        apart: The newest distance; None before the first arrives.
     """
 
     def __init__(
@@ -56,14 +53,14 @@ class ComparisonSolver(Owner):
         self.apart: SolverDistance | None = None
 
     def poll(self, other: Strands, now: float) -> None:
-        """Polls distances without waiting; `now` is monotonic [s]."""
+        """Does not wait; `now` is monotonic time [s]."""
         found = self._monitor.poll()
         if found is not None:
             self.apart = _distance(found)
         self._monitor.request(self._states(other), now)
 
     def read(self, other: Strands) -> SolverDistance:
-        """The distance now; waits for the GPU."""
+        """Waits for the GPU."""
         self.apart = _distance(self._monitor.read(self._states(other)))
         return self.apart
 

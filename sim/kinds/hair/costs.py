@@ -9,7 +9,6 @@ PASSES = ("Solve", "Children", "Self-shadow", "Shading", "Draw")
 """Steps of the guides, strands between them, their shadow, light on their knots, and ribbons with the shadow map."""
 
 RIVAL = "Other solver"
-"""Cost of the comparison solver."""
 
 _WITHIN = {"self-shadow": ("Self-shadow", "Draw"), "shading": ("Shading", "Draw"), "rival": (RIVAL, "Solve")}
 """Passes within others: name of the cost, and the cost that includes it."""

@@ -102,7 +102,6 @@ class DrawnStrands(Owner):
 
     @property
     def colours(self) -> TexelBuffer:
-        """Linear, as of the last `shade`."""
         if self._colours is None:
             self._colours = self.owns(
                 TexelBuffer(self._context, self._strands.size, usage="copy", label="hair colours")
@@ -110,9 +109,7 @@ class DrawnStrands(Owner):
         return self._colours
 
     def shade(self, kernel: Kernel, first: int, count: int) -> None:
-        """`kernel` has the same record, and its other uniforms are set; `first` must be a multiple of
-        `transform_feedback.GROUP`.
-        """
+        """`first` must be a multiple of `transform_feedback.GROUP`; other uniforms of `kernel` are set."""
         self.need(first + count)
         kernel.program["u_strands"] = self.texels
         kernel.run(self._source, self.colours.buffer, padded_count(count), first)
@@ -172,7 +169,6 @@ class Shells(Owner):
         self._array = self.owns(VertexArray(context, [Stream(vertices)], indices=indices, label="shells"))
 
     def copies(self, settings: HairSettings, pixels: float, stride: int) -> int:
-        """Fewer copies for strands that are short on the screen, `pixels`, and for drafts."""
         return max(min(settings.shells // stride, math.ceil(pixels)), SHELLS_MIN)
 
     def draw(self, program: Program, settings: HairSettings, pixels: float, part: DrawChunk) -> None:
@@ -194,7 +190,6 @@ class Shells(Owner):
             self._array.draw(program)
 
     def draw_undercoat(self, program: Program, settings: HairSettings) -> None:
-        """One copy on the skin, in the colours of the roots."""
         program["u_cell"] = max(0.25 / self._usual**0.5, 2.0 * settings.root_radius)
         lift = LIFT * settings.length + 2.0 * settings.root_radius
         program["u_undercoat"] = (settings.undercoat, 3.0 / self._usual, lift)

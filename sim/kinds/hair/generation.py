@@ -78,7 +78,6 @@ class GrowthSurfaces:
     def _of_skin(
         self, settings: HairSettings, world: World, character: Character, maps: SurfaceMaps, scalp_up: str
     ) -> GrowthSurface:
-        """`scalp_up`, the up axis of the model, limits the surface to the scalp."""
         pixels, channel = maps.images.get("density"), settings.density_channel
         if pixels is not None and channel is not ImageChannel.BRIGHTNESS:
             pixels = self._channel.get((pixels, channel), functools.partial(channel_of, pixels, channel))
@@ -96,7 +95,6 @@ class GrowthSurfaces:
 
 
 def _of_file(node: Node, world: World, character: Character | None, strands: StrandSet | None) -> GrowthSurface | None:
-    """The skin of the character, or the node itself if it is attached to a bone; None without strands."""
     if strands is None:
         return None
     placement = world.places.world_from_node(node)
@@ -189,7 +187,6 @@ class StrandGeneration:
 
     @property
     def share(self) -> float:
-        """Progress, 0 to 1."""
         return self._job.share
 
     @property
@@ -211,11 +208,7 @@ class StrandGeneration:
         return True
 
     def take(self) -> tuple[GeneratedStrands, StrandBuffers]:
-        """Waits for the strands.
-
-        Raises:
-            SettingsError: If nothing can grow.
-        """
+        """Waits for the strands; raises SettingsError if nothing can grow."""
         while not self.is_done:
             self.turn()
         if self._error is not None:

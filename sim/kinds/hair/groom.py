@@ -25,20 +25,13 @@ LENGTHS, DIRECTIONS, OFFSETS = 16, 17, 18
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groom:
-    """Strands at rest.
-
-    Attributes:
-        places: World positions of the roots on the resting surface [m], shape (N, 3).
-        frames: Frames of the roots there, shape (N, 3, 3).
-        lengths: In m, shape (N,).
-        edges: Unit edges in the frames of the roots, shape (N, n, 3).
-    """
+    """Strands at rest."""
 
     roots: Roots
-    places: Float64
-    frames: Float64
-    lengths: Float64
-    edges: Float64
+    places: Float64  # World positions of the roots on the resting surface [m], shape (N, 3)
+    frames: Float64  # Frames of the roots there, shape (N, 3, 3)
+    lengths: Float64  # In m, shape (N,)
+    edges: Float64  # Unit edges in the frames of the roots, shape (N, n, 3)
 
     @property
     def count(self) -> int:

@@ -78,9 +78,7 @@ def packed(edited: EditedGuides) -> GroomEdits:
 
 @functools.lru_cache(maxsize=8)
 def unpacked(edits: GroomEdits) -> EditedGuides:
-    """Raises:
-    ValueError: If the data makes no strands; one line.
-    """
+    """Raises ValueError, one line, if the data makes no strands."""
     try:
         data = base64.b64decode(edits.data, validate=True)
     except (binascii.Error, ValueError):

@@ -77,30 +77,18 @@ Intp = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Children:
-    """Rendered strands.
-
-    Attributes:
-        factors: Length factors, shape (N,).
-        guides: Numbers of the nearest guides, shape (N, 3).
-        weights: Of these guides, shape (N, 3).
-        random: A number for each strand, 0 to 1, shape (N,).
-        tints: Linear colour factors at roots and tips, shape (N, 2, 3).
-        dyes: Fractions of dye, shape (N,).
-        forms: Factors of clump, curls, noise and thickness, shape (N, 4).
-        has_colours: The tints are absolute colours.
-        details: Offset of each point from the curve of the guides [m], shape (N, K, 3), see `details` in
-            `sinew.sim.kinds.hair.imported`.
-    """
+    """Rendered strands."""
 
     roots: Roots
-    factors: Float64
-    guides: Intp
-    weights: Float64
-    random: Float64
-    tints: Float64
-    dyes: Float64
-    forms: Float64
-    has_colours: bool = False
+    factors: Float64  # Length factors, shape (N,)
+    guides: Intp  # Numbers of the nearest guides, shape (N, 3)
+    weights: Float64  # Of these guides, shape (N, 3)
+    random: Float64  # A number for each strand, 0 to 1, shape (N,)
+    tints: Float64  # Linear colour factors at roots and tips, shape (N, 2, 3)
+    dyes: Float64  # Fractions of dye, shape (N,)
+    forms: Float64  # Factors of clump, curls, noise and thickness, shape (N, 4)
+    has_colours: bool = False  # The tints are absolute colours
+    # Offset of each point from the curve of the guides [m], shape (N, K, 3), see `imported.details`
     details: Float64 | None = None
 
     @property
@@ -122,23 +110,14 @@ def plain_children(roots: Roots, guides: Intp, weights: Float64, random: Float64
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """All strands of a node.
+    """All strands of a node."""
 
-    Attributes:
-        surface: At rest.
-        guides: Simulated strands.
-        children: Rendered strands.
-        is_own: The surface belongs to the hair and not to a character.
-        is_bare: The guides are rendered.
-        part: Settings of the parting; None without one.
-    """
-
-    surface: RootSurface
-    guides: Groom
-    children: Children
-    is_own: bool
-    is_bare: bool = False
-    part: tuple[object, ...] | None = None
+    surface: RootSurface  # At rest
+    guides: Groom  # Simulated strands
+    children: Children  # Rendered strands
+    is_own: bool  # The surface belongs to the hair and not to a character
+    is_bare: bool = False  # The guides are rendered
+    part: tuple[object, ...] | None = None  # Settings of the parting
 
     @functools.cached_property
     def longest(self) -> float:
@@ -147,7 +126,6 @@ class Growth:
 
     @functools.cached_property
     def rooted(self) -> npt.NDArray[np.integer]:
-        """Vertices of the surface that have strands."""
         grows = np.zeros(len(self.surface.positions), bool)
         for roots in (self.guides.roots, self.children.roots):
             grows[roots.corners] = True
@@ -160,20 +138,12 @@ class Growth:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GrowthSurface:
-    """Attributes:
-    world_from_surface: Transform of the model or node, shape (4, 4).
-    model: None for an ellipsoid or a file without a model.
-    table: Faces or vertices with their density, see `sinew.sim.skin.surface_table`.
-    strands: Of a file.
-    world_from_file: Transform of the node, in whose frame the file is, shape (4, 4).
-    """
-
-    world_from_surface: Float64
-    model: CharacterModel | None = None
-    table: UInt32 | None = None
+    world_from_surface: Float64  # Transform of the model or node, shape (4, 4)
+    model: CharacterModel | None = None  # None for an ellipsoid or a file without a model
+    table: UInt32 | None = None  # Faces or vertices with their density, see `sinew.sim.skin.surface_table`
     maps: SurfaceMaps = NO_MAPS
-    strands: StrandSet | None = None
-    world_from_file: Float64 | None = None
+    strands: StrandSet | None = None  # Of a file
+    world_from_file: Float64 | None = None  # Transform of the node, in whose frame the file is, shape (4, 4)
 
     @property
     def surface_from_file(self) -> Float64 | None:
@@ -234,7 +204,6 @@ def _mapped(growth: Growth, maps: SurfaceMaps, model: CharacterModel, settings: 
 def as_mapped(
     children: Children, guides: Groom, maps: SurfaceMaps, model: CharacterModel, settings: HairSettings
 ) -> Children:
-    """Applies lengths, forms and colours of maps at the roots of the children."""
     shares, own = (maps.factors("length", settings, model, roots) for roots in (guides.roots, children.roots))
     if shares is not None and own is not None:
         # The lengths of their guides contain the map already.
@@ -295,7 +264,6 @@ def _grown(
 def _nearest(
     settings: HairSettings, surface: RootSurface, points: Float64, guides: Float64, pause: Pause
 ) -> tuple[Intp, Float64]:
-    """On the same side of the parting."""
     if settings.part_strength == 0.0:
         return nearest_guides(points, guides, pause)
     side, of_guide = (part_distances(settings, surface, places)[1] < 0.0 for places in (points, guides))
@@ -320,23 +288,14 @@ _WHOLE = 2.0**32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurfaceCoverage:
-    """A part of a surface with the strands at its vertices.
+    """A part of a surface with the strands at its vertices."""
 
-    Attributes:
-        surface: At rest.
-        strands: One at each vertex.
-        triangles: Of these vertices, shape (F, 3).
-        rest: World positions of the vertices at rest [m], shape (V, 3).
-        density: Strands per square metre, shape (V,).
-        is_own: The surface belongs to the coverage, not to a character.
-    """
-
-    surface: RootSurface
-    strands: Children
-    triangles: UInt32
-    rest: Float64
-    density: Float64
-    is_own: bool
+    surface: RootSurface  # At rest
+    strands: Children  # One at each vertex
+    triangles: UInt32  # Of these vertices, shape (F, 3)
+    rest: Float64  # World positions of the vertices at rest [m], shape (V, 3)
+    density: Float64  # Strands per square metre, shape (V,)
+    is_own: bool  # The surface belongs to the coverage, not to a character
 
 
 def coverage_of(settings: HairSettings, ground: GrowthSurface, growth: Growth) -> SurfaceCoverage | None:
@@ -351,7 +310,6 @@ def coverage_of(settings: HairSettings, ground: GrowthSurface, growth: Growth) -
 def coverage_on_model(
     settings: HairSettings, growth: Growth, model: CharacterModel, table: UInt32, maps: SurfaceMaps
 ) -> SurfaceCoverage:
-    """The faces of a growth, by the table of its surface."""
     mesh = model.mesh
     faces = table[:, 1:]
     per_vertex = bool(np.all(faces[:, 0] == faces[:, 1]))

@@ -70,8 +70,6 @@ class HairShadow(Owner):
 
         Args:
             light: World position [m].
-            box: World box of the hair [m].
-            length: Of the strands [m].
             draw: Draws the hair into a target; as layers if uniforms are given.
         """
         centre, radius = (box.lo + box.hi) / 2.0, max(0.5 * float(((box.hi - box.lo) ** 2).sum()) ** 0.5, 1e-4)
@@ -145,17 +143,12 @@ def roughness_of(settings: HairSettings) -> float:
 
 @dataclass(frozen=True, slots=True)
 class HairTarget:
-    """Width, detail and number of strands in a projection.
-
-    Attributes:
-        box: World box of the hair [m].
-        length: Of the strands [m].
-    """
+    """Width, detail and number of strands in a projection."""
 
     settings: HairSettings
     projection: Projection
-    box: Bounds
-    length: float
+    box: Bounds  # World box of the hair [m]
+    length: float  # Of the strands [m]
 
     @property
     def near(self) -> float:
@@ -191,8 +184,8 @@ class HairTarget:
     def count(self, instances: int, stride: int, *, covers: bool = True, least: float = LEAST_RADIUS) -> int:
         """Number of strands to draw out of `instances`.
 
-        Strands thinner than `least` [px] are drawn that wide, and with `covers` in smaller number.  `LAYERS_MAX` layers
-        over the box of the hair limit absurdly wide strands.
+        Strands thinner than `least` [px] are drawn that wide, and with `covers` in smaller number.  `LAYERS_MAX` limits
+        wide ones.
         """
         scale = self.lod_scale(stride)
         wide = self.radius_pixels * scale
@@ -202,7 +195,6 @@ class HairTarget:
         return min(count, math.ceil(LAYERS_MAX * 2.0 * (x * y + y * z + z * x) / area)) if area > 0.0 else count
 
     def rows(self, stride: int) -> int:
-        """By the length of its segments on the screen."""
         settings = self.settings
         pixels = self.pixels / settings.segments / min(stride, DRAFT_ROWS)
         curled = min(settings.curl_turns * self.length * TURN_ROWS / settings.segments, pixels / CURL_PIXELS)
@@ -220,7 +212,6 @@ class HairPasses(Owner):
         self.ramp = self.owns(Texture2D.from_array(context, colours, pixels, label="ramp"))
 
     def program(self, settings: HairSettings, kind: str, form: str = "RIBBONS") -> Program:
-        """For keys of `_KINDS` and `_FORMS`."""
         key = (settings.knots, kind, form, "SHELL" not in _FORMS[form] and has_curls(settings))
         if key not in self._programs:
             defines = {"KNOTS": settings.knots, **_KINDS[kind], **_FORMS[form], "CURLS": key[-1]}
@@ -280,7 +271,6 @@ class HairPasses(Owner):
             self._library.no_vertices.draw(program, "line_strip", count=rows, instances=count)
 
     def draw_shells(self, program: Program, shells: Shells, target: HairTarget, part: DrawChunk | None) -> None:
-        """Draws the undercoat for None."""
         shells.strands.need(shells.strands.count)
         projection = target.projection
         program["u_strands"], program["u_clip_from_world"] = shells.strands.texels, projection.clip_from_world

@@ -39,12 +39,6 @@ def distance_span(settings: HairSettings) -> float:
 
 
 class GuidePoints(Owner):
-    """Points of guides in the world, as vertices.
-
-    Attributes:
-        shape: Numbers of guides and of points per guide.
-    """
-
     def __init__(
         self, context: Context, library: ShaderLibrary, guides: int, knots: int, *, is_compared: bool = False
     ) -> None:
@@ -60,7 +54,6 @@ class GuidePoints(Owner):
         self.lines = self.owns(VertexArray(context, streams, indices=indices, label="guides"))
 
     def update(self, strands: Strands, first: int, compared: ComparisonSolver | None = None) -> None:
-        """`first` is the number of the first guide."""
         uniforms: dict[str, object] = {"u_state": strands.shown_state, "u_roots": strands.roots, "u_guide": first}
         if compared is not None:
             uniforms["u_other"] = compared.strands.state.texture
@@ -95,7 +88,6 @@ class GuideHighlights(Owner):
         self._compared: GuidePoints | None = None
 
     def items(self, node: Node, strands: Strands, overlay: Overlay) -> list[Item]:
-        """Selected guides and the guide under the mouse, with a ring around its point."""
         knots, hovered = strands.settings.knots, overlay.hovered_particle
         guides = [particle // knots for particle in overlay.particles.get(node.id, ())][:MOST]
         highlights = [(guide, CHOSEN, -1) for guide in dict.fromkeys(guides)]
@@ -121,7 +113,6 @@ class GuideHighlights(Owner):
         return items
 
     def distances(self, node: Node, strands: Strands, compared: ComparisonSolver) -> GuideLines:
-        """Colours all guides by their distance to another solver."""
         shape = (strands.growth.guides.count, strands.settings.knots)
         if self._compared is None or self._compared.shape != shape:
             self.disown(self._compared)

@@ -93,7 +93,6 @@ _ALONE = 0.99
 """Weight from which a bone alone counts as the mover of a vertex."""
 
 _BLOCK = 4096
-"""Strands per chunk."""
 
 _Z_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
 
@@ -144,7 +143,6 @@ def _detailed(children: Children, knots: Float64, curves: Float64, frames: Float
 
 
 def every_of(settings: HairSettings, strands: StrandSet) -> int:
-    """Increased if there would be more than `GUIDES_MAX` guides."""
     return max(settings.file_every, -(-strands.count // GUIDES_MAX))
 
 
@@ -170,7 +168,6 @@ def _shapes(
 
 
 def _sources(settings: HairSettings, strands: StrandSet) -> Intp:
-    """The strand of the file behind each child."""
     return np.arange(settings.children) * strands.count // settings.children
 
 

@@ -29,10 +29,8 @@ HEAD = 0.5
 """Height of hair without a model [m]."""
 
 PLAIN = "Short"
-"""Preset of hair that is added without one."""
 
 ON_HEADS = frozenset(("Long", "Wavy", "Curls", "Bob", "Short", "Ponytail"))
-"""Presets for the scalp of a character."""
 
 UNDERCOAT = 1.0
 """Undercoat of hair on a character."""
@@ -75,7 +73,6 @@ def new_hair(preset: str, place: AddPlace) -> Node:
 
 
 def sized(settings: HairSettings, place: AddPlace) -> HairSettings:
-    """Scales length and thickness to the selected character, and covers it."""
     size = 1.0 if place.box is None or place.view.selection.bone else place.fitting(_FIGURE)
     found = msgspec.structs.replace(with_lengths(settings, size), curl_turns=settings.curl_turns / size)
     return found if place.area is None else covering(found, place.area)

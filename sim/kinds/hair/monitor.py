@@ -28,11 +28,8 @@ class HairStatistics:
 
 
 class GuideMonitor(Owner):
-    """Runs a kernel that writes one `MEASURE` per guide a few times a second, and reads the measures back without
-    waiting.
-
-    Attributes:
-        time: Simulated time of the newest measures [s].
+    """Runs a kernel that writes one `MEASURE` per guide, and reads it back without waiting; `time` is simulated time
+    [s].
     """
 
     def __init__(self, context: Context, library: ShaderLibrary, file: str, count: int, knots: int) -> None:
@@ -43,7 +40,6 @@ class GuideMonitor(Owner):
         self._asked_at, self.time = -np.inf, 0.0
 
     def poll(self) -> Float64 | None:
-        """New measures (G, 4), or None."""
         found = self._readback.poll()
         return None if found is None else found["measure"].astype(np.float64)
 

@@ -26,8 +26,7 @@ class SurfaceTexels:
 
 
 class MovingRoots(Owner):
-    """Roots of guides that follow their surface on the GPU: at the two newest steps and as shown, each with its motion
-    since the step before.
+    """Roots of guides that follow their surface on the GPU, each with its motion since the step before.
 
     Args:
         bound: Records of `BOUND`.
@@ -78,7 +77,6 @@ class MovingRoots(Owner):
 
     @property
     def uniforms(self) -> dict[str, object]:
-        """For shaders/hair/surface.glsl."""
         return {
             "u_vertices": self._skin.vertices,
             "u_texels": self._skin.texels,
@@ -87,7 +85,6 @@ class MovingRoots(Owner):
         }
 
     def bind(self, bound: npt.NDArray[np.void]) -> None:
-        """Takes records of `BOUND` of the same guides."""
         self._bound.write(bound)
 
     def advance(self, *, teleport: bool = False) -> None:

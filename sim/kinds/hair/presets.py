@@ -62,10 +62,8 @@ _TOUCHED = {key for name in _CHANGES for key in _values(name)} - {"source", "rad
 PRESETS: dict[str, dict[str, Any]] = {
     name: {key: getattr(_BASE, key) for key in sorted(_TOUCHED)} | _values(name) for name in _CHANGES
 }
-"""Every value by name; "Springs on a head" is the example of an article."""
 
 PRESET_FIELDS: tuple[str, ...] = tuple(sorted(_TOUCHED))
-"""A user preset holds the hair, not its surface."""
 
 
 def with_preset(settings: HairSettings, name: str) -> HairSettings:

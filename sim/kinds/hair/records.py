@@ -57,7 +57,7 @@ def strand_texels(records: npt.NDArray[np.void], count: int) -> npt.NDArray[np.f
 
 
 def bound_records(roots: Roots, sizes: npt.NDArray[np.float64], dtype: np.dtype = BOUND) -> npt.NDArray[np.void]:
-    """The last record pads the buffer; `sizes` (N,) become the fourth weight."""
+    """`sizes` (N,) become the fourth weight."""
     out = np.zeros(padded_count(roots.count), dtype)
     out["corners"][: roots.count, :3] = roots.corners
     if roots.heights is not None:
@@ -81,7 +81,7 @@ Float32 = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedChildren:
-    """Records of `CHILD`, optional texels of details, and the number without padding."""
+    """Records of `CHILD`, texels of details, and the number without padding."""
 
     records: Records
     details: Float32 | None
@@ -113,19 +113,13 @@ class GeneratedStrands:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChildBuffers:
-    """Rendered strands on the GPU.
+    """Rendered strands on the GPU."""
 
-    Attributes:
-        table: Records of `PackedChildren`.
-        strands: Space for their points.
-        is_borrowed: Another object owns `table` and `details`.
-    """
-
-    table: Buffer
+    table: Buffer  # Records of `PackedChildren`
     details: Buffer | None
-    strands: Buffer
+    strands: Buffer  # Space for their points
     count: int
-    is_borrowed: bool = False
+    is_borrowed: bool = False  # Another object owns `table` and `details`
 
     def shared(self, context: Context) -> "ChildBuffers":
         """The same strands with space of their own; this object must outlive them."""

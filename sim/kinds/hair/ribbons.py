@@ -35,7 +35,6 @@ Shells must also have fewer than half the triangles of the ribbons.
 """
 
 SHADOW_STRIDE = 4
-"""Every n-th shell casts a shadow."""
 
 RAMP_SPANS = {HairDisplay.BEND: 1.0, HairDisplay.STRETCH: 0.2, HairDisplay.SPRINGS: 0.2}
 """Bend [rad] and stretch at the upper end of the ramp."""
@@ -50,9 +49,7 @@ _PICKED = PipelineState(multisample=False)
 
 @dataclass(eq=False, kw_only=True)
 class Ribbons(Item):
-    """Strands of a node with fixed settings, as ribbons that face the eye, lines, or shells; shaded per point, once per
-    frame.
-    """
+    """Strands with fixed settings, as ribbons that face the eye, lines, or shells; shaded per point, once per frame."""
 
     stages: tuple[Stage, ...] = ("shadow", "opaque", "pick")
     group: str = "hair"

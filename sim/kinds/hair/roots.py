@@ -19,31 +19,21 @@ _EDGE = 0.01
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RootSurface:
-    """A surface at rest.
+    """A surface at rest."""
 
-    Attributes:
-        positions, normals: Vertices in the space of the surface, shape (V, 3).
-        world_from_model: Shape (4, 4).
-    """
-
-    positions: Float64
+    positions: Float64  # Vertices in the space of the surface, shape (V, 3)
     normals: Float64
-    world_from_model: Float64
+    world_from_model: Float64  # Shape (4, 4)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Roots:
-    """Points on a surface.
+    """Points on a surface."""
 
-    Attributes:
-        corners: Vertices of the triangle of each root, shape (N, 3).
-        shares: Barycentric weights, shape (N, 3).
-        heights: Above the triangles, in units of the surface, shape (N,); None for 0.  A root with a height uses the
-            normal of its triangle.
-    """
-
-    corners: UInt32
-    shares: Float64
+    corners: UInt32  # Vertices of the triangle of each root, shape (N, 3)
+    shares: Float64  # Barycentric weights, shape (N, 3)
+    # Above the triangles, in units of the surface, shape (N,); None for 0.  Lifted roots use the normal of their
+    # triangle
     heights: Float64 | None = None
 
     @property
@@ -64,7 +54,6 @@ Triangles = tuple[Float64, Float64, Roots]
 
 
 def face_roots(table: UInt32, seed: int, numbers: npt.NDArray[np.intp]) -> Roots:
-    """On the faces of `sinew.sim.skin.surface_table.face_table`; numbers have shape (N,)."""
     bits = birth_bits(seed, numbers, RandomStream.PLACE)
     shares = triangle_shares(unit_numbers(bits)[:, 1:])
     return Roots(table[face_at(table[:, 0], bits[:, 0]), 1:], shares)
@@ -207,7 +196,6 @@ def nearest_guides(points: Float64, guides: Float64, pause: Pause = unpaused) ->
 
 
 def _near(block: Float64, guides: Float64, among: Intp, wanted: int) -> Intp:
-    """Guides that may be among the nearest of a point of the block."""
     centre = block.mean(axis=0)
     reach = float(np.sqrt(np.sum((block - centre) ** 2, axis=1).max()))
     away = np.sqrt(np.sum((guides[among] - centre) ** 2, axis=1))
@@ -216,7 +204,6 @@ def _near(block: Float64, guides: Float64, among: Intp, wanted: int) -> Intp:
 
 
 def _squares(points: Float64, others: Float64) -> Float64:
-    """Shape (P, G)."""
     found = np.zeros((len(points), len(others)))
     for axis in range(3):
         found += (points[:, axis, None] - others[:, axis]) ** 2

@@ -50,7 +50,6 @@ def bounded(edges: Float64) -> Float64:
 
 
 def _turned(edges: Float64, before: Float64) -> Float64:
-    """Limits the angle between edges (N, 3) and the previous ones to `TURN_MAX`."""
     cosine = np.sum(edges * before, axis=1)
     far = cosine < np.cos(TURN_MAX) - 1e-12
     if not far.any():
@@ -106,7 +105,6 @@ def edited(groom: Groom, surface: RootSurface, edits: tuple[GroomEdits, ...]) ->
 
 
 def edits_of(grown: Groom, shaped: Groom, surface: RootSurface) -> tuple[GroomEdits, ...]:
-    """Empty if the grooms are equal."""
     differs = (grown.edges != shaped.edges).any(axis=(1, 2)) | (grown.lengths != shaped.lengths)
     numbers = np.flatnonzero(differs)
     if not len(numbers):

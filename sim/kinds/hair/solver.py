@@ -28,20 +28,13 @@ GRAVITY = 9.81
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StrandTables:
-    """Constant inputs of a step.
+    """Constant inputs of a step."""
 
-    Attributes:
-        roots: Four texels per strand, see shaders/hair/root.glsl.
-        rest: Two texels per segment, see `sinew.sim.kinds.hair.groom.rest_texels`.
-        is_straight: No strand is bent at rest.
-        length: Of the longest strand [m].
-        head_from_world: Maps the ellipsoid with the roots to the unit sphere, shape (4, 4).
-    """
-
-    roots: BufferTexture
-    rest: BufferTexture
-    is_straight: bool
-    length: float
+    roots: BufferTexture  # Four texels per strand, see shaders/hair/root.glsl
+    rest: BufferTexture  # Two texels per segment, see `sinew.sim.kinds.hair.groom.rest_texels`
+    is_straight: bool  # No strand is bent at rest
+    length: float  # Of the longest strand [m]
+    # Maps the ellipsoid with the roots to the unit sphere, shape (4, 4)
     head_from_world: npt.NDArray[np.float64] | None = None
 
 
@@ -137,7 +130,6 @@ class StrandSolver:
             program["u_waves"], program["u_amplitudes"] = gusts.waves, gusts.amplitudes
 
     def _pull(self, settings: HairSettings, tables: StrandTables, colliders: Colliders, pulled: StrandDrag) -> Kernel:
-        """Runs after each substep."""
         free = {"FREE_LENGTH": settings.solver is HairSolver.SPRINGS}
         kernel = self._kernel("hair/pull.glsl", _contact_defines(settings, colliders) | free)
         program = kernel.program

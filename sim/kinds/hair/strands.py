@@ -41,7 +41,7 @@ TABLE_FIELDS = ("gravity", "carried", "hold_fade")
 
 
 class GroomPreview(Owner):
-    """Guides at rest in a groom, shown instead of the simulated ones while the user edits the groom.
+    """Guides at rest, shown instead of the simulated ones while the user edits the groom.
 
     Args:
         kernel: Of shaders/hair/groomed.glsl.
@@ -189,7 +189,6 @@ class Strands(Owner):
         self.is_stale = True
 
     def refresh(self, world_from_model: Float64) -> None:
-        """Updates the rendered strands."""
         self._roots.world_from_surface = world_from_model
         if self._is_fresh:
             self._comb()
@@ -234,9 +233,7 @@ class Strands(Owner):
         return State(head, BufferSpan(self.state.now), BufferSpan(self.state.before), BufferSpan(self._roots.now))
 
     def restore(self, state: bytes) -> None:
-        """Raises:
-        SettingsError: If the state belongs to other strands.
-        """
+        """Raises SettingsError if the state belongs to other strands."""
         head, (now, before, roots) = unpacked_state(state)
         if now.nbytes != self.state.now.size or roots.nbytes != self._roots.now.size:
             raise SettingsError("the state is of other hair")
@@ -250,7 +247,6 @@ class Strands(Owner):
 
     @property
     def shown(self) -> DrawnStrands:
-        """The children, or the guides if the settings show them."""
         if not self.shows_guides:
             return self.drawn
         if self._guides is None:
@@ -260,7 +256,6 @@ class Strands(Owner):
 
     @property
     def shells(self) -> Shells | None:
-        """Copies of the skin, if hair may be drawn as shells."""
         is_wanted = self.settings.form in (HairForm.SHELLS, HairForm.AUTOMATIC)
         return self._copies() if is_wanted and not self.shows_guides else None
 
@@ -295,7 +290,6 @@ class Strands(Owner):
 
     @property
     def longest(self) -> float:
-        """Length of the longest guide [m]."""
         return self._tables[0].length
 
     # --- queries, which wait for the GPU --------------------------------------------------------------

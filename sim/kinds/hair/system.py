@@ -58,11 +58,13 @@ Float64 = npt.NDArray[np.float64]
 
 
 class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
-    """Attributes:
-    strands: None before their generation, and while their model is missing.
-    rival: The same strands with another solver, while the settings compare two.
-    grown: The guides without edits.
-    missing_text: A sentence about missing inputs, or "".
+    """The hair of one node.
+
+    Attributes:
+        strands: None before their generation, and while their model is missing.
+        rival: The same strands with another solver, while the settings compare two.
+        grown: The guides without edits.
+        missing_text: A sentence about missing inputs, or "".
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
@@ -310,7 +312,6 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         return placement
 
     def _skinned(self, world: World) -> int:
-        """Changes with every update of the skin below the hair."""
         character = world.characters.get(self.node.attachment.node)
         return character.primary.write_count if isinstance(character, Character) else 0
 

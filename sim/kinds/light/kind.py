@@ -24,7 +24,6 @@ def new_light(place: AddPlace) -> Node:
 
 
 def key_light(model: CharacterModel) -> Node:
-    """In front of and above a model, as far away as it is large."""
     turn = glm.radians(front_at_first(model))
     ahead, aside = glm.dvec2(math.sin(turn), math.cos(turn)), glm.dvec2(math.cos(turn), -math.sin(turn))
     size = max(model.mesh.bounds.extent, 1e-3)

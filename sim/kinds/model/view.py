@@ -86,7 +86,6 @@ class ModelView(CharacterView):
         return Counts(model.mesh.vertex_count, model.mesh.triangle_count, joints)
 
     def arrays(self, second: bool = False) -> SurfaceArrays:
-        """Of the first or second skinning method; each can show its distance to the other."""
         secondary = self.character.secondary
         if self._arrays is None or (secondary is not None) != self._compared:
             self._release_arrays()
@@ -97,7 +96,6 @@ class ModelView(CharacterView):
         return self._arrays[1 if second else 0]
 
     def show_weights(self, joint: int | None) -> None:
-        """Writes the weights of a joint into the scalar stream; zeros for None."""
         if joint == self._weight_joint:
             return
         self._weight_joint = joint
@@ -143,7 +141,6 @@ class ModelView(CharacterView):
         return surface
 
     def _scalar(self, display: DisplayOptions) -> tuple[Scalar, float]:
-        """The quantity of the colour ramp, and ramp coordinates per unit."""
         settings, overlay = display.settings, display.overlay
         if settings.comparison is SkinningComparison.DIFFERENCE and settings.display is not DisplayMode.NORMALS:
             span = overlay.difference_scale or self.character.model.mesh.bounds.extent / 20.0
