@@ -8,7 +8,7 @@ _COMPARED = (bool, int, float, str, bytes)
 
 
 def same_objects(one: Sequence[object], other: Sequence[object]) -> bool:
-    """Numbers, texts and bytes need only be equal."""
+    """Compares objects by identity; numbers, texts and bytes need only be equal."""
     if len(one) != len(other):
         return False
     if all(map(operator.is_, one, other)):  # the usual case, without a call for each pair

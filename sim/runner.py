@@ -276,7 +276,6 @@ class SimulationRunner:
         return self._position is not None and self._position[:2] == (self.cache.history.owner(step), step)
 
     def _flush_unless_at(self, step: int) -> None:
-        """Flushing may evict steps."""
         if not self._is_at(step):
             self.cache.flush()
 

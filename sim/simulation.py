@@ -61,8 +61,6 @@ class SharedServices:
 
 
 class BakedStates(Protocol):
-    """States of nodes that are shown without simulating them."""
-
     def steps(self, node: NodeId) -> range:
         """Empty for a node that must be simulated."""
 
@@ -433,7 +431,7 @@ class Simulation:
     # --- once a frame ---------------------------------------------------------------------------------
 
     def show(self, time: float) -> None:
-        """Systems without a state show scene time `time` [s] at the next `refresh`; the next step follows it.
+        """Systems without a state show `time` [s] at the next `refresh`, and the next step follows it.
 
         The time of the last step shows that step, even if the clock has looped.
         """

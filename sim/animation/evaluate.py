@@ -111,7 +111,6 @@ def _paths(skeleton: Skeleton, clip: Clip) -> tuple[Float64, Float64]:
 
 
 def _own_travel(skeleton: Skeleton, positions: Float64, model: Float64, horizontal: Float64) -> Float64:
-    """Length over the ground of the box around each joint's own path, shape (B,)."""
     moved = positions - positions[:, :1]
     parents = skeleton.parents
     linear = np.where((parents < 0)[:, None, None, None], np.eye(3), model[parents, :, :3, :3])
@@ -202,7 +201,7 @@ def _many(
 
 
 def bind_pose(model: CharacterModel, offsets: Sequence[Offset] = ()) -> Pose:
-    """Stored skeleton of the file, usually in the pose that the mesh was bound in."""
+    """The stored skeleton of the file, usually the pose that the mesh was bound in."""
     skeleton, targets = model.skeleton, model.mesh.targets
     weights = NO_WEIGHTS if targets is None else targets.rest_weights
     if skeleton is None:

@@ -48,7 +48,7 @@ SkinPart = tuple[Intp | None, Float64, Float64]
 """Boxes of a part of a model in bind space: palette entries that move them, or None; centres, half extents."""
 
 Poses = dict[tuple[int, PoseKey], Pose]
-"""By the identity of the model, at one moment."""
+"""Poses of one moment, by the identity of the model and their key."""
 
 
 class Character(Owner):
@@ -215,7 +215,7 @@ class Character(Owner):
         return self._box[2]
 
     def part_of(self, vertices: npt.NDArray[np.integer]) -> SkinPart:
-        """The vertex numbers, at least one, for `part_bounds`."""
+        """For `part_bounds`; `vertices` has at least one number."""
         mesh, skin = self.model.mesh, self.model.skin
         among = np.zeros(mesh.vertex_count, bool)
         among[vertices] = True
@@ -235,7 +235,6 @@ class Character(Owner):
         return _moved_box(matrices, *self._warped(centres, halves))
 
     def _warped(self, centres: Float64, halves: Float64) -> tuple[Float64, Float64]:
-        """Applies the deformers to boxes of the bind pose, (N, 3) each."""
         if self.pose.warps is None or not self.pose.warps.functions:
             return centres, halves
         lo, hi = warped_boxes(self.pose.warps, centres - halves, centres + halves)

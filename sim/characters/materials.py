@@ -50,12 +50,11 @@ def overridden_materials(model: CharacterModel, looks: Looks) -> tuple[Material,
 
 
 def missing_name(material: Material, name: str) -> str:
-    """ "" if the image is not missing."""
+    """Empty if the image is not missing."""
     return dict(material.lost).get(name, "")
 
 
 def idle_values(material: Material) -> frozenset[str]:
-    """Names of values that others make ineffective."""
     idle = set()
     if material.alpha_mode is AlphaMode.OPAQUE:
         idle.add("opacity")

@@ -202,6 +202,5 @@ def front_in(model: CharacterModel, pose: Pose, placement: Float64) -> float:
 
 
 def front_at_first(model: CharacterModel) -> float:
-    """Yaw of the front [°] in the first pose of the first clip."""
     settings = ModelSettings()
     return front_in(model, pose_of(model, settings, 0.0, (0.0, 0.0)), world_from_model(settings, model, np.eye(4)))

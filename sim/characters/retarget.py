@@ -94,11 +94,7 @@ class LocalMotion:
 
 
 def retarget(motion: LocalMotion, source: Body, target: Body, *, pin: bool = True) -> LocalMotion:
-    """Joints that only one of the bodies has keep their reference pose.
-
-    Args:
-        pin: Feet that stand still in the source stand still in the result.
-    """
+    """Joints that only one of the bodies has keep their reference pose; `pin` keeps standing feet in place."""
     reference, own_reference = source.reference(), target.reference()
     turned = target.frame() @ source.frame().T
     common = [bone for bone in source.bones if bone in target.bones]
@@ -114,7 +110,7 @@ def retarget(motion: LocalMotion, source: Body, target: Body, *, pin: bool = Tru
 
 
 def _hips(points: Float64, source: Body, target: Body, turned: Float64) -> Float64:
-    """World positions of the target's hips, (F, 3)."""
+    """World positions (F, 3)."""
     rest, own_rest = source.skeleton.model_from_bind[:, :3, 3], target.skeleton.model_from_bind[:, :3, 3]
     hips, own_hips = source.bones["hips"], target.bones["hips"]
     scale = target.leg / source.leg

@@ -81,7 +81,7 @@ class MorphBuffers(Owner):
         self._table[:, 1], self._table[:, 2] = targets.firsts, targets.counts - 1
 
     def slots(self, weights: Float64) -> Int32:
-        """A row for each weight that is not 0; weights have shape (M,)."""
+        """Only weights (M,) that are not 0 get a row."""
         used = weights.take(self._weight_of).astype(np.float32)
         active = np.flatnonzero(np.abs(used) > WEIGHT_MIN)
         slots = self._table.take(active, 0)
@@ -177,9 +177,7 @@ def upload_skinning(context: Context, records: SkinningRecords) -> Task[Skinning
 
 
 def palette_texels(pose: Pose, method: SkinningMethod) -> Float32:
-    """Shape (B, texels, 4): matrix rows for LBS (3), a dual quaternion for DQS (2), and rows of the scale for DQS_SCALE
-    (5).
-    """
+    """Shape (B, texels, 4): 3 matrix rows for LBS, 2 for a dual quaternion, 5 with the rows of the scale."""
     if method is SkinningMethod.LBS:
         return lbs_rows(pose.palette)
     if method is SkinningMethod.DQS:

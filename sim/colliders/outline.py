@@ -74,7 +74,6 @@ def _capsule(radius: float, straight: float) -> Outline:
 
 
 def _circles(count: int) -> npt.NDArray[np.intp]:
-    """Four meridians and the equators of a globe with `count` vertices."""
     rows = count // (_SEGMENTS + 1)
     grid = np.arange(count).reshape(rows, _SEGMENTS + 1)
     meridians = grid[:, :: _SEGMENTS // 4][:, :4].T

@@ -36,8 +36,6 @@ NO_COLLIDERS = Colliders()
 
 
 class _StaticLayout(NamedTuple):
-    """Unaffected by motion while the number of planes at the front stays the same."""
-
     states: list[ColliderState]
     planes: int
     part: Float64

@@ -58,7 +58,7 @@ class AddPlace:
 
     @property
     def target(self) -> Vec3:
-        """Centre of the selection, otherwise the target of the camera [m]."""
+        """The centre of the selection, otherwise the target of the camera [m]."""
         if self.box is None:
             return self.view.camera.target
         x, y, z = ((self.box.lo + self.box.hi) / 2.0).tolist()
@@ -94,8 +94,6 @@ class AddPlace:
 
 @dataclass(frozen=True, slots=True)
 class AddEntry:
-    """An entry of the Add menu."""
-
     id: str  # Name of the action without its prefix: "cloth" for `add.cloth`
     label: str  # An ampersand marks the access key
     tip: str  # A sentence
@@ -235,8 +233,6 @@ class Services(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The scene of a system or view."""
-
     scene: Scene
     characters: PosedCharacters
     places: WorldTransforms
@@ -249,8 +245,6 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Grab:
-    """A particle that the user drags."""
-
     node: NodeId
     particle: int  # As `Draggable.particle_at` returned it
     hand: Vec3  # Target position [m]
@@ -259,8 +253,6 @@ class Grab:
 
 @dataclass(frozen=True, slots=True)
 class StepInputs:
-    """Input of one step of a system."""
-
     world: World  # At the end of the step
     colliders: "Colliders"  # Their motion over the step
     moment: int  # Steps since the start, including this one; loops of the clock do not reset it
@@ -527,7 +519,7 @@ NOTHING = Counts()
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A clickable symbol of fixed size on the screen, drawn over the scene."""
+    """A clickable symbol, drawn over the scene."""
 
     node_id: NodeId
     position: Vec3  # World [m]
@@ -586,8 +578,6 @@ class CharacterView(View):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """An action in menus, with keys."""
-
     id: str  # Such as "simulate.pin"
     text: str  # An ampersand marks the access key
     tip: str  # A sentence

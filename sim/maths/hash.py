@@ -69,10 +69,8 @@ def pcg4d(values: UInt32) -> UInt32:
 
 
 def birth_bits(seed: int, numbers: npt.ArrayLike, group: int) -> UInt32:
-    """Three channels of random bits for each birth number (n,), shape (n, 3); numbers count modulo 2³².
-
-    pcg3d alone gives similar bits for numbers that differ only in their upper bits, as of one slot; pcg goes first.
-    """
+    """Random bits, three channels for each birth number (n,), shape (n, 3); numbers count modulo 2³²."""
+    # pcg3d alone gives similar bits for numbers that differ only in their upper bits, as of one slot.
     counted = pcg(np.asarray(numbers, dtype=np.uint32))
     values = np.empty((*counted.shape, 3), np.uint32)
     values[..., 0], values[..., 1], values[..., 2] = counted, np.uint32(seed), np.uint32(group)
@@ -85,5 +83,5 @@ def unit_numbers(bits: UInt32) -> Float64:
 
 
 def birth_numbers(seed: int, numbers: npt.ArrayLike, group: int) -> Float64:
-    """Three channels in [0, 1) for each birth number (n,), shape (n, 3)."""
+    """Three channels of numbers in [0, 1) for each birth number (n,), shape (n, 3)."""
     return unit_numbers(birth_bits(seed, numbers, group))

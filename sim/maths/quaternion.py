@@ -153,10 +153,7 @@ def to_euler_degrees(q: Float64) -> Float64:
 
 
 def _product_from_outer() -> Float64:
-    """Linear map (16, 4) from the outer product of two quaternions to their Hamilton product.
-
-    Like the two maps below it makes the conversion of a whole batch one matrix product.
-    """
+    """Linear map (16, 4) from the outer product of two quaternions to their product, for whole batches."""
     x, y, z, w = range(4)
     product = np.zeros((4, 4, 4))
     for i in range(4):
@@ -168,10 +165,7 @@ def _product_from_outer() -> Float64:
 
 
 def _rotation_from_outer() -> Float64:
-    """Linear map (16, 16) from the outer product q qT to the 4x4 matrix of the rotation, both row-major.
-
-    The last element is q.q, which is 1 for unit quaternions.
-    """
+    """Linear map (16, 16) from the outer product q qT to the 4x4 matrix, both row-major; its last element is q.q."""
     x, y, z, w = range(4)
     matrix = np.zeros((4, 4, 4, 4))
     for i, j, k in ((x, y, z), (y, z, x), (z, x, y)):

@@ -1,5 +1,3 @@
-"""Points that follow a character by joints and weights, like the vertices of its skin."""
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,9 +33,7 @@ class PoseSnapshot:
 
 
 def motions(influences: Skin, before: PoseSnapshot, now: PoseSnapshot) -> Float64:
-    """World motions (P, 4, 4), rigid in model space, blended as dual quaternions; one row of influences may apply to
-    all.
-    """
+    """World motions (P, 4, 4), rigid in model space, blended as dual quaternions."""
     (first, _), (last, _) = (
         rigid_and_scale(snapshot.pose.palette, snapshot.pose.centres) for snapshot in (before, now)
     )
@@ -63,7 +59,7 @@ def turned(matrices: Float64, vectors: Float64) -> Float64:
 
 
 def rows_of(influences: Skin, chosen: npt.NDArray[np.intp] | slice) -> Skin:
-    """A single row applies to all points."""
+    """A single row of influences applies to all points."""
     if len(influences.joints) == 1:
         return influences
     return Skin(influences.joints[chosen], influences.weights[chosen], influences.influence_max)

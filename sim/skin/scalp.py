@@ -1,5 +1,3 @@
-"""Hair grows on a head above and behind a plane from the hairline at the forehead down to the nape."""
-
 import re
 from collections.abc import Sequence
 
@@ -32,9 +30,7 @@ def head_joint(names: Sequence[str], parents: npt.NDArray[np.integer]) -> int | 
 
 
 def scalp(model: CharacterModel, up_axis: str) -> Float64 | None:
-    """Density of hair in the bind pose, 0 to 1, shape (V,); None if no bone is named as a head.  `up_axis` is "y" or
-    "z".
-    """
+    """Density of hair in the bind pose, 0 to 1, shape (V,); None without a head.  `up_axis` is "y" or "z"."""
     skeleton, skin = model.skeleton, model.skin
     head = head_joint(skeleton.names, skeleton.parents) if skeleton is not None else None
     if skeleton is None or skin is None or head is None:

@@ -16,7 +16,7 @@ class SurfaceInput:
 
 
 class SurfaceTrail(Owner):
-    """The skinned vertices now and one step ago, on the GPU, shared by all emitters of a character."""
+    """Skinned vertices now and one step ago, shared by all emitters of a character."""
 
     def __init__(self, character: Character) -> None:
         self.character = character

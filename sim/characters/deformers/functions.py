@@ -104,7 +104,6 @@ def _outer(one: Float64, other: Float64) -> Float64:
 
 
 def _both(first: Float64, second: Float64, axis: Float64, towards: Float64) -> Float64:
-    """Vectors (N, 3) with components (N,) along two directions."""
     return np.outer(first, axis) + np.outer(second, towards)
 
 

@@ -17,7 +17,6 @@ from sinew.sim.scene.params import Effect, Role, Scale, param
 from sinew.sim.scene.vectors import Colour
 
 VALUES = 12
-"""Number of arguments of a function."""
 
 _SHORTEST = 1e-6
 """Shortest part of the model along an axis, as a part of its size."""
@@ -244,7 +243,7 @@ AnyDeformer = Bulge | Twist | Bend | Taper | Wave | EmissionPulse
 DEFORMERS: tuple[type[Deformer], ...] = (Bulge, Twist, Bend, Taper, Wave, EmissionPulse)
 
 FUNCTIONS = tuple(known.function for known in DEFORMERS if known.function)
-"""The index is the number in the shader."""
+"""The index of a name is its number in the shader."""
 
 
 def _packed(*rows: tuple[float, ...]) -> Float64:

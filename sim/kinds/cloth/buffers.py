@@ -89,7 +89,6 @@ class ClothSheet(Owner):
         )
 
     def write(self, state: BufferTexture) -> None:
-        """The state has two texels a particle."""
         program = self._kernel.program
         for name, texture in self._tables.textures.items():
             program.set_if_active(name, texture)

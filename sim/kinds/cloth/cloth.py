@@ -128,7 +128,7 @@ class Cloth(Owner):
         self._start()
 
     def start_from(self, positions: Float64) -> None:
-        """Starts at rest from world positions (P, 3) [m] instead of the rest shape."""
+        """Starts at rest from world positions (P, 3) [m]."""
         self.write(positions, np.zeros(3))
         self.pins.detach()
         self.pins.set_targets(positions)
@@ -258,10 +258,7 @@ class Cloth(Owner):
     # --- reading back ---------------------------------------------------------------------------------
 
     def poll(self, now: float) -> bool:
-        """Reads statistics without waiting; returns whether the cloth failed and stopped now.
-
-        Requests statistics at most every `INTERVAL`; `now` is monotonic time [s].
-        """
+        """Reads statistics without waiting at monotonic time `now` [s]; returns whether the cloth stopped now."""
         statistics = self._monitor.poll()
         if statistics is not None:
             self.statistics = statistics

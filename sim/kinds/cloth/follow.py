@@ -41,7 +41,6 @@ class PinFollower(Owner):
         return self.moves and self._parent in characters
 
     def take_character(self, characters: PosedCharacters) -> bool:
-        """Returns whether the parent has another character than before."""
         character = characters.get(self._parent)
         assert isinstance(character, Character | None)
         if character is self._character:

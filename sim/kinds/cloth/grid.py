@@ -53,7 +53,6 @@ class GridShape:
         }
 
     def numbers(self) -> Int32:
-        """Shape (rows, columns)."""
         return np.arange(self.particle_count, dtype=np.int32).reshape(self.rows, self.columns)
 
 

@@ -22,8 +22,6 @@ _SMALLEST_CELL = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class ClothModel:
-    """Immutable."""
-
     positions: Float64  # Rest positions in the world [m], shape (P, 3)
     shares: Float64  # Share of each particle in the mass: its area [m²], or 1, shape (P,)
     springs: Springs  # All springs
@@ -47,7 +45,6 @@ class ClothModel:
         return 0.5 if self.is_material else 1.0
 
     def spring_factors(self) -> dict[str, float]:
-        """Inside a sheet, by direction."""
         assert self.grid is not None
         factors = self.grid.spring_factors()
         return factors if self.is_material else dict.fromkeys(factors, 1.0)

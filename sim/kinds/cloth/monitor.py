@@ -1,6 +1,4 @@
-"""The check runs on the GPU after every step, so that a failed state is never drawn; the CPU reads the result a little
-later, without waiting.
-"""
+"""The GPU checks every step, so that no failed state is drawn; the CPU reads the result later."""
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -42,10 +40,7 @@ class ClothStatistics:
 
 
 class ClothMonitor(Owner):
-    """Attributes:
-    measures: Records of `MEASURE` for each particle, of the step checked last.
-    sound: The newest sound state; the last number of its velocity is the number of the step that failed, or 0.
-    """
+    """`measures` belong to the step checked last; the last velocity number of `sound` is the failed step, or 0."""
 
     def __init__(
         self, context: Context, library: ShaderLibrary, model: ClothModel, tables: ClothTables, rest: np.ndarray
@@ -127,7 +122,7 @@ class ClothMonitor(Owner):
         return replace(statistics, failed=0) if is_past else statistics
 
     def read(self, time: float) -> ClothStatistics:
-        """For the step checked last; waits for the GPU."""
+        """Waits for the GPU."""
         self._write_report()
         return _statistics(self._report.read(), time)
 

@@ -52,7 +52,6 @@ class ContactTree:
 
     @property
     def node_count(self) -> int:
-        """Includes the places of the particles."""
         return self.first_place + len(self.order)
 
     def leaves(self, count: int) -> Int32:
@@ -94,7 +93,6 @@ NODE = record("ClothTreeNode", ball=(4, "f4"), motion=(4, "f4"))
 """Centre, radius [m] | velocity [m/s], 0."""
 
 NEAR = record("ClothNearNodes", **{f"near_{index}": (4, "u4") for index in range(16)})
-"""Nodes that are near a node of the same level."""
 
 CONTACTS = record("ClothContacts", **{f"contacts_{index}": (4, "u4") for index in range(8)})
 """Numbers of the particles that a particle may touch.
@@ -184,7 +182,6 @@ class SelfContact(Owner):
         return self._lists
 
     def _write_level(self, kernel: Kernel, first: int, count: int, **uniforms: int) -> None:
-        """Uses a second buffer, because a kernel must not write to its input."""
         kernel.run(None, self._level, count, **uniforms)
         size = NODE.dtype.itemsize
         self._level.copy_to(self._nodes.buffer, count * size, target_offset=first * size)

@@ -31,7 +31,7 @@ class ClothMode(enum.Enum):
 
 
 class PinPreset(enum.Enum):
-    """Particles held in addition to the list; edges have their names from a hanging sheet seen from the front."""
+    """Edges have their names from a hanging sheet seen from the front."""
 
     NONE = "none"
     CORNERS = "top corners"
@@ -45,8 +45,6 @@ class PinPreset(enum.Enum):
 
 
 class PinTarget(enum.Enum):
-    """A bone, or the nearest points of a skinned surface."""
-
     WORLD = "world"
     BONE = "bone"
     SURFACE = "surface"

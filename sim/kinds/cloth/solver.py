@@ -151,7 +151,6 @@ def holds(program: Program, token: object, constants: ClothConstants) -> bool:
 def step_features(
     tables: ClothTables, constants: ClothConstants, settings: ClothSettings, has_pins: bool, has_colliders: bool
 ) -> tuple[str, ...]:
-    """Macros of optional parts; the others are compiled out."""
     strength = constants.stiffness + constants.damping
     has_air = constants.normal_drag > 0.0 or constants.tangent_drag > 0.0
     features = {
@@ -192,6 +191,5 @@ def spring_uniforms(model: ClothModel, constants: ClothConstants) -> dict[str, o
 
 
 def plain_values(uniforms: dict[str, object]) -> dict[str, object]:
-    """Plain numbers and tuples are the fastest to set."""
     plain = {name: np.asarray(value).tolist() for name, value in uniforms.items()}
     return {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}

@@ -66,8 +66,6 @@ def mesh_springs(positions: Float64, triangles: npt.NDArray[np.uint32], *, mater
 
 
 class _HalfEdges:
-    """Sorted, so that half edges of one edge follow each other."""
-
     def __init__(self, keys: npt.NDArray[np.int64], pairs: Int32, opposite: Int32, areas: Float64) -> None:
         self.keys, self.pairs, self.opposite, self.areas = keys, pairs, opposite, areas
 

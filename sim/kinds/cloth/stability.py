@@ -56,7 +56,6 @@ class StabilityEstimator:
         self._h_max = NEVER
 
     def read(self, settings: ClothSettings) -> ClothStability:
-        """Cached while stiffness, damping and mass are the same."""
         constants = constants_of(settings)
         key = (*constants.stiffness, *constants.damping, constants.mass_scale, constants.air_drag)
         if key != self._key:
@@ -176,7 +175,6 @@ class _SpringModes:
         return root
 
     def _strongest_mode(self, start: Float64, root: Float64, strength: Float64) -> Float64:
-        """Unit mode with the largest resistance in the span of power iterations from `start`."""
         basis = [start / np.linalg.norm(start)]
         images: list[Float64] = []
         for _ in range(ITERATIONS):

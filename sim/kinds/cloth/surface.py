@@ -59,7 +59,7 @@ def surface_of_mesh(mesh: Mesh, section: str = "", *, name: str = "mesh") -> Clo
 
 
 def section_triangles(mesh: Mesh, section: str = "", *, name: str = "mesh") -> UInt32:
-    """Corners of the triangles of `surface_of_mesh`, shape (T, 3); raises the same errors."""
+    """Shape (T, 3); raises the errors of `surface_of_mesh`."""
     triangles = mesh.triangles
     if section:
         sections = [part for part in mesh.sections if part.name == section]

@@ -61,7 +61,6 @@ class Recovery:
             cloth.resume()
 
     def _is_fixed(self, cloth: Cloth) -> bool:
-        """Whether the cloth ran with these settings before, or is stable with them."""
         settings = cloth.settings
         before, until = self._sound or (None, 0)
         if before is not None and until <= cloth.step_count and Effect.STEP not in changed_effects(before, settings):
@@ -141,7 +140,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
             cloth.refresh()
 
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
-        """The corner of the picked triangle that is nearest to the ray."""
+        """Returns the corner of the picked triangle that is nearest to the ray."""
         model = self._built.model
         particles = model.particle_of_vertex[model.surface.triangles[element].astype(np.intp)]
         return int(particles[nearest_to_ray(self._built.positions_of(particles), origin, direction)])

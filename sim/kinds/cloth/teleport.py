@@ -41,7 +41,7 @@ _DIRECTIONS = np.array([d for d in itertools.product((-1.0, 0.0, 1.0), repeat=3)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SkinBindingKey:
-    """Input of a binding; large objects are compared by identity."""
+    """Large objects are compared by identity."""
 
     model: ClothModel  # The cloth
     character: Character  # The character
@@ -87,9 +87,7 @@ def skin_binding_of(key: SkinBindingKey, cloth: Cloth) -> "SkinBinding | None":
 
 
 class SkinBinding:
-    """A cloth on a character at their present world transforms; with `is_own` its particles are vertices of the
-    character.
-    """
+    """A cloth on a character; with `is_own` its particles are vertices of the character."""
 
     def __init__(self, key: SkinBindingKey, cloth: Cloth, *, is_own: bool) -> None:
         self.key, self.is_own = key, is_own
@@ -121,10 +119,7 @@ class SkinBinding:
         return vertices, section_triangles(mesh, self.key.plain[2])
 
     def outline(self, snapshot: PoseSnapshot) -> Float64:
-        """Rest positions of the outermost particles on the character [m], shape (N, 3).
-
-        Uses morph targets and deformers of the start, because every frame calls it.
-        """
+        """Shape (N, 3) [m]; uses morph targets and deformers of the start, because every frame calls it."""
         chosen, start = self._outermost
         return (
             start if snapshot.same(self._reference) else moved(self.motions(self._reference, snapshot, chosen), start)
@@ -300,10 +295,7 @@ class TeleportHandling:
     # --- drawing --------------------------------------------------------------------------------------
 
     def show(self, node: Node, cloth: Cloth, world: World) -> None:
-        """Draws the cloth with its parent at another time than the last step.
-
-        Beyond the simulated steps the cloth keeps its last shape and moves with its parent; its state does not change.
-        """
+        """Beyond the simulated steps the cloth keeps its last shape and state, and moves with its parent."""
         last = self._last if cloth.step_count and node.attachment.node else None
         if last is None or _is_near(last):
             self._shown = None

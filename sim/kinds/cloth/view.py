@@ -39,7 +39,6 @@ TOUCH_LEAST = 5e-4
 PARTICLE, HELD, SELECTED, HOVERED, TOUCHING = (
     (0.93, 0.86, 0.70), (1.00, 0.60, 0.15), (0.35, 0.80, 1.00), (1.00, 0.90, 0.55), (0.35, 0.95, 0.45)
 )  # fmt: skip
-"""In sRGB."""
 
 _WORLD = np.eye(4)
 """Particles are in world space."""
@@ -174,7 +173,6 @@ class ClothView(View):
         return self._system.cloth if self._system is not None else None
 
     def _body(self, cloth: Cloth, arrays: ClothArrays) -> tuple[Item, ...]:
-        """The surface can be picked even if springs or points are drawn instead."""
         look, node = self.settings.look, self._node
         is_drawn = look not in (ClothLook.SPRINGS, ClothLook.POINTS)
         surface = SurfaceItem(
@@ -196,7 +194,6 @@ class ClothView(View):
         return (surface,)
 
     def _highlights(self, cloth: Cloth, arrays: ClothArrays, display: DisplayOptions) -> list[Item]:
-        """Positions never leave the GPU."""
         items: list[Item] = []
         if display.settings.contacts and display.colliders:
             touch = self._touch(display.colliders)

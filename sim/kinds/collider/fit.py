@@ -53,8 +53,6 @@ Distance = Callable[[Float64, Float64], Float64]
 
 @dataclass(frozen=True, slots=True)
 class FittedShape:
-    """Capsule or ellipsoid in the frame of the points."""
-
     shape: ColliderShape
     size: Float64  # As in `ColliderState`, shape (3,)
     centre: Float64  # Shape (3,)
@@ -115,7 +113,6 @@ class _Objective:
     reach: "_Extents"
 
     def place(self, parameters: Float64) -> tuple[Float64, Float64]:
-        """Centre (3,) and rotation (3, 3)."""
         return parameters[:_PLACE], _turned(tuple(parameters[_PLACE:_TURN].tolist())) @ self.frame
 
     def fitting_part(self, parameters: Float64) -> float:
@@ -137,7 +134,6 @@ class _Objective:
 
 
 def _fit(shape: ColliderShape, frames: list[Float64], points: Float64, share: Float64, reach: _Extents) -> FittedShape:
-    """Searches from the box of the points in each frame."""
     distance, support, first_sizes = _SHAPES[shape]
     fits = []
     for frame in frames:

@@ -1,5 +1,3 @@
-"""On a character a collider is a wireframe with a faint fill, elsewhere a translucent body."""
-
 import numpy as np
 
 from sinew.sim.assets.model import Bounds

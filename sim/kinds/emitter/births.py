@@ -131,7 +131,7 @@ def slot_ranges(first: int, end: int, capacity: int) -> tuple[tuple[int, int], .
 
 
 def capacity_needed(schedule: Schedule, longest_life: float) -> int:
-    """Slots for all particles that live at a time; `longest_life` is in steps."""
+    """`longest_life` is in steps."""
     turns = math.ceil(longest_life / schedule.period) + 1 if schedule.period else 0
     crowded = [burst.moment + turns * schedule.period for burst in schedule.bursts]
     steady = math.ceil(schedule.per_step * longest_life - _ROUNDING)

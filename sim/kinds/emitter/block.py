@@ -136,10 +136,7 @@ class EmitterBlock(UniformBlock):
         self["turbulence"] = (1.0 / settings.turbulence_scale, settings.turbulence, 0.0, 0.0)
 
     def set_source(self, start: Float64, end: Float64, aim: Float64 | None = None) -> None:
-        """World transforms (4, 4) of the source at the start and the end of the step, and of the axes of directions.
-
-        `aim` is `end` by default.  Arrays that are the same object are not written again.
-        """
+        """World transforms (4, 4) of source and aim, by default `end`; the same objects are not written again."""
         aim = end if aim is None else aim
         if self._placed[0] is not start:
             self["world_from_start"] = start

@@ -133,10 +133,7 @@ class Emitter(Owner):
         return True
 
     def rest(self) -> None:
-        """Passes a step without emitting, and removes all particles.
-
-        The next step spawns the same particles as otherwise.
-        """
+        """Removes all particles and emits none in this step; the next step spawns the same particles as otherwise."""
         self.step_count += 1
         self.stopped, self.alive = "", 0
         self.spawned = 0 if self._is_always_full else self._schedule.births_before(self.step_count)

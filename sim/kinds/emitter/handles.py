@@ -164,10 +164,7 @@ class KnobGrab:
 
 
 class EmitterHandles:
-    """Attributes:
-    knobs: The first ones on top.
-    outline: Polylines that explain the knobs [m].
-    """
+    """`knobs` begin with the topmost one; `outline` explains them by polylines [m]."""
 
     def __init__(self, view: HandleView, world_from_source: npt.ArrayLike, settings: EmitterSettings) -> None:
         self.view, self.world_from_source, self.settings = view, glm.dmat4(world_from_source), settings
@@ -191,10 +188,7 @@ class EmitterHandles:
         return _unit(glm.dmat3(self.world_from_source) * middle_direction(self.settings))
 
     def rim_point(self, angle: npt.ArrayLike, azimuth: npt.ArrayLike) -> Float64:
-        """World points (N, 3) [m] of the rim of a cone, by half its opening [°] and the angle about its axis [rad].
-
-        The tip of the arrow is farther away than the rim, so that a closed cone does not hide it.
-        """
+        """World points (N, 3) [m] of a cone's rim, by half its opening [°] and the angle about its axis [rad]."""
         tilt, turn = np.broadcast_arrays(np.radians(np.asarray(angle, float)), np.asarray(azimuth, float))
         across = np.sin(tilt)
         local = reach(self.settings) * np.stack([across * np.cos(turn), np.cos(tilt), across * np.sin(turn)], axis=-1)
@@ -216,7 +210,6 @@ class EmitterHandles:
         return None
 
     def _placed(self, points: Float64) -> Float64:
-        """Points (..., 3) of the source in the world [m]."""
         return transform_points(np.asarray(self.world_from_source), points)
 
     def _aim_knobs(self) -> Iterator[Knob]:
@@ -274,10 +267,7 @@ class EmitterHandles:
 
 
 def dragged_setting(handles: EmitterHandles, hold: KnobGrab, press: Cursor, cursor: Cursor) -> dict[str, Any]:
-    """New value of the dragged setting; at the press position it keeps its value.
-
-    Every call starts from the handles at the press, so errors do not accumulate.
-    """
+    """At the press position the setting keeps its value; calls do not depend on each other, so errors do not add up."""
     knob, settings = handles.knobs[hold.knob], handles.settings
     if knob.kind is KnobKind.SPEED:
         way = _way(handles, handles.base, handles.direction, press, cursor)
@@ -311,7 +301,6 @@ def _top(settings: EmitterSettings) -> float:
 
 
 def _cone_angle(handles: EmitterHandles, knob: Knob, hold: KnobGrab, press: Cursor, cursor: Cursor) -> float:
-    """The angle [°] whose point of the rim is nearest to the cursor on the screen."""
     before = handles.settings.cone_angle
     part = hold.point / RING_POINTS if hold.on_edge else hold.point / len(knob.points)
     azimuth = 2.0 * np.pi * part

@@ -28,7 +28,6 @@ LIFTS: Mapping[str, float] = {"Snow": 3.5, "Fireworks": 3.0}
 """Height above the ground of effects that need space below them [m]."""
 
 _FIGURE = 1.8
-"""Extent of surroundings that suits the default sizes [m]."""
 
 _PLACES = frozenset(("source", "aim"))
 """Fields that a preset does not change for an emitter on a surface."""

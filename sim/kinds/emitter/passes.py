@@ -153,7 +153,7 @@ class EmitterPasses(Owner):
         self._stepping: _StepKernels | None = None
 
     def set_births(self, segments: Sequence[Segment], origin: float) -> None:
-        """Times count from `origin` [steps since the start]."""
+        """Times count from `origin` [steps]."""
         self._block.set_births(segments, self._capacity, origin)
 
     def has_source(self, inputs: EmitterInputs) -> bool:

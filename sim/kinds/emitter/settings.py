@@ -17,8 +17,6 @@ SHORTEST_LIFE = 1e-3
 
 
 class EmitterSource(enum.Enum):
-    """Vertices and faces belong to the parent model, as it moves."""
-
     POINT = "point"
     SPHERE = "sphere"
     BOX = "box"

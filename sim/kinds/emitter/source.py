@@ -17,7 +17,6 @@ REACH_MAX = 5.0
 
 
 def missing_source(scene: Scene, characters: PosedCharacters, places: WorldTransforms, node: Node) -> str:
-    """One line about a missing parent or surface; "" if there is none, or while a model loads."""
     settings, label, carrier = node.settings, node.name or node.id, scene.by_id.get(node.attachment.node)
     assert isinstance(settings, EmitterSettings)
     if not settings.is_on_surface:
@@ -57,13 +56,11 @@ def reach_of(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64
 
 @functools.lru_cache(maxsize=64)
 def _paces(drag: float, life: float) -> tuple[Float64, Float64]:
-    """Factors of velocity and acceleration for the displacement at times of a life [s], (T, 1) each."""
     paces = np.array([drag_terms(drag, time) for time in np.linspace(0.0, life, 17)[1:].tolist()])
     return paces[:, 1:2], paces[:, 2:3]
 
 
 def _direction_bounds(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64]:
-    """Least and greatest components of the initial directions and of zero, (3,) each."""
     if settings.aim is not EmissionAim.AXIS:
         return np.full(3, -1.0), np.full(3, 1.0)
     away, half = np.arccos(np.clip(axis, -1.0, 1.0)), np.radians(settings.cone_angle)

@@ -73,7 +73,6 @@ class SourceFollower:
         return EmitterInputs(frame, frame, surface=trail.rest(), world_from_aim=world.places.world_from_node(node))
 
     def settle(self, node: Node, world: World, trail: SurfaceTrail | None) -> None:
-        """Called after a restore."""
         self._last = self._frame(node, world, trail)
 
     def _frame(self, node: Node, world: World, trail: SurfaceTrail | None) -> Float64:
@@ -90,8 +89,6 @@ class SourceFollower:
 
 @dataclass(frozen=True, slots=True)
 class DrawnParticles:
-    """Names as in shaders/emitter/shown.glsl."""
-
     lives: npt.NDArray[np.bool_]  # Whether the slot is drawn, shape (n,)
     share: Float64  # Part of the life that is over, 0 to 1, shape (n,)
     size: Float64  # Width [m], before the change over the life, shape (n,)
@@ -267,7 +264,6 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         return out
 
     def _drawn(self, *shape: int) -> tuple[EmitterSettings, DrawnParticles, npt.NDArray[np.float32]]:
-        """Settings, drawn particles, and an array (capacity, *shape) of NaN."""
         settings, records = self._built.settings, self._built.read()
         shown = shown_particles(settings, records["position"][:, 3].astype(float), records["velocity"][:, 3])
         return settings, shown, np.full((settings.capacity, *shape), np.nan, np.float32)

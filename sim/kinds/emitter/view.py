@@ -100,7 +100,6 @@ class EmitterView(View):
 
     @property
     def _emitter(self) -> Emitter | None:
-        """None if the node is not simulated."""
         if self._system is None or self._world is None or self._node.id not in self._world.scene.simulated:
             return None
         return self._system.emitter

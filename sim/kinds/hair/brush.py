@@ -71,9 +71,7 @@ class Occlusion:
     depths: npt.NDArray[np.float32]  # Along the view [m], infinite for nothing, shape (H, W), row 0 at the top
 
     def hides(self, pixels: Float64, depths: Float64, slack: Float64) -> npt.NDArray[np.bool_]:
-        """Whether image positions (N, K, 2) at depths (N, K) [m] are behind the occlusion by more than `slack` (N, K)
-        [m].
-        """
+        """Whether positions (N, K, 2) at depths (N, K) [m] are behind the occlusion by more than the slack (N, K)."""
         height, width = self.depths.shape
         x = np.clip(pixels[..., 0], 0, width - 1).astype(np.intp)
         y = np.clip(pixels[..., 1], 0, height - 1).astype(np.intp)
@@ -193,7 +191,6 @@ class BrushedGroom:
         return near[under], shares[under], scale[under]
 
     def _entry(self, dab: BrushStroke, seen: RootFrames, rows: Intp) -> Float64:
-        """Part of their length (M,) at which strands enter the circle."""
         n = self.groom.segments
         arc = np.arange(n * _FINE + 1) / _FINE
         first = np.minimum(arc.astype(np.intp), n - 1)

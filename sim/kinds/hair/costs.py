@@ -11,7 +11,6 @@ PASSES = ("Solve", "Children", "Self-shadow", "Shading", "Draw")
 RIVAL = "Other solver"
 
 _WITHIN = {"self-shadow": ("Self-shadow", "Draw"), "shading": ("Shading", "Draw"), "rival": (RIVAL, "Solve")}
-"""Passes within others: name of the cost, and the cost that includes it."""
 
 _OUTER = {"hair": "Draw", "shadow": "Draw", "children": "Children"}
 

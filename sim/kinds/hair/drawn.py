@@ -29,7 +29,6 @@ from sinew.sim.owner import Owner
 from sinew.sim.render.items import DrawChunk
 
 AT_ONCE = 16_384
-"""Strands that `expand` computes before they are needed."""
 
 
 class DrawnStrands(Owner):

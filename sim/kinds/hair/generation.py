@@ -104,7 +104,6 @@ def _of_file(node: Node, world: World, character: Character | None, strands: Str
 
 
 def missing(node: Node, world: World, character: Character | None) -> str:
-    """One line about missing inputs; "" if there are none, or while a file is being read."""
     settings, label, carrier = node.settings, node.name or node.id, world.scene.by_id.get(node.attachment.node)
     assert isinstance(settings, HairSettings)
     if settings.source not in ON_SKIN:
@@ -168,8 +167,6 @@ def grown_whole(
 
 
 class StrandGeneration:
-    """Strands in preparation; `settings`, `ground` and `former` as for `grown`."""
-
     def __init__(
         self,
         context: Context,

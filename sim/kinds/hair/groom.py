@@ -72,7 +72,6 @@ def part_distances(settings: HairSettings, surface: RootSurface, places: Float64
 def _edges(
     settings: HairSettings, surface: RootSurface, places: Float64, frames: Float64, numbers: npt.NDArray[np.intp]
 ) -> Float64:
-    """Unit edges in the world, shape (N, n, 3)."""
     up = frames[:, :, 2]
     linear = surface.world_from_model[:3, :3]
     comb = unit(linear @ np.array(settings.comb))

@@ -18,7 +18,6 @@ Float64 = npt.NDArray[np.float64]
 
 GUIDES, SEGMENTS_MIN, SEGMENTS_MAX = 100_000, 2, 15
 FACTOR_MAX = 64.0
-"""Largest factor of a length."""
 
 _UNIT = 32767.0
 """Components of unit vectors are stored as whole numbers in units of its inverse."""
@@ -68,7 +67,6 @@ def packed_size(guides: int, edited: int, segments: int) -> int:
 
 
 def packed(edited: EditedGuides) -> GroomEdits:
-    """At least one guide must be edited."""
     edges = np.round(edited.edges * _UNIT).astype("<i2")
     parts = (edited.places.astype("<f4"), edited.numbers.astype("<u4"), edited.factors.astype("<f4"), edges)
     text = base64.b64encode(b"".join(part.tobytes() for part in parts)).decode("ascii")

@@ -77,8 +77,6 @@ Intp = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Children:
-    """Rendered strands."""
-
     roots: Roots
     factors: Float64  # Length factors, shape (N,)
     guides: Intp  # Numbers of the nearest guides, shape (N, 3)
@@ -110,8 +108,6 @@ def plain_children(roots: Roots, guides: Intp, weights: Float64, random: Float64
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """All strands of a node."""
-
     surface: RootSurface  # At rest
     guides: Groom  # Simulated strands
     children: Children  # Rendered strands
@@ -288,8 +284,6 @@ _WHOLE = 2.0**32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurfaceCoverage:
-    """A part of a surface with the strands at its vertices."""
-
     surface: RootSurface  # At rest
     strands: Children  # One at each vertex
     triangles: UInt32  # Of these vertices, shape (F, 3)
@@ -361,7 +355,6 @@ def coverage_on_ellipsoid(settings: HairSettings, growth: Growth) -> SurfaceCove
 
 
 def _strands(growth: Growth, roots: Roots, places: Float64) -> Children:
-    """Unvaried length and medium brightness."""
     guides, weights = nearest_guides(places, growth.guides.places)
     return plain_children(roots, guides, weights, np.full(roots.count, 0.5))
 

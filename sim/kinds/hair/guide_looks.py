@@ -31,7 +31,6 @@ def child_colours(settings: HairSettings, children: Children, rows: int) -> Floa
 
 
 def _colours(settings: HairSettings, tints: Float64, dyes: Float64, rows: int, *, has_own: bool) -> Float32:
-    """Names as in shaders/hair/strand_shade.glsl."""
     root, tip = tints.swapaxes(0, 1)
     if not has_own:
         root, tip = root * light_of(settings.root_colour), tip * light_of(settings.tip_colour)
@@ -109,7 +108,6 @@ def _unit(vectors: Float64) -> Float64:
 
 
 def _of_guides(children: Children, values: Float64, count: int) -> Float64:
-    """Means of values (N, k) over the strands nearest to each guide; over all for a guide without strands."""
     carriers = children.carriers
     strands = np.bincount(carriers, minlength=count)[:, None]
     sums = np.stack([np.bincount(carriers, column, minlength=count) for column in values.T], axis=1)

@@ -102,7 +102,6 @@ ROW_PIXELS = 10.0
 """Length on the screen per row of a ribbon [px]."""
 
 ROWS_MAX = 4
-"""Maximum rows per segment."""
 
 EVERY = 2**30
 
@@ -143,8 +142,6 @@ def roughness_of(settings: HairSettings) -> float:
 
 @dataclass(frozen=True, slots=True)
 class HairTarget:
-    """Width, detail and number of strands in a projection."""
-
     settings: HairSettings
     projection: Projection
     box: Bounds  # World box of the hair [m]

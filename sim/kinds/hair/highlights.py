@@ -24,7 +24,6 @@ HOVERED, CHOSEN = (1.00, 0.90, 0.55), (0.35, 0.80, 1.00)
 """Of the guide under the mouse and of selected ones, sRGB."""
 
 MOST = 16
-"""Maximum number of highlighted guides."""
 
 SPAN = 0.25
 """Distance at the upper end of the ramp, as a fraction of the length of the hair."""

@@ -26,7 +26,7 @@ Float64 = npt.NDArray[np.float64]
 
 _TRIED = 0.6
 _ROUNDS, _PASSES = 60, 4
-"""Enough to straighten sixteen points."""
+"""Sufficient to straighten sixteen points."""
 
 
 def smooth_curves(knots: Float64) -> tuple[Float64, Float64]:
@@ -79,7 +79,6 @@ def details(knots: Float64, curves: Float64, tangents: Float64, normals: Float64
 
 
 def _straight(knots: Float64) -> tuple[Float64, Float64]:
-    """Straight strands of the same lengths, from root towards tip, or upwards."""
     count = knots.shape[1] - 1
     chords = np.linalg.norm(np.diff(knots, axis=1), axis=2).mean(axis=1)
     ahead = unit(knots[:, -1] - knots[:, 0], np.array([0.0, 1.0, 0.0]))
@@ -215,7 +214,6 @@ def _bound(ground: GrowthSurface, places: Float64, along: Float64, pause: Pause)
 
 
 def _spans(corners: Float64) -> Float64:
-    """Longest sides of triangles (N, 3, 3), shape (N,)."""
     found: Float64 = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
     return found
 

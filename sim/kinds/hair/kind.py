@@ -26,7 +26,6 @@ from sinew.sim.scene.transform import Transform
 
 ICON = "mdi6.hair-dryer-outline"
 HEAD = 0.5
-"""Height of hair without a model [m]."""
 
 PLAIN = "Short"
 
@@ -42,7 +41,6 @@ WIDER, CROWD, GUIDES = 3.0, 400_000, 5000
 """Largest factor of the thickness, and largest numbers."""
 
 _FIGURE = 1.8
-"""Extent of surroundings that suits the default sizes [m]."""
 
 _FILE = frozenset(("file", "file_scale", "file_up", "file_every", "file_look"))
 _PART = frozenset(("part_across", "part_place", "part_width"))
@@ -164,7 +162,6 @@ FITTED = {"children": CROWD, "guides": GUIDES, "root_radius": 1.0, "tip_radius":
 
 
 def cached(settings: Settings) -> frozenset[str]:
-    """A preset keeps the source of hair on a model or from a file."""
     assert isinstance(settings, HairSettings)
     return frozenset() if settings.source is HairSource.ELLIPSOID else frozenset(("source", "radii"))
 

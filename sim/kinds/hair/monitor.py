@@ -28,9 +28,7 @@ class HairStatistics:
 
 
 class GuideMonitor(Owner):
-    """Runs a kernel that writes one `MEASURE` per guide, and reads it back without waiting; `time` is simulated time
-    [s].
-    """
+    """Writes one `MEASURE` per guide, and reads it back without waiting; `time` is simulated time [s]."""
 
     def __init__(self, context: Context, library: ShaderLibrary, file: str, count: int, knots: int) -> None:
         self._count = count
@@ -51,7 +49,7 @@ class GuideMonitor(Owner):
             self._asked_at, self.time = now, time
 
     def read(self, uniforms: Mapping[str, object]) -> Float64:
-        """Current measures (G, 4); waits for the GPU."""
+        """Measures (G, 4); waits for the GPU."""
         self._kernel.run(None, self._measures, self._count, **uniforms)
         found: Float64 = self._measures.read()["measure"].astype(np.float64)
         return found

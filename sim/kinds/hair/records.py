@@ -52,7 +52,7 @@ def strand_records(offsets: npt.NDArray[np.float64]) -> npt.NDArray[np.void]:
 
 
 def strand_texels(records: npt.NDArray[np.void], count: int) -> npt.NDArray[np.float32]:
-    """Views the first records as texels, shape (count, K, 4)."""
+    """Views them as texels, shape (count, K, 4)."""
     return records[:count].view(np.float32).reshape(count, -1, 4)
 
 
@@ -122,7 +122,7 @@ class ChildBuffers:
     is_borrowed: bool = False  # Another object owns `table` and `details`
 
     def shared(self, context: Context) -> "ChildBuffers":
-        """The same strands with space of their own; this object must outlive them."""
+        """This object must outlive the result, which has space of its own."""
         room = self.strands
         strands = Buffer(context, room.size, dtype=room.dtype, usage="copy", label="hair strands")
         return ChildBuffers(self.table, self.details, strands, self.count, is_borrowed=True)

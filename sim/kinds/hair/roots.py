@@ -14,13 +14,10 @@ Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]
 
 _EDGE = 0.01
-"""Size of the triangles of roots on an ellipsoid, as a fraction of the ellipsoid."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RootSurface:
-    """A surface at rest."""
-
     positions: Float64  # Vertices in the space of the surface, shape (V, 3)
     normals: Float64
     world_from_model: Float64  # Shape (4, 4)
@@ -28,8 +25,6 @@ class RootSurface:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Roots:
-    """Points on a surface."""
-
     corners: UInt32  # Vertices of the triangle of each root, shape (N, 3)
     shares: Float64  # Barycentric weights, shape (N, 3)
     # Above the triangles, in units of the surface, shape (N,); None for 0.  Lifted roots use the normal of their

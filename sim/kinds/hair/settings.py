@@ -44,7 +44,6 @@ class ImageChannel(enum.Enum):
 
 
 MAPPED = ("density", "length", "curl", "clump", "noise")
-"""Quantities with a bone, a map and its channel."""
 
 
 _roots = functools.partial(param, group="Roots", effect=Effect.REBUILD)

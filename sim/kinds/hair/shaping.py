@@ -42,7 +42,7 @@ def lifted(edges: Float64) -> Float64:
 
 
 def bounded(edges: Float64) -> Float64:
-    """Limits the joints of edges (N, n, 3) to `TURN_MAX`."""
+    """Joints of edges (N, n, 3) turn by `TURN_MAX` at most."""
     out = edges.copy()
     for j in range(1, edges.shape[1]):
         out[:, j] = _turned(edges[:, j], out[:, j - 1])

@@ -28,8 +28,6 @@ GRAVITY = 9.81
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StrandTables:
-    """Constant inputs of a step."""
-
     roots: BufferTexture  # Four texels per strand, see shaders/hair/root.glsl
     rest: BufferTexture  # Two texels per segment, see `sinew.sim.kinds.hair.groom.rest_texels`
     is_straight: bool  # No strand is bent at rest

@@ -347,7 +347,6 @@ class Strands(Owner):
             self._is_fresh = False
 
     def _comb(self) -> None:
-        """Moves all guides into the groom, at the current transform of the surface."""
         self._roots.start()
         program = self._groomed.program
         program["u_roots"], program["u_rest"] = self._roots.newest, self._rest

@@ -318,7 +318,6 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
     def _take(
         self, settings: HairSettings, ground: GrowthSurface, character: Character | None, images: tuple[Any, ...]
     ) -> None:
-        """Generates strands if the settings or the surface need other ones; takes them when they are ready."""
         sources = (character, settings.source, ground.table, ground.strands, *images)
         same = same_objects(self._sources, sources)
         if self.strands is not None and same:
@@ -389,7 +388,6 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         return strands if self.rival is None else [*strands, self.rival.strands]
 
     def _has_moved(self, ground: GrowthSurface) -> bool:
-        """Whether strands of a file moved relative to their skin."""
         placed, now = self._placed, ground.surface_from_file
         return placed is not None and now is not None and not np.allclose(placed, now)
 
@@ -428,7 +426,7 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
 
 
 def _same_growth(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    """Whether two keys give the same strands: the same objects, equal settings, and the same placement."""
+    """Compares objects by identity, settings by value, and placements approximately."""
     if len(one) != len(other) or not same_objects(one[:-2], other[:-2]) or one[-2] != other[-2]:
         return False
     return one[-1] is other[-1] or (one[-1] is not None and other[-1] is not None and np.allclose(one[-1], other[-1]))

@@ -17,7 +17,6 @@ from sinew.sim.render.render_view import DisplayOptions
 from sinew.sim.scene.scene import Node
 
 MASS, MASS_PIXELS = (0.93, 0.86, 0.70), 3.0
-"""Colour (sRGB) and width [px] of points."""
 
 
 class HairView(View):

@@ -13,7 +13,6 @@ ICON = "mdi6.lightbulb-outline"
 
 
 def new_light(place: AddPlace) -> Node:
-    """Between the camera and its target, up and to the right, where it is visible and can be grabbed."""
     camera = place.view.camera
     if place.attachment.node:
         return Node(id="", name="Light", attachment=place.attachment, settings=LightSettings())
