@@ -170,7 +170,7 @@ class Simulation:
 
     @property
     def active_settings(self) -> Mapping[NodeId, Settings | None]:
-        return {node_id: one.in_force for node_id, one in self._preparing if one.is_preparing}
+        return {node_id: one.active_settings for node_id, one in self._preparing if one.is_preparing}
 
     def take_problems(self) -> list[Problem]:
         """Returns each problem once."""

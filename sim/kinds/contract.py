@@ -239,8 +239,8 @@ class World:
     services: Services
     assets: SceneAssets  # Contents of the files that settings name
     start_time: float = 0.0  # Scene time at which the simulation starts [s]
-    # Active settings while a system prepares newer ones, see `Prepares`
-    in_force: Mapping[NodeId, Settings | None] = field(default_factory=dict)
+    # Of systems that still prepare newer settings, see `Prepares`
+    active_settings: Mapping[NodeId, Settings | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -469,7 +469,7 @@ class Prepares(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def in_force(self) -> Settings | None:
+    def active_settings(self) -> Settings | None:
         """The active settings; None before the first ones are ready."""
 
     @abc.abstractmethod

@@ -50,7 +50,8 @@ class SkinTrails(Service):
         self._trails: dict[Character, SurfaceTrail] = {}
         self._followed: dict[object, Character] = {}
 
-    def follow(self, user: object, character: Character | None) -> None:
+    def follow(self, user: object, character: Character | None) -> SurfaceTrail | None:
+        """The trail is valid until the next call of the user."""
         self._followed.pop(user, None)
         if character is not None:
             self._followed[user] = character
@@ -58,9 +59,6 @@ class SkinTrails(Service):
                 self._trails[character] = self.owns(SurfaceTrail(character))
         for idle in [character for character in self._trails if character not in self._followed.values()]:
             self.disown(self._trails.pop(idle))
-
-    def of(self, user: object) -> SurfaceTrail | None:
-        character = self._followed.get(user)
         return None if character is None else self._trails[character]
 
     def finish_step(self) -> None:

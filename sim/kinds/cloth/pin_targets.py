@@ -89,7 +89,7 @@ class ClothPins(Owner):
         return self.flags if self.attached is None else self.flags & ~self.attached
 
     def follow_bone(self, frame: Float64, positions: Float64) -> None:
-        """Moves targets with a bone (4, 4), and attaches the particles of `unattached` at their positions (N, 3) [m]."""
+        """Moves targets with a bone (4, 4); attaches the particles of `unattached` at their positions (N, 3) [m]."""
         new = self.unattached
         if self.attached is None or not len(self._in_joint):
             self._in_joint = np.zeros((len(new), 3))
