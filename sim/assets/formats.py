@@ -1,7 +1,4 @@
-"""Registries of the file formats that are read; loading, dialogs, drops, settings, commands and messages query them.
-
-`MODEL_FORMATS.register(ModelFormat(...))` adds a format.  A reader is imported with its first file.
-"""
+"""`MODEL_FORMATS.register(ModelFormat(...))` adds a format; a reader is imported with its first file."""
 
 from __future__ import annotations
 
@@ -56,7 +53,7 @@ F = TypeVar("F", bound=Format)
 
 
 class Formats(Generic[F]):
-    """Formats for one purpose, in the order in which they are tried and offered."""
+    """In the order in which formats are tried and offered."""
 
     def __init__(self, *known: F) -> None:
         self._known = list(known)
@@ -65,11 +62,7 @@ class Formats(Generic[F]):
         return iter(self._known)
 
     def register(self, new: F) -> None:
-        """Adds a format.
-
-        Raises:
-            ValueError: If another format has one of its suffixes.
-        """
+        """Raises ValueError if another format has one of the suffixes."""
         if taken := set(new.suffixes) & set(self.suffixes()):
             raise ValueError(f"{', '.join(sorted(taken))} is taken already")
         self._known.append(new)
@@ -87,11 +80,7 @@ class Formats(Generic[F]):
         return path.with_name(path.name + chosen.suffixes[0]), chosen
 
     def of(self, path: Path) -> F:
-        """The format of a path, by its suffix.
-
-        Raises:
-            ValueError: If no format has the suffix; the text lists them.
-        """
+        """Raises ValueError if no format has the suffix; the text lists them."""
         for known in self._known:
             if known.has_suffix(path):
                 return known
@@ -99,7 +88,6 @@ class Formats(Generic[F]):
 
 
 def resolved(function: Callable[..., Any] | str) -> Callable[..., Any]:
-    """The function itself, or the one named "package.module:name", whose module is imported now."""
     if not isinstance(function, str):
         return function
     module, _, name = function.partition(":")
@@ -115,14 +103,12 @@ UTF8_MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFormat(Format):
-    """A format of models.
-
-    Functions may be named as "package.module:name".
+    """Functions may be named as "package.module:name".
 
     Attributes:
         key: Value of `RawModel.format`.
         mark: How users recognise it, for messages, or "".
-        sniff: Whether a file without magic bytes begins like this format, from up to `SNIFFED` bytes.
+        sniff: For files without magic bytes: gets up to `SNIFFED` bytes, returns whether they begin like this format.
         reader: Returns a `RawModel` for the whole content, the path, a `LoadWatch`, and options if there are any.
         by_suffix: Whether the suffix alone identifies the format.
     """
@@ -139,11 +125,9 @@ class ModelFormat(Format):
         return self.sniff is not None and bool(resolved(self.sniff)(start))
 
     def read(self, data: bytes, path: Path, watch: LoadWatch, options: msgspec.Struct | None = None) -> RawModel:
-        """The content of a file.
-
-        Raises:
-            ElementFault: If it cannot be used.
-            LoadCancelled: If the load was cancelled.
+        """Raises:
+        ElementFault: If the content cannot be used, or the library is not installed.
+        LoadCancelled: If the load was cancelled.
         """
         if self.module and importlib.util.find_spec(self.module) is None:
             from sinew.sim.assets.faults import ElementFault
@@ -155,12 +139,12 @@ class ModelFormat(Format):
 
 @dataclass(frozen=True, kw_only=True)
 class ImageFormat(Format):
-    """A format of images, named as the decoder calls it."""
+    pass
 
 
 @dataclass(frozen=True, kw_only=True)
 class StrandFormat(Format):
-    """A format of strands: polylines from roots to tips.
+    """Polylines from roots to tips.
 
     Attributes:
         unit: Length of its usual unit [m].
@@ -184,8 +168,6 @@ def _begins_as_gltf(start: bytes) -> bool:
 
 
 class GltfOptions(msgspec.Struct, frozen=True):
-    """Options for reading glTF."""
-
     scene: int | None = None  # Number of the scene; None for the default scene of the file
 
 
@@ -255,5 +237,4 @@ STRAND_FORMATS = Formats(
 
 
 def model_format_name(key: str) -> str:
-    """Display name of a `RawModel.format`."""
     return next((known.name for known in MODEL_FORMATS if known.key == key), key)
