@@ -1,4 +1,4 @@
-"""A frame is one step of the simulation and its image; Python, timing, caching of steps and ghosts are measured alone."""
+"""A frame is one step of the simulation and its image; each part of its cost is measured alone."""
 
 import itertools
 import operator

@@ -105,11 +105,7 @@ class Case:
 
 
 def rows_of(name: str, repeat: int, sizes: Sequence[int] = (), back_end: BackEndChoice = BackEndChoice.TF) -> list[Row]:
-    """Without sizes, the default sizes of the system.
-
-    Raises:
-        GLError: If it needs OpenGL and the machine has none.
-    """
+    """Without sizes, the default sizes of the system.  Raises GLError if it needs OpenGL and the machine has none."""
     system = SYSTEMS[name]
     function = resolved(system.rows)
     rows: list[Row] = []

@@ -1,4 +1,4 @@
-"""Ownership of GL names: every name is registered, and is deleted only while its context is current."""
+"""Every GL name is registered, and is deleted only while its context is current."""
 
 import ctypes
 import itertools
@@ -44,7 +44,7 @@ class ObjectRegistry:
         self._queue.append((kind, name))
 
     def delete(self, kind: str, name: int) -> None:
-        """Deletes now; the context must be current.  Does nothing if the name is already deleted."""
+        """The context must be current.  Does nothing if the name is already deleted."""
         if self._live.pop((kind, name), None) is None:
             return
         if kind == "Program":

@@ -1,4 +1,4 @@
-"""Program: a linked program with uniforms as items; setting an item makes no GL call, `use()` sends changed values."""
+"""Uniforms are items of a program; setting an item makes no GL call, `use()` sends changed values."""
 
 import difflib
 import functools
@@ -48,9 +48,7 @@ class Program:
         self.swap(sources)
 
     def swap(self, sources: ProgramSources) -> None:
-        """Installs new sources, keeping the values of uniforms; raises ShaderError and stays unchanged if they are
-        wrong.
-        """
+        """Keeps the values of uniforms; raises ShaderError and stays unchanged if the sources are wrong."""
         binaries = self.context.binaries
         name = binaries.load(sources) if binaries is not None else None
         if name is None:
@@ -81,7 +79,6 @@ class Program:
         return name in self.reflection.uniforms
 
     def update(self, uniforms: Mapping[str, Any]) -> None:
-        """Sets uniforms by name, like `program[name] = value` for each."""
         known, plain = self.reflection.uniforms, self._plain
         for name, value in uniforms.items():
             # Most values are numbers that do not change between frames; arrays may have been modified in place.
@@ -105,7 +102,7 @@ class Program:
         return self._values[name]
 
     def set_if_active(self, name: str, value: Any) -> bool:
-        """Sets a uniform if it is active, and returns whether it is.  Never raises for an unknown name."""
+        """Returns whether the uniform is active; never raises for an unknown name."""
         if name not in self.reflection.uniforms:
             return False
         self[name] = value
@@ -123,7 +120,7 @@ class Program:
         return self._units[sampler]
 
     def use(self) -> None:
-        """Makes it current, sends changed values and binds textures."""
+        """Makes the program current, sends changed values and binds textures."""
         assert self._owner is not None
         GL.glUseProgram(self._owner.name)
         if self._dirty:

@@ -1,5 +1,3 @@
-"""Runs kernels by transform feedback, without rasterising."""
-
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Self
 
@@ -14,8 +12,7 @@ if TYPE_CHECKING:
     from sinew.sim.gl.kernel import Kernel
 
 GROUP = 3
-"""Vertices are captured as triangles: a software driver spends less per primitive (10 % of a skinning pass), and the
-order is the same."""
+"""Triangles cost a software driver less than points (10 % of a skinning pass), and the order is the same."""
 
 TRIPLES_FROM = 3072
 """From this number of records on, a remainder that does not fill a triangle is worth a second draw."""
@@ -31,7 +28,7 @@ def padded_count(count: int, per_vertex: int = 1) -> int:
 
 
 class TransformFeedbackPass:
-    """Runs kernels that write into buffers, as a context manager; made by `Kernel.writing`.
+    """Made by `Kernel.writing`; does not rasterise.
 
     A framebuffer must be bound.  A buffer must not be source and target at once.
     """
