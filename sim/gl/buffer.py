@@ -78,7 +78,7 @@ class Buffer(GLObject):
             done += length
 
     def orphan(self, data: npt.NDArray[Any] | int | None = None) -> None:
-        """Replaces the storage by data or a size [byte]; pending draws keep the old one, so the driver need not wait."""
+        """Replaces the storage by data or a size [byte]; pending draws keep the old one, so nothing waits."""
         pointer = None
         if isinstance(data, np.ndarray):
             data = np.ascontiguousarray(data)

@@ -1,5 +1,3 @@
-"""Translucent bodies, such as colliders."""
-
 from dataclasses import dataclass
 
 import numpy as np

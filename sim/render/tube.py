@@ -1,4 +1,4 @@
-"""Tube: a thick line through points on the GPU, drawn as a surface."""
+"""A thick line through points on the GPU, drawn as a surface."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,12 +26,8 @@ SIDES = 10
 
 
 class Tube(PlainSurface):
-    """Vertices of a tube through points, and its material.
-
-    Args:
-        count: Number of points.
-        points: Returns the world positions of the points when the tube is drawn, in xyz of every `stride`-th texel.
-        stride: Texels of each point.
+    """Args:
+    points: Returns the world positions of the points when the tube is drawn, in xyz of every `stride`-th texel.
     """
 
     def __init__(
@@ -51,12 +47,7 @@ class Tube(PlainSurface):
         self._frame: Frame | None = None
 
     def item(self, node: Node, colour: Vec3, radius: float) -> "TubeItem":
-        """Draws, shadows and picks the tube.
-
-        Args:
-            colour: sRGB-encoded.
-            radius: In the world [m].
-        """
+        """Draws, shadows and picks the tube; colour sRGB-encoded, radius in the world [m]."""
         self.set_material(
             Material("tube", None, None, diffuse=light_of(colour), specular=(0.02, 0.02, 0.02), shininess=8.0)
         )
@@ -75,7 +66,7 @@ class Tube(PlainSurface):
 
 @dataclass(eq=False, kw_only=True)
 class TubeItem(SurfaceItem):
-    """A tube, whose vertices are computed whenever it is drawn."""
+    """Computes its vertices whenever it is drawn."""
 
     tube: Tube
     radius: float
