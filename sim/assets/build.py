@@ -113,14 +113,9 @@ def rebased(mesh: Mesh, skin: Skin, skeleton: Skeleton, raw: RawModel) -> tuple[
     """The mesh in the rest pose, and its skin with a palette relative to that pose.
 
     A file may store each part in a space of its own (quantised, scaled, turned) with inverse bind matrices that undo
-    it. Each part is moved by the rest palette of its dominant joint, and its matrices by the inverse.  Boxes,
-    colliders, emission and dual quaternions rely on parts in file units, where they are seen at rest.
-
-    Args:
-        mesh: One part for each buffer of `raw`.
-        skin: Entries number the joints of all skins of `raw`.
-        skeleton: In its rest pose.
-        raw: The skins and buffers.
+    it.  Each part is moved by the rest palette of its dominant joint, and its matrices by the inverse.  Boxes,
+    colliders, emission and dual quaternions rely on parts in file units, where they are seen at rest.  The mesh has one
+    part for each buffer of `raw`; entries of the skin number the joints of all skins of `raw`.
     """
     work = _RebasedArrays(mesh, skin, skeleton, raw)
     counts = [buffer.count for part in raw.meshes for buffer in part.buffers]
@@ -297,7 +292,7 @@ def _build_clip(name: str, clip: RawClip, joints: Joints, warnings: list[str]) -
 
 
 def _matched(clip: str, tracks: list[RawTrack], joints: Joints, warnings: list[str]) -> list[tuple[RawTrack, int]]:
-    """Later tracks of a joint are ignored; a track applies to each skeleton that has its joint."""
+    """Ignores later tracks of a joint; a track applies to each skeleton that has its joint."""
     matched: dict[str, RawTrack] = {}
     for track in tracks:
         if track.name not in joints.of_name:

@@ -46,7 +46,7 @@ def with_open_sections(sections: tuple[Section, ...], positions: Float32, triang
 
 
 def border_share(triangles: Int64) -> float:
-    """Triangles without area do not count."""
+    """Fraction of edges that only one triangle has; triangles without area do not count."""
     a, b, c = triangles.T
     has_area = (a != b) & (b != c) & (c != a)
     a, b, c = a[has_area], b[has_area], c[has_area]
@@ -144,7 +144,6 @@ def _triangles(raw: RawModel, material_of: dict[tuple[str, str], int]) -> tuple[
 
 
 def _joined(buffers: list[RawVertices], semantic: str, default: Float32) -> Float32:
-    """Shape (V, len(default))."""
     parts: list[Float32] = [np.empty((0, len(default)), np.float32)]
     for buffer in buffers:
         values = np.asarray(buffer.attributes.get(semantic, np.tile(default, (buffer.count, 1))), np.float32)

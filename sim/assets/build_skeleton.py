@@ -44,7 +44,7 @@ def parents_by_index(names: Sequence[str], indices: Sequence[int]) -> tuple[list
 def without_cycles(
     names: Sequence[str], parents: Sequence[int], warnings: Sequence[str] = ()
 ) -> tuple[list[int], list[str]]:
-    """Makes one joint of each cycle a root, with one more warning for each."""
+    """Makes one joint of each cycle a root; adds a warning for each."""
     result, notes = list(parents), list(warnings)
     visited_by = [ROOT] * len(result)
     for start in range(len(result)):
@@ -152,13 +152,7 @@ class Joints:
 
 
 def build_joints(skeletons: list[RawSkeleton], warnings: list[str], *, may_be_flat: bool = False) -> Joints | None:
-    """None if the file has no joints.
-
-    Args:
-        skeletons: In file order.
-        warnings: Receives oddities.
-        may_be_flat: Keeps scales of 0, for formats that store their own inverse bind matrices.
-    """
+    """None if the file has no joints; `may_be_flat` keeps scales of 0, for files with inverse bind matrices."""
     used = [skeleton for skeleton in skeletons if skeleton.bones]
     if not used:
         return None

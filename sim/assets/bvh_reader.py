@@ -91,7 +91,6 @@ def _text(data: bytes) -> str:
 
 
 def _parted(text: str) -> tuple[str, str, str]:
-    """Text before, at and after the line MOTION."""
     position = 0
     for line in text.splitlines(keepends=True):
         if line.strip().upper() == "MOTION":

@@ -333,7 +333,7 @@ def _read_poses(element: Element, clip: str, watch: LoadWatch, warnings: list[st
 
 
 def _tracks(stored: list[tuple[str, Float64]], clip: str) -> list[RawTrack]:
-    """Checks and normalises all poses together, which is much faster than track by track."""
+    """Checks and normalises all poses together, because that is much faster."""
     orientations = np.concatenate([np.empty((0, 4)), *(poses[:, 3:7] for _, poses in stored)])
     rest = np.concatenate([np.empty(0), *(poses.ravel() for _, poses in stored)])
     if not (np.abs(rest) <= MAX_MAGNITUDE).all():
@@ -474,7 +474,6 @@ class _ElementWalk:
         self._titles.append(title)
 
     def _close(self, place: str) -> None:
-        """Assigns a buffer to sections that precede all buffers, then checks all indices."""
         owner, sections = self._mesh, self._mesh.sections
         waiting = [section for section in sections if section.buffer < 0]
         if waiting and not owner.buffers:

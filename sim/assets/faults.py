@@ -51,13 +51,7 @@ class PartCounter:
 
 
 def check_magnitude(element: str, what: str, values: npt.NDArray[np.floating]) -> None:
-    """Checks that values can be coordinates.
-
-    Args:
-        element: Description of the element that holds them.
-        what: Their name within the element.
-        values: Any shape; with several dimensions, the first counts the items of the element.
-    """
+    """Checks that `values` can be coordinates; the first of several dimensions counts the items of `element`."""
     usable = np.abs(values) <= MAX_MAGNITUDE
     if usable.all():
         return

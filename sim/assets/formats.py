@@ -18,13 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """A file format.
-
-    Attributes:
-        suffixes: In lower case, such as ".png"; new files get the first one.
-        options: Settings class, or None.
-        magic: First bytes of files that are read; b"" if they have none.
-        module, package, extra: Library that it needs: as imported, as published, and the extra that installs it.
+    """Attributes:
+    suffixes: In lower case, such as ".png"; new files get the first one.
+    options: Settings class, or None.
+    magic: First bytes of files that are read; b"" if they have none.
+    module, package, extra: Library that it needs: as imported, as published, and the extra that installs it.
     """
 
     name: str
@@ -39,11 +37,7 @@ class Format:
         return path.suffix.lower() in self.suffixes
 
     def chosen(self, options: msgspec.Struct | None) -> tuple[msgspec.Struct, ...]:
-        """Last argument of functions with options, the defaults for None; empty if the format has none.
-
-        Raises:
-            TypeError: If the options belong to another format.
-        """
+        """Last argument of functions with options.  Raises TypeError if the options belong to another format."""
         if options is not None and (self.options is None or not isinstance(options, self.options)):
             raise TypeError(f"{type(options).__name__} are no options of {self.name}")
         return () if self.options is None else (options or self.options(),)
@@ -53,7 +47,7 @@ F = TypeVar("F", bound=Format)
 
 
 class Formats(Generic[F]):
-    """In the order in which formats are tried and offered."""
+    """Formats are tried and offered in this order."""
 
     def __init__(self, *known: F) -> None:
         self._known = list(known)
@@ -144,13 +138,7 @@ class ImageFormat(Format):
 
 @dataclass(frozen=True, kw_only=True)
 class StrandFormat(Format):
-    """Polylines from roots to tips.
-
-    Attributes:
-        unit: Length of its usual unit [m].
-        is_z_up: Whether z is its usual up axis, else y.
-        reader: Returns a `StrandSet` for the whole content.
-    """
+    """Usual `unit` [m] and up axis (z or y); `reader` returns a `StrandSet` for the whole content."""
 
     unit: float
     is_z_up: bool

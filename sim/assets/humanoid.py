@@ -229,7 +229,7 @@ class _Finder:
         return float(sum(np.linalg.norm(b - a) for a, b in itertools.pairwise(points)))
 
     def _named(self, bone: str, side: str, above: int | None = None) -> list[_Joint]:
-        """The nearest to the root first."""
+        """Nearest to the root first."""
         found = [joint for joint in self._joints if joint.side == side and not joint.finger and joint.bone() == bone]
         if above is not None:
             found = [joint for joint in found if joint.index in self._ancestors(above)] or found

@@ -88,7 +88,6 @@ class ImageBudget:
 
 
 def _pixels(size: tuple[int, int], factor: int) -> int:
-    """The edges shrink by a factor; each is at least 1."""
     return -(-size[0] // factor) * -(-size[1] // factor)
 
 
@@ -146,7 +145,6 @@ def _check_regular(path: Path) -> None:
 
 
 def _check_scans(path: ImageSource, size: tuple[int, int]) -> None:
-    """A progressive JPEG may have too many scans."""
     data = path.read_bytes() if isinstance(path, Path) else path.data
     place, scans = 2, 0
     while (marker := _MARKER.search(data, place)) is not None:
@@ -198,12 +196,10 @@ class MipImage:
         return self.levels[0]
 
     def within(self, edge: int) -> "MipImage":
-        """The levels of at most `edge` texels each way."""
         return MipImage(tuple(level for level in self.levels if max(level.shape[:2]) <= edge))
 
 
 def pixel_count(images: Iterable[MipImage]) -> int:
-    """Pixels that images take of an `ImageBudget`."""
     return sum(image.pixels.shape[0] * image.pixels.shape[1] for image in images)
 
 
@@ -264,14 +260,7 @@ def _taps(length: int) -> int:
 
 
 def _averaged(values: Float32, axis: int, first: int, length: int) -> Float32:
-    """Halves one axis by area.
-
-    Args:
-        values: Texels along `axis`, from the first one that the first result covers.
-        axis: 0 or 1.
-        first: Index of the first result.
-        length: Texels of the whole axis.
-    """
+    """Halves one axis by area; `values` begin with the texels of result `first`, the whole axis has `length` texels."""
     if length == 1:
         return values
     moved = values if axis == 0 else values.swapaxes(0, 1)

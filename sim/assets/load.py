@@ -42,7 +42,7 @@ def load_model(
 
 
 def is_model(path: Path) -> bool:
-    """Looks at the suffix, else at the first bytes; False if the file cannot be read."""
+    """Checks the suffix, else the first bytes; False if the file cannot be read."""
     if any(known.has_suffix(path) for known in MODEL_FORMATS):
         return True
     try:
@@ -81,7 +81,7 @@ def _sniffed(start: bytes) -> ModelFormat | None:
 
 
 def _format_of(data: bytes, path: Path) -> ModelFormat:
-    """By content; by suffix for formats without magic bytes."""
+    """Content decides; the suffix decides for formats without magic bytes."""
     if (known_format := _sniffed(data[:SNIFFED])) is not None:
         return known_format
     start = data[:SNIFFED].removeprefix(UTF8_MARK).lstrip()

@@ -21,7 +21,7 @@ class TextureFolder:
         self._names: dict[str, str] | None = None
 
     def find(self, recorded: str) -> Path | None:
-        """The same name first, then the same name with other image types."""
+        """Tries the same name first, then the same name with other image types."""
         suffixes = IMAGE_FORMATS.suffixes()
         for name in dict.fromkeys((base_name(recorded), base_name(recorded).replace("%20", " "))):
             stem = name.rpartition(".")[0] or name
@@ -54,7 +54,7 @@ def unwrapped(value: str) -> str:
 
 
 def parse_meta_data(text: str) -> dict[str, str]:
-    """Keys in lower case; commas in parentheses do not split."""
+    """Keys are in lower case; commas in parentheses do not split."""
     values: dict[str, str] = {}
     start = depth = 0
     for position, character in enumerate(text + ","):
@@ -110,7 +110,7 @@ def _declared(name: str, meta_data: str, folder: TextureFolder) -> Material:
 
 
 def _undeclared(name: str, info: str, folder: TextureFolder) -> Material:
-    """A bare texture name: its first layer, else the artist's original path."""
+    """A bare texture name is its first layer, else the artist's original path."""
     layer = name.split("+")[0]
     path = folder.find(layer) or (folder.find(info) if info else None)
     texture = base_name(layer)

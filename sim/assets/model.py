@@ -221,7 +221,7 @@ ImageSource = Path | EmbeddedImage
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """OpenGL constants, as in glTF."""
+    """Values are OpenGL constants, as in glTF."""
 
     wrap_s: int = 10497  # repeat, 33071 clamp to edge, 33648 mirrored repeat
     wrap_t: int = 10497
@@ -318,7 +318,7 @@ class CharacterModel:
 
 
 def upright_mesh(model: CharacterModel) -> Mesh:
-    """Mesh of a file with v = 0 at the bottom of the image."""
+    """The mesh with v = 0 at the bottom of the image."""
     mesh = model.mesh
     if model.default_texture_origin == "bottom":
         return mesh

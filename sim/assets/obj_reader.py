@@ -53,7 +53,6 @@ def add_sequence(model: RawModel, later: list[Path], of_vertex: Int64, first: Fl
         later: The other files.
         of_vertex: Point of each vertex, shape (V,).
         first: Points of the first file, shape (P, 3).
-        watch: Progress.
     """
     check_size("the sequence", 1 + len(later), len(first))
     positions = np.empty((1 + len(later), len(first), 3), np.float32)
@@ -92,13 +91,11 @@ def _points(data: bytes, place: str) -> Float32:
 
 OBJ_KEYWORDS = frozenset((b"v", b"vt", b"vn", b"f", b"o", b"g", b"usemtl", b"mtllib", b"s", b"l", b"p", b"vp"))
 MAX_CORNERS = 1 << 12
-"""Most corners of one polygon."""
 
 MAX_LINE = 1 << 20
 """Longest line [characters]."""
 
 _SIZES = {"v": 3, "vt": 2, "vn": 3}
-"""Numbers of each element of a vertex."""
 
 _SKIPPED_MAX = 10
 _WATCHED_LINES = 4096
@@ -109,7 +106,7 @@ Corner = tuple[int, int, int]
 
 
 def is_obj(start: bytes) -> bool:
-    """Looks for comments and known keywords, among them a vertex with numbers."""
+    """Accepts comments and known keywords, among them a vertex with numbers."""
     text = start.removeprefix(UTF8_MARK).splitlines()
     lines = [words for line in text if (words := line.split()) and not words[0].startswith(b"#")]
     return bool(lines) and lines[0][0] in OBJ_KEYWORDS and any(_VERTEX.match(b" ".join(words)) for words in lines)
@@ -237,7 +234,7 @@ class _ObjReader:
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, str]]:
-    """Numbers from 1; joins lines continued by a backslash, and streams with bounded memory."""
+    """Line numbers count from 1; joins lines continued by a backslash.  Streams with bounded memory."""
     parts: list[str] = []
     size = first = 0
     with io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", "replace") as file:

@@ -123,8 +123,6 @@ class RawSection:
 
 @dataclass(slots=True)
 class RawSkin:
-    """Joints that influences refer to by index, and their inverse bind matrices."""
-
     joints: list[int]  # Indices in the skeleton, length N
     bind_from_mesh: Float64  # Inverse bind matrices, shape (N, 4, 4)
 
@@ -166,7 +164,7 @@ SMALLEST_STEP = 0.005
 
 
 class LoadWatch:
-    """`total`: work in bytes of text or in nodes; set once the reader knows it."""
+    """`total` is work in bytes of text or in nodes; set once the reader knows it."""
 
     def __init__(
         self, progress: Callable[[float], None] | None = None, cancelled: Callable[[], bool] | None = None

@@ -128,7 +128,7 @@ _SEGMENTS, _POINTS, _THICKNESS, _TRANSPARENCY, _COLOURS = 1, 2, 4, 8, 16
 
 
 def read_hair(data: bytes) -> StrandSet:
-    """Any number of points per strand, with thickness and colour."""
+    """The number of points may differ between strands."""
     if len(data) < _HAIR_HEADER.size:
         raise ElementFault("header", f"has {len(data)} bytes, {_HAIR_HEADER.size} are needed")
     magic, strands, points, flags, segments, *_ = _HAIR_HEADER.unpack_from(data)
@@ -171,7 +171,6 @@ _POINTS_MIN, _POINTS_MAX = 4, 64
 
 
 def read_tfx(data: bytes) -> StrandSet:
-    """A fixed number of points per strand, with thickness and colour."""
     if len(data) < _TFX_HEADER.size:
         raise ElementFault("header", f"has {len(data)} bytes, {_TFX_HEADER.size} are needed")
     version, strands, points, places, _, _, thickness, colours = _TFX_HEADER.unpack_from(data)

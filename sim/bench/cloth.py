@@ -65,7 +65,7 @@ def bench_settings(side: int) -> ClothSettings:
 
 
 def cloth_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    """A square sheet of this particle count, rounded down to a square."""
+    """The sheet is square; the particle count is rounded down."""
     side = max(isqrt(size), 2)
     settings = bench_settings(side)
     model = build_cloth(settings, None, raised())
@@ -112,8 +112,6 @@ def folded_records(model: ClothModel, distance: float) -> npt.NDArray[np.void]:
 
 
 class SolverCloth(Owner):
-    """The solver alone, with a floor and an ellipsoid if `collide`."""
-
     def __init__(
         self, context: Context, library: ShaderLibrary, model: ClothModel, settings: ClothSettings, *, collide: bool
     ) -> None:
@@ -135,7 +133,7 @@ class SolverCloth(Owner):
         self._solver.step(self._state, self._settings, self._inputs, time=0.0)
 
     def step_from(self, start: Buffer) -> None:
-        """Starts from the same state always: springs would unfold the sheet."""
+        """Always starts from the same state: springs would unfold the sheet."""
         self._state.copy_from(start)
         self.step()
 

@@ -46,11 +46,7 @@ SCENE = Scene(
 
 
 def compile_rows(repeat: int) -> list[Row]:
-    """Four rows: the first start, and the second with both caches and with each alone.
-
-    Raises:
-        subprocess.CalledProcessError: If a process fails, for instance without OpenGL.
-    """
+    """Raises subprocess.CalledProcessError if a process fails, for instance without OpenGL."""
     taken: dict[str, list[float]] = {}
     count = 0
     for _ in range(max(repeat // FEWER, 1)):

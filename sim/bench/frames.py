@@ -59,8 +59,6 @@ def muted_gl() -> Iterator[None]:
 
 
 class BenchScene(Owner):
-    """A character with 60 joints, a small cloth, an emitter and a light, and a small image of them."""
-
     def __init__(self, context: Context, vertex_count: int, emitter: EmitterSettings, light: LightSettings) -> None:
         self._timers = context.timers
         self.engine = self.owns(Engine(context))
@@ -101,7 +99,6 @@ def timed_scene(context: Context, vertex_count: int) -> BenchScene:
 
 
 def frame_rows(context: Context, _library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    """The whole frame, and the same with OpenGL calls that do nothing, by the processor time of the thread."""
     bench = BenchScene(context, size, EmitterSettings(capacity=128, rate=60.0), LightSettings())
     case = partial(
         Case, system="frame", size=size, unit="vertices", step=bench.frame, steps=STEPS, finish=context.finish
@@ -133,11 +130,7 @@ def timing_rows(context: Context, _library: ShaderLibrary, size: int, repeat: in
 
 
 def cached_rows(context: Context, library: ShaderLibrary, side: int, repeat: int) -> list[Row]:
-    """Steps of a cloth without a cache, with one, and with waiting for it; seeks in the cache; ghosts.
-
-    A seek restores another cached step, from memory and, where the system allows it, from the disk.  A cape has about
-    29 particles along a side.
-    """
+    """Seeks restore another cached step, from memory and, if possible, from disk.  A cape has 29 particles a side."""
     return [*_cache_rows(context, library, side, repeat), *_ghost_rows(context, library, side, repeat)]
 
 

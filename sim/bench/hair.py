@@ -41,7 +41,7 @@ MakeCase = Callable[..., Case]
 
 
 def bench_settings(strands: int, **changes: object) -> HairSettings:
-    """As stiff as the substeps allow."""
+    """Springs are as stiff as the substeps allow."""
     settings = with_preset(HairSettings(source=HairSource.ELLIPSOID), "Springs on a head")
     common = {"guides": max(strands, 1), "substeps": SUBSTEPS, "collide": False, "carried": 0.0}
     return msgspec.structs.replace(settings, **(common | changes))
@@ -73,8 +73,6 @@ def image_variants(strands: int) -> dict[str, HairSettings]:
 
 
 class BenchHair(Owner):
-    """Strands on a head at the origin that does not move."""
-
     def __init__(self, context: Context, library: ShaderLibrary, settings: HairSettings) -> None:
         assert len(set(settings.radii)) == 1, "the head is a sphere"
         states, layout = arranged(
@@ -118,7 +116,6 @@ def _solver_rows(
 
 
 def _groom_rows(context: Context, library: ShaderLibrary, size: int, repeat: int, gpu_case: MakeCase) -> list[Row]:
-    """Growth, ten strands for each guide, their upload, and combing."""
     settings = bench_settings(size, source=HairSource.ELLIPSOID, children=10 * size, knots=12)
     found = grown_whole(settings, GrowthSurface(np.eye(4)))
     strands = Strands(context, library, settings, found.growth)

@@ -50,7 +50,6 @@ GLB_ATTRIBUTES = {
 
 
 def load_rows(size: int, repeat: int) -> list[Row]:
-    """The baseline and `load_model`, for a synthetic character as EZMesh and glTF."""
     with tempfile.TemporaryDirectory() as folder:
         file, raw = Path(folder) / f"{size}.ezm", synthetic_character(size)
         write_ezm(raw, file)

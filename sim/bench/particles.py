@@ -86,8 +86,6 @@ class BenchEmitter(Owner):
 
 
 class CaptureEmitter(Owner):
-    """The kernel of the emitter without births, capturing one particle per vertex into one buffer or two."""
-
     def __init__(
         self, context: Context, library: ShaderLibrary, settings: EmitterSettings, inputs: EmitterInputs, *,
         is_separate: bool,

@@ -138,7 +138,7 @@ class NumpyCloth:
 
 
 class PlainHair(Owner):
-    """Two passes with a vertex for each point.
+    """Runs in two passes with a vertex for each point.
 
     Args:
         points: Initial positions [m], shape (N, K, 3).

@@ -94,10 +94,7 @@ class ReportError(ValueError):
 
 
 def read_report(path: Path) -> BaselineReport:
-    """Raises:
-    OSError: If the file cannot be read.
-    ReportError: If it is not a report.
-    """
+    """Raises OSError if the file cannot be read, ReportError if it is not a report."""
     with path.open("rb") as file:
         data = file.read(BYTES_MAX + 1)
     if len(data) > BYTES_MAX:
@@ -125,7 +122,6 @@ def comparison(rows: Sequence[Row], old: BaselineReport) -> str:
 
 
 def differences(machine: Mapping[str, str], old: BaselineReport) -> list[str]:
-    """Another driver or processor makes times hard to compare."""
     then = {"renderer": old.renderer, "cpu": old.cpu}
     return [
         f"{key} is {machine[key]!r}, was {then[key]!r}: ratios compare machines, not versions"

@@ -120,11 +120,7 @@ def rows_of(name: str, repeat: int, sizes: Sequence[int] = (), back_end: BackEnd
 
 
 def measure(cases: Sequence[Case], *, repeat: int) -> list[Row]:
-    """Measures cases in turns, `repeat` rounds after a warm-up round; all share the load of the machine.
-
-    Raises:
-        ValueError: If `repeat` is not positive.
-    """
+    """Takes turns, `repeat` rounds after a warm-up round: all cases share the load of the machine."""
     if repeat < 1:
         raise ValueError(f"repeat is {repeat}, must be at least 1")
     durations: list[list[float]] = [[] for _ in cases]

@@ -140,7 +140,6 @@ def synthetic_mesh(vertex_count: int, random: np.random.Generator) -> Mesh:
 
 
 def synthetic_skin(vertex_count: int, random: np.random.Generator) -> Skin:
-    """Four random joints per vertex, strongest first."""
     weights = np.sort(random.dirichlet(np.ones(INFLUENCES), vertex_count), axis=1)[:, ::-1].astype(np.float32)
     joints = random.integers(0, JOINTS, (vertex_count, INFLUENCES)).astype(np.uint16)
     return Skin(joints, np.ascontiguousarray(weights), INFLUENCES)

@@ -96,13 +96,10 @@ def _is_sound(row: bytes, known: int | None) -> bool:
 
 
 class Bake:
-    """Reads a bake; keeps no file open.
+    """Reads a bake; keeps no file open.  Raises BakeError if the index cannot be used.
 
     Attributes:
         damaged: Damaged rows that were not reported yet, one per node; the reader clears it.
-
-    Raises:
-        BakeError: If the index cannot be used.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -145,7 +142,7 @@ class Bake:
         return row
 
     def spoil(self, node: NodeId, step: int, reason: str) -> None:
-        """Drops the steps of a node from one on, and records why."""
+        """Drops the steps from this one on, and records the reason."""
         self._steps[node] = range(self.index.nodes[node].first, step)
         self.damaged.append(DamagedRow(node, step, self.folder / self.index.nodes[node].file, reason))
 
@@ -248,11 +245,7 @@ def free(folder: Path, nodes: Iterable[NodeId]) -> None:
 
 
 def carry(source: Path, target: Path) -> None:
-    """Copies a bake to another folder: by hard links if possible, else only small files.
-
-    Raises:
-        BakeError: If it cannot be read or written, or is too large to copy.
-    """
+    """Uses hard links if possible, else copies only small files.  Raises BakeError if a file fails or is too large."""
     index = _read_index(source)
     with _reported(target):
         target.mkdir(exist_ok=True)

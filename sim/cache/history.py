@@ -50,7 +50,6 @@ class Branch(Generic[T]):
 
 class CacheHistory(Generic[T]):
     """Args:
-        settings: Current settings.
         drop: Called with every content that is dropped.
 
     Attributes:
@@ -126,11 +125,7 @@ class CacheHistory(Generic[T]):
         self.cached = sorted(self._path_steps())
 
     def change(self, step: int, settings: Settings) -> bool:
-        """If a branch with these settings has the step, it becomes the current one; otherwise a new branch forks.
-
-        Returns:
-            Whether the current branch is new and has no cached steps.
-        """
+        """Continues a branch with these settings and this step, else forks; returns whether it has no steps."""
         if settings == self.branch.settings and step >= self.branch.fork:
             return False
         known = [branch for branch in self._branches.values() if branch.settings == settings and step in branch.steps]
@@ -147,11 +142,7 @@ class CacheHistory(Generic[T]):
         self._choose(self._at(None, 0, settings))
 
     def fork(self, step: int) -> bool:
-        """For a step at which the user drags something.
-
-        Returns:
-            Whether the current branch is new and has no cached steps.
-        """
+        """Call when the user drags something; returns whether the current branch is new and has no cached steps."""
         if self.branch.by_hand and self.branch.reached == step:
             return False
         self._clock += 1
@@ -165,12 +156,9 @@ class CacheHistory(Generic[T]):
         self._choose(self._at(None, 0, settings))
 
     def evict(self) -> bool:
-        """Drops the least recently used branch, or every second step of the current one.
+        """Drops the least recently used branch, or every second step of the current one; returns whether it did.
 
         Steps that cannot be simulated again stay, and so do the first step of a branch and the newest one.
-
-        Returns:
-            Whether anything was dropped.
         """
         spare = [branch for branch in self._branches.values() if branch not in self._path and not branch.children]
         if spare:

@@ -51,12 +51,12 @@ def _in_force(world: World, node: Node) -> Settings | None:
 
 
 def step_key(world: World) -> tuple[tuple[NodeId, Hashable], ...]:
-    """The following steps depend on it: for every simulated node its key, and whether it is baked."""
+    """The key of every simulated node, and whether it is baked: the following steps depend on it."""
     return tuple((node, (key, world.scene.node(node).baked)) for node, key in node_keys(world).items())
 
 
 def start_key(world: World) -> Hashable:
-    """Every run depends on it from its first step: start, simulated nodes, their size, and files."""
+    """Start, simulated nodes, their size, and files: every run depends on them from its first step."""
     playback, all_settings = world.scene.playback, [(node, _in_force(world, node)) for node in world.scene.nodes]
     systems = tuple((n.id, n.kind, _values(settings, ANEW)) for n, settings in all_settings if KINDS[n.kind].system)
     files = tuple(_file_sum(world, node, use) for node, settings in all_settings for use in _files(settings))
@@ -66,8 +66,8 @@ def start_key(world: World) -> Hashable:
 def node_keys(world: World) -> dict[NodeId, str]:
     """Text that stays valid when the program ends.
 
-    Contains the solver, the start, settings that affect steps, transforms, and full contents of files: of the node, of
-    its parents, and of its colliders.
+    Depends on the solver, the start, settings that affect steps, transforms, and full contents of files: of the node,
+    of its parents, and of its colliders.
     """
     met, found, playback = _met(world), {}, world.scene.playback
     for node in world.scene.nodes:
@@ -91,7 +91,6 @@ def is_current(key: str, world: World, node: Node) -> bool:
 
 
 def _met(world: World) -> list[bytes]:
-    """The colliders, in the order of the scene."""
     simulated = world.scene.simulated
     colliders = [node for node in world.scene.nodes if KINDS[node.kind].colliders]
     carriers = {one.id: one for node in colliders if node.attachment.node for one in world.scene.carriers(node.id)}

@@ -68,21 +68,12 @@ class SimulationCache:
         self.version += 1
 
     def get(self, step: int) -> bytes | None:
-        """The state after a step of the current branch, or None; waits for the GPU if it is being read back.
-
-        Raises:
-            OSError: If the store cannot be read.
-        """
+        """None if the state is not cached; waits for the GPU if needed.  Raises OSError if the store cannot be read."""
         cached = self.history.get(step)
         return self._read(cached) if cached is not None else None
 
     def spans(self, node: NodeId) -> list[tuple[int, int, bool, bool]]:
-        """Ranges of cached steps of a node.
-
-        Returns:
-            First step, last step, whether some steps between are missing, whether they were simulated with other
-            settings of the node.
-        """
+        """First and last step, whether steps between are missing, whether settings of the node were different."""
         spans: list[tuple[int, int, bool, bool]] = []
         elsewhere, keys = self.steps(node), self.history.branch.node_keys.get(node)
         for step in sorted({*self.history.cached, *elsewhere}):

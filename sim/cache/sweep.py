@@ -8,11 +8,10 @@ from sinew.sim.scene.params import Param, Role, param_of, params_of
 from sinew.sim.scene.scene import Node, ParamRef, Scene, node_named, with_value
 
 COUNT_MAX = 4096
-"""Largest number of combinations."""
 
 
 class SweepError(ValueError):
-    """One line."""
+    """The message is one line."""
 
 
 @dataclass(frozen=True, slots=True)

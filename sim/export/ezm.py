@@ -23,11 +23,7 @@ _BLANKS = {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 
 
 def format_numbers(values: npt.NDArray[np.generic]) -> list[str]:
-    """Values that are not finite become 0.
-
-    Args:
-        values: float32, float64 or integers, any shape.  float32 values get the digits that float32 needs.
-    """
+    """Values that are not finite become 0; float32 values get the digits that float32 needs."""
     flat = values.ravel()
     if flat.dtype.kind != "f":
         return [str(value) for value in flat.tolist()]
@@ -99,11 +95,7 @@ def write_ezm(raw: RawModel, path: Path | str) -> None:
 
 
 def write_ezm_file(raw: RawModel, file: BinaryIO) -> None:
-    """See `write_ezm`; adds warnings about content that EZMesh cannot store.
-
-    Raises:
-        ModelError: For a model with skins.
-    """
+    """See `write_ezm`; warns about content that EZMesh cannot store.  Raises ModelError for a model with skins."""
     if raw.skins:
         raise ModelError(raw.path, "", f"models of the format {raw.format} are not written as EZMesh")
     lost = {

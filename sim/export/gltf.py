@@ -52,13 +52,10 @@ class AnimationWriter:
 def animations(
     model: CharacterModel, raw: RawModel, nodes: Sequence[int], weighted: dict[int, list[int]], chunk: GlbChunk
 ) -> list[dict[str, Any]]:
-    """Animations of all clips of a model.
-
-    Args:
-        raw: Source of the model, whose curves are written unchanged.
-        nodes: Node of each joint, length B.
-        weighted: For each node with morph targets, weights of the model that drive them.
-        chunk: Receives the keys.
+    """Args:
+    raw: Source of the model, whose curves are written unchanged.
+    nodes: Node of each joint, length B.
+    weighted: For each node with morph targets, weights of the model that drive them.
     """
     written: list[Json] = []
     of_name, starts = {clip.name: clip for clip in raw.clips}, weight_starts_of(raw)

@@ -30,7 +30,7 @@ VERTEX_DATA, INDEX_DATA = 34962, 34963
 
 
 class GlbChunk:
-    """Arrays in the binary chunk, one after the other, and their accessors."""
+    """Arrays follow each other in the binary chunk."""
 
     def __init__(self) -> None:
         self._data: list[bytes] = []
@@ -103,7 +103,6 @@ class GlbChunk:
         return head + text + binary
 
     def text_file(self, document: dict[str, Any]) -> bytes:
-        """glTF text with an embedded buffer."""
         data = b"".join(self._data)
         uri = "data:application/octet-stream;base64," + base64.b64encode(data).decode()
         return self._text(document, {"byteLength": len(data), "uri": uri})
@@ -251,7 +250,6 @@ def _roughness(shininess: float) -> float:
 
 
 def is_metal_exact(material: Material, base: tuple[float, float, float], metal: float) -> bool:
-    """Both colours must be reproduced."""
     if material.is_unlit or material.surface_image is not None:
         return True
     written = [part * (1.0 - metal) for part in base] + [DIELECTRIC + (part - DIELECTRIC) * metal for part in base]

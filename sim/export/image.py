@@ -47,14 +47,7 @@ def stored_image(source: ImageSource) -> tuple[bytes, ImageFormat]:
 
 
 class ImageStore:
-    """Stores the images of materials for a file.
-
-    Args:
-        placed: Takes name, bytes and format of an image; returns its new source.
-
-    Attributes:
-        lost: A line for each unreadable image, which its material loses.
-    """
+    """`placed` gets name, bytes and format of an image, and returns its new source; `lost` lists failures."""
 
     def __init__(self, placed: Placed) -> None:
         self._placed = placed

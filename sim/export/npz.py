@@ -18,12 +18,7 @@ COPIED_AT_ONCE = 1 << 20
 
 
 class FrameArrays:
-    """An array that grows by frames, in bounded memory; a long one is in a temporary file.
-
-    Args:
-        folder: Where the temporary file may be.
-        shape: Shape of a frame.
-    """
+    """An array that grows by frames of a shape, in bounded memory; a long one is in a temporary file in `folder`."""
 
     def __init__(self, folder: Path, shape: tuple[int, ...], dtype: npt.DTypeLike) -> None:
         self._shape, self._dtype = shape, np.dtype(dtype)
@@ -31,10 +26,7 @@ class FrameArrays:
         self._file = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=str(folder))  # noqa: SIM115 - `close` closes it
 
     def append(self, frame: npt.NDArray[Any]) -> None:
-        """Raises:
-        ValueError: If the frame has another shape.
-        OSError: If the disk is full.
-        """
+        """Raises ValueError if the frame has another shape, OSError if the disk is full."""
         if frame.shape != self._shape:
             raise ValueError(f"a frame has shape {frame.shape}, expected {self._shape}")
         self._file.write(np.ascontiguousarray(frame, self._dtype).tobytes())

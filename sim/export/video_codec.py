@@ -37,7 +37,7 @@ CODECS: dict[str, tuple[str, str, str, dict[str, str]]] = {
 
 
 class CodecVideo:
-    """Odd widths and heights repeat a row or column; see `sinew.sim.export.video_file.Video`.
+    """Repeats a row or column for odd sizes; see `sinew.sim.export.video_file.Video`.
 
     Raises:
         ExportError: If the encoder is missing, or `alpha` is set.

@@ -179,16 +179,13 @@ class ReadBack:
             self._sums.append(_sum(pixels))
 
     def compared(self, shown: Iterable[tuple[float, UInt8]], rate: float, every: int, path: Path) -> VideoContents:
-        """Compares the frames of the video.
+        """Raises ExportError if a frame is missing or differs.
 
         Args:
             shown: Frames of the video, (h, w, channels), possibly padded, each with its end time [s].
             rate: Frames per second that were written.
             every: Only every n-th frame was stored.
             path: The video, for messages.
-
-        Raises:
-            ExportError: If a frame is missing or differs.
         """
         expected, largest, end, number, size = self._means.read(), 0.0, 0.0, 0, self._size
         for end, pixels in shown:

@@ -61,7 +61,7 @@ class BackEnds:
         self.has_compute = context.capabilities.has_compute
 
     def chosen(self, records: int, size: int, choice: BackEndChoice | None = None) -> BackEnd:
-        """The back end for kernels with this number of records per run and size of a record [byte].
+        """`size` of a record in bytes.
 
         The first automatic choice may compare the back ends, which takes 0.1 s; the context must be current.
         """

@@ -26,9 +26,6 @@ class ProgramBinaries:
     Args:
         driver: Strings that identify the driver; binaries depend on them and on the sources.
         limit: Maximum size of the folder [byte].
-
-    Attributes:
-        refused: Number of deleted files that were damaged or that the driver refused.
     """
 
     def __init__(self, folder: Path, driver: tuple[str, ...], limit: int = LIMIT) -> None:

@@ -63,10 +63,7 @@ class Buffer(GLObject):
             GL.glBufferSubData(GL.GL_COPY_WRITE_BUFFER, offset, data.nbytes, ctypes.c_void_p(data.ctypes.data))
 
     def fill(self, data: npt.NDArray[Any]) -> None:
-        """Repeats the data, mostly by copies on the GPU.
-
-        Raises GLLimitError if the data is empty or larger than the buffer.
-        """
+        """Repeats the data, mostly by copies on the GPU.  Raises GLLimitError if it is empty or exceeds the buffer."""
         data = np.ascontiguousarray(data)
         if not data.nbytes:
             raise GLLimitError(f"buffer {self.label!r}: nothing to fill it with")
@@ -133,7 +130,7 @@ def upload_buffer(
     usage: Usage = "static",
     label: str = "",
 ) -> Task[Buffer]:
-    """Steps of `UPLOAD_STEP` bytes."""
+    """Writes `UPLOAD_STEP` bytes in each step."""
     buffer = Buffer(context, data.nbytes, dtype=data.dtype if dtype is None else dtype, usage=usage, label=label)
     raw = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
     for offset in range(0, len(raw), UPLOAD_STEP):

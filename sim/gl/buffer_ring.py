@@ -56,7 +56,6 @@ class PingPong(Owner):
         self.newest.write(records)
 
     def copy_from(self, other: Buffer) -> None:
-        """Copies on the GPU."""
         other.copy_to(self.newest)
 
     def run(self, kernel: Kernel, source: str, varying: str, values: Sequence[tuple[float, float]]) -> None:

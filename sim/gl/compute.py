@@ -29,10 +29,7 @@ GROUPS_MAX = 65_535
 
 
 class ComputePass:
-    """Made by `Kernel.writing`, with the interface of `sinew.sim.gl.transform_feedback`.
-
-    A buffer must not be source and target at once.
-    """
+    """Made by `Kernel.writing`; see `TransformFeedbackPass`.  A buffer must not be source and target at once."""
 
     __slots__ = ("_kernel", "_source", "_span")
 

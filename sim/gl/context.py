@@ -184,11 +184,7 @@ class Context:
 
     @classmethod
     def headless(cls, version: tuple[int, int] | None = None) -> Self:
-        """Creates a context without a window, makes it current and binds a small framebuffer.
-
-        By default it has the version of compute, or 3.3 if that is unavailable.  Raises GLError if there is no such
-        context.
-        """
+        """By default the version has compute, or is 3.3.  Raises GLError if there is no such context."""
         try:
             native = open_native(version or COMPUTE_VERSION)
         except GLError:

@@ -90,10 +90,7 @@ class Framebuffer(Owner):
         attachment: int = 0,
         depth: float | None = 1.0,
     ) -> None:
-        """Ignores masks and scissor; None leaves colour or depth unchanged.
-
-        Integer attachments take the colour as unsigned integers.
-        """
+        """Ignores masks and scissor; None leaves colour or depth.  Integer attachments take unsigned integers."""
         self.bind()
         _UNLIMITED.apply(self.context)
         if colour is not None:
@@ -104,7 +101,7 @@ class Framebuffer(Owner):
             GL.glClearBufferfv(GL.GL_DEPTH, 0, _components((depth,), False))
 
     def resolve_to(self, target: "Framebuffer", *, depth: bool = False) -> None:
-        """Copies all colours, averaging samples, of integers the first one; sizes must agree when multisampled."""
+        """Averages samples, but takes one of integers; sizes must agree when multisampled."""
         self._begin_copy(target)
         for index in range(min(len(self.formats), len(target.formats))):
             self._select(index, target)
@@ -114,7 +111,7 @@ class Framebuffer(Owner):
         target.bind()
 
     def copy_depth_to(self, target: "Framebuffer") -> None:
-        """Takes one of the samples; `target` must be single-sampled with the same depth format.
+        """Copies one sample to a single-sampled target with the same depth format.
 
         Sizes must agree when multisampled; otherwise the nearest pixel is taken.
         """

@@ -101,10 +101,7 @@ class Kernel:
         return self._programs[back_end]
 
     def writing(self, source: VertexArray | None = None) -> TransformFeedbackPass | ComputePass:
-        """`with kernel.writing(source) as run: run.write(...)`; None is a source without streams.
-
-        Set uniforms and textures before.
-        """
+        """`with kernel.writing(source) as run: run.write(...)`; None has no streams.  Set uniforms before."""
         if self._choice is not self._back_ends.choice:
             self._choose()
         run = ComputePass if self._back_end is BackEnd.COMPUTE else TransformFeedbackPass

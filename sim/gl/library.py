@@ -95,7 +95,7 @@ class ShaderLibrary:
 
     @property
     def back_ends(self) -> str:
-        """Of all living kernels: "tf", "compute" or "compute+tf"."""
+        """ "tf", "compute" or "compute+tf"."""
         return "+".join(sorted({kernel.back_end for kernel in self.kernels}))
 
     def prepare(self, choice: BackEndChoice) -> Task[None]:

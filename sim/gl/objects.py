@@ -75,14 +75,8 @@ class ObjectRegistry:
 class GLObject:
     """Owner of one GL name; the label identifies it in `Context.live` and in error messages.
 
-    `release()` deletes the name at once (the context must be current) and may be called twice.  If the object is
-    garbage collected instead, `Context.collect` deletes the name.
-
-    Args:
-        kind: Kind of the name, such as "Buffer" or "Sync".
-
-    Attributes:
-        name: The GL name; after `release` reading it raises GLError.
+    `release()` deletes the name at once (the context must be current) and may be called twice; afterwards reading
+    `name` raises GLError.  If the object is garbage collected instead, `Context.collect` deletes the name.
     """
 
     def __init__(self, context: "Context", kind: str, name: int, label: str) -> None:

@@ -22,15 +22,12 @@ _COMPARED = NUMBERS | {tuple}
 
 
 class Program:
-    """A program that can be replaced while others hold it.
+    """A program that can be replaced while others hold it; every swap makes another `reflection`.
 
     Uniforms: `program["u_x"] = value` takes numbers, sequences, numpy arrays (matrices row-major) and textures for
     samplers.  Each sampler has its own texture unit; textures are held weakly and bound by `use()`.  A uniform that is
     declared but was optimised away accepts and ignores values, so that editing a shader cannot break drawing; a name
     that no version of the source ever declared raises KeyError with the nearest names.
-
-    Attributes:
-        reflection: Interface of the linked program; another object after every swap.
     """
 
     def __init__(self, context: "Context", sources: ProgramSources, *, label: str = "") -> None:

@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 
 class Fence(GLObject):
-    """Signals when the GPU has finished all commands submitted so far.
-
-    Args:
-        flush: Whether to send the commands to the GPU now; otherwise the first look at `passed` does.
-    """
+    """Signals when the GPU has finished all commands so far; without `flush` the first look at `passed` sends them."""
 
     def __init__(self, context: "Context", *, flush: bool = True, label: str = "") -> None:
         self._sync = GL.glFenceSync(GL.GL_SYNC_GPU_COMMANDS_COMPLETE, 0)

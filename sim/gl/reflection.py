@@ -23,10 +23,7 @@ class UniformType:
     sampler_target: int | None = None  # Texture target of samplers, None for everything else
 
     def encode(self, value: npt.ArrayLike, size: int) -> npt.NDArray[Any]:
-        """A new array of shape (count, *shape), count at most `size`.
-
-        Raises ValueError if the shape does not fit.
-        """
+        """Shape (count, *shape), count at most `size`.  Raises ValueError if the shape does not fit."""
         if value is None:  # numpy would convert it to NaN
             raise ValueError(f"no value for {self.glsl}")
         array = np.array(value, self.dtype, order="C")

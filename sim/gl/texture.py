@@ -160,19 +160,13 @@ class Texture2D(Texture):
             GL.glTexParameteri(self.target, parameter, value)
 
     def write(self, array: npt.NDArray[Any]) -> None:
-        """Replaces the largest level, shape (height, width[, channels]).
-
-        Raises GLError if shape or type do not fit.
-        """
+        """Shape (height, width[, channels]) of the largest level.  Raises GLError if shape or type do not fit."""
         if array.shape[:2] != self.size[::-1]:
             raise GLError(f"texture {self.label!r} of {self.size} cannot take texels of shape {array.shape}")
         self.write_rows(array)
 
     def write_rows(self, array: npt.NDArray[Any], *, level: int = 0, first: int = 0) -> None:
-        """Replaces rows of one level from row `first` on, shape (rows, width[, channels]); level 0 is the largest.
-
-        Raises GLError if shape or type do not fit.
-        """
+        """Shape (rows, width[, channels]); level 0 is the largest.  Raises GLError if shape or type do not fit."""
         width, height = self.level_size(level)
         rows = len(array)
         expected = rows * width * self.format.channels
@@ -228,8 +222,7 @@ class Texture2D(Texture):
 class BufferTexture(Texture):
     """A buffer read by `texelFetch` through a `samplerBuffer` (`usamplerBuffer` for integer formats).
 
-    Later writes to the buffer are visible at the next fetch.  Raises GLLimitError if it exceeds the limit of the
-    driver.
+    The next fetch sees later writes to the buffer.  Raises GLLimitError if it exceeds the limit of the driver.
     """
 
     target = GL.GL_TEXTURE_BUFFER

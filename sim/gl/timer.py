@@ -40,8 +40,6 @@ class TimestampQuery(GLObject):
 
 
 class TimerStamps(Owner):
-    """Stamps of the GPU timer; queries are reused."""
-
     source = TimeSource.TIMER
 
     def __init__(self, context: "Context") -> None:
@@ -73,12 +71,7 @@ class TimerStamps(Owner):
 
 
 class Timers:
-    """Measures passes of one context.
-
-    Attributes:
-        calibration: None before `calibrate` was called.
-        vsync: Whether frames wait for the screen; set by the owner of the window.
-    """
+    """`calibration` is None before `calibrate`; the owner of the window sets `vsync`."""
 
     def __init__(self, context: "Context", run_trials: Callable[["Context"], list[Trial]]) -> None:
         self._context, self._run_trials = context, run_trials
@@ -155,7 +148,6 @@ class Timers:
         self._recorder = Recorder(stamps, time.perf_counter, self._number)
 
     def warm_up(self) -> None:
-        """Skips the next frames, because shaders are rebuilt."""
         if self._recorder is not None:
             self._recorder.warm_up()
 

@@ -62,10 +62,9 @@ def _seconds(context: "Context", state: PingPong, kernel: Kernel, runs: int) -> 
 
 
 def run_timer_trials(context: "Context") -> list[Trial]:
-    """Compares the GPU timer with the clock on known work.
+    """Compares the GPU timer with the clock on known work; measures a distrusted renderer only once.
 
-    The context must be current; framebuffer and viewport are restored.  A renderer that is distrusted anyway is
-    measured once instead of several times.
+    The context must be current; framebuffer and viewport are restored.
     """
     bound, viewport = get_integer(GL.GL_FRAMEBUFFER_BINDING), np.zeros(4, np.int32)
     GL.glGetIntegerv(GL.GL_VIEWPORT, viewport)

@@ -99,7 +99,6 @@ class UniformBlock(Owner):
 
 
 def _view(block: np.ndarray, place: BlockField) -> np.ndarray:
-    """Matrices are row-major, shape (elements, ...)."""
     scalar, rows, components, _, _ = STD140[place.glsl]
     elements = max(place.count, 1)
     if rows == 1:

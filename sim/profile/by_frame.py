@@ -50,14 +50,7 @@ class FrameCosts:
 
 
 class FrameCollector:
-    """Adding a measured frame costs a few writes for every pass.
-
-    Args:
-        depth: How many names of a path a band has at most.
-
-    Attributes:
-        version: Changes with every frame.
-    """
+    """Adding a measured frame costs a few writes for every pass; a band has at most `depth` names of a path."""
 
     def __init__(self, depth: int = 2) -> None:
         self._depth = depth
@@ -142,7 +135,6 @@ def _grouped(paths: Collection[str]) -> list[str]:
 
 
 def _medians(rings: npt.NDArray[np.float32]) -> Float64:
-    """Unused places of rows are NaN; shape (N,)."""
     ordered = np.sort(rings, axis=1)  # NaN comes last
     known = np.maximum(np.count_nonzero(~np.isnan(rings), axis=1), 1)
     rows = np.arange(len(rings))

@@ -72,7 +72,6 @@ class _Track:
         return begin, end - begin
 
     def end_frame(self) -> None:
-        """The next slice is not a part of earlier ones."""
         self.open.clear()
 
 

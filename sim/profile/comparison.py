@@ -82,7 +82,7 @@ def verdict(comparison: RecordingComparison, a: str = "A", b: str = "B") -> str:
 
 
 def block_length(values: Float64) -> int:
-    """Neighbouring frames (N,) without NaN that are drawn together: the memory of whether frames are above their median."""
+    """Neighbouring frames that are drawn together, for times without NaN, shape (N,)."""
     count = len(values)
     if count < FRAMES_MIN:
         return 1

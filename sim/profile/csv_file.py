@@ -95,7 +95,7 @@ class TimingsFileError(Exception):
 
 
 class _RowFault(ValueError):
-    """A fault of the current row."""
+    """Describes the current row."""
 
 
 class _Lines:

@@ -31,12 +31,9 @@ class Quantity(enum.Enum):
 
 
 class QuantityHistory:
-    """A row for each quantity of each pass, a column for each frame.
+    """A row for each quantity of each pass, a column for each frame; drops frames older than `seconds`.
 
     Arrays that are returned are contiguous views, oldest frame first.  Later frames do not change them.
-
-    Args:
-        seconds: Age at which frames are dropped [s].
 
     Attributes:
         version: Changes with every frame.
@@ -109,7 +106,7 @@ class QuantityHistory:
         return last.interval
 
     def _add_passes(self, paths: Iterable[str]) -> None:
-        """In older frames these passes took no time."""
+        """In older frames the new passes took no time."""
         for path in paths:
             self._rows[path] = _FIXED_ROWS + 2 * len(self.paths)
             self.paths.append(path)
@@ -120,7 +117,7 @@ class QuantityHistory:
             self._table = table
 
     def _grow(self) -> None:
-        """A new array, so that views of the old one stay valid."""
+        """Makes a new array, so that views of the old one stay valid."""
         height, width = self._table.shape
         stored = min(self._end, FRAMES_MAX)
         table = np.zeros((height, min(2 * width, 2 * FRAMES_MAX)))
@@ -146,7 +143,7 @@ class TimingRecording:
 
     @cached_property
     def history(self) -> QuantityHistory:
-        """Any length of time; made at the first access, which is slow for many frames."""
+        """Made at the first access, which is slow for many frames."""
         if self.table is not None:
             return self.table
         history = QuantityHistory(ENDLESS)
@@ -171,7 +168,6 @@ def source_text(samples: tuple[FrameSample, ...]) -> str:
 
 
 def conditions(recording: TimingRecording) -> dict[str, str]:
-    """Names and texts for the head of a file."""
     status = recording.status
     return {
         "recording": recording.name,

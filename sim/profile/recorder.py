@@ -23,8 +23,7 @@ class Run:
 
     Attributes:
         group: Path without the detail; "" if it has none.
-        begin: Begin of its submission [s].
-        cpu: Submission time [s].
+        begin, cpu: Begin of its submission, and submission time [s].
         waited: Overhead of measuring before it, then within it [s].
         first, last: Timestamps around its work; None for a run on the CPU alone.
     """
@@ -127,12 +126,7 @@ class Stamps(Protocol):
 
 
 class ClockStamps:
-    """Waits for all submitted work, then reads the CPU's clock.
-
-    Args:
-        finish: Returns when all work is done.
-        clock: Monotonic time [s].
-    """
+    """Waits for all submitted work, then reads the monotonic `clock` [s]."""
 
     source = TimeSource.CLOCK
 
@@ -222,10 +216,7 @@ class PendingFrame:
 
 
 class Recorder:
-    """Args:
-        stamps: Source of GPU times; the recorder releases it.
-        clock: Monotonic time [s].
-        number: Number of the first frame.
+    """Measures passes; releases its `stamps`, the source of GPU times.  `clock` is monotonic [s].
 
     Attributes:
         number: Number of the next frame.
@@ -312,11 +303,8 @@ class Recorder:
     def finish_frame(self, moment: SceneMoment, *, running: bool = True) -> int | None:
         """A frame is everything since the last call; returns its number, or None if it is discarded.
 
-        Args:
-            running: Whether another frame follows by itself, so that a long interval is a slow frame and not a pause.
-
-        Raises:
-            ValueError: If a run is still open.
+        With `running` another frame follows by itself: a long interval is then a slow frame and not a pause.  Raises
+        ValueError if a run is still open.
         """
         if self._open is not None:
             raise ValueError(f"a frame cannot end within {self._open.path!r}")
@@ -393,7 +381,6 @@ class Recorder:
         return jumped
 
     def _abandon(self) -> None:
-        """Discards runs that piled up while nothing was drawn."""
         for run in self._runs:
             if not run.is_host:
                 self._stamps.give_back(run.first)

@@ -65,7 +65,7 @@ def name_of(path: str) -> str:
 
 
 class Vsync(enum.Enum):
-    """Frames that wait for the screen have a lowest interval."""
+    """If frames wait for the screen, their interval has a lower bound."""
 
     ON = "on"
     OFF = "off"

@@ -1,5 +1,3 @@
-"""Lines and points over the surfaces, in one colour or in the colours of a ramp."""
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal

@@ -53,7 +53,7 @@ class FrameRenderer(Owner):
         self.depth_terms = (*frame.depth_terms, float(frame.camera.orthographic))
 
     def draw(self, render_view: RenderView, size: tuple[int, int], plan: "FramePlan") -> Task[None]:
-        """Size in pixels; yields wherever the plan does."""
+        """`size` in pixels; yields wherever the plan does."""
         frame = render_view.frame(*size)
         self.bind(frame)
         with plan.scope("background"):

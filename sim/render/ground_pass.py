@@ -37,7 +37,7 @@ class BackgroundPass(Owner):
 
 
 class GroundPass(Owner):
-    """Draws the ground after the surfaces, blended over the background.
+    """Must follow the surfaces.
 
     The shadow costs more than everything else, so the ground has two parts: a rectangle around the shadow, and a ring
     around it that does not read the shadow map.

@@ -64,7 +64,7 @@ class Arrays(Protocol):
         """Faces with position, normal, texcoord and the scalars."""
 
     def edges(self, shown: Spans) -> VertexArray:
-        """Lines along all edges of the shown triangles."""
+        pass
 
 
 class MaterialSource(Protocol):
@@ -83,9 +83,7 @@ class SurfaceItem(Item):
     scalar_scale: float = 1.0  # Ramp coordinate per unit of the scalar
     emission: tuple[float, float, float] = (0.0, 0.0, 0.0)  # Emitted light, linear RGB
     is_coloured: bool = False  # Vertex colours multiply the colours of the materials
-    middles: npt.NDArray[np.float64] | None = (
-        None  # Approximate centres of the ranges [m], (R, 3), to sort transparent ones
-    )
+    middles: npt.NDArray[np.float64] | None = None  # Approximate centres of the ranges [m], shape (R, 3)
 
     @property
     def middle(self) -> npt.NDArray[np.float64] | None:
@@ -134,7 +132,7 @@ class MeshPass(Owner):
             self._draw_edges(surface, (0.02, 0.03, 0.04, 0.30), ctx.scissor)
 
     def draw_faces(self, surface: SurfaceItem, ctx: PassContext, *, blended: bool) -> None:
-        """Either the opaque or the blended parts; none of a wireframe, unless it shows a scalar."""
+        """Draws either the opaque or the blended parts; none of a wireframe, unless it shows a scalar."""
         display = ctx.display.settings.display
         if display is DisplayMode.WIREFRAME and surface.scalar is Scalar.NONE:
             return

@@ -106,8 +106,6 @@ class GuidePass(Owner):
 
 @dataclass(eq=False, kw_only=True)
 class SkeletonItem(Item):
-    """Visible through everything; records of `BONE` and `MARKER`."""
-
     stages: tuple[Stage, ...] = ("overlay",)
     bones: npt.NDArray[np.void]
     joints: npt.NDArray[np.void]

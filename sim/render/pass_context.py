@@ -68,7 +68,7 @@ class PassContext:
         self._guarded(item, lambda: item.draw(stage, self, *part))
 
     def set_up(self, item: "Item", stage: "Stage", part: "DrawChunk", piece: int) -> Task[None]:
-        """See `Item.set_up`; has the same guard as `draw`."""
+        """Has the same guard as `draw`; see `Item.set_up`."""
         steps = item.set_up(stage, self, part, piece)
         while self._guarded(item, lambda: next(steps, DONE)) is None:
             yield

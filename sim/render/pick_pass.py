@@ -1,5 +1,3 @@
-"""Picking and outlines both draw the identities of objects."""
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -93,7 +91,7 @@ class PickPass(Owner):
         return numbers, np.where(numbers > 0, depth, np.inf).astype(np.float32), nodes
 
     def draw(self, items: "Sequence[Item]", ctx: PassContext) -> None:
-        """Numbers count from 1."""
+        """Numbers of items count from 1."""
         for index, item in enumerate(items):
             self._program["u_object"] = self.current = index
             ctx.draw(item, "pick")
@@ -105,7 +103,6 @@ class PickPass(Owner):
         world_from_model: npt.NDArray[np.float64],
         ranges: Sequence[DrawRange],
     ) -> None:
-        """Culls as in the image."""
         self._program["u_clip_from_model"] = ctx.clip_from_world @ world_from_model
         for part in ranges:
             cull = culling(world_from_model, part.double_sided)

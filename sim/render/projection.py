@@ -26,7 +26,7 @@ class Projection:
         return x, y, z, w
 
     def pixels(self, width: float, w: float) -> float:
-        """Pixels for a width [m] at this w."""
+        """Width in pixels of an object of a width [m] at this w."""
         return width * self.scale[1] * self.viewport[1] / (2.0 * w)
 
     def nearest(self, box: Bounds) -> float:

@@ -43,7 +43,6 @@ class Overlay:
     particles: Mapping[NodeId, tuple[int, ...]] = field(default_factory=dict)
 
     def outlines(self, item: "Item") -> bool:
-        """Outlined if its node is selected, and not one of its joints."""
         return self.selected is None and item.node.id in self.selected_nodes and item.has_outline
 
 
@@ -78,7 +77,7 @@ class RenderView:
 
     @cached_property
     def items(self) -> "tuple[Item, ...]":
-        """In a split view with the first skinning method."""
+        """In a split view the items have the first skinning method."""
         return self.items_of(self.display())
 
     def items_of(self, display: DisplayOptions) -> "tuple[Item, ...]":
@@ -98,5 +97,4 @@ class RenderView:
 
 
 def divider_pixel(divider: float, width: int) -> int:
-    """First column of the right half of the split view."""
     return int(np.clip(round(divider * width), 0, width))

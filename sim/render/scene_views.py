@@ -24,18 +24,12 @@ ViewInputs = tuple[Node, Any, bool, SceneAssets]
 
 
 class ViewEntry(View):
-    """A node with its view; draws nothing while the node is left out after an error.
-
-    Attributes:
-        applied: Inputs of the view, as applied last; None after an error.
-        subject: The system or character of the node.
-        rank: Characters are drawn first, then kinds in their order.
-    """
+    """Draws nothing while the node is left out after an error."""
 
     def __init__(self, node: Node, view: View, guard: Guard) -> None:
         self.node, self.view, self._guard = node, view, guard
-        self.applied: ViewInputs | None = None
-        self.subject: Any = None
+        self.applied: ViewInputs | None = None  # Applied last; None after an error
+        self.subject: Any = None  # System or character
         self.is_helper = view.is_helper
         self.is_light = False
         name = node.settings.kind
@@ -73,12 +67,7 @@ class ViewEntry(View):
 
 
 class SceneViews:
-    """Creates, updates and owns the views and characters of one scene.
-
-    Attributes:
-        places: World transforms of all nodes.
-        version: Changes whenever anything but time and transforms changes.
-    """
+    """`version` changes whenever anything but time and transforms changes."""
 
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
         self._context, self._library, self._guard = context, library, guard
@@ -113,10 +102,7 @@ class SceneViews:
         self.settle()
 
     def follow(self, world: World, systems: Mapping[NodeId, System]) -> None:
-        """Creates missing views and updates those whose node, system or character changed.
-
-        Attached nodes are updated before the next query, see `_catch_up`.
-        """
+        """Updates views whose node, system or character changed; the next query updates attached nodes."""
         self._world, self._content, self._must_retry = world, _content(world), False
         simulated = world.scene.simulated
         for node in world.scene.nodes:
@@ -236,7 +222,7 @@ class SceneViews:
             entry.apply(entry.node, entry.subject, self._world)
 
     def _arrange(self) -> None:
-        """Characters first, then kinds in their order, nodes of a kind in the order of the scene."""
+        """Sorts characters first, then kinds in their order, nodes of a kind in the order of the scene."""
         self.version += 1
         entries = self._entries
         present = [entries[node.id] for node in self.scene.nodes if node.id in entries]
@@ -246,7 +232,6 @@ class SceneViews:
         self._lit = [entry for entry in present if entry.is_light]
 
     def _boxes(self) -> tuple[list[Bounds], list[Bounds]]:
-        """Boxes of the visible surfaces, and of the visible particles."""
         views = [entry for entry in self._visible if not entry.is_helper]
         surfaces = [box for view in views if (box := view.bounds()) is not None]
         return surfaces, [box for view in views if (box := view.reach()) is not None]
@@ -262,7 +247,7 @@ class SceneViews:
         return sphere
 
     def _lights(self, camera: Camera) -> tuple[PointLight, ...]:
-        """Lights with a shadow first; without lights in the scene, one near the camera."""
+        """Lights with a shadow come first; a scene without lights has one near the camera."""
         if not self._lit:
             right, up, _ = camera.rotation()
             eye = camera.position() + (right + up) * camera.distance * 0.4

@@ -143,10 +143,7 @@ def material_on_gpu(
 
 
 class Materials(Owner):
-    """Materials and textures of one model, which it owns; an image used by several is uploaded once.
-
-    `drawn` has the materials in the order of the file; it is a new tuple after every change.
-    """
+    """Owns materials and textures of a model; `drawn`, in file order, is a new tuple after every change."""
 
     def __init__(self, context: Context, model: CharacterModel, textures: Mapping[Sampled, Texture2D]) -> None:
         self._model, self._own = model, textures
@@ -173,7 +170,7 @@ class Materials(Owner):
         self.drawn = tuple(self._uploaded(material, look_of(looks, material.name), textures) for material in materials)
 
     def get(self, index: int, textured: bool) -> GpuMaterial:
-        """Without textures always the plain material."""
+        """Returns the plain material if not `textured`."""
         return self.drawn[index] if textured and 0 <= index < len(self.drawn) else self._plain
 
     def _uploaded(self, material: Material, look: MaterialLook, textures: Mapping[Sampled, Texture2D]) -> GpuMaterial:
@@ -216,7 +213,7 @@ class MeshBuffers(Owner):
         return cls(context, mesh, texcoords, triangles, scalars, colours)
 
     def edges(self, shown: Spans) -> Buffer:
-        """Index pairs; rebuilt when `shown` changes."""
+        """Index pairs are rebuilt when `shown` changes."""
         if self._edges is None or self._edges[0] != shown:
             if self._edges is not None:
                 self.disown(self._edges[1])
@@ -244,7 +241,6 @@ class SurfaceArrays(Owner):
         self._edges: VertexArray | None = None
 
     def edges(self, shown: Spans) -> VertexArray:
-        """Created at the first call."""
         indices = self._static.edges(shown)
         if self._edges is None or self._edges.indices is not indices:
             self.disown(self._edges)
@@ -254,13 +250,7 @@ class SurfaceArrays(Owner):
 
 
 class PlainSurface(Owner):
-    """Vertex arrays and one untextured material for records of positions and normals that the GPU or the CPU writes.
-
-    Args:
-        vertices: Owned from now on.
-        indices: Of triangles or lines; None for points.
-        faces: Triangles (T, 3) whose edges are drawn in wireframes.
-    """
+    """Vertices that the GPU or the CPU writes, owned from now on; `faces` (T, 3) have the edges of wireframes."""
 
     def __init__(
         self,
@@ -328,6 +318,6 @@ def anchors_of(mesh: Mesh, skin: Skin | None, ranges: Sequence[DrawRange]) -> So
 
 
 def farthest_first(distances: npt.ArrayLike) -> list[int]:
-    """Drawing order, back to front; equal distances keep their order."""
+    """Indices in drawing order, back to front; equal distances keep their order."""
     order: list[int] = np.argsort(-np.asarray(distances, np.float64), kind="stable").tolist()
     return order

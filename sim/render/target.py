@@ -7,7 +7,7 @@ from sinew.sim.gl.texture import Texture2D
 
 
 class SizedFramebuffers(Owner):
-    """One size [px]; created at the first use and again when the size changes."""
+    """Framebuffers of one size [px] are created at their first use and again when the size changes."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -32,10 +32,7 @@ class SizedFramebuffers(Owner):
 
 
 class RenderTarget(SizedFramebuffers):
-    """Colour and depth, one framebuffer for each number of samples in use.
-
-    Window and files get the same image, independent of the format of the window.
-    """
+    """Window and files get the same image, independent of the format of the window."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -60,7 +57,7 @@ class RenderTarget(SizedFramebuffers):
         return resolved.colours[0]
 
     def finish(self, output: Framebuffer) -> None:
-        """A blit that averages samples demands equal formats, so samples are averaged in an intermediate image first."""
+        """Averages samples in an intermediate image, because such a blit demands equal formats."""
         resolved = self.current
         if resolved.samples:
             resolved = self.get("resolved picture", depth=None)

@@ -21,7 +21,6 @@ STEP_BYTES = 1 << 20
 def upload_images(
     context: Context, images: MipImages, materials: Iterable[Material]
 ) -> Task[Mapping[Sampled, Texture2D]]:
-    """One for each image and sampler."""
     textures: dict[Sampled, Texture2D] = {}
     for used in (material.sampled(name) for material in materials for name in IMAGES):
         if used is not None and used[0] in images and used not in textures:
@@ -70,11 +69,7 @@ class SharedTextures(Service):
         return path in self._known and self._known[path][0] is image
 
     def upload(self, path: Path, image: MipImage) -> Task[None]:
-        """Small steps; the next call of `of` must include the image.
-
-        Raises:
-            GLError: From a step, if the driver cannot hold it.
-        """
+        """The next call of `of` must include the image.  A step raises GLError if the driver cannot hold it."""
         self._keep(path, image, (yield from upload_image(self._context, image, path.name)))
 
     def of(self, images: Mapping[Path, MipImage]) -> Mapping[Path, Texture2D]:

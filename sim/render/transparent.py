@@ -44,7 +44,7 @@ class BlendTargets(SizedFramebuffers):
     """
 
     def begin(self, size: tuple[int, int], scene: Framebuffer) -> Texture2D:
-        """Size in pixels; returns the depth of the scene."""
+        """`size` in pixels; returns the depth of the scene."""
         self.resize(size)
         behind = self.get("depth behind", colours=())
         scene.copy_depth_to(behind)
@@ -116,7 +116,7 @@ class TransparentPass(Owner):
     def _gather(
         self, target: Framebuffer, items: "Sequence[Item]", ctx: PassContext, plan: "FramePlan", depth: Texture2D
     ) -> Task[None]:
-        """First items with depth test, then items that read the depth."""
+        """Draws items with depth test first, then items that read the depth."""
         for is_soft in (False, True):
             chosen = [item for item in items if item.blend.is_soft is is_soft]
             target.test_against(None if is_soft else depth)

@@ -17,10 +17,7 @@ class ChangeKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Attributes:
-    ref: The value for `VALUE`; for a node `ParamRef(id, "node", "")`; None for several and for `REPLACED`.
-    effect: What the change costs the engine.
-    """
+    """`ref` is the value for `VALUE`, `ParamRef(id, "node", "")` for a node, None for several and for `REPLACED`."""
 
     kind: ChangeKind
     ref: ParamRef | None

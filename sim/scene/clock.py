@@ -17,10 +17,7 @@ STEP_TIME = 1.0 / 60.0
 
 
 def step_end(start: float, step: int) -> float:
-    """Seconds; step 0 is the start.
-
-    Sums up `STEP_TIME` instead of multiplying, so that it gives the same bits as a clock that steps.
-    """
+    """Scene time [s], bit-identical with a clock that steps, because it sums up `STEP_TIME` too."""
     while len(_SUMS) <= step:
         _SUMS.append(_SUMS[-1] + STEP_TIME)
     return start + (_SUMS[step] if step >= 0 else step * STEP_TIME)
@@ -42,16 +39,9 @@ class FrameTime:
 
 
 class FixedStep:
-    """Counts fixed steps out of real time.
+    """Counts fixed steps out of real time; raises ValueError if `dt` [s] or `max_steps` of a frame is not positive.
 
     Source: Fiedler 2004, "Fix your timestep!".
-
-    Args:
-        dt: Length of a step [s].
-        max_steps: Most steps of one frame.
-
-    Raises:
-        ValueError: If either is not positive.
     """
 
     def __init__(self, dt: float, max_steps: int) -> None:
@@ -88,13 +78,7 @@ class FrameRate:
 
 
 class FrameMeter:
-    """Args:
-        target: Frames per second to compare with.
-        window: Time that is measured [s].
-
-    Raises:
-        ValueError: If either is not positive.
-    """
+    """Frame rate over a window [s]; raises ValueError if `target` or `window` is not positive."""
 
     def __init__(self, target: float = 60.0, window: float = 1.0) -> None:
         if not (target > 0.0 and window > 0.0):
@@ -104,7 +88,7 @@ class FrameMeter:
         self._times: deque[float] = deque()
 
     def drawn(self, now: float) -> FrameRate:
-        """`now` [s] of a monotonic clock."""
+        """Times `now` [s] are of a monotonic clock."""
         if self._times and now < self._times[-1]:
             self._times.clear()
         self._times.append(now)

@@ -91,11 +91,9 @@ class Handles:
 
 
 def handles_of(mode: HandleMode, view: HandleView, world_from_parent: Float64, transform: Transform) -> Handles:
-    """Moving and rotating use the axes of the parent, as the numbers of the transform do; scaling uses those of the
-    object.
+    """Moving and rotating use the axes of the parent, as the numbers of the transform do; scaling those of the object.
 
-    Args:
-        world_from_parent: Parent frame of the transform, shape (4, 4); the identity for most objects.
+    `world_from_parent`, shape (4, 4), is the parent frame of the transform; the identity for most objects.
     """
     placed = glm.dmat4(world_from_parent)
     linear = glm.dmat3(placed)

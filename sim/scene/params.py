@@ -191,11 +191,7 @@ def param(
 
 @functools.cache
 def params_of(cls: type[msgspec.Struct]) -> tuple[Param, ...]:
-    """Records in declaration order.
-
-    Raises:
-        TypeError: If a declared field has no default; such a class cannot be edited or migrated.
-    """
+    """In declaration order.  Raises TypeError for a field without default, which cannot be edited or migrated."""
     hints = _hints(cls)
     records = (_record(cls, field, hints[field.name]) for field in msgspec.structs.fields(cls))
     return tuple(record for record in records if record is not None)
@@ -210,20 +206,13 @@ def param_of(cls: type[msgspec.Struct], name: str) -> Param:
 
 
 def validated(settings: S, **changes: Any) -> S:
-    """Raises:
-    ParamError: For a wrong type or a value outside the hard range.
-    KeyError: For a name that is not a parameter.
-    """
+    """Raises ParamError for a wrong type or a value outside the hard range, KeyError for an unknown name."""
     checked = {name: check(type(settings), name, value) for name, value in changes.items()}
     return msgspec.structs.replace(settings, **checked)
 
 
 def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
-    """`value` converted to the type of the parameter `cls.name`.
-
-    Raises:
-        ParamError: Naming parameter, value and allowed range.
-    """
+    """Converts `value` to the type of the parameter.  Raises ParamError with parameter, value and allowed range."""
     record = param_of(cls, name)
     hint = _hints(cls)[name]
     plain = value.value if isinstance(value, enum.Enum) else value
@@ -302,7 +291,6 @@ def _clamped(declared: Declaration, value: Any) -> Any:
 
 
 def changed_effects(before: msgspec.Struct, after: msgspec.Struct) -> set[Effect]:
-    """Effects of changing some settings into others of the same class."""
     return {
         record.declared.effect
         for record in params_of(type(after))

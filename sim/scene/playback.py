@@ -201,12 +201,7 @@ def stepped_frame(playhead: Playhead, count: int, frame_step: float, duration: f
 
 
 def stepped_key(playhead: Playhead, count: int, key_times: Sequence[float] | Float64) -> Playhead:
-    """Paused `count` keys further (back if negative), at the first or last key at most.
-
-    Args:
-        count: Number of keys; 0 only pauses.
-        key_times: Ascending times of the keys [s]; without any it only pauses.
-    """
+    """Paused `count` keys further (back if negative), at most at the first or last of the ascending times [s]."""
     times = np.asarray(key_times, dtype=np.float64)
     if count == 0 or not len(times):
         return pause(playhead)

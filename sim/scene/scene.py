@@ -137,7 +137,6 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {**attached, **grouped}
 
     def above(self, node_id: NodeId) -> Iterator[Node]:
-        """Ancestors in the outliner, the nearest first."""
         parent = self.parents.get(node_id)
         while parent is not None:
             yield self.by_id[parent]
@@ -221,17 +220,10 @@ def _circle(parents: Mapping[NodeId, NodeId]) -> list[NodeId]:
 
 
 class ParamRef(msgspec.Struct, frozen=True):
-    """Address of one value of the scene.
+    """Address of one value of the scene."""
 
-    Attributes:
-        owner: A node's id, or `PLAYBACK`, or `VIEW`.
-        part: "node", "transform", "attachment", the name of the kind or of a part of the settings for nodes; equal to
-            the owner otherwise.
-        name: Field name.
-    """
-
-    owner: str
-    part: str
+    owner: str  # A node's id, or `PLAYBACK`, or `VIEW`
+    part: str  # "node", "transform", "attachment", the kind or a part of the settings; else as `owner`
     name: str
 
 
@@ -253,11 +245,7 @@ def value_at(scene: Scene, ref: ParamRef) -> Any:
 
 
 def node_named(scene: Scene, name: str) -> Node:
-    """Takes a name or an id, else the first name that is equal but for case.
-
-    Raises:
-        LookupError: If there is none; the message lists the names.
-    """
+    """Finds a name or an id, else the first name that is equal but for case.  Raises LookupError with all names."""
     found = [node for node in scene.nodes if name and name in (node.id, node.name)]
     found = found or [node for node in scene.nodes if name and node.name.casefold() == name.casefold()]
     if not found:

@@ -12,7 +12,6 @@ from typing import Annotated
 import msgspec
 
 STRIPS_MAX = 256
-"""Most strips of one character."""
 
 MOMENTS_MAX = 100_000
 """Most moments of one strip that are listed."""
@@ -80,12 +79,7 @@ class StripSample:
 
 
 def parts_at(strips: Sequence[Strip], duration: Callable[[str], float], time: float) -> tuple[StripSample, ...]:
-    """Clips from which the pose at a moment of the scene [s] is blended, the lowest first.
-
-    Args:
-        strips: In any order; without any there are no samples.
-        duration: Length of the clip of a name [s].
-    """
+    """The lowest clip comes first; `time` and `duration`, the length of the clip of a name, are in seconds."""
     ordered = sorted(strips, key=lambda strip: strip.start)
     ends = [strip.end(duration(strip.clip)) for strip in ordered]
     playing = [i for i, strip in enumerate(ordered) if strip.start <= time < ends[i]]

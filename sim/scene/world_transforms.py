@@ -181,7 +181,7 @@ class WorldTransforms:
         return _BoneMatrices(character, keys, np.array(joints, np.intp), scale)
 
     def _find(self, bones: list[_BoneMatrices], others: list[Key]) -> None:
-        """Bones of one character are made rigid together."""
+        """Makes bones of one character rigid together."""
         for bone in bones:
             character = self.characters[bone.character]
             assert character.pose is not None

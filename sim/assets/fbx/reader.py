@@ -68,9 +68,11 @@ def read_fbx(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
 
 
 def _read_apart(data: bytes, watch: LoadWatch) -> dict[str, npt.NDArray[Any]]:
-    """Raises:
-    ElementFault: With the reason of the library, or of the process.
-    LoadCancelled: If the load was cancelled; the process is killed.
+    """Runs `child.py`.
+
+    Raises:
+        ElementFault: With the reason of the library, or of the process.
+        LoadCancelled: If the load was cancelled; the process is killed.
     """
     process = subprocess.Popen(
         [sys.executable, "-I", child.__file__, *(path for path in sys.path if path)],
@@ -342,7 +344,7 @@ class _Reader:
 
 
 def _at(moments: Float64, times: Float64, values: Float64, is_rotation: bool) -> Float64:
-    """Values of linear keys; rotations along the shortest arc."""
+    """Interpolates linear keys; rotations along the shortest arc."""
     after = np.clip(np.searchsorted(times, moments), 1, len(times) - 1)
     share = (moments - times[after - 1]) / np.maximum(times[after] - times[after - 1], 1e-12)
     share = np.clip(share, 0.0, 1.0)
@@ -361,7 +363,7 @@ def _is_constant(values: Float64, rest: Float64, is_rotation: bool) -> bool:
 def _hat(weight: Float64, targets: list[float]) -> Float64:
     """Weights of the in-betweens of a channel, (F, T): linear between neighbours, from zero at weight 0.
 
-    Beyond the last target it is extrapolated; below zero the first one is negative.
+    Weights beyond the last target are extrapolated; below zero the first one is negative.
     """
     if len(targets) == 1:
         return weight[:, None] / (targets[0] or 1.0)

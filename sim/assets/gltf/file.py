@@ -92,14 +92,11 @@ def optional_package(name: str, extension: str) -> ModuleType:
 
 
 class GltfFile:
-    """Opens nothing outside the folder of the model; buffers, views and accessors are read at their first use.
+    """Opens nothing outside the folder of the model; reads buffers, views and accessors at their first use.
 
     Args:
         binary: Binary chunk of a GLB.
         size: Size of the file [bytes].
-
-    Attributes:
-        files: Files of the folder that were read.
     """
 
     def __init__(self, path: Path, document: GltfDocument, binary: memoryview | None, size: int) -> None:
@@ -180,12 +177,7 @@ class GltfFile:
         return part_of(self.document.accessors, index, place, "accessors")
 
     def stored(self, index: int, place: str, types: tuple[str, ...]) -> Array:
-        """Elements as stored, shape (count, length of the type), read-only.
-
-        Args:
-            place: The referring element, for messages.
-            types: Allowed types, such as "VEC3".
-        """
+        """Read-only, shape (count, length of the type); `types` are the allowed types, such as "VEC3"."""
         part = self.accessor(index, place)
         if part.type not in types:
             raise ElementFault(place, f"accessors[{index}] is {part.type}, {' or '.join(types)} is needed")
@@ -240,7 +232,7 @@ class GltfFile:
         return values
 
     def _elements(self, view: int, offset: int, count: int, length: int, dtype: np.dtype[Any], place: str) -> Array:
-        """No copy; shape (count, length)."""
+        """Does not copy; shape (count, length)."""
         data = self.view(view, place)
         part = self.document.buffer_views[view]
         packed = part.extensions.meshopt or part.extensions.meshopt_khr

@@ -170,7 +170,7 @@ class _Source:
         return self._decoded[name].astype(np.uint32)
 
     def corners(self, count: int) -> UInt32:
-        """Drawing order, shape (N,)."""
+        """Vertex indices in drawing order, shape (N,)."""
         if self._faces is not None:
             return self._faces.ravel()
         if self._primitive.indices is None:

@@ -222,7 +222,7 @@ def node_parents(document: GltfDocument) -> list[int]:
 
 
 def shown_nodes(document: GltfDocument, scene_number: int | None) -> list[int]:
-    """File order; without a number, the default scene, else the first, else all nodes."""
+    """Nodes in file order; without a number, the default scene, else the first, else all nodes."""
     number = document.scene if scene_number is None else scene_number
     if not document.scenes and number is None:
         return list(range(len(document.nodes)))
@@ -240,7 +240,6 @@ def shown_nodes(document: GltfDocument, scene_number: int | None) -> list[int]:
 
 
 def _names(document: GltfDocument) -> list[str]:
-    """Unnamed and repeated nodes get their number."""
     taken: set[str] = set()
     names = []
     for index, node in enumerate(document.nodes):

@@ -32,12 +32,7 @@ _TYPES = "SCALAR", "VEC2", "VEC3", "VEC4", "MAT4"
 
 
 class GlbFrames:
-    """Reads positions by frame from a file of this module; all keys are at the frames.
-
-    Attributes:
-        times: Times of the frames [s], shape (F,).
-        shown: Nodes of the file for the nodes of the scene, in order.
-    """
+    """Reads positions by frame from a file of this module; `times` are in seconds, `shown` are nodes in scene order."""
 
     def __init__(self, path: Path) -> None:
         data = path.read_bytes()
@@ -104,7 +99,6 @@ class GlbFrames:
         return np.tile(np.asarray(rest, np.float32), (len(self.times), 1))
 
     def _page(self, pages: list[int], time: float) -> Float32:
-        """Points of the nodes that are not scaled to zero at a time."""
         shown = (self._nodes[node].mesh for node in pages if self._scale(node, time) != 0.0)
         points = [self._array(self._part(mesh).attributes["POSITION"]) for mesh in shown if mesh is not None]
         return np.concatenate([np.zeros((0, 3), np.float32), *points])
@@ -175,7 +169,6 @@ class _Scene(GltfScene):
         return self.chunk.file(self.document())
 
     def add_morphs(self, track: Track) -> None:
-        """A surface or strands with a morph target per frame."""
         positions, tangents = np.asarray(track.positions), track.tangents
         has_normals = (
             self._has_normals and track.form is Topology.SURFACE and not all(s.is_flat for s in track.sections)
@@ -261,7 +254,6 @@ class _Scene(GltfScene):
         self, track: Track, positions: Float32, normals: Float32, tangents: Float32 | None, more: dict[str, int],
         targets: list[dict[str, int]],
     ) -> Json:  # fmt: skip
-        """Sections share their vertices."""
         assert track.triangles is not None
         attributes = {"POSITION": self.chunk.once(np.asarray(positions, np.float32), VERTEX_DATA, bounded=True)}
         shaded = {"NORMAL": self.chunk.once(unit(normals), VERTEX_DATA)}
@@ -290,7 +282,6 @@ class _Scene(GltfScene):
         return {"name": track.name, "primitives": primitives}
 
     def _lines(self, track: Track, positions: Float32, targets: list[dict[str, int]]) -> Json:
-        """Strands as line segments."""
         assert track.counts is not None
         ends = np.cumsum(track.counts)
         starts = np.setdiff1d(np.arange(len(positions), dtype=np.uint32), ends - 1)

@@ -171,12 +171,7 @@ AsSkin = Callable[[JointMotion], tuple[JointMotion | None, str]]
 
 
 class LinearSkin:
-    """Linear blend skinning of many frames at once, in blocks of vertices that share few joints.
-
-    Args:
-        joints: Palette entries, shape (V, K).
-        weights: shape (V, K); each row sums to 1.
-    """
+    """Blends many frames at once: palette entries (V, K) and weights (V, K), whose rows sum to 1."""
 
     def __init__(self, joints: npt.NDArray[np.integer], weights: Float32) -> None:
         self._blocks: list[tuple[slice, Intp, Float64]] = []

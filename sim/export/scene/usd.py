@@ -98,7 +98,6 @@ def _base(material: Material) -> tuple[Three, float, bool]:
 
 
 def _values(material: Material) -> dict[str, Any]:
-    """Inputs of the surface without images."""
     base, metal, is_exact = _base(material)
     values: dict[str, Any] = {"diffuseColor": base, "roughness": roughness_of(material)}
     if material.is_unlit:
@@ -496,7 +495,6 @@ def _write_particles(stage: Any, path: Any, track: Track, first: int, _options: 
 
 
 def _write_widths_and_colours(prim: Any, track: Track, first: int) -> None:
-    """Written once if they are constant."""
     if track.widths is not None:
         widths = prim.CreateWidthsAttr()
         prim.SetWidthsInterpolation(UsdGeom.Tokens.vertex)

@@ -107,14 +107,12 @@ class FramePlan:
     strides: Mapping[Item, int] = field(default_factory=dict)  # Of instanced items; by default 1
     is_draft: bool = False  # No antialiasing; transparent items are accumulated at half the size
     budget: ChunkBudget | None = None  # None to draw everything in one go
-    variants: Mapping[Item, ShaderVariant] = field(
-        default_factory=dict
-    )  # Of items of which a single instance is drawn, to compile shaders
+    variants: Mapping[Item, ShaderVariant] = field(default_factory=dict)  # To compile shaders: draws one instance
     is_timed: bool = False  # Measures the time of instances, which waits for the GPU
     time: float = 0.0  # That time [s]
 
     def draw(self, items: Sequence[Item], stage: Stage, ctx: PassContext) -> Task[None]:
-        """Yields between chunks of instances: other frames may be drawn between, each chunk binds and sets everything again."""
+        """Yields between chunks of instances; other frames may be drawn there: each chunk binds and sets everything."""
         for item in items:
             if item.instances is None:
                 ctx.draw(item, stage)

@@ -55,14 +55,11 @@ class PrecompileScene:
 
 
 class Precompiler:
-    """Holds back nodes whose shaders are not compiled.
+    """Holds back nodes whose shaders are not compiled; `waiting` are missing nodes and nodes with old settings.
 
     Args:
         open_context: Called on the worker thread; returns a current context that keeps binaries in the same folder.
         context: The context of the engine; must have binaries.
-
-    Attributes:
-        waiting: Nodes that are missing from the admitted scene, or keep their old settings in it.
     """
 
     def __init__(self, open_context: Callable[[], Context], context: Context, root: Path = shaders.ROOT) -> None:

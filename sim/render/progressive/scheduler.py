@@ -106,20 +106,15 @@ class PendingImage:
 
 
 class RenderScheduler:
-    """Draws images; for a window it also decides when and how.  The context must be current in all calls.
-
-    Attributes:
-        pending: A full image for the window that is not finished or not shown yet.
-        postponed: Whether the next frame waits for new shader variants.
-    """
+    """Draws images; for a window it also decides when and how.  The context must be current in all calls."""
 
     def __init__(self, picture: FrameRenderer) -> None:
         self._picture, self._context, self._timers = picture, picture.context, picture.context.timers
         self._is_software = picture.context.capabilities.is_software
         self._budget, self._drafts = ChunkBudget(), DraftBudget(self._is_software)
         self.shader_warmup = ShaderWarmup(picture)
-        self.pending: PendingImage | None = None
-        self.postponed = False
+        self.pending: PendingImage | None = None  # For the window, not finished or not shown yet
+        self.postponed = False  # The next frame waits for new shader variants
         self._last_target: tuple[int, tuple[int, int]] | None = None  # framebuffer and size of the last frame
         self._version = -1  # of the engine when it was last checked for new shader variants
         self._cost = self._last = self._begun = 0.0
@@ -142,7 +137,7 @@ class RenderScheduler:
                 self._picture.target.finish(output)
 
     def begin(self, size: tuple[int, int], render_view: RenderView, *, alone: bool = False) -> PendingImage:
-        """Size in pixels; `alone` draws surfaces over nothing.  The next image invalidates this one."""
+        """Draws at a `size` [px], with `alone` only surfaces over nothing.  The next image invalidates this one."""
         self._context.invalidate()
         with self._timers.scope("draw"):
             plan = FramePlan(budget=self._budget if self._is_software else None)
@@ -153,7 +148,6 @@ class RenderScheduler:
         return pending
 
     def takes_one_go(self, render_view: RenderView) -> bool:
-        """Whether a full image can be drawn in one turn."""
         return not self._is_software or sum(map(load_of, render_view.items)) <= AT_ONCE
 
     def paint(self, output: Framebuffer, source: ViewSource) -> bool:
@@ -183,15 +177,10 @@ class RenderScheduler:
 
     @property
     def is_complete(self) -> bool:
-        """Whether `paint` left nothing to `complete`."""
         return not self.postponed and math.isinf(self._settles)
 
     def complete(self, source: ViewSource) -> Generator[Delay | None, None, bool]:
-        """Compiles new shader variants for a postponed frame, or draws a full image some time after a draft.
-
-        Returns:
-            Whether the window must be painted now.
-        """
+        """Compiles variants for a postponed frame, or draws a full image after a draft; returns whether to paint."""
         while not self.is_complete:
             left = self._settles - time.monotonic()
             if self.postponed:

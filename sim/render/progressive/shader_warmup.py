@@ -41,7 +41,7 @@ class ShaderWarmup:
         return any(variant not in self._drawn for variant, _, _ in self._variants(render_view))
 
     def play(self, render_view: RenderView) -> bool:
-        """Draws one instance with the first new variant; returns whether there was one.  Drops variants of removed items."""
+        """Draws one instance with the first new variant; returns whether there was one."""
         if self._current is not None and not any(item is self._current[1] for item in render_view.items):
             self._current = None
         if self._current is None:
@@ -60,7 +60,7 @@ class ShaderWarmup:
         return True
 
     def play_all(self, render_view: RenderView) -> Task[None]:
-        """Once for every number of samples; other frames may be drawn between the steps."""
+        """Draws everything once for every number of samples; other frames may be drawn between the steps."""
         frame, output = render_view.frame(*SIZE), Framebuffer(self._context, SIZE, depth=None, label="shader warmup")
         if frame.casts_shadow:
             casting = [item for item in render_view.items if "shadow" in item.stages]
@@ -75,7 +75,7 @@ class ShaderWarmup:
         output.release()
 
     def _isolated(self, draw: Callable[[], object]) -> object:
-        """Fresh state before the call; afterwards the default framebuffer is bound."""
+        """Draws with fresh state, then binds the default framebuffer."""
         self._context.invalidate()
         self._picture.block.bind()
         result = draw()
@@ -100,7 +100,6 @@ class ShaderWarmup:
         yield lambda _: picture.finish(output)
 
     def _variants(self, render_view: RenderView) -> Iterator[tuple[ShaderVariant, Item, Callable[[], Task[None]]]]:
-        """Variants of instanced items in full frames and drafts, with functions that draw them."""
         lights, together = len(render_view.lights), dict[bool, tuple[Item, ShaderVariant]]()
         casts_shadow = lights > 0 and render_view.lights[0].shadow
         for item in render_view.items:
