@@ -53,7 +53,7 @@ SPECS = (OUTLINER, INSPECTOR, TIMELINE, TIMINGS, DISTANCE, MESSAGES)
 KIND_SIZE = 130
 """Default height of docks of kinds [px]."""
 
-DRAWER_SHARE = 0.22
+DRAWER_SHARE = 0.28
 """Minimum height of a dock that opens below the timeline, as part of the window."""
 
 SHARES = {OUTLINER: 0.19, INSPECTOR: 0.28}

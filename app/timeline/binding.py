@@ -68,10 +68,10 @@ class TimelineBinding(QObject):
             )
         elif rate.slow:
             self._timeline.set_realtime(
-                f"real time, {rate.per_second:.0f} pictures/s, {rate.dropped} dropped", warn=True
+                f"real time, {rate.per_second:.0f} fps, {rate.dropped} dropped", warn=True
             )
         else:
-            self._timeline.set_realtime(f"real time, {rate.per_second:.0f} pictures/s")
+            self._timeline.set_realtime(f"real time, {rate.per_second:.0f} fps")
 
     # --- from the model side --------------------------------------------------------------------------
 
