@@ -67,9 +67,7 @@ class TimelineBinding(QObject):
                 f"{self._playback.pace:.0%} of real time: the {self._playback.slowed_by} takes longer", warn=True
             )
         elif rate.slow:
-            self._timeline.set_realtime(
-                f"real time, {rate.per_second:.0f} fps, {rate.dropped} dropped", warn=True
-            )
+            self._timeline.set_realtime(f"real time, {rate.per_second:.0f} fps, {rate.dropped} dropped", warn=True)
         else:
             self._timeline.set_realtime(f"real time, {rate.per_second:.0f} fps")
 

@@ -18,17 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """Attributes:
-    suffixes: In lower case, such as ".png"; new files get the first one.
-    options: Settings class, or None.
-    magic: First bytes of files that are read; b"" if they have none.
-    module, package, extra: Library that it needs: as imported, as published, and the extra that installs it.
-    """
-
     name: str
-    suffixes: tuple[str, ...]
-    options: type[msgspec.Struct] | None = None
-    magic: bytes = b""
+    suffixes: tuple[str, ...]  # In lower case, such as ".png"; new files get the first one
+    options: type[msgspec.Struct] | None = None  # Settings class
+    magic: bytes = b""  # First bytes of files that are read
+    # Library that it needs: as imported, as published, and the extra that installs it
     module: str = ""
     package: str = ""
     extra: str = ""
@@ -37,7 +31,10 @@ class Format:
         return path.suffix.lower() in self.suffixes
 
     def chosen(self, options: msgspec.Struct | None) -> tuple[msgspec.Struct, ...]:
-        """Last argument of functions with options.  Raises TypeError if the options belong to another format."""
+        """Last argument of functions with options, the defaults for None; empty if the format has none.
+
+        Raises TypeError if the options belong to another format.
+        """
         if options is not None and (self.options is None or not isinstance(options, self.options)):
             raise TypeError(f"{type(options).__name__} are no options of {self.name}")
         return () if self.options is None else (options or self.options(),)
@@ -119,10 +116,7 @@ class ModelFormat(Format):
         return self.sniff is not None and bool(resolved(self.sniff)(start))
 
     def read(self, data: bytes, path: Path, watch: LoadWatch, options: msgspec.Struct | None = None) -> RawModel:
-        """Raises:
-        ElementFault: If the content cannot be used, or the library is not installed.
-        LoadCancelled: If the load was cancelled.
-        """
+        """Raises ElementFault if the content or the library cannot be used, LoadCancelled if the load is cancelled."""
         if self.module and importlib.util.find_spec(self.module) is None:
             from sinew.sim.assets.faults import ElementFault
 
@@ -190,7 +184,6 @@ MODEL_FORMATS = Formats(
         key="bvh", name="BVH motion", suffixes=(".bvh",),
         sniff="sinew.sim.assets.bvh_reader:is_bvh", reader="sinew.sim.assets.bvh_reader:read_bvh",
     ),
-    # MDD files have no magic bytes.
     ModelFormat(
         key="mdd", name="MDD point cache", suffixes=(".mdd",), by_suffix=True,
         reader="sinew.sim.assets.obj_reader:read_mdd",
@@ -216,7 +209,6 @@ STRAND_FORMATS = Formats(
         name="HAIR strands", suffixes=(".hair",), magic=b"HAIR", unit=0.00254, is_z_up=True,
         reader="sinew.sim.assets.strands:read_hair",
     ),
-    # TressFX files have no magic bytes.
     StrandFormat(
         name="TressFX strands", suffixes=(".tfx",), unit=0.01, is_z_up=False,
         reader="sinew.sim.assets.strands:read_tfx",

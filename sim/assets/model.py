@@ -79,7 +79,7 @@ class Mesh:
     sections: tuple[Section, ...]  # In file order; together they cover all triangles
     bounds: Bounds  # Of the positions
     targets: Targets | None = None
-    is_coloured: bool = False  # Whether `colours` multiply those of the materials
+    is_coloured: bool = False  # Whether `colours` multiply the colours of the materials
 
     @property
     def vertex_count(self) -> int:

@@ -120,7 +120,7 @@ def rows_of(name: str, repeat: int, sizes: Sequence[int] = (), back_end: BackEnd
 
 
 def measure(cases: Sequence[Case], *, repeat: int) -> list[Row]:
-    """Takes turns, `repeat` rounds after a warm-up round: all cases share the load of the machine."""
+    """Takes turns in `repeat` rounds (at least 1) after a warm-up: all cases share the load of the machine."""
     if repeat < 1:
         raise ValueError(f"repeat is {repeat}, must be at least 1")
     durations: list[list[float]] = [[] for _ in cases]

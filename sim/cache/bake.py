@@ -231,6 +231,7 @@ class BakeWriter:
 
 
 def is_bake(folder: Path) -> bool:
+    """An interrupted first bake leaves a folder without a bake."""
     return (folder / INDEX).is_file()
 
 

@@ -49,8 +49,7 @@ class Branch(Generic[T]):
 
 
 class CacheHistory(Generic[T]):
-    """Args:
-        drop: Called with every content that is dropped.
+    """Calls `drop` with every content that is dropped.
 
     Attributes:
         branch: The current branch, to which new steps are added.

@@ -247,6 +247,7 @@ class ExportError(Exception):
 
 
 def require_package(path: Path, format: Format) -> None:
+    """Call before long work.  Raises ExportError with the missing package and how to install it."""
     if not format.module:
         return
     try:

@@ -1,6 +1,6 @@
 """Models as glTF 2.0: nodes, skins, morph targets, materials with their images, and clips.
 
-Source: glTF 2.0 specification.  y points up, as the format requires; units stay those of the model.
+Source: glTF 2.0 specification.  y points up, as the format requires; units of the model stay.
 """
 
 from collections.abc import Collection, Sequence
@@ -52,10 +52,12 @@ class AnimationWriter:
 def animations(
     model: CharacterModel, raw: RawModel, nodes: Sequence[int], weighted: dict[int, list[int]], chunk: GlbChunk
 ) -> list[dict[str, Any]]:
-    """Args:
-    raw: Source of the model, whose curves are written unchanged.
-    nodes: Node of each joint, length B.
-    weighted: For each node with morph targets, weights of the model that drive them.
+    """Writes every clip of a model.
+
+    Args:
+        raw: Source of the model, whose curves are written unchanged.
+        nodes: Node of each joint, length B.
+        weighted: For each node with morph targets, weights of the model that drive them.
     """
     written: list[Json] = []
     of_name, starts = {clip.name: clip for clip in raw.clips}, weight_starts_of(raw)

@@ -232,6 +232,7 @@ class Context:
         return self.registry.collect()
 
     def finish(self) -> None:
+        """For measurements and tests only: waits for the GPU."""
         GL.glFinish()
 
     def block_binding(self, name: str) -> int:

@@ -28,8 +28,7 @@ class FrameCosts:
     frames: Float64  # Frame at the middle of each bin, shape (N,), ascending
     stride: int  # Frames in a bin
     pictures: Int64  # Measurements of each bin, shape (N,)
-    # Median of each pass over the newest measurements [s], shape (N,) each, those of one group together, in the order
-    # of their first runs
+    # Median of each pass over the newest measurements [s], shape (N,) each; groups in the order of their first runs
     bands: dict[str, Float64]
     median: Float64  # Of the total [s], shape (N,)
     worst: Float64  # Largest total since the start [s], shape (N,)

@@ -36,7 +36,6 @@ class RecordingComparison:
     # lo, hi: Ends of its interval of confidence [s]; NaN where there are too few frames
     lo: float
     hi: float
-    # frames_a, frames_b: Frames whose times are known
     frames_a: int
     frames_b: int
 

@@ -129,7 +129,7 @@ class QuantityHistory:
 class TimingRecording:
     name: str
     samples: tuple[FrameSample, ...]  # Oldest first; at most `FRAMES_MAX`
-    # State at the end; `dropped` and `warmup_discarded` count those of the recording
+    # State at the end; `dropped` and `warmup_discarded` count for this recording
     status: TimerStatus = field(default_factory=TimerStatus)
     origin: str = ""  # File it was imported from, or ""
     table: QuantityHistory | None = field(default=None, repr=False, compare=False)  # Of `samples`, if there is one
@@ -259,7 +259,7 @@ def buckets(times: Float64, begin: float, end: float, count: int) -> Buckets:
     """
     if not end > begin or count < 1:
         raise ValueError(f"window {begin} to {end} in {count} buckets is empty")
-    # Windows of one size have one length, whatever the rounding of their ends.
+    # Rounding of the ends must not change the length of windows of one size.
     length = float(f"{(end - begin) / count:.9g}")
     first, stop = np.searchsorted(times, (begin, end), side="left")
     numbers = np.floor(times[first:stop] / length)

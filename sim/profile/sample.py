@@ -94,6 +94,5 @@ class TimerStatus:
     warmup_discarded: int = 0  # Frames discarded after measuring was switched on or shaders were rebuilt
     vsync: Vsync = Vsync.UNKNOWN
     own_cost_us_per_frame: float = 0.0  # Overhead of measuring [us], median of the last frames
-    # Part of the overhead that waits for work of the passes [us]; 0 with a timer. Without measuring, the CPU would do
-    # something else during much of that time.
+    # Part of the overhead that waits for work of the passes [us], when the CPU could do other work; 0 with a timer
     waiting_us_per_frame: float = 0.0

@@ -91,7 +91,7 @@ class Handles:
 
 
 def handles_of(mode: HandleMode, view: HandleView, world_from_parent: Float64, transform: Transform) -> Handles:
-    """Moving and rotating use the axes of the parent, as the numbers of the transform do; scaling those of the object.
+    """Moving and rotating use the axes of the parent, as the transform does; scaling uses the axes of the object.
 
     `world_from_parent`, shape (4, 4), is the parent frame of the transform; the identity for most objects.
     """

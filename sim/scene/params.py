@@ -54,6 +54,7 @@ _ENTRY = re.compile(r"(\w+)\.(\d+)")
 
 
 def entry_of(part: str) -> tuple[str, int] | None:
+    """Field and index; None if the part is not an entry of a list."""
     match = _ENTRY.fullmatch(part)
     return (match[1], int(match[2])) if match else None
 
@@ -199,6 +200,7 @@ def params_of(cls: type[msgspec.Struct]) -> tuple[Param, ...]:
 
 @functools.cache
 def param_of(cls: type[msgspec.Struct], name: str) -> Param:
+    """KeyError names the class and the field."""
     for record in params_of(cls):
         if record.name == name:
             return record

@@ -255,10 +255,7 @@ def node_named(scene: Scene, name: str) -> Node:
 
 
 def with_value(scene: Scene, ref: ParamRef, value: Any) -> Scene:
-    """Raises:
-    ParamError: If the value is refused by its declaration, or the node would be attached to itself.
-    KeyError: If there is no such parameter.
-    """
+    """Raises ParamError for a refused value or a circle of attachments, KeyError for an unknown parameter."""
     part = part_of(scene, ref.owner, ref.part)
     changed = msgspec.structs.replace(part, **{ref.name: check(type(part), ref.name, value)})
     if ref.owner in (PLAYBACK, VIEW):

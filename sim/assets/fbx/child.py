@@ -26,7 +26,7 @@ REFUSED = 3
 """Exit status after an error of the file, whose reason is then on standard output."""
 
 ALIVE: list[Any] = []
-"""Everything that the binding returned: what is dropped is freed, and other objects point into it."""
+"""Everything that the binding returned: it frees dropped objects, and other objects point into them."""
 
 
 def main() -> None:

@@ -26,7 +26,7 @@ class Topology(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class JointMotion:
-    model: CharacterModel  # Whose joints move
+    model: CharacterModel
     positions: Float64
     orientations: Float64
     scales: Float64  # Local transforms (F, B, 3), (F, B, 4) xyzw, (F, B, 3)
@@ -45,7 +45,7 @@ class Track:
     ids: Int64 | None = None  # Unique numbers of the particles, (F, N)
     triangles: UInt32 | None = None  # Counter-clockwise from outside, (T, 3); None if it is no surface
     counts: Int32 | None = None  # Points of each strand, root first; None if there are no strands
-    texcoords: Float32 | None = None  # v = 0 at the bottom of the image, (N, 2); of strands at their roots
+    texcoords: Float32 | None = None  # v = 0 at the bottom of the image, (N, 2); of strands (strands, 2)
     ranges: tuple[tuple[str, int, int], ...] = ()  # Material name, first triangle, count of each section; empty for one
     backs: tuple[bool, ...] = ()  # Whether the back of each section is visible; empty for all
     flat: tuple[bool, ...] = ()  # Whether each section is shaded flat; empty for none
@@ -202,7 +202,7 @@ class LinearSkin:
 def as_chosen(recording: SceneRecording, choice: Characters, as_skin: AsSkin) -> tuple[SceneRecording, list[str]]:
     """Characters in the chosen form, and a line for each that deviates from the choice.
 
-    Positions are those of the written form; characters that are written as points have no rig.
+    Positions have the written form; characters that are written as points have no rig.
     """
     lines, tracks = list[str](), list[Track]()
     for track in recording.tracks:
