@@ -327,4 +327,4 @@ FUNCTIONS: Mapping[type[Modifier], Function] = {
     LimitRotation: limit_rotation,
     TwistDistribution: twist_distribution,
 }
-"""The functions by type; `sinew.sim.characters.modifiers.feet` has that of foot planting."""
+"""Foot planting has its own module."""
