@@ -68,9 +68,7 @@ def run(options: argparse.Namespace) -> None:
     clip = chosen_clip(model, options.clip) if options.motion is None else motion_of(options, model)
     time = chosen_time(model, clip, options.time, options.frame)
     pose = evaluate_pose(model, clip if time is not None else None, time or 0.0, interpolation=Interpolation.LINEAR)
-    modifiers, settings = BoneModifiers(model), ModelSettings()
-    if modifiers.acts(settings):
-        pose = modifiers.applied(pose, settings, time or 0.0, (0.0, 0.0), NO_INPUTS)
+    pose = BoneModifiers(model).applied(pose, ModelSettings(), time or 0.0, (0.0, 0.0), NO_INPUTS)
     method = SkinningMethod(options.method)
     if options.backend == "reference":
         positions, normals = skin_by_reference(model, pose, method)

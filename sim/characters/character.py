@@ -124,8 +124,7 @@ class Character(Owner):
             self.texture_origin_bottom = texture_origin_bottom(settings, self.model)
         if settings.modifiers:
             self._places, self._colliders = places, ground() if settings.plants_feet else ()
-        inputs = self._inputs(node, time, run_up, places.characters) if settings.modifiers else NO_INPUTS
-        key = PoseKey(time, settings, run_up, inputs)
+        key = PoseKey(time, settings, run_up, self._inputs(node, time, run_up, places.characters))
         if key != self._key:
             self._key = key
             self._take_pose(key, poses)
@@ -192,9 +191,7 @@ class Character(Owner):
             character = self._places.characters.get(leading.id)
             if isinstance(character, Character) and character is not self:
                 others[leading.id] = CharacterAt(character, leading, time, self._places.scene, others)
-        key = PoseKey(
-            time, settings, run_up, self._inputs(self._node, time, run_up, others) if settings.modifiers else NO_INPUTS
-        )
+        key = PoseKey(time, settings, run_up, self._inputs(self._node, time, run_up, others))
         return self.pose if key == self._key else self._evaluated(key)
 
     def is_cut(self, before: float, after: float) -> bool:
@@ -275,7 +272,7 @@ class Character(Owner):
     def _take_pose(self, key: PoseKey, poses: Poses) -> None:
         settings = key.settings
         is_bound = active_clip(settings, self.model) is None and not settings.pose
-        if is_bound and not shapes(settings) and not self._modifiers.acts(settings):
+        if is_bound and not shapes(settings) and not settings.modifiers and not self.model.rig.constraints:
             self.pose = self._bind_pose
             return
         shared = id(self.model), key
@@ -289,7 +286,7 @@ class Character(Owner):
 
     def _evaluated(self, key: PoseKey) -> Pose:
         pose = self._unmodified(key.settings, key.time, key.run_up)
-        if self._modifiers.acts(key.settings):
+        if key.settings.modifiers or self.model.rig.constraints:
             pose = self._modifiers.applied(pose, key.settings, key.time, key.run_up, key.inputs)
         return shaped(pose, key.settings, self.model, key.time)
 
@@ -310,7 +307,7 @@ class Character(Owner):
     def _inputs(self, node: Node, time: float, run_up: RunUp, others: PosedCharacters) -> ModifierInputs:
         """What modifiers depend on at a scene time [s]; `others` are the characters at that time."""
         settings = model_settings(node)
-        if not self._modifiers.acts(settings):
+        if not settings.modifiers or self.model.skeleton is None:
             return NO_INPUTS
         own = CharacterBelow(self.model, self._unmodified(settings, time, run_up), self.world_from_model)
         places = WorldTransforms(self._places.scene, {**others, node.id: own})

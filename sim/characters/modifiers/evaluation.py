@@ -1,5 +1,3 @@
-"""Applies the modifiers of a character, and the constraints of its file, to a pose."""
-
 import functools
 import math
 from dataclasses import dataclass
@@ -89,14 +87,11 @@ class BoneModifiers:
         """The bones of a human body."""
         return dict(self._model.rig.humanoid) or find_bones(self._rest.skeleton)
 
-    def acts(self, settings: ModelSettings) -> bool:
-        return self._model.skeleton is not None and bool(settings.modifiers or self._model.rig.constraints)
-
     def problems(self, node: Node, scene: Scene) -> list[str]:
         """A line about each modifier of a character that has no effect."""
         settings, found = node.settings, []
         assert isinstance(settings, ModelSettings)
-        for number, modifier in enumerate(settings.modifiers if self.acts(settings) else (), 1):
+        for number, modifier in enumerate(settings.modifiers if self._model.skeleton is not None else (), 1):
             problem = modifier.problem(self._rest.skeleton, scene.by_id)
             if not problem and modifier.problem(self._rest.skeleton, scene.targets.get(node.id, ())):
                 problem = "its target moves with what follows this character"
@@ -108,6 +103,8 @@ class BoneModifiers:
 
     def applied(self, pose: Pose, settings: ModelSettings, time: float, run_up: RunUp, inputs: ModifierInputs) -> Pose:
         """A pose with the modifiers of the settings, then the constraints of the file, at a scene time [s]."""
+        if self._model.skeleton is None or not (settings.modifiers or self._model.rig.constraints):
+            return pose
         joints = PosedJoints(self._rest.skeleton, pose.local)
         targets = {one: glm.dmat4(*np.reshape(matrix, (4, 4)).T.ravel().tolist()) for one, matrix in inputs.targets}
         around = Surroundings(self._rest, targets, *self._up_and_front(settings))

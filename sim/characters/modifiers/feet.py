@@ -1,5 +1,3 @@
-"""Foot planting: when feet touch the ground in a clip, where the ground is, and legs that reach it."""
-
 import math
 from dataclasses import dataclass
 

@@ -1,5 +1,3 @@
-"""The functions of the modifiers, on the joints of one pose, in the space of the file."""
-
 import dataclasses
 import math
 from collections.abc import Callable, Mapping
@@ -24,6 +22,7 @@ from sinew.sim.characters.modifiers.settings import (
     BoneAxis,
     CopyRoll,
     CopyRotation,
+    Follower,
     LimitRotation,
     LookAt,
     Modifier,
@@ -207,7 +206,7 @@ def _axis(rest: RestPose, joint: int, axis: BoneAxis) -> glm.dvec3:
     return rest.along(joint) if axis is BoneAxis.AUTO else glm.dvec3(UNIT[axis])
 
 
-def _change(modifier: CopyRotation | CopyRoll, joints: PosedJoints, around: Surroundings, joint: int) -> glm.dquat:
+def _change(modifier: Follower, joints: PosedJoints, around: Surroundings, joint: int) -> glm.dquat:
     rest = around.rest
     if not modifier.target:
         return _changes(joints, rest, joint, joints.skeleton.index(modifier.source))[isinstance(modifier, CopyRoll)]

@@ -1,5 +1,3 @@
-"""Joints of a pose while modifiers change them, one at a time, in double precision."""
-
 import math
 
 import msgspec

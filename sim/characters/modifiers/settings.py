@@ -1,8 +1,3 @@
-"""Modifiers of bones: an ordered list of settings that change the pose after the clip.
-
-A modifier is a struct here, a function in `sinew.sim.characters.modifiers.functions`, and a line in `MODIFIERS`.
-"""
-
 import enum
 import functools
 from collections.abc import Container
@@ -21,8 +16,6 @@ _node = functools.partial(_pose, role=Role.NODE)
 
 
 class BoneAxis(enum.Enum):
-    """An axis of a bone."""
-
     AUTO = "auto"
     X = "x"
     Y = "y"
@@ -37,17 +30,11 @@ UNIT = {
     BoneAxis.MINUS_X: (-1.0, 0.0, 0.0), BoneAxis.MINUS_Y: (0.0, -1.0, 0.0), BoneAxis.MINUS_Z: (0.0, 0.0, -1.0),
 }  # fmt: skip
 AXIS_TEXTS: dict[enum.Enum, str] = {
-    BoneAxis.AUTO: "Automatic",
-    BoneAxis.MINUS_X: "−X",
-    BoneAxis.MINUS_Y: "−Y",
-    BoneAxis.MINUS_Z: "−Z",
-}
-"""Texts of the window for members whose values do not read well."""
+    BoneAxis.AUTO: "Automatic", BoneAxis.MINUS_X: "−X", BoneAxis.MINUS_Y: "−Y", BoneAxis.MINUS_Z: "−Z",
+}  # fmt: skip
 
 
 class Modifier(msgspec.Struct, frozen=True, kw_only=True, tag_field="modifier"):
-    """Base of all modifiers."""
-
     label: ClassVar[str] = ""
     needs: ClassVar[tuple[tuple[str, ...], ...]] = (("bone",), ("target",))
     """Fields without which it has no effect; of each group one is enough."""
@@ -59,16 +46,11 @@ class Modifier(msgspec.Struct, frozen=True, kw_only=True, tag_field="modifier"):
 
     def names(self, role: Role) -> list[str]:
         """Values that are not empty of the fields of a role."""
-        return [
-            name for one in params_of(type(self)) if one.declared.role is role and (name := getattr(self, one.name))
-        ]
+        fields = (record.name for record in params_of(type(self)) if record.declared.role is role)
+        return [name for field in fields if (name := getattr(self, field))]
 
     def problem(self, skeleton: Skeleton, targets: Container[NodeId]) -> str:
-        """Why the modifier has no effect; "" if it has one.
-
-        Args:
-            targets: Nodes that can be targets.
-        """
+        """Why the modifier has no effect; "" if it has one."""
         for group in self.needs:
             if not any(getattr(self, name) for name in group):
                 return f"choose a {group[0]}"
@@ -81,7 +63,6 @@ class Modifier(msgspec.Struct, frozen=True, kw_only=True, tag_field="modifier"):
 
 Bone = Annotated[str, _bone("Bone that the modifier turns.")]
 Axis = Annotated[BoneAxis, _pose("Axis of the bone; automatic is along the bone.")]
-Source = Annotated[str, _bone("Bone of the character to follow, if there is no target.")]
 
 
 class TwoBoneIK(Modifier, tag="two-bone-ik", frozen=True, kw_only=True):
@@ -126,38 +107,33 @@ class LookAt(Modifier, tag="look-at", frozen=True, kw_only=True):
     )] = (0.0, 0.0, 0.0)  # fmt: skip
 
 
-class CopyRotation(Modifier, tag="copy-rotation", frozen=True, kw_only=True):
+class Follower(Modifier, frozen=True, kw_only=True):
+    needs: ClassVar[tuple[tuple[str, ...], ...]] = (("bone",), ("target", "source"))
+
+    bone: Bone = ""
+    target: Annotated[str, _node("Object that the bone follows.")] = ""
+    source: Annotated[str, _bone("Bone that the bone follows if there is no target.", label="Source bone")] = ""
+
+
+class CopyRotation(Follower, tag="copy-rotation", frozen=True, kw_only=True):
     """Gives a bone the rotation of a target, or of another bone, from its bind pose."""
 
     label: ClassVar[str] = "Copy rotation"
-    needs: ClassVar[tuple[tuple[str, ...], ...]] = (("bone",), ("target", "source"))
-
-    bone: Bone = ""
-    target: Annotated[str, _node("Object whose rotation the bone takes.")] = ""
-    source: Source = ""
 
 
-class CopyRoll(Modifier, tag="copy-roll", frozen=True, kw_only=True):
+class CopyRoll(Follower, tag="copy-roll", frozen=True, kw_only=True):
     """Gives a bone the rotation of a target, or of another bone, about one axis only."""
 
     label: ClassVar[str] = "Copy roll"
-    needs: ClassVar[tuple[tuple[str, ...], ...]] = (("bone",), ("target", "source"))
 
-    bone: Bone = ""
-    target: Annotated[str, _node("Object whose roll the bone takes.")] = ""
-    source: Source = ""
     axis: Axis = BoneAxis.AUTO
 
 
-class Aim(Modifier, tag="aim", frozen=True, kw_only=True):
+class Aim(Follower, tag="aim", frozen=True, kw_only=True):
     """Points an axis of a bone at a target or at another bone, with the roll of the bind pose."""
 
     label: ClassVar[str] = "Aim"
-    needs: ClassVar[tuple[tuple[str, ...], ...]] = (("bone",), ("target", "source"))
 
-    bone: Bone = ""
-    target: Annotated[str, _node("Object that the bone points at.")] = ""
-    source: Source = ""
     axis: Axis = BoneAxis.AUTO
 
 
