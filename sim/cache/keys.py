@@ -78,8 +78,10 @@ def node_keys(world: World) -> dict[NodeId, str]:
             start = msgspec.json.encode((kind.version, playback.start_time, playback.run_up, simulated))
             leading = world.scene.leading(node.id)
             carriers = (_carrying(world, one) for one in leading)
-            stands = any(isinstance(one.settings, ModelSettings) and one.settings.plants_feet for one in leading)
-            acting = met if stands or (settings is not None and kind.collides(settings)) else ()
+            collides = settings is not None and kind.collides(settings)
+            for one in leading:
+                collides |= isinstance(one.settings, ModelSettings) and one.settings.plants_feet
+            acting = met if collides else ()
             parts = (start, _whole(world, node), *carriers, b"met", *acting)
             found[node.id] = _MARK + hashlib.sha256(b"\n".join(parts)).hexdigest()
     return found

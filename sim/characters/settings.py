@@ -219,12 +219,15 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
 
     @property
     def targets(self) -> tuple[str, ...]:
+        if not self.modifiers:
+            return ()
         active = (modifier for modifier in self.modifiers if not modifier.muted)
         return tuple(dict.fromkeys(node for modifier in active for node in modifier.names(Role.NODE)))
 
     @property
     def plants_feet(self) -> bool:
-        return any(isinstance(modifier, FootPlanting) and not modifier.muted for modifier in self.modifiers)
+        feet = (modifier for modifier in self.modifiers if isinstance(modifier, FootPlanting))
+        return bool(self.modifiers) and not all(modifier.muted for modifier in feet)
 
     def part(self, name: str) -> msgspec.Struct | None:
         if name.startswith(MATERIAL_PART):

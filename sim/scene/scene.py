@@ -183,8 +183,11 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _named_targets(self) -> dict[NodeId, tuple[NodeId, ...]]:
-        named = ((node.id, tuple(one for one in node.settings.targets if one in self.by_id)) for node in self.nodes)
-        return {node_id: targets for node_id, targets in named if targets}
+        found = {}
+        for node in self.nodes:
+            if node.settings.is_character and (named := node.settings.targets):
+                found[node.id] = tuple(one for one in named if one in self.by_id)
+        return found
 
     @cached_property
     def targets(self) -> dict[NodeId, tuple[NodeId, ...]]:
@@ -193,38 +196,34 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         Leaves out those that move with a character whose pose or transform depends on the follower.  What is attached
         to the follower itself is a target; it moves with the pose before the modifiers.
         """
-        found = {}
+        found: dict[NodeId, tuple[NodeId, ...]] = {}
         for node_id, named in self._named_targets.items():
-            targets = []
             for target in named:
                 above = next((one.id for one in self.carriers(target) if one.settings.is_character), node_id)
                 if above == node_id or all(one.id != node_id for one in self._leading(above, self._named_targets)):
-                    targets.append(target)
-            if targets:
-                found[node_id] = tuple(targets)
+                    found[node_id] = (*found.get(node_id, ()), target)
         return found
 
     def leading(self, node_id: NodeId) -> list[Node]:
         """Nodes on which the place and the pose of a node depend: its parents, the nearest first, then targets."""
-        return self._leading(node_id, self.targets)
+        return self._leading(node_id, self.targets) if self.targets else self.carriers(node_id)
 
     def _leading(self, node_id: NodeId, targets: Mapping[NodeId, Sequence[NodeId]]) -> list[Node]:
         found = self.carriers(node_id)
-        if targets:
-            met = {node_id, *(one.id for one in found)}
-            for one in (pending := [self.node(node_id), *found]):
-                for target in targets.get(one.id, ()):
-                    fresh = [other for other in (self.node(target), *self.carriers(target)) if other.id not in met]
-                    met.update(other.id for other in fresh)
-                    found += fresh
-                    pending += fresh
+        pending = [self.node(node_id), *found]
+        while pending:
+            for target in targets.get(pending.pop(0).id, ()):
+                fresh = [one for one in (self.node(target), *self.carriers(target)) if one not in found]
+                fresh = [one for one in fresh if one.id != node_id]
+                found += fresh
+                pending += fresh
         return found
 
     @cached_property
     def characters_in_order(self) -> tuple[Node, ...]:
         """All characters, each after those on which its place and its pose depend."""
         waiting = [node for node in self.carried_last if node.settings.is_character]
-        if not self.targets:
+        if not self._named_targets:
             return tuple(waiting)
         ordered: dict[NodeId, Node] = {}
         leading = {node.id: [one.id for one in self.leading(node.id) if one.settings.is_character] for node in waiting}
