@@ -1,5 +1,6 @@
 """Modifiers of bones in an engine: order of characters, cloth on a moved hand, scrubbing, and exported poses."""
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
@@ -9,8 +10,9 @@ import pytest
 
 from sinew.resources import path
 from sinew.sim.assets.load import load_model
+from sinew.sim.assets.rig import Constraint, ConstraintType, Rig
 from sinew.sim.cache.step_store import StepStore
-from sinew.sim.characters.modifiers.settings import FootPlanting, Modifier, TwoBoneIK
+from sinew.sim.characters.modifiers.settings import CopyRotation, FootPlanting, Modifier, TwoBoneIK
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.engine import Engine
@@ -18,6 +20,7 @@ from sinew.sim.gl.context import Context
 from sinew.sim.kinds.cloth.settings import ClothSettings, PinPreset, PinTarget
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.group.kind import GroupSettings
+from sinew.sim.maths import quaternion
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
@@ -118,6 +121,24 @@ def test_feet_find_the_colliders_of_the_scene_but_not_those_of_characters(engine
         engine.apply(Scene(nodes=(human("a", FootPlanting()), node)))
         engine.advance(0.3)
         np.testing.assert_allclose(hand(engine, "a", "foot_l"), before + np.array([0.0, lift, 0.0]), atol=0.004)
+
+
+def test_constraints_of_a_file_act_after_the_modifiers(context: Context) -> None:
+    model = load_model(MODEL)
+    assert model.skeleton is not None
+    source, follower = model.skeleton.index("hand_l"), model.skeleton.index("hand_r")
+    rig = Rig(constraints=(Constraint(follower, source, ConstraintType.ROTATION),))
+    engine = Engine(context)
+    engine.set_model("a", dataclasses.replace(model, rig=rig), {})
+    turned = CopyRotation(bone="hand_l", target="target")
+    target = msgspec.structs.replace(null("target"), transform=Transform(rotation=(20.0, 30.0, 40.0)))
+    engine.apply(Scene(nodes=(human("a", turned), target)))
+    engine.advance(0.5)
+    bind, now = model.skeleton.bind_orientations, engine.views.characters["a"].pose.local.orientations
+    changes = [quaternion.multiply(quaternion.conjugate(bind[one]), now[one]) for one in (source, follower)]
+    assert abs(changes[0] @ changes[1]) == pytest.approx(1.0, abs=1e-12)
+    assert abs(changes[0][3]) < 0.99
+    engine.release()
 
 
 def sheet() -> Node:

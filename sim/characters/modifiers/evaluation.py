@@ -106,7 +106,7 @@ class BoneModifiers:
         if self._model.skeleton is None or not (settings.modifiers or self._model.rig.constraints):
             return pose
         joints = PosedJoints(self._rest.skeleton, pose.local)
-        targets = {one: glm.dmat4(*np.reshape(matrix, (4, 4)).T.ravel().tolist()) for one, matrix in inputs.targets}
+        targets = {one: glm.transpose(glm.dmat4(*matrix)) for one, matrix in inputs.targets}
         around = Surroundings(self._rest, targets, *self._up_and_front(settings))
         for modifier in settings.modifiers:
             if not modifier.muted and modifier.weight and not modifier.problem(self._rest.skeleton, targets):
@@ -165,7 +165,7 @@ class BoneModifiers:
             lowest = min((touching.lowest for _, touching in parts), default=self._rest.place(limb[2], around.up))
             feet.append(Foot(limb, shift, lowest))
         pelvis = self._rest.skeleton.find(modifier.pelvis) if modifier.pelvis else self._body.get("hips")
-        placement = glm.dmat4(*np.reshape(inputs.placement, (4, 4)).T.ravel().tolist())
+        placement = glm.transpose(glm.dmat4(*inputs.placement))
         plant(
             joints, feet, -1 if pelvis is None else pelvis, Ground(placement, inputs.colliders, modifier.floor), around
         )

@@ -8,7 +8,7 @@ from sinew.sim.animation.evaluate import root_motion
 from sinew.sim.assets.model import Clip, Interpolation, Skeleton
 from sinew.sim.characters.modifiers.functions import Surroundings, bend_limb, orientation_of
 from sinew.sim.characters.modifiers.joints import NO_TURN, PosedJoints, arc
-from sinew.sim.colliders.state import ColliderShape, core
+from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import compose
 from sinew.sim.scene.strips import smooth
@@ -88,53 +88,56 @@ Collider = tuple[ColliderShape, tuple[float, ...], tuple[float, ...]]
 def top_of(collider: Collider, x: float, z: float) -> tuple[float, glm.dvec3] | None:
     """Height [m] and normal where a vertical line leaves a collider; None if it misses it."""
     shape, size, values = collider
-    matrix = np.array(values).reshape(4, 4)
-    turn, centre = matrix[:3, :3], matrix[:3, 3]
-    origin, up = turn.T @ (np.array([x, 0.0, z]) - centre), turn.T @ np.array([0.0, 1.0, 0.0])
-    found: list[tuple[float, Float64]] = []
+    matrix = glm.transpose(glm.dmat4(*values))
+    turn, found = glm.dmat3(matrix), []
+    origin, up = glm.dvec3(x, 0.0, z) * turn - glm.dvec3(matrix[3]) * turn, _UP * turn
     if shape is ColliderShape.PLANE:
-        found = [(-origin[1] / up[1], np.array([0.0, 1.0, 0.0]))] if up[1] > 1e-6 else []
+        found = [(-origin.y / up.y, _UP)] if up.y > 1e-6 else []
     elif shape is ColliderShape.BOX:
-        found = _box_top(origin, up, np.array(size))
+        found = _box_top(origin, up, size)
     elif shape is ColliderShape.ELLIPSOID:
-        found = [(height, point / np.array(size)) for height, point in _ball_top(origin / size, up / size, 1.0)]
+        axes = glm.dvec3(*size)
+        found = [(height, point / axes) for height, point in _ball_top(origin / axes, up / axes, 1.0)]
     else:
-        half, radius = core(shape, np.array(size))
-        for end in {float(half[1]), -float(half[1])}:
-            shift = np.array([0.0, end, 0.0])
-            found += _ball_top(origin - shift, up, radius)
-        flat = np.array([1.0, 0.0, 1.0])
-        sides = _ball_top(origin * flat, up * flat, radius)
-        found += [(height, point) for height, point in sides if abs(origin[1] + height * up[1]) <= half[1]]
+        half = size[1] if shape is ColliderShape.CAPSULE else 0.0
+        for end in (half, -half):
+            found += _ball_top(origin - end * _UP, up, size[0])
+        flat = glm.dvec3(1.0, 0.0, 1.0)
+        sides = _ball_top(origin * flat, up * flat, size[0])
+        found += [(height, point) for height, point in sides if abs(origin.y + height * up.y) <= half]
     if not found:
         return None
     height, normal = max(found, key=lambda one: one[0])
-    world = turn @ normal
-    return float(height), glm.normalize(glm.dvec3(*world.tolist()))
+    return height, glm.normalize(turn * normal)
 
 
-def _ball_top(origin: Float64, up: Float64, radius: float) -> list[tuple[float, Float64]]:
+def _ball_top(origin: glm.dvec3, up: glm.dvec3, radius: float) -> list[tuple[float, glm.dvec3]]:
     """Where a line leaves a ball about the origin: the distance along it, and the point."""
-    a, b = float(up @ up), float(origin @ up)
-    square = b * b - a * (float(origin @ origin) - radius * radius)
-    if a < 1e-12 or square < 0.0:
+    a, b = glm.dot(up, up), glm.dot(origin, up)
+    square = b * b - a * (glm.dot(origin, origin) - radius * radius)
+    if a < 1e-12 or not square >= 0.0:
         return []
     height = (math.sqrt(square) - b) / a
     return [(height, origin + height * up)]
 
 
-def _box_top(origin: Float64, up: Float64, half: Float64) -> list[tuple[float, Float64]]:
-    leave, enter, normal = math.inf, -math.inf, np.zeros(3)
+def _box_top(origin: glm.dvec3, up: glm.dvec3, half: tuple[float, ...]) -> list[tuple[float, glm.dvec3]]:
+    leave, enter, normal = math.inf, -math.inf, glm.dvec3(0.0)
     for axis in range(3):
-        if abs(up[axis]) < 1e-12:
-            if abs(origin[axis]) > half[axis]:
+        slope, at = up[axis], origin[axis]
+        if abs(slope) < 1e-12:
+            if abs(at) > half[axis]:
                 return []
             continue
-        sign = 1.0 if up[axis] > 0.0 else -1.0
-        enter = max(enter, (-sign * half[axis] - origin[axis]) / up[axis])
-        if (end := (sign * half[axis] - origin[axis]) / up[axis]) < leave:
-            leave, normal = end, sign * np.eye(3)[axis]
+        end = (math.copysign(half[axis], slope) - at) / slope
+        enter = max(enter, (math.copysign(half[axis], -slope) - at) / slope)
+        if end < leave:
+            leave, normal = end, glm.dvec3(0.0)
+            normal[axis] = math.copysign(1.0, slope)
     return [(leave, normal)] if enter <= leave else []
+
+
+_UP = glm.dvec3(0.0, 1.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +164,6 @@ class Ground:
         tops += [top for one in self.colliders if (top := top_of(one, point.x, point.z)) is not None]
         near = (top for top in tops if abs(top[0] - level) <= NEAR * leg)
         return max(near, key=lambda top: top[0], default=(level, _UP))
-
-
-_UP = glm.dvec3(0.0, 1.0, 0.0)
 
 
 def plant(joints: PosedJoints, feet: list[Foot], pelvis: int, ground: Ground, around: Surroundings) -> None:

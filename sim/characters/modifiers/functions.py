@@ -134,7 +134,7 @@ def look_at(modifier: LookAt, joints: PosedJoints, around: Surroundings) -> None
     bone = joints.skeleton.index(modifier.bone)
     rest, target = around.rest, glm.dvec3(around.targets[modifier.target][3])
     front = (
-        glm.dvec3(UNIT[modifier.axis])
+        glm.dvec3(*UNIT[modifier.axis])
         if modifier.axis in UNIT
         else glm.conjugate(rest.orientation(bone)) * around.front
     )
@@ -148,10 +148,10 @@ def look_at(modifier: LookAt, joints: PosedJoints, around: Surroundings) -> None
     upward = unit(upward - ahead * glm.dot(upward, ahead), across(ahead))
     frame = glm.dmat3(glm.cross(upward, ahead), upward, ahead)
     limits = math.radians(modifier.yaw), math.radians(modifier.pitch)
-    whole = _look(joints, bone, target, front, glm.dvec3(modifier.eye), frame, limits)
+    whole = _look(joints, bone, target, front, glm.dvec3(*modifier.eye), frame, limits)
     for joint in reversed(chain[1:]):
         joints.rotate(joint, glm.slerp(NO_TURN, whole, (1.0 - modifier.share) / (len(chain) - 1)))
-    joints.rotate(bone, _look(joints, bone, target, front, glm.dvec3(modifier.eye), frame, limits))
+    joints.rotate(bone, _look(joints, bone, target, front, glm.dvec3(*modifier.eye), frame, limits))
 
 
 def _look(
@@ -203,7 +203,7 @@ def _changes(joints: PosedJoints, rest: RestPose, joint: int, source: int) -> tu
 
 
 def _axis(rest: RestPose, joint: int, axis: BoneAxis) -> glm.dvec3:
-    return rest.along(joint) if axis is BoneAxis.AUTO else glm.dvec3(UNIT[axis])
+    return rest.along(joint) if axis is BoneAxis.AUTO else glm.dvec3(*UNIT[axis])
 
 
 def _change(modifier: Follower, joints: PosedJoints, around: Surroundings, joint: int) -> glm.dquat:
@@ -248,7 +248,7 @@ def aim(modifier: Aim, joints: PosedJoints, around: Surroundings) -> None:
 def constrain(constraint: Constraint, joints: PosedJoints, rest: RestPose) -> None:
     """Applies a constraint of a file."""
     joint, bind = constraint.joint, rest.turn(constraint.joint)
-    axis = unit(glm.dvec3(constraint.axis), glm.dvec3(1.0, 0.0, 0.0))
+    axis = unit(glm.dvec3(*constraint.axis), glm.dvec3(1.0, 0.0, 0.0))
     own, into = _changes(joints, rest, joint, constraint.source)
     if constraint.type is ConstraintType.ROTATION:
         turn = bind * own

@@ -59,18 +59,28 @@ class PosedJoints:
         self._turns: dict[int, glm.dquat] = {}
         self._positions: dict[int, glm.dvec3] = {}
         self._frames: dict[int, tuple[glm.dmat4, glm.dquat]] = {}
+        self._unchanged: dict[int, tuple[glm.dvec3, glm.dquat, glm.dvec3]] = {}
 
     def copy(self) -> "PosedJoints":
         twin = PosedJoints(self.skeleton, self._local)
         twin._turns, twin._positions, twin._frames = self._turns.copy(), self._positions.copy(), self._frames.copy()
+        twin._unchanged = self._unchanged
         return twin
+
+    def _before(self, joint: int) -> tuple[glm.dvec3, glm.dquat, glm.dvec3]:
+        """Local position, rotation and scale without changes."""
+        found, local = self._unchanged.get(joint), self._local
+        if found is None:
+            found = vec(local.positions[joint]), quat(local.orientations[joint]), vec(local.scales[joint])
+            self._unchanged[joint] = found
+        return found
 
     def parent(self, joint: int) -> int:
         return int(self.skeleton.parents[joint])
 
     def turn(self, joint: int) -> glm.dquat:
         """Rotation relative to the parent."""
-        return self._turns.get(joint) or quat(self._local.orientations[joint])
+        return self._turns.get(joint) or self._before(joint)[1]
 
     def _frame(self, joint: int) -> tuple[glm.dmat4, glm.dquat]:
         chain = []
@@ -79,8 +89,8 @@ class PosedJoints:
             joint = self.parent(joint)
         matrix, orientation = self._frames[joint] if joint >= 0 else (glm.dmat4(1.0), NO_TURN)
         for one in reversed(chain):
-            turn, scale = self.turn(one), vec(self._local.scales[one])
-            position = self._positions.get(one) or vec(self._local.positions[one])
+            position, turn, scale = self._before(one)
+            position, turn = self._positions.get(one, position), self._turns.get(one, turn)
             matrix = glm.scale(glm.translate(matrix, position) * glm.mat4_cast(turn), scale)
             orientation = glm.normalize(orientation * turn)
             self._frames[one] = matrix, orientation
@@ -108,7 +118,7 @@ class PosedJoints:
         parent = self.parent(joint)
         linear = glm.dmat3(self._frame(parent)[0]) if parent >= 0 else glm.dmat3(1.0)
         if abs(glm.determinant(linear)) > 0.0:
-            position = self._positions.get(joint) or vec(self._local.positions[joint])
+            position = self._positions.get(joint) or self._before(joint)[0]
             self._positions[joint] = position + glm.inverse(linear) * offset
             self._frames.clear()
 
@@ -121,7 +131,7 @@ class PosedJoints:
         for joint, turn in turns:
             self._turns[joint] = glm.normalize(glm.slerp(self.turn(joint), turn, weight)) if weight < 1.0 else turn
         for joint, at in positions:
-            before = self._positions.get(joint) or vec(self._local.positions[joint])
+            before = self._positions.get(joint) or self._before(joint)[0]
             self._positions[joint] = glm.mix(before, at, weight)
         self._frames.clear()
 

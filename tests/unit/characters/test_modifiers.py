@@ -192,7 +192,7 @@ def test_the_eye_looks_exactly_at_the_target(chain: int, eye: tuple[float, float
         _, after = posed(human(), look, inputs=towards(t=at(*goal)))
         start, front = ray_of_head(after, eye)
         way = np.array(goal) - start
-        assert np.linalg.norm(np.cross(front, way)) < 1e-8  # scales of the file differ from 1 by rounding
+        assert np.linalg.norm(np.cross(front, way)) < 1e-12
         assert front @ way > 0.0
         assert_is_whole(human(), after)
 
