@@ -25,6 +25,10 @@ _MARK = "2:"
 """Prefix of keys; keys of older versions have none."""
 
 
+_NEWER = frozenset(("modifiers",))
+"""Settings that older versions did not have; without a value they are not in their keys."""
+
+
 class SameNode:
     """Compares an object by identity, and keeps it alive so that its id is not reused."""
 
@@ -44,7 +48,8 @@ class SameNode:
 def _values(settings: Settings | None, effects: frozenset[Effect]) -> tuple[Any, ...]:
     if settings is None:
         return ()
-    return tuple(getattr(settings, r.name) for r in params_of(type(settings)) if r.declared.effect in effects)
+    values = [(r.name, getattr(settings, r.name)) for r in params_of(type(settings)) if r.declared.effect in effects]
+    return tuple(value for name, value in values if value or name not in _NEWER)
 
 
 def _in_force(world: World, node: Node) -> Settings | None:
