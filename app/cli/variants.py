@@ -64,7 +64,9 @@ def varied(scene: OpenedScene, text: str, *, allow_outside: bool) -> OpenedScene
 
 
 def _converted(settings: type[msgspec.Struct], name: str, text: str) -> msgspec.Struct:
-    """Settings with one value from text: a word, a number, or several with blanks or commas between them.
+    """Settings with one value from text: a word, a number, several with blanks or commas between them, or pairs.
+
+    Pairs are a name and a number, "happy=0.5,blink=1".
 
     Raises:
         msgspec.ValidationError: If the value is not allowed.
@@ -75,7 +77,9 @@ def _converted(settings: type[msgspec.Struct], name: str, text: str) -> msgspec.
     except msgspec.ValidationError as error:
         if "`array`" not in str(error):
             raise
-        made = msgspec.convert({name: text.replace(",", " ").split()}, settings, strict=False)
+        pairs = [part.strip().rpartition("=")[::2] for part in text.split(",")]
+        listed = pairs if "=" in text else text.replace(",", " ").split()
+        made = msgspec.convert({name: listed}, settings, strict=False)
     return made
 
 

@@ -172,6 +172,9 @@ DEFORMERS_MAX = 16
 TargetWeight = tuple[str, Annotated[float, msgspec.Meta(ge=-TARGET_WEIGHT_MAX, le=TARGET_WEIGHT_MAX)]]
 """Name of a morph target, and its weight."""
 
+ExpressionValue = tuple[str, Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]]
+"""Name of an expression of the file, and its value."""
+
 
 class ModelSettings(Settings, frozen=True, kw_only=True):
     """A character loaded from a file."""
@@ -214,6 +217,10 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     target_weights: Annotated[tuple[TargetWeight, ...], param(
         "Weights of morph targets, added to those of the clip.", group="Morph targets", role=Role.HIDDEN,
         label="Morph targets", effect=Effect.POSE, bounded=False,
+    )] = ()  # fmt: skip
+    expressions: Annotated[tuple[ExpressionValue, ...], param(
+        "Values of the expressions of the file, from 0 to 1; their morph targets are added to those of the clip.",
+        group="Expressions", role=Role.HIDDEN, effect=Effect.POSE, bounded=False,
     )] = ()  # fmt: skip
     solo_target: Annotated[str, param(
         "The only active morph target; all are active without a name.", group="Morph targets", role=Role.HIDDEN,

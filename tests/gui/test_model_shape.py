@@ -34,7 +34,7 @@ def settings(editor):
 
 
 def test_a_slider_sets_a_weight_as_one_edit(editor, qtbot, tmp_path):
-    targets = editor.kind_panels["model"]._list
+    targets = editor.kind_panels["model"].targets.list
     name = targets.rows[0].name
     before, start = weights(editor).copy(), picture(editor)
     slider = targets.rows[0].editor
@@ -56,7 +56,7 @@ def test_a_slider_sets_a_weight_as_one_edit(editor, qtbot, tmp_path):
 
 
 def test_targets_are_searched_soloed_and_reset(editor, qtbot):
-    targets = editor.kind_panels["model"]._list
+    targets = editor.kind_panels["model"].targets.list
     names = [row.name for row in targets.rows]
     targets.search.setText(names[-1].upper())
     assert [row.name for row in targets.rows if row.isVisibleTo(targets)] == [names[-1]]
