@@ -16,7 +16,7 @@ from sinew.app.cli.scene import OpenedScene, opened
 from sinew.app.files.project_file import is_project
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.refusal import refusal
-from sinew.sim.scene.params import ParamError, params_of, validated, value_text
+from sinew.sim.scene.params import ParamError, Role, param_of, params_of, validated, value_text, weights_from
 from sinew.sim.scene.scene import Node, ParamRef, with_value
 from sinew.sim.scene.view import SkinningComparison
 
@@ -64,9 +64,7 @@ def varied(scene: OpenedScene, text: str, *, allow_outside: bool) -> OpenedScene
 
 
 def _converted(settings: type[msgspec.Struct], name: str, text: str) -> msgspec.Struct:
-    """Settings with one value from text: a word, a number, several with blanks or commas between them, or pairs.
-
-    Pairs are a name and a number, "happy=0.5,blink=1".
+    """Settings with one value from text: a word, a number, several with blanks or commas between them, or weights.
 
     Raises:
         msgspec.ValidationError: If the value is not allowed.
@@ -77,8 +75,8 @@ def _converted(settings: type[msgspec.Struct], name: str, text: str) -> msgspec.
     except msgspec.ValidationError as error:
         if "`array`" not in str(error):
             raise
-        pairs = [part.strip().rpartition("=")[::2] for part in text.split(",")]
-        listed = pairs if "=" in text else text.replace(",", " ").split()
+        is_weights = param_of(settings, name).declared.role is Role.WEIGHTS
+        listed = weights_from(text) if is_weights else text.replace(",", " ").split()
         made = msgspec.convert({name: listed}, settings, strict=False)
     return made
 

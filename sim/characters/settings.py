@@ -220,7 +220,7 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     )] = ()  # fmt: skip
     expressions: Annotated[tuple[ExpressionValue, ...], param(
         "Values of the expressions of the file, from 0 to 1; their morph targets are added to those of the clip.",
-        group="Expressions", role=Role.HIDDEN, effect=Effect.POSE, bounded=False,
+        group="Expressions", role=Role.WEIGHTS, effect=Effect.POSE, bounded=False,
     )] = ()  # fmt: skip
     solo_target: Annotated[str, param(
         "The only active morph target; all are active without a name.", group="Morph targets", role=Role.HIDDEN,

@@ -15,9 +15,9 @@ from sinew.sim.assets.faults import MAX_JOINTS, MAX_TRACKS, PartCounter, check_m
 from sinew.sim.assets.gltf.document import ConstraintForms, GltfDocument
 from sinew.sim.assets.gltf.vrm_document import (
     BoneCollider,
+    BoneColliderShape,
     BoneGroup,
     BoneSpring,
-    BoneColliderShape,
     OldVrm,
     SpringBone,
     SpringBoneJoint,
