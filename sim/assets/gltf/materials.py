@@ -1,4 +1,4 @@
-"""glTF materials as materials of this program: diffuse and specular factors, a Phong exponent, images."""
+"""glTF materials become diffuse and specular factors, a Phong exponent and images."""
 
 import math
 import os
@@ -27,7 +27,6 @@ Colour = tuple[float, float, float]
 
 
 def base_texture(material: Stored) -> TextureInfo | None:
-    """The colour texture, for both material models."""
     glossy = material.extensions.specular_glossiness
     return glossy.diffuse_texture if glossy is not None else material.pbr.base_color_texture
 
@@ -53,7 +52,6 @@ class MaterialReader:
         self._lost: set[str] = set()
 
     def read(self) -> list[RawMaterial]:
-        """Materials in file order, with unique names."""
         found: list[RawMaterial] = []
         taken: set[str] = set()
         for index, stored in enumerate(self._document.materials):
@@ -139,7 +137,7 @@ class MaterialReader:
         return fields
 
     def _further(self, use: TextureInfo, base: TextureInfo | None, place: str) -> tuple[str | None, ImageSource | None]:
-        """Name and image of a texture other than the colour; all share the texture coordinates of the leading one."""
+        """Every other texture must share the texture coordinates of the leading one."""
         if base is not None and _coordinates(use) != _coordinates(base):
             self._warnings.append(
                 f"{place} has textures with coordinates of their own; only that of the colour is drawn."
@@ -148,7 +146,7 @@ class MaterialReader:
         return self._texture(use.index, place)
 
     def _texture(self, index: int, place: str) -> tuple[str | None, ImageSource | None]:
-        """Name and image of a texture; (None, None) if it cannot be shown."""
+        """(None, None) if the texture cannot be shown."""
         texture = part_of(self._document.textures, index, place, "textures")
         own = texture.extensions
         source = own.webp.source if own.webp is not None and own.webp.source is not None else texture.source
@@ -161,7 +159,7 @@ class MaterialReader:
         return self._images[source]
 
     def _sampler(self, texture: int) -> Sampler:
-        """Wrapping and filtering of a texture; invalid values become the defaults."""
+        """Invalid values become the defaults."""
         index = self._document.textures[texture].sampler
         if index is None:
             return Sampler()
