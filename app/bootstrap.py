@@ -90,7 +90,7 @@ def application(debug: bool = False) -> QApplication:
 
 
 def _is_reached(context: QOpenGLContext) -> bool:
-    """False if the loaded GL library does not know the context: without EGL, Qt may fall back on GLX."""
+    """Returns False if the loaded GL library does not know the context: without EGL, Qt may fall back on GLX."""
     if not sys.platform.startswith("linux"):
         return True
     surface = QOffscreenSurface()

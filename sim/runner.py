@@ -178,7 +178,7 @@ class SimulationRunner:
         return self._has(step) or self._has(step - 1)
 
     def is_held(self, time: float) -> bool:
-        """Whether an earlier step is shown at `time` [s], because its own is missing."""
+        """Returns whether an earlier step is shown at `time` [s], because its own is missing."""
         wanted = self.step_of(time)
         return self._shown_at(wanted) != wanted
 
@@ -253,7 +253,7 @@ class SimulationRunner:
         return self._marks.setdefault(parts, object())
 
     def state_at(self, step: int) -> bytes | None:
-        """None if the step is not cached.  Waits for the GPU while the state is being read back."""
+        """Returns None if the step is not cached.  Waits for the GPU while the state is being read back."""
         state = self.cache.get(step)
         if state is not None or step not in self.engine.simulation.baked_steps:
             return state

@@ -160,7 +160,7 @@ class NumberTextError(ValueError):
 
 
 def is_change(text: str) -> bool:
-    """True for a relative change such as `*2` or `+=0.1`."""
+    """Returns True for a relative change such as `*2` or `+=0.1`."""
     return _CHANGE.match(text.strip().replace("×", "")) is not None
 
 

@@ -145,7 +145,7 @@ class OutlinerModel(QAbstractItemModel):
         self._register(parts)
 
     def entry(self, index: Index) -> Entry | None:
-        """None for an invalid index."""
+        """Returns None for an invalid index."""
         return self._entries.get(index.internalId()) if index.isValid() else None
 
     def entry_of(self, key: Key) -> Entry | None:

@@ -40,7 +40,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
         self._take_colours()
 
     def x_at(self, place: QPointF) -> float | None:
-        """None outside the axes."""
+        """Returns None outside the axes."""
         box = self.plotItem.vb
         return float(box.mapSceneToView(place).x()) if box.sceneBoundingRect().contains(place) else None
 

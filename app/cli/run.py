@@ -170,7 +170,7 @@ class BakedNodes:
 
 
 def known_bake(project: Path) -> Bake | None:
-    """None if the project has no bake; raises BakeError if it cannot be read."""
+    """Returns None if the project has no bake; raises BakeError if it cannot be read."""
     folder = cache_folder(project)
     return Bake(folder) if is_bake(folder) else None
 

@@ -454,7 +454,7 @@ def _toggle(context: EditorContext, name: str) -> None:
 
 
 def copy_selected(context: EditorContext) -> bool:
-    """False if nothing is selected."""
+    """Returns False if nothing is selected."""
     text = context.edits.copied_text()
     if text:
         QGuiApplication.clipboard().setText(text)

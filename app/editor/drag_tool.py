@@ -67,7 +67,7 @@ class DragTool(Tool):
     # --- picking --------------------------------------------------------------------------------------
 
     def particle_at(self, position: QPointF) -> ParticleRef | None:
-        """None if something else is in front.  Waits for the GPU."""
+        """Returns None if something else is in front.  Waits for the GPU."""
         hit = self._context.picker.surface(position) if self._is_any_shown else None
         if hit is None or self._context.document.scene.node(hit.node).kind != self._kind:
             return None
@@ -84,7 +84,7 @@ class DragTool(Tool):
         return any(node.id in scene.shown for node in scene.of_kind(self._kind))
 
     def _draggable(self, node_id: NodeId) -> Draggable | None:
-        """None if the simulation of the node is not ready."""
+        """Returns None if the simulation of the node is not ready."""
         system = self._context.system(node_id)
         is_draggable = system is not None and system.is_ready and isinstance(system, Draggable)
         return system if is_draggable else None

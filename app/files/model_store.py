@@ -44,7 +44,7 @@ class ModelStore(QObject):
         loader.cancelled.connect(self._on_cancelled)
 
     def status(self, node_id: NodeId) -> ModelStatus | None:
-        """None for nodes without a model."""
+        """Returns None for nodes without a model."""
         return self._statuses.get(node_id)
 
     def loaded(self, node_id: NodeId) -> LoadedModel | None:

@@ -93,7 +93,7 @@ class ProjectDecoder:
         return named
 
     def _is_unknown_kind(self, raw: Any) -> bool:
-        """True if the node has no known part, but an unknown one."""
+        """Returns True if the node has no known part, but an unknown one."""
         if not isinstance(raw, dict) or any(raw.get(kind) is not None for kind in KINDS):
             return False
         return any(isinstance(value, dict) for key, value in raw.items() if key not in _NODE_KEYS)

@@ -110,7 +110,7 @@ def project_folders(project: Path) -> tuple[Path, ...]:
 
 
 def is_network_path(path: str) -> bool:
-    """True for another machine or a device, such as `//host/share` and `\\\\host\\share`."""
+    """Returns True for another machine or a device, such as `//host/share` and `\\\\host\\share`."""
     return path[:2].replace("\\", "/") == "//"
 
 

@@ -58,7 +58,7 @@ class ProcessLock:
         self._handle = None
 
     def _is_current(self, handle: int) -> bool:
-        """False if the last owner removed the file between opening and locking."""
+        """Returns False if the last owner removed the file between opening and locking."""
         try:
             return os.path.samestat(os.fstat(handle), self._path.stat())
         except FileNotFoundError:

@@ -100,7 +100,7 @@ class BakeTask(QObject):
             return range(0)
 
     def state(self, node_id: NodeId, step: int) -> bytes | None:
-        """None if there is no baked state for the step; includes steps that are not shown."""
+        """Returns None if there is no baked state for the step; includes steps that are not shown."""
         try:
             bake = self._bake()
             state = bake.state(node_id, step) if bake is not None else None
@@ -121,7 +121,7 @@ class BakeTask(QObject):
         return range(0)
 
     def is_of_now(self, node_id: NodeId) -> bool:
-        """True if the node was baked with the current settings; False also if the bake cannot be read."""
+        """Returns True if the node was baked with the current settings; False also if the bake cannot be read."""
         engine = self._client.engine
         try:
             bake = self._bake()

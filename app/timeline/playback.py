@@ -44,10 +44,10 @@ class SimulationControl(Protocol):
         """Steps since the first frame."""
 
     def is_held(self, time: float) -> bool:
-        """True if the viewport shows an earlier step at a scene time [s], because its own is missing."""
+        """Returns True if the viewport shows an earlier step at a scene time [s], because its own is missing."""
 
     def can_reach(self, time: float) -> bool:
-        """True if the step at a scene time [s] is cached, or can be simulated next."""
+        """Returns True if the step at a scene time [s] is cached, or can be simulated next."""
 
     def step(self, time: float) -> float:
         """Shows the step at a scene time [s], or simulates it; returns when it ends [s]."""
@@ -279,7 +279,7 @@ class Playback(QObject):
             self.simulated.emit(state)
 
     def _simulates(self) -> bool:
-        """True if this tick consists of simulation steps."""
+        """Returns True if this tick consists of simulation steps."""
         forwards = self._playhead.direction * self._settings().speed > 0.0
         runs = forwards if self._playhead.playing else self._in_hand
         return self._stepper.is_active and runs

@@ -39,7 +39,7 @@ class SceneHistory:
             self._begins.append((number, scene))
 
     def at(self, number: int) -> Scene | None:
-        """None if the scene of the frame is no longer stored."""
+        """Returns None if the scene of the frame is no longer stored."""
         index = bisect_right(self._begins, number, key=lambda begin: begin[0])
         return self._begins[index - 1][1] if index else None
 

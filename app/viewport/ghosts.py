@@ -39,7 +39,7 @@ class Ghost:
     is_baked: bool = False
 
     def is_like(self, other: "Ghost") -> bool:
-        """True if both have the same image in any style."""
+        """Returns True if both have the same image in any style."""
         return (self.step, self.time, self.is_baked) == (other.step, other.time, other.is_baked) and (
             self.mark is other.mark
         )
@@ -227,7 +227,7 @@ class Ghosts:
 
 
 def _cached(runner: SimulationRunner, moment: float, look: GhostStyle | None, *, is_free: bool) -> Ghost | None:
-    """None if the step at the scene time [s] is not cached."""
+    """Returns None if the step at the scene time [s] is not cached."""
     if is_free:
         return Ghost(0, moment, look)
     step = runner.step_of(moment)

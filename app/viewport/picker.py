@@ -97,7 +97,7 @@ class ParticleMarks:
         return sum(map(len, self._chosen.values()))
 
     def hovered_of(self, kind: str) -> ParticleRef | None:
-        """None if the highlighted particle belongs to another kind."""
+        """Returns None if the highlighted particle belongs to another kind."""
         hovered, nodes = self._hovered, self._document.scene.by_id
         return hovered if hovered is not None and nodes[hovered.node].kind == kind else None
 

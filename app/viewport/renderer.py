@@ -313,7 +313,7 @@ class ViewportRenderer(QObject):
         self._scale = 0.0
 
     def joint_of(self, selection: Selection) -> JointRef | None:
-        """None if no joint is selected or its model is not loaded."""
+        """Returns None if no joint is selected or its model is not loaded."""
         model = self.engine.model_of(selection.node) if self.engine and selection.node else None
         if model is None or model.skeleton is None or selection.bone is None or selection.node is None:
             return None

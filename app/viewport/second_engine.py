@@ -72,7 +72,7 @@ class SecondEngine:
             yield Delay(LOOK)
 
     def ready(self, live: Engine) -> Engine | None:
-        """None if the engine needs further steps to show the current scene."""
+        """Returns None if the engine needs further steps to show the current scene."""
         if self.engine is None:
             return None
         engine = self._follow(live)

@@ -51,7 +51,7 @@ class ViewportTools(QObject):
     # --- questions ------------------------------------------------------------------------------------
 
     def joint_at(self, position: QPointF) -> JointRef | None:
-        """None while bones are hidden."""
+        """Returns None while bones are hidden."""
         engine = self._client.engine
         if engine is None or not self._document.scene.view.bones:
             return None

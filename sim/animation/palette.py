@@ -53,7 +53,7 @@ def rigid_and_scale(palette: Float64, centres: Float64 | None = None) -> tuple[F
 
 
 def _scaling(linear: Float64, rotation: Float64) -> Bool:
-    """Whether matrices (B, 3, 3) differ from the rotations extracted from them (B, 4)."""
+    """Returns whether matrices (B, 3, 3) differ from the rotations extracted from them (B, 4)."""
     deviation = np.abs(quaternion.to_matrix(rotation) - linear)
     return np.asarray(deviation.reshape(-1, 9).max(axis=1) > _RIGID)
 

@@ -152,7 +152,7 @@ class Joints:
 
 
 def build_joints(skeletons: list[RawSkeleton], warnings: list[str], *, may_be_flat: bool = False) -> Joints | None:
-    """None if the file has no joints; `may_be_flat` keeps scales of 0, for files with inverse bind matrices."""
+    """Returns None if the file has no joints; `may_be_flat` keeps scales of 0, for files with inverse bind matrices."""
     used = [skeleton for skeleton in skeletons if skeleton.bones]
     if not used:
         return None

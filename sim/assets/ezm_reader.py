@@ -351,7 +351,7 @@ def _tracks(stored: list[tuple[str, Float64]], clip: str) -> list[RawTrack]:
 
 
 def _seconds(attribute: dict[str, str], name: str) -> float:
-    """0 if the attribute is missing or not a number."""
+    """Returns 0 if the attribute is missing or not a number."""
     try:
         values = token_values(split_tokens(attribute.get(name, "")))
     except NumberFault:

@@ -110,7 +110,7 @@ class Skeleton:
         return _numbers(self.names).get(name)
 
     def index(self, name: str) -> int:
-        """KeyError if there is none."""
+        """Raises KeyError if there is none."""
         return _numbers(self.names)[name]
 
 
@@ -335,7 +335,7 @@ class CharacterModel:
         return tuple(dict.fromkeys(part.name for part in found if self.materials[part.material].name == material))
 
     def clip(self, name: str) -> Clip:
-        """KeyError when there is none."""
+        """Raises KeyError when there is none."""
         for clip in self.clips:
             if clip.name == name:
                 return clip

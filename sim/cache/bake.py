@@ -126,7 +126,7 @@ class Bake:
         return range(baked.first, baked.first + there)
 
     def state(self, node: NodeId, step: int) -> bytes | None:
-        """None if the state is missing or damaged."""
+        """Returns None if the state is missing or damaged."""
         if step not in self.steps(node):
             return None
         baked = self.index.nodes[node]

@@ -83,7 +83,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
 
 
 def is_current(key: str, world: World, node: Node) -> bool:
-    """Whether a bake with a key has the steps that would be simulated now.
+    """Returns whether a bake with a key has the steps that would be simulated now.
 
     Keys of older versions are compared as those versions did, with only a part of the contents of clips and images.
     """

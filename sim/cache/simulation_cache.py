@@ -144,7 +144,7 @@ class SimulationCache:
         return cached
 
     def _read(self, cached: CachedState) -> bytes | None:
-        """None if the state was evicted."""
+        """Returns None if the state was evicted."""
         while cached.pending is not None:
             self._store_first()
         return self.store.get(cached.block) if cached.block is not None else None

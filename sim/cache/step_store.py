@@ -67,7 +67,7 @@ class StepStore:
         return self.used <= self.budget
 
     def put(self, data: bytes) -> Block | None:
-        """None if the disk is full."""
+        """Returns None if the disk is full."""
         room = Block(0, len(data)).room
         spare = self._free.get(room)
         offset = spare.pop() if spare else self._end

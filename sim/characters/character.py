@@ -179,7 +179,7 @@ class Character(Owner):
         return self.pose if key == self._key else self._evaluated(key)
 
     def is_cut(self, before: float, after: float) -> bool:
-        """Whether the pose may jump between two consecutive scene times [s]."""
+        """Returns whether the pose may jump between two consecutive scene times [s]."""
         if self._key is None:
             return False
         settings, model = self._key.settings, self.model

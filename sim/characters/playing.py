@@ -26,7 +26,7 @@ def up_axis(settings: ModelSettings, model: CharacterModel) -> str:
 
 
 def texture_origin_bottom(settings: ModelSettings, model: CharacterModel) -> bool:
-    """Whether v = 0 is the bottom row of the images."""
+    """Returns whether v = 0 is the bottom row of the images."""
     if settings.flip_v is FlipV.AUTO:
         return model.default_texture_origin == "bottom"
     return settings.flip_v is FlipV.OFF

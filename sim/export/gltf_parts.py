@@ -192,7 +192,7 @@ class MaterialWriter:
             used.append(name)
 
     def _texture(self, source: ImageSource, sampler: Sampler) -> int | None:
-        """None for an unreadable image."""
+        """Returns None for an unreadable image."""
         if source not in self._images:
             self._images[source] = self._image(source)
         image = self._images[source]

@@ -35,7 +35,7 @@ class FrameCosts:
     worst_number: Int64  # Number of the measured frame that had it, shape (N,)
 
     def bin_at(self, frame: float) -> int | None:
-        """None if the fractional frame was not measured."""
+        """Returns None if the fractional frame was not measured."""
         if not len(self.frames):
             return None
         nearest = int(np.argmin(np.abs(self.frames - frame)))

@@ -143,7 +143,7 @@ class _Row:
         return value
 
     def whole(self, name: str) -> int:
-        """0 for an empty cell."""
+        """Returns 0 for an empty cell."""
         value = self.number(name)
         if math.isnan(value):
             return 0

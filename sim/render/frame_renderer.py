@@ -141,7 +141,7 @@ def _staged(items: Sequence[Item]) -> Staged:
 
 
 def _regions(view: ViewSettings, size: tuple[int, int]) -> tuple[tuple[bool, Scissor], ...]:
-    """Whether the second skinning method is shown, and the scissor rectangle."""
+    """Returns whether the second skinning method is shown, and the scissor rectangle."""
     if view.comparison is not SkinningComparison.SPLIT:
         return ((False, None),)
     width, height = size

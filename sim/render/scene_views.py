@@ -117,7 +117,7 @@ class SceneViews:
         self._arrange()
 
     def _created(self, node: Node) -> ViewEntry | None:
-        """None if the constructor of the view fails."""
+        """Returns None if the constructor of the view fails."""
         try:
             view = KINDS[node.settings.kind].load("view")(self._context, self._library)
             entry = self._entries[node.id] = ViewEntry(node, view, self._guard)
@@ -127,7 +127,7 @@ class SceneViews:
         return entry
 
     def is_news(self, world: World) -> bool:
-        """Whether anything but the world transforms differs from the last call of `follow`."""
+        """Returns whether anything but the world transforms differs from the last call of `follow`."""
         return self._must_retry or not same_objects(_content(world), self._content)
 
     def retry(self) -> None:

@@ -104,7 +104,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return self._simulated_by_kind.get(kind, ())
 
     def node(self, node_id: NodeId) -> Node:
-        """KeyError if there is none."""
+        """Raises KeyError if there is none."""
         return self.by_id[node_id]
 
     def has(self, node_id: NodeId) -> bool:
@@ -228,7 +228,7 @@ class ParamRef(msgspec.Struct, frozen=True):
 
 
 def part_of(scene: Scene, owner: str, part: str) -> msgspec.Struct:
-    """KeyError if the owner or the part is missing."""
+    """Raises KeyError if the owner or the part is missing."""
     if owner in (PLAYBACK, VIEW):
         value: msgspec.Struct = getattr(scene, owner)
         return value

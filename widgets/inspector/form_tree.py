@@ -226,7 +226,7 @@ class FormTree(QTreeWidget):
             menu.popup(event.globalPos())
 
     def menu_for(self, item: QTreeWidgetItem) -> QMenu | None:
-        """None for rows that are neither a setting nor a fact."""
+        """Returns None for rows that are neither a setting nor a fact."""
         if not isinstance(item, SettingRow | FactRow):
             return None
         menu = QMenu(self)

@@ -466,7 +466,7 @@ class Inspector(QWidget):
 
     @staticmethod
     def _is_look(ref: ParamRef) -> bool:
-        """True if rows of materials depend on the value."""
+        """Returns True if rows of materials depend on the value."""
         return ref.part.startswith(MATERIAL_PART) or ref.name == "materials"
 
     def _copy_json_path(self, row: SettingRow) -> None:

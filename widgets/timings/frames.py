@@ -287,5 +287,5 @@ def values_of(frames: FrameTable, level: Level, path: str, quantity: Quantity, w
 
 
 def is_empty_rest(band: Band, times: Float64) -> bool:
-    """True if the parts of a group account for all of its time."""
+    """Returns True if the parts of a group account for all of its time."""
     return bool(band.minus) and not bool((times > 1e-9).any())

@@ -231,7 +231,7 @@ class StabilityGauge:
         self._busy = False
 
     def read(self, cloth: Cloth) -> ClothStability | None:
-        """None before the first measurement of the model."""
+        """Returns None before the first measurement of the model."""
         model, settings = cloth.model, cloth.settings
         if model is not self._model:
             self._latest = None

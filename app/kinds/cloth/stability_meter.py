@@ -45,7 +45,7 @@ class StabilityMeterWidget(QWidget):
         return self._stability
 
     def show_stability(self, stability: ClothStability | None) -> None:
-        """None while the stability is unknown."""
+        """Returns None while the stability is unknown."""
         self._stability = stability
         self.bar.show_stability(stability)
         self.button.setVisible(stability is not None and stability.ratio >= MARGIN)

@@ -146,7 +146,7 @@ class BrushTool(Tool):
         return bool(node.settings.groom)
 
     def _subject(self) -> tuple[Node | None, HairSystem | None]:
-        """None unless the selected hair is visible, unlocked and ready."""
+        """Returns None unless the selected hair is visible, unlocked and ready."""
         node = self._context.selected("hair")
         if node is None or node.id not in self._document.scene.shown & self._document.scene.unlocked:
             return None, None

@@ -60,7 +60,7 @@ class SkinBindingKey:
 
 
 def skin_binding_key(node: Node, cloth: Cloth, world: World) -> SkinBindingKey | None:
-    """None if the parent of the cloth is not a character with bones, or is one of its bones."""
+    """Returns None if the parent of the cloth is not a character with bones, or is one of its bones."""
     carrier = world.scene.by_id.get(node.attachment.node)
     character = world.characters.get(node.attachment.node)
     if carrier is None or node.attachment.bone or not isinstance(character, Character) or character.pose is None:
@@ -75,7 +75,7 @@ def skin_binding_key(node: Node, cloth: Cloth, world: World) -> SkinBindingKey |
 
 
 def skin_binding_of(key: SkinBindingKey, cloth: Cloth) -> "SkinBinding | None":
-    """None if the cloth moves only with its node."""
+    """Returns None if the cloth moves only with its node."""
     model, (target, bone, *_) = key.character.model, key.plain
     if key.mesh is not None and model.skin is not None and np.array_equal(key.mesh.triangles, model.mesh.triangles):
         return SkinBinding(key, cloth, is_own=True)
@@ -199,7 +199,7 @@ class TeleportHandling:
         self._shown: tuple[ParentStep, Pose | None, Float64] | None = None
 
     def binding(self, node: Node, cloth: Cloth, world: World) -> SkinBinding | None:
-        """None if the cloth moves only with its node."""
+        """Returns None if the cloth moves only with its node."""
         key = skin_binding_key(node, cloth, world)
         if key is None:
             self._key = self._binding = None
@@ -273,7 +273,7 @@ class TeleportHandling:
         self._last = ParentStep(time, scene, parents, character, snapshot, cloth.world_from_cloth)
 
     def _motions(self, node: Node, cloth: Cloth, world: World, last: ParentStep, placement: Float64) -> Float64 | None:
-        """None if the simulation can follow the motions since the last step."""
+        """Returns None if the simulation can follow the motions since the last step."""
         held = np.flatnonzero(cloth.pins.flags)
         count = cloth.model.particle_count
         sample = held if len(held) else np.linspace(0, count - 1, min(count, SAMPLE)).astype(np.intp)
@@ -323,7 +323,7 @@ class TeleportHandling:
 
 
 def _is_near(last: ParentStep) -> bool:
-    """Whether the character is within a step of that time, and was not moved."""
+    """Returns whether the character is within a step of that time, and was not moved."""
     character, snapshot = last.character, last.snapshot
     if character is None or snapshot is None or character.time is None:
         return False

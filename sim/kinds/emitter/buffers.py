@@ -136,7 +136,7 @@ class ParticleCount(Owner):
         self._asked_at, self._is_stale = now, False
 
     def poll(self) -> ParticleCounts | None:
-        """None until the requested count arrives; never waits."""
+        """Returns None until the requested count arrives; never waits."""
         records = self._readback.poll()
         return None if records is None or self._is_stale else _counts(records)
 

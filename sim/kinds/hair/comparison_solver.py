@@ -23,7 +23,7 @@ class SolverDistance:
 
 
 def rival_settings(settings: HairSettings) -> HairSettings | None:
-    """None without a comparison."""
+    """Returns None without a comparison."""
     solver = next((one for one in HairSolver if one.value == settings.rival.value), None)
     return None if solver in (None, settings.solver) else msgspec.structs.replace(settings, solver=solver)
 

@@ -47,7 +47,7 @@ class GrowthSurfaces:
         strands: StrandSet | None,
         images: Mapping[str, Pixels],
     ) -> GrowthSurface | None:
-        """None while a file or a character is missing.
+        """Returns None while a file or a character is missing.
 
         Args:
             images: Maps by quantity.

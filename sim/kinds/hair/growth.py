@@ -293,7 +293,7 @@ class SurfaceCoverage:
 
 
 def coverage_of(settings: HairSettings, ground: GrowthSurface, growth: Growth) -> SurfaceCoverage | None:
-    """None for strands of a file, which have no density."""
+    """Returns None for strands of a file, which have no density."""
     if settings.source is HairSource.FILE:
         return None
     if ground.model is None or ground.table is None:

@@ -231,6 +231,6 @@ class RenderScheduler:
         return self.postponed
 
     def _takes_draft(self, render_view: RenderView) -> bool:
-        """Whether this frame is one of a slow sequence, or too slow for one turn."""
+        """Returns whether this frame is one of a slow sequence, or too slow for one turn."""
         follows = time.monotonic() - self._last < SETTLE
         return self._cost > (SLOW_PICTURE if follows else LONG_PICTURE) or not self.takes_one_go(render_view)

@@ -37,7 +37,7 @@ class ShaderWarmup:
         self._current: tuple[ShaderVariant, Item, Task[None]] | None = None
 
     def is_needed(self, render_view: RenderView) -> bool:
-        """Whether full frames or drafts of a view need variants of instanced items that were not drawn yet."""
+        """Returns whether full frames or drafts of a view need variants of instanced items that were not drawn yet."""
         return any(variant not in self._drawn for variant, _, _ in self._variants(render_view))
 
     def play(self, render_view: RenderView) -> bool:
