@@ -24,6 +24,7 @@ Index = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Size = Annotated[int, Meta(ge=0, le=2**40)]
 Vec3 = tuple[float, float, float]
 Vec4 = tuple[float, float, float, float]
+ConstraintKind = Literal["roll", "aim", "rotation"]
 Mode = Literal["STEP", "LINEAR", "CUBICSPLINE"]
 Part = TypeVar("Part")
 
@@ -123,33 +124,15 @@ class Instancing(GltfObject, frozen=True):
     attributes: dict[str, Index]
 
 
-class RollConstraint(GltfObject, frozen=True):
-    source: Index
-    roll_axis: Literal["X", "Y", "Z"]
-    weight: float = 1.0
-
-
-class AimConstraint(GltfObject, frozen=True):
-    source: Index
-    aim_axis: Literal["PositiveX", "NegativeX", "PositiveY", "NegativeY", "PositiveZ", "NegativeZ"]
-    weight: float = 1.0
-
-
-class RotationConstraint(GltfObject, frozen=True):
+class ConstraintForm(GltfObject, frozen=True):
     source: Index
     weight: float = 1.0
-
-
-class ConstraintForms(GltfObject, frozen=True):
-    """Exactly one of them is there."""
-
-    roll: RollConstraint | None = None
-    aim: AimConstraint | None = None
-    rotation: RotationConstraint | None = None
+    roll_axis: Literal["X", "Y", "Z"] | None = None
+    aim_axis: Literal["PositiveX", "NegativeX", "PositiveY", "NegativeY", "PositiveZ", "NegativeZ"] | None = None
 
 
 class NodeConstraint(GltfObject, frozen=True):
-    constraint: ConstraintForms
+    constraint: dict[ConstraintKind, ConstraintForm]
 
 
 class NodeExtensions(GltfObject, frozen=True):

@@ -61,30 +61,20 @@ class VrmAnimation(GltfObject, frozen=True):
     look_at: Any = None
 
 
-class RoundShape(GltfObject, frozen=True):
-    """A sphere, or a capsule, which has a tail."""
-
+class ShapeForm(GltfObject, frozen=True):
     offset: Vec3 = (0.0, 0.0, 0.0)
     radius: float = 0.0
     tail: Vec3 = (0.0, 0.0, 0.0)
+    normal: Vec3 = (0.0, 0.0, 1.0)
     inside: bool = False
 
 
-class PlaneShape(GltfObject, frozen=True):
-    offset: Vec3 = (0.0, 0.0, 0.0)
-    normal: Vec3 = (0.0, 0.0, 1.0)
-
-
-class BoneColliderShape(GltfObject, frozen=True):
-    """Exactly one of them is there."""
-
-    sphere: RoundShape | None = None
-    capsule: RoundShape | None = None
-    plane: PlaneShape | None = None
+ShapeForms = dict[Literal["sphere", "capsule", "plane"], ShapeForm]
+"""One shape by its kind."""
 
 
 class ExtendedCollider(GltfObject, frozen=True):
-    shape: BoneColliderShape = BoneColliderShape()
+    shape: ShapeForms = {}
 
 
 class ColliderExtensions(GltfObject, frozen=True):
@@ -93,7 +83,7 @@ class ColliderExtensions(GltfObject, frozen=True):
 
 class BoneCollider(GltfObject, frozen=True):
     node: Index
-    shape: BoneColliderShape = BoneColliderShape()
+    shape: ShapeForms = {}
     extensions: ColliderExtensions = ColliderExtensions()
 
 
@@ -114,7 +104,7 @@ class BoneSpring(GltfObject, frozen=True):
     joints: list[SpringBoneJoint]
     name: str = ""
     collider_groups: list[Index] = []
-    center: Index | None = None
+    center: int = -1
 
 
 class SpringBone(GltfObject, frozen=True):

@@ -165,7 +165,7 @@ WARNINGS = [
     ((*V1, "expressions", "preset", "happy", "materialColorBinds"), [{"material": 0}],
      "Colours and texture coordinates of expressions are left out; only shapes are drawn."),
     ((*V1, "expressions", "custom", "aa"), {},
-     "The expression 'aa' is there twice; the custom one is left out."),
+     "The expression 'aa' is there twice; the second one is left out."),
     ((*JOINTS, 2, "node"), HAIR + 3, f"extensions.VRMC_springBone.springs[0].joints: nodes[{HAIR + 3}] is not below "
      f"nodes[{HAIR + 1}]; left out."),
     ((*JOINTS, 2, "node"), HAIR, f"extensions.VRMC_springBone.springs[0].joints: nodes[{HAIR}] is not below "
