@@ -72,7 +72,7 @@ def outside_files(scene: Scene, project: Path, trusted: Iterable[Path] = ()) -> 
 
     Args:
         scene: Its paths are absolute.
-        trusted: Further folders, such as those of recent files.
+        trusted: Further folders, such as folders of recent files.
     """
     folders = [_real(str(folder)) for folder in (*project_folders(project), *trusted)]
     named = ((node, path) for node in scene.nodes for path in dict.fromkeys(paths_of(node.settings)))

@@ -203,7 +203,7 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     )] = False  # fmt: skip
     pose: Annotated[Bones, _animation("Offsets of bones on top of the clip.", role=Role.HIDDEN)] = ()
     target_weights: Annotated[tuple[TargetWeight, ...], param(
-        "Weights of morph targets, added to those of the clip.", group="Morph targets", role=Role.HIDDEN,
+        "Weights of morph targets, added to the weights of the clip.", group="Morph targets", role=Role.HIDDEN,
         label="Morph targets", effect=Effect.POSE, bounded=False,
     )] = ()  # fmt: skip
     expressions: Annotated[tuple[ExpressionValue, ...], param(

@@ -96,7 +96,7 @@ def write_vertex_texture(recording: SceneRecording, files: tuple[Path, ...]) -> 
         "name": track.name, "vertices": count, "frames": recording.frame_count, "rate": recording.rate,
         "width": width, "height": len(image), "rows_per_frame": rows,
         "meaning": "difference to frame 0 [m]; row = frame * rows_per_frame + vertex // width from the top,"
-        " column = vertex % width; v of the texture coordinates is that of frame 0",
+        " column = vertex % width; v of the texture coordinates selects frame 0",
         "min": pixels.reshape(-1, 3).min(axis=0).tolist(), "max": pixels.reshape(-1, 3).max(axis=0).tolist(),
         "box_min": np.min([p.min(axis=0) for p in track.positions], axis=0).tolist(),
         "box_max": np.max([p.max(axis=0) for p in track.positions], axis=0).tolist(),

@@ -317,7 +317,7 @@ class System(Owner, abc.ABC):
         return self.node.name or self.node.id
 
     def report(self, *lines: str) -> None:
-        """Adds lines to `problems`, except empty ones and those of the previous call."""
+        """Adds lines to `problems`, except empty lines and the lines of the previous call."""
         if lines != self._last_report:
             self.problems += [line for line in lines if line and line not in self._last_report]
             self._last_report = lines
@@ -455,7 +455,7 @@ class Prepares(abc.ABC):
     @property
     @abc.abstractmethod
     def is_preparing(self) -> bool:
-        """Whether the active settings are older than those of the node, also after `cancel_preparing`."""
+        """Whether the active settings are older than the node, also after `cancel_preparing`."""
 
     @property
     @abc.abstractmethod
@@ -660,7 +660,7 @@ class Panel:
         overlay: Widget in the lower right corner of the viewport; it shows and hides itself, and emits `resized`.
         mouse: Rows for the list of keys: mouse button, and its effect.
         commands: Entries of the Simulation menu.
-        adds: Entries of the Add menu below those of the kind; None is a separator.
+        adds: Entries of the Add menu below the entries of the kind; None is a separator.
         rows: Create the widgets below rows of settings, by name of the setting.
     """
 

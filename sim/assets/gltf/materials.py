@@ -140,7 +140,7 @@ class MaterialReader:
         """Every other texture must share the texture coordinates of the leading one."""
         if base is not None and _coordinates(use) != _coordinates(base):
             self._warnings.append(
-                f"{place} has textures with coordinates of their own; only that of the colour is drawn."
+                f"{place} has textures with coordinates of their own; only the colour texture is drawn."
             )
             return None, None
         return self._texture(use.index, place)

@@ -308,7 +308,7 @@ class Cloth(Owner):
         """Raises SettingsError if the state belongs to another cloth."""
         head, (moving, sound, targets, flags, *attachment) = unpacked_state(state)
         if len(flags) != self.model.particle_count or len(moving) != self._state.count:
-            raise SettingsError("the state is that of another cloth")
+            raise SettingsError("the state belongs to another cloth")
         self._state.write(moving)
         self._monitor.restore(sound)
         self._is_measured = False

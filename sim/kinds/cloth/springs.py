@@ -1,4 +1,4 @@
-"""The constants of a spring are those of its kind times its factor, so that a change of the fabric changes only a few
+"""A spring has the constants of its type of spring times its own factor, so that a change of the fabric changes few
 numbers.  The factor holds the geometry; it is 1 if springs are defined directly.
 
 Sources: A. Van Gelder 1998, "Approximate simulation of elastic membranes by triangulated spring meshes", for the share
@@ -49,7 +49,7 @@ def joined(parts: list[Springs]) -> Springs:
 
 
 BEND_FACTOR_MAX = 4.0
-"""Largest factor of a bend spring over that of two flaps of even height: slivers would need far too short steps."""
+"""Largest factor of a bend spring, relative to two flaps of even height: slivers would need far too short steps."""
 
 
 def mesh_springs(positions: Float64, triangles: npt.NDArray[np.uint32], *, material: bool) -> Springs:

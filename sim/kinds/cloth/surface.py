@@ -79,7 +79,7 @@ def weld(surface: ClothSurface) -> WeldedSurface:
     extent = max(float((positions - lo).max()), np.finfo(np.float64).tiny)
     keys = np.rint((positions - lo) / (extent * _WELD)).astype(np.int64)
     _, first, particle = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    # Particles in the order in which the file names them first, so that numbers stay near those of the vertices.
+    # Particles in the order in which the file names them first, so that their numbers stay near the vertex numbers.
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))

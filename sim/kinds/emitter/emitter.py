@@ -240,7 +240,7 @@ class Emitter(Owner):
         """Raises SettingsError if the state belongs to another emitter."""
         head, (records,) = unpacked_state(state)
         if len(records) > self.settings.capacity:
-            raise SettingsError("the state is that of another emitter")
+            raise SettingsError("the state belongs to another emitter")
         self._clear()
         if len(records):
             self.side.buffer.write(records)
