@@ -207,7 +207,7 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         label="Morph targets", effect=Effect.POSE, bounded=False,
     )] = ()  # fmt: skip
     expressions: Annotated[tuple[ExpressionValue, ...], param(
-        "Values of the expressions of the file, from 0 to 1; their morph targets are added to those of the clip.",
+        "Values of the expressions of the file, from 0 to 1; they add to the weights of the clip.",
         group="Expressions", role=Role.WEIGHTS, effect=Effect.POSE, bounded=False,
     )] = ()  # fmt: skip
     solo_target: Annotated[str, param(

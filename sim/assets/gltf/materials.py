@@ -126,7 +126,7 @@ class MaterialReader:
         ):
             if use is None:
                 continue
-            # The coordinates of the matcap are those of the normal.
+            # The normal gives the coordinates of the matcap.
             leading = leading_texture(stored) if field != "matcap_image" else None
             file, found = self._further(use, leading, place)
             if found is not None:

@@ -1,6 +1,4 @@
 import math
-from collections import Counter
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,8 +30,6 @@ class PrimitiveReader:
         self._file, self._names, self._warnings = file, material_names, warnings
         self._made: dict[tuple[int, int], tuple[RawVertices, RawSection] | None] = {}
         self._sizes: dict[tuple[int, int], int] = {}
-        primitives = (primitive for mesh in file.document.meshes for primitive in mesh.primitives)
-        self._users = Counter(primitive.attributes.get("POSITION") for primitive in primitives)
 
     def charge(self, mesh: int, number: int, copies: int, user: str) -> None:
         """Reserves memory for copies of a primitive; an error names the user."""
@@ -51,10 +47,7 @@ class PrimitiveReader:
                 self._warnings.append(LEFT_OUT)
                 self._made[key] = None
             else:
-                made = self._read(primitive, place)
-                if primitive.targets and self._users[primitive.attributes["POSITION"]] > 1:
-                    made = _without_unused(*made)
-                self._made[key] = made
+                self._made[key] = made = self._read(primitive, place)
                 self._sizes[key] = _size_of(made[0])
         return self._made[key]
 
@@ -235,17 +228,6 @@ def moved_texcoords(texcoords: Float32, info: TextureInfo | None) -> Float32:
         [ox + cosine * sx * u + sine * sy * v, oy - sine * sx * u + cosine * sy * v], axis=1, dtype=np.float32,
         casting="same_kind",
     )  # fmt: skip
-
-
-def _without_unused(vertices: RawVertices, section: RawSection) -> tuple[RawVertices, RawSection]:
-    """Only the vertices of the triangles: primitives often share the vertices, and all targets, of a whole mesh."""
-    used = np.unique(section.triangles)
-    if len(used) == vertices.count:
-        return vertices, section
-    attributes = {name: values[used] for name, values in vertices.attributes.items()}
-    targets = [{name: values[used] for name, values in target.items()} for target in vertices.targets]
-    triangles = np.searchsorted(used, section.triangles).astype(np.uint32)
-    return RawVertices(len(used), attributes, targets), replace(section, triangles=triangles)
 
 
 def _size_of(vertices: RawVertices) -> int:

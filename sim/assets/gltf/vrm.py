@@ -176,7 +176,7 @@ class _RigReader:
         return tuple(total.items())
 
     def _old_expressions(self, old: OldVrm) -> list[tuple[str, VrmExpression]]:
-        """Those of VRM 0.x, by their names in VRM 1.0."""
+        """The expressions of VRM 0.x by their names in VRM 1.0."""
         users: dict[int, list[int]] = {}
         for number in self._starts:
             users.setdefault(self._document.nodes[number].mesh or 0, []).append(number)
@@ -200,7 +200,7 @@ class _RigReader:
         return self._made_springs(stored, joints, place, f"{place}.springs")
 
     def _old_springs(self, old: OldVrm) -> list[Spring]:
-        """Those of VRM 0.x, whose groups of bones are not chains."""
+        """The springs of VRM 0.x, whose groups of bones are not chains."""
         place = "extensions.VRM.secondaryAnimation"
         groups: list[ColliderGroup] = []
         colliders: list[BoneCollider] = []

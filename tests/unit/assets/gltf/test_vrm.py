@@ -26,7 +26,7 @@ from sinew.sim.assets.rig import (
 from sinew.sim.characters.expressions import expression_weights
 from tests.fuzz.cases import outcome
 from tests.fuzz.corpus import as_text
-from tests.gltf_samples import Sample, morphing
+from tests.gltf_samples import morphing
 from tests.vrm_samples import BONES, HAIR, old_vrm, vrm, vrm_animation
 
 HEAD = BONES.index("head")
@@ -294,34 +294,3 @@ def test_damage_ends_in_a_model_or_in_one_line(tmp_path: Path, make: object) -> 
                 assert np.isfinite(expression_weights(model.rig, model.mesh.targets, ones)).all()
     assert results.count("loaded") > 30
     assert results.count("refused") > 30
-
-
-# --- memory -----------------------------------------------------------------------------------------------
-
-
-def shared_vertices(primitives: int, targets: int, count: int) -> Sample:
-    """A mesh whose primitives share all vertices and targets, as avatars have them; each draws its own part."""
-    sample = Sample()
-    points = np.random.default_rng(1).normal(size=(count, 3))
-    attributes = {"POSITION": sample.add(points)}
-    moved = [{"POSITION": sample.add(points * 0.01)} for _ in range(targets)]
-    parts = np.array_split(np.arange(count), primitives)
-    made = [
-        {"attributes": attributes, "targets": moved, "indices": sample.add(part[: len(part) // 3 * 3], np.uint32)}
-        for part in parts
-    ]
-    sample.put("nodes", {"mesh": sample.put("meshes", {"primitives": made})})
-    return sample
-
-
-def test_primitives_that_share_vertices_are_charged_for_their_own(tmp_path: Path) -> None:
-    sample = shared_vertices(primitives=16, targets=50, count=20_001)
-    model = sample.load(tmp_path)
-    assert model.mesh.vertex_count == sum(len(part) // 3 * 3 for part in np.array_split(np.arange(20_001), 16))
-    small = shared_vertices(primitives=2, targets=1, count=8)
-    mesh = small.load(tmp_path).mesh
-    assert mesh.vertex_count == 6
-    expected = np.random.default_rng(1).normal(size=(8, 3))[[0, 1, 2, 4, 5, 6]]
-    np.testing.assert_allclose(mesh.positions, expected, rtol=1e-6)
-    assert mesh.targets is not None
-    np.testing.assert_allclose(mesh.targets.deltas[:, 0, :3], expected * 0.01, rtol=1e-6)
