@@ -245,6 +245,10 @@ class _RigReader:
         self._parts.add("joints of springs", MAX_JOINTS, len(nodes))
         if not all(self._has_node(node, f"{place}.joints") for node in nodes):
             return ()
+        if self._taken.intersection(nodes[:-1]):
+            self._warnings.append(f"{place}.joints: a node belongs to two springs; the second one is left out.")
+            return ()
+        self._taken.update(nodes[:-1])
         for parent, node in itertools.pairwise(nodes):
             above = self._parents[node]
             while above not in (parent, -1):
@@ -252,10 +256,6 @@ class _RigReader:
             if above != parent:
                 self._warnings.append(f"{place}.joints: nodes[{node}] is not below nodes[{parent}]; left out.")
                 return ()
-        if self._taken.intersection(nodes[:-1]):
-            self._warnings.append(f"{place}.joints: a node belongs to two springs; the second one is left out.")
-            return ()
-        self._taken.update(nodes[:-1])
         return tuple(_spring_joint(joint, tail, place) for joint, tail in zip(spring.joints, nodes[1:], strict=False))
 
     def _collider(self, stored: BoneCollider, place: str) -> int:

@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from sinew.app.cli.variants import _converted
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.rig import Expression, Rig
 from sinew.sim.cache.sweep import axis_of
@@ -83,6 +84,8 @@ def test_sweeps_set_expressions() -> None:
     scene = Scene(nodes=(Node(id="model-1", name="Girl", settings=ModelSettings()),))
     axis = axis_of(scene, "Girl.expressions=happy=0,happy=0.5+blink=1")
     assert axis.values == ((("happy", 0.0),), (("happy", 0.5), ("blink", 1.0)))
+    made = _converted(ModelSettings, "expressions", "happy=0.5+blink=1")
+    assert made == ModelSettings(expressions=(("happy", 0.5), ("blink", 1.0)))
     assert weights_from("a=b=0.5") == [("a=b", 0.5)]
     for text in ("Girl.expressions=happy", "Girl.expressions=happy=2"):
         with pytest.raises(ParamError):
