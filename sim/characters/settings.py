@@ -56,14 +56,12 @@ class MaterialLook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         | None
     ) = None  # fmt: skip
     texture: Annotated[str | None, _texture("Colours", "Colour")] = None
-    emission_image: Annotated[str | None, _texture("Colours that the emission is multiplied by", "Emission")] = None
+    emission_image: Annotated[str | None, _texture("Emission", "Emission")] = None
     normal_image: Annotated[
         str | None, _texture("Normals in tangent space: right, up the image, outwards", "Normals")
     ] = None
     surface_image: Annotated[str | None, _texture("Roughness in green and metal in blue", "Roughness, metal")] = None
-    occlusion_image: Annotated[str | None, _texture("Part of the ambient light that arrives, in red", "Occlusion")] = (
-        None
-    )
+    occlusion_image: Annotated[str | None, _texture("Ambient occlusion, in red", "Occlusion")] = None
 
 
 Looks = Annotated[tuple[MaterialLook, ...], msgspec.Meta(max_length=LOOKS_MAX)]
