@@ -25,7 +25,7 @@ _MARK = "2:"
 """Prefix of keys; keys of older versions have none."""
 
 
-_NEWER = frozenset(("modifiers",))
+_NEWER = frozenset(("expressions", "modifiers"))
 """Settings that older versions did not have; without a value they are not in their keys."""
 
 
