@@ -25,8 +25,8 @@ _MARK = "2:"
 """Prefix of keys; keys of older versions have none."""
 
 
-_NEWER = frozenset(("expressions", "modifiers"))
-"""Settings that older versions did not have; without a value they are not in their keys."""
+_NEWER = frozenset((("model", "expressions"), ("model", "modifiers"), ("cloth", "solver"), ("cloth", "rival")))
+"""Settings that older versions did not have, by kind; with their defaults they are not in their keys."""
 
 
 class SameNode:
@@ -48,8 +48,8 @@ class SameNode:
 def _values(settings: Settings | None, effects: frozenset[Effect]) -> tuple[Any, ...]:
     if settings is None:
         return ()
-    values = [(r.name, getattr(settings, r.name)) for r in params_of(type(settings)) if r.declared.effect in effects]
-    return tuple(value for name, value in values if value or name not in _NEWER)
+    values = [(r, getattr(settings, r.name)) for r in params_of(type(settings)) if r.declared.effect in effects]
+    return tuple(value for r, value in values if value != r.default or (settings.kind, r.name) not in _NEWER)
 
 
 def _in_force(world: World, node: Node) -> Settings | None:

@@ -52,6 +52,18 @@ class PingPong(Owner):
     def texture(self) -> TexelBuffer:
         return self._sides[0]
 
+    @property
+    def sides(self) -> tuple[TexelBuffer, TexelBuffer]:
+        """The newest first, for passes of several kernels; see `turned`."""
+        newest, other = self._sides
+        return newest, other
+
+    def turned(self, runs: int) -> None:
+        """After so many runs, each of which has written the side that its source was not."""
+        if runs % 2:
+            self._sides.reverse()
+        self.runs += runs
+
     def write(self, records: npt.NDArray[np.void]) -> None:
         self.newest.write(records)
 
@@ -70,9 +82,7 @@ class PingPong(Owner):
         units, location = (program.unit(source),), program.location(varying)
         with kernel.writing() as run:
             run.write_each(self.count, units, location, substeps)
-        if len(values) % 2:
-            self._sides.reverse()
-        self.runs += len(values)
+        self.turned(len(values))
 
 
 class BufferRing(Owner):

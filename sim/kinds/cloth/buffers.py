@@ -26,6 +26,13 @@ MEASURED = record("ClothMeasure", measure=(4, "f4"))
 PIN = record("ClothPin", pin=(4, "f4"))
 """Target [m] and 1 for a held particle, zeros for a free one."""
 
+POINT = record("ClothPoint", point=(4, "f4"))
+"""A particle within a substep of lines: position [m], inverse mass [1/kg], 0 if held."""
+ROW = record("ClothRow", row=(4, "f4"))
+"""The equation of an edge of a line: lower, upper, right side, 0."""
+LOAD = record("ClothLoad", load=(4, "f4"))
+"""Zeros, then the square of the substep over the longest one that holds the load of the particle."""
+
 SPRING_ENDS = np.dtype([("ends", "f4", 2), ("rest", "f4")])
 SPRING_LINE = record("ClothSpringLine", first=(4, "f4"), second=(4, "f4"))
 LINE_VERTEX = np.dtype([("position", "f4", 3), ("strain", "f4")])

@@ -12,6 +12,7 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.staging import BufferSpan
 from sinew.sim.gl.texture import BufferTexture
 from sinew.sim.kinds.cloth.buffers import ClothSheet, ClothTables, SpringLines, rest_records
+from sinew.sim.kinds.cloth.line_solver import LineSolver
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.monitor import ClothMonitor, ClothStatistics
 from sinew.sim.kinds.cloth.pin_targets import ClothPins
@@ -104,7 +105,8 @@ class Cloth(Owner):
         rest = rest_records(model)
         self.owns(tables)
         self._state = self.owns(PingPong(self._context, rest, label="cloth"))
-        self._solver = self.owns(ClothSolver(self._library, model, tables))
+        solver = LineSolver if settings.has_lines else ClothSolver
+        self._solver: LineSolver | ClothSolver = self.owns(solver(self._library, model, tables))
         self._monitor = self.owns(ClothMonitor(self._context, self._library, model, tables, rest))
         self.measures = self._monitor.measures.buffer
         self.pins = self.owns(ClothPins(self._context, self._library, model.positions))

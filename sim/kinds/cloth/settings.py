@@ -30,6 +30,19 @@ class ClothMode(enum.Enum):
     SPRINGS = "springs"
 
 
+class ClothSolving(enum.Enum):
+    """SPRINGS are explicit; LINES solve all threads of a direction together, however stiff they are."""
+
+    SPRINGS = "springs"
+    LINES = "lines"
+
+
+class ClothComparison(enum.Enum):
+    NONE = "none"
+    SPRINGS = "springs"
+    LINES = "lines"
+
+
 class PinPreset(enum.Enum):
     """Edges have their names from a hanging sheet seen from the front."""
 
@@ -182,15 +195,27 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
     self_friction: Annotated[float, _solver(
         "Coefficient of friction between layers of the cloth.", lo=0.0, hi=10.0, soft=(0.0, 1.0), step=0.05,
     )] = 0.3  # fmt: skip
+    solver: Annotated[ClothSolving, _solver(
+        "Springs need more substeps the stiffer the fabric is; lines hold every stiffness, and need a material.",
+        effect=Effect.REBUILD,
+    )] = ClothSolving.SPRINGS  # fmt: skip
+    rival: Annotated[ClothComparison, _solver(
+        "Another solver to run in parallel: the inspector shows the distance and both costs.", label="Compared with",
+    )] = ClothComparison.NONE  # fmt: skip
     gravity: Annotated[Amounts, _solver(
         "Acceleration of all particles.", unit="m/s²", lo=-MOST, hi=MOST, step=0.1, bounded=False,
     )] = (0.0, -9.81, 0.0)  # fmt: skip
     substeps: Annotated[int, _solver(
-        "Substeps of a step; more of them allow a stiffer fabric.", lo=1, hi=SUBSTEPS_MAX, soft=(1, 200),
+        "Substeps of a step; more of them allow stiffer springs, or more load on lines.", lo=1, hi=SUBSTEPS_MAX,
+        soft=(1, 200),
     )] = 48  # fmt: skip
     stretch_limit: Annotated[float, _solver(
         "Stretch of a thread at which the cloth is stopped.", unit="×", lo=1.01, hi=1000.0, soft=(1.5, 20.0),
     )] = 5.0  # fmt: skip
+
+    @property
+    def has_lines(self) -> bool:
+        return self.solver is ClothSolving.LINES and self.mode is ClothMode.MATERIAL
 
     @property
     def step_time(self) -> float:

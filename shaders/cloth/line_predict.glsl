@@ -1,0 +1,76 @@
+// Where one particle of a cloth would be after a substep without its threads.
+// Inputs: state of all particles, air, pins, substep [s]; world space, SI. Outputs: point [m], inverse mass, 0 if held.
+// Air resists as if it acted over the whole substep, so that no drag throws a light fabric about.
+// GRID, AIR, GUSTS, PINS as in cloth/step.glsl.
+
+#include "cloth/spring.glsl"
+#include "cloth/air.glsl"
+#ifdef GRID
+#include "cloth/grid.glsl"
+#else
+#include "cloth/mesh.glsl"
+#endif
+
+uniform float u_substep;           // [s]
+uniform float u_inverse_mass;      // inverse mass of a particle with a share of 1
+uniform vec3 u_gravity;            // [m/s2]
+uniform float u_air_drag;          // [1/s]
+uniform vec3 u_wind;               // [m/s]
+uniform vec2 u_drag;               // half the air's density times the coefficients, normal and tangential
+uniform vec2 u_progress;           // this substep as a part of the rest of the step; fraction of the step at its end
+uniform int u_grabbed;             // particle that is dragged, or -1
+uniform vec4 u_hand;               // its target [m], and how far it may move in a substep [m]
+uniform float u_hand_pull;         // largest force of dragging [N]
+#ifdef PINS
+uniform samplerBuffer u_pins;      // target [m], 1 if held
+#endif
+#ifdef GUSTS
+uniform vec4 u_waves[WAVE_COUNT];
+uniform vec3 u_amplitudes[WAVE_COUNT];
+#endif
+
+vec3 air_at(vec3 point) {
+#ifdef GUSTS
+    return air_velocity(u_wind, u_waves, u_amplitudes, point);
+#else
+    return u_wind;
+#endif
+}
+
+vec3 way_to(vec3 target, vec3 from, float reach) {
+    vec3 way = (target - from) * u_progress.x;
+    return way * min(1.0, reach / max(sqrt(dot(way, way)), CLOTH_TINY));
+}
+
+void run(int id) {
+    vec4 first = texelFetch(u_state, 2 * id);
+    Particle own = Particle(first.xyz, texelFetch(u_state, 2 * id + 1).xyz);
+    float inverse_mass = first.w * u_inverse_mass;
+    vec3 acceleration = u_gravity;
+#ifdef AIR
+    vec3 air = air_at(own.position);
+    vec3 force = neighbour_air(id, own, air, u_drag);
+    vec3 relative = air - own.velocity;
+    float speed = max(sqrt(dot(relative, relative)), CLOTH_TINY);
+    acceleration += force * (inverse_mass / (1.0 + u_substep * inverse_mass * sqrt(dot(force, force)) / speed));
+#endif
+    vec3 kept = own.velocity / (1.0 + u_substep * u_air_drag);
+    vec3 point = own.position + u_substep * (kept + u_substep * acceleration);
+#ifdef PINS
+    vec4 pin = texelFetch(u_pins, id);
+    if (pin.w > 0.0) {
+        point = own.position + way_to(pin.xyz, own.position, 1e30);
+        inverse_mass = 0.0;
+    }
+#endif
+    if (id == u_grabbed) {
+        vec3 threads = thread_force(id, own);
+        float pull = dot(threads, u_hand.xyz - own.position) > 0.0 ? 0.0 : sqrt(dot(threads, threads));
+        if (pull < u_hand_pull) {
+            float share = min(1.0, 2.0 - 2.0 * pull / u_hand_pull);
+            point = own.position + share * way_to(u_hand.xyz, own.position, u_hand.w);
+            inverse_mass = 0.0;
+        }
+    }
+    o_point = vec4(point, inverse_mass);
+}

@@ -1,0 +1,34 @@
+// The equation of one edge of a family of lines, as a row of a tridiagonal system with a diagonal of 1.
+// Inputs: points of a substep (position [m], inverse mass [1/kg]), edges. Outputs: lower, upper, right side, 0.
+// The unknown is the impulse of the edge times the substep. Without an edge the row is 0.
+// Reference: M. Macklin et al. 2019, "Small steps in physics simulation", with all edges of a line at the same time.
+
+#include "cloth/line_edge.glsl"
+
+uniform samplerBuffer u_points;
+uniform float u_compliance;        // 1 / (stiffness for a factor of 1, times the square of the substep) [1/kg]
+#ifdef DAMPED
+uniform samplerBuffer u_state;     // at the beginning of the substep
+uniform float u_rate;              // damping over stiffness over the substep
+#endif
+
+void run(int id) {
+    Edge edge = edge_at(id);
+    vec4 first = texelFetch(u_points, edge.particles.y);
+    vec4 second = texelFetch(u_points, edge.particles.z);
+    vec3 before = direction(first.xyz - texelFetch(u_points, edge.particles.x).xyz);
+    vec3 after = direction(texelFetch(u_points, edge.particles.w).xyz - second.xyz);
+    vec3 way = second.xyz - first.xyz;
+    vec3 along = direction(way);
+    float longer = sqrt(dot(way, way)) - edge.rest;
+    float compliance = u_compliance / max(edge.factor, 1e-20);
+#ifdef DAMPED
+    vec3 start = texelFetch(u_state, 2 * edge.particles.z).xyz - texelFetch(u_state, 2 * edge.particles.y).xyz;
+    longer = (longer + u_rate * dot(along, way - start)) / (1.0 + u_rate);
+    compliance /= 1.0 + u_rate;
+#endif
+    float inverse = edge.factor > 0.0 ? 1.0 / max(compliance + first.w + second.w, 1e-30) : 0.0;
+    float lower = -first.w * dot(before, along) * inverse;
+    float upper = -second.w * dot(along, after) * inverse;
+    o_row = vec4(lower, upper, -longer * inverse, 0.0);
+}

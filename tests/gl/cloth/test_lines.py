@@ -1,0 +1,153 @@
+"""The line solver on the GPU against the reference in double precision."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from sinew.sim.colliders.pack import arranged
+from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.pass_list import Pass, run_passes
+from sinew.sim.gl.texture import TexelBuffer
+from sinew.sim.gl.transform_feedback import padded_count
+from sinew.sim.kinds.cloth.buffers import ROW
+from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.line_solver import chebyshev_steps
+from sinew.sim.kinds.cloth.model import build_cloth
+from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSolving, ClothSource, PinPreset
+from tests.gl.back_ends import ON_BOTH
+from tests.gl.cloth.cloth_cases import collider_inputs, run
+from tests.gl.cloth.test_cloth_reference import colliders, uneven_surface
+from tests.oracles import cloth_lines as reference
+from tests.oracles.cloth import Actions
+
+STEPS = 24
+FALL = 36
+GUSTY = {"wind": (0.6, 0.0, 1.5), "turbulence": 0.4, "turbulence_scale": 0.8}
+
+
+def lines(**changes: Any) -> ClothSettings:
+    values: dict[str, Any] = {
+        "columns": 12, "rows": 10, "solver": ClothSolving.LINES, "stretch_stiffness": 1e4, "air_drag": 0.5,
+        "substeps": 16,
+    }  # fmt: skip
+    return ClothSettings(**(values | changes))
+
+
+CASES = {
+    "cotton": lines(),
+    "in the wind": lines(pins=PinPreset.TOP, **GUSTY),
+    "undamped": lines(internal_damping=0.0, normal_drag=0.0, tangent_drag=0.0),
+    "stiff, bending": lines(
+        placement=ClothPlacement.FLAT,
+        pins=PinPreset.TOP,
+        stretch_stiffness=1e6,
+        shear_stiffness=1e4,
+        bend_stiffness=1e-2,
+    ),
+    "only threads": lines(placement=ClothPlacement.FLAT, shear_stiffness=0.0, bend_stiffness=0.0, pins=PinPreset.TOP),
+    "nothing": lines(stretch_limit=1000.0, stretch_stiffness=0.0, shear_stiffness=0.0, bend_stiffness=0.0),
+    "narrow": lines(columns=2, rows=30, substeps=24),
+    "mesh": lines(source=ClothSource.MESH, pin_list="0 3-5 8", wind=(0.0, 0.0, 3.0)),
+    "mesh in the wind": lines(source=ClothSource.MESH, pin_list="0 3-5 8", bend_stiffness=1e-4, **GUSTY),
+}
+
+
+@cache
+def expected(name: str) -> np.ndarray:
+    settings = CASES[name]
+    surface = uneven_surface() if settings.source is ClothSource.MESH else None
+    return reference.run(build_cloth(settings, surface), settings, STEPS).positions
+
+
+@ON_BOTH
+@pytest.mark.parametrize("name", CASES)
+def test_a_cloth_of_lines_moves_as_the_reference(context: Context, library: ShaderLibrary, name: str) -> None:
+    settings = CASES[name]
+    cloth = Cloth(context, library, settings, uneven_surface() if settings.source is ClothSource.MESH else None)
+    run(cloth, STEPS)
+    found = expected(name)
+    assert np.abs(found - cloth.model.positions).max() > 1e-4
+    assert np.abs(cloth.positions() - found).max() < 5e-4 * cloth.model.extent
+
+
+def test_both_back_ends_give_the_same_bits(library: ShaderLibrary, context: Context) -> None:
+    if not context.back_ends.has_compute:
+        pytest.skip("no compute here")
+    kept = context.back_ends.choice
+    for settings in (lines(columns=40, rows=31, self_collision=True, **GUSTY), CASES["mesh in the wind"]):
+        results = []
+        for choice in (BackEndChoice.TF, BackEndChoice.COMPUTE, BackEndChoice.TF):
+            context.back_ends.choice = choice
+            cloth = Cloth(context, library, settings, uneven_surface() if settings.pin_list else None)
+            run(cloth, 20)
+            results.append(cloth.snapshot().packed())
+            cloth.release()
+        assert results[0] == results[1] == results[2]
+    context.back_ends.choice = kept
+
+
+FALLING = lines(
+    columns=13, rows=13, width=2.0, height=2.0, placement=ClothPlacement.FLAT, pins=PinPreset.NONE, air_drag=1.0,
+    shear_stiffness=200.0, internal_damping=1e-3,
+)  # fmt: skip
+
+
+@ON_BOTH
+def test_a_sheet_of_lines_falls_on_colliders_as_the_reference(context: Context, library: ShaderLibrary) -> None:
+    states, layout = arranged(colliders())
+    cloth = Cloth(context, library, FALLING)
+    inputs, buffer = collider_inputs(context, states, layout, FALLING)
+    run(cloth, FALL, inputs)
+    actions = Actions(cloth.model.pinned(FALLING), cloth.model.positions, states)
+    found = reference.run(cloth.model, FALLING, FALL, actions).positions
+    errors = np.linalg.norm(cloth.positions() - found, axis=1)
+    assert found[:, 1].min() < -0.5
+    assert np.median(errors) < 2e-3
+    assert errors.max() < 4e-2
+    buffer.release()
+    assert inputs.colliders.texture is not None
+    inputs.colliders.texture.release()
+
+
+@ON_BOTH
+@pytest.mark.parametrize("edges", [2, 3, 63, 64, 1000])
+def test_cyclic_reduction_solves_as_thomas(context: Context, library: ShaderLibrary, edges: int) -> None:
+    random = np.random.default_rng(edges)
+    weights = random.choice([0.0, 1.0, 100.0], edges + 1, p=[0.1, 0.6, 0.3])
+    turns = random.uniform(-1.0, 1.0, edges - 1)
+    diagonal = 0.01 + weights[:-1] + weights[1:]
+    lower, upper, right = np.zeros(edges), np.zeros(edges), random.normal(size=edges)
+    lower[1:] = upper[:-1] = -weights[1:-1] * turns
+    exact = reference.thomas(lower[None], diagonal[None], upper[None], right[None])[0]
+    # Two such lines, one behind the other with a gap.
+    rows = ROW.zeros(padded_count(2 * edges + 1))
+    for first in (0, edges + 1):
+        part = rows["row"][first : first + edges]
+        part[:, 0], part[:, 1], part[:, 2] = lower / diagonal, upper / diagonal, right / diagonal
+    sides = [TexelBuffer(context, rows, usage="copy", label="rows") for _ in range(2)]
+    kernel = Kernel(library, "cloth/line_level.glsl", ROW)
+    passes = []
+    for level in range(int(np.ceil(np.log2(edges)))):
+        reach = "u_reach", (float(1 << level), float(len(rows) - 1))
+        source, target = sides[level % 2], sides[1 - level % 2]
+        passes.append(Pass(kernel, (target.buffer,), len(rows), {"u_rows": source}, reach))
+    run_passes(passes)
+    found = sides[len(passes) % 2].buffer.read()["row"][:, 2]
+    for first in (0, edges + 1):
+        assert np.abs(found[first : first + edges] - exact).max() < 1e-5 * np.abs(exact).max() + 1e-5
+    for side in sides:
+        side.release()
+
+
+def test_the_steps_of_bending_leave_little() -> None:
+    for low, high in ((0.5, 2.0), (0.02, 2.6), (1.0, 1.0 + 1e-6)):
+        steps = chebyshev_steps(low, high)
+        left = np.prod([1.0 - step * np.linspace(low, high, 500) for step in steps], axis=0)
+        assert np.abs(left).max() < 0.05
+    left = np.prod([1.0 - step * np.linspace(1e-9, 2.6, 500) for step in chebyshev_steps(1e-9, 2.6)], axis=0)
+    assert np.abs(left).max() <= 1.0
