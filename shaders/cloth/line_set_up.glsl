@@ -12,6 +12,8 @@ uniform samplerBuffer u_state;     // at the beginning of the substep
 uniform float u_rate;              // damping over stiffness over the substep
 #endif
 
+const float SOFTEST = 1e-6;        // compliance over inverse mass that rounding needs where a line is held at both ends
+
 void run(int id) {
     Edge edge = edge_at(id);
     vec4 first = texelFetch(u_points, edge.particles.y);
@@ -27,7 +29,8 @@ void run(int id) {
     longer = (longer + u_rate * dot(along, way - start)) / (1.0 + u_rate);
     compliance /= 1.0 + u_rate;
 #endif
-    float inverse = edge.factor > 0.0 ? 1.0 / max(compliance + first.w + second.w, 1e-30) : 0.0;
+    float weight = first.w + second.w;
+    float inverse = edge.factor > 0.0 ? 1.0 / max(max(compliance, SOFTEST * weight) + weight, 1e-30) : 0.0;
     float lower = -first.w * dot(before, along) * inverse;
     float upper = -second.w * dot(along, after) * inverse;
     o_row = vec4(lower, upper, -longer * inverse, 0.0);

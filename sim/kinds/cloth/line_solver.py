@@ -207,7 +207,7 @@ class LineSolver(Owner):
                 reads = self._entries | {"u_flat": self._points[0], "u_points": here}
                 passes.append(Pass(bend, (target.buffer,), self._padded, reads, ("u_relax", (relax, 0.0))))
                 here = target
-        level = self._kernel("line_level", ROW)
+        levels = {1: self._kernel("line_level", ROW), 2: self._kernel("line_level", ROW, {"TWICE": True})}
         loads = self._loads[0] if is_loaded else None
         for family in self._used():
             stiffness = float(self._constants.stiffness[family.kind])
@@ -219,10 +219,12 @@ class LineSolver(Owner):
             rows, spare = self._rows
             reads = family.tables | {"u_points": here, "u_state": state}
             passes.append(Pass(family.set_up, (rows.buffer,), family.count, reads))
-            for index in range(self._level_count(family, settings)):
-                reach = "u_reach", (float(family.stride << index), float(family.count - 1))
-                passes.append(Pass(level, (spare.buffer,), family.count, {"u_rows": rows}, reach))
-                rows, spare = spare, rows
+            done, needed = 0, self._level_count(family, settings)
+            while done < needed:
+                taken = 2 if needed - done > 1 else 1
+                reach = "u_reach", (float(family.stride << done), float(family.count - 1))
+                passes.append(Pass(levels[taken], (spare.buffer,), family.count, {"u_rows": rows}, reach))
+                rows, spare, done = spare, rows, done + taken
             target = self._other(here)
             reads = family.tables | {"u_points": here, "u_rows": rows}
             targets = (target.buffer,)
