@@ -14,7 +14,7 @@ from sinew.sim.characters.settings import ModelSettings, section_list
 from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.settings import ClothLook, ClothSettings, ClothSource, PinPreset
-from sinew.sim.kinds.cloth.stability import ClothStability, StabilityEstimator, softened
+from sinew.sim.kinds.cloth.stability import ClothStability, StabilityEstimator, line_stability, softened
 from sinew.sim.kinds.cloth.view import STRAIN_SPAN
 from sinew.sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
 from sinew.sim.maths.ramps import Ramp
@@ -133,17 +133,22 @@ class ClothPanel(Panel):
             self.plots.add(energies.time, values)
         for meter in (self.overlay, self._meter):
             if meter is not None:
-                meter.show_stability(self.stability)
+                meter.show_stability(self.stability, holds_load=self._holds_load)
         counts = counts_of(cloth)
         if self._facts and counts != self._counts:
             self._counts = counts
             for row, count in zip(self._facts, counts, strict=True):
                 row.set_value(f"{count:,}" if count else "–")
 
+    @property
+    def _holds_load(self) -> bool:
+        cloth: Cloth | None = getattr(self._system, "cloth", None)
+        return cloth is not None and cloth.settings.has_lines
+
     def _make_meter(self) -> StabilityMeterWidget:
         self._meter = StabilityMeterWidget()
         self._offer_remedies(self._meter)
-        self._meter.show_stability(self.stability)
+        self._meter.show_stability(self.stability, holds_load=self._holds_load)
         return self._meter
 
     # --- menus ----------------------------------------------------------------------------------------
@@ -233,6 +238,8 @@ class StabilityGauge:
     def read(self, cloth: Cloth) -> ClothStability | None:
         """Returns None before the first measurement of the model."""
         model, settings = cloth.model, cloth.settings
+        if settings.has_lines:
+            return line_stability(settings, cloth.statistics.load) if cloth.statistics is not None else None
         if model is not self._model:
             self._latest = None
         if not self._busy and (model is not self._model or settings != self._settings):

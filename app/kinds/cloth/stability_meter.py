@@ -29,6 +29,7 @@ class StabilityMeterWidget(QWidget):
     def __init__(self, parent: QWidget | None = None, *, on_picture: bool = False) -> None:
         super().__init__(parent)
         self._stability: ClothStability | None = None
+        self._holds_load = False
         self.bar = _MeterBar(self, on_picture)
         self.button = QPushButton("Make stable", self)
         self.button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -44,15 +45,17 @@ class StabilityMeterWidget(QWidget):
     def stability(self) -> ClothStability | None:
         return self._stability
 
-    def show_stability(self, stability: ClothStability | None) -> None:
-        """Returns None while the stability is unknown."""
-        self._stability = stability
-        self.bar.show_stability(stability)
+    def show_stability(self, stability: ClothStability | None, *, holds_load: bool = False) -> None:
+        """None while the stability is unknown; with `holds_load` it is what lines hold, not what springs need."""
+        self._stability, self._holds_load = stability, holds_load
+        self.bar.show_stability(stability, holds_load=holds_load)
         self.button.setVisible(stability is not None and stability.ratio >= MARGIN)
         if stability is not None:
             self._show_remedies(stability)
-        self.setToolTip(meter_tip(stability))
-        self.setAccessibleName(f"Stability: {meter_text(stability)}, {meter_word(stability)}")
+        self.softer_action.setVisible(not holds_load)
+        self.setToolTip(load_tip(stability) if holds_load else meter_tip(stability))
+        number, word = texts_of(stability, holds_load=holds_load)
+        self.setAccessibleName(f"Stability: {number}, {word}")
 
     @property
     def _known(self) -> ClothStability:
@@ -65,6 +68,8 @@ class StabilityMeterWidget(QWidget):
         helps, softens = ratio_with(stability, stability.substeps) < 1.0, 0.0 < stability.softening < 1.0
         more = f"Substeps {now:,} → {stability.substeps:,}: {stability.substeps / now:,.3g} × the time of a step"
         never = f"{SUBSTEPS_MAX:,} substeps are not enough; make the fabric softer or heavier."
+        if self._holds_load:
+            never = f"{SUBSTEPS_MAX:,} substeps do not hold this load."
         softer = f"Soften the fabric to {100.0 * stability.softening:.2g} % of its stiffness"
         stiff = "Softening does not help: air drag alone needs more substeps."
         for action, is_on, text, why in (
@@ -72,7 +77,8 @@ class StabilityMeterWidget(QWidget):
         ):  # fmt: skip
             action.setEnabled(is_on)
             action.setText(text if is_on else why)
-        self.button.setToolTip(f"{self.substeps_action.text()}\n{self.softer_action.text()}")
+        tips = [self.substeps_action.text()] + ([] if self._holds_load else [self.softer_action.text()])
+        self.button.setToolTip("\n".join(tips))
 
 
 class StabilityOverlay(ViewportOverlay):
@@ -86,8 +92,8 @@ class StabilityOverlay(ViewportOverlay):
         self.meter.bar.setFixedWidth(self.fontMetrics().averageCharWidth() * 34)
         packed(QHBoxLayout(self), self.meter)
 
-    def show_stability(self, stability: ClothStability | None) -> None:
-        self.meter.show_stability(stability)
+    def show_stability(self, stability: ClothStability | None, *, holds_load: bool = False) -> None:
+        self.meter.show_stability(stability, holds_load=holds_load)
         self.setVisible(stability is not None)
         self.adjustSize()
 
@@ -100,10 +106,11 @@ class _MeterBar(FillBar):
     def __init__(self, parent: QWidget, on_picture: bool) -> None:
         super().__init__(parent)
         self._stability: ClothStability | None = None
+        self._holds_load = False
         self._on_picture = on_picture
 
-    def show_stability(self, stability: ClothStability | None) -> None:
-        self._stability = stability
+    def show_stability(self, stability: ClothStability | None, *, holds_load: bool) -> None:
+        self._stability, self._holds_load = stability, holds_load
         self.update()
 
     def sizeHint(self) -> QSize:
@@ -113,7 +120,7 @@ class _MeterBar(FillBar):
         return self.size_for("dt / dt max 00.00")
 
     def texts(self) -> tuple[str, str]:
-        number, word = meter_text(self._stability), meter_word(self._stability)
+        number, word = texts_of(self._stability, holds_load=self._holds_load)
         needed = self.fontMetrics().horizontalAdvance(number) + self.fontMetrics().horizontalAdvance(word)
         return number, word if needed + 3 * SPACE_WIDE < self.width() else ""
 
@@ -142,6 +149,15 @@ def ratio_with(stability: ClothStability, substeps: int) -> float:
     return STEP_TIME / substeps / stability.h_max
 
 
+def texts_of(stability: ClothStability | None, *, holds_load: bool) -> tuple[str, str]:
+    """Number and word of the meter."""
+    if not holds_load or stability is None:
+        return meter_text(stability), meter_word(stability)
+    count = f"{stability.substeps:,} substep" + ("s hold" if stability.substeps > 1 else " holds")
+    held = count if ratio_with(stability, stability.substeps) < 1.0 else "No number of substeps holds"
+    return f"{held} this load", "overloaded" if stability.ratio >= 1.0 else ""
+
+
 def meter_text(stability: ClothStability | None) -> str:
     if stability is None:
         return "dt / dt max –"
@@ -160,6 +176,17 @@ def meter_colour(stability: ClothStability) -> QColor:
     if stability.ratio >= 1.0:
         return _UNSTABLE
     return _NEAR if stability.ratio >= MARGIN else _STABLE
+
+
+def load_tip(stability: ClothStability | None) -> str:
+    lines = [
+        "Lines hold every stiffness; a taut thread needs shorter substeps the more it carries for its mass.",
+        f"Below {MARGIN:g} of the longest substep the load is held with a margin; above 1 the cloth jitters there.",
+    ]
+    if stability is not None:
+        substep = stability.ratio * stability.h_max
+        lines.append(f"Substep {substep * 1e3:.3g} ms, longest that holds the load {stability.h_max * 1e3:.3g} ms.")
+    return "\n".join(lines)
 
 
 def meter_tip(stability: ClothStability | None) -> str:

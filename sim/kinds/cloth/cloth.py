@@ -318,6 +318,9 @@ class Cloth(Owner):
         self.step_count, self.stopped, self._drawn = head["steps"], head["halted"], False
 
     def _measure(self) -> None:
+        if isinstance(self._solver, LineSolver) and self.step_count:
+            loads = self._solver.load(self._state, self.settings, self.pins.texture)
+            self._monitor.take_load(loads, loads.buffer.count)
         if not self._is_measured or not self.step_count:
             self._monitor.measure(self._state.texture, self._solver.constants(self.settings))
             self._is_measured = True

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.colliders.pack import ANY_ORDER
+from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.buffer_ring import PingPong
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
@@ -122,12 +123,13 @@ class LineSolver(Owner):
         self.constants(settings)
         if not self._loads:
             self._loads = [self._texels(LOAD, "loads") for _ in range(3)]
-        predict, _, reads = self._prepare(state, settings, ClothInputs(), 0.0, pins)
+        predict, _, reads = self._prepare(state, settings, ClothInputs(), 0.0, pins, finds_contacts=False)
         known, progress = reads | {"u_state": state.texture}, ("u_progress", (1.0 / settings.substeps, 1.0))
         passes = [Pass(predict, (self._points[0].buffer,), self._padded, known, progress)]
         passes += self._between(state.texture, is_loaded=True)
         run_passes(passes)
-        return self._loads[2 - len(self._used()) % 2] if self._used() else self._loads[0]
+        families = len(self._used())
+        return self._loads[2 - families % 2 if families else 0]
 
     def constants(self, settings: ClothSettings) -> ClothConstants:
         """The same object for the same settings."""
@@ -158,7 +160,14 @@ class LineSolver(Owner):
         return self._constants
 
     def _prepare(
-        self, state: PingPong, settings: ClothSettings, inputs: ClothInputs, time: float, pins: BufferTexture | None
+        self,
+        state: PingPong,
+        settings: ClothSettings,
+        inputs: ClothInputs,
+        time: float,
+        pins: BufferTexture | None,
+        *,
+        finds_contacts: bool = True,
     ) -> tuple[Kernel, Kernel, dict[str, BufferTexture]]:
         """Kernels before and after the lines with their uniforms, and the textures that both read."""
         constants, colliders = self._constants, inputs.colliders
@@ -180,7 +189,7 @@ class LineSolver(Owner):
         if "GUSTS" in features:
             gusts = gusts_at(settings, time)
             predict.program.update({"u_waves": gusts.waves, "u_amplitudes": gusts.amplitudes})
-        if "SELF" in features:
+        if "SELF" in features and finds_contacts:
             if self._contact is None:
                 self._contact = self.owns(SelfContact(self._library.context, self._library, self._model))
             reads["u_contacts"] = self._contact.find(state.texture, settings.thickness, STEP_TIME)
@@ -227,7 +236,7 @@ class LineSolver(Owner):
                 rows, spare, done = spare, rows, done + taken
             target = self._other(here)
             reads = family.tables | {"u_points": here, "u_rows": rows}
-            targets = (target.buffer,)
+            targets: tuple[Buffer, ...] = (target.buffer,)
             if loads is not None:
                 reads["u_loads"] = loads
                 loads = self._loads[2] if loads is self._loads[1] else self._loads[1]

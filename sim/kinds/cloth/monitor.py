@@ -32,6 +32,7 @@ class ClothStatistics:
     elastic: float
     potential: float
     strain: float  # Largest elongation of a thread over its rest length; negative if all are slack
+    load: float = 0.0  # Square of the substep of lines over the longest one that holds the load
     failed: int = 0  # Number of the step that failed, from 1; 0 if none
 
     @property
@@ -45,7 +46,8 @@ class ClothMonitor(Owner):
     def __init__(
         self, context: Context, library: ShaderLibrary, model: ClothModel, tables: ClothTables, rest: np.ndarray
     ) -> None:
-        self._model, self._tables = model, tables
+        self._model, self._tables, self._context = model, tables, context
+        self._load_levels: list[TexelBuffer] = []
         self.sound = self.owns(PingPong(context, rest, label="cloth sound state"))
         self.measures = self._totals(context, len(rest), "cloth measures")
         self._levels = [self.measures]
@@ -54,8 +56,8 @@ class ClothMonitor(Owner):
         self._measure = Kernel(library, "cloth/measure.glsl", MEASURED, defines=tables.defines, records=len(rest))
         self._reduce = Kernel(library, "cloth/reduce.glsl", MEASURED, defines={"CHUNK": CHUNK})
         self._keep = Kernel(library, "cloth/keep.glsl", CLOTH_STATE, records=len(rest))
-        # The totals, then the second half of the first sound particle, whose last number is the step that failed.
-        self._report = self.owns(Buffer(context, np.zeros(2, MEASURE), usage="copy", label="cloth report"))
+        # The totals; the second half of the first sound particle, whose last number is the step that failed; the load.
+        self._report = self.owns(Buffer(context, np.zeros(3, MEASURE), usage="copy", label="cloth report"))
         self._readback = self.owns(Readback(context, label="cloth report"))
         self._requested_at, self._is_outdated, self._is_past = 0.0, False, False
         self._uniforms: tuple[ClothConstants, dict[str, object]] | None = None
@@ -91,6 +93,17 @@ class ClothMonitor(Owner):
         self._measure.run(None, measures, measures.count, u_state=state)
         for source, target in pairwise(self._levels):
             self._reduce.run(None, target.buffer, target.buffer.count, u_records=source, u_count=source.buffer.count)
+
+    def take_load(self, loads: BufferTexture, count: int) -> None:
+        """Records of `LOAD`, whose largest the next report has."""
+        if not self._load_levels:
+            self._load_levels = [
+                self._totals(self._context, one.buffer.count, "cloth load") for one in self._levels[1:]
+            ]
+        source: BufferTexture = loads
+        for target in self._load_levels:
+            self._reduce.run(None, target.buffer, target.buffer.count, u_records=source, u_count=count)
+            source, count = target, target.buffer.count
 
     def reset(self, rest: np.ndarray) -> None:
         """Takes a state as the sound one, and discards a pending report."""
@@ -130,9 +143,11 @@ class ClothMonitor(Owner):
         half = MEASURE.itemsize
         self._levels[-1].buffer.copy_to(self._report, half)
         self.sound.newest.copy_to(self._report, half, source_offset=half, target_offset=half)
+        if self._load_levels:
+            self._load_levels[-1].buffer.copy_to(self._report, half, target_offset=2 * half)
 
 
 def _statistics(report: npt.NDArray[np.void], time: float) -> ClothStatistics:
-    total, sound = report
+    total, sound, load = report
     values = {name: float(total[name]) for name in MEASURE.names or ()}
-    return ClothStatistics(time=time, failed=int(sound["strain"]), **values)
+    return ClothStatistics(time=time, failed=int(sound["strain"]), load=float(load["strain"]), **values)

@@ -56,6 +56,9 @@ class StabilityEstimator:
         self._h_max = NEVER
 
     def read(self, settings: ClothSettings) -> ClothStability:
+        """Of the springs; lines are stable with any substep, see `line_stability` for what they hold."""
+        if settings.has_lines:
+            return ClothStability(NEVER, 0.0, 1)
         constants = constants_of(settings)
         key = (*constants.stiffness, *constants.damping, constants.mass_scale, constants.air_drag)
         if key != self._key:
@@ -67,7 +70,17 @@ class StabilityEstimator:
         return ClothStability(self._h_max, ratio, substeps, softening)
 
     def allows(self, settings: ClothSettings) -> bool:
+        if settings.has_lines:
+            return True
         return settings.substep_time < self._modes.bound(constants_of(settings)) or self.read(settings).is_stable
+
+
+def line_stability(settings: ClothSettings, load: float) -> ClothStability:
+    """Of lines under the load of the last step: the square of the substep over the longest one that holds it."""
+    ratio = float(np.sqrt(min(max(load, 1e-18), 1e18)))
+    h_max = min(settings.substep_time / ratio, NEVER)
+    needed = np.ceil(settings.step_time / (MARGIN * h_max))
+    return ClothStability(h_max, ratio, int(np.clip(needed, 1, SUBSTEPS_MAX)), softening=0.0 if ratio > MARGIN else 1.0)
 
 
 def stability(model: ClothModel, settings: ClothSettings) -> ClothStability:
@@ -234,6 +247,8 @@ def stop_reason(
         if settings.step_time >= SUBSTEPS_MAX * estimate.h_max:
             return f"{what}; no number of substeps is enough, a softer or heavier fabric keeps it stable"
         return f"{what}; {estimate.substeps:,} substeps or a softer fabric keep it stable, it has {settings.substeps:,}"
+    if settings.has_lines and not tears and stretch(model, places) <= most:
+        return f"{limit if is_finite else 'particles left the world'}; more substeps hold more load"
     if stretch(model, places) > most:
         return f"{limit} in the pose that it starts in; a higher stretch limit or a stiffer fabric lets it start"
     if tears:
