@@ -17,8 +17,8 @@ vec3 at(int id) {
     return texelFetch(u_points, id).xyz;
 }
 
-// Force and diagonal of the stiffness of one direction.
-vec4 along(int id, int place, int last, int stride, vec3 own) {
+// Fourth difference in one direction.
+vec3 along(int id, int place, int last, int stride, vec3 own) {
     bvec4 near = bvec4(place > 1, place > 0, place < last, place < last - 1);
     vec3 before = at(near.y ? id - stride : id) - own;
     vec3 after = at(near.z ? id + stride : id) - own;
@@ -27,31 +27,30 @@ vec4 along(int id, int place, int last, int stride, vec3 own) {
     vec3 one = near.x ? far_before - 2.0 * before : vec3(0.0);
     vec3 two = near.y && near.z ? before + after : vec3(0.0);
     vec3 three = near.w ? far_after - 2.0 * after : vec3(0.0);
-    float diagonal = float(near.x) + 4.0 * float(near.y && near.z) + float(near.w);
-    return vec4(one - 2.0 * two + three, diagonal);
+    return one - 2.0 * two + three;
 }
 
-vec4 stiffness(int id, vec3 own) {
+vec3 stiffness(int id, vec3 own) {
     int row = int((float(id) + 0.5) / float(u_size.x));
     int column = id - row * u_size.x;
     ivec2 last = u_size - 1;
     float row_share = row > 0 && row < last.y ? 1.0 : 0.5;
     float column_share = column > 0 && column < last.x ? 1.0 : 0.5;
-    vec4 across = along(id, column, last.x, 1, own);
-    vec4 down = row <= last.y ? along(id, row, last.y, u_size.x, own) : vec4(0.0);
+    vec3 across = along(id, column, last.x, 1, own);
+    vec3 down = row <= last.y ? along(id, row, last.y, u_size.x, own) : vec3(0.0);
     return (u_bend.x * row_share) * across + (u_bend.y * column_share) * down;
 }
 #else
 uniform samplerBuffer u_entries;   // particle and weight of two entries
 uniform vec2 u_bend;               // stiffness times the square of the substep [kg m2], 0
 
-vec4 stiffness(int id, vec3 own) {
-    vec4 sum = vec4(0.0);
+vec3 stiffness(int id, vec3 own) {
+    vec3 sum = vec3(0.0);
     for (int i = 0; i < NEAR / 2; ++i) {
         vec4 entry = texelFetch(u_entries, id * (NEAR / 2) + i);
         vec3 one = texelFetch(u_points, int(entry.x)).xyz - own;
         vec3 two = texelFetch(u_points, int(entry.z)).xyz - own;
-        sum += entry.y * vec4(one, -1.0) + entry.w * vec4(two, -1.0);
+        sum += entry.y * one + entry.w * two;
     }
     return u_bend.x * sum;
 }
@@ -60,7 +59,6 @@ vec4 stiffness(int id, vec3 own) {
 void run(int id) {
     vec4 start = texelFetch(u_flat, id);
     vec3 own = texelFetch(u_points, id).xyz;
-    vec4 bent = start.w * stiffness(id, own);
-    vec3 rest = start.xyz - own - bent.xyz;
-    o_point = vec4(own + (u_relax.x / (1.0 + bent.w)) * rest, start.w);
+    vec3 left = start.xyz - own - start.w * stiffness(id, own);
+    o_point = vec4(own + u_relax.x * left, start.w);
 }

@@ -25,10 +25,6 @@ _MARK = "2:"
 """Prefix of keys; keys of older versions have none."""
 
 
-_NEWER = frozenset((("model", "expressions"), ("model", "modifiers"), ("cloth", "solver"), ("cloth", "rival")))
-"""Settings that older versions did not have, by kind; with their defaults they are not in their keys."""
-
-
 class SameNode:
     """Compares an object by identity, and keeps it alive so that its id is not reused."""
 
@@ -49,7 +45,7 @@ def _values(settings: Settings | None, effects: frozenset[Effect]) -> tuple[Any,
     if settings is None:
         return ()
     values = [(r, getattr(settings, r.name)) for r in params_of(type(settings)) if r.declared.effect in effects]
-    return tuple(value for r, value in values if value != r.default or (settings.kind, r.name) not in _NEWER)
+    return tuple(value for r, value in values if value != r.default or not r.declared.is_newer)
 
 
 def _in_force(world: World, node: Node) -> Settings | None:

@@ -207,7 +207,7 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     )] = ()  # fmt: skip
     expressions: Annotated[tuple[ExpressionValue, ...], param(
         "Values of the expressions of the file, from 0 to 1; they add to the weights of the clip.",
-        group="Expressions", role=Role.WEIGHTS, effect=Effect.POSE, bounded=False,
+        group="Expressions", role=Role.WEIGHTS, effect=Effect.POSE, bounded=False, is_newer=True,
     )] = ()  # fmt: skip
     solo_target: Annotated[str, param(
         "The only active morph target; all are active without a name.", group="Morph targets", role=Role.HIDDEN,
@@ -215,7 +215,7 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     )] = ""  # fmt: skip
     deformers: Annotated[tuple[AnyDeformer, ...], msgspec.Meta(max_length=DEFORMERS_MAX), param(
         "Deformers of the surface, applied in order before the bones.", group="Deformers", role=Role.LIST,
-        effect=Effect.POSE, bounded=False,
+        effect=Effect.POSE, bounded=False, is_newer=True,
     )] = ()  # fmt: skip
     modifiers: Annotated[tuple[AnyModifier, ...], msgspec.Meta(max_length=MODIFIERS_MAX), param(
         "Modifiers of bones, applied in order after the clip and the pose offsets.", group="Modifiers", role=Role.LIST,

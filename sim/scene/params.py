@@ -126,6 +126,7 @@ class Declaration:
     suffixes: Suffixes = tuple  # Returns the file extensions that a path may have, such as ".png"
     undone: bool = True  # False for values that only change the view
     empty: str = ""  # Text of the window for an empty name
+    is_newer: bool = False  # Older versions did not have it: with its default it is not in their keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +177,7 @@ def param(
     bounded: bool = True,
     undone: bool = True,
     empty: str = "",
+    is_newer: bool = False,
 ) -> msgspec.Meta:
     """Annotation of one settings field: `Annotated[float, param("Doc.", unit="m", lo=0.0)] = 1.0`.
 
@@ -187,13 +189,13 @@ def param(
         step: Arrow-key and wheel step.
         group: Heading of the inspector section.
         label: Row label, if the field name reads badly.
-        source, suffixes, undone, empty: See `Declaration`.
+        source, suffixes, undone, empty, is_newer: See `Declaration`.
         bounded: False for vectors, whose components have their own bounds.
     """
     declared = Declaration(
         doc=doc, unit=unit, lo=lo, hi=hi, soft=soft, step=step, scale=scale,
         effect=effect, group=group, label=label, role=role, source=source, suffixes=suffixes, undone=undone,
-        empty=empty,
+        empty=empty, is_newer=is_newer,
     )  # fmt: skip
     return msgspec.Meta(
         ge=lo if bounded else None, le=hi if bounded else None, description=doc, extra={_EXTRA_KEY: declared}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from sinew.sim.kinds.cloth.settings import ClothLook, ClothSource
+from sinew.sim.kinds.cloth.settings import ClothLook, ClothSolving, ClothSource
 from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.render.render_view import DisplayOptions, Overlay
 from sinew.sim.scene.scene import Attachment, ParamRef
@@ -15,10 +15,15 @@ from tests.gui.editor_harness import Session, add_cloth, messages, play, positio
 SHEET = """v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nv 1 .5 0\ng flag\nf 1 2 5\nf 2 3 5\nf 3 4 5\nf 4 1 5\n"""
 
 
+SOFT = {
+    "solver": ClothSolving.SPRINGS, "density": 0.2, "stretch_stiffness": 300.0, "shear_stiffness": 60.0, "substeps": 48
+}  # fmt: skip
+
+
 @pytest.fixture
 def editor(fresh):
-    """The editor with a small sheet of cloth."""
-    add_cloth(fresh)
+    """The editor with a small sheet of soft springs."""
+    set_values(fresh, add_cloth(fresh), **SOFT)
     return fresh
 
 
@@ -104,6 +109,23 @@ def test_a_fabric_is_softened_until_its_substeps_are_stable(qtbot, editor):
     assert meter(editor).ratio > 0.75
     editor.document.undo_stack.undo()
     assert node(editor).settings == before
+
+
+def test_the_meter_of_lines_shows_what_load_the_substeps_hold(qtbot, editor):
+    set_cloth(editor, solver=ClothSolving.LINES, stretch_stiffness=1e5, density=0.4, substeps=1)
+    play(editor, 12)
+
+    def arrived():
+        draw(editor)
+        return meter(editor) is not None and meter(editor).substeps > 1
+
+    qtbot.waitUntil(arrived, timeout=60000)
+    shown = editor.kind_panels["cloth"].overlay.meter
+    assert shown.bar.texts()[0].endswith("hold this load")
+    assert not shown.softer_action.isVisible()
+    wanted = meter(editor).substeps
+    shown.substeps_action.trigger()
+    assert node(editor).settings.substeps == wanted
 
 
 def test_counts_and_the_legend_of_the_strain(editor):

@@ -360,19 +360,12 @@ class LineSolver(Owner):
         if scale == 0.0:
             return []
         if model.grid is not None:
-            own = 6.0 * sum(grid_bending(model.grid)) / model.shares.max()
-            diagonal, circle = np.array([scale * own]), np.array([scale * own * 16.0 / 6.0])
+            largest = 16.0 * sum(grid_bending(model.grid)) / float(model.shares.max())
         else:
             assert self._bend_rows is not None
-            rows, weights, count = self._bend_rows.rows, self._bend_rows.weights, model.particle_count
-            sums = (
-                -np.bincount(rows, weights=weights, minlength=count),
-                np.bincount(rows, weights=np.abs(weights), minlength=count),
-            )
-            diagonal = scale * sums[0] / model.shares
-            circle = diagonal + scale * sums[1] / model.shares
-        low, high = 1.0 / float(1.0 + diagonal.max()), float(((1.0 + circle) / (1.0 + diagonal)).max())
-        return chebyshev_steps(low, max(high, low * (1.0 + 1e-6)))
+            sums = np.bincount(self._bend_rows.rows, np.abs(self._bend_rows.weights), minlength=model.particle_count)
+            largest = 2.0 * float((sums / model.shares).max(initial=0.0))
+        return chebyshev_steps(1.0 + scale * largest)
 
     # --- kernels --------------------------------------------------------------------------------------
 
@@ -394,12 +387,14 @@ class LineSolver(Owner):
         )
 
 
-def chebyshev_steps(low: float, high: float) -> list[float]:
-    """Steps of Richardson's iteration for eigenvalues from `low` to `high`, in an order that keeps rounding small."""
-    ratio = high / low
-    needed = np.arccosh(1.0 / BEND_ERROR) / np.arccosh((ratio + 1.0) / (ratio - 1.0)) if ratio > 1.0 else 1.0
+def chebyshev_steps(high: float) -> list[float]:
+    """Steps of Richardson's iteration for eigenvalues from 1 to `high`, in an order that keeps rounding small.
+
+    All steps occur twice, so that what is left of a mode is never negative: else stiff modes would gain energy.
+    """
+    needed = np.arccosh(BEND_ERROR**-0.5) / np.arccosh((high + 1.0) / max(high - 1.0, 1e-6))
     odd = [1]
-    while len(odd) < min(needed, BEND_PASSES):
+    while len(odd) < min(needed, BEND_PASSES // 2):
         odd = [one for first in odd for one in (first, 4 * len(odd) - first)]
-    middle, half = 0.5 * (high + low), 0.5 * (high - low)
-    return [float(1.0 / (middle + half * np.cos(0.5 * np.pi * one / len(odd)))) for one in odd]
+    middle, half = 0.5 * (high + 1.0), 0.5 * (high - 1.0)
+    return 2 * [float(1.0 / (middle + half * np.cos(0.5 * np.pi * one / len(odd)))) for one in odd]

@@ -51,8 +51,8 @@ def mesh_families(threads: Springs, positions: Float64) -> list[LineFamily]:
         threads: Springs along the edges of a mesh; those with a factor of 0 are left out.
         positions: Rest positions [m], shape (P, 3).
     """
-    kept = np.flatnonzero(threads.factors > 0.0)
-    pairs, rest, factors = threads.pairs[kept], threads.rest[kept], threads.factors[kept]
+    stiff = threads.factors > 0.0
+    pairs, rest, factors = threads.pairs[stiff], threads.rest[stiff], threads.factors[stiff]
     along = positions[pairs[:, 1]] - positions[pairs[:, 0]]
     along = along / np.maximum(np.linalg.norm(along, axis=1, keepdims=True), _TINY)
     edges = np.concatenate([along, -along]).tolist()  # edge e, then e + count in the other direction

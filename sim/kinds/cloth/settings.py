@@ -200,10 +200,11 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
     )] = 0.3  # fmt: skip
     solver: Annotated[ClothSolving, _solver(
         "Springs need more substeps the stiffer the fabric is; lines hold every stiffness, and need a material.",
-        effect=Effect.REBUILD,
+        effect=Effect.REBUILD, is_newer=True,
     )] = ClothSolving.SPRINGS  # fmt: skip
     rival: Annotated[ClothComparison, _solver(
         "Another solver to run in parallel: the inspector shows the distance and both costs.", label="Compared with",
+        is_newer=True,
     )] = ClothComparison.NONE  # fmt: skip
     gravity: Annotated[Amounts, _solver(
         "Acceleration of all particles.", unit="m/s²", lo=-MOST, hi=MOST, step=0.1, bounded=False,
