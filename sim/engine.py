@@ -142,6 +142,8 @@ class Engine(Owner):
         """Applies a scene; finds changes by comparing it with the previous one."""
         with self.context.timers.scope("apply"):
             self.views.take(scene)
+            for node_id, character in self.views.characters.items():
+                character.animate(self._assets.animated_model(node_id, character.model))
             world = self.world
             is_news = self.views.is_news(world)
             if is_news:

@@ -1,14 +1,16 @@
 """Clips: equally spaced keys (EZMesh), curves with keys at any times (glTF), and key frames of a whole mesh."""
 
+import copy
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.assets.model import NO_WEIGHTS, Interpolation, LocalPose, Skeleton, Targets, stacked
+from sinew.sim.assets.model import NO_WEIGHTS, Clip, Interpolation, LocalPose, Skeleton, Targets, stacked
 from sinew.sim.assets.raw import RawChannel
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Float64, Intp
@@ -168,6 +170,34 @@ class UniformClip:
                 linear[number], blend[number] = self._linear[key], self._quaternions[key]
         weights = np.zeros((len(parts), 0))
         return LocalPose(linear[..., :3], blend, linear[..., 3:], weights)
+
+
+class MotionClip(UniformClip):
+    """Keys of a motion of another file, with constant weights of morph targets.
+
+    Args:
+        weights: Weights of the M targets of the model.
+        others: Those of `UniformClip`.
+    """
+
+    def __init__(self, weights: Float64, *others: Any) -> None:
+        super().__init__(*others)
+        self._weights = weights
+
+    def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
+        return msgspec.structs.replace(super().sample(time, interpolation), weights=self._weights)
+
+    def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
+        poses = super().sample_many(times, interpolation)
+        return msgspec.structs.replace(poses, weights=np.tile(self._weights, (len(poses.positions), 1)))
+
+
+def renamed(clip: Clip, name: str) -> Clip:
+    """The same keys under another name."""
+    assert isinstance(clip, UniformClip | CurveClip | FrameClip)
+    other = copy.copy(clip)
+    other._name = name
+    return other
 
 
 def _continuous(q: Float64) -> Float64:

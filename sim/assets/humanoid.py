@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from sinew.sim.assets.model import Skeleton
+from sinew.sim.assets.model import CharacterModel, Skeleton
 
 LIMB_BONES = (
     "UpperLeg", "LowerLeg", "Foot", "Toes", "Shoulder", "UpperArm", "LowerArm", "Hand", "Eye",
@@ -106,6 +106,26 @@ class _Joint:
 def find_bones(skeleton: Skeleton) -> dict[str, int]:
     """The joint of each bone that can be recognised, by name of the bone."""
     return _Finder(skeleton.names, skeleton.parents.tolist(), skeleton.model_from_bind[:, :3, 3]).bones()
+
+
+def bones_of(model: CharacterModel, edits: Iterable[tuple[str, str]] = ()) -> dict[str, int]:
+    """The joint of each bone: as the file names it, else found by name.
+
+    Args:
+        edits: Bones with the name of their joint, "" for none; they come first.  Unknown names are ignored.
+    """
+    skeleton = model.skeleton
+    if skeleton is None:
+        return {}
+    bones = dict(model.rig.humanoid) or find_bones(skeleton)
+    for bone, name in edits:
+        joint = skeleton.find(name)
+        if bone not in BONES or (name and joint is None):
+            continue
+        bones = {other: found for other, found in bones.items() if other != bone and found != joint}
+        if joint is not None:
+            bones[bone] = joint
+    return {bone: bones[bone] for bone in BONES if bone in bones}
 
 
 def is_humanoid(bones: Mapping[str, int]) -> bool:

@@ -18,6 +18,7 @@ from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse, World
 from sinew.sim.scene.params import Declaration, Effect, Role, Settings, params_of
 from sinew.sim.scene.scene import Node, NodeId
+from sinew.sim.scene.strips import LAYER_VALUES, Strip
 
 ANEW = frozenset((Effect.RESET, Effect.REBUILD))
 _MARK = "2:"
@@ -40,10 +41,14 @@ class SameNode:
 
 
 @functools.lru_cache(maxsize=4096)
-def _values(settings: Settings | None, effects: frozenset[Effect]) -> tuple[Any, ...]:
+def _values(
+    settings: Settings | None, effects: frozenset[Effect], unset: frozenset[str] = frozenset()
+) -> tuple[Any, ...]:
+    """Values with some effects; leaves out those of `unset` that are at their default."""
     if settings is None:
         return ()
-    return tuple(getattr(settings, r.name) for r in params_of(type(settings)) if r.declared.effect in effects)
+    records = ((r, getattr(settings, r.name)) for r in params_of(type(settings)) if r.declared.effect in effects)
+    return tuple(value for record, value in records if record.name not in unset or value != record.default)
 
 
 def _in_force(world: World, node: Node) -> Settings | None:
@@ -116,15 +121,15 @@ def _whole(world: World, node: Node) -> bytes:
 
 
 def _files(settings: Settings | None) -> tuple[FileUse, ...]:
-    """Files that steps can depend on; leaves out textures."""
+    """Files that steps can depend on; leaves out textures, and motions, whose clips are part of the character."""
     uses = KINDS[settings.kind].files(settings) if settings is not None else ()
-    return tuple(use for use in uses if use.content != "texture")
+    return tuple(use for use in uses if use.content not in ("texture", "motion"))
 
 
 def _file_sum(world: World, node: Node, use: FileUse) -> bytes:
     character = world.characters.get(node.id)
     content: Any = {
-        "character": character.model if character is not None else None,
+        "character": world.assets.animated_model(node.id, character.model) if character is not None else None,
         "mesh": world.assets.meshes.get(Path(use.path)),
         "strands": world.assets.strands.get(Path(use.path)),
         "image": world.assets.images.get(Path(use.path)),
@@ -145,6 +150,9 @@ def _stepped(value: Any) -> Any:
     """Values that differ from their defaults, by name; leaves out those that only affect drawing, and paths."""
     if isinstance(value, tuple):
         return [_stepped(one) for one in value]
+    if isinstance(value, Strip):  # values of layers count only where they are set: keys are older
+        plain, stored = msgspec.to_builtins(Strip()), msgspec.to_builtins(value)
+        return {name: own for name, own in stored.items() if name not in LAYER_VALUES or own != plain[name]}
     records = params_of(type(value)) if isinstance(value, msgspec.Struct) else ()
     if not records:
         return value
@@ -161,6 +169,10 @@ def _draws(declared: Declaration) -> bool:
 # --- the key that older versions wrote ------------------------------------------------------------------------------
 
 
+_NEWER = frozenset(("motions", "humanoid"))
+"""Settings that those versions did not have."""
+
+
 def digest(world: World, node: Node) -> str:
     """The key that older versions used."""
     scene, rebuilt = world.scene, frozenset((Effect.REBUILD,))
@@ -170,7 +182,7 @@ def digest(world: World, node: Node) -> str:
         [
             one.id,
             one.kind,
-            _values(settings[one.id], frozenset(Effect) - {Effect.VIEW, *rebuilt}),
+            _values(settings[one.id], frozenset(Effect) - {Effect.VIEW, *rebuilt}, _NEWER),
             [value for value in _values(settings[one.id], rebuilt) if not isinstance(value, str)],
             one.transform,
             one.attachment,

@@ -66,6 +66,8 @@ class Character(Owner):
 
     Attributes:
         primary: Vertices skinned with the node's method, or with linear blending while methods are compared.
+        model: The model of the file.
+        animated: The same with the clips of its motions.
         secondary: Vertices skinned with dual quaternions, for comparison; None before the first comparison.
         pose: Current pose; without a skeleton it holds the deformation of the surface alone.
         world_from_model: Current world transform, shape (4, 4).
@@ -76,7 +78,7 @@ class Character(Owner):
     ) -> None:
         self._context, self._library = context, library
         self._prepared = prepared
-        model = self.model = prepared.model
+        model = self.model = self.animated = prepared.model
         self.primary = self.owns(SkinnedMesh(context, library, model.mesh, model.skin, buffers))
         self.secondary: SkinnedMesh | None = None
         self.pose = bind_pose(model)
@@ -92,6 +94,7 @@ class Character(Owner):
             lo, hi = self._boxes[1][:, 0], self._boxes[1][:, 7]
             self._centres, self._halves = (lo + hi) / 2.0, (hi - lo) / 2.0
         self._key: PoseKey | None = None
+        self._is_outdated = False
         self._node: Node | None = None
         self._box: tuple[Pose, Float64, Bounds] | None = None
         self._frames: tuple[Pose, Float64, dict[int, Float64]]
@@ -121,8 +124,8 @@ class Character(Owner):
             self.world_from_model = world_from_model(settings, self.model, places.world_from_node(node))
             self.texture_origin_bottom = texture_origin_bottom(settings, self.model)
         key = PoseKey(time, settings, run_up)
-        if key != self._key:
-            self._key = key
+        if key != self._key or self._is_outdated:
+            self._key, self._is_outdated = key, False
             self._take_pose(key, poses)
         method = settings.skinning
         if comparison is SkinningComparison.OFF:
@@ -136,11 +139,18 @@ class Character(Owner):
         self.secondary.name = self.primary.name
         self.secondary.skin(self.pose, method if method is SkinningMethod.DQS_SCALE else SkinningMethod.DQS)
 
+    def animate(self, animated: CharacterModel) -> None:
+        """Plays the clips of a model with the same mesh and skeleton."""
+        if animated is not self.animated:
+            self.animated, self._is_outdated = animated, True
+            self._prefetched, self._samples = (None, (0.0, 0.0), {}), (None, 0.0, ())
+
     def prefetch_poses(self, node: Node, times: Sequence[float], run_up: RunUp) -> None:
         """Evaluates the poses of the coming updates together, at scene times [s]."""
         settings = node.settings
         assert isinstance(settings, ModelSettings)
-        poses = poses_of(self.model, settings, times, run_up) if active_clip(settings, self.model) is not None else []
+        model = self.animated
+        poses = poses_of(model, settings, times, run_up) if active_clip(settings, model) is not None else []
         self._prefetched = settings, run_up, dict(zip(times, poses, strict=False))
 
     def compare(self, now: float) -> ComparisonStatistics | None:
@@ -187,13 +197,13 @@ class Character(Owner):
         if self._key is None:
             return self.pose
         key = PoseKey(time, self._key.settings, self._key.run_up)
-        return self.pose if key == self._key else self._evaluated(key)
+        return self.pose if key == self._key and not self._is_outdated else self._evaluated(key)
 
     def is_cut(self, before: float, after: float) -> bool:
         """Whether the pose may jump between two consecutive scene times [s]."""
         if self._key is None:
             return False
-        settings, model = self._key.settings, self.model
+        settings, model = self._key.settings, self.animated
         last, time, samples = self._samples
         samples_before = samples if last is settings and time == before else parts_of(settings, model, before)
         samples_after = parts_of(settings, model, after)
@@ -267,10 +277,10 @@ class Character(Owner):
 
     def _take_pose(self, key: PoseKey, poses: Poses) -> None:
         settings = key.settings
-        if active_clip(settings, self.model) is None and not settings.pose and not shapes(settings):
+        if active_clip(settings, self.animated) is None and not settings.pose and not shapes(settings):
             self.pose = self._bind_pose
             return
-        shared = id(self.model), key
+        shared = id(self.animated), key
         if shared not in poses:
             with self._context.timers.host_scope("pose", self.primary.name):
                 poses[shared] = self._evaluated(key)
@@ -284,10 +294,10 @@ class Character(Owner):
         is_fetched = settings is key.settings and run_up == key.run_up
         pose = prefetched.pop(key.time, None) if is_fetched else None
         if pose is None:
-            if active_clip(key.settings, self.model) is None and not key.settings.pose:
+            if active_clip(key.settings, self.animated) is None and not key.settings.pose:
                 pose = self._bind_pose
             else:
-                pose = pose_of(self.model, key.settings, key.time, key.run_up)
+                pose = pose_of(self.animated, key.settings, key.time, key.run_up)
         return shaped(pose, key.settings, self.model, key.time)
 
 

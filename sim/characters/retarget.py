@@ -10,12 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.assets.clip import UniformClip
-from sinew.sim.assets.humanoid import REQUIRED, find_bones
-from sinew.sim.assets.model import CharacterModel, Clip, Interpolation, Skeleton
+from sinew.sim.assets.clip import MotionClip, renamed
+from sinew.sim.assets.humanoid import REQUIRED, bones_of
+from sinew.sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, Skeleton
 from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
+
+Edits = Sequence[tuple[str, str]]
 
 SIDES = ("left", "right")
 FLOOR_PERCENTILE = 2.0
@@ -353,45 +355,81 @@ class RetargetError(ValueError):
     """A model that is not a human body with a motion; one line."""
 
 
-def body_of(model: CharacterModel) -> Body:
+NAMED_MAX = 4
+
+
+def body_of(model: CharacterModel, edits: Edits = (), up_axis: str = "") -> Body:
     """The skeleton of a model with its bones.
+
+    Args:
+        edits: Changes of the user, see `sinew.sim.assets.humanoid.bones_of`.
+        up_axis: "y" or "z"; that of the file for "".
 
     Raises:
         RetargetError: Naming the bones that are missing.
     """
     if model.skeleton is None:
         raise RetargetError(f"{model.path.name} has no bones")
-    bones = find_bones(model.skeleton)
+    bones = bones_of(model, edits)
     missing = [bone for bone in REQUIRED if bone not in bones]
     if missing:
-        raise RetargetError(f"{model.path.name} is no human body: {', '.join(missing)} not found")
-    return Body(model.skeleton, bones, 2 if model.default_up_axis == "Z" else 1)
+        more = f" and {len(missing) - NAMED_MAX} more" if len(missing) > NAMED_MAX else ""
+        raise RetargetError(f"{model.path.name} is no human body: {', '.join(missing[:NAMED_MAX])}{more} not found")
+    return Body(model.skeleton, bones, 2 if (up_axis or model.default_up_axis).lower() == "z" else 1)
 
 
-def retargeted_clip(clip: Clip, source: CharacterModel, target: CharacterModel) -> UniformClip:
-    """A clip of one model for another one, with the keys of the clip at equal intervals.
+def retargeted_clip(
+    clip: Clip, source: CharacterModel, target: CharacterModel, *,
+    name: str = "", source_edits: Edits = (), target_edits: Edits = (), up_axis: str = "",
+) -> Clip:  # fmt: skip
+    """A clip of one model for another one, with the frames of the clip.
 
-    A target with all joint names of the source gets the rotations as they are: a file with a motion alone often
-    has no rest pose.
+    A clip of the same skeleton is copied as it is.  A target with all joint names of the source gets the rotations as
+    they are: a file with a motion alone often has no rest pose.
+
+    Args:
+        name: Name of the result; that of the clip for "".
+        source_edits, target_edits: Changes of their bones, see `sinew.sim.assets.humanoid.bones_of`.
+        up_axis: Of the target; that of its file for "".
 
     Raises:
         RetargetError: If one of them is no human body, or the clip is too long.
     """
-    own, other = body_of(target), body_of(source)
-    times = np.asarray(clip.key_times, np.float64)
-    step = float(np.median(np.diff(times))) if len(times) > 1 else 1.0 / 30.0
-    count = round(clip.duration / step) + 1 if step > 0.0 else 1
-    if count > FRAMES_MAX:
+    name, times = name or clip.name, clip.frame_times
+    weights = NO_WEIGHTS if target.mesh.targets is None else target.mesh.targets.rest_weights
+    is_same = is_same_rest(source.skeleton, target.skeleton)
+    if is_same and len(clip.sample(0.0, Interpolation.LINEAR).weights) == len(weights):
+        return renamed(clip, name)
+    if len(times) > FRAMES_MAX:
         raise RetargetError(f"clip {clip.name!r} of {source.path.name} has more than {FRAMES_MAX:,} frames")
-    poses = clip.sample_many([min(frame * step, clip.duration) for frame in range(count)], Interpolation.LINEAR)
+    bodies = None if is_same else (body_of(target, target_edits, up_axis), body_of(source, source_edits))
+    step = float(times[1] - times[0]) if len(times) > 1 else 1.0 / 30.0
+    poses = clip.sample_many(times.tolist(), Interpolation.LINEAR)
+    if bodies is None:
+        return MotionClip(weights, name, step, poses.positions, poses.orientations, poses.scales)
+    own, other = bodies
     motion = LocalMotion(poses.positions, poses.orientations, step)
-    names = {name: joint for joint, name in enumerate(own.skeleton.names)}
+    names = {joint_name: joint for joint, joint_name in enumerate(own.skeleton.names)}
     if all(other.skeleton.names[joint] in names for joint in other.bones.values()):
         result = _copied(motion, other, own, names)
     else:
         result = retarget(motion, other, own)
-    scales = np.repeat(own.skeleton.bind_scales[None], count, axis=0)
-    return UniformClip(clip.name, step, result.positions, result.orientations, scales)
+    scales = np.repeat(own.skeleton.bind_scales[None], len(times), axis=0)
+    return MotionClip(weights, name, step, result.positions, result.orientations, scales)
+
+
+SAME_REST = 1e-5
+"""Largest difference of two rest poses that count as equal, as part of the size of the skeleton."""
+
+
+def is_same_rest(one: Skeleton | None, other: Skeleton | None) -> bool:
+    """Whether two skeletons have the same joints in the same order, at the same places."""
+    if one is None or other is None or one.names != other.names or not np.array_equal(one.parents, other.parents):
+        return False
+    size = max(float(np.ptp(one.model_from_bind[:, :3, 3], axis=0).max()), 1e-9)
+    apart = np.abs(one.model_from_bind - other.model_from_bind)
+    apart[:, :3, 3] /= size
+    return bool(apart.max() <= SAME_REST)
 
 
 def _copied(motion: LocalMotion, source: Body, target: Body, names: Mapping[str, int]) -> LocalMotion:

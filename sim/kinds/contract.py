@@ -175,7 +175,7 @@ class FileUse:
 
     Attributes:
         field: Name of the setting.
-        content: "character", "mesh", "strands", "image", or "texture" for an image with mip levels.
+        content: "character", "motion", "mesh", "strands", "image", or "texture" for an image with mip levels.
         is_needed: Whether the node needs the file; an empty path then counts as missing.
         without: Consequence if the file cannot be read, to end a message; {names} stands for the nodes.
     """

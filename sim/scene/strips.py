@@ -1,9 +1,11 @@
 """Strips: clips that a character plays, on scene time. A strip knows its clip by name only.
 
 Strips that overlap blend, the later one fading in over the overlap. Between strips the pose holds at the end of the
-strip before, and before the first one at its beginning.
+strip before, and before the first one at its beginning. Layers lie on top of these: strips that are added, or that move
+some joints only.
 """
 
+import enum
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -20,6 +22,13 @@ MOMENTS_MAX = 100_000
 Seconds = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
 
 
+class StripMode(enum.Enum):
+    """How a strip acts on the strips below it; ADD adds its difference from its first pose."""
+
+    REPLACE = "replace"
+    ADD = "add"
+
+
 class Strip(msgspec.Struct, frozen=True, kw_only=True):
     """A clip that starts at a moment of the scene.
 
@@ -29,6 +38,10 @@ class Strip(msgspec.Struct, frozen=True, kw_only=True):
         clip_out: Clip end [s]; None for the end of the clip.
         speed: Seconds of the clip in a second of the scene; negative plays backwards, 0 holds the pose.
         repeats: Number of repetitions; 0 for endless.
+        weight: Part of the strip, 0 to 1.
+        mask: The joints that it moves: a joint and everything below it, "humanoid:" and a group of
+            `sinew.sim.characters.layers`, or all for "".
+        fade_in, fade_out: Times over which it fades in after its start and out before its end [s].
     """
 
     clip: Annotated[str, msgspec.Meta(max_length=1000)] = ""
@@ -37,6 +50,22 @@ class Strip(msgspec.Struct, frozen=True, kw_only=True):
     clip_out: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] | None = None
     speed: Annotated[float, msgspec.Meta(ge=-100.0, le=100.0)] = 1.0
     repeats: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0
+    mode: StripMode = StripMode.REPLACE
+    weight: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] = 1.0
+    mask: Annotated[str, msgspec.Meta(max_length=4096)] = ""
+    fade_in: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0
+    fade_out: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0
+
+    @property
+    def is_layer(self) -> bool:
+        """Whether it lies on top of the strips that replace the whole pose."""
+        return self.mode is StripMode.ADD or bool(self.mask)
+
+    def strength(self, time: float, end: float) -> float:
+        """Its weight at a moment of the scene [s], with its fades; `end` is that of the strip [s]."""
+        rising = smooth((time - self.start) / self.fade_in) if self.fade_in else 1.0
+        falling = smooth((end - time) / self.fade_out) if self.fade_out and end < math.inf else 1.0
+        return self.weight * rising * falling
 
     def length(self, clip: float) -> float:
         """Length of one repetition in the scene [s] for a clip of `clip` seconds; infinite at speed 0."""
@@ -78,6 +107,9 @@ class Strip(msgspec.Struct, frozen=True, kw_only=True):
         return [moment for moment in found if 0.0 <= moment <= end + 1e-9]
 
 
+LAYER_VALUES = ("mode", "weight", "mask", "fade_in", "fade_out")
+
+
 @dataclass(frozen=True, slots=True)
 class StripSample:
     """One clip of a blended pose.
@@ -86,7 +118,9 @@ class StripSample:
         strip: Number of the strip in the order of their starts.
         time: Moment of the clip [s].
         turn: Number of the repetition.
-        weight: Weight over all samples before it, 0 to 1; 1 for the first.
+        weight: Weight over all samples before it, 0 to 1.
+        mode, mask: See `Strip`.
+        reference: Moment of the clip that an added sample is relative to [s]; None for the bind pose.
     """
 
     strip: int
@@ -94,37 +128,55 @@ class StripSample:
     time: float
     turn: int
     weight: float
+    mode: StripMode = StripMode.REPLACE
+    mask: str = ""
+    reference: float | None = None
+
+    @property
+    def is_layer(self) -> bool:
+        return self.mode is StripMode.ADD or bool(self.mask)
 
 
 def parts_at(strips: Sequence[Strip], duration: Callable[[str], float], time: float) -> tuple[StripSample, ...]:
     """Clips from which the pose at a moment of the scene [s] is blended, the lowest first.
 
     Args:
-        strips: In any order; without any there are no samples.
+        strips: In any order; without any there are no samples.  Layers come last, added ones after the others.
         duration: Length of the clip of a name [s].
     """
     ordered = sorted(strips, key=lambda strip: strip.start)
     ends = [strip.end(duration(strip.clip)) for strip in ordered]
-    playing = [i for i, strip in enumerate(ordered) if strip.start <= time < ends[i]]
+    base = [i for i, strip in enumerate(ordered) if not strip.is_layer]
+    playing = [i for i in base if ordered[i].start <= time < ends[i]]
     if not playing:
-        over = [i for i, strip in enumerate(ordered) if strip.start <= time]
-        playing = [max(over, key=lambda i: (ends[i], i))] if over else list(range(len(ordered)))[:1]
+        over = [i for i in base if ordered[i].start <= time]
+        playing = [max(over, key=lambda i: (ends[i], i))] if over else base[:1]
     parts: list[StripSample] = []
     for place, i in enumerate(playing):
         strip, weight = ordered[i], 1.0
-        if place:
+        if place and not strip.fade_in:
             until = min(ends[playing[place - 1]], ends[i])
             # An endless strip leaves no overlap to fade over: the later strip replaces it.
             weight = smooth((time - strip.start) / (until - strip.start)) if until < math.inf else 1.0
         moment, turn = strip.place(time, duration(strip.clip))
-        parts.append(StripSample(i, strip.clip, moment, turn, weight))
+        parts.append(StripSample(i, strip.clip, moment, turn, weight * strip.strength(time, ends[i])))
+    layers = [i for i, strip in enumerate(ordered) if strip.is_layer and strip.start <= time < ends[i]]
+    for i in sorted(layers, key=lambda i: ordered[i].mode is StripMode.ADD):
+        strip, length = ordered[i], duration(ordered[i].clip)
+        (moment, turn), (first, last) = strip.place(time, length), strip.span(length)
+        reference = first if first < last else None
+        weight = strip.strength(time, ends[i])
+        parts.append(StripSample(i, strip.clip, moment, turn, weight, strip.mode, strip.mask, reference))
     return tuple(parts)
 
 
 def is_cut(before: Sequence[StripSample], after: Sequence[StripSample]) -> bool:
-    """Whether the pose may jump between two consecutive moments: a repetition began, or another strip."""
+    """Whether the pose may jump between two consecutive moments: a repetition began, or another strip; layers add no
+    jumps.
+    """
     known = {(part.strip, part.turn) for part in before}
-    return not any((part.strip, part.turn) in known for part in after)
+    base = [part for part in after if not part.is_layer]
+    return bool(base) and not any((part.strip, part.turn) in known for part in base)
 
 
 def last_end(strips: Iterable[Strip], duration: Callable[[str], float]) -> float:
