@@ -11,6 +11,7 @@ from sinew.app.document.scene_edits import SceneEdits
 from sinew.app.editor.dialogs import Dialogs
 from sinew.app.editor.panels import Panels
 from sinew.app.files.model_store import ModelStore
+from sinew.app.files.motions import Motions
 from sinew.app.files.scene_files import SceneFiles
 from sinew.app.timeline.active_model import ActiveModel
 from sinew.app.timeline.playback import Playback
@@ -31,6 +32,7 @@ class EditorContext:
         store, active, files: Loaded models, the model that commands act on, and other files of the scene.
         marks: The selected particles and the particle under the mouse.
         hint: Shows what the mouse does in the status bar.
+        motions: Adds motions to characters.
     """
 
     document: Document
@@ -47,6 +49,7 @@ class EditorContext:
     dialogs: Dialogs
     marks: ParticleMarks
     hint: Callable[[str], None]
+    motions: Motions
 
     def selected(self, kind: str) -> Node | None:
         node = self.document.selected

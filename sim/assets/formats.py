@@ -125,6 +125,7 @@ class ModelFormat(Format):
         sniff: Whether a file without magic bytes begins like this format, from up to `SNIFFED` bytes.
         reader: Returns a `RawModel` for the whole content, the path, a `LoadWatch`, and options if there are any.
         by_suffix: Whether the suffix alone identifies the format.
+        has_motions: Whether its files are dropped on characters to move them.
     """
 
     key: str
@@ -132,6 +133,7 @@ class ModelFormat(Format):
     sniff: Callable[[bytes], bool] | str | None = None
     reader: Callable[..., RawModel] | str
     by_suffix: bool = False
+    has_motions: bool = False
 
     def begins(self, start: bytes) -> bool:
         if self.magic:
@@ -201,6 +203,7 @@ MODEL_FORMATS = Formats(
     ),
     ModelFormat(
         key="gltf", name="glTF", suffixes=(".glb", ".gltf"), by_suffix=True, options=GltfOptions,
+        has_motions=True,
         sniff=_begins_as_gltf, reader="sinew.sim.assets.gltf.reader:read_gltf",
     ),
     ModelFormat(
@@ -213,11 +216,12 @@ MODEL_FORMATS = Formats(
     ),
     ModelFormat(
         key="fbx", name="FBX", suffixes=(".fbx",), by_suffix=True, module="ufbx", package="ufbx", extra="fbx",
+        has_motions=True,
         sniff=lambda start: start.startswith((b"Kaydara FBX Binary", b"; FBX")),
         reader="sinew.sim.assets.fbx.reader:read_fbx",
     ),
     ModelFormat(
-        key="bvh", name="BVH motion", suffixes=(".bvh",),
+        key="bvh", name="BVH motion", suffixes=(".bvh",), has_motions=True,
         sniff="sinew.sim.assets.bvh_reader:is_bvh", reader="sinew.sim.assets.bvh_reader:read_bvh",
     ),
     # MDD files have no magic bytes.
@@ -252,6 +256,11 @@ STRAND_FORMATS = Formats(
         reader="sinew.sim.assets.strands:read_tfx",
     ),
 )  # fmt: skip
+
+
+def motion_suffixes() -> tuple[str, ...]:
+    """File extensions of the formats whose files move characters."""
+    return tuple(suffix for known in MODEL_FORMATS if known.has_motions for suffix in known.suffixes)
 
 
 def model_format_name(key: str) -> str:

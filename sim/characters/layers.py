@@ -14,9 +14,7 @@ from sinew.sim.assets.humanoid import bones_of
 from sinew.sim.assets.model import CharacterModel, LocalPose
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Bool, Float64
-
-GROUP = "humanoid:"
-"""Prefix of the mask of a group of bones; without it a mask is the name of a joint."""
+from sinew.sim.scene.strips import GROUP
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "upper body": ("spine",),

@@ -16,6 +16,9 @@ import msgspec
 STRIPS_MAX = 256
 """Most strips of one character."""
 
+GROUP = "humanoid:"
+"""Prefix of the mask of a group of bones; without it a mask is the name of a joint."""
+
 MOMENTS_MAX = 100_000
 """Most moments of one strip that are listed."""
 
@@ -39,7 +42,7 @@ class Strip(msgspec.Struct, frozen=True, kw_only=True):
         speed: Seconds of the clip in a second of the scene; negative plays backwards, 0 holds the pose.
         repeats: Number of repetitions; 0 for endless.
         weight: Part of the strip, 0 to 1.
-        mask: The joints that it moves: a joint and everything below it, "humanoid:" and a group of
+        mask: The joints that it moves: a joint and everything below it, `GROUP` and one of the groups of
             `sinew.sim.characters.layers`, or all for "".
         fade_in, fade_out: Times over which it fades in after its start and out before its end [s].
     """
