@@ -149,6 +149,9 @@ _PADDING, _GRIP, _THRESHOLD, _WHEEL_NOTCH = 4.0, 5.0, 2.0, 120.0
 _HUES = ("#3a78c2", *(PALETTE[number] for number in (0, 2, 6, 5, 1, 3)))
 """Colours of the clips of a model, all distinct from blue."""
 
+_LAYER_INSET = 4.0
+"""Height above a layer in which the strip below it is seen [px]."""
+
 MOVE, START, END = "move", "start", "end"
 
 
@@ -374,7 +377,8 @@ class Tracks(QWidget):
         row = self._row_rect(number)
         left, right = self._scale.x_of(bar.start), min(self._scale.x_of(bar.end), self.width() + 20.0)
         left = max(left, -20.0)
-        return QRectF(left, row.top() + 1.0, max(right - left, 3.0), row.height() - 3.0)
+        inset = _LAYER_INSET if bar.is_layer else 0.0
+        return QRectF(left, row.top() + 1.0 + inset, max(right - left, 3.0), row.height() - 3.0 - inset)
 
     # Mouse
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import msgspec
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, Signal
-from PySide6.QtGui import QCloseEvent, QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
+from PySide6.QtGui import QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPalette, QPen
 from PySide6.QtWidgets import QComboBox, QDialog, QFormLayout, QHBoxLayout, QLabel, QToolTip, QVBoxLayout, QWidget
 
 from sinew.app.editor.editor_context import EditorContext
@@ -185,6 +185,7 @@ class HumanoidMap(QDialog):
         self.bone.activated.connect(lambda: self.choose(self.bone.currentData()))
         self.joint.activated.connect(lambda: self.assign(self.joint.currentData()))
         self.pick.toggled.connect(self._show_bones)
+        self.finished.connect(lambda: self.pick.setChecked(False))
         self.reset.clicked.connect(lambda: self._store((), "Reset the bones"))
         document = context.document
         document.changed.connect(self.refresh)
@@ -304,7 +305,3 @@ class HumanoidMap(QDialog):
         if self.pick.isChecked() and selection.node == self._node_id and selection.bone:
             self.pick.setChecked(False)
             self.assign(selection.bone)
-
-    def closeEvent(self, event: QCloseEvent) -> None:
-        self.pick.setChecked(False)
-        super().closeEvent(event)
