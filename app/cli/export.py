@@ -1,5 +1,3 @@
-"""`sinew export`: writes a project or a model over time in formats of other programs."""
-
 import argparse
 import contextlib
 import sys
@@ -37,11 +35,9 @@ from sinew.sim.scene.params import validated
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.view import SkinningComparison
 
-SECONDS = 5.0
-"""Default length of scenes without a clip [s]."""
+SECONDS = 5.0  # [s], default length of scenes without a clip
 
-RECORDED = 0.8
-"""Fraction of the progress for recording; writing follows."""
+RECORDED = 0.8  # fraction of the progress for recording; writing follows
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--clip", metavar="NAME", help="animation of the characters (default: as in the project)")
     parser.add_argument(
-        "--motion", type=Path, metavar="FILE", help="add the clips of another file to those of the humanoid model"
+        "--motion", type=Path, metavar="FILE", help="add the clips of another file to the humanoid model"
     )
     parser.add_argument(
         "--frames", type=frame_range, metavar="A:B",
@@ -77,7 +73,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Records every frame, writes, and reads the file back."""
     require_folder(options.output)
     if is_conversion(options):
         convert(options)
@@ -134,7 +129,7 @@ def _first_motion(scene: OpenedScene) -> str | None:
 
 
 def is_conversion(options: argparse.Namespace) -> bool:
-    """Whether a model file is converted with its own clips."""
+    """A model file is converted with its own clips unless options need a scene."""
     chosen = (options.frames, options.clip, options.node, options.option, options.characters, options.children)
     return (
         not is_project(options.path)
@@ -162,11 +157,7 @@ def convert(options: argparse.Namespace) -> None:
 
 
 def as_drawn(opened_scene: OpenedScene, clip: str | None) -> OpenedScene:
-    """The scene with one skinning method, and characters playing a clip.
-
-    Raises:
-        CommandError: If no character has such a clip.
-    """
+    """Raises CommandError if no character has the clip."""
     scene = opened_scene.scene
     models = {node_id: model for node_id in opened_scene.models if (model := opened_scene.animated(node_id))}
     names = {c.name for model in models.values() for c in model.clips}

@@ -47,7 +47,7 @@ class Layer(NamedTuple):
 
 
 def layered(below: LocalPose, layer: Layer) -> LocalPose:
-    """The pose below with a layer; the same object at weight 0, and that of the layer if it replaces everything."""
+    """The same object as `below` at weight 0, and the pose of the layer if it replaces everything."""
     if layer.weight <= 0.0:
         return below
     own, mask = layer.pose.local, layer.mask

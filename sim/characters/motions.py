@@ -46,7 +46,7 @@ def animated_model(
 def motion_titles(
     model: CharacterModel, motions: Sequence[MotionFile], sources: Mapping[Path, CharacterModel]
 ) -> list[list[str]]:
-    """Unique names of the clips of each motion: the name of its file, with that of the clip if there are several.
+    """Unique names of the clips of each motion: the name of its file, and the name of the clip if there are several.
 
     The name of a motion does not depend on whether others can be read.
     """

@@ -1,8 +1,8 @@
-"""Strips: clips that a character plays, on scene time. A strip knows its clip by name only.
+"""Strips: clips that a character plays, on scene time.
 
-Strips that overlap blend, the later one fading in over the overlap. Between strips the pose holds at the end of the
-strip before, and before the first one at its beginning. Layers lie on top of these: strips that are added, or that move
-some joints only.
+Strips that overlap blend, the later one fading in over the overlap.  Between strips the pose holds at the end of
+the strip before, and before the first one at its beginning.  Layers lie on top of these: strips that are added, or that
+move some joints only.
 """
 
 import enum
@@ -14,7 +14,6 @@ from typing import Annotated
 import msgspec
 
 STRIPS_MAX = 256
-"""Most strips of one character."""
 
 GROUP = "humanoid:"
 """Prefix of the mask of a group of bones; without it a mask is the name of a joint."""
@@ -33,45 +32,33 @@ class StripMode(enum.Enum):
 
 
 class Strip(msgspec.Struct, frozen=True, kw_only=True):
-    """A clip that starts at a moment of the scene.
-
-    Attributes:
-        start: Start in the scene [s].
-        clip_in: Clip start: first moment of the clip that is played [s].
-        clip_out: Clip end [s]; None for the end of the clip.
-        speed: Seconds of the clip in a second of the scene; negative plays backwards, 0 holds the pose.
-        repeats: Number of repetitions; 0 for endless.
-        weight: Part of the strip, 0 to 1.
-        mask: The joints that it moves: a joint and everything below it, `GROUP` and one of the groups of
-            `sinew.sim.characters.layers`, or all for "".
-        fade_in, fade_out: Times over which it fades in after its start and out before its end [s].
-    """
-
     clip: Annotated[str, msgspec.Meta(max_length=1000)] = ""
-    start: Seconds = 0.0
-    clip_in: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0
-    clip_out: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] | None = None
-    speed: Annotated[float, msgspec.Meta(ge=-100.0, le=100.0)] = 1.0
-    repeats: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0
+    start: Seconds = 0.0  # In the scene [s]
+    clip_in: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0  # First moment of the clip that is played [s]
+    clip_out: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] | None = None  # [s]; None for the end of the clip
+    speed: Annotated[float, msgspec.Meta(ge=-100.0, le=100.0)] = 1.0  # Negative plays backwards, 0 holds the pose
+    repeats: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0  # 0 for endless
     mode: StripMode = StripMode.REPLACE
     weight: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] = 1.0
+    # The joints that it moves: a joint and everything below it, `GROUP` and one of the groups of
+    # `sinew.sim.characters.layers`, or all for "".
     mask: Annotated[str, msgspec.Meta(max_length=4096)] = ""
-    fade_in: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0
-    fade_out: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0
+    fade_in: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0  # After its start [s]
+    fade_out: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0  # Before its end [s]
 
     @property
     def is_layer(self) -> bool:
-        """Whether it lies on top of the strips that replace the whole pose."""
+        """Lies on top of the strips that replace the whole pose."""
         return self.mode is StripMode.ADD or bool(self.mask)
 
     def strength(self, time: float, end: float) -> float:
-        """Its weight at a moment of the scene [s], with its fades; `end` is that of the strip [s]."""
+        """The weight with the fades; `time` and `end`, the end of the strip, are scene times [s]."""
         rising = smooth((time - self.start) / self.fade_in) if self.fade_in else 1.0
         falling = smooth((end - time) / self.fade_out) if self.fade_out and end < math.inf else 1.0
         return self.weight * rising * falling
 
     def length(self, clip: float) -> float:
-        """Length of one repetition in the scene [s] for a clip of `clip` seconds; infinite at speed 0."""
+        """One repetition in the scene [s] for a clip of `clip` seconds; infinite at speed 0."""
         lo, hi = self.span(clip)
         return (hi - lo) / abs(self.speed) if self.speed else math.inf
 
@@ -115,25 +102,16 @@ LAYER_VALUES = ("mode", "weight", "mask", "fade_in", "fade_out")
 
 @dataclass(frozen=True, slots=True)
 class StripSample:
-    """One clip of a blended pose.
+    """One clip of a blended pose."""
 
-    Attributes:
-        strip: Number of the strip in the order of their starts.
-        time: Moment of the clip [s].
-        turn: Number of the repetition.
-        weight: Weight over all samples before it, 0 to 1.
-        mode, mask: See `Strip`.
-        reference: Moment of the clip that an added sample is relative to [s]; None for the bind pose.
-    """
-
-    strip: int
+    strip: int  # Number in the order of their starts
     clip: str
-    time: float
-    turn: int
-    weight: float
+    time: float  # Moment of the clip [s]
+    turn: int  # Number of the repetition
+    weight: float  # Weight over all samples before it, 0 to 1
     mode: StripMode = StripMode.REPLACE
     mask: str = ""
-    reference: float | None = None
+    reference: float | None = None  # Moment that an added sample is relative to [s]; None for the bind pose
 
     @property
     def is_layer(self) -> bool:
@@ -141,11 +119,9 @@ class StripSample:
 
 
 def parts_at(strips: Sequence[Strip], duration: Callable[[str], float], time: float) -> tuple[StripSample, ...]:
-    """Clips from which the pose at a moment of the scene [s] is blended, the lowest first.
+    """The lowest clip comes first, layers last, the added ones after the others.
 
-    Args:
-        strips: In any order; without any there are no samples.  Layers come last, added ones after the others.
-        duration: Length of the clip of a name [s].
+    `time` and `duration`, the length of the clip of a name, are in seconds.
     """
     ordered = sorted(strips, key=lambda strip: strip.start)
     ends = [strip.end(duration(strip.clip)) for strip in ordered]
@@ -174,16 +150,14 @@ def parts_at(strips: Sequence[Strip], duration: Callable[[str], float], time: fl
 
 
 def is_cut(before: Sequence[StripSample], after: Sequence[StripSample]) -> bool:
-    """Whether the pose may jump between two consecutive moments: a repetition began, or another strip; layers add no
-    jumps.
-    """
+    """The pose may jump between consecutive moments if a repetition began, or another strip; layers do not count."""
     known = {(part.strip, part.turn) for part in before}
     base = [part for part in after if not part.is_layer]
     return bool(base) and not any((part.strip, part.turn) in known for part in base)
 
 
 def last_end(strips: Iterable[Strip], duration: Callable[[str], float]) -> float:
-    """End of the strip that ends last [s]; an endless one counts once. 0 without strips."""
+    """Latest end [s]; an endless strip counts once.  0 without strips."""
     ends = [strip.start + strip.length(duration(strip.clip)) * (strip.repeats or 1.0) for strip in strips]
     return max((end for end in ends if end < math.inf), default=0.0)
 

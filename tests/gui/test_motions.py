@@ -207,7 +207,7 @@ def panel(man, qtbot):
 
 
 def test_the_map_shows_and_edits_bones(man, panel):
-    figure = panel.figure
+    figure = panel.drawing
     assert "the body is complete" in panel.state.text()
     Mouse(figure).click(figure.place_of("leftHand"))
     assert panel.bone.currentData() == "leftHand"

@@ -56,7 +56,7 @@ def bone_text(bone: str) -> str:
     return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in bone)
 
 
-class BodyFigure(QWidget):
+class BodyMap(QWidget):
     """A body with a dot for every bone.
 
     Signals:
@@ -164,7 +164,7 @@ class HumanoidMap(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.body = QComboBox(self)
         self.body.setAccessibleName("Skeleton")
-        self.figure, self.bone, self.joint = BodyFigure(self), QComboBox(self), QComboBox(self)
+        self.drawing, self.bone, self.joint = BodyMap(self), QComboBox(self), QComboBox(self)
         for bone in BONES:
             self.bone.addItem(bone_text(bone), bone)
         self.pick = tool_button(
@@ -177,11 +177,11 @@ class HumanoidMap(QDialog):
         form.addRow("Bone", self.bone)
         form.addRow("Joint", packed(QHBoxLayout(), (self.joint, 1), self.pick, spacing=SPACE_WIDE))
         packed(
-            QVBoxLayout(self), self.body, (self.figure, 1), self.state, form, self.reset,
+            QVBoxLayout(self), self.body, (self.drawing, 1), self.state, form, self.reset,
             spacing=SPACE_WIDE, margins=SPACE_WIDE,
         )  # fmt: skip
         self.body.activated.connect(self.refresh)
-        self.figure.chosen.connect(self.choose)
+        self.drawing.chosen.connect(self.choose)
         self.bone.activated.connect(lambda: self.choose(self.bone.currentData()))
         self.joint.activated.connect(lambda: self.assign(self.joint.currentData()))
         self.pick.toggled.connect(self._show_bones)
@@ -194,8 +194,6 @@ class HumanoidMap(QDialog):
         context.files.changed.connect(self.refresh)
         self.refresh()
 
-    # --- what is shown --------------------------------------------------------------------------------
-
     @property
     def _settings(self) -> ModelSettings | None:
         node = self._context.document.scene.by_id.get(self._node_id)
@@ -203,7 +201,7 @@ class HumanoidMap(QDialog):
 
     @property
     def _motion(self) -> int:
-        """Number of the motion whose skeleton is shown; -1 for that of the character."""
+        """-1 for the character itself."""
         return self.body.currentIndex() - 1 if self.body.currentIndex() > 0 else -1
 
     @property
@@ -242,7 +240,7 @@ class HumanoidMap(QDialog):
         names = model.skeleton.names if model is not None and model.skeleton is not None else ()
         found = bones_of(model, self.edits) if model is not None else {}
         joints = {bone: names[joint] for bone, joint in found.items()}
-        self.figure.show_bones(joints, frozenset(bone for bone, _ in self.edits), self._bone)
+        self.drawing.show_bones(joints, frozenset(bone for bone, _ in self.edits), self._bone)
         missing = [bone_text(bone) for bone in REQUIRED if bone not in found]
         self.state.setText(
             "The file is missing or being read." if model is None

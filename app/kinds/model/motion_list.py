@@ -30,7 +30,7 @@ class MotionList(QWidget):
         self._context, self._node_id = context, node.id
         rows = [self._row(number, motion.path) for number, motion in enumerate(model_settings(node).motions)]
         self.add = tool_button("add", "Add Motion…", "Play the clips of another file on this character.")
-        self.map = tool_button("skeleton", "Humanoid Map…", "Show and change which bones are those of a human body.")
+        self.map = tool_button("skeleton", "Humanoid Map…", "Show and change the bones of the human body.")
         self.add.clicked.connect(lambda: ask_motion(context, node.id))
         self.map.clicked.connect(lambda: HumanoidMap(context, node.id).show())
         buttons = packed(QHBoxLayout(), self.add, self.map, spacing=SPACE)
@@ -52,5 +52,6 @@ class MotionList(QWidget):
         node = document.scene.node(self._node_id)
         motions = model_settings(node).motions
         name = Path(motions[number].path).name
-        kept = (*motions[:number], *motions[number + 1 :])
-        document.set_as_one(f"Remove motion {name} of {node.name}", {ParamRef(node.id, node.kind, "motions"): kept})
+        others = (*motions[:number], *motions[number + 1 :])
+        ref = ParamRef(node.id, node.kind, "motions")
+        document.set_as_one(f"Remove motion {name} of {node.name}", {ref: others})

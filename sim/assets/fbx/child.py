@@ -9,6 +9,8 @@ import io
 import json
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,13 +22,17 @@ KEYS_MAX = 10_000
 """Above this number of keys of one joint, keys that follow from their neighbours are left out."""
 
 SEGMENTS_MAX = 4096
+
+SAME_TIME = 1e-6
+"""Frames this near to a key are the key's frame [s]."""
+
 DEPTH_MAX = 1000
 
 REFUSED = 3
 """Exit status after an error of the file, whose reason is then on standard output."""
 
 ALIVE: list[Any] = []
-"""Everything that the binding returned: what is dropped is freed, and other objects point into it."""
+"""Everything that the binding returned: it frees dropped objects, and other objects point into them."""
 
 
 def main() -> None:
@@ -68,7 +74,6 @@ def items(found: Any) -> list[Any]:
 
 
 def table(found: Any, width: int = 0, dtype: str = "<f8") -> Any:
-    """Numbers of a list that is a buffer, in rows of some width."""
     values = np.array(memoryview(hold(found)), dtype) if len(found) else np.zeros(0, dtype)
     return values.reshape(-1, width) if width else values.reshape(-1)
 
@@ -107,10 +112,9 @@ class _Scene:
         self._nodes = items(self._scene.nodes)
         self._numbers = {node.typed_id: number for number, node in enumerate(self._nodes)}
         self._arrays: dict[str, Any] = {}
-        self._channels: dict[int, tuple[int, int]] = {}  # mesh and number of each blend channel, by element
+        self._channels: dict[int, tuple[int, int, Any]] = {}  # mesh, number and object of blend channels, by element
 
     def content(self) -> bytes:
-        """An npz archive."""
         scene = self._scene
         self._materials = items(scene.materials)
         rate = hold(scene.settings).frames_per_second
@@ -157,8 +161,6 @@ class _Scene:
                 }
             )
         return records
-
-    # --- meshes ---------------------------------------------------------------------------------------
 
     def _mesh(self, number: int, mesh: Any) -> dict[str, Any]:
         name, arrays = f"mesh{number}", self._arrays
@@ -208,7 +210,7 @@ class _Scene:
                 part = f"mesh{mesh}.shape{len(records)}.{len(targets)}"
                 self._offsets(part, hold(key.shape))
                 targets.append(key.target_weight)
-            self._channels[channel.element_id] = (mesh, len(records))
+            self._channels[channel.element_id] = (mesh, len(records), channel)
             records.append({"name": channel.name, "weight": channel.weight, "targets": targets})
         return records
 
@@ -221,10 +223,9 @@ class _Scene:
         if len(normals) == len(offsets):
             self._arrays[f"{part}.normals"] = normals * factor
 
-    # --- animation ------------------------------------------------------------------------------------
-
     def _stack(self, number: int, stack: Any, rate: float) -> dict[str, Any]:
         bake = self._bake(stack, rate)
+        frames = self._frames(stack, rate) if self._extrapolates() else []
         joints = []
         for place, node in enumerate(items(bake.nodes)):
             if node.typed_id not in self._numbers:
@@ -236,22 +237,27 @@ class _Scene:
                 ("scale", node.constant_scale, items(node.scale_keys), 3),
             ):
                 if keys:
-                    self._keys(f"stack{number}.{place}.{path}", keys[:1] if is_constant else keys, width)
+                    original = self._nodes[self._numbers[node.typed_id]]
+                    self._keys(
+                        f"stack{number}.{place}.{path}", keys[:1] if is_constant else keys, width,
+                        [] if is_constant else frames, partial(self._transform, hold(stack.anim), original, path),
+                    )  # fmt: skip
                     paths.append(path)
             joints.append({"node": self._numbers[node.typed_id], "place": place, "paths": paths})
         weights = []
         for element in items(bake.elements):
             for prop in items(element.props) if element.element_id in self._channels else ():
                 if prop.name == "DeformPercent":
-                    mesh, channel = self._channels[element.element_id]
-                    self._keys(f"stack{number}.weight{mesh}.{channel}", items(prop.keys), 1)
-                    weights.append([mesh, channel])
+                    mesh, place, channel = self._channels[element.element_id]
+                    value_at = partial(self._percent, hold(stack.anim), channel)
+                    self._keys(f"stack{number}.weight{mesh}.{place}", items(prop.keys), 1, frames, value_at)
+                    weights.append([mesh, place])
         return {
             "name": stack.name, "begin": stack.time_begin, "end": stack.time_end, "joints": joints, "weights": weights,
         }  # fmt: skip
 
     def _bake(self, stack: Any, rate: float) -> Any:
-        """The animation of a stack as keys on the frames of the file."""
+        """Keys lie on the frames of the file."""
         options = {"resample_rate": rate, "max_keyframe_segments": SEGMENTS_MAX}
         bake = hold(self._ufbx.bake_anim(self._scene, hold(stack.anim), **options))
         counts = [len(hold(keys)) for node in items(bake.nodes) for keys in (node.translation_keys, node.rotation_keys)]
@@ -259,12 +265,34 @@ class _Scene:
             return bake
         return hold(self._ufbx.bake_anim(self._scene, hold(stack.anim), key_reduction_enabled=True, **options))
 
-    def _keys(self, name: str, keys: list[Any], width: int) -> None:
-        """Stores the time and the value of each key."""
-        rows = [(key.time, *tuple(key.value)[:width]) for key in keys]
-        self._arrays[name] = np.array(rows, np.float64).reshape(-1, 1 + width)
+    def _transform(self, anim: Any, node: Any, path: str, time: float) -> Any:
+        return getattr(hold(self._ufbx.evaluate_transform(anim, node, time)), path)
 
-    # --- materials ------------------------------------------------------------------------------------
+    def _percent(self, anim: Any, channel: Any, time: float) -> list[float]:
+        return [100.0 * self._ufbx.evaluate_blend_weight(anim, channel, time)]
+
+    def _extrapolates(self) -> bool:
+        constant = self._ufbx.ExtrapolationMode.CONSTANT
+        return any(
+            hold(end).mode != constant
+            for curve in items(self._scene.anim_curves)
+            for end in (curve.pre_extrapolation, curve.post_extrapolation)
+        )
+
+    def _frames(self, stack: Any, rate: float) -> list[float]:
+        """Times of the frames of a stack [s]."""
+        count = min(max(round((stack.time_end - stack.time_begin) * rate), 0), KEYS_MAX)
+        return [stack.time_begin + frame / rate for frame in range(count + 1)]
+
+    def _keys(
+        self, name: str, keys: list[Any], width: int, frames: list[float], value_at: Callable[[float], Any]
+    ) -> None:
+        """Adds keys, and a value for each frame before the first and after the last: bakes end at the last key."""
+        first, last = keys[0].time - SAME_TIME, keys[-1].time + SAME_TIME
+        before = [(time, *tuple(value_at(time))[:width]) for time in frames if time < first]
+        after = [(time, *tuple(value_at(time))[:width]) for time in frames if time > last]
+        rows = [*before, *((key.time, *tuple(key.value)[:width]) for key in keys), *after]
+        self._arrays[name] = np.array(rows, np.float64).reshape(-1, 1 + width)
 
     def _material(self, number: int, material: Any) -> dict[str, Any]:
         fbx, pbr = hold(material.fbx), hold(material.pbr)
