@@ -127,12 +127,12 @@ class Engine(Owner):
         """Finds changes by comparing the scene with the previous one."""
         with self.context.timers.scope("apply"):
             self.views.take(scene)
-            for node_id, character in self.views.characters.items():
-                character.animate(self._assets.animated_model(node_id, character.model))
             world = self.world
             is_news = self.views.is_news(world)
             if is_news:
                 self._guard.renew(scene.by_id)
+                for node_id, character in self.views.characters.items():
+                    character.animate(self._assets.animated_model(node_id, character.model))
             is_due = self.simulation.is_due
             self.simulation.apply(world)
             if is_due:

@@ -90,6 +90,27 @@ def test_morph_targets_keep_their_weights_at_rest(humanoid: CharacterModel, wave
         np.testing.assert_array_equal(pose.local.weights, model.mesh.targets.rest_weights)
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["bvh/cmu_12_01_walk.bvh", "bvh/01_01.bvh", "gltf/CesiumMan/glTF-Binary/CesiumMan.glb", "fbx/ozz/pab_walk.fbx",
+     "ezm/dude/dude.ezm"],
+)  # fmt: skip
+def test_motions_of_other_programs_move_the_humanoid(humanoid: CharacterModel, assets: Path, name: str) -> None:
+    path = assets / name
+    if not path.is_file():
+        pytest.skip("no motion")
+    animated, settings = with_motions(humanoid, path)
+    clip = animated.clips[len(humanoid.clips)]
+    assert clip.duration == pytest.approx(load_model(path).clips[0].duration, abs=1e-3)
+    settings = structs.replace(settings, clip=clip.name)
+    poses = poses_of(animated, settings, np.linspace(0.0, clip.duration, 9).tolist(), RUN_UP)
+    heads = np.array([pose.model_from_joint[bones_of(humanoid)["head"], :3, 3] for pose in poses])
+    assert (heads[:, 1] > 0.8).all(), "it stands"
+    assert (heads[:, 1] < 2.0).all()
+    hands = np.array([pose.model_from_joint[bones_of(humanoid)["leftHand"], :3, 3] for pose in poses])
+    assert np.ptp(hands - heads, axis=0).max() > 0.01, "it moves"
+
+
 @pytest.mark.parametrize("frames", [1, 2])
 def test_short_motions(humanoid: CharacterModel, tmp_path: Path, frames: int) -> None:
     animated, settings = with_motions(humanoid, write_bvh(humanoid, tmp_path / "a.bvh", frames=frames), clip="a")
