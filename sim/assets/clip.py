@@ -170,24 +170,35 @@ class UniformClip:
         return LocalPose(linear[..., :3], blend, linear[..., 3:], weights)
 
 
-class MotionClip(UniformClip):
-    """Keys of a motion of another file, with constant weights of morph targets.
+class MorphingClip(UniformClip):
+    """The same with weights of morph targets at every key, shape (F, M), interpolated linearly."""
 
-    Args:
-        weights: Weights of the M targets of the model.
-        others: Arguments of `UniformClip`.
-    """
+    def __init__(
+        self,
+        name: str,
+        frame_step: float,
+        positions: npt.ArrayLike,
+        orientations: npt.ArrayLike,
+        scales: npt.ArrayLike,
+        weights: Float64,
+    ) -> None:
+        super().__init__(name, frame_step, positions, orientations, scales)
+        self._weights = weights.copy()
+        self._weights.flags.writeable = False
 
-    def __init__(self, weights: Float64, *others: Any) -> None:
-        super().__init__(*others)
-        self._weights = weights
+    def key(self, index: int) -> LocalPose:
+        return msgspec.structs.replace(super().key(index), weights=self._weights[index])
 
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
-        return msgspec.structs.replace(super().sample(time, interpolation), weights=self._weights)
+        last = len(self._weights) - 1
+        frame = min(max(0.0, time / self._step), float(last)) if last else 0.0
+        index = min(int(frame), max(last - 1, 0))
+        part = eased(interpolation, frame - index)
+        weights = self._weights[index] + part * (self._weights[min(index + 1, last)] - self._weights[index])
+        return msgspec.structs.replace(super().sample(time, interpolation), weights=weights)
 
     def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
-        poses = super().sample_many(times, interpolation)
-        return msgspec.structs.replace(poses, weights=np.tile(self._weights, (len(poses.positions), 1)))
+        return stacked([self.sample(time, interpolation) for time in times])
 
 
 def renamed(clip: Clip, name: str) -> Clip:

@@ -14,6 +14,7 @@ import numpy as np
 
 from sinew.sim.assets.content import content_sum
 from sinew.sim.assets.model import Interpolation
+from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse, World
 from sinew.sim.scene.params import Declaration, Effect, Role, Settings, params_of
@@ -23,6 +24,10 @@ from sinew.sim.scene.strips import LAYER_VALUES, Strip
 ANEW = frozenset((Effect.RESET, Effect.REBUILD))
 _MARK = "2:"
 """Prefix of keys; keys of older versions have none."""
+
+
+_NEWER = frozenset(("expressions", "modifiers", "motions", "humanoid"))
+"""Settings that older versions did not have; without a value they are not in their keys."""
 
 
 class SameNode:
@@ -41,14 +46,11 @@ class SameNode:
 
 
 @functools.lru_cache(maxsize=4096)
-def _values(
-    settings: Settings | None, effects: frozenset[Effect], unset: frozenset[str] = frozenset()
-) -> tuple[Any, ...]:
-    """Leaves out values named in `unset` that are at their default."""
+def _values(settings: Settings | None, effects: frozenset[Effect]) -> tuple[Any, ...]:
     if settings is None:
         return ()
-    records = ((r, getattr(settings, r.name)) for r in params_of(type(settings)) if r.declared.effect in effects)
-    return tuple(value for record, value in records if record.name not in unset or value != record.default)
+    values = [(r.name, getattr(settings, r.name)) for r in params_of(type(settings)) if r.declared.effect in effects]
+    return tuple(value for name, value in values if value or name not in _NEWER)
 
 
 def _in_force(world: World, node: Node) -> Settings | None:
@@ -72,7 +74,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
     """Text that stays valid when the program ends.
 
     Depends on the solver, the start, settings that affect steps, transforms, and full contents of files: of the node,
-    of its parents, and of its colliders.
+    of its parents and the targets of their modifiers, and of its colliders.
     """
     met, found, playback = _met(world), {}, world.scene.playback
     for node in world.scene.nodes:
@@ -80,8 +82,12 @@ def node_keys(world: World) -> dict[NodeId, str]:
         if kind.system:
             simulated = node.id in world.scene.simulated
             start = msgspec.json.encode((kind.version, playback.start_time, playback.run_up, simulated))
-            carriers = (_carrying(world, one) for one in world.scene.carriers(node.id))
-            acting = met if settings is not None and kind.collides(settings) else ()
+            leading = world.scene.leading(node.id)
+            carriers = (_carrying(world, one) for one in leading)
+            collides = settings is not None and kind.collides(settings)
+            for one in leading:
+                collides |= isinstance(one.settings, ModelSettings) and one.settings.plants_feet
+            acting = met if collides else ()
             parts = (start, _whole(world, node), *carriers, b"met", *acting)
             found[node.id] = _MARK + hashlib.sha256(b"\n".join(parts)).hexdigest()
     return found
@@ -98,7 +104,7 @@ def is_current(key: str, world: World, node: Node) -> bool:
 def _met(world: World) -> list[bytes]:
     simulated = world.scene.simulated
     colliders = [node for node in world.scene.nodes if KINDS[node.kind].colliders]
-    carriers = {one.id: one for node in colliders if node.attachment.node for one in world.scene.carriers(node.id)}
+    carriers = {one.id: one for node in colliders if node.attachment.node for one in world.scene.leading(node.id)}
     own = [part for node in colliders for part in (b"heard" if node.id in simulated else b"", _whole(world, node))]
     return own + [_carrying(world, one) for one in carriers.values()]
 
@@ -161,9 +167,6 @@ def _draws(declared: Declaration) -> bool:
     return declared.effect is Effect.VIEW or declared.role is Role.PATH
 
 
-_NEWER = frozenset(("motions", "humanoid"))  # Settings that the versions of `digest` did not have
-
-
 def digest(world: World, node: Node) -> str:
     scene, rebuilt = world.scene, frozenset((Effect.REBUILD,))
     kinds = {name for name, kind in KINDS.items() if kind.system or kind.colliders or kind.character}
@@ -172,7 +175,7 @@ def digest(world: World, node: Node) -> str:
         [
             one.id,
             one.kind,
-            _values(settings[one.id], frozenset(Effect) - {Effect.VIEW, *rebuilt}, _NEWER),
+            _values(settings[one.id], frozenset(Effect) - {Effect.VIEW, *rebuilt}),
             [value for value in _values(settings[one.id], rebuilt) if not isinstance(value, str)],
             one.transform,
             one.attachment,

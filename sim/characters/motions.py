@@ -6,11 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from sinew.sim.assets.model import CharacterModel, Clip, Interpolation
-from sinew.sim.assets.raw import RawClip, RawModel, RawTrack
+from sinew.sim.assets.build_mesh import weight_starts_of
+from sinew.sim.assets.model import CharacterModel, Clip, Interpolation, LocalPose
+from sinew.sim.assets.raw import RawChannel, RawClip, RawModel, RawTrack
 from sinew.sim.characters.playing import up_axis
 from sinew.sim.characters.retarget import RetargetError, retargeted_clip
 from sinew.sim.characters.settings import ModelSettings, MotionFile
+from sinew.sim.maths.arrays import Float64
 
 
 def animated_model(
@@ -72,8 +74,26 @@ def add_clips(raw: RawModel, clips: Iterable[Clip]) -> None:
         times = clip.frame_times
         poses = clip.sample_many(times.tolist(), Interpolation.LINEAR)
         step = float(times[1]) if len(times) > 1 else 0.0
-        tracks = [
-            RawTrack(bone.name, poses.positions[:, joint], poses.orientations[:, joint], poses.scales[:, joint])
-            for joint, bone in enumerate(bones)
-        ]
-        raw.clips.append(RawClip(clip.name, len(times), clip.duration, step, tracks))
+        added = RawClip(clip.name, len(times), clip.duration, step, [])
+        if np.ptp(poses.weights, axis=0).any():  # tracks hold no weights
+            added.channels = _channels(raw, times, poses)
+        else:
+            added.tracks = [
+                RawTrack(bone.name, poses.positions[:, joint], poses.orientations[:, joint], poses.scales[:, joint])
+                for joint, bone in enumerate(bones)
+            ]
+        raw.clips.append(added)
+
+
+def _channels(raw: RawModel, times: Float64, poses: LocalPose) -> list[RawChannel]:
+    paths = ("translation", poses.positions), ("rotation", poses.orientations), ("scale", poses.scales)
+    channels = [
+        RawChannel(joint, path, "LINEAR", times, values[:, joint])
+        for path, values in paths
+        for joint in range(values.shape[1])
+    ]
+    starts = weight_starts_of(raw)
+    for joint, first in starts.items():
+        last = min((other for other in starts.values() if other > first), default=poses.weights.shape[1])
+        channels.append(RawChannel(joint, "weights", "LINEAR", times, poses.weights[:, first:last]))
+    return channels

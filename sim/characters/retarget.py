@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.assets.clip import MotionClip, renamed
+from sinew.sim.assets.clip import MorphingClip, UniformClip, renamed
 from sinew.sim.assets.humanoid import REQUIRED, bones_of
 from sinew.sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, Skeleton
+from sinew.sim.characters.expressions import expression_weights
 from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
@@ -32,6 +33,9 @@ CONTACT_SPEED, CONTACT_HEIGHT, CONTACT_TIME = 0.25, 0.06, 0.1
 FADE = 0.1
 """Time over which the pin of a foot fades in and out [s]."""
 
+SMALLEST_HEIGHT = 1e-3
+"""Hips at rest below this height are no measure of a body, in units of the file."""
+
 REACH = 0.9995
 """Largest distance from hip to ankle, as part of the stretched leg."""
 
@@ -39,7 +43,7 @@ REACH = 0.9995
 @dataclass(frozen=True, slots=True)
 class Body:
     skeleton: Skeleton
-    bones: Mapping[str, int]  # Joint of each bone, see `find_bones`
+    bones: Mapping[str, int]  # Joint of each bone, see `bones_of`
     up: int = 1  # Index of the axis that points up: 1 for y, 2 for z
 
     @property
@@ -109,6 +113,32 @@ def retarget(motion: LocalMotion, source: Body, target: Body, *, pin: bool = Tru
     hips = _hips(points, source, target, turned)
     result = _posed(target, own_reference, wanted, hips, motion.step)
     return _pinned(result, motion.step, points, source, target, own_reference, wanted, hips) if pin else result
+
+
+def transferred(motion: LocalMotion, source: Body, target: Body) -> LocalMotion:
+    """The motion of `source` on `target`, whose rest poses are the same T-pose.
+
+    With W and L the world and local rest rotations of a bone, q its rotation and N = W inv(L) q inv(W), the bone of
+    the target gets L' inv(W') N W'; N of a bone that the target does not have acts on the bones below it.
+
+    Source: VRM Consortium, VRMC_vrm_animation 1.0, how to transform human poses.
+    """
+    rest, own_rest = source.skeleton.model_from_bind, target.skeleton.model_from_bind
+    reference, own_reference = (
+        _rotations(body.skeleton, quaternion.to_matrix(body.skeleton.bind_orientations)[None])[0]
+        for body in (source, target)
+    )
+    rotations, points = _world(source.skeleton, motion)
+    wanted = {
+        target.bones[bone]: rotations[:, joint] @ reference[joint].T @ own_reference[target.bones[bone]]
+        for bone, joint in source.bones.items()
+        if bone in target.bones
+    }
+    hips, own_hips = source.bones["hips"], target.bones["hips"]
+    height, own_height = rest[hips, 1, 3], own_rest[own_hips, 1, 3]
+    ratio = own_height / height if height > SMALLEST_HEIGHT else 1.0
+    moved = own_rest[own_hips, :3, 3] + ratio * (points[:, hips] - rest[hips, :3, 3])
+    return _posed(target, own_reference, wanted, moved, motion.step)
 
 
 def _hips(points: Float64, source: Body, target: Body, turned: Float64) -> Float64:
@@ -352,12 +382,17 @@ def body_of(model: CharacterModel, edits: Edits = (), up_axis: str = "") -> Body
     """
     if model.skeleton is None:
         raise RetargetError(f"{model.path.name} has no bones")
-    bones = bones_of(model, edits)
-    missing = [bone for bone in REQUIRED if bone not in bones]
+    body = _body(model, edits, up_axis)
+    missing = [bone for bone in REQUIRED if bone not in body.bones]
     if missing:
         more = f" and {len(missing) - NAMED_MAX} more" if len(missing) > NAMED_MAX else ""
         raise RetargetError(f"{model.path.name} is no human body: {', '.join(missing[:NAMED_MAX])}{more} not found")
-    return Body(model.skeleton, bones, 2 if (up_axis or model.default_up_axis).lower() == "z" else 1)
+    return body
+
+
+def _body(model: CharacterModel, edits: Edits, up_axis: str) -> Body:
+    assert model.skeleton is not None
+    return Body(model.skeleton, bones_of(model, edits), 2 if (up_axis or model.default_up_axis).lower() == "z" else 1)
 
 
 def retargeted_clip(
@@ -366,8 +401,9 @@ def retargeted_clip(
 ) -> Clip:  # fmt: skip
     """Keeps the frames of the clip.
 
-    A clip of the same skeleton is copied unchanged.  A target with all joint names of the source gets the rotations
-    unchanged: a file with only a motion often has no rest pose.
+    A clip of the same skeleton is copied unchanged.  VRM files state their bones and rest in the same pose.  Otherwise
+    a target with all joint names of the source gets the rotations unchanged: a file with only a motion often has no
+    rest pose.
 
     Args:
         name: Name of the result; "" for the name of the clip.
@@ -377,27 +413,40 @@ def retargeted_clip(
     Raises:
         RetargetError: If a model is no human body, or the clip is too long.
     """
-    name, times = name or clip.name, clip.frame_times
-    weights = NO_WEIGHTS if target.mesh.targets is None else target.mesh.targets.rest_weights
-    is_same = is_same_rest(source.skeleton, target.skeleton)
-    if is_same and len(clip.sample(0.0, Interpolation.LINEAR).weights) == len(weights):
+    name, times, targets = name or clip.name, clip.frame_times, target.mesh.targets
+    rest_weights = NO_WEIGHTS if targets is None or targets.are_frames else targets.rest_weights
+    is_same = is_same_rest(source.skeleton, target.skeleton) and not source.rig.expression_joints
+    if is_same and len(clip.sample(0.0, Interpolation.LINEAR).weights) == len(rest_weights):
         return renamed(clip, name)
     if len(times) > FRAMES_MAX:
         raise RetargetError(f"clip {clip.name!r} of {source.path.name} has more than {FRAMES_MAX:,} frames")
-    bodies = None if is_same else (body_of(target, target_edits, up_axis), body_of(source, source_edits))
+    is_stated = all("hips" in model.rig.humanoid for model in (source, target))
+    body = _body if is_same or is_stated else body_of
+    own, other = body(target, target_edits, up_axis), body(source, source_edits, "")
+    if is_stated and any("hips" not in found.bones for found in (own, other)):
+        raise RetargetError("the hips are missing")
     step = float(times[1] - times[0]) if len(times) > 1 else 1.0 / 30.0
     poses = clip.sample_many(times.tolist(), Interpolation.LINEAR)
-    if bodies is None:
-        return MotionClip(weights, name, step, poses.positions, poses.orientations, poses.scales)
-    own, other = bodies
     motion = LocalMotion(poses.positions, poses.orientations, step)
     names = {joint_name: joint for joint, joint_name in enumerate(own.skeleton.names)}
-    if all(other.skeleton.names[joint] in names for joint in other.bones.values()):
+    if is_same:
+        result = motion
+    elif is_stated:
+        result = transferred(motion, other, own)
+    elif all(other.skeleton.names[joint] in names for joint in other.bones.values()):
         result = _copied(motion, other, own, names)
     else:
         result = retarget(motion, other, own)
-    scales = np.repeat(own.skeleton.bind_scales[None], len(times), axis=0)
-    return MotionClip(weights, name, step, result.positions, result.orientations, scales)
+    scales = poses.scales if is_same else np.repeat(own.skeleton.bind_scales[None], len(times), axis=0)
+    if targets is None or targets.are_frames:
+        return UniformClip(name, step, result.positions, result.orientations, scales)
+    values = {expression: poses.positions[:, joint, 0] for expression, joint in source.rig.expression_joints.items()}
+    weights = [
+        rest_weights
+        + expression_weights(target.rig, targets, {known: float(value[frame]) for known, value in values.items()})
+        for frame in range(len(times))
+    ]
+    return MorphingClip(name, step, result.positions, result.orientations, scales, np.array(weights))
 
 
 SAME_REST = 1e-5
@@ -405,7 +454,7 @@ SAME_REST = 1e-5
 
 
 def is_same_rest(one: Skeleton | None, other: Skeleton | None) -> bool:
-    """Whether two skeletons have the same joints in the same order, at the same places."""
+    """The same joints in the same order, at the same places."""
     if one is None or other is None or one.names != other.names or not np.array_equal(one.parents, other.parents):
         return False
     size = max(float(np.ptp(one.model_from_bind[:, :3, 3], axis=0).max()), 1e-9)
