@@ -26,6 +26,7 @@ from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.strips import GROUP, Strip, StripMode, is_cut, parts_at
 from sinew.sim.scene.view_state import ViewState
 from tests.motion_samples import write_bvh
+from tests.vrm_samples import vrm, vrm_animation
 
 RUN_UP = (0.0, 0.0)
 
@@ -148,6 +149,28 @@ def test_exported_clips_are_read_back(humanoid: CharacterModel, wave: Path, tmp_
             assert again.skeleton is not None
             joints = [again.skeleton.index(name) for name in animated.skeleton.names]  # type: ignore[union-attr]
             np.testing.assert_allclose(found[joints, :3, 3], expected, atol=2e-5)
+
+
+def test_expressions_of_a_vrm_animation_are_exported(tmp_path: Path) -> None:
+    from sinew.sim.export.formats import MODEL_WRITERS
+
+    girl, motion, target = tmp_path / "girl.vrm", tmp_path / "nod.vrma", tmp_path / "out.glb"
+    girl.write_bytes(vrm().data())
+    motion.write_bytes(vrm_animation().data())
+    model = load_model(girl)
+    animated, _ = with_motions(model, motion)
+    clip = animated.clips[-1]
+    assert clip.name == "nod"
+    raw = read_raw(girl)
+    add_clips(raw, [clip])
+    MODEL_WRITERS.of(target).save(raw, target)
+    again = load_model(target).clip("nod")
+    expected = clip.sample_many(clip.frame_times.tolist(), Interpolation.LINEAR)
+    assert np.ptp(expected.weights, axis=0).max() > 0.1
+    found = again.sample_many(clip.frame_times.tolist(), Interpolation.LINEAR)
+    names = (load_model(target).mesh.targets.names, model.mesh.targets.names)  # type: ignore[union-attr]
+    columns = [names[0].index(name) for name in names[1]]
+    np.testing.assert_allclose(found.weights[:, columns], expected.weights, atol=1e-6)
 
 
 # --- bones ----------------------------------------------------------------------------------------------------------
