@@ -135,7 +135,8 @@ class Engine(Owner):
             if is_news:
                 self._guard.renew(scene.by_id)
                 for node_id, character in self.views.characters.items():
-                    character.animate(self._assets.animated_model(node_id, character.model))
+                    if node_id in self._assets.animated or character.animated is not character.model:
+                        character.animate(self._assets.animated_model(node_id, character.model))
             is_due = self.simulation.is_due
             self.simulation.apply(world)
             if is_due:
