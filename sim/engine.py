@@ -72,6 +72,7 @@ class Engine(Owner):
         self.simulation.services.get(Background).is_on = background
         self.textures = self.simulation.services.get(SharedTextures)
         self.views = self.owns(SceneViews(context, self.library, self._guard))
+        self.simulation.place_characters, self.simulation.skin_characters = self._place_attached, self._skin
         self.pictures = RenderScheduler(self._renderer)
         self._time = 0.0
         self._prefetched: frozenset[float] = frozenset()
@@ -108,9 +109,10 @@ class Engine(Owner):
             view.character.primary.prepare(node.settings.skinning)
             yield
             if warmed_up:
-                playback, comparison = self.views.scene.playback, self.views.scene.view.comparison
+                playback = self.views.scene.playback
                 preroll = playback.start_time, playback.run_up
-                view.character.update(node, self._time, comparison, self.views.places, {}, preroll)
+                view.character.update(node, self._time, self.views.places, {}, preroll)
+                view.character.skin(self.views.scene.view.comparison)
                 yield
                 yield from self.pictures.shader_warmup.play_all(self.views.render_view_of(view))
         self.views.put_character(node, view, self.world)
@@ -169,6 +171,7 @@ class Engine(Owner):
         """Poses and skins the characters for scene time `time` [s]; systems without a state follow at `refresh`."""
         with self.context.timers.scope("draw"):
             self._pose(time)
+            self._skin(self.world)
             self.simulation.show(time)
 
     def step(self, time: float, grab: Grab | None = None) -> None:
@@ -231,6 +234,7 @@ class Engine(Owner):
         return True
 
     def _pose(self, time: float) -> None:
+        """Poses the characters; skinning follows when their joints are turned."""
         self._time = time
         self.views.settle()
         scene = self.views.scene
@@ -239,9 +243,25 @@ class Engine(Owner):
         for node, character in self.views.posed():
             if node.id not in self._guard.faulty:
                 try:
-                    character.update(node, time, scene.view.comparison, self.views.places, poses, preroll)
+                    character.update(node, time, self.views.places, poses, preroll)
                 except Exception as error:
                     self._guard.note(node.id, error)
+
+    def _place_attached(self, _: World) -> World:
+        """The world after joints were turned: characters follow that are attached to them."""
+        self.views.settle()
+        for node, character in self.views.posed():
+            if node.attachment.node and node.id not in self._guard.faulty:
+                with self._guard.of(node):
+                    character.place(node, self.views.places)
+        return self.world
+
+    def _skin(self, world: World) -> World:
+        for node, character in self.views.posed():
+            if node.id not in self._guard.faulty:
+                with self._guard.of(node):
+                    character.skin(world.scene.view.comparison)
+        return world
 
     # --- rendering ------------------------------------------------------------------------------------
 

@@ -7,12 +7,12 @@ Whatever fails for one node is reported, and leaves out that node alone.
 import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from sinew.sim.colliders.scene_colliders import Colliders, SceneColliders
+from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders, SceneColliders
 from sinew.sim.colliders.state import ColliderPlacement
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
@@ -39,6 +39,8 @@ from sinew.sim.scene.params import Settings, SettingsError
 from sinew.sim.scene.scene import Node, NodeId
 
 S = TypeVar("S")
+
+SteppedNode = tuple[Node, Kind, System]
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,12 @@ class Simulation:
     Systems without a state follow the scene clock: they show the step of the time that was shown last, and advance
     by one with every step.
 
+    Systems that turn joints of characters come first; then the characters are skinned, and the others follow.
+
     Attributes:
+        place_characters: Updates what is attached to joints after some were turned, and returns the world; set by the
+            owner of the characters.
+        skin_characters: Skins the characters, and returns the world.
         systems: By node; includes systems that are not ready.  A node whose system could not be created has none.
         step_count: Steps since the last reset.
         start_time: Scene time at which the simulation starts [s]; set by the owner of the clock.
@@ -124,6 +131,9 @@ class Simulation:
         self._context, self._library, self._guard = context, library, guard
         self.services = SharedServices(context, library)
         self.colliders = SceneColliders(context)
+        self._joint_colliders = SceneColliders(context)
+        self.place_characters: Callable[[World], World] = _unchanged
+        self.skin_characters: Callable[[World], World] = _unchanged
         self.systems: dict[NodeId, System] = {}
         self._copies = StagingCopies(context)
         self.step_count = 0
@@ -133,7 +143,9 @@ class Simulation:
         self._problems: list[Problem] = []
         self._reported: set[str] = set()
         self._applied: tuple[object, ...] = ()
-        self._stepped: list[tuple[Node, Kind, System]] = []
+        self._stepped: list[SteppedNode] = []
+        self._turning: list[SteppedNode] = []
+        self._following: list[SteppedNode] = []
         self._preparing: list[tuple[NodeId, Prepares]] = []
         self._stale: set[NodeId] = set()
         self._not_restored: set[NodeId] = set()
@@ -226,6 +238,10 @@ class Simulation:
             kind = KINDS[node.settings.kind]
             if kind.system:
                 self._apply(node, kind, world)
+        turning = {node.id: (node, kind, system) for node, kind, system in self._stepped if kind.turns_joints}
+        self._following = [one for one in self._stepped if one[0].id not in turning]
+        # A character may be attached to a turned joint of another one, which comes first.
+        self._turning = [turning[node.id] for node in scene.carried_last if node.id in turning] if turning else []
         self._preparing = [(node_id, one) for node_id, one in self.systems.items() if isinstance(one, Prepares)]
 
     def _apply(self, node: Node, kind: Kind, world: World) -> None:
@@ -257,36 +273,48 @@ class Simulation:
     def step(self, world: World, time: float, grab: Grab | None = None) -> None:
         """Advances by one step, which ends at scene time `time` [s]; the characters are posed for that time."""
         self._time, self._moment = time, self._moment + 1
-        scope, faulty = self._context.timers.scope, self._guard.faulty
-        saved = self.baked is not None or self.cached is not None
+        inputs = StepInputs(world, self._advance_joint_colliders(world), self._moment, time, grab)
+        world = self._turn_joints(world, lambda one, now: self._step(*one, replace(inputs, world=now)))
         inputs = StepInputs(world, self._advance_colliders(world), self._moment, time, grab)
-        for node, kind, system in self._stepped:
-            if node.id in faulty:
-                continue
-            try:
-                if not system.is_ready:
-                    continue
-                if node.id not in self._simulated:
-                    system.mute()
-                    continue
-                with scope(kind.name, node.name or node.id):
-                    if isinstance(system, ShowsMoments) and not system.has_state:
-                        system.show(self._moment, world)
-                        self._stale.discard(node.id)
-                    elif not (
-                        saved and self._restore_saved(node, system, self._moment, world, self.baked, self.cached)
-                    ):
-                        system.step(inputs)
-            except Exception as error:
-                self._guard.note(node.id, error)
+        for one in self._following:
+            self._step(*one, inputs)
         for service in self.services.all():
             service.finish_step()
         self.step_count += 1
+
+    def _turn_joints(self, world: World, act: Callable[["SteppedNode", World], None]) -> World:
+        """Runs something for the systems that turn joints, and skins; returns the world that the other systems see."""
+        for one in self._turning:
+            act(one, world)
+            world = self.place_characters(world)
+        return self.skin_characters(world)
+
+    def _step(self, node: Node, kind: Kind, system: System, inputs: StepInputs) -> None:
+        if node.id in self._guard.faulty:
+            return
+        saved = self.baked is not None or self.cached is not None
+        try:
+            if not system.is_ready:
+                return
+            if node.id not in self._simulated:
+                system.mute()
+                return
+            with self._context.timers.scope(kind.name, node.name or node.id):
+                if isinstance(system, ShowsMoments) and not system.has_state:
+                    system.show(self._moment, inputs.world)
+                    self._stale.discard(node.id)
+                elif not (
+                    saved and self._restore_saved(node, system, self._moment, inputs.world, self.baked, self.cached)
+                ):
+                    system.step(inputs)
+        except Exception as error:
+            self._guard.note(node.id, error)
 
     def reset(self) -> None:
         """Resets to the first frame; nodes that failed are tried again."""
         self.step_count = self._moment = 0
         self.colliders.reset()
+        self._joint_colliders.reset()
         self._guard.renew()
         for node, _, system in self._stepped:
             with self._guard.of(node):
@@ -296,9 +324,15 @@ class Simulation:
     def teleport(self, world: World, time: float) -> None:
         """Jumps to scene time `time` [s]: colliders and emitters get no velocity from the jump."""
         self.colliders.teleport()
-        for node, _, system in self._stepped:
-            with self._guard.of(node):
-                system.teleport(world)
+        self._joint_colliders.teleport()
+
+        def teleport(one: SteppedNode, now: World) -> None:
+            with self._guard.of(one[0]):
+                one[2].teleport(now)
+
+        world = self._turn_joints(world, teleport)
+        for one in self._following:
+            teleport(one, world)
         self._teleport_services()
         self.show(time)
 
@@ -338,12 +372,13 @@ class Simulation:
             and left out until something changes or another state is restored.
         """
         steps, moment, states = msgspec.msgpack.decode(state)
-        self._settle(world)
         failed: set[NodeId] = set()
-        for node, _, system in self._stepped:
+
+        def restore(one: SteppedNode, world: World) -> None:
+            node, _, system = one
             try:
                 if self._has_state(node, system) and self._restore_saved(node, system, moment, world, self.baked):
-                    continue
+                    return
                 if node.id in states and system.is_ready and has_state(system):
                     system.restore(states[node.id], world)
                     if node.id in self._not_restored:
@@ -354,6 +389,8 @@ class Simulation:
             except Exception as error:
                 failed.add(node.id)
                 self._guard.note(node.id, error)
+
+        self._restore_all(world, restore)
         self._not_restored |= failed
         self.step_count, self._moment, self._time = steps, moment, time
         self._stale |= self.systems.keys()
@@ -379,11 +416,12 @@ class Simulation:
             time: Scene time [s].
         """
         cached = [{} if state is None else msgspec.msgpack.decode(state)[2] for state in states]
-        self._settle(world)
-        for node, _, system in self._stepped:
+
+        def restore(one: SteppedNode, world: World) -> None:
+            node, _, system = one
             with self._guard.of(node):
                 if not self._has_state(node, system):
-                    continue
+                    return
                 first, second = (
                     _saved_state(self.baked, node, step + i)
                     or cached[i].get(node.id)
@@ -392,14 +430,20 @@ class Simulation:
                 )
                 if first is not None and second is not None:
                     system.restore(system.interpolate(first, second, share), world)
+
+        self._restore_all(world, restore)
         self.show(time)
         self._stale |= self.systems.keys()
 
-    def _settle(self, world: World) -> None:
-        """Advances colliders and services to the world."""
+    def _restore_all(self, world: World, restore: Callable[["SteppedNode", World], None]) -> None:
+        """Restores the systems of all nodes; colliders and services advance to the world."""
+        self._advance_joint_colliders(world)
+        world = self._turn_joints(world, restore)
         self._advance_colliders(world)
         for service in self.services.all():
             service.finish_step()
+        for one in self._following:
+            restore(one, world)
 
     # --- baked and cached states ----------------------------------------------------------------------
 
@@ -425,10 +469,16 @@ class Simulation:
 
     def show_baked(self, step: int, world: World) -> None:
         """Shows the baked states of a step; the characters are posed for its end."""
-        for node, _, system in self._stepped:
+
+        def restore(one: SteppedNode, world: World) -> None:
+            node, _, system = one
             with self._guard.of(node):
                 if self._has_state(node, system):
                     self._restore_saved(node, system, step, world, self.baked, self.cached)
+
+        world = self._turn_joints(world, restore)
+        for one in self._following:
+            restore(one, world)
 
     def _restore_saved(self, node: Node, system: System, step: int, world: World, *sources: BakedStates | None) -> bool:
         """Restores a node from the first source that has its state of a step; returns False if none has."""
@@ -455,10 +505,11 @@ class Simulation:
         for system in self.systems.values():
             system.release()
         self.systems.clear()
-        self._stepped, self._preparing = [], []
+        self._stepped, self._turning, self._following, self._preparing = [], [], [], []
         for service in self.services.all():
             service.release()
         self.colliders.release()
+        self._joint_colliders.release()
         self._copies.release()
 
     # --- once a frame ---------------------------------------------------------------------------------
@@ -508,13 +559,26 @@ class Simulation:
         if was_running and (reason := stop_reason(system)):
             self._problems.append(Problem(node_id, reason))
 
-    def _advance_colliders(self, world: World) -> Colliders:
+    def _advance_joint_colliders(self, world: World) -> Colliders:
+        """Colliders that turned joints meet: all but those that are attached to such a joint."""
+        if not any(kind.collides(node.settings) for node, kind, _ in self._turning):
+            return NO_COLLIDERS
+        placed = self._all_placed(world)
+        turned = [node_id for node_id in placed if _is_turned(world.scene.node(node_id), world)]
+        return self._joint_colliders.advance({key: value for key, value in placed.items() if key not in turned})
+
+    def _all_placed(self, world: World) -> dict[NodeId, ColliderPlacement]:
         placed: dict[NodeId, ColliderPlacement] = {}
-        warnings: list[str] = []
         for kind in KINDS.values():
             if kind.colliders and (nodes := world.scene.simulated_of_kind(kind.name)):
                 with self._context.timers.scope(f"{kind.name}s"):
                     placed |= self._placed(kind, nodes, world)
+        return placed
+
+    def _advance_colliders(self, world: World) -> Colliders:
+        placed, warnings = self._all_placed(world), list[str]()
+        for kind in KINDS.values():
+            if kind.colliders and (nodes := world.scene.simulated_of_kind(kind.name)):
                 warnings += world.places.all_missing(nodes)
         self._problems += [Problem("", line) for line in warnings if line not in self._reported]
         self._reported = set(warnings)  # a warning that was fixed and comes back is reported again
@@ -535,6 +599,21 @@ class Simulation:
         for service in self.services.all():
             service.teleport()
         self._stale |= self.systems.keys()
+
+
+def _unchanged(world: World) -> World:
+    return world
+
+
+def _is_turned(node: Node, world: World) -> bool:
+    """Whether a node is attached, directly or through others, to a joint that a system turns."""
+    for link in (node, *world.scene.carriers(node.id)):
+        character = world.characters.get(link.attachment.node)
+        skeleton = character.model.skeleton if character is not None else None
+        joint = skeleton.find(link.attachment.bone) if skeleton is not None else None
+        if character is not None and joint is not None and character.is_turned(joint):
+            return True
+    return False
 
 
 def _saved_state(source: BakedStates | None, node: Node, step: int) -> bytes | None:

@@ -1,6 +1,7 @@
 """Character: the pose and the skinned vertices of one model node."""
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -13,6 +14,7 @@ from sinew.sim.assets.influences import joint_boxes, reach_of
 from sinew.sim.assets.model import NO_WEIGHTS, Bounds, CharacterModel, Targets
 from sinew.sim.characters.comparison import ComparisonStatistics, MethodComparison
 from sinew.sim.characters.deformers.functions import warped_boxes, warps_of
+from sinew.sim.characters.joint_turns import JointTurns
 from sinew.sim.characters.playing import (
     RunUp,
     active_clip,
@@ -33,7 +35,8 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.task import finish
 from sinew.sim.maths.arrays import Float64, Intp
 from sinew.sim.maths.transform import polar, transform_points
-from sinew.sim.scene.scene import Node
+from sinew.sim.memo import Memo
+from sinew.sim.scene.scene import Node, NodeId
 from sinew.sim.scene.strips import StripSample, is_cut
 from sinew.sim.scene.view import SkinningComparison
 from sinew.sim.scene.world_transforms import WorldTransforms
@@ -67,7 +70,8 @@ class Character(Owner):
     Attributes:
         primary: Vertices skinned with the node's method, or with linear blending while methods are compared.
         secondary: Vertices skinned with dual quaternions, for comparison; None before the first comparison.
-        pose: Current pose; without a skeleton it holds the deformation of the surface alone.
+        animated_pose: Current pose without turns of simulated joints; without a skeleton it holds the deformation of
+            the surface alone.
         world_from_model: Current world transform, shape (4, 4).
     """
 
@@ -79,10 +83,11 @@ class Character(Owner):
         model = self.model = prepared.model
         self.primary = self.owns(SkinnedMesh(context, library, model.mesh, model.skin, buffers))
         self.secondary: SkinnedMesh | None = None
-        self.pose = bind_pose(model)
+        self.animated_pose = bind_pose(model)
         self.world_from_model = np.eye(4)
         self.texture_origin_bottom = True
-        self._bind_pose = self.pose
+        self._bind_pose = self.animated_pose
+        self._turns: dict[NodeId, JointTurns] = {}
         # In other models the palette of the bind pose may differ from the identity, or morph weights from 0.
         self._is_bound_at_rest = (model.skin is None or model.skin.palette is None) and model.mesh.targets is None
         self._comparison: MethodComparison | None = None
@@ -93,26 +98,35 @@ class Character(Owner):
             self._centres, self._halves = (lo + hi) / 2.0, (hi - lo) / 2.0
         self._key: PoseKey | None = None
         self._node: Node | None = None
-        self._box: tuple[Pose, Float64, Bounds] | None = None
+        self._box = Memo[Bounds]()
         self._frames: tuple[Pose, Float64, dict[int, Float64]]
-        self._frames = self.pose, self.world_from_model, {}
+        self._frames = self.animated_pose, self.world_from_model, {}
         self._prefetched: tuple[ModelSettings | None, RunUp, dict[float, Pose]] = (None, (0.0, 0.0), {})
         # The strip samples of the last time that was checked for a cut
         self._samples: tuple[ModelSettings | None, float, tuple[StripSample, ...]] = (None, 0.0, ())
 
+    @property
+    def pose(self) -> Pose:
+        """Current pose with the turns of simulated joints; waits for the GPU once a step if there are any."""
+        return self._turned(self._turns.values())
+
     def update(
-        self,
-        node: Node,
-        time: float,
-        comparison: SkinningComparison,
-        places: WorldTransforms,
-        poses: Poses,
-        run_up: RunUp = (0.0, 0.0),
+        self, node: Node, time: float, places: WorldTransforms, poses: Poses, run_up: RunUp = (0.0, 0.0)
     ) -> None:
-        """Evaluates the pose at a scene time [s] and skins; does nothing if neither has changed since the last call.
+        """Evaluates the pose at a scene time [s], if it has changed since the last call; `skin` must follow.
 
         `poses` are those that other characters have evaluated at this time; characters of one file often share them.
         """
+        settings = node.settings
+        assert isinstance(settings, ModelSettings)
+        self.place(node, places)
+        key = PoseKey(time, settings, run_up)
+        if key != self._key:
+            self._key = key
+            self._take_pose(key, poses)
+
+    def place(self, node: Node, places: WorldTransforms) -> None:
+        """Updates the world transform of a changed or attached node."""
         settings = node.settings
         assert isinstance(settings, ModelSettings)
         if node is not self._node or node.attachment.node:
@@ -120,21 +134,51 @@ class Character(Owner):
             self.primary.name = node.name or node.id
             self.world_from_model = world_from_model(settings, self.model, places.world_from_node(node))
             self.texture_origin_bottom = texture_origin_bottom(settings, self.model)
-        key = PoseKey(time, settings, run_up)
-        if key != self._key:
-            self._key = key
-            self._take_pose(key, poses)
-        method = settings.skinning
+
+    def skin(self, comparison: SkinningComparison) -> None:
+        """Skins the pose with the turns of simulated joints; does nothing if neither has changed."""
+        assert self._key is not None
+        pose, turns, method = self.animated_pose, tuple(self._turns.values()), self._key.settings.skinning
+        for one in turns:
+            one.place(self.model_from(one.joints, one)[:, :3, 3])
         if comparison is SkinningComparison.OFF:
-            self.primary.skin(self.pose, method)
+            self.primary.skin(pose, method, turns)
             return
         if self.secondary is None:
             buffers = finish(upload_skinning(self._context, self._prepared.records))
             model = self.model
             self.secondary = self.owns(SkinnedMesh(self._context, self._library, model.mesh, model.skin, buffers))
-        self.primary.skin(self.pose, SkinningMethod.LBS)
+        self.primary.skin(pose, SkinningMethod.LBS, turns)
         self.secondary.name = self.primary.name
-        self.secondary.skin(self.pose, method if method is SkinningMethod.DQS_SCALE else SkinningMethod.DQS)
+        self.secondary.skin(pose, method if method is SkinningMethod.DQS_SCALE else SkinningMethod.DQS, turns)
+
+    # --- turns of simulated joints ----------------------------------------------------------------------
+
+    def set_turns(self, user: NodeId, turns: JointTurns | None) -> None:
+        """Adds the turns of a node after those of all others, or removes them for None."""
+        self._turns.pop(user, None)
+        if turns is not None:
+            self._turns[user] = turns
+
+    def is_turned(self, joint: int) -> bool:
+        """Whether a simulated joint is turned, or is above this one."""
+        return any(turns.moves(np.array([joint])) for turns in self._turns.values())
+
+    def model_from(self, joints: Intp, before: JointTurns | None = None) -> Float64:
+        """Model matrices of some joints, shape (N, 4, 4); waits for the GPU only if a turned joint moves them.
+
+        Args:
+            before: Only the turns before these count; None for all.
+        """
+        turns = list(itertools.takewhile(lambda one: one is not before, self._turns.values()))
+        pose = self._turned(turns) if any(one.moves(joints) for one in turns) else self.animated_pose
+        return pose.model_from_joint.take(joints, 0)
+
+    def _turned(self, turns: Iterable[JointTurns]) -> Pose:
+        pose = self.animated_pose
+        for one in turns:
+            pose = one.applied(pose)
+        return pose
 
     def prefetch_poses(self, node: Node, times: Sequence[float], run_up: RunUp) -> None:
         """Evaluates the poses of the coming updates together, at scene times [s]."""
@@ -168,11 +212,12 @@ class Character(Owner):
         joint = None if skeleton is None else skeleton.find(name)
         if joint is None:
             return None
-        if self._frames[0] is not self.pose or self._frames[1] is not self.world_from_model:
-            self._frames = self.pose, self.world_from_model, {}
+        pose = self.pose if self.is_turned(joint) else self.animated_pose
+        if self._frames[0] is not pose or self._frames[1] is not self.world_from_model:
+            self._frames = pose, self.world_from_model, {}
         frame = self._frames[2].get(joint)
         if frame is None:
-            frame = self._frames[2][joint] = self.world_from_model @ self.pose.model_from_joint[joint]
+            frame = self._frames[2][joint] = self.world_from_model @ pose.model_from_joint[joint]
             frame[:3, :3], _ = polar(frame[:3, :3])
             frame.flags.writeable = False
         return frame
@@ -183,11 +228,11 @@ class Character(Owner):
         return self._key.time if self._key is not None else None
 
     def pose_at(self, time: float) -> Pose:
-        """The pose at a scene time [s], without applying it; the bind pose before the first update."""
+        """The pose at a scene time [s] without turns of simulated joints; the bind pose before the first update."""
         if self._key is None:
-            return self.pose
+            return self.animated_pose
         key = PoseKey(time, self._key.settings, self._key.run_up)
-        return self.pose if key == self._key else self._evaluated(key)
+        return self.animated_pose if key == self._key else self._evaluated(key)
 
     def is_cut(self, before: float, after: float) -> bool:
         """Whether the pose may jump between two consecutive scene times [s]."""
@@ -206,25 +251,33 @@ class Character(Owner):
 
     def facing(self) -> float:
         """Yaw of the front in the world [°], a multiple of 90°; +z if the bone names do not tell."""
-        return front_in(self.model, self.pose, self.world_from_model)
+        return front_in(self.model, self.animated_pose, self.world_from_model)
 
     def bounds(self) -> Bounds:
         """Box in the world [m] around the deformed vertices, without reading them back, or around the joints."""
-        if self._box is None or self._box[0] is not self.pose or self._box[1] is not self.world_from_model:
-            if self.model.skeleton is not None and not self.model.mesh.vertex_count:
-                points = self.joint_positions()
-                self._box = (self.pose, self.world_from_model, Bounds(points.min(axis=0), points.max(axis=0)))
-                return self._box[2]
-            if self._boxes is None or (self.pose is self._bind_pose and self._is_bound_at_rest):
-                box = self.model.mesh.bounds
-                lo, hi = self._prepared.reach if self._boxes is None else (box.lo, box.hi)
-                matrices, centres, halves = self.world_from_model[None], (lo + hi)[None] / 2.0, (hi - lo)[None] / 2.0
-            else:
-                matrices = self.world_from_model @ self.pose.palette.take(self._boxes[0], 0)
-                centres, halves = self._centres, self._halves
-            box = _moved_box(matrices, *self._warped(centres, halves))
-            self._box = (self.pose, self.world_from_model, box)
-        return self._box[2]
+        if self.model.skeleton is not None and not self.model.mesh.vertex_count:
+            pose = self.pose
+            return self._box.get((pose, self.world_from_model), lambda: _box_of(self.joint_positions()))
+        return self._box.get((self.animated_pose, self.world_from_model, *self._turns.values()), self._bounds)
+
+    def _bounds(self) -> Bounds:
+        is_at_rest = self.animated_pose is self._bind_pose and self._is_bound_at_rest and not self._turns
+        if self._boxes is not None and not is_at_rest:
+            return self._entry_box(self._boxes[0], self._centres, self._halves)
+        box = self.model.mesh.bounds
+        lo, hi = self._prepared.reach if self._boxes is None else (box.lo, box.hi)
+        return self._entry_box(None, (lo + hi)[None] / 2.0, (hi - lo)[None] / 2.0)
+
+    def _entry_box(self, entries: Intp | None, centres: Float64, halves: Float64) -> Bounds:
+        """Box in the world around boxes of the bind pose, (N, 3) each, that palette entries (N,) move, or none."""
+        pose, matrices = self.animated_pose, self.world_from_model[None]
+        if entries is not None:
+            matrices = self.world_from_model @ pose.palette.take(entries, 0)
+        middles, halves = _moved_boxes(matrices, *self._warped(centres, halves))
+        if entries is not None:
+            for one in self._turns.values():
+                middles, halves = one.reach(entries, middles, halves, pose, self.world_from_model)
+        return Bounds((middles - halves).min(axis=0), (middles + halves).max(axis=0))
 
     def part_of(self, vertices: npt.NDArray[np.integer]) -> SkinPart:
         """At least one vertex, by number, for `part_bounds`."""
@@ -240,17 +293,14 @@ class Character(Owner):
 
     def part_bounds(self, part: SkinPart) -> Bounds:
         """Box around some deformed vertices in the world [m], without reading them back."""
-        used, centres, halves = part
-        matrices = self.world_from_model[None]
-        if used is not None:
-            matrices = self.world_from_model @ self.pose.palette.take(used, 0)
-        return _moved_box(matrices, *self._warped(centres, halves))
+        return self._entry_box(*part)
 
     def _warped(self, centres: Float64, halves: Float64) -> tuple[Float64, Float64]:
         """Centres and half extents of boxes of the bind pose, (N, 3) each, after the deformers."""
-        if self.pose.warps is None or not self.pose.warps.functions:
+        warps = self.animated_pose.warps
+        if warps is None or not warps.functions:
             return centres, halves
-        lo, hi = warped_boxes(self.pose.warps, centres - halves, centres + halves)
+        lo, hi = warped_boxes(warps, centres - halves, centres + halves)
         return (lo + hi) / 2.0, (hi - lo) / 2.0
 
     def joint_bounds(self, joint: int) -> Bounds:
@@ -259,7 +309,8 @@ class Character(Owner):
             chosen = self.model.skin.joints_of(self._boxes[0]) == joint
             if chosen.any():
                 matrices = self.world_from_model @ self.pose.palette[self._boxes[0][chosen]]
-                return _moved_box(matrices, *self._warped(self._centres[chosen], self._halves[chosen]))
+                middles, halves = _moved_boxes(matrices, *self._warped(self._centres[chosen], self._halves[chosen]))
+                return Bounds((middles - halves).min(axis=0), (middles + halves).max(axis=0))
         scale = abs(np.linalg.det(self.world_from_model[:3, :3])) ** (1.0 / 3.0)
         margin = 0.05 * scale * max(self.model.mesh.bounds.extent, 1e-3)
         place = self.joint_positions()[joint]
@@ -268,7 +319,7 @@ class Character(Owner):
     def _take_pose(self, key: PoseKey, poses: Poses) -> None:
         settings = key.settings
         if active_clip(settings, self.model) is None and not settings.pose and not shapes(settings):
-            self.pose = self._bind_pose
+            self.animated_pose = self._bind_pose
             return
         shared = id(self.model), key
         if shared not in poses:
@@ -276,8 +327,8 @@ class Character(Owner):
                 poses[shared] = self._evaluated(key)
         pose = poses[shared]
         # Without a change, for instance of deformers without a frequency, a character without a clip keeps its pose.
-        if not (pose.same_shape(self.pose) and np.array_equal(pose.palette, self.pose.palette)):
-            self.pose = pose
+        if not (pose.same_shape(self.animated_pose) and np.array_equal(pose.palette, self.animated_pose.palette)):
+            self.animated_pose = pose
 
     def _evaluated(self, key: PoseKey) -> Pose:
         settings, run_up, prefetched = self._prefetched
@@ -291,15 +342,17 @@ class Character(Owner):
         return shaped(pose, key.settings, self.model, key.time)
 
 
-def _moved_box(matrices: Float64, centres: Float64, halves: Float64) -> Bounds:
-    """Box of the corners of boxes (N,), each moved by its own matrix (N, 4, 4).
+def _box_of(points: Float64) -> Bounds:
+    return Bounds(points.min(axis=0), points.max(axis=0))
+
+
+def _moved_boxes(matrices: Float64, centres: Float64, halves: Float64) -> tuple[Float64, Float64]:
+    """Middles and half extents (N, 3) around boxes (N,), each moved by its own matrix (N, 4, 4).
 
     Source: Arvo 1990, "Transforming axis-aligned bounding boxes".
     """
     linear = matrices[:, :3, :3]
-    middles = (linear @ centres[..., None])[..., 0] + matrices[:, :3, 3]
-    reaches = (np.abs(linear) @ halves[..., None])[..., 0]
-    return Bounds((middles - reaches).min(axis=0), (middles + reaches).max(axis=0))
+    return (linear @ centres[..., None])[..., 0] + matrices[:, :3, 3], (np.abs(linear) @ halves[..., None])[..., 0]
 
 
 def shapes(settings: ModelSettings) -> bool:
