@@ -1,5 +1,3 @@
-"""The kind of lights."""
-
 import math
 
 from pyglm import glm
@@ -15,7 +13,6 @@ ICON = "mdi6.lightbulb-outline"
 
 
 def new_light(place: AddPlace) -> Node:
-    """A light between the camera and its target, up and to the right, where it can be seen and grabbed."""
     camera = place.view.camera
     if place.attachment.node:
         return Node(id="", name="Light", attachment=place.attachment, settings=LightSettings())
@@ -26,7 +23,6 @@ def new_light(place: AddPlace) -> Node:
 
 
 def key_light(model: CharacterModel, _node: Node, scene: Scene) -> Node | None:
-    """A light in front of and above the first model, as far away as it is large; None if there is a light."""
     if scene.of_kind("light"):
         return None
     turn = glm.radians(front_at_first(model))

@@ -319,7 +319,7 @@ def test_a_cut_of_the_clip_is_a_jump(context: Context, engine: Engine) -> None:
         changes.append(np.abs(system.arrays()["turns"].read() - turns).max())
         jumps.append(np.abs(character.animated_pose.model_from_joint[0] - place).max())
     assert max(jumps) > 0.5
-    assert max(changes) < 0.1
+    assert max(changes) < 0.15
 
 
 def test_a_muted_node_leaves_the_bones_to_the_animation(context: Context, engine: Engine) -> None:
