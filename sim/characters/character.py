@@ -148,7 +148,7 @@ class Character(Owner):
     # --- turns of simulated joints ----------------------------------------------------------------------
 
     def set_turns(self, user: NodeId, turns: JointTurns | None) -> None:
-        """Adds the turns of a node after those of all others, or removes them for None."""
+        """Adds the turns of a node after all others, or removes them for None."""
         self._turns.pop(user, None)
         if turns is not None:
             self._turns[user] = turns

@@ -20,7 +20,7 @@ from sinew.sim.kinds.packing import State, blended, unpacked_state
 from sinew.sim.kinds.springs.chains import Chains, chains_of, joint_values
 from sinew.sim.kinds.springs.settings import SpringBoneSettings
 from sinew.sim.maths import quaternion
-from sinew.sim.maths.arrays import Float32, Float64, Intp
+from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.maths.transform import transform_points
 from sinew.sim.scene.params import Effect, SettingsError, changed_effects
 from sinew.sim.scene.scene import Node
@@ -44,6 +44,7 @@ class ChainPose:
         colliders: Ends or normals of the colliders of the file, shape (K, 2, 3).
         scale: Metres per unit of the file.
         time: Scene time [s].
+        in_model: Model matrices of the joints that this was computed from.
     """
 
     orientations: Float64
@@ -54,6 +55,7 @@ class ChainPose:
     colliders: Float64
     scale: float
     time: float | None
+    in_model: Float64
 
 
 class SpringSystem(System, Stoppable):
@@ -135,6 +137,8 @@ class SpringSystem(System, Stoppable):
             flat += [*path, *met]
         self._ranges = np.array(ranges, np.float32)
         self._centers, self._center_of = np.unique(chains.centers, return_inverse=True)
+        solids = [one.joint for one in chains.colliders]
+        self._used = np.array([*chains.joints, *np.maximum(self._centers, 0), *solids], np.intp)
         self._tables["lists"] = self.owns(
             TexelBuffer(self.context, np.array(flat, np.float32), "r32f", label=f"{self.label} lists")
         )
@@ -178,7 +182,7 @@ class SpringSystem(System, Stoppable):
         before, now = self._pose, self._pose_now()
         if self._stopped:
             return
-        if before is None or before.time is None or self._is_cut(before, now):
+        if before is None or self._is_cut(before, now):
             self._jump(before, now)
             before = now
         self._pose = now
@@ -209,9 +213,10 @@ class SpringSystem(System, Stoppable):
 
     def _is_cut(self, before: ChainPose, now: ChainPose) -> bool:
         assert self._character is not None
-        assert before.time is not None
-        assert now.time is not None
-        return self._character.is_cut(before.time, now.time)
+        if before.time is None or now.time is None:
+            return True
+        moved = not np.array_equal(before.in_model, now.in_model)
+        return moved and self._character.is_cut(before.time, now.time)
 
     def _jump(self, before: ChainPose | None, now: ChainPose) -> None:
         """Moves the tips with the character; the turns stay."""
@@ -256,15 +261,13 @@ class SpringSystem(System, Stoppable):
         assert character is not None
         assert chains is not None
         world, count = character.world_from_model, len(chains.joints)
-        tails = np.where(chains.tails >= 0, chains.tails, chains.joints)
-        solids = np.array([one.joint for one in chains.colliders], np.intp)
-        joints: Intp = np.concatenate([chains.joints, tails, np.maximum(self._centers, 0), solids])
-        matrices = world @ character.model_from(joints, self.turns)
-        own, ends, centers, places = np.split(matrices, np.cumsum([count, count, len(self._centers)]))
-        frames = rigid_frames(np.concatenate([own, centers, world[None]]))
-        orientations = quaternion.from_matrix(frames[:, :3, :3])
-        tips = (own[:, :3, :3] @ chains.offsets[..., None])[..., 0] + own[:, :3, 3]
-        tips = np.where((chains.tails >= 0)[:, None], ends[:, :3, 3], tips)
+        in_model = character.model_from(self._used, self.turns)
+        matrices = world @ in_model
+        own, centers, places = np.split(matrices, np.cumsum([count, len(self._centers)]))
+        orientations = quaternion.from_matrix(rigid_frames(np.concatenate([own, centers, world[None]]))[:, :3, :3])
+        tips = transform_points(world, character.model_from(chains.tails, self.turns)[:, :3, 3])
+        last = np.flatnonzero(chains.tails < 0)
+        tips[last] = (own[last, :3, :3] @ chains.offsets[last, :, None])[..., 0] + own[last, :3, 3]
         shapes = np.zeros((len(places), 2, 3))
         for number, (solid, place) in enumerate(zip(chains.colliders, places, strict=True)):
             shapes[number, 0] = transform_points(place, np.asarray(solid.offset))
@@ -278,7 +281,7 @@ class SpringSystem(System, Stoppable):
         scale = abs(float(np.linalg.det(world[:3, :3]))) ** (1.0 / 3.0)
         return ChainPose(
             orientations[:count], own[:, :3, 3], tips, orientations[-1], (orientations[count:-1], centers[:, :3, 3]),
-            shapes, scale, character.time,
+            shapes, scale, character.time, in_model,
         )  # fmt: skip
 
     def _pose_texels(self, pose: ChainPose) -> Float32:
