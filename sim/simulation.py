@@ -2,13 +2,13 @@
 
 import functools
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders, SceneColliders
+from sinew.sim.colliders.scene_colliders import Colliders, SceneColliders
 from sinew.sim.colliders.state import ColliderPlacement
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
@@ -35,8 +35,6 @@ from sinew.sim.scene.params import Settings, SettingsError
 from sinew.sim.scene.scene import Node, NodeId
 
 S = TypeVar("S")
-
-SteppedNode = tuple[Node, Kind, System]
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,9 +123,9 @@ class Simulation:
         self._problems: list[Problem] = []
         self._reported: set[str] = set()
         self._applied: tuple[object, ...] = ()
-        self._stepped: list[SteppedNode] = []
-        self._turning: list[SteppedNode] = []
-        self._following: list[SteppedNode] = []
+        self._stepped: list[tuple[Node, Kind, System]] = []
+        self._turning: list[tuple[Node, Kind, System]] = []
+        self._following: list[tuple[Node, Kind, System]] = []
         self._preparing: list[tuple[NodeId, Prepares]] = []
         self._stale: set[NodeId] = set()
         self._not_restored: set[NodeId] = set()
@@ -212,10 +210,10 @@ class Simulation:
             kind = KINDS[node.settings.kind]
             if kind.system:
                 self._apply(node, kind, world)
-        turning = {node.id: (node, kind, system) for node, kind, system in self._stepped if kind.turns_joints}
-        self._following = [one for one in self._stepped if one[0].id not in turning]
+        self._following = [one for one in self._stepped if not one[1].turns_joints]
+        self._turning = [one for one in self._stepped if one[1].turns_joints]
         # A character may be attached to a turned joint of another one, which comes first.
-        self._turning = [turning[node.id] for node in scene.carried_last if node.id in turning] if turning else []
+        self._turning.sort(key=lambda one: len(scene.carriers(one[0].id)))
         self._preparing = [(node_id, one) for node_id, one in self.systems.items() if isinstance(one, Prepares)]
 
     def _apply(self, node: Node, kind: Kind, world: World) -> None:
@@ -247,42 +245,45 @@ class Simulation:
     def step(self, world: World, time: float, grab: Grab | None = None) -> None:
         """Advances to scene time `time` [s]; the characters are posed for that time."""
         self._time, self._moment = time, self._moment + 1
-        inputs = StepInputs(world, self._advance_joint_colliders(world), self._moment, time, grab)
-        world = self._turn_joints(world, lambda one, now: self._step(*one, replace(inputs, world=now)))
-        inputs = StepInputs(world, self._advance_colliders(world), self._moment, time, grab)
-        for one in self._following:
-            self._step(*one, inputs)
+        scope, faulty = self._context.timers.scope, self._guard.faulty
+        saved = self.baked is not None or self.cached is not None
+        self._advance_joint_colliders(world)
+        for node, kind, system, now in self._in_order(world, self._advance_colliders):
+            if node.id in faulty:
+                continue
+            colliders = self._joint_colliders.now if kind.turns_joints else self.colliders.now
+            try:
+                if not system.is_ready:
+                    continue
+                if node.id not in self._simulated:
+                    system.mute()
+                    continue
+                with scope(kind.name, node.name or node.id):
+                    if isinstance(system, ShowsMoments) and not system.has_state:
+                        system.show(self._moment, now)
+                        self._stale.discard(node.id)
+                    elif not (saved and self._restore_saved(node, system, self._moment, now, self.baked, self.cached)):
+                        system.step(StepInputs(now, colliders, self._moment, time, grab))
+            except Exception as error:
+                self._guard.note(node.id, error)
         for service in self.services.all():
             service.finish_step()
         self.step_count += 1
 
-    def _turn_joints(self, world: World, act: Callable[["SteppedNode", World], None]) -> World:
-        """Runs something for the systems that turn joints, and skins; returns the world that the other systems see."""
-        for one in self._turning:
-            act(one, world)
-            world = self.place_characters(world)
-        return self.skin_characters(world)
+    def _in_order(
+        self, world: World, begin: Callable[[World], object] = lambda _: None
+    ) -> Iterator[tuple[Node, Kind, System, World]]:
+        """All systems, each with the world that it sees.
 
-    def _step(self, node: Node, kind: Kind, system: System, inputs: StepInputs) -> None:
-        if node.id in self._guard.faulty:
-            return
-        saved = self.baked is not None or self.cached is not None
-        try:
-            if not system.is_ready:
-                return
-            if node.id not in self._simulated:
-                system.mute()
-                return
-            with self._context.timers.scope(kind.name, node.name or node.id):
-                if isinstance(system, ShowsMoments) and not system.has_state:
-                    system.show(self._moment, inputs.world)
-                    self._stale.discard(node.id)
-                elif not (
-                    saved and self._restore_saved(node, system, self._moment, inputs.world, self.baked, self.cached)
-                ):
-                    system.step(inputs)
-        except Exception as error:
-            self._guard.note(node.id, error)
+        After those that turn joints the characters are skinned, and `begin` gets the world of the others.
+        """
+        for node, kind, system in self._turning:
+            yield node, kind, system, world
+            world = self.place_characters(world)
+        world = self.skin_characters(world)
+        begin(world)
+        for node, kind, system in self._following:
+            yield node, kind, system, world
 
     def reset(self) -> None:
         """Also retries nodes that failed."""
@@ -299,14 +300,9 @@ class Simulation:
         """The jump gives colliders and emitters no velocity; `time` is in seconds."""
         self.colliders.teleport()
         self._joint_colliders.teleport()
-
-        def teleport(one: SteppedNode, now: World) -> None:
-            with self._guard.of(one[0]):
-                one[2].teleport(now)
-
-        world = self._turn_joints(world, teleport)
-        for one in self._following:
-            teleport(one, world)
+        for node, _, system, now in self._in_order(world):
+            with self._guard.of(node):
+                system.teleport(now)
         self._teleport_services()
         self.show(time)
 
@@ -343,25 +339,22 @@ class Simulation:
             disabled until something changes or another state is restored.
         """
         steps, moment, states = msgspec.msgpack.decode(state)
+        self._advance_joint_colliders(world)
         failed: set[NodeId] = set()
-
-        def restore(one: SteppedNode, world: World) -> None:
-            node, _, system = one
+        for node, _, system, now in self._in_order(world, self._settle):
             try:
-                if self._has_state(node, system) and self._restore_saved(node, system, moment, world, self.baked):
-                    return
+                if self._has_state(node, system) and self._restore_saved(node, system, moment, now, self.baked):
+                    continue
                 if node.id in states and system.is_ready and has_state(system):
-                    system.restore(states[node.id], world)
+                    system.restore(states[node.id], now)
                     if node.id in self._not_restored:
                         self._not_restored.discard(node.id)
                         self._guard.faulty.discard(node.id)
                 elif self._has_state(node, system):
-                    self._restore_saved(node, system, moment, world, self.cached)
+                    self._restore_saved(node, system, moment, now, self.cached)
             except Exception as error:
                 failed.add(node.id)
                 self._guard.note(node.id, error)
-
-        self._restore_all(world, restore)
         self._not_restored |= failed
         self.step_count, self._moment, self._time = steps, moment, time
         self._stale |= self.systems.keys()
@@ -386,12 +379,11 @@ class Simulation:
             world: With the characters posed for `time` [s].
         """
         cached = [{} if state is None else msgspec.msgpack.decode(state)[2] for state in states]
-
-        def restore(one: SteppedNode, world: World) -> None:
-            node, _, system = one
+        self._advance_joint_colliders(world)
+        for node, _, system, now in self._in_order(world, self._settle):
             with self._guard.of(node):
                 if not self._has_state(node, system):
-                    return
+                    continue
                 first, second = (
                     _saved_state(self.baked, node, step + i)
                     or cached[i].get(node.id)
@@ -399,20 +391,14 @@ class Simulation:
                     for i in (0, 1)
                 )
                 if first is not None and second is not None:
-                    system.restore(system.interpolate(first, second, share), world)
-
-        self._restore_all(world, restore)
+                    system.restore(system.interpolate(first, second, share), now)
         self.show(time)
         self._stale |= self.systems.keys()
 
-    def _restore_all(self, world: World, restore: Callable[["SteppedNode", World], None]) -> None:
-        self._advance_joint_colliders(world)
-        world = self._turn_joints(world, restore)
+    def _settle(self, world: World) -> None:
         self._advance_colliders(world)
         for service in self.services.all():
             service.finish_step()
-        for one in self._following:
-            restore(one, world)
 
     # --- baked and cached states ----------------------------------------------------------------------
 
@@ -437,16 +423,10 @@ class Simulation:
 
     def show_baked(self, step: int, world: World) -> None:
         """The characters must be posed for the end of the step."""
-
-        def restore(one: SteppedNode, world: World) -> None:
-            node, _, system = one
+        for node, _, system, now in self._in_order(world):
             with self._guard.of(node):
                 if self._has_state(node, system):
-                    self._restore_saved(node, system, step, world, self.baked, self.cached)
-
-        world = self._turn_joints(world, restore)
-        for one in self._following:
-            restore(one, world)
+                    self._restore_saved(node, system, step, now, self.baked, self.cached)
 
     def _restore_saved(self, node: Node, system: System, step: int, world: World, *sources: BakedStates | None) -> bool:
         """Returns False if no source has the state of the step."""
@@ -522,13 +502,11 @@ class Simulation:
         if was_running and (reason := stop_reason(system)):
             self._problems.append(Problem(node_id, reason))
 
-    def _advance_joint_colliders(self, world: World) -> Colliders:
-        """Colliders that turned joints meet: all but those that are attached to such a joint."""
-        if not any(kind.collides(node.settings) for node, kind, _ in self._turning):
-            return NO_COLLIDERS
-        placed = self._all_placed(world)
-        turned = [node_id for node_id in placed if _is_turned(world.scene.node(node_id), world)]
-        return self._joint_colliders.advance({key: value for key, value in placed.items() if key not in turned})
+    def _advance_joint_colliders(self, world: World) -> None:
+        """Colliders for the systems that turn joints: all but what is attached to such a joint."""
+        if any(kind.collides(node.settings) for node, kind, _ in self._turning):
+            placed = self._all_placed(world).items()
+            self._joint_colliders.advance({k: one for k, one in placed if not _is_turned(world.scene.node(k), world)})
 
     def _all_placed(self, world: World) -> dict[NodeId, ColliderPlacement]:
         placed: dict[NodeId, ColliderPlacement] = {}
