@@ -28,11 +28,12 @@ def is_chain_name(name: str) -> bool:
 
 
 def proposed_roots(model: CharacterModel) -> list[str]:
-    """Names of the bones where chains begin, by the names of the bones; only those that move vertices."""
+    """Names of the bones where chains begin, by their names; bones that move no vertices are left out."""
     skeleton = model.skeleton
     if skeleton is None:
         return []
     used = weighted_vertex_counts(model.skin, skeleton.joint_count) > 0
+    used |= not used.any()
     for level in reversed(skeleton.hierarchy.levels):
         np.logical_or.at(used, skeleton.parents[level], used[level])
     named = [is_chain_name(name) for name in skeleton.names]

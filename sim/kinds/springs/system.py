@@ -199,6 +199,8 @@ class SpringSystem(System, Stoppable):
         self._turns.changed()
 
     def reset(self) -> None:
+        if self.turns is None:
+            return
         records = JOINT_STATE.zeros(self._turns.state.count)
         records["turn"][:, 3] = 1.0
         self._turns.state.write(records)
@@ -208,8 +210,9 @@ class SpringSystem(System, Stoppable):
 
     def teleport(self, world: World) -> None:
         self.world = world
-        before, self._pose = self._pose, self._pose_now()
-        self._jump(before, self._pose)
+        if self.turns is not None:
+            before, self._pose = self._pose, self._pose_now()
+            self._jump(before, self._pose)
 
     def _is_cut(self, before: ChainPose, now: ChainPose) -> bool:
         assert self._character is not None

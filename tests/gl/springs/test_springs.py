@@ -410,6 +410,7 @@ def test_what_is_missing_is_said(context: Context, engine: Engine) -> None:
         assert isinstance(system, SpringSystem)
         assert not system.is_ready
         assert system.missing_text == text
+        engine.restart(0.0)
         run(engine, 0, 2)
     assert problems(engine) == []
 
