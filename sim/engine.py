@@ -235,10 +235,13 @@ class Engine(Owner):
         return self.world
 
     def _skin(self, world: World) -> World:
+        comparison = world.scene.view.comparison
         for node, character in self.views.posed():
             if node.id not in self._guard.faulty:
-                with self._guard.of(node):
-                    character.skin(world.scene.view.comparison)
+                try:
+                    character.skin(comparison)
+                except Exception as error:
+                    self._guard.note(node.id, error)
         return world
 
     # --- rendering ------------------------------------------------------------------------------------

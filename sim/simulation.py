@@ -2,7 +2,7 @@
 
 import functools
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -248,42 +248,45 @@ class Simulation:
         scope, faulty = self._context.timers.scope, self._guard.faulty
         saved = self.baked is not None or self.cached is not None
         self._advance_joint_colliders(world)
-        for node, kind, system, now in self._in_order(world, self._advance_colliders):
-            if node.id in faulty:
-                continue
-            colliders = self._joint_colliders.now if kind.turns_joints else self.colliders.now
-            try:
-                if not system.is_ready:
+        for nodes, now in self._in_order(world, self._advance_colliders):
+            colliders = self.colliders.now if nodes is self._following else self._joint_colliders.now
+            inputs = StepInputs(now, colliders, self._moment, time, grab)
+            for node, kind, system in nodes:
+                if node.id in faulty:
                     continue
-                if node.id not in self._simulated:
-                    system.mute()
-                    continue
-                with scope(kind.name, node.name or node.id):
-                    if isinstance(system, ShowsMoments) and not system.has_state:
-                        system.show(self._moment, now)
-                        self._stale.discard(node.id)
-                    elif not (saved and self._restore_saved(node, system, self._moment, now, self.baked, self.cached)):
-                        system.step(StepInputs(now, colliders, self._moment, time, grab))
-            except Exception as error:
-                self._guard.note(node.id, error)
+                try:
+                    if not system.is_ready:
+                        continue
+                    if node.id not in self._simulated:
+                        system.mute()
+                        continue
+                    with scope(kind.name, node.name or node.id):
+                        if isinstance(system, ShowsMoments) and not system.has_state:
+                            system.show(self._moment, now)
+                            self._stale.discard(node.id)
+                        elif not (
+                            saved and self._restore_saved(node, system, self._moment, now, self.baked, self.cached)
+                        ):
+                            system.step(inputs)
+                except Exception as error:
+                    self._guard.note(node.id, error)
         for service in self.services.all():
             service.finish_step()
         self.step_count += 1
 
     def _in_order(
         self, world: World, begin: Callable[[World], object] = lambda _: None
-    ) -> Iterator[tuple[Node, Kind, System, World]]:
-        """All systems, each with the world that it sees.
+    ) -> Iterator[tuple[list[tuple[Node, Kind, System]], World]]:
+        """All systems, in parts with the world that they see.
 
         After those that turn joints the characters are skinned, and `begin` gets the world of the others.
         """
-        for node, kind, system in self._turning:
-            yield node, kind, system, world
+        for one in self._turning:
+            yield [one], world
             world = self.place_characters(world)
         world = self.skin_characters(world)
         begin(world)
-        for node, kind, system in self._following:
-            yield node, kind, system, world
+        yield self._following, world
 
     def reset(self) -> None:
         """Also retries nodes that failed."""
@@ -300,7 +303,7 @@ class Simulation:
         """The jump gives colliders and emitters no velocity; `time` is in seconds."""
         self.colliders.teleport()
         self._joint_colliders.teleport()
-        for node, _, system, now in self._in_order(world):
+        for node, _, system, now in _each(self._in_order(world)):
             with self._guard.of(node):
                 system.teleport(now)
         self._teleport_services()
@@ -341,7 +344,7 @@ class Simulation:
         steps, moment, states = msgspec.msgpack.decode(state)
         self._advance_joint_colliders(world)
         failed: set[NodeId] = set()
-        for node, _, system, now in self._in_order(world, self._settle):
+        for node, _, system, now in _each(self._in_order(world, self._settle)):
             try:
                 if self._has_state(node, system) and self._restore_saved(node, system, moment, now, self.baked):
                     continue
@@ -380,7 +383,7 @@ class Simulation:
         """
         cached = [{} if state is None else msgspec.msgpack.decode(state)[2] for state in states]
         self._advance_joint_colliders(world)
-        for node, _, system, now in self._in_order(world, self._settle):
+        for node, _, system, now in _each(self._in_order(world, self._settle)):
             with self._guard.of(node):
                 if not self._has_state(node, system):
                     continue
@@ -423,7 +426,7 @@ class Simulation:
 
     def show_baked(self, step: int, world: World) -> None:
         """The characters must be posed for the end of the step."""
-        for node, _, system, now in self._in_order(world):
+        for node, _, system, now in _each(self._in_order(world)):
             with self._guard.of(node):
                 if self._has_state(node, system):
                     self._restore_saved(node, system, step, now, self.baked, self.cached)
@@ -540,6 +543,12 @@ class Simulation:
         for service in self.services.all():
             service.teleport()
         self._stale |= self.systems.keys()
+
+
+def _each(
+    parts: Iterable[tuple[list[tuple[Node, Kind, System]], World]],
+) -> Iterator[tuple[Node, Kind, System, World]]:
+    return ((*one, world) for nodes, world in parts for one in nodes)
 
 
 def _unchanged(world: World) -> World:

@@ -112,7 +112,8 @@ class Character(Owner):
         """
         settings = node.settings
         assert isinstance(settings, ModelSettings)
-        self.place(node, places)
+        if node is not self._node or node.attachment.node:
+            self.place(node, places)
         key = PoseKey(time, settings, run_up)
         if key != self._key:
             self._key = key
@@ -122,11 +123,10 @@ class Character(Owner):
         """Updates the world transform of a changed or attached node."""
         settings = node.settings
         assert isinstance(settings, ModelSettings)
-        if node is not self._node or node.attachment.node:
-            self._node = node
-            self.primary.name = node.name or node.id
-            self.world_from_model = world_from_model(settings, self.model, places.world_from_node(node))
-            self.texture_origin_bottom = texture_origin_bottom(settings, self.model)
+        self._node = node
+        self.primary.name = node.name or node.id
+        self.world_from_model = world_from_model(settings, self.model, places.world_from_node(node))
+        self.texture_origin_bottom = texture_origin_bottom(settings, self.model)
 
     def skin(self, comparison: SkinningComparison) -> None:
         """Skins the pose with the turns of simulated joints; does nothing if neither has changed."""

@@ -256,7 +256,9 @@ class SkinnedMesh(Owner):
         if pose is not None:
             # A comparison of back ends skins one pose with both.
             back_end = self.context.back_ends.chosen(self.vertex_count, self.record.dtype.itemsize)
-            applied = pose, method, back_end, *((one, one.write_count) for one in turns)
+            applied = (pose, method, back_end)
+            for one in turns:
+                applied += (one, one.write_count)
         if applied == self._applied:
             return False
         with self.context.timers.scope("skinning", self.name):
