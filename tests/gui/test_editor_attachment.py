@@ -106,7 +106,7 @@ ON_BONES = [
     entry.id
     for kind in KINDS.values()
     for entry in kind.adds
-    if kind.name != "hair" and entry.id not in ("cloth", "plane")  # they grow on skin, hang or lie
+    if kind.name not in ("hair", "springs") and entry.id not in ("cloth", "plane")  # they act on the model, hang or lie
 ]
 
 
