@@ -79,3 +79,5 @@ class Rig:
     colliders: tuple[SpringCollider, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     expressions: tuple[Expression, ...] = ()
+    # Of a motion: joints whose translation along x is the value of an expression, by its name
+    expression_joints: Mapping[str, int] = field(default_factory=dict)

@@ -9,9 +9,10 @@ import numpy.typing as npt
 from sinew.sim.animation.evaluate import bind_pose
 from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.influences import joint_boxes, reach_of
-from sinew.sim.assets.model import NO_WEIGHTS, Bounds, CharacterModel, Targets
+from sinew.sim.assets.model import NO_WEIGHTS, Bounds, CharacterModel
 from sinew.sim.characters.comparison import ComparisonStatistics, MethodComparison
 from sinew.sim.characters.deformers.functions import warped_boxes, warps_of
+from sinew.sim.characters.expressions import expression_weights
 from sinew.sim.characters.joint_turns import JointTurns
 from sinew.sim.characters.playing import (
     RunUp,
@@ -343,23 +344,26 @@ def _moved_boxes(matrices: Float64, centres: Float64, halves: Float64) -> tuple[
 
 
 def shapes(settings: ModelSettings) -> bool:
-    return bool(settings.target_weights or settings.solo_target or settings.deformers)
+    return bool(settings.target_weights or settings.expressions or settings.solo_target or settings.deformers)
 
 
 def shaped(pose: Pose, settings: ModelSettings, model: CharacterModel, time: float) -> Pose:
     """Adds morph targets and deformers at scene time `time` [s]; returns the same object without any."""
     if not shapes(settings):
         return pose
-    local = msgspec.structs.replace(pose.local, weights=_weights(settings, model.mesh.targets, pose.local.weights))
+    local = msgspec.structs.replace(pose.local, weights=_weights(settings, model, pose.local.weights))
     warps = warps_of(settings.deformers, model, up_axis(settings, model), time) if settings.deformers else None
     return msgspec.structs.replace(pose, local=local, warps=warps)
 
 
-def _weights(settings: ModelSettings, targets: Targets | None, weights: Float64) -> Float64:
+def _weights(settings: ModelSettings, model: CharacterModel, weights: Float64) -> Float64:
+    targets = model.mesh.targets
     if targets is None or targets.are_frames:
         return weights if targets is not None else NO_WEIGHTS
     added = dict(settings.target_weights)
     total: Float64 = weights + np.array([added.get(name, 0.0) for name in targets.names])
+    if settings.expressions:
+        total = total + expression_weights(model.rig, targets, dict(settings.expressions))
     if settings.solo_target in targets.names:
         total = np.where(np.arange(len(total)) == targets.names.index(settings.solo_target), total, 0.0)
     return total

@@ -56,14 +56,12 @@ class MaterialLook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         | None
     ) = None  # fmt: skip
     texture: Annotated[str | None, _texture("Colours", "Colour")] = None
-    emission_image: Annotated[str | None, _texture("Colours that the emission is multiplied by", "Emission")] = None
+    emission_image: Annotated[str | None, _texture("Emission", "Emission")] = None
     normal_image: Annotated[
         str | None, _texture("Normals in tangent space: right, up the image, outwards", "Normals")
     ] = None
     surface_image: Annotated[str | None, _texture("Roughness in green and metal in blue", "Roughness, metal")] = None
-    occlusion_image: Annotated[str | None, _texture("Part of the ambient light that arrives, in red", "Occlusion")] = (
-        None
-    )
+    occlusion_image: Annotated[str | None, _texture("Ambient occlusion, in red", "Occlusion")] = None
 
 
 Looks = Annotated[tuple[MaterialLook, ...], msgspec.Meta(max_length=LOOKS_MAX)]
@@ -162,6 +160,9 @@ DEFORMERS_MAX = 16
 TargetWeight = tuple[str, Annotated[float, msgspec.Meta(ge=-TARGET_WEIGHT_MAX, le=TARGET_WEIGHT_MAX)]]
 """Name and weight of a morph target."""
 
+ExpressionValue = tuple[str, Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]]
+"""Name of an expression of the file, and its value."""
+
 
 class ModelSettings(Settings, frozen=True, kw_only=True):
     kind: ClassVar[str] = "model"
@@ -202,6 +203,10 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     target_weights: Annotated[tuple[TargetWeight, ...], param(
         "Weights of morph targets, added to the weights of the clip.", group="Morph targets", role=Role.HIDDEN,
         label="Morph targets", effect=Effect.POSE, bounded=False,
+    )] = ()  # fmt: skip
+    expressions: Annotated[tuple[ExpressionValue, ...], param(
+        "Values of the expressions of the file, from 0 to 1; they add to the weights of the clip.",
+        group="Expressions", role=Role.WEIGHTS, effect=Effect.POSE, bounded=False,
     )] = ()  # fmt: skip
     solo_target: Annotated[str, param(
         "The only active morph target; all are active without a name.", group="Morph targets", role=Role.HIDDEN,

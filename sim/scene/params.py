@@ -96,6 +96,7 @@ class Role(enum.Enum):
     GRADIENT = "gradient"
     CURVE = "curve"
     OWN_BONE = "own bone"
+    WEIGHTS = "weights"
     LIST = "list"
     HIDDEN = "hidden"
 
@@ -230,6 +231,18 @@ def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
     if record.declared.role in (Role.GRADIENT, Role.CURVE) and not in_order(converted):
         raise ParamError(f"{name} = {value_text(value)}: the stops are not in order")
     return converted
+
+
+def weights_from(text: str) -> list[tuple[str, float | str]]:
+    """Value for `Role.WEIGHTS` from text such as "happy=0.5+blink=1"; `check` refuses what is no number."""
+    pairs: list[tuple[str, float | str]] = []
+    for part in filter(None, text.split("+")):
+        name, _, number = part.rpartition("=")
+        try:
+            pairs.append((name.strip(), float(number)))
+        except ValueError:
+            pairs.append((name.strip(), number))
+    return pairs
 
 
 def bounded(settings: S) -> S:

@@ -61,7 +61,7 @@ def test_a_shaped_head_is_exported_and_looks_the_same_when_opened(fresh, qtbot, 
     node = dropped(editor, qtbot, resources.path("models") / "head" / "head.glb")
     scrub(editor, 0.4)
     time, clip = editor.playback.playhead.time, picture(editor)
-    field = editor.kind_panels["model"]._list.rows[0].editor.slider
+    field = editor.kind_panels["model"].targets.list.rows[0].editor.slider
     middle = field.height() / 2.0
     Mouse(field).drag(QPointF(8.0, middle), QPointF(0.9 * field.width(), middle))
     ((name, weight),) = editor.document.scene.node(node).settings.target_weights
