@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ import numpy.typing as npt
 import pytest
 
 from sinew.sim.assets.build_skeleton import build_skeleton
+from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.rig import Rig, Spring, SpringJoint
 from sinew.sim.cache.step_store import StepStore
@@ -436,3 +438,27 @@ def test_cached_steps_do_not_depend_on_the_frame_rate(context: Context, engine: 
         own.release()
     assert found[0] == found[1] == found[2]
     assert None not in found[0]
+
+
+def test_an_avatar_swings_as_specified(context: Context, engine: Engine, assets: Path) -> None:
+    """A file of VRM 0.x, swung and turned by its node."""
+    model = load_model(assets / "vrm" / "Godette_vrm_v4.vrm")
+    assert model.skeleton is not None
+    assert (model.skeleton.parents < np.arange(model.skeleton.joint_count)).all(), "the oracle needs parents first"
+    start(engine, model)
+    character = engine.views.characters["c"]
+    oracle = SpringOracle(model.skeleton.parents.tolist(), model.rig.springs, model.rig.colliders)
+    moved = 0.0
+    for step in range(91):
+        swing = math.sin(0.1 * step)
+        transform = Transform(position=(0.4 * swing, 0.0, 0.0), rotation=(0.0, 60.0 * swing, 0.0))
+        engine.apply(Scene(nodes=(msgspec.structs.replace(CHARACTER, transform=transform), springs())))
+        if step:
+            run(engine, step - 1, step)
+        else:
+            engine.restart(0.0)
+        local = character.animated_pose.local
+        world = oracle.step(local.positions, local.orientations, local.scales, character.world_from_model)
+        np.testing.assert_allclose(character.joint_positions(), [one[:3, 3] for one in world], rtol=0, atol=3e-6)
+        moved = max(moved, float(np.abs(character.pose.palette - character.animated_pose.palette).max()))
+    assert moved > 0.05
