@@ -1,4 +1,4 @@
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -7,8 +7,9 @@ import numpy.typing as npt
 from sinew.sim.assets.images import mip_image
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.scene_assets import SceneAssets
-from sinew.sim.characters.character import Poses
+from sinew.sim.characters.character import Character, Poses
 from sinew.sim.characters.comparison import ComparisonStatistics
+from sinew.sim.characters.modifiers.feet import Collider
 from sinew.sim.characters.playing import up_axis
 from sinew.sim.characters.prepared import PreparedModel, prepare_model
 from sinew.sim.characters.settings import ModelSettings
@@ -22,6 +23,7 @@ from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS, character_kind
 from sinew.sim.kinds.background import Background
 from sinew.sim.kinds.contract import CharacterView, Grab, World
+from sinew.sim.memo import Memo
 from sinew.sim.render.frame_renderer import FrameRenderer
 from sinew.sim.render.ghost_pass import DepthTerms
 from sinew.sim.render.pick_pass import Pick, PickPass
@@ -68,6 +70,7 @@ class Engine(Owner):
         self._time = 0.0
         self._prefetched: frozenset[float] = frozenset()
         self._assets = SceneAssets()
+        self._colliders: Memo[tuple[Collider, ...]] = Memo()
 
     # --- the scene ------------------------------------------------------------------------------------
 
@@ -215,24 +218,24 @@ class Engine(Owner):
         """Poses the characters; skinning follows when their joints are turned."""
         self._time = time
         self.views.settle()
-        scene = self.views.scene
-        poses: Poses = {}
-        preroll = scene.playback.start_time, scene.playback.run_up
-        for node, character in self.views.posed():
-            if node.id not in self._guard.faulty:
-                try:
-                    character.update(node, time, self.views.places, poses, preroll)
-                except Exception as error:
-                    self._guard.note(node.id, error)
+        self._pose_characters(self.views.posed())
 
     def _place_attached(self, _: World) -> World:
         """The world after joints were turned: characters follow that are attached to them."""
         self.views.settle()
-        for node, character in self.views.posed():
-            if node.attachment.node and node.id not in self._guard.faulty:
-                with self._guard.of(node):
-                    character.place(node, self.views.places)
+        self._pose_characters([one for one in self.views.posed() if one[0].attachment.node])
         return self.world
+
+    def _pose_characters(self, characters: Iterable[tuple[Node, Character]]) -> None:
+        poses: Poses = {}
+        playback = self.views.scene.playback
+        run_up = playback.start_time, playback.run_up
+        for node, character in characters:
+            if node.id not in self._guard.faulty:
+                try:
+                    character.update(node, self._time, self.views.places, poses, run_up, self._ground)
+                except Exception as error:
+                    self._guard.note(node.id, error)
 
     def _skin(self, world: World) -> World:
         comparison = world.scene.view.comparison
@@ -243,6 +246,17 @@ class Engine(Owner):
                 except Exception as error:
                     self._guard.note(node.id, error)
         return world
+
+    def _ground(self) -> tuple[Collider, ...]:
+        """The simulated colliders that no character carries."""
+        scene, places = self.views.scene, self.views.places
+        return self._colliders.get((scene, self.views.characters), lambda: tuple(
+            (one.shape, tuple(one.size.tolist()), tuple(one.world_from_collider.ravel().tolist()))
+            for kind in KINDS.values() if kind.colliders
+            for node in scene.simulated_of_kind(kind.name)
+            if not any(above.settings.is_character for above in scene.carriers(node.id))
+            for one in kind.load("colliders")((node,), places).values()
+        ))  # fmt: skip
 
     # --- rendering ------------------------------------------------------------------------------------
 

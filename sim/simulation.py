@@ -205,13 +205,11 @@ class Simulation:
             self.systems.pop(node_id).release()
         self._stale |= scene.simulated - self._simulated
         self._simulated = scene.simulated
-        self._stepped = []
+        self._stepped, self._turning, self._following = [], [], []
         for node in scene.nodes:
             kind = KINDS[node.settings.kind]
             if kind.system:
                 self._apply(node, kind, world)
-        self._following = [one for one in self._stepped if not one[1].turns_joints]
-        self._turning = [one for one in self._stepped if one[1].turns_joints]
         # A character may be attached to a turned joint of another one, which comes first.
         self._turning.sort(key=lambda one: len(scene.carriers(one[0].id)))
         self._preparing = [(node_id, one) for node_id, one in self.systems.items() if isinstance(one, Prepares)]
@@ -234,6 +232,7 @@ class Simulation:
                 self.systems.pop(node.id).release()
                 return
         self._stepped.append((node, kind, system))
+        (self._turning if kind.turns_joints else self._following).append((node, kind, system))
         self._stale.add(node.id)
 
     def retry(self) -> None:

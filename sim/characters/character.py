@@ -1,5 +1,6 @@
+import abc
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -14,6 +15,8 @@ from sinew.sim.characters.comparison import ComparisonStatistics, MethodComparis
 from sinew.sim.characters.deformers.functions import warped_boxes, warps_of
 from sinew.sim.characters.expressions import expression_weights
 from sinew.sim.characters.joint_turns import JointTurns
+from sinew.sim.characters.modifiers.evaluation import NO_INPUTS, BoneModifiers, ModifierInputs, inputs_of
+from sinew.sim.characters.modifiers.feet import Collider
 from sinew.sim.characters.playing import (
     RunUp,
     active_clip,
@@ -26,7 +29,7 @@ from sinew.sim.characters.playing import (
     world_from_model,
 )
 from sinew.sim.characters.prepared import PreparedModel
-from sinew.sim.characters.settings import ModelSettings, SkinningMethod
+from sinew.sim.characters.settings import ModelSettings, SkinningMethod, model_settings
 from sinew.sim.characters.skinning import SkinnedMesh, SkinningBuffers, upload_skinning
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
@@ -35,10 +38,10 @@ from sinew.sim.gl.task import finish
 from sinew.sim.maths.arrays import Float64, Intp
 from sinew.sim.maths.transform import polar, transform_points
 from sinew.sim.memo import Memo
-from sinew.sim.scene.scene import Node, NodeId
+from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.strips import StripSample, is_cut
 from sinew.sim.scene.view import SkinningComparison
-from sinew.sim.scene.world_transforms import WorldTransforms
+from sinew.sim.scene.world_transforms import PosedCharacter, PosedCharacters, WorldTransforms
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ class PoseKey:
     time: float
     settings: ModelSettings
     run_up: RunUp = (0.0, 0.0)
+    inputs: ModifierInputs = NO_INPUTS
 
 
 SkinPart = tuple[Intp | None, Float64, Float64]
@@ -92,6 +96,10 @@ class Character(Owner):
             self._centres, self._halves = (lo + hi) / 2.0, (hi - lo) / 2.0
         self._key: PoseKey | None = None
         self._node: Node | None = None
+        self._modifiers = BoneModifiers(model)
+        self._places = WorldTransforms(Scene(), {})
+        self._colliders: tuple[Collider, ...] = ()
+        self._clip_pose: tuple[PoseKey | None, Pose] = (None, self.animated_pose)
         self._box = Memo[Bounds]()
         self._frames: tuple[Pose, Float64, dict[int, Float64]]
         self._frames = self.animated_pose, self.world_from_model, {}
@@ -105,29 +113,33 @@ class Character(Owner):
         return self._turned(self._turns.values())
 
     def update(
-        self, node: Node, time: float, places: WorldTransforms, poses: Poses, run_up: RunUp = (0.0, 0.0)
+        self,
+        node: Node,
+        time: float,
+        places: WorldTransforms,
+        poses: Poses,
+        run_up: RunUp = (0.0, 0.0),
+        ground: Callable[[], tuple[Collider, ...]] = tuple,
     ) -> None:
         """Evaluates the pose at scene time `time` [s]; does nothing if it is unchanged.  `skin` must follow.
 
-        `poses` come from other characters at this time: characters of one file often share them.
+        `poses` come from other characters at this time: characters of one file often share them. `ground` returns the
+        colliders on which feet are planted.
         """
         settings = node.settings
         assert isinstance(settings, ModelSettings)
         if node is not self._node or node.attachment.node:
-            self.place(node, places)
-        key = PoseKey(time, settings, run_up)
+            self._node = node
+            self.primary.name = node.name or node.id
+            self.world_from_model = world_from_model(settings, self.model, places.world_from_node(node))
+            self.texture_origin_bottom = texture_origin_bottom(settings, self.model)
+        if settings.modifiers:
+            self._places, self._colliders = places, ground() if settings.plants_feet else ()
+        inputs = self._inputs(node, time, run_up, places.characters) if settings.modifiers else NO_INPUTS
+        key = PoseKey(time, settings, run_up, inputs)
         if key != self._key:
             self._key = key
             self._take_pose(key, poses)
-
-    def place(self, node: Node, places: WorldTransforms) -> None:
-        """Updates the world transform of a changed or attached node."""
-        settings = node.settings
-        assert isinstance(settings, ModelSettings)
-        self._node = node
-        self.primary.name = node.name or node.id
-        self.world_from_model = world_from_model(settings, self.model, places.world_from_node(node))
-        self.texture_origin_bottom = texture_origin_bottom(settings, self.model)
 
     def skin(self, comparison: SkinningComparison) -> None:
         """Skins the pose with the turns of simulated joints; does nothing if neither has changed."""
@@ -218,9 +230,15 @@ class Character(Owner):
 
     def pose_at(self, time: float) -> Pose:
         """Has no turns of simulated joints and is not applied; the bind pose before the first update."""
-        if self._key is None:
+        if self._key is None or self._node is None:
             return self.animated_pose
-        key = PoseKey(time, self._key.settings, self._key.run_up)
+        settings, run_up = self._key.settings, self._key.run_up
+        others: dict[NodeId, PosedCharacter] = {}
+        for leading in self._places.scene.leading(self._node.id) if settings.modifiers else ():
+            character = self._places.characters.get(leading.id)
+            if isinstance(character, Character) and character is not self:
+                others[leading.id] = CharacterAt(character, leading, time, self._places.scene, others)
+        key = PoseKey(time, settings, run_up, self._inputs(self._node, time, run_up, others))
         return self.animated_pose if key == self._key else self._evaluated(key)
 
     def is_cut(self, before: float, after: float) -> bool:
@@ -306,7 +324,8 @@ class Character(Owner):
 
     def _take_pose(self, key: PoseKey, poses: Poses) -> None:
         settings = key.settings
-        if active_clip(settings, self.model) is None and not settings.pose and not shapes(settings):
+        is_bound = active_clip(settings, self.model) is None and not settings.pose
+        if is_bound and not shapes(settings) and not settings.modifiers and not self.model.rig.constraints:
             self.animated_pose = self._bind_pose
             return
         shared = id(self.model), key
@@ -319,15 +338,98 @@ class Character(Owner):
             self.animated_pose = pose
 
     def _evaluated(self, key: PoseKey) -> Pose:
-        settings, run_up, prefetched = self._prefetched
-        is_fetched = settings is key.settings and run_up == key.run_up
-        pose = prefetched.pop(key.time, None) if is_fetched else None
-        if pose is None:
-            if active_clip(key.settings, self.model) is None and not key.settings.pose:
-                pose = self._bind_pose
-            else:
-                pose = pose_of(self.model, key.settings, key.time, key.run_up)
+        pose = self._unmodified(key.settings, key.time, key.run_up)
+        if key.settings.modifiers or self.model.rig.constraints:
+            pose = self._modifiers.applied(pose, key.settings, key.time, key.run_up, key.inputs)
         return shaped(pose, key.settings, self.model, key.time)
+
+    def _unmodified(self, settings: ModelSettings, time: float, run_up: RunUp) -> Pose:
+        """The pose of the clip with the pose offsets."""
+        key = PoseKey(time, settings, run_up)
+        if settings.modifiers and self._clip_pose[0] == key:
+            return self._clip_pose[1]
+        known, known_run_up, prefetched = self._prefetched
+        pose = prefetched.pop(time, None) if known is settings and known_run_up == run_up else None
+        if pose is None:
+            is_bound = active_clip(settings, self.model) is None and not settings.pose
+            pose = self._bind_pose if is_bound else pose_of(self.model, settings, time, run_up)
+        if settings.modifiers:
+            self._clip_pose = key, pose
+        return pose
+
+    def _inputs(self, node: Node, time: float, run_up: RunUp, others: PosedCharacters) -> ModifierInputs:
+        """What modifiers depend on at a scene time [s]; `others` are the characters at that time."""
+        settings = model_settings(node)
+        if not settings.modifiers or self.model.skeleton is None:
+            return NO_INPUTS
+        own = CharacterBelow(self.model, self._unmodified(settings, time, run_up), self.world_from_model)
+        still = {  # without the turns of simulated joints, so that a pose is a function of time
+            key: CharacterBelow(one.model, one.animated_pose, one.world_from_model)
+            for key, one in others.items()
+            if isinstance(one, Character)
+        }
+        places = WorldTransforms(self._places.scene, {**others, **still, node.id: own})
+        if node.attachment.node:
+            own.world_from_model = world_from_model(settings, self.model, places.world_from_node(node))
+        return inputs_of(node, places, own.world_from_model, self._colliders)
+
+
+class StillCharacter(abc.ABC):
+    """A character whose joints are not turned."""
+
+    @property
+    @abc.abstractmethod
+    def animated_pose(self) -> Pose | None: ...
+
+    @property
+    def pose(self) -> Pose | None:
+        return self.animated_pose
+
+    def model_from(self, joints: Intp) -> Float64:
+        assert self.animated_pose is not None
+        return self.animated_pose.model_from_joint.take(joints, 0)
+
+    def is_turned(self, joint: int) -> bool:  # noqa: ARG002
+        return False
+
+
+@dataclass
+class CharacterBelow(StillCharacter):
+    """A character in its pose before the modifiers, or before the turns of simulated joints."""
+
+    model: CharacterModel
+    own_pose: Pose | None
+    world_from_model: Float64
+
+    @property
+    def animated_pose(self) -> Pose | None:
+        return self.own_pose
+
+
+@dataclass(frozen=True)
+class CharacterAt(StillCharacter):
+    """A character at a scene time [s]; `others` are the other characters at that time."""
+
+    character: Character
+    node: Node
+    time: float
+    scene: Scene
+    others: PosedCharacters
+
+    @property
+    def model(self) -> CharacterModel:
+        return self.character.model
+
+    @property
+    def animated_pose(self) -> Pose:
+        return self.character.pose_at(self.time)
+
+    @property
+    def world_from_model(self) -> Float64:
+        if not self.node.attachment.node:
+            return self.character.world_from_model
+        places = WorldTransforms(self.scene, self.others)
+        return world_from_model(model_settings(self.node), self.model, places.world_from_node(self.node))
 
 
 def _box_of(points: Float64) -> Bounds:

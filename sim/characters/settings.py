@@ -7,6 +7,7 @@ import msgspec
 from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
 from sinew.sim.assets.model import Interpolation
 from sinew.sim.characters.deformers.settings import AnyDeformer
+from sinew.sim.characters.modifiers.settings import MODIFIERS_MAX, AnyModifier, FootPlanting
 from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.strips import STRIPS_MAX, Strip
@@ -216,6 +217,22 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         "Deformers of the surface, applied in order before the bones.", group="Deformers", role=Role.LIST,
         effect=Effect.POSE, bounded=False,
     )] = ()  # fmt: skip
+    modifiers: Annotated[tuple[AnyModifier, ...], msgspec.Meta(max_length=MODIFIERS_MAX), param(
+        "Modifiers of bones, applied in order after the clip and the pose offsets.", group="Modifiers", role=Role.LIST,
+        effect=Effect.POSE, bounded=False,
+    )] = ()  # fmt: skip
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        if not self.modifiers:
+            return ()
+        active = (modifier for modifier in self.modifiers if not modifier.muted)
+        return tuple(dict.fromkeys(node for modifier in active for node in modifier.names(Role.NODE)))
+
+    @property
+    def plants_feet(self) -> bool:
+        feet = (modifier for modifier in self.modifiers if isinstance(modifier, FootPlanting))
+        return bool(self.modifiers) and not all(modifier.muted for modifier in feet)
 
     def part(self, name: str) -> msgspec.Struct | None:
         if name.startswith(MATERIAL_PART):

@@ -6,8 +6,10 @@ from sinew.app.editor.editor_context import EditorContext
 from sinew.app.kinds.model.target_list import TargetList
 from sinew.app.kinds.model.textures import Textures
 from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.modifiers.evaluation import BoneModifiers
 from sinew.sim.characters.settings import TARGET_WEIGHT_MAX, ModelSettings
 from sinew.sim.kinds.contract import Panel
+from sinew.sim.memo import Memo
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 from sinew.widgets.inspector.form import FormSection, WidgetRow
 from sinew.widgets.inspector.head import InspectorNotice
@@ -111,11 +113,19 @@ class ModelPanel(Panel):
         self.unit = UnitQuestion(context)
         self.head = self.unit.notice
         self.textures = Textures(context)
+        self._problems: Memo[str] = Memo()
 
     def follow(self, node: Node | None, system: Any) -> None:  # noqa: ARG002
         self.unit.follow(node)
         self.targets.follow(node)
         self.expressions.follow(node)
+
+    def note(self, node: Node, system: Any) -> str:  # noqa: ARG002
+        status, scene = self._context.store.status(node.id), self._context.document.scene
+        model = status.model if status is not None else None
+        if model is None:
+            return ""
+        return self._problems.get((node, scene, model), lambda: "\n".join(BoneModifiers(model).problems(node, scene)))
 
     def facts(self, node: Node) -> Sequence[FormSection]:
         status = self._context.store.status(node.id)
