@@ -92,14 +92,12 @@ LEGACY = """<SceneGraph name="scene">
 
 
 def read_text(folder: Path, text: str | bytes, name: str = "model.ezm") -> RawModel:
-    """The raw content of a file with this text."""
     path = folder / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return read_raw(path)
 
 
 def load_text(folder: Path, text: str | bytes, name: str = "model.ezm") -> CharacterModel:
-    """The model of a file with this text."""
     return build_model(read_text(folder, text, name))
 
 
@@ -123,7 +121,6 @@ def skeleton_text(bones: str, *, tracks: str = "", animation: str = 'name="a" du
 
 
 def bone_text(name: str, parent: str | None = None, position: str = "0 0 0") -> str:
-    """One `Bone` element."""
     link = "" if parent is None else f' parent="{parent}"'
     return f'<Bone name="{name}"{link} orientation="0 0 0 1" position="{position}"/>'
 

@@ -17,7 +17,6 @@ def frames(count: int = 4) -> np.ndarray:
 
 
 def obj_text(points: np.ndarray) -> bytes:
-    """A tetrahedron as OBJ."""
     lines = [f"v {x:.7g} {y:.7g} {z:.7g}" for x, y, z in points.tolist()]
     lines += [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in TRIANGLES.tolist()]
     return "\n".join(lines).encode() + b"\n"

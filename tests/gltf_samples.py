@@ -32,7 +32,6 @@ class Sample:
         return self.chunk.add(rows.reshape(len(rows), -1), **more)
 
     def put(self, key: str, part: dict[str, Any]) -> int:
-        """Number of a part."""
         self.document.setdefault(key, []).append(part)
         return len(self.document[key]) - 1
 
@@ -49,17 +48,14 @@ class Sample:
         clips[0]["samplers"].append({"input": self.add(times), "output": self.add(values), "interpolation": mode})
 
     def data(self) -> bytes:
-        """The file."""
         return self.chunk.file(self.document)
 
     def write(self, folder: Path) -> Path:
-        """Writes the file."""
         path = folder / "sample.glb"
         path.write_bytes(self.data())
         return path
 
     def load(self, folder: Path, scene: int | None = None) -> CharacterModel:
-        """The model that it is."""
         return load_model(self.write(folder), options=GltfOptions(scene=scene))
 
 

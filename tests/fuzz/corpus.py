@@ -19,7 +19,6 @@ _VERTICES, _FRAMES = 60, 4
 
 
 def corpus(assets: Path | None) -> dict[str, bytes]:
-    """Contents by name, each small enough to be read in milliseconds."""
     found = {"mesh-system.ezm": MESH_SYSTEM.encode(), "legacy.ezm": LEGACY.encode()}
     for path in sorted((assets / "ezm").glob("*/*.ez[mb]")) if assets else []:
         data = path.read_bytes()
@@ -45,7 +44,6 @@ def corpus(assets: Path | None) -> dict[str, bytes]:
 
 
 def chosen(files: dict[str, bytes], suffixes: str) -> dict[str, bytes]:
-    """Those with one of some suffixes, separated by commas; all for ""."""
     return {name: data for name, data in files.items() if not suffixes or name.endswith(tuple(suffixes.split(",")))}
 
 

@@ -20,7 +20,6 @@ BATCH = 30
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, bytes]:
-    """The hand-made files, and the real ones where they are at hand."""
     folder = Path(os.environ.get("SINEW_ASSETS") or REPO_ROOT.parent / "shared" / "assets")
     return corpus(folder if folder.is_dir() else None)
 

@@ -45,7 +45,6 @@ def context(request: pytest.FixtureRequest) -> Iterator[Context]:
 
 @pytest.fixture
 def library(context: Context) -> Iterator[ShaderLibrary]:
-    """The shipped shaders."""
     made = ShaderLibrary(context)
     yield made
     made.release()

@@ -1,5 +1,3 @@
-"""Errors that OpenGL keeps until they are asked for."""
-
 from sinew.sim.gl.bootstrap import GL
 
 ERROR_NAMES = {
@@ -14,7 +12,6 @@ ERROR_LIMIT = 32
 
 
 def pending_errors() -> list[str]:
-    """Names of all errors since the last call."""
     found: list[str] = []
     while len(found) < ERROR_LIMIT:
         code = int(GL.glGetError())

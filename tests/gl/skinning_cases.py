@@ -48,7 +48,6 @@ def random_skin(vertex_count: int, joint_count: int, influences: int, random: np
 
 
 def pose_of(matrices: np.ndarray, centres: np.ndarray | None = None) -> Pose:
-    """A pose with this palette."""
     count = len(matrices)
     local = LocalPose(np.zeros((count, 3)), np.tile(quaternion.IDENTITY, (count, 1)), np.ones((count, 3)))
     return Pose(local, matrices, matrices, np.zeros((count, 3)) if centres is None else centres)
@@ -57,7 +56,6 @@ def pose_of(matrices: np.ndarray, centres: np.ndarray | None = None) -> Pose:
 def random_pose(
     joint_count: int, random: np.random.Generator, *, spread: float = 0.6, scale: tuple[float, float] = (1.0, 1.0)
 ) -> Pose:
-    """Joints turned about a common orientation by at most about 2 `spread` radians, moved and scaled."""
     turns = np.concatenate([spread * random.uniform(-1, 1, (joint_count, 3)), np.ones((joint_count, 1))], axis=1)
     common = quaternion.normalised(random.normal(size=4))
     orientations = quaternion.multiply(np.tile(common, (joint_count, 1)), quaternion.normalised(turns))

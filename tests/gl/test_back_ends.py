@@ -1,5 +1,3 @@
-"""Transform feedback and compute: the same bits, also if switched during a simulation."""
-
 import subprocess
 import sys
 from pathlib import Path
@@ -67,7 +65,6 @@ def test_a_project_has_the_same_bits_on_both_back_ends(context: Context, name: s
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
-    """Dispatches and barriers, in order."""
     found: list[tuple[str, int]] = []
     dispatch, wait = GL.glDispatchCompute, GL.glMemoryBarrier
     monkeypatch.setattr(GL, "glDispatchCompute", lambda *n: (found.append(("dispatch", n[0])), dispatch(*n)))

@@ -1,5 +1,3 @@
-"""The benchmarks: their rows, that their variants compute the same, and `sinew bench`."""
-
 import contextlib
 import json
 import subprocess

@@ -1,5 +1,3 @@
-"""Program binaries on disk: the same bits as compiling; damaged and foreign ones are compiled again."""
-
 import os
 from pathlib import Path
 
@@ -30,7 +28,6 @@ def folder(context: Context, tmp_path: Path) -> Path:
 
 
 def values(context: Context, root: Path, text: str = SCALE) -> np.ndarray:
-    """What a kernel of a new library makes."""
     library = make_library(context, root, {"scale.glsl": text})
     target = Buffer(context, 64, dtype=OUT.dtype)
     Kernel(library, "scale.glsl", OUT).run(VertexArray(context), target, 4, u_gain=3.0)
@@ -40,7 +37,6 @@ def values(context: Context, root: Path, text: str = SCALE) -> np.ndarray:
 
 
 def compiles(context: Context, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of programs that are compiled from now on."""
     built: list[str] = []
     from sinew.sim.gl import program as module
 

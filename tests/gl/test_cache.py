@@ -1,5 +1,3 @@
-"""The simulation cache on the GPU: a cached step has the bits of a fresh run, whatever was shown or edited before."""
-
 import random
 from dataclasses import replace
 from typing import Any
@@ -35,8 +33,6 @@ FLOOR = Node(id="f", name="Floor", settings=ColliderSettings())
 
 
 class CachedRun:
-    """A project, its engine and its cache."""
-
     def __init__(self, context: Context, scene: OpenedScene, budget: int = 10**9) -> None:
         self.scene = scene
         self.run = SceneRun(context, self.scene)
@@ -58,7 +54,6 @@ class CachedRun:
         self.engine.advance(self.runner.show(self.time))
 
     def fill(self, step: int) -> None:
-        """From what is shown to a step, as playing does."""
         for one in range(self.runner.shown + 1, step + 1):
             assert self.runner.advance(one)
         self.scrub(step)
@@ -73,7 +68,6 @@ class CachedRun:
 
 
 def fresh_bits(context: Context, scene: OpenedScene, changed: Scene, steps: list[int]) -> dict[int, dict[str, bytes]]:
-    """Arrays of plain runs without a cache."""
     run = SceneRun(context, scene)
     run.engine.apply(changed)
     found = {}
@@ -87,7 +81,6 @@ def fresh_bits(context: Context, scene: OpenedScene, changed: Scene, steps: list
 
 @pytest.fixture(scope="module")
 def sheet(tmp_path_factory: pytest.TempPathFactory) -> OpenedScene:
-    """A small sheet in the wind."""
     values = {"columns": 6, "rows": 6, "substeps": 12, "placement": ClothPlacement.HANGING, "wind": (1.0, 0.0, 2.0)}
     project = tmp_path_factory.mktemp("walks") / "sheet.sinew"
     save_project(project, Scene(nodes=(Node(id="c", name="Sheet", settings=ClothSettings(**values)),)), ViewState())
@@ -150,7 +143,6 @@ def test_steps_have_the_bits_of_a_fresh_run_after_scrubs_and_edits(context: Cont
 
 
 def places_of(bits: dict[str, bytes], node: str) -> dict[int, Any]:
-    """Positions of the particles of a node by their id."""
     places = np.frombuffer(bits[f"{node}.positions"], np.float32).reshape(-1, 3)
     names = np.frombuffer(bits[f"{node}.ids"], np.int64) if f"{node}.ids" in bits else np.arange(len(places))
     return {name: place for name, place in zip(names.tolist(), places, strict=True) if np.isfinite(place).all()}
@@ -466,7 +458,6 @@ def test_baked_nodes_are_shown_at_any_step_and_others_wait(context: Context, she
     run.release()
 
     def shown(run: CachedRun, step: int) -> tuple[int, int]:
-        """The steps at which both are, when one is asked for."""
         run.scrub(step)
         now = run.bits()
         at = [[i for i, one in enumerate(steps) if one[f"{n}.positions"] == now[f"{n}.positions"]] for n in "cd"]

@@ -1,5 +1,3 @@
-"""`sinew simulate --cache`, `verify` and `sweep`: files, messages and exit statuses."""
-
 import csv
 import json
 import shlex
@@ -81,7 +79,6 @@ def steps_file(project: Path, node: str = "c") -> Path:
 
 
 def damage(path: Path, step: int, index: dict[str, Any]) -> None:
-    """Turns one bit in the row of a step."""
     offset, size = index["rows"][step - index["first"]]
     data = bytearray(path.read_bytes())
     data[offset + size // 2] ^= 4

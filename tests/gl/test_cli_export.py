@@ -1,5 +1,3 @@
-"""`sinew export`: files read by the libraries of their formats, against the steps and the reference skinning."""
-
 import json
 import struct
 import sys
@@ -35,7 +33,6 @@ PLACE = (0.5, 0.0, -0.25)
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sheet, particles and a character by dual quaternions."""
     sheet = ClothSettings(columns=8, rows=6, substeps=8)
     sparks = EmitterSettings(capacity=40, rate=90.0, lifetime=0.3, lifetime_variance=0.2, size=0.02)
     tiny = ModelSettings(path=str(TINY), skinning=SkinningMethod.DQS)
@@ -51,7 +48,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def steps(project: Path) -> dict[str, np.ndarray]:
-    """The arrays of the same steps, by the command that writes those."""
     output = project.with_suffix(".npz")
     command = ["simulate", str(project), "--allow-outside", "--steps", str(FRAMES), "--output", str(output)]
     assert main(command) == 0
@@ -231,7 +227,6 @@ def test_usd_has_meshes_particles_and_characters(
 
 @pytest.fixture(scope="module")
 def fur_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Hair on a character, with more drawn strands than guides."""
     look = {
         "root_radius": 1e-3,
         "tip_radius": 5e-4,

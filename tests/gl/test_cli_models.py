@@ -1,5 +1,3 @@
-"""`sinew pose`, and glTF models on the command line: arrays, samplers, export and errors."""
-
 import importlib.util
 import io
 from pathlib import Path
@@ -21,7 +19,6 @@ TOLERANCE = 1e-5
 
 
 def posed(model: Path, output: Path, *options: str) -> dict[str, np.ndarray]:
-    """Arrays of one pose."""
     assert main(["pose", str(model), *options, "--output", str(output)]) == 0
     with np.load(output) as arrays:
         return dict(arrays)
@@ -148,7 +145,6 @@ def index(texel: int, count: int, wrap: int) -> int:
 
 
 def drawn(model: Path, size: int = 180) -> np.ndarray:
-    """The square from the front, cut out."""
     output = model.with_suffix(".png")
     assert main(["render", str(model), "--output", str(output), "--size", f"{size}x{size}", "--alpha"]) == 0
     picture = np.asarray(Image.open(output)).astype(int)
@@ -157,7 +153,6 @@ def drawn(model: Path, size: int = 180) -> np.ndarray:
 
 
 def cells(picture: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    """The colours in the middle of equal cells."""
     middle = [((np.arange(count) + 0.5) * side / count).astype(int) for count, side in
               zip((rows, columns), picture.shape, strict=False)]  # fmt: skip
     return picture[middle[0][:, None], middle[1][None]]

@@ -1,5 +1,3 @@
-"""`sinew render`: frames, views, size, overlays, opacity and materials."""
-
 import shutil
 from pathlib import Path
 
@@ -23,7 +21,6 @@ SIZE = "96x64"
 
 
 def rendered(path: Path, output: Path, *options: str) -> None:
-    """Renders small pictures."""
     assert main(["render", str(path), "--output", str(output), "--size", SIZE, "--allow-outside", *options]) == 0
 
 
@@ -48,7 +45,6 @@ def dude(assets: Path) -> Path:
 
 @pytest.fixture
 def project(dude: Path, tmp_path: Path) -> Path:
-    """A project that looks at the dude from its right, at half a second."""
     path = tmp_path / "dude.sinew"
     scene = Scene(nodes=(Node(id="dude", name="dude", settings=ModelSettings(path=str(dude), unit_scale=0.0254)),))
     camera = Camera(yaw=90.0, pitch=5.0, distance=4.0)
@@ -126,7 +122,6 @@ def test_missing_models_and_invalid_projects(tmp_path: Path, capsys: pytest.Capt
 
 
 def falling(folder: Path, *, time: float = 0.0) -> Path:
-    """A project with a dark sheet that falls out of the picture."""
     cloth = ClothSettings(columns=6, rows=6, substeps=8, pins=PinPreset.NONE, air_drag=0.0, normal_drag=0.0)
     path = folder / "falling.sinew"
     place = Transform(position=(0.0, 1.5, 0.0))

@@ -1,5 +1,3 @@
-"""`sinew report`: one HTML page with an image, statistics and checksums of the project."""
-
 import base64
 import hashlib
 import html

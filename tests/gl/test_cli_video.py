@@ -1,5 +1,3 @@
-"""`sinew render` into videos, EXR layers and comparisons, as other programs read the files."""
-
 import os
 import re
 import signal
@@ -27,7 +25,6 @@ RATE = 30.0
 
 
 def bars(width: int = 64, height: int = 36) -> np.ndarray:
-    """Eight colour bars: all corners of the cube of colours."""
     picture = np.zeros((height, width, 3), np.uint8)
     for index in range(8):
         picture[:, index * width // 8 : (index + 1) * width // 8] = [255 * (index >> bit & 1) for bit in range(3)]

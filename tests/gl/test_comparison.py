@@ -1,5 +1,3 @@
-"""Statistics of two skinning methods against the reference, and how often they are measured."""
-
 import dataclasses
 from collections.abc import Iterator
 
@@ -49,7 +47,6 @@ def tube() -> tuple[Mesh, Skin]:
 
 
 def twisted(angle: float) -> Pose:
-    """The second joint turned about the axis of the tube."""
     orientations = np.array([[0, 0, 0, 1], [np.sin(angle / 2), 0, 0, np.cos(angle / 2)]])
     return pose_of(compose(np.zeros((2, 3)), orientations, np.ones((2, 3))))
 

@@ -1,5 +1,3 @@
-"""Deformers on the GPU, between morph targets and joints, against the reference in double precision."""
-
 import dataclasses
 
 import msgspec

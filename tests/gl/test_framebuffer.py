@@ -1,5 +1,3 @@
-"""Framebuffers and pipeline state, by the pixels that come out."""
-
 from pathlib import Path
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""OpenGL objects: the context and its ownership, fences, buffers, readbacks and textures."""
-
 import gc
 import os
 import subprocess

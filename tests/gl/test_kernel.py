@@ -1,5 +1,3 @@
-"""Kernels and vertex arrays: what goes in against what is captured."""
-
 from pathlib import Path
 
 import numpy as np

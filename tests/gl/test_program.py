@@ -1,5 +1,3 @@
-"""Programs: uniforms, reflection, errors, and replacing them while they are in use."""
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +17,6 @@ OUT = record("Out", value=(4, "f4"))
 
 
 def evaluate(context: Context, root: Path, declarations: str, expression: str, **uniforms: object) -> np.ndarray:
-    """The vec4 that an expression gives on the GPU."""
     text = f"{declarations}\nvoid run(int id) {{ o_value = {expression}; }}\n"
     library = make_library(context, root, {"e.glsl": text})
     target = Buffer(context, 16, dtype=OUT.dtype)
@@ -166,8 +163,6 @@ SCALE_FILES = {
 
 
 class ReloadedKernel:
-    """A kernel with one record in and one out."""
-
     def __init__(self, context: Context, root: Path) -> None:
         self.root = root
         self.library = make_library(context, root, SCALE_FILES)

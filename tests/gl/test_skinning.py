@@ -1,5 +1,3 @@
-"""Skinning and morph targets on the GPU against the reference in double precision."""
-
 import dataclasses
 from functools import cache
 from pathlib import Path
@@ -193,7 +191,6 @@ def morphing(random: np.random.Generator, *, tangents: bool) -> Mesh:
 
 
 def weighed(pose: Pose, weights: list[float]) -> Pose:
-    """The pose with weights of the targets."""
     return msgspec.structs.replace(pose, local=msgspec.structs.replace(pose.local, weights=np.array(weights)))
 
 

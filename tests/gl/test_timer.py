@@ -1,5 +1,3 @@
-"""Timers: no OpenGL calls while they are off, samples while on, and their calibration."""
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -28,7 +28,6 @@ class Difference:
 
     @property
     def acceptable(self) -> bool:
-        """Whether the pictures count as the same."""
         return self.share <= SHARE_TOLERANCE and self.mean <= MEAN_TOLERANCE
 
     def __str__(self) -> str:

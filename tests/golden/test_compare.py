@@ -1,5 +1,3 @@
-"""The comparison of images accepts rounding and finds changes."""
-
 import numpy as np
 
 from tests.golden.compare import compare, exaggerated

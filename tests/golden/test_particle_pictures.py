@@ -1,5 +1,3 @@
-"""Pictures of particles: each way of blending, and streaks."""
-
 from collections.abc import Callable
 
 import msgspec
@@ -31,7 +29,6 @@ Golden = Callable[[str, np.ndarray], None]
 def picture(
     context: Context, settings: EmitterSettings, steps: int, camera: Camera, place: tuple[float, ...]
 ) -> np.ndarray:
-    """RGB of an emitter after some steps over a floor that is not drawn."""
     engine, output = Engine(context), Framebuffer(context, SIZE)
     node = Node(id="emitter", transform=Transform(position=place), settings=settings)
     engine.apply(Scene(nodes=(node, LAMP, FLOOR), view=ViewSettings(solids=False)))

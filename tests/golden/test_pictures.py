@@ -1,5 +1,3 @@
-"""Pictures of the shipped models."""
-
 from collections.abc import Callable
 
 import numpy as np
@@ -31,7 +29,6 @@ Golden = Callable[[str, np.ndarray], None]
 
 
 def model_node(name: str, **settings: object) -> Node:
-    """A node that shows one of the shipped models."""
     return Node(id=name, name=name, settings=ModelSettings(path=str(path(f"models/{name}/{name}.ezm")), **settings))
 
 

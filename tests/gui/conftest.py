@@ -1,5 +1,3 @@
-"""Fixtures of tests on the whole editor."""
-
 import gc
 import math
 from pathlib import Path
@@ -86,7 +84,6 @@ def fresh(one_editor):
 
 @pytest.fixture
 def arm(tmp_path):
-    """A small skinned, animated and textured model."""
     return sample("arm", tmp_path)
 
 
@@ -98,14 +95,12 @@ def tiny(tmp_path):
 
 @pytest.fixture
 def editor(fresh, arm, qtbot):
-    """The shared editor with the arm open."""
     Session(qtbot).load(fresh, arm)
     return fresh
 
 
 @pytest.fixture
 def own_editor(session, arm):
-    """An editor of this test alone, with the arm open."""
     return session.open(arm)
 
 

@@ -86,8 +86,6 @@ class Clock:
 
 
 class Session:
-    """Editors of one test, one after the other on the same settings."""
-
     def __init__(self, qtbot):
         self._qtbot, self._editors = qtbot, []
 
@@ -153,7 +151,6 @@ def trigger(editor: Editor, *action_ids: str) -> None:
 
 
 def set_values(editor: Editor, node: str, **values: object) -> None:
-    """Sets values of the settings of a node as one edit."""
     kind = editor.document.scene.node(node).kind
     editor.document.set_values({ParamRef(node, kind, name): value for name, value in values.items()})
 
@@ -184,7 +181,6 @@ def positions(editor: Editor, node: str) -> np.ndarray:
 
 
 def messages(editor: Editor, severity: Severity | None = None) -> list[str]:
-    """Texts of the messages, or of those of one severity."""
     listed = editor.panels.messages.messages
     return [message.text for message in listed if severity in (None, message.severity)]
 

@@ -58,12 +58,10 @@ KEYS = (
 
 
 class MonkeyFailure(AssertionError):
-    """Something that must never happen."""
+    pass
 
 
 class RandomAnswers(Answers):
-    """Answers questions by chance."""
-
     def __init__(self, chance: random.Random, folder: Path, files: list[Path]) -> None:
         super().__init__()
         self._chance, self._folder, self._files = chance, folder, files
@@ -293,7 +291,6 @@ class Monkey:
         self._sent("drop", lambda: QApplication.sendEvent(viewport, drop))
 
     def _rearrange(self) -> None:
-        """Drags a row of the outliner onto or between others."""
         view = self._editor.panels.outliner.view
         model = view.model()
         indexes = [model.index(row, 0) for row in range(model.rowCount())]
@@ -414,7 +411,6 @@ def _named(widget: QWidget | None) -> str:
 
 
 def _difference(a, b) -> str:
-    """Where two values differ first."""
     for name in getattr(a, "__struct_fields__", ()):
         x, y = getattr(a, name), getattr(b, name, None)
         if x != y:

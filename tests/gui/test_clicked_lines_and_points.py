@@ -1,5 +1,3 @@
-"""Strands, threads, particles and marks are selected by a click on their lines and points."""
-
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
@@ -17,7 +15,6 @@ def editor(fresh):
 
 
 def added(editor, name):
-    """Adds a node and selects nothing."""
     node = editor.edits.add(name)
     editor.document.select(Selection())
     picture(editor)

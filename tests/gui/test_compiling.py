@@ -1,5 +1,3 @@
-"""Shaders are compiled in the background: a new node starts when they are ready, and the next start compiles none."""
-
 import threading
 
 import pytest
@@ -31,7 +29,6 @@ def built(monkeypatch):
 
 @pytest.fixture
 def slow(monkeypatch):
-    """Compiling waits for this event."""
     go, compile_it = threading.Event(), Precompiler._compile
 
     def wait(self, *arguments):

@@ -1,5 +1,3 @@
-"""Changes by other programs: a question about projects; models, images and shaders are read again."""
-
 import json
 import os
 import shutil
@@ -40,7 +38,6 @@ def lit(intensity):
 
 
 def write(path, intensity):
-    """Another program saves."""
     save_project(path, lit(intensity), ViewState())
 
 
@@ -63,7 +60,6 @@ def captions(editor):
 
 
 def turn_to(editor):
-    """The user comes back to the window."""
     editor.window.activateWindow()
     QApplication.sendEvent(editor.window, QEvent(QEvent.Type.ActivationChange))
 
@@ -193,7 +189,6 @@ def model(tmp_path):
 
 @pytest.fixture
 def posed(session, model):
-    """An editor with a model that was moved."""
     editor = session.open(model)
     editor.document.rename("model-1", "Limb")
     return editor

@@ -1,5 +1,3 @@
-"""Attaching to nodes and bones in the whole editor: by dragging rows and by adding."""
-
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
@@ -13,7 +11,6 @@ from tests.gui.editor_harness import messages, picture
 
 @pytest.fixture
 def editor(editor):
-    """An editor with the arm moved, turned and scaled."""
     model = editor.document.scene.characters[0].id
     values = {"position": (1.0, 0.5, -2.0), "rotation": (10.0, 40.0, 0.0), "scale": (1.5, 1.5, 1.5)}
     editor.document.set_values({ParamRef(model, "transform", name): value for name, value in values.items()})

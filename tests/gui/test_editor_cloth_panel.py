@@ -1,5 +1,3 @@
-"""The panel of the selected cloth: stability, counts, plots, a stopped cloth, and its files."""
-
 import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -17,7 +15,6 @@ SHEET = """v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nv 1 .5 0\ng flag\nf 1 2 5\nf 2 3 
 
 @pytest.fixture
 def editor(fresh):
-    """The editor with a small sheet of cloth."""
     add_cloth(fresh)
     return fresh
 
@@ -54,8 +51,6 @@ def facts(editor):
 
 
 def wait_for_stability(qtbot, editor, substeps):
-    """Waits until the meter shows the cloth with this many substeps."""
-
     def arrived():
         draw(editor)
         shown, settings = meter(editor), system(editor).settings
@@ -152,9 +147,6 @@ def test_a_stopped_cloth_is_reported_and_resumed_or_reset(editor):
     head.reset_button.click()
     assert system(editor).step_count == 0
     np.testing.assert_allclose(positions(editor, node(editor).id), system(editor).model.positions, atol=1e-6)
-
-
-# --- files --------------------------------------------------------------------------------------------
 
 
 def test_a_cloth_waits_for_its_mesh(qtbot, editor, tmp_path):

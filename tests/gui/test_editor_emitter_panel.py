@@ -1,5 +1,3 @@
-"""The panel of the selected emitter: counts, warnings, presets, surfaces and images."""
-
 from dataclasses import replace
 
 import numpy as np
@@ -22,14 +20,11 @@ NODE = ("muted", "solo")
 
 
 def picture(editor):
-    """Draws, and runs the events that follow."""
     drawn_picture(editor)
     QApplication.processEvents()
 
 
 class Stage:
-    """An editor with an emitter, selected; ticks of playback come from the test."""
-
     def __init__(self, editor, selection=None):
         self.editor, self.document = editor, editor.document
         self.document.select(selection or Selection())
@@ -73,7 +68,6 @@ def stage(fresh):
 
 @pytest.fixture
 def on_skin(fresh, qtbot, arm):
-    """An emitter on the surface of the arm."""
     Session(qtbot).load(fresh, arm)
     stage = Stage(fresh, Selection(node="model-1"))
     assert stage.settings.source is EmitterSource.FACES
@@ -127,9 +121,6 @@ def test_another_seed_is_one_edit_and_changes_particles(stage):
     assert stage.settings.seed == seed
 
 
-# --- presets ------------------------------------------------------------------------------------------
-
-
 def test_every_preset_is_one_edit_and_is_recognised(stage):
     stage.set(seed=7, yaw=12.0, size=0.3)
     stage.document.undo_stack.clear()
@@ -161,9 +152,6 @@ def test_presets_of_the_user_are_saved_for_the_next_editor_and_deleted(session):
     again.set(rate=1.0)
     again.head.presets.chosen.emit("mist")
     assert again.settings.rate == 1.0
-
-
-# --- surfaces and errors --------------------------------------------------------------------------------
 
 
 def test_a_surface_without_its_model_stops_until_undo(on_skin, qtbot):
@@ -215,9 +203,6 @@ def test_a_stopped_emitter_is_resumed_and_reset(stage, qtbot, monkeypatch):
     assert stage.editor.stepper.step_count == 0
 
 
-# --- images -------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def image(tmp_path):
     path = tmp_path / "spark.png"
@@ -249,9 +234,6 @@ def test_missing_and_broken_images_are_one_message_each(stage, tmp_path, qtbot):
         errors = messages(stage.editor, Severity.ERROR)
         assert len(errors) == count + 1
         assert errors[-1].endswith("; the particles of Emitter are round spots instead")
-
-
-# --- files --------------------------------------------------------------------------------------------
 
 
 def test_emitters_are_saved_and_read_again(on_skin, qtbot, image, tmp_path):

@@ -1,5 +1,3 @@
-"""Emitters in the whole editor: adding them, and the handles of the selected one."""
-
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
@@ -18,7 +16,6 @@ def emitters(editor):
 
 
 def entry_of(editor, selection):
-    """The row of a node or bone in the outliner."""
     kind = EntryKind.BONE if selection.bone else EntryKind.NODE
     key = (selection.node, "bone", selection.bone) if selection.bone else (selection.node,)
     entry = editor.panels.outliner.model.entry_of(key)
@@ -84,12 +81,7 @@ def test_every_menu_names_the_place_of_a_new_emitter(editor):
     assert "&Emitter (on surface of salt && pepper)" in [action.text() for action in menus.add.actions()]
 
 
-# --- handles on the emitter ---------------------------------------------------------------------------
-
-
 class Handled:
-    """An editor with one emitter, selected, seen from the front, and its handles."""
-
     def __init__(self, editor, **values):
         self.editor, self.document, self.mouse = editor, editor.document, Mouse(editor.viewport)
         trigger(editor, "add.emitter")

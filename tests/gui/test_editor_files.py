@@ -1,5 +1,3 @@
-"""Opening, saving and recovering files in the whole editor."""
-
 import os
 import shutil
 import threading
@@ -30,7 +28,6 @@ BOMB = """<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "aaaaaaaaaa">
 
 
 def edit(editor):
-    """Edits of every part of a project."""
     editor.edits.compare(SkinningComparison.SPLIT)
     editor.document.set_value(ParamRef(VIEW, VIEW, "divider"), 0.3)
     editor.edits.add("light")
@@ -170,7 +167,6 @@ def files_data(*paths):
 
 
 def dragged(editor, *paths):
-    """The event of files that are dragged into the viewport."""
     data, buttons = files_data(*paths), Qt.MouseButton.LeftButton
     enter = QDragEnterEvent(QPoint(50, 50), Qt.DropAction.CopyAction, data, buttons, Qt.KeyboardModifier.NoModifier)
     QApplication.sendEvent(editor.viewport, enter)

@@ -1,5 +1,3 @@
-"""Fitted colliders are one group, added, undone and redone with one notification each."""
-
 from sinew.sim.kinds.collider.fit import FittedCollider, fit_colliders
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.scene.change import ChangeKind

@@ -1,5 +1,3 @@
-"""A stopped node is marked in the outliner and in the viewport, and resumed or reset there."""
-
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
@@ -11,7 +9,6 @@ from tests.gui.editor_harness import add_cloth, picture
 
 @pytest.fixture
 def editor(fresh):
-    """A small sheet of cloth that is not selected."""
     add_cloth(fresh)
     fresh.frame_all()
     picture(fresh)

@@ -1,5 +1,3 @@
-"""Projects in the editor: read in the background; files outside their folders need a permission."""
-
 import threading
 
 import pytest

@@ -1,5 +1,3 @@
-"""Selections of one node, several nodes and bones in the whole editor, and edits of them."""
-
 import json
 
 import msgspec
@@ -19,7 +17,6 @@ CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftM
 
 @pytest.fixture
 def editor(editor, qtbot):
-    """An editor with the arm, its light, and three balls in a row."""
     fresh = editor
     for place in range(3):
         ball = fresh.edits.add("sphere")
@@ -64,9 +61,6 @@ def test_a_removed_node_is_not_picked_from_the_last_image(editor):
     assert editor.context.picker.surface(place) is None
 
 
-# --- bones ------------------------------------------------------------------------------------------------
-
-
 def test_commands_do_not_change_the_character_of_a_selected_bone(editor):
     document, actions = editor.document, editor.window.actions_table
     model = document.scene.characters[0].id
@@ -91,9 +85,6 @@ def test_commands_do_not_change_the_character_of_a_selected_bone(editor):
     assert document.scene == before
     click_row(editor, model)
     assert all(actions[action_id].isEnabled() for action_id in KEYS)
-
-
-# --- several ----------------------------------------------------------------------------------------------
 
 
 def test_control_and_shift_clicks_in_the_outliner_and_in_the_view_select_several(editor):
@@ -172,9 +163,6 @@ def test_a_handle_moves_all_selected_nodes(editor):
     document.undo_stack.undo()
     assert {node_id: document.scene.node(node_id).transform for node_id in (a, b, c)} == before
     QTest.keyClick(editor.viewport, Qt.Key.Key_G)
-
-
-# --- the inspector ----------------------------------------------------------------------------------------
 
 
 def row_of(editor, part, name):
@@ -258,9 +246,6 @@ def test_a_typed_operation_applies_to_each_value(editor):
     assert document.undo_stack.count() == count
 
 
-# --- the outliner as a tree -------------------------------------------------------------------------------
-
-
 def drop(editor, nodes, row, parent=None):
     model = editor.panels.outliner.model
     dragged = model.mimeData([model.index_of(model.entry_of((node_id,))) for node_id in nodes])
@@ -341,9 +326,6 @@ def test_nodes_are_copied_cut_and_pasted_as_json(editor):
     count = document.undo_stack.count()
     QTest.keyClick(editor.viewport, Qt.Key.Key_V, CONTROL)
     assert document.undo_stack.count() == count
-
-
-# --- posing -----------------------------------------------------------------------------------------------
 
 
 def test_handles_pose_the_selected_bone_and_the_pose_is_saved(editor, qtbot, tmp_path):

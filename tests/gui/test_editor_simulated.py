@@ -1,5 +1,3 @@
-"""Simulated nodes of every kind in the whole editor: mute, solo, the transport and the back end."""
-
 import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -13,7 +11,6 @@ from tests.gui.editor_harness import Session, add_cloth, picture, play, position
 
 @pytest.fixture
 def two_cloths(fresh):
-    """An editor with two sheets of cloth, the second one selected."""
     nodes = [add_cloth(fresh, 6), add_cloth(fresh, 6)]
     fresh.document.undo_stack.clear()
     return fresh, *nodes

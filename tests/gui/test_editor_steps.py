@@ -1,5 +1,3 @@
-"""The editor simulates the same bits as the command line."""
-
 from pathlib import Path
 
 import numpy as np

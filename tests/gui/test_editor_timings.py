@@ -1,5 +1,3 @@
-"""Frame times in the whole editor: measuring, going back to a frame, recordings, files, the strip."""
-
 import csv
 import json
 
@@ -32,8 +30,6 @@ def editor(editor):
 
 @pytest.fixture
 def play(editor):
-    """Plays and draws until so many more frames are measured."""
-
     def run(frames):
         editor.playback.set_playhead(editor.playback.playhead)
         if not editor.playback.playhead.playing:

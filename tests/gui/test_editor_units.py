@@ -1,5 +1,3 @@
-"""The unit of a character of implausible size is asked for; the answer is one edit of the whole scene."""
-
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
@@ -12,7 +10,6 @@ from tests.gui.editor_harness import Session, picture, sample
 
 @pytest.fixture
 def editor(editor):
-    """The arm at a hundred times its size."""
     editor.document.set_value(ParamRef(model_of(editor), "model", "unit_scale"), 100.0)
     editor.document.undo_stack.clear()
     editor.edits.select(model_of(editor))

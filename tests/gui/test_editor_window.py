@@ -1,5 +1,3 @@
-"""Docks, layout, playback and the end of the whole editor."""
-
 import gc
 import weakref
 

@@ -1,5 +1,3 @@
-"""An editor that gets a signal to end writes its unsaved edits for recovery."""
-
 import os
 import signal
 import subprocess
@@ -47,7 +45,6 @@ def project(tmp_path):
 
 
 def ended(project, repo_root, number, *words):
-    """Status of an editor that got a signal, and the projects it left for recovery."""
     config = project.parent / "config"
     process = subprocess.Popen(
         [sys.executable, "-c", CHILD, str(project), *words],

@@ -1,5 +1,3 @@
-"""The camera follows a walking character."""
-
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
@@ -23,7 +21,6 @@ def walking(one_editor, tmp_path_factory):
 
 
 def middle(editor) -> np.ndarray:
-    """The middle of the character in the image, as a part of its size."""
     picture(editor)
     engine, size = editor.client.engine, editor.viewport.size_f
     box = engine.views.bounds(editor.document.scene.characters[0].id)

@@ -1,5 +1,3 @@
-"""glTF characters in the editor: dropped, scrubbed, compared, shaped, exported, and opened again."""
-
 import numpy as np
 from PySide6.QtCore import QPointF
 
@@ -11,7 +9,6 @@ from tests.gui.test_editor_files import drop
 
 
 def dropped(editor, qtbot, path):
-    """Drops a file into the empty editor; returns the node of the model."""
     editor.files.new()
     drop(editor, path)
     qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("model")), timeout=60000)
@@ -21,14 +18,12 @@ def dropped(editor, qtbot, path):
 
 
 def scrub(editor, part):
-    """Drags on the ruler to a part of its length."""
     ruler = editor.timeline.ruler
     height, width = ruler.height() / 2.0, ruler.width()
     Mouse(ruler).drag(QPointF(0.2 * width, height), QPointF(part * width, height))
 
 
 def difference(one, other):
-    """Part of the pixels that differ visibly."""
     return (np.abs(one.astype(int) - other).max(axis=-1) > 8).mean()
 
 

@@ -1,5 +1,3 @@
-"""Hair and the mouse in the whole editor: strands are marked, selected, pulled and brushed."""
-
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
@@ -18,8 +16,6 @@ SMALL = {"guides": 60, "children": 300, "knots": 8, "length": 0.3, "radii": (0.2
 
 
 class Stage:
-    """An editor with hair on a ball that fills the viewport."""
-
     def __init__(self, editor):
         self.editor, self.playback, self.document = editor, editor.playback, editor.document
         self.document.select(Selection())
@@ -130,9 +126,6 @@ def test_a_strand_is_pulled_while_paused_and_released(stage, solver):
     assert stage.document.undo_stack.count() == int(solver is not HairSolver.ROD)
 
 
-# --- the brush --------------------------------------------------------------------------------------------
-
-
 def groom_of(stage):
     return stage.strands.growth.guides
 
@@ -222,9 +215,6 @@ def test_the_groom_is_shown_while_it_is_brushed(stage):
     stage.document.select(Selection(node=stage.node))
     np.testing.assert_array_equal(picture(stage.editor), swung)
     assert not np.array_equal(stage.places(), groomed)
-
-
-# --- facts ------------------------------------------------------------------------------------------------
 
 
 def test_the_inspector_shows_the_selected_strand_the_comparison_and_costs(stage):

@@ -1,5 +1,3 @@
-"""Help for new users: samples, texts over dropped files, the tour, and the guide at the right page."""
-
 import re
 
 from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
@@ -90,7 +88,6 @@ def test_the_tour_has_seven_steps_that_fit(fresh, qtbot, monkeypatch):
 
 
 def held(editor, *paths):
-    """Drags files over the viewport; returns the text shown, and a function that drops them."""
     data, viewport = QMimeData(), editor.viewport
     data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
     place, action, none = QPointF(50, 50), Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier

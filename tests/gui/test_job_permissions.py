@@ -1,5 +1,3 @@
-"""Renderings, sweeps and verifications read no file that the window may not read."""
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -33,7 +31,6 @@ def opened(editor, qtbot, tmp_path, *nodes):
 
 
 def rendered(editor, qtbot, path):
-    """The job of one picture."""
     editor.dialogs.path = path
     editor.window.actions_table["file.render"].trigger()
     editor.output.window.render_form.show_values(first=0, last=0, width=32, height=24)

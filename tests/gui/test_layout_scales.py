@@ -1,5 +1,3 @@
-"""Where panels are survives starts on screens of other scales."""
-
 import json
 import os
 import subprocess
@@ -41,8 +39,6 @@ window.close()
 
 @pytest.fixture
 def start(tmp_path, repo_root):
-    """Starts an editor at a scale; gives where everything is before it is closed."""
-
     def run(scale, *words):
         environment = {"PYTHONPATH": str(repo_root), "SINEW_CONFIG_DIR": str(tmp_path), "QT_SCALE_FACTOR": str(scale)}
         command = [sys.executable, "-c", CHILD, *words]

@@ -1,5 +1,3 @@
-"""Materials in the editor: their page; textures that are replaced, removed and located."""
-
 import shutil
 
 import numpy as np
@@ -22,7 +20,6 @@ from tests.gui.editor_harness import Session, picture
 
 @pytest.fixture
 def folder(tmp_path):
-    """The humanoid with the texture of its clothes in another folder."""
     shutil.copytree(resources.path("models") / "humanoid", tmp_path / "humanoid")
     (tmp_path / "found").mkdir()
     shutil.move(tmp_path / "humanoid" / "humanoid_clothes.png", tmp_path / "found")

@@ -1,5 +1,3 @@
-"""Morph targets and deformers in the editor: drawn during the edit, one entry a gesture, saved."""
-
 import numpy as np
 import pytest
 

@@ -1,5 +1,3 @@
-"""Models are uploaded over several turns of the event loop."""
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,6 @@ from tests.gui.editor_harness import picture
 
 @pytest.fixture
 def slow(editor, monkeypatch):
-    """An editor whose turns end after one small step; the test runs the turns."""
     monkeypatch.setattr("sinew.app.tasks.TURN", 0.0)
     monkeypatch.setattr(buffers, "UPLOAD_STEP", 512)
     return editor

@@ -18,7 +18,6 @@ from tests.rope.kind import ROPE
 
 @pytest.fixture
 def roped(session, tiny):
-    """An editor with ropes registered and a small character."""
     register(ROPE)
     editor = session.start(clock=Clock())
     session.load(editor, tiny)
@@ -28,7 +27,6 @@ def roped(session, tiny):
 
 
 def added(editor):
-    """Adds a rope by the menu; returns its node."""
     editor.window.actions_table["add.rope"].trigger()
     QApplication.processEvents()
     return editor.document.selected

@@ -1,5 +1,3 @@
-"""Rendering and exporting from the window, in the background."""
-
 import struct
 import sys
 from pathlib import Path
@@ -20,7 +18,6 @@ from tests.gui.editor_harness import messages, picture
 
 
 def waited(qtbot, editor):
-    """Waits until the queue is empty."""
     qtbot.waitUntil(lambda: not editor.output.queue.busy, timeout=60000)
 
 

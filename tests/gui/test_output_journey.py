@@ -1,5 +1,3 @@
-"""A new user writes a video, images and scenes by menus, keys and the file dialog."""
-
 import numpy as np
 import pytest
 from PIL import Image

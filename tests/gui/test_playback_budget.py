@@ -1,5 +1,3 @@
-"""A tick does as many simulation steps as are due and fit into its time."""
-
 import numpy as np
 import pytest
 

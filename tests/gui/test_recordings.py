@@ -1,5 +1,3 @@
-"""Recordings by name, and their files."""
-
 import pytest
 
 from sinew.app.timings.recordings import RECORDINGS_MAX, Recordings, TimingFiles

@@ -1,5 +1,3 @@
-"""Tools on steps that are restored from the cache, as after a loop or a scrub back."""
-
 import numpy as np
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
@@ -17,8 +15,6 @@ BACK = 12
 
 
 class Stage:
-    """A shipped project and one of its nodes."""
-
     def __init__(self, editor, qtbot, project, node):
         Session(qtbot).load(editor, resource("projects") / f"{project}.sinew")
         self.editor, self.document, self.node, self.mouse = editor, editor.document, node, Mouse(editor.viewport)
@@ -61,7 +57,6 @@ class Stage:
         raise AssertionError("no particle is to be seen")
 
     def is_sound(self):
-        """Whether the node is simulated without a message."""
         return not self.editor.panels.messages.messages and not self.system.stopped
 
     def place(self, particle):

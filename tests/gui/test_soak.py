@@ -30,7 +30,6 @@ def spin() -> None:
 
 
 def memory() -> int:
-    """Bytes of the process, after everything that could be freed was."""
     for _ in range(3):
         spin()
         gc.collect()

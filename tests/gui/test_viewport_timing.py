@@ -1,5 +1,3 @@
-"""Samples of frame times from the viewport: numbers, times, intervals and the timer."""
-
 import pytest
 from PySide6.QtWidgets import QApplication
 
@@ -7,8 +5,6 @@ from sinew.sim.profile.recorder import WARM_UP
 
 
 class Received:
-    """Samples and numbers from a client."""
-
     def __init__(self, client):
         self.samples, self.frames = [], []
         client.measured.connect(self.samples.extend)

@@ -1,5 +1,3 @@
-"""Deformers against known points and finite differences; drawn bones; placement of a model in the world."""
-
 import math
 from pathlib import Path
 
@@ -264,7 +262,6 @@ def test_real_characters_are_lit_and_seen_from_their_front(assets: Path, name: s
 
 
 def model(*clips: str, up: str = "Y", origin: str = "bottom", skeleton: bool = True) -> CharacterModel:
-    """A model of one joint with clips of these names."""
     nothing = np.zeros((0, 3), np.float32)
     mesh = Mesh(nothing, nothing, None, nothing[:, :2], None, nothing.astype(np.uint32), (),
                 Bounds(np.zeros(3), np.zeros(3)))  # fmt: skip
@@ -275,7 +272,6 @@ def model(*clips: str, up: str = "Y", origin: str = "bottom", skeleton: bool = T
 
 
 def unit_vectors(model: CharacterModel, transform: Transform | None = None, **settings: object) -> np.ndarray:
-    """Images of the file's unit vectors, one each row."""
     matrix = world_from_model(ModelSettings(**settings), model, node_matrix(transform or Transform()))
     return (matrix[:3, :3] @ np.eye(3) + matrix[:3, 3:]).T
 

@@ -1,5 +1,3 @@
-"""The sample models and projects: sound as files, natural as motion; models equal to what their sources make."""
-
 import io
 from dataclasses import replace
 from functools import cache

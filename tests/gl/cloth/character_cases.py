@@ -66,7 +66,6 @@ def runner_text() -> str:
 
 
 def runner(folder: Path) -> Path:
-    """The file of that character."""
     path = folder / "runner.ezm"
     path.write_text(runner_text(), encoding="utf-8")
     return path
@@ -102,7 +101,6 @@ class ClothedCharacter:
         return found
 
     def section(self, name: str, **settings: Any) -> Node:
-        """The cloth of a section."""
         made = section_cloth(
             self.character_node, self.model, name, WorldTransforms(Scene(nodes=(self.character_node,)), {})
         )
@@ -119,7 +117,6 @@ class ClothedCharacter:
         self.engine.apply(Scene(nodes=(self.character_node, self.cloth_node)))
 
     def change(self, **changes: Any) -> None:
-        """Other settings of the cloth."""
         assert self.cloth_node is not None
         self.apply(self.cloth_node, **changes)
 
@@ -157,7 +154,6 @@ def attached(cloth: Node, character: Node) -> Node:
 
 
 def moved(node: Node, way: Iterable[float]) -> Node:
-    """The node elsewhere."""
     x, y, z = np.add(node.transform.position, tuple(way)).tolist()
     return msgspec.structs.replace(node, transform=msgspec.structs.replace(node.transform, position=(x, y, z)))
 

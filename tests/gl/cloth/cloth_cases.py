@@ -47,7 +47,6 @@ def springs(**changes: Any) -> ClothSettings:
 
 
 def run(cloth: Cloth, steps: int, inputs: ClothInputs | None = None) -> None:
-    """So many steps, all of which must happen."""
     for _ in range(steps):
         assert cloth.step(inputs) if inputs else cloth.step()
 
@@ -63,7 +62,6 @@ def collider_inputs(
 def reference_run(
     model: ClothModel, settings: ClothSettings, steps: int, colliders: Sequence[ColliderState] = ()
 ) -> reference.Particles:
-    """The same steps from rest in double precision."""
     particles = reference.at_rest(model)
     actions = reference.Actions(model.pinned(settings), model.positions, colliders)
     for index in range(steps):

@@ -1,5 +1,3 @@
-"""`Cloth`: pins, dragging, changed settings, instability, drawing, and analytical results."""
-
 import msgspec
 import numpy as np
 import pytest
@@ -30,9 +28,6 @@ SMALL = ClothSettings(columns=8, rows=7, substeps=12)
 
 def changed(settings: ClothSettings, **changes: object) -> ClothSettings:
     return msgspec.structs.replace(settings, **changes)
-
-
-# --- pins ---------------------------------------------------------------------------------------------
 
 
 def test_pinned_particles_do_not_move(context: Context, library: ShaderLibrary) -> None:
@@ -116,9 +111,6 @@ def test_pins_follow_a_surface_on_the_gpu(context: Context, library: ShaderLibra
     buffer.release()
 
 
-# --- dragging -----------------------------------------------------------------------------------------
-
-
 def settled(context: Context, library: ShaderLibrary, settings: ClothSettings) -> Cloth:
     cloth = Cloth(context, library, settings)
     substeps = stable_substeps(cloth.model, settings)
@@ -159,9 +151,6 @@ def test_a_dragged_particle_within_reach_is_at_the_mouse(context: Context, libra
     assert cloth.positions_of(np.zeros(0, np.intp)).shape == (0, 3)
 
 
-# --- changed settings -------------------------------------------------------------------------------
-
-
 def test_changed_settings_have_their_declared_effect(context: Context, library: ShaderLibrary) -> None:
     cloth = Cloth(context, library, SMALL)
     run(cloth, 10)
@@ -194,8 +183,6 @@ def test_release_deletes_everything_and_may_be_repeated(context: Context, librar
     library.release()
     assert context.live == []
 
-
-# --- instability ----------------------------------------------------------------------------------------
 
 UNSTABLE = changed(SMALL, columns=24, rows=24, substeps=1)
 
@@ -240,9 +227,6 @@ def test_positions_that_are_not_finite_or_far_away_stop_the_cloth(context: Conte
         assert "left the world" in cloth.stopped
         np.testing.assert_array_equal(cloth.positions(), good)
         assert cloth.step_count == 3
-
-
-# --- drawing ------------------------------------------------------------------------------------
 
 
 def test_vertices_have_positions_and_smooth_normals(context: Context, library: ShaderLibrary) -> None:

@@ -1,5 +1,3 @@
-"""Cloth on characters: initial positions, pins, teleports, muting, interpolation and restored states."""
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -31,7 +29,6 @@ TURNED = Transform(position=(1.0, 0.5, -2.0), rotation=(10.0, 70.0, -20.0), scal
 
 @pytest.fixture
 def make(context: Context, tmp_path: Path) -> Iterator[Callable[..., ClothedCharacter]]:
-    """Makes the runner with an engine of its own."""
     made: list[ClothedCharacter] = []
 
     def one(**settings: Any) -> ClothedCharacter:
@@ -45,7 +42,6 @@ def make(context: Context, tmp_path: Path) -> Iterator[Callable[..., ClothedChar
 
 @pytest.fixture
 def clothed(make: Callable[..., ClothedCharacter]) -> ClothedCharacter:
-    """The runner with its banner as cloth."""
     one = make()
     one.apply(one.section("banner"))
     return one
@@ -69,9 +65,6 @@ def in_pole(clothed: ClothedCharacter, points: np.ndarray) -> np.ndarray:
     frame = clothed.character.joint_frame("pole")
     assert frame is not None
     return transform_points(inverse_affine(frame), points)
-
-
-# --- start ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("method", list(SkinningMethod))
@@ -183,12 +176,8 @@ def test_a_particle_is_pinned_where_it_is(make: Callable[..., ClothedCharacter],
         np.testing.assert_allclose(in_pole(clothed, clothed.positions()[[50]]), in_bone, rtol=0, atol=5e-6)
 
 
-# --- teleports --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["section", "bone", "skin"])
 def test_it_is_teleported_at_the_end_of_the_clip(make: Callable[..., ClothedCharacter], name: str) -> None:
-    """The clip ends 6 m from where it begins."""
     clothed = make()
     clothed.apply(CLOTHS[name](clothed))
     clothed.teleport(0.8)
@@ -243,9 +232,6 @@ def test_a_muted_cloth_rests_and_is_teleported_when_unmuted(clothed: ClothedChar
     assert not clothed.cloth.stopped
 
 
-# --- frames ------------------------------------------------------------------------------------------
-
-
 def shown_positions(clothed: ClothedCharacter, time: float) -> np.ndarray:
     """The sheet as it is drawn at a moment, without a step."""
     clothed.engine.advance(time)
@@ -277,9 +263,6 @@ def test_frames_beyond_the_simulation_change_nothing(
     np.testing.assert_array_equal(*outcomes)
 
 
-# --- bits ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", list(CLOTHS))
 def test_steps_after_a_restored_state_have_the_same_bits(make: Callable[..., ClothedCharacter], name: str) -> None:
     """Also in another engine, and at the loop of the clip."""
@@ -299,9 +282,6 @@ def test_steps_after_a_restored_state_have_the_same_bits(make: Callable[..., Clo
             one.playhead = playhead
             one.step(8)
             assert one.cloth.positions().tobytes() == expected
-
-
-# --- sample characters --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

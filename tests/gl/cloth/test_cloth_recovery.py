@@ -1,5 +1,3 @@
-"""Stopped cloths: reported reasons, and changes that resume the simulation."""
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,8 +19,6 @@ STABLE = ClothSettings(columns=12, rows=12, substeps=24, pins=PinPreset.TOP)
 
 
 class Stage:
-    """One cloth in an engine."""
-
     def __init__(self, context: Context) -> None:
         self.engine, self.count = Engine(context), 0
         self.node = Node(id="cloth", name="Cloth", transform=Transform(position=(0.0, 2.0, 0.0)), settings=STABLE)
@@ -120,7 +116,6 @@ def test_it_resumes_a_limited_number_of_times(stage: Stage) -> None:
 
 
 def stopped(cloth: Cloth, steps: int = 30) -> str:
-    """The reason after some steps."""
     for _ in range(steps):
         cloth.step()
     cloth.check()

@@ -1,5 +1,3 @@
-"""Cloth on the GPU against the reference in double precision, from rest."""
-
 from functools import cache
 
 import numpy as np
@@ -48,7 +46,6 @@ def distance(cloth: Cloth, expected: reference.Particles) -> float:
 
 
 def uneven_surface() -> ClothSurface:
-    """A sheet of uneven triangles."""
     flat = grid_surface(GridShape(9, 8, 0.1, 0.1), ClothPlacement.FREE)
     random = np.random.default_rng(1)
     return ClothSurface(flat.positions + random.normal(scale=0.01, size=(72, 3)), flat.texcoords, flat.triangles)
@@ -56,7 +53,6 @@ def uneven_surface() -> ClothSurface:
 
 @cache
 def expected_sheet(name: str) -> reference.Particles:
-    """Where a sheet is for every back end."""
     return reference_run(build_cloth(CASES[name]), CASES[name], STEPS)
 
 

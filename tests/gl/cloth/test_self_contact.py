@@ -1,5 +1,3 @@
-"""Self-collision of cloth against the reference, and what it conserves."""
-
 from typing import Any
 
 import msgspec

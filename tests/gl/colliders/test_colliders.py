@@ -1,5 +1,3 @@
-"""Colliders on the GPU: contacts and continuous collision against float64, and the colliders of a scene."""
-
 from pathlib import Path
 
 import msgspec
@@ -211,7 +209,6 @@ def ball(x: float) -> ColliderPlacement:
 
 
 def assert_holds(colliders: Colliders, *moves: tuple[float, float]) -> None:
-    """The texture has these balls, from the first place to the second, in this order."""
     expected = pack_colliders(
         [ColliderState(ColliderShape.SPHERE, SIZE, at(a), at(b), 0.3, 0.1) for a, b in moves], STEP_TIME
     )

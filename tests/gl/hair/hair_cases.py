@@ -33,7 +33,6 @@ BARE: dict[str, Any] = {
 
 
 def settings_of(**changes: Any) -> HairSettings:
-    """Settings with nothing but gravity and stiffness, and changes."""
     return HairSettings(**(BARE | changes))
 
 
@@ -72,7 +71,6 @@ class GpuStrands:
         self.time = 0.0
 
     def step(self, colliders: Sequence[ColliderState] = ()) -> None:
-        """One step, as the roots of the oracle go."""
         groom = self.oracle.groom
         records = ROOT.zeros(self._roots.count)
         start, turn_start = self.oracle.path(self.time)
@@ -100,7 +98,6 @@ class GpuStrands:
         return texels[..., :3]
 
     def release(self) -> None:
-        """Deletes everything."""
         for owned in (*self._textures, self._roots, self._rest, self.state, self._solids_texture, self._solids):
             owned.release()
 

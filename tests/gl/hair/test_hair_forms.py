@@ -1,5 +1,3 @@
-"""Hair drawn as ribbons, lines and shells: level of detail, coverage, shadows and extreme settings."""
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -35,8 +33,6 @@ BARE = ViewSettings(grid=False, axes=False)
 
 
 class Stage:
-    """Hair on a ball, in pictures."""
-
     def __init__(self, context: Context) -> None:
         self.engine = Engine(context)
         self.output = Framebuffer(context, SIZE, ("rgba8",), label="output")

@@ -1,5 +1,3 @@
-"""Hair grown on a thread, uploaded and drawn in parts, cancelled, and identical to hair made at once."""
-
 import gc
 import time
 from collections.abc import Iterator
@@ -46,7 +44,6 @@ def engine(context: Context) -> Iterator[Engine]:
 
 @pytest.fixture
 def background(context: Context) -> Iterator[Engine]:
-    """An engine that grows hair on a thread."""
     made = Engine(context, background=True)
     yield made
     made.release()
@@ -59,7 +56,6 @@ def system(engine: Engine) -> HairSystem:
 
 
 def prepared(engine: Engine, wanted: Scene) -> int:
-    """Waits for the hair; returns the number of steps of its upload."""
     engine.apply(wanted)
     count, ends = 0, time.monotonic() + 60.0
     while engine.simulation.is_preparing:

@@ -1,5 +1,3 @@
-"""Roots of hair on a moving skin against double precision: on faces, on vertices, from a file."""
-
 import functools
 from collections.abc import Iterator
 from dataclasses import replace
@@ -45,7 +43,6 @@ def engine(context: Context) -> Iterator[Engine]:
 
 
 def stepped(engine: Engine, character: ModelSettings, hair: HairSettings, strands: StrandSet | None = None) -> Strands:
-    """Strands on a model after a few steps."""
     engine.set_model("character", model_of(character.path), {})
     engine.set_assets(SceneAssets(strands={FILE: strands} if strands is not None else {}))
     nodes = (

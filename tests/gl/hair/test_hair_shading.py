@@ -1,5 +1,3 @@
-"""The curve of a strand and the light that it scatters against published values."""
-
 from pathlib import Path
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Hair in a scene: roots on the skin, teleports, restored states, comparison of solvers, drawing and errors."""
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -67,7 +65,6 @@ def stepped(engine: Engine, scene: Scene, first: int, last: int) -> HairSystem:
 
 
 def root_positions(engine: Engine, system: HairSystem) -> Float64:
-    """Positions of the roots of the guides on the skin as it is now."""
     character = engine.views.characters.get("character")
     assert character is not None
     assert system.strands is not None

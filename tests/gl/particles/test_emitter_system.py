@@ -1,5 +1,3 @@
-"""`Emitter`: counts, seeds, seeking, changed settings, continuous collision and leaks."""
-
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -82,7 +80,6 @@ def test_equal_seeds_give_equal_bits(context: Context, library: ShaderLibrary) -
 
 
 def seek(system: Emitter, step_count: int, inputs_of: Callable[[int], EmitterInputs]) -> None:
-    """Goes to a step by simulating from the start, or from where the emitter is."""
     if step_count < system.step_count:
         system.reset()
     while system.step_count < step_count:

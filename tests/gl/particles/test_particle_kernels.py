@@ -1,5 +1,3 @@
-"""Particle kernels against the reference in double precision, and random numbers against numpy."""
-
 import re
 from pathlib import Path
 
@@ -63,7 +61,6 @@ CASES = {
 
 
 def moving(index: int) -> tuple[np.ndarray, np.ndarray]:
-    """Placement of a source that swings and turns, at the start and at the end of a step."""
     return tuple(
         compose(
             np.array([np.sin(0.05 * i), 1.0 + 0.2 * np.cos(0.03 * i), 0.0]),
@@ -88,7 +85,6 @@ def test_particles_move_as_the_reference(context: Context, library: ShaderLibrar
 
 
 def scenery(index: int) -> list[ColliderState]:
-    """A floor, a ball that swings, an ellipsoid that turns, a capsule and a box."""
     swing = [placed(0.4 * np.sin(0.1 * i), 0.3, 0.2) for i in (index, index + 1)]
     turn = [
         compose(np.array([-0.6, 0.4, 0.0]), np.array([0.0, np.sin(0.02 * i), 0.0, np.cos(0.02 * i)]), np.ones(3))
@@ -199,7 +195,6 @@ SHOWN = record("Shown", first=(4, "f4"), second=(4, "f4"))
 
 
 def probed(context: Context, tmp_path: Path, file: str, output: Record, count: int, **uniforms: object) -> np.ndarray:
-    """Runs the kernel `file` beside this module."""
     names = ("common/hash.glsl", "emitter/shown.glsl")
     files = {name: (ROOT / name).read_text(encoding="utf-8") for name in names}
     files[file] = (Path(__file__).parent / file).read_text(encoding="utf-8")

@@ -1,5 +1,3 @@
-"""Emitters in a scene: on nodes, bones and skin, muted and soloed, at any time, and their errors."""
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -89,7 +87,6 @@ def system(engine: Engine, node_id: str = "e") -> Emitter:
 
 
 def ready(engine: Engine) -> set[str]:
-    """The nodes that are simulated."""
     return {node_id for node_id, one in engine.simulation.systems.items() if one.is_ready}
 
 
@@ -100,9 +97,6 @@ def alive(engine: Engine, node_id: str = "e") -> np.ndarray:
 
 def texts(engine: Engine) -> list[str]:
     return [problem.text for problem in engine.simulation.take_problems()]
-
-
-# --- sources ------------------------------------------------------------------------------------------
 
 
 def test_particles_inherit_the_velocity_of_a_moved_node_but_not_of_a_teleport(engine: Engine) -> None:
@@ -169,9 +163,6 @@ def skin(engine: Engine) -> np.ndarray:
     return places @ character.world_from_model[:3, :3].T + character.world_from_model[:3, 3]
 
 
-# --- densities ----------------------------------------------------------------------------------------
-
-
 def test_emission_can_be_limited_by_an_image_that_loads_later(engine: Engine, humanoid: CharacterModel) -> None:
     path = Path("/images/left.png")
     node = emitter(source=EmitterSource.VERTICES, on=ON_CHARACTER, density_texture=str(path))
@@ -200,9 +191,6 @@ def test_emission_can_be_limited_by_an_image_that_loads_later(engine: Engine, hu
     engine.set_assets(SceneAssets(images={path: np.zeros_like(pixels)}))
     take(engine, CHARACTER, node)
     assert texts(engine) == ["no vertex of the surface is left where the image would have it"]
-
-
-# --- errors ----------------------------------------------------------------------------------
 
 
 def test_a_missing_model_or_bone_is_reported_once(engine: Engine) -> None:
@@ -268,9 +256,6 @@ def test_invalid_settings_are_reported_with_their_node(engine: Engine) -> None:
     assert len(alive(engine)) == 60
 
 
-# --- muting -----------------------------------------------------------------------------------
-
-
 def test_an_unmuted_emitter_is_empty_and_emits_from_its_step(engine: Engine) -> None:
     node = emitter(bursts="0.5:7")
     muted, other = msgspec.structs.replace(node, muted=True), emitter("o", seed=2)
@@ -290,9 +275,6 @@ def test_an_unmuted_emitter_is_empty_and_emits_from_its_step(engine: Engine) -> 
     played = alive(engine)
     assert cached.tobytes() == played[-207:].tobytes()
     assert system(engine, "o").count() == 400
-
-
-# --- time ---------------------------------------------------------------------------------------------
 
 
 def test_stateless_emitters_follow_the_time_in_both_directions(engine: Engine) -> None:
@@ -350,9 +332,6 @@ def test_frames_do_not_change_the_simulation(engine: Engine) -> None:
     assert found[0] == found[1] == found[2]
 
 
-# --- instability ------------------------------------------------------------------------
-
-
 @pytest.fixture
 def unbounded(monkeypatch: pytest.MonkeyPatch) -> None:
     """No value that is allowed throws particles out of the world."""
@@ -381,9 +360,6 @@ def test_an_unstable_emitter_stops_without_invalid_particles(engine: Engine) -> 
     system(engine).resume()
     run(engine, 8, 10)
     assert (system(engine).stopped, system(engine).count()) == ("", 20)
-
-
-# --- leaks ----------------------------------------------------------------------------
 
 
 def busy(index: int) -> tuple[Node, ...]:

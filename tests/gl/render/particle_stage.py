@@ -21,7 +21,6 @@ STILL = EmitterSettings(
 
 
 def emitter_node(**changes: object) -> Node:
-    """An emitter of such particles; fields of `EmitterSettings` may be given."""
     return Node(id="emitter", name="emitter", settings=msgspec.structs.replace(STILL, **changes))
 
 

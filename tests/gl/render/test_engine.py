@@ -1,5 +1,3 @@
-"""The engine: bounds and queries, picking, display modes, frames, and the OpenGL objects that it owns."""
-
 import gc
 import itertools
 from dataclasses import replace
@@ -318,7 +316,6 @@ def test_wireframe_shows_only_edges(stage: Stage) -> None:
 
 
 def draw_everything(stage: Stage) -> None:
-    """Draws a frame of every kind, so that draw_everything made on first use exists."""
     for display in DisplayMode:
         for comparison in SkinningComparison:
             stage.look(model_node(), LIGHT, time=0.5, display=display, comparison=comparison, bones=True, samples=4)

@@ -1,5 +1,3 @@
-"""Lit surfaces against a float64 formula, and shadows against the geometry."""
-
 import msgspec
 import numpy as np
 import pytest
@@ -35,7 +33,6 @@ LIGHTS = [
 
 
 def centre_of(x: float, y: float, camera: Camera) -> np.ndarray:
-    """Point of the plane z = 0 at the centre of the pixel that shows (x, y, 0)."""
     column, row = pixel_of(camera, SIZE, (x, y, 0.0))
     origin, direction = camera.ray((column + 0.5) / 80.0 - 1.0, 1.0 - (row + 0.5) / 60.0, 160 / 120)
     return origin - direction * (origin[2] / direction[2])

@@ -1,5 +1,3 @@
-"""Scenes with values at the ends of their ranges are drawn, simulated, framed and saved."""
-
 import random
 import typing
 from collections.abc import Iterator
@@ -34,7 +32,6 @@ TINY = 1e-30
 
 
 def values(kind: inspect.Type, chosen: random.Random) -> Any:
-    """A value at an end of its range, next to nothing, or anything of a closed set."""
     match kind:
         case inspect.Metadata(type=inner):
             return values(inner, chosen)
@@ -78,7 +75,6 @@ def extreme(cls: type[msgspec.Struct], chosen: random.Random, share: float = 0.5
 
 
 def extreme_scene(seed: int, model: Path) -> tuple[Scene, ViewState]:
-    """Nodes of every kind, some of which attachment on others, seen by an extreme camera."""
     chosen = random.Random(seed)
     nodes: list[Node] = []
     for index, kind in enumerate([*KINDS, *chosen.choices(list(KINDS), k=2)]):

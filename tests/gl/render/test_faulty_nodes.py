@@ -1,5 +1,3 @@
-"""An error in one node is reported once and leaves out only that node."""
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Ghosts behind and in front of surfaces, and arrays in the colours of a ramp."""
-
 import numpy as np
 import pytest
 

@@ -1,5 +1,3 @@
-"""Material features: vertex colours, masks, transparency, emission and texture maps."""
-
 from dataclasses import replace
 
 import numpy as np
@@ -30,7 +28,6 @@ def middle(picture: np.ndarray) -> np.ndarray:
 def middle_colour(
     stage: Stage, model: CharacterModel, images: dict | None = None, *nodes: object, **settings: object
 ) -> np.ndarray:
-    """Mean colour of the middle of the picture."""
     stage.show({"model": model}, model_node(**settings), LIGHT, *nodes, images=images)
     return middle(stage.picture())
 

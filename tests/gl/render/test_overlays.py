@@ -1,5 +1,3 @@
-"""Outlines of selected nodes, selected bones, colliders, and attached lights and colliders."""
-
 import numpy as np
 from msgspec import structs
 

@@ -1,5 +1,3 @@
-"""Frames that are begun now and copied later, in one or many parts, are the same."""
-
 import gc
 
 import numpy as np

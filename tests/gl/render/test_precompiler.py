@@ -1,5 +1,3 @@
-"""Programs compiled on new_compiler thread: new nodes wait for them, and results have the same bits."""
-
 import threading
 import time
 from collections.abc import Iterator
@@ -28,7 +26,6 @@ SCENE = Scene(nodes=(BALL, Node(id="sheet", name="Sheet", settings=CLOTH)))
 
 @pytest.fixture
 def folder(context: Context, tmp_path: Path) -> Path:
-    """Binaries of the context."""
     context.keep_binaries(tmp_path / "programs")
     if context.binaries is None:
         pytest.skip("this driver gives no program binaries")
@@ -37,7 +34,6 @@ def folder(context: Context, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def opened(folder: Path) -> list[Context]:
-    """Contexts that threads beside made."""
     return []
 
 
@@ -78,7 +74,6 @@ def contents(scene: Scene) -> PrecompileScene:
 
 
 def compile_it(compiler: Precompiler, scene: Scene) -> Scene:
-    """The admitted scene after everything was compiled."""
     compiler.admit(scene)
     compiler.begin(contents(scene))
     ends = time.monotonic() + TIMEOUT

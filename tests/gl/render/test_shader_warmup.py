@@ -1,5 +1,3 @@
-"""Shader warm-up: the first frames of a model or an emitter draw with nothing that the driver has not met."""
-
 import gc
 from collections.abc import Iterator
 
@@ -30,7 +28,6 @@ def alive(context: Context) -> list[str]:
 
 @pytest.fixture
 def drawn(monkeypatch: pytest.MonkeyPatch) -> Iterator[Drawn]:
-    """Vertex array, program, primitive and samples of every draw call."""
     calls: Drawn = set()
     draw = VertexArray.draw
 
@@ -81,7 +78,6 @@ ParticleCalls = set[tuple[str, str, int, int]]
 
 @pytest.fixture
 def particle_calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[ParticleCalls]:
-    """Program, primitive, samples and first format of the target of every draw call for particles."""
     calls: ParticleCalls = set()
     draw = VertexArray.draw
 
@@ -102,7 +98,6 @@ def is_new(stage: Stage) -> bool:
 
 
 def warm_up(stage: Stage) -> int:
-    """Warms up completely; returns the number of parts."""
     turns = 0
     while is_new(stage):
         assert stage.engine.pictures.shader_warmup.play(stage.engine.render_view(FRONT))

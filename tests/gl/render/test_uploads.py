@@ -1,5 +1,3 @@
-"""Models and images uploaded in steps: nothing changes before the last one, and the result is the same."""
-
 import gc
 from itertools import islice
 from pathlib import Path

@@ -65,7 +65,6 @@ def model_of(
     up_axis: str = "y",
     texture_origin: str = "bottom",
 ) -> CharacterModel:
-    """A model around a mesh."""
     return CharacterModel(
         path=Path("made.ezm"),
         format="ezm",
@@ -83,7 +82,6 @@ def model_of(
 
 
 def quad(width: float = 2.0, height: float = 2.0, centre: Vec3 = (0.0, 1.5, 0.0), material: int = -1) -> Mesh:
-    """A rectangle that faces +z; texture coordinates run from 0 to 1 with x and y."""
     corners = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
     positions = np.column_stack([corners * [width, height], np.zeros(4)]) + centre
     return mesh_of(positions, FACES, texcoords=corners + 0.5, material=material)
@@ -97,7 +95,6 @@ def floating_square(size: float, height: float) -> Mesh:
 
 
 def straight_skeleton(joint_count: int, length: float) -> Skeleton:
-    """A chain of joints upwards from the origin."""
     step = length / max(joint_count - 1, 1)
     positions = np.tile([0.0, step, 0.0], (joint_count, 1))
     positions[0] = 0.0
@@ -156,7 +153,6 @@ def model_node(node_id: str = "model", **changes: object) -> Node:
 
 
 def light_node(position: Vec3, node_id: str = "light", **settings: object) -> Node:
-    """A light node; fields of `LightSettings` may be given."""
     return Node(id=node_id, transform=Transform(position=position), settings=LightSettings(**settings))
 
 
@@ -201,18 +197,15 @@ class Stage:
         return self.output.read_pixels(flip=True)[:, :, :3].astype(np.int16)
 
     def resize(self, width: int, height: int) -> None:
-        """Gives the output another size."""
         self.output.release()
         self.output = Framebuffer(self.engine.context, (width, height), label="test output")
 
     def release(self) -> None:
-        """Deletes everything."""
         self.engine.release()
         self.output.release()
 
 
 def make_stage(context: Context, library: ShaderLibrary | None = None, size: tuple[int, int] = (160, 120)) -> Stage:
-    """A stage of its own."""
     return Stage(Engine(context, library), Framebuffer(context, size, label="test output"))
 
 

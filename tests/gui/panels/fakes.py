@@ -141,7 +141,6 @@ class SignalLog(list):
         return [entry[0] for entry in self]
 
     def values(self, name):
-        """The last argument of each emission of one signal."""
         return [entry[-1] for entry in self if entry[0] == name]
 
 
@@ -153,7 +152,6 @@ def mouse(widget, kind, x, y, button=LEFT, held=LEFT, modifiers=NO_MODIFIER):
 
 
 def drag(widget, start, end, y, *, release=True, modifiers=NO_MODIFIER):
-    """Press, ten moves, release."""
     mouse(widget, QEvent.Type.MouseButtonPress, start, y, modifiers=modifiers)
     for step in range(1, 11):
         x = start + (end - start) * step / 10
@@ -170,7 +168,6 @@ def wheel(widget, notches):
 
 
 def send_wheel(widget, place, notches, modifiers=NO_MODIFIER):
-    """Sends a turn of the wheel to one widget; returns whether the widget accepted it."""
     event = QWheelEvent(
         place, widget.mapToGlobal(place), QPoint(), QPoint(0, round(120 * notches)), Qt.MouseButton.NoButton, modifiers,
         Qt.ScrollPhase.NoScrollPhase, False,

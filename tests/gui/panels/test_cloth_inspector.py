@@ -32,7 +32,6 @@ def select(inspector, node):
 
 
 def shown(inspector):
-    """Names of the rows of the node's own settings that can be seen."""
     rows = [item for item in inspector.tree.all_items() if isinstance(item, SettingRow)]
     own = [item for item in rows if item.ref.part in ("cloth", "collider")]
     return {item.ref.name for item in own if not item.isHidden() and not item.parent().isHidden()}
@@ -77,9 +76,6 @@ def test_a_collider_shows_the_sizes_of_its_shape_only(inspector, target):
         assert shown(inspector) & {"radius", "length", "semi_axes", "half_sizes"} == set(SIZES_OF_SHAPE[shape])
 
 
-# --- names --------------------------------------------------------------------------------------------
-
-
 def ride(target, node="a", bone=""):
     target.set_value(ref("s", "attachment", "node"), node)
     target.set_value(ref("s", "attachment", "bone"), bone)
@@ -117,9 +113,6 @@ def test_missing_bones_of_carriers_are_marked(inspector, target):
     assert row(inspector, "node").editor.combo.currentText() == "hero"
     ride(target, "b")
     assert choices(inspector, "bone") == ["No bones"]
-
-
-# --- presets ------------------------------------------------------------------------------------------
 
 
 def test_presets_are_chosen_named_and_deleted(inspector):

@@ -47,16 +47,12 @@ def set_emitter(target, **values):
 
 
 def visible(**values):
-    """Names that are shown for settings."""
     names = {field.name for field in msgspec.structs.fields(EmitterSettings)}
     return names - idle(EmitterSettings(**values))
 
 
 def idle(settings):
     return KINDS["emitter"].idle(Node(id="e", settings=settings))
-
-
-# --- rows ---------------------------------------------------------------------------------------------
 
 
 SIZES = {"source_radius", "source_hollow", "source_size"}
@@ -108,9 +104,6 @@ def test_rows_are_shown_and_hidden_with_the_settings(inspector, target):
     set_emitter(target, stateless=True)
     collision = next(item for item in inspector.tree.all_items() if item.text(0) == "Collision")
     assert collision.isHidden()
-
-
-# --- the bar of the population ------------------------------------------------------------------------
 
 
 def test_counts_are_shown_shorter_in_a_narrow_bar(show):

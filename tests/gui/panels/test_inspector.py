@@ -219,7 +219,6 @@ def test_rows_in_sight_have_widgets_at_once_and_the_others_soon(inspector, qtbot
 
 
 def focus_chain(widget):
-    """What Tab comes to, from the next widget on."""
     while True:
         widget = widget.nextInFocusChain()
         if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:

@@ -1,5 +1,3 @@
-"""The head of the inspector: the same for every kind, with the parts that the panel of a kind adds."""
-
 import pytest
 from PySide6.QtWidgets import QLabel
 
@@ -15,8 +13,6 @@ from tests.gui.panels.fakes import FakeTarget, sample_scene
 
 
 class Room(Panel):
-    """All parts that a kind may add."""
-
     def __init__(self):
         self.head, self.button, self.forgotten = QLabel("42 of them"), head_button("seed", "Again"), 0
         self.buttons = (self.button,)

@@ -48,7 +48,6 @@ ROOT = QModelIndex()
 
 
 def tree_of(model, parent=ROOT, view=None):
-    """Names of the rows, without those that a view hides."""
     return [
         (model.index(row, 0, parent).data(), tree_of(model, model.index(row, 0, parent), view))
         for row in range(model.rowCount(parent))
@@ -298,9 +297,6 @@ def test_muted_nodes_are_dim_and_solo_counts_within_a_kind(emitters, target):
     assert not rows["e"].dim
 
 
-# --- attachments ------------------------------------------------------------------------------------------
-
-
 def attach(target, node_id, carrier, bone=""):
     nodes = [
         msgspec.structs.replace(node, attachment=Attachment(node=carrier, bone=bone)) if node.id == node_id else node
@@ -344,7 +340,6 @@ def test_riders_stay_when_their_model_is_loaded_or_missing(target, statuses, qap
 
 
 def drop(outliner, dragged, *onto):
-    """Drags the row of a node onto another row, or into the empty place."""
     data = outliner.model.mimeData([index_of(outliner, dragged)])
     view = outliner.view
     rect = view.visualRect(index_of(outliner, *onto)) if onto else view.viewport().rect().adjusted(0, 400, 0, 0)

@@ -20,8 +20,6 @@ SIGNALS = (
 
 
 class Mouse:
-    """Presses, moves, turns and releases on one widget."""
-
     def __init__(self, widget):
         self.widget, self.held = widget, Qt.MouseButton.NoButton
         self.modifiers = Qt.KeyboardModifier.NoModifier
@@ -99,11 +97,9 @@ def x_of(timeline):
 
 @pytest.fixture
 def mouse_on():
-    """A mouse on any widget."""
     return Mouse
 
 
 @pytest.fixture
 def clips():
-    """The clips of the timeline."""
     return [WALK, RUN]

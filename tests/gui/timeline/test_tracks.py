@@ -1,5 +1,3 @@
-"""The rows under the ruler: which of them are visible, their heights, and the colours of clips."""
-
 import math
 
 import pytest
@@ -36,7 +34,6 @@ def wheel(tracks, notches):
 
 
 def named(tracks):
-    """What the tips name from top to bottom."""
     tips = (tracks.tip_at(QPointF(100.0, y + 0.5)) for y in range(tracks.height()))
     return list(dict.fromkeys(tip.partition(":")[0] for tip in tips if tip))
 

@@ -1,5 +1,3 @@
-"""Two recordings against each other."""
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""The panel as a whole: live and held, regions, the chosen frame, switches, signals."""
-
 import math
 from dataclasses import replace
 
@@ -63,9 +61,6 @@ def append(history, count, **options):
         history.append(replace(one, number=one.number + len(history)))
 
 
-# --- live and held ------------------------------------------------------------------------------------
-
-
 def test_an_empty_panel_explains_how_to_fill_it(show):
     view = show(TimingsView(), 1200, 320)
     assert view.empty.isVisible()
@@ -122,9 +117,6 @@ def test_a_drag_pauses_and_scrolls_back_within_the_minute(view):
     assert area(view).window_shown.left >= -61.0
     view.go_live()
     assert area(view).window_shown.right == 0.0
-
-
-# --- numbers ------------------------------------------------------------------------------------------
 
 
 def test_numbers_are_those_of_the_frames_in_the_window(view, history):
@@ -186,9 +178,6 @@ def test_the_table_shows_the_values_under_the_mouse(view, history):
     assert not plot(view).cross[0].isVisible()
 
 
-# --- the chosen frame ---------------------------------------------------------------------------------
-
-
 def test_clicking_a_spike_chooses_its_frame(view, history, qtbot):
     spike = history.begins()[440] - history.begins()[-1]
     with qtbot.waitSignal(view.frame_chosen) as chosen:
@@ -217,9 +206,6 @@ def test_buttons_choose_the_worst_frame_and_its_neighbours(view, history, qtbot)
     assert chosen.args[0] is history[worst + 1]
     view.frames_page.frame_panel.previous_button.click()
     assert view.frames_page.chosen is history[worst]
-
-
-# --- switches -----------------------------------------------------------------------------------------
 
 
 def legend_place(view, path):
@@ -295,9 +281,6 @@ def test_options_are_restored_in_another_session(view, show):
     assert other.choice == view.choice
 
 
-# --- how times were measured ----------------------------------------------------------------------------
-
-
 def test_the_label_describes_the_timer(view):
     text = view.honesty.text()
     for part in ("GPU timer", "latency 3 frames", "12 dropped", "8 warm-up", "vsync on", "34 µs"):
@@ -309,9 +292,6 @@ def test_the_label_describes_the_timer(view):
     status = replace(STATUS, source=TimeSource.CLOCK, own_cost_us_per_frame=95_200.0, waiting_us_per_frame=95_000.0)
     view.set_status(status)
     assert view.honesty.text().endswith("own cost 200 µs a frame, 95.0 ms waiting")
-
-
-# --- signals ------------------------------------------------------------------------------------------
 
 
 def test_buttons_and_menu_emit_requests(view, qtbot):
@@ -339,9 +319,6 @@ def test_buttons_and_menu_emit_requests(view, qtbot):
     assert "312" in bar.record_button.text()
     with qtbot.waitSignal(view.record_stopped):
         bar.record_button.click()
-
-
-# --- size ---------------------------------------------------------------------------------------------
 
 
 def test_no_control_is_clipped(show, qtbot):

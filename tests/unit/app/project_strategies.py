@@ -115,7 +115,6 @@ def scenes(draw: st.DrawFn) -> Scene:
 
 @st.composite
 def projects(draw: st.DrawFn) -> tuple[Scene, ViewState]:
-    """A scene and a view state that fits it."""
     scene = draw(scenes())
     chosen = draw(st.sampled_from([None, *(node.id for node in scene.nodes)]))
     bone = draw(st.none() | texts) if chosen else None

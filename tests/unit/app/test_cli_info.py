@@ -1,5 +1,3 @@
-"""`sinew info` and `sinew export` on models and projects."""
-
 import base64
 import json
 import shutil
@@ -27,7 +25,6 @@ from tests.gltf_rules import Checked
 
 
 def described(path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """What `info --json` prints about a file."""
     assert main(["info", str(path), "--json"]) == 0
     info = json.loads(capsys.readouterr().out)
     assert isinstance(info, dict)
@@ -69,7 +66,6 @@ EVIL = "\x1b]0;PWNED\x07\x1b[31mred\r\n\x1b[2J\u202e\x9b"
 
 
 def hostile_model(folder: Path) -> Path:
-    """A binary model whose every name steers the terminal."""
     raw = RawModel(folder / "a.ezm", "ezm", "MeshSystem", asset_name=EVIL, asset_info=EVIL)
     bone = RawBone(EVIL, -1, np.zeros(3), np.array((0.0, 0.0, 0.0, 1.0)), np.ones(3))
     raw.skeletons.append(RawSkeleton(EVIL, [bone, bone]))

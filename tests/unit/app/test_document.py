@@ -1,5 +1,3 @@
-"""Edits become single entries of the history, and do, undo and redo look alike; groups, order and the clipboard."""
-
 import json
 from pathlib import Path
 
@@ -42,8 +40,6 @@ def two_nodes() -> Scene:
 
 
 class Log(QObject):
-    """Everything a document announces, in order."""
-
     def __init__(self, document: Document) -> None:
         super().__init__()
         self.changes: list[Change] = []

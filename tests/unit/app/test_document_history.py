@@ -1,5 +1,3 @@
-"""Any sequence of edits can be undone to the start and redone to the end."""
-
 import gc
 import itertools
 import weakref

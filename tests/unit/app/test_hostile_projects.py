@@ -31,7 +31,6 @@ def with_nodes(folder: Path, nodes: list[dict[str, Any]], version: int = 2) -> P
 
 
 def refusal(path: Path) -> str:
-    """The one line, without the path."""
     with pytest.raises(ProjectError) as caught:
         load_project(path)
     message = str(caught.value)

@@ -1,5 +1,3 @@
-"""Projects of version 1: everything stays where it was, and the file is backed up."""
-
 import json
 import shutil
 from pathlib import Path
@@ -28,7 +26,6 @@ MODEL = {"id": "character", "name": "Character", "transform": MOVED, "model": {}
 
 
 def opened(folder: Path, *nodes: dict[str, Any]) -> LoadedProject:
-    """A project of version 1 with these nodes."""
     path = folder / "old.sinew"
     path.write_text(json.dumps({"format": "sinew-project", "version": 1, "nodes": nodes}), encoding="utf-8")
     project = load_project(path)

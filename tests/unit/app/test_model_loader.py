@@ -1,5 +1,3 @@
-"""Models load on worker threads; every request ends with exactly one signal on the caller's thread."""
-
 import gc
 import os
 import subprocess
@@ -20,7 +18,6 @@ from sinew.sim.characters.loaded_model import LoadedModel
 
 
 def model(path: Path, *textures: Path) -> CharacterModel:
-    """A single triangle with a material for every texture."""
     positions = np.eye(3, dtype=np.float32)
     mesh = Mesh(
         positions=positions,
@@ -71,8 +68,6 @@ class FakeFiles:
 
 
 class Log(QObject):
-    """Every signal of a loader with the thread it came on."""
-
     def __init__(self, loader: ModelLoader) -> None:
         super().__init__()
         self.events: list[tuple[str, int, object]] = []

@@ -1,5 +1,3 @@
-"""Paths of models in projects: stored portably, found again together, and outside of its folders."""
-
 import ntpath
 import os
 import posixpath

@@ -1,5 +1,3 @@
-"""Project files: round trips, refusals with their JSON path, unknown keys, migration, safe writing."""
-
 import contextlib
 import copy
 import json
@@ -42,7 +40,6 @@ SMALL_STATE = ViewState(time=0.25, selection=Selection(node="model-1", bone="hip
 
 
 def small_text() -> str:
-    """The small scene as it is saved."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(os.path.realpath(name)) / "small.sinew"
         save_project(path, small_scene(path.parent), SMALL_STATE)
@@ -67,7 +64,6 @@ def golden(folder: Path) -> Path:
 
 
 def edited(path: Path, where: tuple[str | int, ...], value: object) -> Path:
-    """The golden project with one value replaced."""
     content = json.loads(GOLDEN)
     target = content
     for key in where[:-1]:

@@ -1,5 +1,3 @@
-"""Recovery files outlive a crash and belong to one session; a process killed while saving leaves a complete project."""
-
 import os
 import subprocess
 import sys
@@ -149,8 +147,6 @@ def test_a_damaged_recovery_is_refused_and_stays(tmp_path):
 
 
 class Clock:
-    """Time that a test moves."""
-
     def __init__(self) -> None:
         self.time = 100.0
 

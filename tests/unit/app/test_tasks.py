@@ -1,5 +1,3 @@
-"""The task queue: small steps within a budget, the most urgent task first, and an error ends one task only."""
-
 import contextlib
 
 import pytest

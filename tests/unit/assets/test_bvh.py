@@ -1,5 +1,3 @@
-"""BVH: poses against matrix products of the file's channels, and broken files."""
-
 from pathlib import Path
 
 import numpy as np

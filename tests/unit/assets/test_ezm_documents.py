@@ -1,5 +1,3 @@
-"""EZMesh documents: both dialects, elements, order and comments; the binary form with the same content."""
-
 import struct
 from pathlib import Path
 

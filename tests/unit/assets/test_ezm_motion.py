@@ -1,5 +1,3 @@
-"""Skeletons, animations and their timing as EZMesh stores them."""
-
 from pathlib import Path
 
 import numpy as np

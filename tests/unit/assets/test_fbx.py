@@ -1,5 +1,3 @@
-"""FBX against boxes of vertices that other programs wrote, and files that must be refused."""
-
 import importlib.util
 from pathlib import Path
 

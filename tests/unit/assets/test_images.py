@@ -1,5 +1,3 @@
-"""Textures become RGBA bytes, what cannot is refused in one line; smaller levels against averages by area."""
-
 import io
 import os
 import struct

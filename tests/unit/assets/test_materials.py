@@ -1,5 +1,3 @@
-"""Materials and their images, defaults and borders of a whole model, and facts about it for scripts and people."""
-
 import json
 import tempfile
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Curves between their keys, and key-frame meshes."""
-
 import dataclasses
 from pathlib import Path
 
@@ -54,7 +52,6 @@ def same(path, actual, expected):
 
 
 def direct(part, time):
-    """One channel on its own, straight from the specification."""
     times, values = part.times, part.values
     if time >= times[-1] or len(times) == 1:
         return keys_of(part)[-1]

@@ -1,5 +1,3 @@
-"""Reading Wavefront OBJ and files of strands."""
-
 import random
 import struct
 from pathlib import Path
@@ -132,7 +130,6 @@ def test_models_of_one_place_or_without_polygons_load_with_a_warning(tmp_path):
 
 
 def loaded_or_refused(path):
-    """The model, or the message of its refusal."""
     try:
         return load_model(path)
     except ModelError as error:
@@ -183,7 +180,6 @@ def test_strands_of_one_number_of_points(tmp_path: Path) -> None:
 
 
 def headed(data: bytes, **fields: int) -> bytes:
-    """A HAIR file with other numbers in its header."""
     places = {"strands": 4, "points": 8, "flags": 12, "segments": 16}
     changed = bytearray(data)
     for name, value in fields.items():

@@ -1,5 +1,3 @@
-"""Influences and the boxes of what joints move; skeletons and clips of equally spaced keys."""
-
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +27,6 @@ RIG = f"<Skeletons><Skeleton>{BONES}</Skeleton></Skeletons>"
 def skinned(
     folder: Path, influences: str, ctype: str = "ffff hhhh", semantic: str = "blendweights blendindices"
 ) -> tuple:
-    """Skin and warnings of three equal vertices with these influences."""
     rows = ",".join(f"{corner} {influences}" for corner in ("0 0 0", "1 0 0", "0 1 0"))
     text = mesh_text(rows, ctype=f"fff {ctype}", semantic=f"position {semantic}").replace("<Meshes>", RIG + "<Meshes>")
     model = load_text(folder, text)

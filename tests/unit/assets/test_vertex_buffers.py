@@ -1,5 +1,3 @@
-"""Layouts and counts of vertex and index buffers, and the numbers in their text."""
-
 from pathlib import Path
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Bones of human bodies, and motions transferred between them."""
-
 import dataclasses
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Colliders and points for the tests."""
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +35,6 @@ class Posed:
 
 
 def posed(node: Node, model: CharacterModel, time: float) -> Posed:
-    """The model of a node that rides on nothing, in its first clip."""
     pose = evaluate_pose(model, model.clips[0], time)
     return Posed(model, pose, world_from_model(node.settings, model, node_matrix(node.transform)))
 

@@ -1,5 +1,3 @@
-"""Contacts of points by known answers, and continuous collision against dense sampling of the path."""
-
 import numpy as np
 import pytest
 
@@ -100,7 +98,6 @@ STILL = placed((0.1, -0.1, 0.2), (0.3, 1.0, 0.4), 0.9)
 
 
 def moving(shape: ColliderShape, turn: float = 0.0) -> ColliderState:
-    """Travels 0.9 m within the frame, 54 m/s."""
     return collider(shape, placed((0.4, 0.1, 0.0), (1, 0, 1), 0.5), placed((-0.4, 0.3, 0.3), (1, 0, 1), 0.5 + turn))
 
 

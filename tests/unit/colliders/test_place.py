@@ -1,5 +1,3 @@
-"""Colliders in the world, over a step, as records for the GPU, and fitted to the skin of characters."""
-
 import re
 from functools import cache
 from pathlib import Path
@@ -66,7 +64,6 @@ def posed(made: Scene, time: float) -> dict[str, Posed]:
 
 
 def place(made: Scene, characters: PosedCharacters) -> tuple[dict[NodeId, ColliderPlacement], list[str]]:
-    """Placements of all colliders, and what there is not to ride on."""
     places, nodes = WorldTransforms(made, characters), made.of_kind("collider")
     return placements(nodes, places), [line for node in nodes if (line := places.missing(node))]
 
@@ -240,7 +237,6 @@ HUMANOID = resources.path("models") / "humanoid" / "humanoid.ezm"
 
 @cache
 def fitted_to(path: Path, unit_scale: float) -> tuple[CharacterModel, list[FittedCollider]]:
-    """A model and its colliders."""
     model = load_model(path)
     return model, fit_colliders(model, unit_scale=unit_scale)
 

@@ -1,5 +1,3 @@
-"""Distances, normals and closest points against what they mean; drawn meshes lie on the true surfaces."""
-
 import hypothesis.strategies as st
 import numpy as np
 import pytest

@@ -1,5 +1,3 @@
-"""What scenes are written as, where no simulation is needed to make them."""
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,26 +21,22 @@ RANDOM = np.random.default_rng(7)
 
 
 def strands() -> Track:
-    """Three strands of different lengths over four frames."""
     positions = RANDOM.normal(size=(4, 9, 3)).astype(np.float32)
     return Track(name="Hair", positions=positions, counts=np.array([4, 2, 3], np.int32))
 
 
 def particles() -> Track:
-    """Particles of which none lives at first, and others later."""
     positions = RANDOM.normal(size=(4, 5, 3)).astype(np.float32)
     positions[0] = positions[1, 2] = positions[3, :4] = np.nan
     return Track(name="Hair", positions=positions)
 
 
 def surface(name: str = "Sheet / left") -> Track:
-    """A triangle of its own and one vertex that nothing uses."""
     positions = RANDOM.normal(size=(4, 4, 3)).astype(np.float32)
     return Track(name=name, positions=positions, triangles=np.array([[0, 1, 2]], np.uint32))
 
 
 def written(path: Path, *tracks: Track, options: msgspec.Struct | None = None) -> tuple[list[str], list[str]]:
-    """Reported lines and warnings."""
     reported: list[str] = []
     warned: list[str] = []
     format: SceneFormat = SCENE_FORMATS.of(path)
@@ -139,7 +133,6 @@ def test_strands_and_particles_of_gltf_are_lines_and_points_that_come_and_go(tmp
 
 
 def coloured() -> tuple[Track, Track]:
-    """Particles whose colours change, and strands whose colours and widths stay."""
     dust, hair = particles(), strands()
     changing = RANDOM.uniform(0.0, 1.0, (4, 5, 4)).astype(np.float32)
     still = RANDOM.uniform(0.0, 1.0, (1, 9, 4)).astype(np.float32)

@@ -1,5 +1,3 @@
-"""Materials and images of USD, as its own library and its validators read them."""
-
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -25,7 +23,6 @@ def embedded(name: str, colour: tuple[int, int, int] = (255, 0, 0)) -> EmbeddedI
 
 
 def body(*materials: Material, parts: int = 0) -> Track:
-    """A triangle for each material, or for each of some parts."""
     count = parts or len(materials)
     return Track(
         name="Body", positions=np.random.default_rng(5).normal(size=(2, 3 * count, 3)).astype(np.float32),
@@ -51,7 +48,6 @@ def written(path: Path, *tracks: Track) -> tuple[Any, list[str]]:
 
 
 def surfaces(stage: Any) -> list[Any]:
-    """The shader of every section, or of the mesh."""
     found = []
     for mesh in stage.GetDefaultPrim().GetChildren():
         parts = shade.MaterialBindingAPI(mesh).GetMaterialBindSubsets()

@@ -1,5 +1,3 @@
-"""The brush on the groom: combing, cutting, mirrors, and edits in files."""
-
 from dataclasses import replace
 
 import msgspec

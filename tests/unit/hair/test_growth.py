@@ -1,5 +1,3 @@
-"""Where hair grows, the curves of its guides, how much of it covers what it is added to, and what its passes cost."""
-
 import dataclasses
 import math
 from dataclasses import replace
@@ -243,7 +241,6 @@ def test_another_preset_covers_as_much_more_and_is_still_named() -> None:
 
 
 def upright(model: CharacterModel) -> np.ndarray:
-    """Vertices with y up."""
     points = model.mesh.positions.astype(np.float64)
     return points[:, [0, 2, 1]] * (1.0, 1.0, -1.0) if model.default_up_axis.lower() == "z" else points
 

@@ -1,5 +1,3 @@
-"""Poses: bind pose, root motion, blended strips and offsets of joints, against matrices multiplied by hand."""
-
 import gc
 import weakref
 from dataclasses import replace
@@ -136,7 +134,6 @@ def humanoid():
 
 
 def reference(humanoid, one, other, weight):
-    """Joints of two poses, blended one by one and multiplied along the hierarchy."""
     placed = []
     for joint, parent in enumerate(humanoid.skeleton.parents):
         a, b = one.local.orientations[joint], other.local.orientations[joint]
@@ -220,7 +217,6 @@ def character():
 
 
 def by_hand(character, pose, offsets):
-    """Joint by joint, in file order, which has parents first."""
     skeleton, matrices = character.skeleton, []
     by_name = {offset.bone: offset for offset in offsets}
     for joint, name in enumerate(skeleton.names):

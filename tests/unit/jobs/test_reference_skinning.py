@@ -1,5 +1,3 @@
-"""The CPU oracle of skinning against cases that can be solved by hand, and palettes split into scale and motion."""
-
 import numpy as np
 import pytest
 

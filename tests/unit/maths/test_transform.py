@@ -1,5 +1,3 @@
-"""Quaternions, dual quaternions, affine matrices and products along a hierarchy; colours and ramps."""
-
 import itertools
 
 import numpy as np

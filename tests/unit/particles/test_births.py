@@ -1,5 +1,3 @@
-"""Births at exact moments however time is cut; settings of emitters, tables over the life, boxes, curl noise."""
-
 import itertools
 
 import msgspec
@@ -112,7 +110,6 @@ def test_ranges_of_slots() -> None:
 
 
 def most_alive(schedule: Schedule, life: float) -> int:
-    """Most particles at a time over a long while, by counting."""
     moments = [moment for _, moment in births(schedule, 0.0, 400.0)]
     return max(sum(1 for other in moments if moment - life < other <= moment) for moment in moments)
 

@@ -1,5 +1,3 @@
-"""Random numbers of births, and where particles start: statistics of every source, and densities of surfaces."""
-
 import math
 from pathlib import Path
 

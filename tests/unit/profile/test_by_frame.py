@@ -1,5 +1,3 @@
-"""Costs by frame of the animation, buckets of a window, percentiles, and comparisons of recordings."""
-
 import math
 
 import numpy as np

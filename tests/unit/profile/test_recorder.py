@@ -1,5 +1,3 @@
-"""Frames out of passes: ring, nesting, order, latency, impossible times; which source of times is trusted."""
-
 import math
 
 import pytest
@@ -61,7 +59,6 @@ class FakeStamps:
 
 
 def warm_recorder(stamps, *, number: int = 0) -> Recorder:
-    """A recorder that has its warm-up behind it."""
     recorder = Recorder(stamps, stamps.clock, number)
     recorder._warming = 0
     return recorder
@@ -80,7 +77,6 @@ def image(recorder: Recorder, stamps: FakeStamps, done: float = 0.002, step: int
 
 
 def settled(recorder: Recorder, stamps: FakeStamps) -> list[FrameSample]:
-    """What is known once the card has done all it has."""
     stamps.now = max(stamps.now, stamps.card)
     return recorder.poll()
 

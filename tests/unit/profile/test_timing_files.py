@@ -1,5 +1,3 @@
-"""Files of timings: tables and traces."""
-
 import csv
 import dataclasses
 import json

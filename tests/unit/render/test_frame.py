@@ -1,5 +1,3 @@
-"""Constants and depth range of a frame; the reach of shadows on the ground and the projection of the shadow map."""
-
 import itertools
 import re
 

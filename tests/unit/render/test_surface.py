@@ -1,5 +1,3 @@
-"""Draw ranges and their order, culling, edges, picking; how many particles drafts draw and how large they become."""
-
 import itertools
 from dataclasses import replace
 
@@ -29,7 +27,6 @@ from tests.gl.render.worlds import mesh_of as triangle_mesh
 
 
 def mesh_of(*sections: tuple[int, int]) -> Mesh:
-    """A mesh whose sections have these materials and numbers of triangles."""
     starts = np.cumsum([0, *(count for _, count in sections)])
     return Mesh(
         positions=np.zeros((3, 3), np.float32),

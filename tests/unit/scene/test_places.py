@@ -1,5 +1,3 @@
-"""Transforms of nodes attached to others: frames, chains, missing parents, and that nothing is attached to itself."""
-
 import json
 from pathlib import Path
 from typing import Any
@@ -43,7 +41,6 @@ def character(place: Transform = UNEVEN) -> Node:
 
 
 def places(*nodes: Node) -> WorldTransforms:
-    """The nodes, the character among them posed in its first clip."""
     return WorldTransforms(
         Scene(nodes=nodes), {node.id: posed(node, MODEL, 0.4) for node in nodes if node.settings.is_character}
     )

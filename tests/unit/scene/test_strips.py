@@ -1,5 +1,3 @@
-"""Strips on scene time; mute and solo; which steps are cached of which course."""
-
 import math
 
 import numpy as np
@@ -97,7 +95,6 @@ END = 12
 
 
 def fresh(values):
-    """State after steps with these settings, from the start."""
     state = 0
     for value in values:
         state = hash((state, value))

@@ -1,5 +1,3 @@
-"""A fault of a glTF file is one line that names the element; nothing is allocated for it before."""
-
 import json
 import struct
 import sys
@@ -16,7 +14,6 @@ from tests.gltf_samples import QUAD, Sample, skinned
 
 
 def refused(path):
-    """Element and reason of a file that must be refused."""
     with pytest.raises(ModelError) as caught:
         load_model(path)
     assert len(str(caught.value).splitlines()) == 1
@@ -24,8 +21,6 @@ def refused(path):
 
 
 def set_at(value, *place):
-    """A change to a document at a place of keys and indices."""
-
     def change(sample):
         part = sample.document
         for key in place[:-1]:
