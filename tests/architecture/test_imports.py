@@ -30,7 +30,7 @@ def _top(name: str) -> str:
 @functools.cache
 def gpu_rooms() -> frozenset[str]:
     """Modules of the rooms that import the GPU side, directly or through one another."""
-    imports = {source.module: source.imports() for source in sources("sim") if _inside(source.module, ROOMS)}
+    imports = {source.module: source.imports for source in sources("sim") if _inside(source.module, ROOMS)}
     found: set[str] = set()
     while True:
         more = {
@@ -85,7 +85,7 @@ def violations(source: Source) -> list[str]:
     """Imports that break a rule, as "module imports name"."""
     libraries = _allowed_libraries(source.module)
     broken = []
-    for name in sorted(source.imports()):
+    for name in sorted(source.imports):
         top = _top(name)
         if top in OURS:
             allowed = _allowed_of_ours(source.module, name)

@@ -27,22 +27,13 @@ SUFFIX = re.compile(rf"(?:{'|'.join(re.escape(suffix) for suffix in sorted(KNOWN
 
 def named_suffixes(source: Source) -> list[str]:
     """Texts of a file, other than those that document, in which a known suffix stands."""
-    nodes = list(ast.walk(source.tree))
-    documents = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-    texts = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in documents]
-    named = (node.value for node in texts if isinstance(node.value, str))
-    return [text for text in named if SUFFIX.search(text)]
-
-
-PROGRAM = [
-    source
-    for source in sources("app", "widgets", "sim")
-    if source.name not in HOMES and not source.name.startswith(MEASURED)
-]
+    texts = [node for node in source.nodes if isinstance(node, ast.Constant) and id(node) not in source.documents]
+    return [text.value for text in texts if isinstance(text.value, str) and SUFFIX.search(text.value)]
 
 
 def test_no_suffix_is_named_outside_the_registries() -> None:
-    found = {source.name: named_suffixes(source) for source in PROGRAM}
+    program = [source for source in sources("app", "widgets", "sim") if not source.name.startswith((*HOMES, *MEASURED))]
+    found = {source.name: named_suffixes(source) for source in program}
     assert {name: texts for name, texts in found.items() if texts} == {}
 
 
