@@ -160,7 +160,7 @@ class Engine(Owner):
         views = self.views
         return World(
             views.scene, views.characters, views.places, self.simulation.services, self._assets,
-            in_force=self.simulation.active_settings, start_time=self.simulation.start_time,
+            active_settings=self.simulation.active_settings, start_time=self.simulation.start_time,
         )  # fmt: skip
 
     # --- time -----------------------------------------------------------------------------------------

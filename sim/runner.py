@@ -75,7 +75,7 @@ class SimulationRunner:
         world = self.engine.world
         assets = world.assets
         contents = (*assets.meshes.values(), *assets.images.values(), *assets.strands.values())
-        inputs = (world.scene, *world.in_force.values(), *world.characters.values(), *contents)
+        inputs = (world.scene, *world.active_settings.values(), *world.characters.values(), *contents)
         if same_objects(inputs, self._inputs):
             return
         self._inputs = inputs

@@ -192,8 +192,8 @@ class Simulation:
 
     @property
     def active_settings(self) -> Mapping[NodeId, Settings | None]:
-        """Earlier settings that systems use while they prepare for the current ones, see `World.in_force`."""
-        return {node_id: one.in_force for node_id, one in self._preparing if one.is_preparing}
+        """Earlier settings that systems use while they prepare for the current ones, see `World.active_settings`."""
+        return {node_id: one.active_settings for node_id, one in self._preparing if one.is_preparing}
 
     def take_problems(self) -> list[Problem]:
         """Returns the problems since the last call."""

@@ -47,7 +47,7 @@ def _values(settings: Settings | None, effects: frozenset[Effect]) -> tuple[Any,
 
 
 def _in_force(world: World, node: Node) -> Settings | None:
-    return world.in_force.get(node.id, node.settings)
+    return world.active_settings.get(node.id, node.settings)
 
 
 def step_key(world: World) -> tuple[tuple[NodeId, Hashable], ...]:

@@ -282,7 +282,7 @@ class World:
         places: World transforms of all nodes.
         assets: Contents of the files that settings name.
         start_time: Scene time at which the simulation starts [s].
-        in_force: Active settings of nodes whose systems still prepare newer ones, see `Prepares`.
+        active_settings: Active settings of nodes whose systems still prepare newer ones, see `Prepares`.
     """
 
     scene: Scene
@@ -291,7 +291,7 @@ class World:
     services: Services
     assets: SceneAssets
     start_time: float = 0.0
-    in_force: Mapping[NodeId, Settings | None] = field(default_factory=dict)
+    active_settings: Mapping[NodeId, Settings | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -553,7 +553,7 @@ class Prepares(abc.ABC):
 
     @property
     @abc.abstractmethod
-    def in_force(self) -> Settings | None:
+    def active_settings(self) -> Settings | None:
         """The active settings; None before the first ones are ready."""
 
     @abc.abstractmethod

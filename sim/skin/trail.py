@@ -64,8 +64,8 @@ class SkinTrails(Service):
         self._trails: dict[Character, SurfaceTrail] = {}
         self._followed: dict[object, Character] = {}
 
-    def follow(self, user: object, character: Character | None) -> None:
-        """Makes a user follow the skin of a character, or of none."""
+    def follow(self, user: object, character: Character | None) -> SurfaceTrail | None:
+        """Makes a user follow the skin of a character, or of none; valid until its next call."""
         self._followed.pop(user, None)
         if character is not None:
             self._followed[user] = character
@@ -73,9 +73,6 @@ class SkinTrails(Service):
                 self._trails[character] = self.owns(SurfaceTrail(character))
         for idle in [character for character in self._trails if character not in self._followed.values()]:
             self.disown(self._trails.pop(idle))
-
-    def of(self, user: object) -> SurfaceTrail | None:
-        character = self._followed.get(user)
         return None if character is None else self._trails[character]
 
     def finish_step(self) -> None:

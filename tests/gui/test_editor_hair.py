@@ -104,11 +104,11 @@ def test_former_strands_are_shown_while_others_grow(editor, qtbot):
         editor.client.prepare()
     # Their settings and cached steps stay active until the others have grown.
     assert engine.simulation.systems[node.id].strands is first
-    assert engine.world.in_force[node.id].length == first.settings.length
+    assert engine.world.active_settings[node.id].length == first.settings.length
     qtbot.waitUntil(lambda: engine.simulation.systems[node.id].strands is not first, timeout=60000)
     editor.playback.toggle()
     assert engine.simulation.systems[node.id].strands.settings.length == 0.6
-    assert not engine.world.in_force
+    assert not engine.world.active_settings
     editor.document.set_value(ParamRef(node.id, "hair", "length"), 0.7)
     editor.document.set_value(ParamRef(node.id, "hair", "length"), 0.6)
     assert strands_of(editor, node).settings.length == 0.6

@@ -141,6 +141,7 @@ def test_measured_images_are_drawn_at_once(drafted, calls, qtbot):
     drafted.viewport.update()
     qtbot.waitUntil(lambda: drafted.client.timer_status.enabled, timeout=60000)
     calls.clear()
+    drafted.viewport.update()
     qtbot.waitUntil(lambda: "full" in calls, timeout=60000)
     assert "begin" not in calls
 

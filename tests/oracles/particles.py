@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.colliders.state import ColliderState
-from sinew.sim.kinds.emitter.births import GENERATIONS, Schedule, generation_of, hash_number, slot_of
+from sinew.sim.kinds.emitter.births import GENERATIONS, Schedule, hash_number
 from sinew.sim.kinds.emitter.block import Pattern, constants_of, drag_terms, pattern_at
 from sinew.sim.kinds.emitter.handles import angle_direction
 from sinew.sim.kinds.emitter.settings import (
@@ -98,7 +98,7 @@ def no_slots(capacity: int) -> Slots:
 def births_of(schedule: Schedule, start: float, end: float, capacity: int) -> list[tuple[int, int, float]]:
     """Slot, generation and moment [steps since the start] of every birth in a span; later ones take slots again."""
     return [
-        (slot_of(number, capacity), generation_of(number, capacity), one.moment + index * one.spacing)
+        (number % capacity, number // capacity % GENERATIONS, one.moment + index * one.spacing)
         for one in schedule.segments(start, end)
         for index, number in enumerate(range(one.first, one.first + one.count))
     ]

@@ -53,18 +53,19 @@ class Schedule:
 
     def with_rate(self, rate: float, moment: float) -> "Schedule":
         """The schedule with another rate [1/s] of the stream from a time [steps] on, without a gap or a jump."""
-        return replace(self, per_step=rate * STEP_TIME, anchor=moment, passed=self._due(moment))
+        passed = self.passed + self.per_step * (moment - self.anchor)
+        return replace(self, per_step=rate * STEP_TIME, anchor=moment, passed=passed)
 
     def births_before(self, moment: float) -> int:
         """Number of births before a time [steps]."""
-        return self._stream_before(moment) + self._burst_births_before(moment)
+        return self._stream_before(moment) + (self._burst_births_before(moment) if self.bursts else 0)
 
     def segments(self, start: float, end: float) -> list[Segment]:
         """Births in [start, end), in the order of their numbers; bursts come first."""
         segments: list[Segment] = []
         streamed = self._stream_before(start)
-        number = streamed + self._burst_births_before(start)
-        for moment, count in self._bursts_within(start, end):
+        number = streamed + (self._burst_births_before(start) if self.bursts else 0)
+        for moment, count in self._bursts_within(start, end) if self.bursts else ():
             until = self._stream_before(moment)
             number = self._add_stream(segments, number, streamed, until)
             streamed = until
@@ -80,11 +81,8 @@ class Schedule:
         segments.append(Segment(number, until - first, moment, 1.0 / self.per_step))
         return number + until - first
 
-    def _due(self, moment: float) -> float:
-        return self.passed + self.per_step * (moment - self.anchor)
-
     def _stream_before(self, moment: float) -> int:
-        return max(math.ceil(self._due(moment) - _ROUNDING), 0)
+        return max(math.ceil(self.passed + self.per_step * (moment - self.anchor) - _ROUNDING), 0)
 
     def _burst_births_before(self, moment: float) -> int:
         total = 0
@@ -107,16 +105,6 @@ class Schedule:
                 moments.append((burst.moment + turn * self.period, burst.count))
                 turn += 1
         return sorted(moments, key=lambda entry: entry[0])
-
-
-def slot_of(number: int, capacity: int) -> int:
-    """Slot of birth `number` (from 0)."""
-    return number % capacity
-
-
-def generation_of(number: int, capacity: int) -> int:
-    """Earlier uses of the slot of a birth, modulo `GENERATIONS`."""
-    return (number // capacity) % GENERATIONS
 
 
 N = TypeVar("N", int, npt.NDArray[np.int64])

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.uniform_block import UniformBlock
-from sinew.sim.kinds.emitter.births import Segment, generation_of, slot_of
+from sinew.sim.kinds.emitter.births import GENERATIONS, Segment
 from sinew.sim.kinds.emitter.settings import EmitterSettings
 from sinew.sim.scene.clock import STEP_TIME
 
@@ -179,8 +179,8 @@ class EmitterBlock(UniformBlock):
         count = segments[-1].first + segments[-1].count - first
         skipped = max(count - capacity, 0)
         begin = first + skipped
-        births = slot_of(begin, capacity), count - skipped, generation_of(begin, capacity), skipped
-        self.edit("births")[0] = births
+        generation, slot = divmod(begin, capacity)
+        self.edit("births")[0] = slot, count - skipped, generation % GENERATIONS, skipped
         table = [(run.first - first, run.moment - origin, run.spacing, 0.0) for run in segments]
         self.edit("segments")[: len(table)] = table
         if self._counts[0] != len(segments):

@@ -137,9 +137,10 @@ class Emitter(Owner):
         self.step_count += 1
         self._is_clear = False
         if not self._is_always_full:
-            self._passes.set_births(self._schedule.segments(start, self.step_count), start)
+            births = self._schedule.segments(start, self.step_count)
+            self._passes.block.set_births(births, self.settings.capacity, start)
         substeps = self._plan_substeps(start)
-        if self.slot_count and self._passes.has_source(inputs):
+        if self.spawned and self._passes.has_source(inputs):
             self.side = self._passes.move(self.side, self._pool.swap, inputs, substeps, start * STEP_TIME)
         return True
 
@@ -165,7 +166,8 @@ class Emitter(Owner):
         self.spawned = self._schedule.births_before(step_count)
         self._is_clear = False
         since = step_count - self.settings.longest_life / STEP_TIME - 1.0
-        self._passes.set_births(self._schedule.segments(max(since, 0.0), step_count), step_count)
+        births = self._schedule.segments(max(since, 0.0), step_count)
+        self._passes.block.set_births(births, self.settings.capacity, step_count)
         if self.slot_count and self._passes.has_source(inputs):
             self._passes.show(self.side, inputs, self.slot_count)
 
@@ -272,12 +274,9 @@ class Emitter(Owner):
         self._is_clear = head["clear"]
         self.alive = int(np.count_nonzero(records["position"][:, 3] >= 0.0))
 
-    @property
-    def _is_always_full(self) -> bool:
-        return self.settings.mode is EmissionMode.FULL and not self.settings.stateless
-
     def _take(self, settings: EmitterSettings) -> None:
         self.settings = settings
+        self._is_always_full = settings.mode is EmissionMode.FULL and not settings.stateless
         spans = (settings.lifetime / STEP_TIME, settings.lifetime_variance, settings.size, settings.size_variance)
         self.look_uniforms: dict[str, object] = {"u_emitter": (settings.seed, settings.capacity), "u_spans": spans}
         self.warning = starvation(settings)

@@ -16,7 +16,6 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.program import Program
 from sinew.sim.gl.record import Record
 from sinew.sim.gl.texture import TexelBuffer
-from sinew.sim.kinds.emitter.births import Segment
 from sinew.sim.kinds.emitter.block import EmitterBlock, pattern_at
 from sinew.sim.kinds.emitter.buffers import PARTICLE, PER_VERTEX, ParticleSide, padded_slots
 from sinew.sim.kinds.emitter.settings import (
@@ -150,21 +149,17 @@ class EmitterPasses(Owner):
     def __init__(self, context: Context, library: ShaderLibrary, capacity: int, faces: UInt32 | None) -> None:
         self._library, self._capacity = library, capacity
         self._kernels: dict[tuple[str, Features], Kernel] = {}
-        self._block = self.owns(EmitterBlock(context))
+        self.block = self.owns(EmitterBlock(context))
         self._faces: TexelBuffer | None = None
         if faces is not None:
             data = np.ascontiguousarray(faces, np.uint32).ravel()
             self._faces = self.owns(TexelBuffer(context, data, "rgba32ui", label="emitter faces"))
-            self._block.set_surface(len(faces), 2)
+            self.block.set_surface(len(faces), 2)
 
     def set_settings(self, settings: EmitterSettings) -> None:
         self._settings = settings
-        self._block.set_settings(settings)
+        self.block.set_settings(settings)
         self._stepping: _StepKernels | None = None
-
-    def set_births(self, segments: Sequence[Segment], origin: float) -> None:
-        """Sets the births of a span, whose times count from `origin` [steps since the start]."""
-        self._block.set_births(segments, self._capacity, origin)
 
     def has_source(self, inputs: EmitterInputs) -> bool:
         return self._faces is None or inputs.surface is not None
@@ -191,14 +186,14 @@ class EmitterPasses(Owner):
         features, move, spawn = stepping.features, stepping.move, stepping.spawn
         if features.turbulence:
             settings = self._settings
-            self._block.set_pattern(
+            self.block.set_pattern(
                 pattern_at(time, settings.turbulence_change, settings.wind, settings.turbulence_scale)
             )
-        self._block.set_source(inputs.world_from_start, inputs.world_from_end, inputs.world_from_aim)
+        self.block.set_source(inputs.world_from_start, inputs.world_from_end, inputs.world_from_aim)
         move_values = self._set_inputs(move, features, inputs).location("u_substep")
         if spawn is not None:
             spawn_values = self._set_inputs(spawn, features, inputs).location("u_substep")
-        self._block.bind()
+        self.block.bind()
         with move.writing(side.vertices) as capture:
             for values, moved, births in substeps:
                 target = swap(side)
@@ -216,9 +211,9 @@ class EmitterPasses(Owner):
         """Writes the first slots from the time alone; the source counts as at rest at its end position."""
         features = features_of(self._settings, *_colliders_of(NO_INPUTS))
         kernel = self._kernel("emitter/stateless.glsl", features)
-        self._block.set_source(inputs.world_from_end, inputs.world_from_end, inputs.world_from_aim)
+        self.block.set_source(inputs.world_from_end, inputs.world_from_end, inputs.world_from_aim)
         self._set_inputs(kernel, features, inputs)
-        self._block.bind()
+        self.block.bind()
         kernel.run(None, side.buffer, count)
 
     def _kernel(self, file: str, features: Features, inputs: Sequence[Record] = (), per_vertex: int = 1) -> Kernel:
@@ -242,7 +237,7 @@ class EmitterPasses(Owner):
             program["u_colliders"], program["u_collider_count"] = inputs.colliders.texture, inputs.colliders.count
         if self._faces is not None and inputs.surface is not None and "u_faces" in program:
             surface = inputs.surface
-            self._block.set_surface(self._faces.texel_count, surface.texels_per_vertex)
+            self.block.set_surface(self._faces.texel_count, surface.texels_per_vertex)
             program["u_vertices"], program["u_vertices_before"] = surface.vertices, surface.vertices_before
             program["u_faces"] = self._faces
         return program

@@ -126,6 +126,7 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         self.emitter: Emitter | None = None
         self._key: tuple[object, ...] = ()
         self._follower = SourceFollower()
+        self._trail: SurfaceTrail | None = None
 
     @property
     def is_ready(self) -> bool:
@@ -177,11 +178,11 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
             self.emitter.rebuild(settings, faces)
         else:
             self.emitter.apply(settings, faces)
-        world.services.get(SkinTrails).follow(self, character if faces is not None else None)
+        self._trail = world.services.get(SkinTrails).follow(self, character if faces is not None else None)
 
     def step(self, inputs: StepInputs) -> None:
-        trail = inputs.world.services.get(SkinTrails).of(self)
-        self._built.step(self._follower.inputs(self.node, inputs.world, trail, inputs.colliders))
+        assert self.emitter is not None
+        self.emitter.step(self._follower.inputs(self.node, inputs.world, self._trail, inputs.colliders))
 
     def mute(self) -> None:
         self._built.rest()
@@ -196,8 +197,7 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         self._follower.teleport()
 
     def show(self, moment: int, world: World) -> None:
-        trail = world.services.get(SkinTrails).of(self)
-        self._built.show(moment, self._follower.still_inputs(self.node, world, trail))
+        self._built.show(moment, self._follower.still_inputs(self.node, world, self._trail))
 
     def poll(self, now: float) -> None:
         with self.context.timers.scope("count", self.label):
@@ -241,7 +241,7 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
 
     def restore(self, state: bytes, world: World) -> None:
         self._built.restore(state)
-        self._follower.settle(self.node, world, world.services.get(SkinTrails).of(self))
+        self._follower.settle(self.node, world, self._trail)
 
     def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
         return interpolate_particles(one, other, share)
@@ -249,7 +249,7 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
     def release(self) -> None:
         if hasattr(self, "world"):
             self.world.services.get(SurfaceTables).forget(self)
-            self.world.services.get(SkinTrails).follow(self, None)
+            self._trail = self.world.services.get(SkinTrails).follow(self, None)
         super().release()
         self.emitter = None
 

@@ -128,7 +128,7 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         self._is_cancelled, self._is_asked = False, True
 
     @property
-    def in_force(self) -> HairSettings | None:
+    def active_settings(self) -> HairSettings | None:
         return self.strands.settings if self.strands is not None else None
 
     def apply(self, node: Node, world: World) -> None:

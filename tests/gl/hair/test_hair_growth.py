@@ -125,7 +125,7 @@ def test_cancelled_growth_keeps_the_hair_until_it_is_started_again(background: E
         background.apply(scene(seed=7))
     assert system(background).strands is first
     assert not background.simulation.progress
-    active = background.world.in_force["h"]
+    active = background.world.active_settings["h"]
     assert isinstance(active, HairSettings)
     assert active.seed == LONG.seed
     system(background).try_again()

@@ -13,11 +13,9 @@ from sinew.sim.kinds.emitter.births import (
     Segment,
     capacity_needed,
     check_emitter,
-    generation_of,
     hash_number,
     parse_bursts,
     schedule_of,
-    slot_of,
     slot_ranges,
     slots_needed,
     starvation,
@@ -94,12 +92,9 @@ def test_a_changed_rate_goes_on_without_gap_or_jump() -> None:
     assert later.with_rate(0.0, 5.25).births_before(1000.0) == 37
 
 
-def test_slots_and_generations() -> None:
-    assert [slot_of(number, 4) for number in (0, 3, 4, 9)] == [0, 3, 0, 1]
-    assert [generation_of(number, 4) for number in (0, 3, 4, 9)] == [0, 0, 1, 2]
-    assert generation_of(GENERATIONS * 7 + 3, 7) == 0
-    for number in (0, 6, 7, 12345, 2**32 - 1):
-        assert hash_number(slot_of(number, 7), generation_of(number, 7), 7) == number % (7 * GENERATIONS)
+@pytest.mark.parametrize("number", [0, 6, 7, 12345, 2**32 - 1])
+def test_the_hash_counts_births_until_the_generation_wraps_around(number: int) -> None:
+    assert hash_number(number % 7, number // 7 % GENERATIONS, 7) == number % (7 * GENERATIONS)
 
 
 def test_ranges_of_slots() -> None:
