@@ -9,7 +9,6 @@ from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.profile.csv_file import COLUMNS
 from sinew.sim.profile.history import Quantity
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
-from sinew.widgets.inspector.form import SettingRow
 from sinew.widgets.timings.frames import FrameTable
 from tests.gui.editor_harness import Clock
 
@@ -137,7 +136,7 @@ def test_a_click_on_a_frame_shows_its_time_and_its_settings(editor, play):
     inspector = editor.panels.inspector
     reported = f"Settings of frame {then.number:,}. Changed since: arm skinning {before.value}."
     assert inspector.past.label.text() == reported
-    row = next(item for item in inspector.tree.all_items() if isinstance(item, SettingRow) and item.ref == ref)
+    row = next(item for item in inspector.tree.settings() if item.ref == ref)
     assert row.value is before
     assert row.text(0).startswith("≠ ")
     inspector.past.back_button.click()

@@ -10,7 +10,6 @@ from sinew.app.output.settings import RenderSettings
 from sinew.resources import path as resource
 from sinew.sim.kinds import KINDS, register, unregister
 from sinew.sim.scene.params import params_of
-from sinew.widgets.inspector.form import SettingRow
 from tests.gui.editor_harness import sample
 from tests.rope.kind import ROPE
 
@@ -141,7 +140,7 @@ def test_f1_opens_the_page_of_the_panel_row_or_kind(fresh, qtbot):
     qtbot.waitUntil(fresh.window.isActiveWindow, timeout=60000)
     QApplication.processEvents()
     record = next(record for record in params_of(KINDS["light"].settings) if record.name == "reach")
-    rows = (item for item in fresh.panels.inspector.tree.all_items() if isinstance(item, SettingRow))
+    rows = fresh.panels.inspector.tree.settings()
     field = next(item for item in rows if item.record == record).editor.field
     field.setFocus()
     QTest.keyClick(field, Qt.Key.Key_F1)
@@ -175,7 +174,7 @@ def test_f1_on_a_row_of_a_kind_without_a_page_opens_the_inspector_page(session, 
         editor.window.activateWindow()
         qtbot.waitUntil(editor.window.isActiveWindow, timeout=60000)
         record = next(record for record in params_of(ROPE.settings) if record.name == "length")
-        rows = (item for item in editor.panels.inspector.tree.all_items() if isinstance(item, SettingRow))
+        rows = editor.panels.inspector.tree.settings()
         field = next(item for item in rows if item.record == record).editor.field
         field.setFocus()
         QTest.keyClick(field, Qt.Key.Key_F1)

@@ -33,7 +33,7 @@ def editor(fresh, qtbot, folder):
 
 
 def row(editor, name) -> SettingRow:
-    found = (item for item in editor.panels.inspector.tree.all_items() if isinstance(item, SettingRow))
+    found = editor.panels.inspector.tree.settings()
     return next(item for item in found if item.ref.part.startswith("material:") and item.ref.name == name)
 
 

@@ -5,7 +5,6 @@ from sinew.app.files.project_file import load_project, save_project
 from sinew.sim.characters.deformers.settings import Bulge, Twist
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
-from sinew.widgets.inspector.form import SettingRow
 from sinew.widgets.inspector.sections import ListEdits
 from tests.gltf_samples import morphing
 from tests.gui.editor_harness import Session, picture
@@ -80,7 +79,7 @@ def test_deformers_are_added_edited_moved_muted_and_removed(editor, qtbot, tmp_p
     qtbot.waitUntil(lambda: "2 · Bulge" in titles(editor), timeout=60000)
     assert np.abs(picture(editor).astype(int) - start).max() > 30
     angle = ParamRef("model-1", "deformers.0", "angle")
-    row = next(item for item in inspector.tree.all_items() if isinstance(item, SettingRow) and item.ref == angle)
+    row = next(item for item in inspector.tree.settings() if item.ref == angle)
     row.binding.set_value(30.0)
     assert settings(editor).deformers[0] == Twist(angle=30.0)
     assert document.undo_stack.undoText().startswith("Set angle of ")

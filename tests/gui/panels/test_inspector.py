@@ -30,7 +30,7 @@ def inspector(target, statuses, show):
 
 
 def row(inspector, wanted) -> SettingRow:
-    return next(item for item in inspector.tree.all_items() if isinstance(item, SettingRow) and item.ref == wanted)
+    return next(item for item in inspector.tree.settings() if item.ref == wanted)
 
 
 def facts(inspector):
@@ -182,7 +182,7 @@ def test_menu_copies_value_and_json_path_and_resets(inspector, target):
 def bare(inspector):
     """Rows that could be seen and have no widgets, by how far below the top of what is in sight they begin [px]."""
     tree = inspector.tree
-    found = (item for item in tree.all_items() if isinstance(item, SettingRow) and not item.isHidden() and item.is_bare)
+    found = (item for item in tree.settings() if not item.isHidden() and item.is_bare)
     return [tree.visualItemRect(item).top() for item in found if item.parent().isExpanded()]
 
 

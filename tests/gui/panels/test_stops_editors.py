@@ -38,7 +38,7 @@ def inspector(target, statuses, show, qtbot):
 
 
 def row(inspector, wanted) -> SettingRow:
-    return next(item for item in inspector.tree.all_items() if isinstance(item, SettingRow) and item.ref == wanted)
+    return next(item for item in inspector.tree.settings() if item.ref == wanted)
 
 
 @pytest.fixture
