@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from PIL import Image
@@ -7,7 +5,6 @@ from PySide6.QtWidgets import QApplication
 
 from sinew.app.files.project_file import load_project
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.emitter.block import constants_of
 from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSource, ParticleLook
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
@@ -181,26 +178,6 @@ def test_invalid_settings_are_reported_and_the_former_stay_active(stage):
     assert stage.status.note.startswith("bursts:")
     stage.set(bursts="0:50")
     assert stage.status.note == ""
-
-
-def test_a_stopped_emitter_is_resumed_and_reset(stage, qtbot, monkeypatch):
-    # No value that is allowed throws particles out of the world.
-    made = constants_of(stage.settings)
-    monkeypatch.setattr("sinew.sim.kinds.emitter.block.constants_of", lambda _: replace(made, gain=1e30))
-    stage.set(rate=1000.0)
-
-    def stopped():
-        stage.play(1)
-        return bool(stage.status.stopped)
-
-    qtbot.waitUntil(stopped, timeout=60000)
-    assert any(
-        text.endswith("Reset or resume it in the inspector.") for text in messages(stage.editor, Severity.WARNING)
-    )
-    stage.head.resume_button.click()
-    assert stage.system.stopped == ""
-    stage.head.reset_button.click()
-    assert stage.editor.stepper.step_count == 0
 
 
 @pytest.fixture

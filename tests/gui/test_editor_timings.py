@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.profile.csv_file import COLUMNS
 from sinew.sim.profile.history import Quantity
+from sinew.sim.profile.recorder import WARM_UP
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.widgets.timings.frames import FrameTable
 from tests.gui.editor_harness import Clock
@@ -226,3 +227,29 @@ def test_back_ends_of_baked_nodes_are_not_compared(editor):
     assert not editor.timings.trial.running
     assert not editor.playback.is_running
     assert editor.window._hint.text() == "Cloth is baked and not simulated: detach its bake to compare back ends"
+
+
+def test_numbers_continue_after_a_pause_and_with_a_new_context(editor):
+    frames = []
+    editor.client.drawn.connect(lambda drawn: frames.append(drawn.frame))
+
+    def draw(count):
+        for _ in range(count):
+            editor.playback._clock.now += 1 / 60
+            editor.playback.tick()
+            editor.viewport.repaint()
+            QApplication.processEvents()
+
+    for _ in range(2):
+        editor.client.set_timing(True)
+        draw(WARM_UP + 2)
+        editor.client.set_timing(False)
+        draw(1)
+    with editor.viewport.gl_current():
+        editor.client.gl_init()
+    editor.client.set_timing(True)
+    draw(WARM_UP + 2)
+    numbers = [number for number in frames if number is not None]
+    assert numbers == list(range(len(numbers)))
+    assert len(numbers) >= 6
+    editor.client.set_timing(False)

@@ -1,7 +1,6 @@
 import gc
 import weakref
 
-import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QKeySequence
@@ -174,16 +173,6 @@ def test_playback_continues_after_a_scrub(editor):
     assert editor.playback.playhead.playing
     assert editor.playback.playhead.time == pytest.approx(dropped + 0.1)
     assert editor.document.undo_stack.count() == 0
-
-
-def test_the_image_depends_on_the_time_alone(editor):
-    pictures = []
-    for share in (0.0, 0.4, 0.8, 0.4, 0.0):
-        editor.playback.scrub(share * editor.active.duration)
-        pictures.append(picture(editor))
-    np.testing.assert_array_equal(pictures[0], pictures[4])
-    np.testing.assert_array_equal(pictures[1], pictures[3])
-    assert not np.array_equal(pictures[0], pictures[2])
 
 
 def test_closing_releases_the_gpu_and_ends_every_thread(session, own_editor, capfd):

@@ -2,22 +2,9 @@ import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 
 from sinew.sim.scene.picking import project_points
-from tests.gui.editor_harness import picture, sample
-
-
-@pytest.fixture(scope="module")
-def walking(one_editor, tmp_path_factory):
-    """A model of two metres whose root moves five metres in a second."""
-    path, editor = sample("tiny", tmp_path_factory.mktemp("walk")), one_editor
-    path.write_text(path.read_text().replace("1 0 0 0 0 0 1,\n</AnimTrack>", "5 0 0 0 0 0 1,\n</AnimTrack>"))
-    editor.files.open(path)
-    while editor.store.loading or editor.uploads.uploading or not editor.document.scene.characters:
-        QApplication.processEvents()
-    picture(editor)
-    return editor
+from tests.gui.editor_harness import Session, picture
 
 
 def middle(editor) -> np.ndarray:
@@ -30,8 +17,11 @@ def middle(editor) -> np.ndarray:
     return pixels[0] / (size.width(), size.height())
 
 
-def test_a_walking_character_never_leaves_the_view(walking):
-    editor = walking
+def test_a_walking_character_never_leaves_the_view_until_a_key_ends_that(fresh, tiny, qtbot):
+    editor = fresh
+    text = tiny.read_text()  # of two metres; its root moves five metres in a second
+    tiny.write_text(text.replace("1 0 0 0 0 0 1,\n</AnimTrack>", "5 0 0 0 0 0 1,\n</AnimTrack>"))
+    Session(qtbot).load(editor, tiny)
     assert editor.document.scene.view.follow, "on for a first model"
     editor.playback.scrub(0.0)
     before, start = middle(editor), editor.document.view_state.camera
@@ -46,10 +36,6 @@ def test_a_walking_character_never_leaves_the_view(walking):
     editor.playback.scrub(0.0)
     assert editor.document.view_state.camera.target == pytest.approx(start.target)
     assert not editor.document.undo_stack.canUndo()
-
-
-def test_one_key_ends_following(walking, qtbot):
-    editor = walking
     editor.window.activateWindow()
     qtbot.waitUntil(lambda: editor.window.isActiveWindow(), timeout=60000)
     QTest.keyClick(editor.viewport, Qt.Key.Key_F, Qt.KeyboardModifier.ShiftModifier)

@@ -1,7 +1,6 @@
 import re
 
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
@@ -84,33 +83,6 @@ def test_the_tour_has_seven_steps_that_fit(fresh, qtbot, monkeypatch):
     assert card.isVisible()
     assert fresh.document.scene is scene
     QTest.mouseClick(card.close_button, LEFT)
-
-
-def held(editor, *paths):
-    data, viewport = QMimeData(), editor.viewport
-    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    place, action, none = QPointF(50, 50), Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
-    QApplication.sendEvent(viewport, QDragEnterEvent(place.toPoint(), action, data, LEFT, none))
-    said = editor.overlays.drop._text if editor.overlays.drop.isVisible() else ""
-    return said, lambda: QApplication.sendEvent(viewport, QDropEvent(place, action, data, LEFT, none))
-
-
-def test_a_drop_is_explained_and_adds_models(fresh, tmp_path, qtbot):
-    tiny, arm = sample("tiny", tmp_path), sample("arm", tmp_path)
-    said, drop = held(fresh, tiny)
-    assert said == "Drop to open tiny.ezm"
-    with qtbot.waitSignal(fresh.files.opened, timeout=60000):
-        drop()
-    assert not fresh.overlays.drop.isVisible()
-    said, drop = held(fresh, arm)
-    assert said == "Drop to add arm.ezm to the scene"
-    with qtbot.waitSignal(fresh.files.opened, timeout=60000):
-        drop()
-    assert sorted(node.name for node in fresh.document.scene.characters) == ["arm", "tiny"]
-    assert held(fresh, resource("projects") / "arm.sinew")[0] == "Drop to open arm.sinew in place of this scene"
-    QApplication.sendEvent(fresh.viewport, QDragLeaveEvent())
-    assert not fresh.overlays.drop.isVisible()
-    assert held(fresh, tmp_path / "notes.txt")[0] == ""
 
 
 def test_the_guide_has_every_panel_and_kind_and_no_broken_link(fresh):
