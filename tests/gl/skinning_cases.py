@@ -3,12 +3,13 @@
 import numpy as np
 
 from sinew.sim.animation.pose import Pose
-from sinew.sim.assets.model import Bounds, LocalPose, Mesh, Skin
+from sinew.sim.assets.model import LocalPose, Mesh, Skin
 from sinew.sim.characters import reference
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.characters.skinning import SkinnedMesh
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.transform import compose
+from tests.model_samples import mesh_of
 
 POSITION_TOLERANCE = 1e-5
 """Largest error of a position, as a part of the extent of the mesh."""
@@ -23,16 +24,7 @@ def cloud(vertex_count: int, random: np.random.Generator, *, tangents: bool = Fa
     normals = quaternion.normalised(random.normal(size=(vertex_count, 3)))
     along = quaternion.normalised(random.normal(size=(vertex_count, 3)))
     signs = random.choice([-1.0, 1.0], (vertex_count, 1))
-    return Mesh(
-        positions=positions,
-        normals=normals.astype(np.float32),
-        tangents=np.hstack([along, signs]).astype(np.float32) if tangents else None,
-        texcoords=np.zeros((vertex_count, 2), np.float32),
-        colours=None,
-        triangles=np.zeros((0, 3), np.uint32),
-        sections=(),
-        bounds=Bounds(positions.min(axis=0).astype(np.float64), positions.max(axis=0).astype(np.float64)),
-    )
+    return mesh_of(positions, normals=normals, tangents=np.hstack([along, signs]) if tangents else None)
 
 
 def random_skin(vertex_count: int, joint_count: int, influences: int, random: np.random.Generator) -> Skin:

@@ -15,6 +15,7 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.maths.transform import compose
 from tests.gl.skinning_cases import cloud, pose_of
+from tests.model_samples import mesh_of
 
 LBS, DQS = SkinningMethod.LBS, SkinningMethod.DQS
 RINGS, SIDES = 9, 12
@@ -34,9 +35,7 @@ def tube() -> tuple[Mesh, Skin]:
     left, right, last = RINGS * SIDES, RINGS * SIDES + 1, (RINGS - 1) * SIDES
     for side in range(SIDES):
         triangles += [(left, (side + 1) % SIDES, side), (right, last + side, last + (side + 1) % SIDES)]
-    mesh = dataclasses.replace(
-        cloud(len(positions), np.random.default_rng(1)), positions=positions, triangles=np.array(triangles, np.uint32)
-    )
+    mesh = mesh_of(positions, triangles)
     second = np.clip(positions[:, 0] / 4.0 + 0.5, 0.0, 1.0)
     weights = np.zeros((len(positions), 4), np.float32)
     joints = np.zeros((len(positions), 4), np.uint16)

@@ -5,13 +5,14 @@ import numpy as np
 import pytest
 
 from sinew.sim.animation.pose import Pose, Warps
-from sinew.sim.assets.model import Bounds, Mesh, Skin
+from sinew.sim.assets.model import Mesh, Skin
 from sinew.sim.characters.deformers.settings import Bend, Bulge, Deformer, Extent, Taper, Twist, Wave
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.characters.skinning import SkinnedMesh
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from tests.gl.skinning_cases import assert_equals_reference, cloud, pose_of, random_pose, random_skin
+from tests.model_samples import mesh_of
 
 VERTICES, JOINTS = 3000, 6
 LISTS: list[list[Deformer]] = [
@@ -66,15 +67,7 @@ def box() -> Mesh:
             order = (0, 1, 2, 0, 2, 3) if side > 0 else (0, 2, 1, 0, 3, 2)
             triangles += [[first + order[0], first + order[1], first + order[2]],
                           [first + order[3], first + order[4], first + order[5]]]  # fmt: skip
-    mesh = cloud(len(corners), np.random.default_rng(8))
-    places = np.array(corners, np.float32)
-    return dataclasses.replace(
-        mesh,
-        positions=places,
-        normals=np.array(normals, np.float32),
-        triangles=np.array(triangles, np.uint32),
-        bounds=Bounds(places.min(axis=0).astype(float), places.max(axis=0).astype(float)),
-    )
+    return mesh_of(corners, triangles, normals=normals)
 
 
 @pytest.mark.parametrize("before", [[], [Twist(angle=50.0)], [Taper(factor=1.4), Bend(angle=30.0)]])

@@ -279,7 +279,7 @@ def textured(stage: Stage, origin: str, flip: FlipV, **view: object) -> np.ndarr
     image = np.array([[[255, 0, 0, 255], [0, 255, 0, 255]], [[0, 0, 255, 255], [255, 255, 0, 255]]], np.uint8)
     path = Path("image.png")
     material = Material("m", "image.png", path, specular=(0.0, 0.0, 0.0))
-    model = model_of(quad(material=0), materials=[material], texture_origin=origin)
+    model = model_of(quad(material=0), materials=[material], default_texture_origin=origin)
     light = light_node((0.0, 1.5, 4.0), shadow=False, reach=4.0)
     stage.show({"model": model}, model_node(flip_v=flip), light, images={path: image}, **view)
     return stage.picture(FACING)

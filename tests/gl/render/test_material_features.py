@@ -17,7 +17,7 @@ def image(name: str, pixel: tuple[int, int, int, int]) -> tuple[EmbeddedImage, n
 
 
 def panel(material: Material, **changes: object) -> CharacterModel:
-    return model_of(replace(quad(material=0), **changes), materials=[material], texture_origin="top")
+    return model_of(replace(quad(material=0), **changes), materials=[material], default_texture_origin="top")
 
 
 def middle(picture: np.ndarray) -> np.ndarray:

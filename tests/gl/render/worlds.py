@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from sinew.sim.assets.build_skeleton import build_skeleton
 from sinew.sim.assets.clip import UniformClip
-from sinew.sim.assets.model import Bounds, CharacterModel, Clip, Material, Mesh, Section, Skeleton, Skin
+from sinew.sim.assets.model import CharacterModel, Mesh, Skeleton, Skin
 from sinew.sim.characters.settings import DoubleSided, ModelSettings
 from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
@@ -22,63 +21,12 @@ from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.vectors import Vec3
 from sinew.sim.scene.view import ViewSettings
+from tests.model_samples import mesh_of, model_of
 
 BARE = {"grid": False, "axes": False, "samples": 0}
 """View settings that leave nothing but surfaces, shadow and background, without smoothed edges."""
 
 FACES = np.array([[0, 1, 2], [0, 2, 3]])
-
-
-def mesh_of(
-    positions: np.ndarray,
-    triangles: np.ndarray,
-    *,
-    normals: np.ndarray | None = None,
-    texcoords: np.ndarray | None = None,
-    material: int = -1,
-) -> Mesh:
-    """A mesh with one section; normals towards +z and texture coordinates 0 unless given."""
-    places = np.asarray(positions, np.float32).reshape(-1, 3)
-    count = len(places)
-    empty = Bounds(np.zeros(3), np.zeros(3))
-    bounds = Bounds(places.min(axis=0).astype(float), places.max(axis=0).astype(float)) if count else empty
-    faces = np.asarray(triangles, np.uint32).reshape(-1, 3)
-    return Mesh(
-        positions=places,
-        normals=np.asarray(np.tile([0.0, 0.0, 1.0], (count, 1)) if normals is None else normals, np.float32),
-        tangents=None,
-        texcoords=np.asarray(np.zeros((count, 2)) if texcoords is None else texcoords, np.float32),
-        colours=None,
-        triangles=faces,
-        sections=(Section("all", material, 0, len(faces)),),
-        bounds=bounds,
-    )
-
-
-def model_of(
-    mesh: Mesh,
-    *,
-    skeleton: Skeleton | None = None,
-    skin: Skin | None = None,
-    clips: Sequence[Clip] = (),
-    materials: Sequence[Material] = (),
-    up_axis: str = "y",
-    texture_origin: str = "bottom",
-) -> CharacterModel:
-    return CharacterModel(
-        path=Path("made.ezm"),
-        format="ezm",
-        dialect=None,
-        asset_name="made",
-        mesh=mesh,
-        skeleton=skeleton,
-        skin=skin,
-        clips=tuple(clips),
-        materials=tuple(materials),
-        default_up_axis=up_axis,
-        default_texture_origin=texture_origin,
-        warnings=(),
-    )
 
 
 def quad(width: float = 2.0, height: float = 2.0, centre: Vec3 = (0.0, 1.5, 0.0), material: int = -1) -> Mesh:

@@ -10,13 +10,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from sinew.sim.assets.build_skeleton import build_skeleton
-from sinew.sim.assets.model import Bounds, CharacterModel, LocalPose, Material, Mesh, Section, Skin
+from sinew.sim.assets.model import LocalPose, Material, Skin
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.change import Change, ChangeKind, value_change
 from sinew.sim.scene.params import Effect
 from sinew.sim.scene.scene import Node, ParamRef, Scene, value_at, with_value
 from sinew.widgets.protocols import ModelState, ModelStatus
+from tests.model_samples import mesh_of, model_of
 
 LEFT = Qt.MouseButton.LeftButton
 NO_MODIFIER = Qt.KeyboardModifier.NoModifier
@@ -86,20 +87,19 @@ def character(names=BONES, parents=PARENTS):
     vertex_count = 10 * (count - 1)
     joints, weights = np.zeros((vertex_count, 4), np.uint16), np.zeros((vertex_count, 4), np.float32)
     joints[:, 0], weights[:, 0] = np.arange(vertex_count) // 10, 1.0
-    points = np.zeros((vertex_count, 3), np.float32)
-    mesh = Mesh(
-        points, points, None, points[:, :2], None, np.zeros((20, 3), np.uint32),
-        (Section("body", 0, 0, 20),), Bounds(np.zeros(3), np.array([1.0, 2.0, 3.0])),
-    )  # fmt: skip
-    return CharacterModel(
-        path=Path("models/dude.ezm"), format="ezm", dialect="MeshSystem", asset_name="dude", mesh=mesh,
-        skeleton=skeleton, skin=Skin(joints, weights, 1), clips=(FakeClip("walk", 31, 1.0), FakeClip("pose", 1, 0.0)),
-        materials=(
+    points = np.outer(np.linspace(0.0, 1.0, vertex_count), [1.0, 2.0, 3.0])
+    return model_of(
+        mesh_of(points, np.zeros((20, 3)), material=0),
+        path=Path("models/dude.ezm"),
+        skeleton=skeleton,
+        skin=Skin(joints, weights, 1),
+        clips=[FakeClip("walk", 31, 1.0), FakeClip("pose", 1, 0.0)],
+        materials=[
             Material("skin", "skin.png", Path("skin.png")),
             Material("coat", "coat.tga", None, lost=(("texture", "coat.tga"),)),
-        ),
-        default_up_axis="y", default_texture_origin="bottom", warnings=("Two bones share a name.",),
-    )  # fmt: skip
+        ],
+        warnings=("Two bones share a name.",),
+    )
 
 
 def bind_pose(model):

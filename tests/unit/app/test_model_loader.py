@@ -12,28 +12,15 @@ from PySide6.QtCore import QObject, QThread
 
 from sinew.app.files.model_loader import ModelLoader
 from sinew.sim.assets.images import ImageBudget
-from sinew.sim.assets.model import Bounds, CharacterModel, Material, Mesh
+from sinew.sim.assets.model import CharacterModel, Material
 from sinew.sim.assets.raw import LoadCancelled, ModelError
 from sinew.sim.characters.loaded_model import LoadedModel
+from tests.model_samples import mesh_of, model_of
 
 
 def model(path: Path, *textures: Path) -> CharacterModel:
-    positions = np.eye(3, dtype=np.float32)
-    mesh = Mesh(
-        positions=positions,
-        normals=positions,
-        tangents=None,
-        texcoords=np.zeros((3, 2), dtype=np.float32),
-        colours=None,
-        triangles=np.array([[0, 1, 2]], dtype=np.uint32),
-        sections=(),
-        bounds=Bounds(np.zeros(3), np.ones(3)),
-    )
-    return CharacterModel(
-        path=path, format="ezm", dialect="MeshSystem", asset_name="", mesh=mesh, skeleton=None, skin=None, clips=(),
-        materials=tuple(Material(name=path.stem, texture=path.name, texture_path=path) for path in textures),
-        default_up_axis="y", default_texture_origin="bottom", warnings=("odd",),
-    )  # fmt: skip
+    materials = [Material(name=path.stem, texture=path.name, texture_path=path) for path in textures]
+    return model_of(mesh_of(np.eye(3), [[0, 1, 2]]), path=path, materials=materials, warnings=("odd",))
 
 
 class FakeFiles:

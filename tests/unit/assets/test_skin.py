@@ -19,6 +19,7 @@ from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.maths import quaternion
 from sinew.sim.maths import quaternion as Q
 from tests.ezm_samples import bone_text, load_text, mesh_text
+from tests.model_samples import mesh_of
 
 BONES = "".join(bone_text(name) for name in "abcd")
 RIG = f"<Skeletons><Skeleton>{BONES}</Skeleton></Skeletons>"
@@ -120,8 +121,7 @@ def test_the_boxes_hold_the_mesh_skinned_linearly(assets, name):
 def points_and_skin() -> tuple[Mesh, Skin]:
     """Four points, the joints 2 and 0; weight 0 is padding."""
     positions = np.array([[0, 0, 0], [1, 2, 3], [-1, 5, 0], [4, 4, 4]], np.float32)
-    mesh = Mesh(positions, positions, None, positions[:, :2], None, np.zeros((0, 3), np.uint32), (),
-                Bounds(np.zeros(3), np.zeros(3)))  # fmt: skip
+    mesh = mesh_of(positions)
     joints = np.array([[2, 0, 0, 0], [2, 0, 0, 0], [0, 2, 1, 0], [0, 0, 0, 0]], np.uint16)
     weights = np.array([[1, 0, 0, 0], [0.5, 0.5, 0, 0], [0.9, 0.1, 0, 0], [1, 0, 0, 0]], np.float32)
     return mesh, Skin(joints, weights, 2)

@@ -2,36 +2,25 @@ import numpy as np
 import pytest
 
 from sinew.sim.animation.palette import dual_quaternions, lbs_rows, rigid_and_scale
-from sinew.sim.assets.model import Bounds, Mesh, Skin
+from sinew.sim.assets.model import Mesh, Skin
 from sinew.sim.characters.reference import enclosed_volume, method_difference, skin
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.maths import dual_quaternion as DQ
 from sinew.sim.maths import quaternion as Q
 from sinew.sim.maths.transform import compose
+from tests.model_samples import mesh_of
 
 LBS, DQS, DQS_SCALE = SkinningMethod.LBS, SkinningMethod.DQS, SkinningMethod.DQS_SCALE
 RING = 24
-
-
-def mesh_of(positions: np.ndarray, normals: np.ndarray, tangents: np.ndarray | None = None) -> Mesh:
-    count = len(positions)
-    return Mesh(
-        positions=positions.astype(np.float32),
-        normals=normals.astype(np.float32),
-        tangents=None if tangents is None else tangents.astype(np.float32),
-        texcoords=np.zeros((count, 2), np.float32),
-        colours=None,
-        triangles=np.zeros((0, 3), np.uint32),
-        sections=(),
-        bounds=Bounds(positions.min(axis=0), positions.max(axis=0)),
-    )
 
 
 def ring(x: float = 0.0) -> Mesh:
     """A circle of radius 1 about the x axis with outward normals; tangents run along the axis."""
     angle = np.arange(RING) * (2.0 * np.pi / RING)
     outward = np.stack([np.zeros(RING), np.cos(angle), np.sin(angle)], axis=1)
-    return mesh_of(outward + np.array([x, 0.0, 0.0]), outward, np.tile([1.0, 0.0, 0.0, -1.0], (RING, 1)))
+    return mesh_of(
+        outward + np.array([x, 0.0, 0.0]), normals=outward, tangents=np.tile([1.0, 0.0, 0.0, -1.0], (RING, 1))
+    )
 
 
 def cloud(count: int, seed: int) -> Mesh:
@@ -41,7 +30,7 @@ def cloud(count: int, seed: int) -> Mesh:
     across = np.cross(normals, random.normal(size=(count, 3)))
     across /= np.linalg.norm(across, axis=1, keepdims=True)
     signs = random.choice([-1.0, 1.0], size=(count, 1))
-    return mesh_of(random.normal(size=(count, 3)), normals, np.concatenate([across, signs], axis=1))
+    return mesh_of(random.normal(size=(count, 3)), normals=normals, tangents=np.concatenate([across, signs], axis=1))
 
 
 def weighted(weights: list[float], count: int) -> Skin:

@@ -23,28 +23,19 @@ from sinew.sim.render.projection import SPRITE_PIXELS, Projection
 from sinew.sim.render.render_view import divider_pixel
 from sinew.sim.render.surface import DrawRange, anchors_of, culling, draw_ranges, farthest_first, spans, unique_edges
 from sinew.sim.scene.camera import Camera
-from tests.gl.render.worlds import mesh_of as triangle_mesh
+from tests.model_samples import mesh_of
 
 
-def mesh_of(*sections: tuple[int, int]) -> Mesh:
+def parted(*sections: tuple[int, int]) -> Mesh:
+    """A mesh with sections of these materials and numbers of triangles."""
     starts = np.cumsum([0, *(count for _, count in sections)])
-    return Mesh(
-        positions=np.zeros((3, 3), np.float32),
-        normals=np.zeros((3, 3), np.float32),
-        tangents=None,
-        texcoords=np.zeros((3, 2), np.float32),
-        colours=None,
-        triangles=np.zeros((int(starts[-1]), 3), np.uint32),
-        sections=tuple(
-            Section("s", material, int(first), count)
-            for (material, count), first in zip(sections, starts[:-1], strict=True)
-        ),
-        bounds=Bounds(np.zeros(3), np.zeros(3)),
-    )
+    made = zip(sections, starts[:-1], strict=True)
+    parts = tuple(Section("s", material, int(first), count) for (material, count), first in made)
+    return replace(mesh_of(np.zeros((3, 3)), np.zeros((starts[-1], 3))), sections=parts)
 
 
 def test_sheets_are_drawn_from_both_sides_unless_the_user_says_otherwise():
-    mesh = mesh_of((0, 5), (0, 5), (0, 5))
+    mesh = parted((0, 5), (0, 5), (0, 5))
     body, cape, hem = mesh.sections
     sections = (body, replace(cape, is_open=True), replace(hem, is_open=True))
     worn = replace(mesh, sections=sections)
@@ -55,7 +46,7 @@ def test_sheets_are_drawn_from_both_sides_unless_the_user_says_otherwise():
 
 @given(st.lists(st.tuples(st.integers(-1, 3), st.integers(0, 5)), max_size=20))
 def test_ranges_draw_every_triangle_once_with_its_material(sections):
-    mesh = mesh_of(*sections)
+    mesh = parted(*sections)
     drawn = [part.material for part in draw_ranges(mesh, DoubleSided.OFF) for _ in range(part.triangle_count)]
     order = [
         part.first_triangle + step for part in draw_ranges(mesh, DoubleSided.OFF) for step in range(part.triangle_count)
@@ -130,7 +121,7 @@ def test_thin_items_are_picked_from_beside_them():
 
 def test_hidden_sections_are_left_out_and_do_not_join_their_neighbours():
     sections = (Section("a", 0, 0, 5), Section("b", 0, 5, 2), Section("c", 0, 7, 3))
-    mesh = replace(mesh_of((0, 10)), sections=sections)
+    mesh = replace(parted((0, 10)), sections=sections)
     assert draw_ranges(mesh, DoubleSided.OFF, ("b",)) == (DrawRange(0, 0, 5, False), DrawRange(0, 7, 3, False))
     assert draw_ranges(mesh, DoubleSided.OFF, ("a", "b", "c")) == ()
     assert section_list(" a ; b;;") == ("a", "b")
@@ -142,7 +133,7 @@ def test_equally_far_ones_keep_their_order() -> None:
 
 def test_middles_follow_the_joint_that_moves_most_of_them() -> None:
     corners = np.array([[0, 0, 0], [2, 0, 0], [0, 4, 0], [5, 5, 5], [6, 5, 5], [5, 7, 5]])
-    mesh = triangle_mesh(corners, np.arange(6).reshape(2, 3))
+    mesh = mesh_of(corners, np.arange(6).reshape(2, 3))
     weights = np.array([[0.6, 0.4], [0.2, 0.8], [0.3, 0.7], [1, 0], [1, 0], [0.9, 0.1]], np.float32)
     skin = Skin(np.tile(np.array([2, 1], np.uint16), (6, 1)), weights, 2)
     ranges = [DrawRange(0, 1, 1, False), DrawRange(0, 0, 1, False)]
