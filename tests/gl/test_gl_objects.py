@@ -1,6 +1,4 @@
 import gc
-import os
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -18,6 +16,7 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.readback import Fence, Readback
 from sinew.sim.gl.texture import FORMATS, BufferTexture, TexelBuffer, Texture2D, pixel_format
 from tests.gl.gl_errors import pending_errors
+from tests.processes import finished
 
 
 def test_headless_context_is_core_and_has_a_framebuffer(context: Context) -> None:
@@ -104,13 +103,10 @@ def test_a_command_without_opengl_says_what_is_missing(
     variables: dict[str, str], status: int, expected: str, repo_root: Path, tmp_path: Path
 ) -> None:
     model = repo_root / "resources" / "models" / "tiny" / "tiny.ezm"
-    done = subprocess.run(
-        [sys.executable, "-m", "sinew", "pose", str(model), "--output", str(tmp_path / "a.npz")], cwd=repo_root,
-        env={**os.environ, **variables}, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
-    assert done.returncode == status, done.stderr
-    assert done.stderr.count("\n") == status
-    assert expected in done.stderr
+    found, _, err = finished("-m", "sinew", "pose", model, "--output", tmp_path / "a.npz", **variables)
+    assert found == status, err
+    assert err.count("\n") == status
+    assert expected in err
 
 
 class Pair(Owner):

@@ -1,9 +1,8 @@
 import json
-import os
-import subprocess
-import sys
 
 import pytest
+
+from tests.processes import finished
 
 CHILD = """
 import json, sys
@@ -38,15 +37,11 @@ window.close()
 
 
 @pytest.fixture
-def start(tmp_path, repo_root):
+def start(tmp_path):
     def run(scale, *words):
-        environment = {"PYTHONPATH": str(repo_root), "SINEW_CONFIG_DIR": str(tmp_path), "QT_SCALE_FACTOR": str(scale)}
-        command = [sys.executable, "-c", CHILD, *words]
-        done = subprocess.run(
-            command, cwd=repo_root, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120
-        )
-        assert done.returncode == 0, done.stderr
-        found = json.loads(done.stdout.splitlines()[-1])
+        status, out, err = finished("-c", CHILD, *words, SINEW_CONFIG_DIR=str(tmp_path), QT_SCALE_FACTOR=str(scale))
+        assert status == 0, err
+        found = json.loads(out.splitlines()[-1])
         assert found.pop("scale") == scale
         return found
 

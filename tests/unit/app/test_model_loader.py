@@ -1,7 +1,4 @@
 import gc
-import os
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -16,6 +13,7 @@ from sinew.sim.assets.model import CharacterModel, Material
 from sinew.sim.assets.raw import LoadCancelled, ModelError
 from sinew.sim.characters.loaded_model import LoadedModel
 from tests.model_samples import mesh_of, model_of
+from tests.processes import finished
 
 
 def model(path: Path, *textures: Path) -> CharacterModel:
@@ -224,13 +222,5 @@ print("left", loader.busy)
 """
 
 
-def test_an_application_that_just_quits_stops_its_workers(repo_root):
-    result = subprocess.run(
-        [sys.executable, "-c", LEAVING],
-        cwd=repo_root,
-        env={**os.environ, "PYTHONPATH": str(repo_root)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert (result.returncode, result.stdout, result.stderr) == (0, "left False\n", "")
+def test_an_application_that_just_quits_stops_its_workers():
+    assert finished("-c", LEAVING) == (0, "left False\n", "")
