@@ -14,6 +14,7 @@ from sinew.sim.profile.csv_file import COLUMNS, TimingsFileError, read_csv, writ
 from sinew.sim.profile.history import TimingRecording
 from sinew.sim.profile.sample import FrameSample, SceneMoment, Slice, TimerStatus, TimeSource, Vsync
 from tests.json_schema import complaints
+from tests.refusals import refusal
 
 STATUS = TimerStatus(True, TimeSource.TIMER, "agrees: 102 %", "Mesa, a card", 3, 2, 4, Vsync.ON, 12.5, 7.5)
 
@@ -105,15 +106,13 @@ def test_foreign_and_broken_files_are_refused_in_one_line(tmp_path: Path) -> Non
     ):
         path = tmp_path / "broken.csv"
         path.write_text(text)
-        with pytest.raises(TimingsFileError) as caught:
-            read_csv(path)
-        assert str(caught.value).startswith(f"{path}: row ")
-        assert reported in str(caught.value)
-        assert "\n" not in str(caught.value)
-        (tmp_path / "image.csv").write_bytes(b"\x89PNG\r\n\x1a\n\xff\xfe")
-        for name, reason in (("image.csv", "is no text in UTF-8"), ("nothing.csv", "No such file")):
-            with pytest.raises(TimingsFileError, match=reason):
-                read_csv(tmp_path / name)
+        reason = refusal(read_csv, path, TimingsFileError)
+        assert reason.startswith("row ")
+        assert reported in reason
+    (tmp_path / "image.csv").write_bytes(b"\x89PNG\r\n\x1a\n\xff\xfe")
+    for name, reason in (("image.csv", "is no text in UTF-8"), ("nothing.csv", "No such file")):
+        with pytest.raises(TimingsFileError, match=reason):
+            read_csv(tmp_path / name)
 
 
 def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
