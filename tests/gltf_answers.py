@@ -9,28 +9,17 @@ EXACT = 1e-5
 
 @dataclass(frozen=True)
 class Answer:
-    """One moment of one file.
+    """One moment of one file."""
 
-    Attributes:
-        file: Below the folder of glTF models.
-        lo, hi: Box of the posed vertices.
-        clip: Number of the clip.
-        time: Moment in it [s]; None for the rest pose.
-        tolerance: Part of the extent.
-        scene: Number of the scene; None for the file's own.
-        vertex: Number and place of one vertex.
-        weights: Weights of the morph targets.
-    """
-
-    file: str
-    lo: tuple[float, float, float]
-    hi: tuple[float, float, float]
-    clip: int = 0
-    time: float | None = None
-    tolerance: float = EXACT
-    scene: int | None = None
-    vertex: tuple[int, tuple[float, float, float]] | None = None
-    weights: tuple[float, ...] | None = None
+    file: str  # below the folder of glTF models
+    lo: tuple[float, float, float]  # box of the posed vertices
+    hi: tuple[float, float, float]  # box of the posed vertices
+    clip: int = 0  # number of the clip
+    time: float | None = None  # moment in it [s]; None for the rest pose
+    tolerance: float = EXACT  # part of the extent
+    scene: int | None = None  # number of the scene; None for the file's own
+    vertex: tuple[int, tuple[float, float, float]] | None = None  # number and place of one vertex
+    weights: tuple[float, ...] | None = None  # weights of the morph targets
     package: str | None = None
 
     def __str__(self) -> str:

@@ -12,11 +12,7 @@ _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 
 
 class Checked:
-    """A file whose rules are checked while it is taken apart.
-
-    Args:
-        data: The whole binary file.
-    """
+    """A file whose rules are checked while it is taken apart."""
 
     def __init__(self, data: bytes) -> None:
         magic, version, length, size, kind = struct.unpack_from("<4s4I", data)

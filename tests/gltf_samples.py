@@ -15,12 +15,7 @@ QUAD = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], np.float32)
 
 
 class Sample:
-    """A file in the making.
-
-    Attributes:
-        chunk: Its arrays.
-        document: Its JSON.
-    """
+    """A file in the making: its arrays, and its JSON."""
 
     def __init__(self) -> None:
         self.chunk = GlbChunk()

@@ -17,15 +17,10 @@ DECLARATION = re.compile(r"sim/kinds/\w+/kind\.py")
 
 @dataclass(frozen=True)
 class Source:
-    """A Python file of the program.
+    """A Python file of the program."""
 
-    Attributes:
-        name: Path relative to the repository, with forward slashes.
-        text: Its content.
-    """
-
-    name: str
-    text: str
+    name: str  # path relative to the repository, with forward slashes
+    text: str  # its content
 
     @property
     def module(self) -> str:

@@ -16,15 +16,10 @@ MEAN_TOLERANCE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Difference of two pictures.
+    """Difference of two pictures."""
 
-    Attributes:
-        share: Part of the pixels that differ, 0 to 1; 1 for other sizes.
-        mean: Mean absolute difference of a channel, 0 to 255.
-    """
-
-    share: float
-    mean: float
+    share: float  # part of the pixels that differ, 0 to 1; 1 for other sizes
+    mean: float  # mean absolute difference of a channel, 0 to 255
 
     @property
     def acceptable(self) -> bool:

@@ -20,15 +20,7 @@ from sinew.widgets.messages import Severity
 
 
 class Answers(Dialogs):
-    """Answers every question by itself and notes what was asked.
-
-    Attributes:
-        choice: Answer about unsaved changes.
-        recovery: Answer about a crashed session.
-        existing: Answer about pictures that are there.
-        path: File that any file dialog gives; None gives up.
-        asked: Names of the questions, in order.
-    """
+    """Answers every question by itself and notes what was asked; without a `path` file dialogs are given up."""
 
     def __init__(self):
         super().__init__()

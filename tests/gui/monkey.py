@@ -82,12 +82,7 @@ class RandomAnswers(Answers):
 class Monkey:
     """Sends random events to one editor and watches what it does.
 
-    Args:
-        seed: Decides everything but how long things take.
-        editor: The editor, with its GL errors reported.
-        clock: Its clock, which advances with every event.
-        files: What it may open, broken and missing ones too.
-        folder: Where it may write.
+    The seed decides everything but how long things take; some of `files` are broken or missing.
     """
 
     def __init__(self, seed: int, editor: Editor, clock: Clock, files: list[Path], folder: Path) -> None:

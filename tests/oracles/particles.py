@@ -37,35 +37,23 @@ STICK_SLOP = 1e-3
 
 @dataclass(slots=True)
 class Slots:
-    """State of all slots of an emitter.
+    """State of all slots of an emitter."""
 
-    Attributes:
-        positions, velocities: [m], [m/s], shape (N, 3).
-        lives: What is left at the end of the step [steps], negative for the dead, shape (N,).
-        generations: How often a slot was used before; -1 for never, shape (N,).
-    """
-
-    positions: Float64
-    velocities: Float64
-    lives: Float64
-    generations: npt.NDArray[np.int64]
+    positions: Float64  # [m], shape (N, 3)
+    velocities: Float64  # [m/s], shape (N, 3)
+    lives: Float64  # what is left at the end of the step [steps], negative for the dead, shape (N,)
+    generations: npt.NDArray[np.int64]  # how often a slot was used before; -1 for never, shape (N,)
 
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """A surface that emits.
+    """A surface that emits."""
 
-    Attributes:
-        faces: Threshold and corners, shape (F, 4).
-        points, normals: Of the vertices at the end of the step, shape (V, 3).
-        points_before, normals_before: At its start.
-    """
-
-    faces: npt.NDArray[np.uint32]
-    points: Float64
-    normals: Float64
-    points_before: Float64
-    normals_before: Float64
+    faces: npt.NDArray[np.uint32]  # threshold and corners, shape (F, 4)
+    points: Float64  # of the vertices at the end of the step, shape (V, 3)
+    normals: Float64  # of the vertices at the end of the step, shape (V, 3)
+    points_before: Float64  # at its start
+    normals_before: Float64  # at its start
 
 
 @dataclass(frozen=True, slots=True)

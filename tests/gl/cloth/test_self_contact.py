@@ -27,12 +27,10 @@ TOUCHING: dict[str, Any] = {"self_collision": True, "thickness": 0.1}
 
 
 def folded(flat: Float64, radius: float, slant: float = 0.0) -> Float64:
-    """A horizontal sheet about the origin, laid over itself along a line through its middle.
+    """A horizontal sheet (P, 3) about the origin, laid over itself along a line through its middle.
 
-    Args:
-        flat: Places [m], shape (P, 3).
-        radius: Of the fold [m]; the layers are twice as far apart.
-        slant: Angle of the line [radians]; without it particles come to lie on particles.
+    The layers are two `radius` [m] apart; `slant` [radians] is the angle of the line, without it particles come to lie
+    on particles.
     """
     turn = np.array([[np.cos(slant), -np.sin(slant)], [np.sin(slant), np.cos(slant)]])
     across, along = (flat[:, [0, 2]] @ turn).T

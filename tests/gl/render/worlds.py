@@ -109,15 +109,10 @@ FRONT = Camera(target=(0.0, 1.5, 0.0), yaw=0.0, pitch=0.0, distance=6.0)
 
 @dataclass
 class Stage:
-    """An engine with an output, and the shortest way to a picture.
+    """An engine with an output, and the shortest way to a picture."""
 
-    Attributes:
-        engine: What draws.
-        output: Where to.
-    """
-
-    engine: Engine
-    output: Framebuffer
+    engine: Engine  # what draws
+    output: Framebuffer  # where to
 
     def show(
         self,
