@@ -104,7 +104,6 @@ def load_text(folder: Path, text: str | bytes, name: str = "model.ezm") -> Chara
 def mesh_text(
     vertices: str, *, ctype: str = "fff", semantic: str = "position", count: int | str = 3, triangles: str = "0 1 2"
 ) -> str:
-    """A MeshSystem file with one buffer and one section."""
     return (
         f'<MeshSystem><Meshes><Mesh name="m"><vertexbuffer count="{count}" ctype="{ctype}" semantic="{semantic}">'
         f'{vertices}</vertexbuffer><MeshSection material="stone"><indexbuffer triangle_count="1">{triangles}'

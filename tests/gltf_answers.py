@@ -26,12 +26,10 @@ class Answer:
         return f"{self.file.rpartition('/')[2]}-{self.time}"
 
     def options(self) -> list[str]:
-        """Options of `sinew pose`."""
         moment = [] if self.time is None else ["--clip", str(self.clip), "--time", repr(self.time)]
         return moment + ([] if self.scene is None else ["--scene", str(self.scene)])
 
     def check(self, positions: np.ndarray) -> None:
-        """Fails where the vertices (V, 3) are elsewhere."""
         lo, hi = np.array(self.lo), np.array(self.hi)
         # The answers are written with five digits.
         allowed = self.tolerance * float((hi - lo).max()) + 5e-6

@@ -1,5 +1,3 @@
-"""Small glTF files made by hand, for what each feature of the format means."""
-
 from pathlib import Path
 from typing import Any
 
@@ -31,13 +29,11 @@ class Sample:
         return len(self.document[key]) - 1
 
     def mesh(self, positions: Any = TRIANGLE, *, node: dict[str, Any] | None = None, **primitive: Any) -> int:
-        """Number of a node with a mesh of one primitive, whose attributes may be given by their numbers."""
         attributes = {"POSITION": self.add(positions), **primitive.pop("attributes", {})}
         mesh = self.put("meshes", {"primitives": [{"attributes": attributes, **primitive}]})
         return self.put("nodes", {"mesh": mesh, **(node or {})})
 
     def animate(self, node: int, path: str, times: Any, values: Any, mode: str = "LINEAR") -> None:
-        """Adds a channel to the only clip."""
         clips = self.document.setdefault("animations", [{"channels": [], "samplers": []}])
         clips[0]["channels"].append({"sampler": len(clips[0]["samplers"]), "target": {"node": node, "path": path}})
         clips[0]["samplers"].append({"input": self.add(times), "output": self.add(values), "interpolation": mode})
@@ -55,7 +51,6 @@ class Sample:
 
 
 def skinned() -> Sample:
-    """A triangle that bends over two joints, with a clip."""
     sample = Sample()
     joints = sample.add([[0, 1, 0, 0]] * 3, np.uint8)
     weights = sample.add([[1, 0, 0, 0], [0.5, 0.5, 0, 0], [0, 1, 0, 0]])
@@ -91,7 +86,6 @@ def morphing() -> Sample:
 
 
 def png_bytes() -> bytes:
-    """An image of two pixels."""
     import io
 
     from PIL import Image

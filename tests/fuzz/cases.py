@@ -29,7 +29,6 @@ def outcome(path: Path) -> str:
 
 
 def prepare(folder: Path) -> None:
-    """Puts into a folder what damaged files may need beside them."""
     frame_samples.write_all(folder)
 
 

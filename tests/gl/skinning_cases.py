@@ -19,7 +19,6 @@ DIRECTION_TOLERANCE = 1e-4
 
 
 def cloud(vertex_count: int, random: np.random.Generator, *, tangents: bool = False) -> Mesh:
-    """Random points with unit normals, and unit tangents of both handednesses if asked for."""
     positions = random.normal(size=(vertex_count, 3)).astype(np.float32)
     normals = quaternion.normalised(random.normal(size=(vertex_count, 3)))
     along = quaternion.normalised(random.normal(size=(vertex_count, 3)))
@@ -58,7 +57,6 @@ def random_pose(
 def assert_equals_reference(
     skinned: SkinnedMesh, mesh: Mesh, skin: Skin | None, pose: Pose, method: SkinningMethod
 ) -> None:
-    """The vertices on the GPU are those of the reference within the stated tolerances."""
     skinned.skin(pose, method)
     got = skinned.read()
     weights = None if mesh.targets is None else pose.local.weights

@@ -34,7 +34,6 @@ from sinew.sim.scene.scene import Scene
 
 @pytest.fixture(autouse=True)
 def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At most two steps between two readings of the clock."""
     duration = runner._duration
 
     def short(case: Case) -> float:

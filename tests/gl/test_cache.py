@@ -150,7 +150,6 @@ def places_of(bits: dict[str, bytes], node: str) -> dict[int, Any]:
 
 @pytest.mark.parametrize("name", list(EDITS))
 def test_another_engine_continues_from_a_state(context: Context, name: str) -> None:
-    """It has simulated neither the steps before nor the edit; teleports and other settings change nothing."""
     source = opened(resources.path("projects") / f"{name}.sinew")
     changed = with_value(source.scene, *EDITS[name])
     first, second = SceneRun(context, source), SceneRun(context, source)
@@ -285,7 +284,6 @@ def test_a_full_disk_ends_caching_and_nothing_else(context: Context, sheet: Open
 
 
 def test_a_pending_capture_has_the_state_of_its_step(context: Context) -> None:
-    """Copies on the GPU are those of the step, whatever is written into the buffers before they are read."""
     run = CachedRun(context, opened(resources.path("projects") / "sparks.sinew"))
     states, captures = [], []
     for step in range(1, 7):
@@ -339,7 +337,6 @@ def of(bits: dict[str, bytes], node: str) -> dict[str, bytes]:
 
 
 def record_steps(run: CachedRun, node: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The moments that a node is simulated at from now on."""
     done: list[int] = []
     system = run.engine.simulation.systems[node]
     plain = system.step

@@ -62,7 +62,6 @@ def exported(project: Path, path: Path, *options: str) -> Path:
 
 
 def character(frame: int, rate: float = 60.0) -> np.ndarray:
-    """The character in the world by the double-precision reference."""
     model = load_model(TINY)
     clip = model.clips[0]
     pose = evaluate_pose(model, clip, frame / rate % clip.duration, interpolation=Interpolation.LINEAR)

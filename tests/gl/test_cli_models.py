@@ -116,7 +116,6 @@ def png(pixels: np.ndarray) -> bytes:
 
 
 def quad(path: Path, pixels: np.ndarray, *samplers: dict[str, int]) -> Path:
-    """A shining square with an image that it goes beyond; the last sampler is that of the colour."""
     sample = Sample()
     sample.put("images", {"bufferView": sample.chunk.view(png(pixels)), "mimeType": "image/png", "name": "colours"})
     for number, sampler in enumerate(samplers):

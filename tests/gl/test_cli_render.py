@@ -25,7 +25,6 @@ def rendered(path: Path, output: Path, *options: str) -> None:
 
 
 def pixels(path: Path) -> np.ndarray:
-    """RGB of a picture as signed numbers, so that they can be subtracted."""
     with Image.open(path) as image:
         assert (image.format, image.mode) == ("PNG", "RGB")
         return np.asarray(image).astype(np.int16)

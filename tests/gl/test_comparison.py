@@ -63,7 +63,6 @@ class Pair:
         self.dqs.skin(pose, DQS)
 
     def arrived(self, now: float) -> bool:
-        """Poll until the GPU has certainly finished."""
         first = self.comparison.poll(now)
         self.context.finish()
         return first or self.comparison.poll(now)

@@ -30,7 +30,6 @@ def warped(pose: Pose, mesh: Mesh, deformers: list[Deformer], bones: tuple[int, 
 
 
 def sheet(random: np.random.Generator) -> tuple[Mesh, Skin]:
-    """A cloud whose faces join neighbours in space, so that weights have slopes."""
     mesh = cloud(VERTICES, random, tangents=True)
     corners = np.sort(random.integers(0, VERTICES, (2 * VERTICES, 3)), axis=1).astype(np.uint32)
     return dataclasses.replace(mesh, triangles=corners), random_skin(VERTICES, JOINTS, 4, random)

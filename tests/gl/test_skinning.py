@@ -178,7 +178,6 @@ RUNS = [(0, MORPH_VERTICES), (0, 1), (MORPH_VERTICES - 1, 1), (100, 700), (500, 
 
 
 def morphing(random: np.random.Generator, *, tangents: bool) -> Mesh:
-    """A cloud with targets that overlap; two of them share a weight."""
     firsts, counts = np.array(RUNS, np.int32).T
     starts = (np.cumsum(counts) - counts).astype(np.int32)
     deltas = np.zeros((int(counts.sum()), 3 if tangents else 2, 4), np.float32)

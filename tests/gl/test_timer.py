@@ -20,7 +20,6 @@ RAW_CALLS = ("glGetQueryiv", "glGetQueryObjectiv", "glGetQueryObjectui64v")
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names of the calls that measuring makes, as they are made."""
     made: list[str] = []
 
     def counted(name: str, function: Callable) -> Callable:

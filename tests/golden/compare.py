@@ -38,6 +38,5 @@ def compare(actual: np.ndarray, expected: np.ndarray) -> Difference:
 
 
 def exaggerated(actual: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Where two pictures of one size differ, eight times as strongly."""
     distance = np.abs(actual.astype(np.int16) - expected)
     return np.clip(distance * 8, 0, 255).astype(np.uint8)

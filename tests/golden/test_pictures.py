@@ -35,7 +35,6 @@ def model_node(name: str, **settings: object) -> Node:
 def picture(
     context: Context, node: Node, time: float, camera: Camera, view: ViewSettings, *extra: Node, joint: str = ""
 ) -> np.ndarray:
-    """RGB of a model at a moment, with the lamp and other nodes; a joint may be selected."""
     engine, output = Engine(context), Framebuffer(context, SIZE)
     model = load_model(path(f"models/{node.id}/{node.id}.ezm"))
     paths = {material.texture_path for material in model.materials if material.texture_path}

@@ -27,7 +27,6 @@ def pytest_runtest_protocol(item):
 
 
 def draw_in_full(patch):
-    """Draws every image in full, however slow the machine is."""
     for name in ("SLOW_PICTURE", "LONG_PICTURE"):
         patch.setattr(f"sinew.sim.render.progressive.scheduler.{name}", math.inf)
 
@@ -89,7 +88,6 @@ def arm(tmp_path):
 
 @pytest.fixture
 def tiny(tmp_path):
-    """Six vertices on two bones that nod."""
     return sample("tiny", tmp_path)
 
 
@@ -106,8 +104,6 @@ def own_editor(session, arm):
 
 @pytest.fixture
 def show(qtbot):
-    """Shows a widget in an active window of its own."""
-
     def show_widget(widget, width=320, height=900):
         qtbot.addWidget(widget)
         widget.resize(width, height)

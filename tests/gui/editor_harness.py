@@ -1,5 +1,3 @@
-"""Helpers of tests of the whole editor: answers instead of dialogs, a clock, images of the viewport, and a mouse."""
-
 import gc
 import shutil
 from pathlib import Path
@@ -68,8 +66,6 @@ class Answers(Dialogs):
 
 
 class Clock:
-    """Time that passes when the test says so."""
-
     def __init__(self):
         self.now = 100.0
 
@@ -148,7 +144,6 @@ def set_values(editor: Editor, node: str, **values: object) -> None:
 
 
 def add_cloth(editor: Editor, size: int = 8) -> str:
-    """Adds a square sheet of few particles; returns its node."""
     node = editor.edits.add("cloth")
     set_values(editor, node, columns=size, rows=size)
     picture(editor)
@@ -156,7 +151,6 @@ def add_cloth(editor: Editor, size: int = 8) -> str:
 
 
 def play(editor: Editor, steps: int) -> None:
-    """Plays simulation steps by the clock of the test, then draws; it keeps playing."""
     if not editor.playback.playhead.playing:
         editor.playback.toggle()
     for _ in range(steps):
@@ -178,15 +172,12 @@ def messages(editor: Editor, severity: Severity | None = None) -> list[str]:
 
 
 def place_of(editor: Editor, world_point) -> QPointF:
-    """Where a point of the world is in the viewport, in logical pixels."""
     size = editor.viewport.size_f.width(), editor.viewport.size_f.height()
     pixels, _ = project_points(editor.document.view_state.camera, size, np.asarray([world_point], dtype=np.float64))
     return QPointF(*pixels[0])
 
 
 class Mouse:
-    """A mouse on one widget; positions in its logical pixels."""
-
     def __init__(self, widget: QWidget, button=Qt.MouseButton.LeftButton, modifiers=Qt.KeyboardModifier.NoModifier):
         self._widget, self._button, self._modifiers = widget, button, modifiers
 

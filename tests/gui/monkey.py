@@ -152,7 +152,6 @@ class Monkey:
         return QApplication.activePopupWidget() or QApplication.activeModalWidget() or self._window
 
     def _place(self, target: QWidget) -> QPoint:
-        """A place in a window; every widget has the same chance, however small."""
         seen = [widget for widget in target.findChildren(QWidget) if widget.isVisible() and widget.window() is target]
         widget = self._chance.choice([target, *seen, *([self._editor.viewport] * 20 if target is self._window else [])])
         inside = QPoint(self._chance.randrange(max(widget.width(), 1)), self._chance.randrange(max(widget.height(), 1)))

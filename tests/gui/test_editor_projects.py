@@ -29,7 +29,6 @@ def project(tmp_path):
 
 @pytest.fixture
 def slow(monkeypatch):
-    """Reading waits for an event, or its own end."""
     go = threading.Event()
 
     def load(path, *, progress, cancelled):

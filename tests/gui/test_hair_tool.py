@@ -55,7 +55,6 @@ class Stage:
             return self.strands.positions().astype(np.float64)
 
     def foremost(self):
-        """A place of the viewport where a strand is drawn, and the particle picked there."""
         camera = self.document.view_state.camera
         toward = np.array(camera.rotation()[2].to_tuple())
         places = self.places()[:, 5]

@@ -15,7 +15,6 @@ def slow(editor, monkeypatch):
 
 
 def upload_again(editor):
-    """Removes the model of the arm from the engine and requests its upload; no turn has run."""
     with editor.viewport.gl_current():
         editor.client.engine.remove_model("model-1")
     editor.uploads.follow()

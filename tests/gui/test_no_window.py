@@ -8,7 +8,6 @@ from tests.processes import finished
 
 
 def started(**variables: str | None) -> tuple[int, list[str]]:
-    """Status and lines of an editor that exits after its first frame, in another environment."""
     status, out, err = finished("-m", "sinew", "--exit-after-first-frame", **variables)
     return status, [*out.splitlines(), *err.splitlines()]
 

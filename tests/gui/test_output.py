@@ -22,7 +22,6 @@ def waited(qtbot, editor):
 
 
 def started(editor, action, path, **values):
-    """A job as the user starts it: the menu, the settings, the button, the file."""
     editor.dialogs.path = path
     editor.window.actions_table[action].trigger()
     window = editor.output.window

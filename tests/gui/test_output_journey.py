@@ -21,7 +21,6 @@ LOOK = 400
 
 @pytest.fixture
 def user(qtbot, fresh, session, monkeypatch):
-    """The editor with the dialogs of the system, as it is started by a user."""
     real = Dialogs(fresh.window)
     monkeypatch.setattr(fresh.dialogs, "save_path", real.save_path)
     fresh.window.activateWindow()
@@ -39,7 +38,6 @@ class User:
         self._session.load(self.editor, resources.path("projects") / f"{project}.sinew")
 
     def chooses(self, *texts):
-        """Goes through the menus by the mouse."""
         bar = self.editor.window.menuBar()
         for text in texts:
             action = next(one for one in bar.actions() if one.text().replace("&", "").startswith(text))
@@ -49,7 +47,6 @@ class User:
         return self.editor.output.window
 
     def types(self, form, **values):
-        """Opens the numbers of a form by a double click and types others."""
         for name, value in values.items():
             field = form._editors[name].findChild(NumberField)
             QTest.mouseDClick(field, Qt.MouseButton.LeftButton, pos=field.rect().center())
@@ -59,7 +56,6 @@ class User:
             assert getattr(form.settings, name) == value
 
     def answers(self, button, path):
-        """Clicks a button, and types a file into the dialog that this opens; nothing may stay open."""
         limit, look = QTimer(singleShot=True, interval=PATIENCE), QTimer(singleShot=True, interval=LOOK)
         limit.timeout.connect(self._close)
         look.timeout.connect(lambda: self._type(path))
@@ -116,7 +112,6 @@ def test_videos_images_and_scenes_are_written_by_the_menus(user, tmp_path):
 
 
 def drawn(folder, project):
-    """The images of the sequence; the video shows the same."""
     import av
 
     pictures = []

@@ -13,8 +13,6 @@ from tests.gui.editor_harness import Clock
 
 
 class Steps:
-    """A stepper without a window."""
-
     is_active = has_state = True
     step_count = 0
 
@@ -28,8 +26,6 @@ class Steps:
 
 
 class Costly(Steps):
-    """A stepper whose steps take time."""
-
     def __init__(self, clock: Clock, cost: float) -> None:
         self._clock, self.cost = clock, cost
 

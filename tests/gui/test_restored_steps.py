@@ -38,7 +38,6 @@ class Stage:
         self.editor.playback.pause()
 
     def go_back(self):
-        """Plays on from step `BACK`, which is restored first."""
         self.editor.playback.scrub(BACK * STEP_TIME)
         picture(self.editor)
         assert self.editor.stepper.step_count == BACK
@@ -48,7 +47,6 @@ class Stage:
         return self.editor.kind_panels[self.document.scene.node(self.node).kind].tool
 
     def seen(self, candidates):
-        """The first of some particles that is picked at its place, and the place."""
         for particle in candidates:
             spot = place_of(self.editor, self.place(particle))
             found = self.tool.particle_at(spot)

@@ -53,7 +53,6 @@ class Stage:
         return ended.args[0]
 
     def state(self):
-        """Bits of the cloth, of particles with a state, and of particles without one."""
         simulation = self.editor.client.engine.simulation
         picture(self.editor)
         with self.editor.viewport.gl_current():

@@ -24,7 +24,6 @@ def editor(session):
 
 
 def spin() -> None:
-    """What the event loop does between two things that a user does."""
     QApplication.processEvents()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 

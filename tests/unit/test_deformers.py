@@ -169,7 +169,6 @@ def skeleton() -> Skeleton:
 
 
 def skin_of(*joints: int) -> Skin:
-    """One vertex for each joint; the padding points to joint 0 with weight 0."""
     rows = np.zeros((len(joints), 4), np.uint16)
     rows[:, 0] = joints
     return Skin(rows, np.tile(np.array([1, 0, 0, 0], np.float32), (len(joints), 1)), 1)

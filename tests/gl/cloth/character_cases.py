@@ -110,7 +110,6 @@ class ClothedCharacter:
         )
 
     def apply(self, node: Node, character: Node | None = None, **changes: Any) -> None:
-        """Takes the scene of these two, with other settings of the cloth if need be."""
         self.character_node = character or self.character_node
         settings = msgspec.structs.replace(node.settings, **changes)
         self.cloth_node = msgspec.structs.replace(node, settings=settings)
@@ -148,7 +147,6 @@ class ClothedCharacter:
 
 
 def attached(cloth: Node, character: Node) -> Node:
-    """A cloth that stands where it does, and is attached to a character."""
     transform = relative_transform(node_matrix(cloth.transform), carrier_of(character.transform))
     return msgspec.structs.replace(cloth, transform=transform, attachment=Attachment(node=character.id))
 

@@ -26,7 +26,6 @@ STILL: dict[str, Any] = {
 
 
 def springs(**changes: Any) -> ClothSettings:
-    """A small sheet of plain springs that needs few substeps."""
     values: dict[str, Any] = {
         "columns": 9,
         "rows": 9,
@@ -54,7 +53,6 @@ def run(cloth: Cloth, steps: int, inputs: ClothInputs | None = None) -> None:
 def collider_inputs(
     context: Context, states: Sequence[ColliderState], layout: ColliderLayout, settings: ClothSettings
 ) -> tuple[ClothInputs, Buffer]:
-    """Colliders for every step, and the buffer that holds them."""
     buffer = Buffer(context, pack_colliders(states, settings.step_time).ravel(), label="test colliders")
     return ClothInputs(Colliders(BufferTexture(context, buffer, "rgba32f"), len(states), layout)), buffer
 

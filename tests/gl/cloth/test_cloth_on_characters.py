@@ -143,7 +143,6 @@ def test_a_cloth_on_the_skin_starts_at_its_distance_from_it(make: Callable[..., 
     clothed.apply(sheet(clothed, PinTarget.SURFACE))
 
     def heights() -> np.ndarray:
-        """Distances of the held particles from the nearest vertices."""
         vertices = transform_points(
             clothed.character.world_from_model, clothed.character.primary.read()["position"][:, :3]
         )
@@ -265,7 +264,6 @@ def test_frames_beyond_the_simulation_change_nothing(
 
 @pytest.mark.parametrize("name", list(CLOTHS))
 def test_steps_after_a_restored_state_have_the_same_bits(make: Callable[..., ClothedCharacter], name: str) -> None:
-    """Also in another engine, and at the loop of the clip."""
     clothed, other = make(), make()
     node = CLOTHS[name](clothed)
     clothed.apply(node)

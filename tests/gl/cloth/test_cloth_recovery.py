@@ -47,7 +47,6 @@ class Stage:
         self.engine.simulation.check()
 
     def stop(self) -> None:
-        """By a fabric that is far too stiff."""
         self.change(stretch_stiffness=1e7)
         self.step(20)
         assert self.cloth.stopped

@@ -94,7 +94,6 @@ def test_a_mesh_moves_as_the_reference(context: Context, library: ShaderLibrary,
 
 
 def colliders() -> list[ColliderState]:
-    """A ball that goes sideways, a turned ellipsoid that turns on, a capsule, a box and the floor."""
     turn = np.array([np.sin(0.4), 0.0, 0.0, np.cos(0.4)])
     more = np.array([np.sin(0.41), 0.0, 0.0, np.cos(0.41)])
     here, ones = np.array([0.2, -0.6, 0.1]), np.ones(3)

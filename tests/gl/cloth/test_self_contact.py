@@ -48,7 +48,6 @@ def small(**changes: Any) -> ClothSettings:
 
 
 def close_in(cloth: Cloth, speed: float = 1.0) -> None:
-    """Layers just apart, the upper one falling on the lower one aslant, a little unevenly."""
     place = folded(cloth.model.positions, 0.09, 0.4)
     random = np.random.default_rng(4)
     velocity = random.normal(scale=0.05, size=place.shape)

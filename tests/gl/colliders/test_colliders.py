@@ -171,7 +171,6 @@ def test_sweeps_equal_the_reference(context: Context, tmp_path: Path, shape: Col
 
 
 def _compare(state: ColliderState, sent: np.ndarray, got: np.ndarray) -> int:
-    """Checks the rows of one collider; returns how many paths clearly enter it."""
     start, end = float64(sent["start"]), float64(sent["end"])
     fractions = tuple(float(value) for value in sent["fractions"][0])
     hit = sweep(state, start, end, *fractions)

@@ -103,7 +103,6 @@ class GpuStrands:
 
 
 def still(groom: Groom) -> Any:
-    """A path of roots that stay at the origin, in the frames of the groom."""
     turns = quaternion.from_matrix(groom.frames)
     return lambda _: (np.zeros((groom.count, 3)), turns)
 

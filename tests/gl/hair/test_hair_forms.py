@@ -117,7 +117,6 @@ EXTREMES: list[dict[str, Any]] = [
 
 
 def test_extreme_settings_give_no_black_pixels(stage: Stage) -> None:
-    """A value that is not a number would be black."""
     stage.engine.apply(Scene(nodes=(LIGHT,), view=BARE))
     empty = stage.picture(2.0)
     for changes in EXTREMES:

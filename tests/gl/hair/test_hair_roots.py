@@ -59,7 +59,6 @@ def stepped(engine: Engine, character: ModelSettings, hair: HairSettings, strand
 
 
 def expected(engine: Engine, character: ModelSettings, strands: Strands) -> tuple[Float64, Float64]:
-    """Places of the roots and their frames, as the pose has them in double precision."""
     model, pose, placement = (
         model_of(character.path),
         engine.views.characters["character"].pose,

@@ -89,7 +89,6 @@ def test_roots_are_on_the_deformed_skin(engine: Engine) -> None:
 
 
 def test_a_teleport_moves_and_turns_the_strands(engine: Engine) -> None:
-    """The ball is moved and turned while time jumps: the strands keep their shape and velocity."""
     turned = Transform(position=(5.0, 0.5, 2.0), rotation=(0.0, 90.0, 0.0))
     for solver in HairSolver:
         engine.simulation.reset()

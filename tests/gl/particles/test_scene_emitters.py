@@ -307,7 +307,6 @@ def test_stateless_emitters_follow_the_time_in_both_directions(engine: Engine) -
 
 
 def test_frames_do_not_change_the_simulation(engine: Engine) -> None:
-    """The same steps with a frame after each, after some, or after none give the same bits."""
     nodes = (
         CHARACTER,
         emitter("skin", source=EmitterSource.FACES, aim=EmissionAim.OUTWARD, on=ON_CHARACTER, speed=0.5),
@@ -363,7 +362,6 @@ def test_an_unstable_emitter_stops_without_invalid_particles(engine: Engine) -> 
 
 
 def busy(index: int) -> tuple[Node, ...]:
-    """A scene that changes all the time."""
     return (
         CHARACTER,
         emitter("skin", source=EmitterSource.FACES, on=ON_CHARACTER, capacity=90, rate=100.0 + index % 7),

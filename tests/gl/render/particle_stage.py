@@ -1,5 +1,3 @@
-"""Particles that stand where a test puts them, drawn by the engine as everything else."""
-
 from collections.abc import Sequence
 
 import msgspec

@@ -39,7 +39,6 @@ def rim_of(shown: np.ndarray) -> np.ndarray:
 
 
 def silhouette(stage: Stage, *nodes: str) -> np.ndarray:
-    """Numbers of nodes by pixel, with the top row first; those that are not named are 0."""
     numbers, _, known = stage.engine.layers(FRONT, (160, 120))
     wanted = [index + 1 for index, node in enumerate(known) if node in nodes]
     return np.where(np.isin(numbers, wanted), numbers, 0)

@@ -56,7 +56,6 @@ def new_compiler(context: Context, folder: Path, opened: list[Context]) -> Preco
 
 @pytest.fixture
 def built(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, str]]:
-    """Programs that were compiled: whether in the thread of the test, and of which file."""
     found: list[tuple[bool, str]] = []
     build = program.build_program
 

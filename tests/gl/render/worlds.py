@@ -36,7 +36,6 @@ def quad(width: float = 2.0, height: float = 2.0, centre: Vec3 = (0.0, 1.5, 0.0)
 
 
 def floating_square(size: float, height: float) -> Mesh:
-    """A horizontal square that faces up, over the origin."""
     corners = np.array([[-0.5, -0.5], [-0.5, 0.5], [0.5, 0.5], [0.5, -0.5]]) * size
     positions = np.column_stack([corners[:, 0], np.full(4, height), corners[:, 1]])
     return mesh_of(positions, FACES, normals=np.tile([0.0, 1.0, 0.0], (4, 1)))
@@ -77,7 +76,6 @@ def twisted_bar(turn: float = 150.0, rings: int = 13, sides: int = 12) -> Charac
 
 
 def many_bones(joint_count: int) -> CharacterModel:
-    """A strip of triangles, one for each joint of a chain, whose clip bends the chain."""
     skeleton = straight_skeleton(joint_count, 2.0)
     heights = skeleton.model_from_bind[:, 1, 3]
     corners = np.array([[-0.2, 0.0, 0.0], [0.2, 0.0, 0.0], [0.0, 0.1, 0.0]])
@@ -153,7 +151,6 @@ def make_stage(context: Context, library: ShaderLibrary | None = None, size: tup
 
 
 def pixel_of(camera: Camera, size: tuple[int, int], point: Sequence[float]) -> tuple[int, int]:
-    """Column and row of the pixel that shows a point of the world."""
     width, height = size
     clip = camera.clip_from_world(width / height, 0.01, 1000.0) @ np.append(np.asarray(point, float), 1.0)
     x, y = clip.xy / clip.w

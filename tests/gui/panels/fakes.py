@@ -1,5 +1,3 @@
-"""A scene with history, a small character, a log of signals, and a mouse, for tests of widgets."""
-
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -130,8 +128,6 @@ def ref(owner, part, name):
 
 
 class SignalLog(list):
-    """Emissions of signals, as (name, arguments...)."""
-
     def __init__(self, source, *names):
         super().__init__()
         for name in names:

@@ -1,5 +1,3 @@
-"""A timeline on screen, a log of its signals, and a mouse."""
-
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPointF, Qt
@@ -85,13 +83,11 @@ def mouse(timeline):
 
 @pytest.fixture
 def lane_y(timeline):
-    """A height in the lane, where markers are caught."""
     return timeline.ruler.height() / 2.0
 
 
 @pytest.fixture
 def x_of(timeline):
-    """Pixel of a time on the ruler."""
     return lambda time: timeline.ruler.scale.x_of(time)
 
 

@@ -38,7 +38,6 @@ def strip_area(timeline):
 
 
 def colours_at(timeline, seconds):
-    """Colours of the strip from its foot to its top at a time."""
     area = strip_area(timeline)
     picture = timeline.ruler.grab().toImage()
     ratio = picture.devicePixelRatio()

@@ -12,7 +12,6 @@ from tests.gui.timings.fake_frames import STATUS, recording, sample
 
 
 def noisy(name, milliseconds, count=200, seed=1, **options):
-    """Frames whose draw pass takes about this long, each without memory of the one before."""
     random = np.random.default_rng(seed)
     times = 1e-3 * milliseconds * random.normal(1.0, 0.05, count)
     samples = [

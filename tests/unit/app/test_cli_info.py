@@ -32,7 +32,6 @@ def described(path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 
 
 def test_a_model_is_described_for_scripts_and_people(assets: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The numbers themselves are those of `tests/unit/assets/test_load.py`."""
     path = assets / "ezm" / "dude" / "dude.ezm"
     info = described(path, capsys)
     assert (info["path"], info["vertex_count"], info["triangle_count"]) == (str(path), 13114, 22507)

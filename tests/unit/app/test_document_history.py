@@ -21,8 +21,6 @@ PLACES = st.integers(-2, 6)
 
 
 class Edits(RuleBasedStateMachine):
-    """A user who does everything in any order."""
-
     def __init__(self) -> None:
         super().__init__()
         self.application = QApplication.instance() or QApplication([])

@@ -65,7 +65,6 @@ def test_a_wrong_value_is_refused_by_its_path_in_one_line(tmp_path, part, start,
 
 
 def test_the_given_faults_are_one_line_each(assets: Path) -> None:
-    """Whatever was found once stays refused by a line, or is read."""
     folder = assets / "faults"
     if not folder.is_dir():
         pytest.skip(f"there is no {folder}")

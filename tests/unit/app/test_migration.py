@@ -35,7 +35,6 @@ def opened(folder: Path, *nodes: dict[str, Any]) -> LoadedProject:
 
 
 def only(folder: Path, kind: str, values: dict[str, Any], *others: dict[str, Any], **node: Any) -> Node:
-    """The node of a kind with these settings, as it is read, before others."""
     return opened(folder, {"id": "n", "name": "N", "transform": OWN, kind: values, **node}, *others).scene.node("n")
 
 
@@ -109,7 +108,6 @@ def test_a_model_that_was_not_there_is_still_named(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("comes_first", [False, True])
 def test_on_a_model_that_is_moved_turned_and_scaled_all_stays_in_its_place(tmp_path, kind, values, comes_first):
-    """Its transform was that in the world; now it is relative to the model, whichever comes first in the file."""
     raw = {"id": "n", "transform": OWN, kind: values}
     project = opened(tmp_path, *((MODEL, raw) if comes_first else (raw, MODEL)))
     node = project.scene.node("n")

@@ -383,7 +383,6 @@ def test_a_warning_of_an_unknown_node_without_a_name_says_where_it_is(folder):
 
 
 def from_version_0(content: dict) -> dict:
-    """An invented step: nodes were called objects."""
     content = copy.deepcopy(content)
     content["nodes"] = content.pop("objects")
     content["version"] = 1

@@ -50,7 +50,6 @@ def scene(intensity: float = 2.0) -> Scene:
 
 
 def crashed(folder: Path, intensity: float = 2.0, origin: Path | None = None) -> None:
-    """What a killed session leaves: its files, and a lock that the system has freed."""
     store = RecoveryStore(folder)
     store.write(scene(intensity), ViewState(time=1.0), UNKNOWN, origin)
     for lock in store._locks.values():

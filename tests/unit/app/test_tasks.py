@@ -14,8 +14,6 @@ class Clock:
 
 
 class Stage:
-    """A queue whose turns are taken by the test; every step of a task takes `cost` seconds."""
-
     def __init__(self) -> None:
         self.clock = Clock()
         self.queue = TaskQueue(clock=self.clock)

@@ -212,7 +212,6 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
 
 
 def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
-    """Whatever is done to a file, it gives finite strands or one line."""
     files = [hair_bytes(list(arcs()), thickness=np.ones(45), colours=np.ones((45, 3))), tfx_bytes(arcs())]
     refused = 0
     for seed in range(300):

@@ -93,7 +93,6 @@ def posed_box(model: CharacterModel, palette: np.ndarray) -> Bounds:
 
 
 def wild_clip(skeleton: Skeleton) -> UniformClip:
-    """Every joint turned by up to about 40 degrees."""
     random = np.random.default_rng(8)
     turns = random.uniform(-0.3, 0.3, (3, skeleton.joint_count, 4))
     turns[..., 3] = 1.0
@@ -119,7 +118,6 @@ def test_the_boxes_hold_the_mesh_skinned_linearly(assets, name):
 
 @pytest.fixture
 def points_and_skin() -> tuple[Mesh, Skin]:
-    """Four points, the joints 2 and 0; weight 0 is padding."""
     positions = np.array([[0, 0, 0], [1, 2, 3], [-1, 5, 0], [4, 4, 4]], np.float32)
     mesh = mesh_of(positions)
     joints = np.array([[2, 0, 0, 0], [2, 0, 0, 0], [0, 2, 1, 0], [0, 0, 0, 0]], np.uint16)

@@ -102,7 +102,6 @@ def moving(shape: ColliderShape, turn: float = 0.0) -> ColliderState:
 
 
 def paths(state: ColliderState, count: int = 500, length: float = 3.0) -> tuple[np.ndarray, np.ndarray]:
-    """Paths from outside through the neighbourhood of the collider, up to 360 m/s; world, at both ends of the step."""
     random = np.random.default_rng(6)
     begin = random.normal(size=(4 * count, 3))
     begin *= random.uniform(0.5, 2.0, (4 * count, 1)) / np.linalg.norm(begin, axis=1, keepdims=True)

@@ -300,7 +300,6 @@ def test_few_colliders_are_close_to_the_skin() -> None:
 
 @pytest.mark.parametrize("name", ["ezm/character/character.ezm", "gltf/Fox/glTF-Binary/Fox.glb"])
 def test_none_sticks_out_of_its_limb(assets: Path, name: str) -> None:
-    """In no direction farther than a tenth of the length of the limb beyond the skin that its bones move."""
     model, fitted = fitted_to(assets / name, 1.0)
     directions = np.random.default_rng(0).normal(size=(300, 3))
     directions /= np.linalg.norm(directions, axis=1)[:, None]

@@ -19,7 +19,6 @@ def points_around(shape: ColliderShape, count: int = 2000) -> Float64:
 
 
 def implicit(shape: ColliderShape, p: Float64) -> Float64:
-    """Independent inside-outside function: negative inside, zero on the surface."""
     size = np.array(SIZES[shape])
     if shape is ColliderShape.PLANE:
         return p[:, 1]

@@ -48,7 +48,6 @@ def written(path: Path, *tracks: Track, options: msgspec.Struct | None = None) -
 
 @pytest.mark.parametrize("suffix", SCENE_FORMATS.suffixes())
 def test_everything_that_a_format_holds_comes_back(suffix: str, tmp_path: Path) -> None:
-    """Names that occur twice, or that no file may have, are no reason to fail."""
     reported, warned = written(tmp_path / f"a{suffix}", strands(), particles(), surface(), surface("Sheet : left"))
     holds_all = len(SCENE_FORMATS.of(Path(f"a{suffix}")).holds) == 3
     assert bool(warned) is not holds_all

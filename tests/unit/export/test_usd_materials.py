@@ -62,7 +62,6 @@ def value(shader: Any, name: str) -> Any:
 
 
 def texture(surface: Any, name: str) -> tuple[Any, str]:
-    """The texture that feeds an input, and by which channel."""
     source, channel, _ = surface.GetInput(name).GetConnectedSource()
     found = shade.Shader(source)
     assert found.GetIdAttr().Get() == "UsdUVTexture"

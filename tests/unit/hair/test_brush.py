@@ -19,7 +19,6 @@ SETTINGS = HairSettings(length=0.3, length_spread=0.0, disorder=0.0, lean=0.0, k
 
 
 def wall(places, turned=None):
-    """Strands that grow towards the eye out of small triangles at places (N, 2) of a wall, and that wall."""
     corners = np.zeros((len(places), 3, 3))
     corners[:, :, :2] = np.asarray(places)[:, None]
     corners[:, 1, 0] += 1e-3

@@ -107,7 +107,6 @@ def humanoid() -> CharacterModel:
 
 
 def halves(column: int) -> np.ndarray:
-    """An image (2, 4, 4) whose channel is 1 on the right half and 0 on the left one."""
     pixels = np.full((2, 4, 4), 128, np.uint8)
     pixels[..., column] = [0, 0, 255, 255]
     return pixels

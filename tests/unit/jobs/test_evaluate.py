@@ -231,7 +231,6 @@ def by_hand(character, pose, offsets):
 
 
 def offsets_of(character):
-    """Offsets of two joints, a child and its parent, and of one that is not there."""
     child = next(j for j, parent in enumerate(character.skeleton.parents) if parent > 0)
     names = character.skeleton.names[child], character.skeleton.names[character.skeleton.parents[child]]
     return (*(msgspec.structs.replace(o, bone=b) for o, b in zip(OFFSETS[:2], names, strict=True)), OFFSETS[2])

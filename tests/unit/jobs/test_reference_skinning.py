@@ -34,7 +34,6 @@ def cloud(count: int, seed: int) -> Mesh:
 
 
 def weighted(weights: list[float], count: int) -> Skin:
-    """Every vertex follows joint k with the k-th weight; slots without weight are padded with joint 0."""
     slots = [joint if weight > 0.0 else 0 for joint, weight in enumerate(weights)]
     joints = np.tile(np.array(slots, dtype=np.uint16), (count, 1))
     return Skin(joints, np.tile(np.array(weights, dtype=np.float32), (count, 1)), sum(w > 0 for w in weights))

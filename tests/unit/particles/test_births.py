@@ -262,7 +262,6 @@ def test_particles_stay_within_their_reach(aim: EmissionAim, axis: tuple[float, 
 
 
 def missing(node: Node) -> str:
-    """What an emitter lacks that is alone in its scene."""
     scene = Scene(nodes=(node,))
     return missing_source(scene, {}, WorldTransforms(scene, {}), node)
 

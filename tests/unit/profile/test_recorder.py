@@ -8,16 +8,6 @@ from sinew.sim.profile.sample import FrameSample, SceneMoment, TimeSource
 
 
 class FakeStamps:
-    """Stamps of a card that is `ahead` of the processor's clock and works `card` seconds on whatever it is given.
-
-    Attributes:
-        now: The processor's time [s].
-        card: When the card will be done with all it has, by the processor's clock [s].
-        answered: Stamps that answer by now; None for all.
-        ahead: By how much the card's clock is ahead [s].
-        taken, given_back, released: What was asked for.
-    """
-
     source = TimeSource.TIMER
 
     def __init__(self) -> None:
@@ -82,7 +72,6 @@ def settled(recorder: Recorder, stamps: FakeStamps) -> list[FrameSample]:
 
 
 def times(sample: FrameSample) -> dict[str, tuple[float, float]]:
-    """CPU and GPU time of each path [ms], runs of a path added up."""
     sums: dict[str, tuple[float, float]] = {}
     for one in sample.slices:
         cpu, gpu = sums.get(one.path, (0.0, 0.0))

@@ -168,7 +168,6 @@ SCHEMA = json.loads((Path(__file__).parents[2] / "data" / "chrome_trace.schema.j
 
 
 def nested_frame(number: int, random: np.random.Generator) -> FrameSample:
-    """Three levels of passes, whose parts fill them up to the last bit."""
     slices: list[Slice] = []
 
     def add(path: str, begin: float, length: float, depth: int) -> None:

@@ -27,7 +27,6 @@ from tests.model_samples import mesh_of
 
 
 def parted(*sections: tuple[int, int]) -> Mesh:
-    """A mesh with sections of these materials and numbers of triangles."""
     starts = np.cumsum([0, *(count for _, count in sections)])
     made = zip(sections, starts[:-1], strict=True)
     parts = tuple(Section("s", material, int(first), count) for (material, count), first in made)

@@ -76,7 +76,6 @@ def test_on_a_bone_it_follows_the_place_and_the_axes_of_the_bone(scale: tuple[fl
 
 @pytest.mark.parametrize("order", ["abc", "cba", "bac"])
 def test_chains_of_nodes_and_bones_in_any_order(order: str) -> None:
-    """One that rides on a bone carries others; all are the same asked for alone and together."""
     character_node, last = character(), Node(id="c", attachment=Attachment(node="b"), settings=ColliderSettings())
     nodes = {"a": light("a", on="character", bone=f"joint {BONE}"), "b": light("b", on="a"), "c": last}
     found = places(character_node, *(nodes[name] for name in order))

@@ -106,8 +106,6 @@ def settled(*values):
 
 
 class Walk:
-    """A user who plays, scrubs, edits and takes edits back; `course` is what every step was simulated with."""
-
     def __init__(self, budget=10_000):
         self.dropped = []
         self.history = CacheHistory(settled("a"), self.dropped.append)
