@@ -1,5 +1,3 @@
-"""Settings before the first QApplication or GL call, and messages if no window can be opened."""
-
 import ctypes
 import os
 import sys
@@ -14,8 +12,7 @@ from sinew.sim.gl.environment import COMPUTE_VERSION, WANTED, set_environment
 APPLICATION = "Sinew"
 
 _GL_VERSION = 0x1F02
-_M_ARENA_MAX, _ARENAS = -8, 2
-"""glibc's `mallopt` number for the count of memory arenas, and the count: the main thread's, and one more."""
+_M_ARENA_MAX, _ARENAS = -8, 2  # glibc's mallopt key; the arena of the main thread and one more
 _DISPLAY_HELP = (
     "start it where DISPLAY or WAYLAND_DISPLAY names a running server, or as xvfb-run sinew; info, pose, simulate,"
     " render and bench need no display"
@@ -48,7 +45,7 @@ def share_memory() -> None:
 
 
 def prepare(debug: bool = False) -> None:
-    """Everything of this module, and the names of settings and recovery files.
+    """Call before the first QApplication and GL call.
 
     Shared contexts keep the GL resources of the viewport alive while its dock floats: otherwise Qt makes a new context
     each time.
@@ -56,7 +53,7 @@ def prepare(debug: bool = False) -> None:
     share_memory()
     set_environment()
     if os.environ.get("QT_XCB_GL_INTEGRATION") != "xcb_egl" and sys.platform.startswith("linux"):
-        os.environ["QT_XCB_GL_INTEGRATION"] = "xcb_egl"  # another value than that of the GL library crashes
+        os.environ["QT_XCB_GL_INTEGRATION"] = "xcb_egl"  # a value that differs from the GL library's crashes
     QCoreApplication.setAttribute(Qt.ApplicationAttribute.AA_ShareOpenGLContexts)
     QCoreApplication.setApplicationName(APPLICATION)
     QCoreApplication.setOrganizationName(APPLICATION)
@@ -64,12 +61,8 @@ def prepare(debug: bool = False) -> None:
 
 
 def application(debug: bool = False) -> QApplication:
-    """The application with windows, after `prepare`.
-
-    Without a display, Qt ends the process; one line is printed instead of seven and an abort.
-
-    Raises:
-        CommandError: If windows cannot have the required OpenGL; names the available one.
+    """Calls `prepare`.  Without a display, Qt ends the process: one line is printed instead of seven and an abort.
+    Raises CommandError, which names the available OpenGL, if windows cannot have the required one.
     """
     prepare(debug)
     reported: list[str] = []
@@ -97,7 +90,7 @@ def application(debug: bool = False) -> QApplication:
 
 
 def _is_reached(context: QOpenGLContext) -> bool:
-    """Whether the loaded GL library knows the context; without EGL, Qt may fall back on GLX."""
+    """Returns False if the loaded GL library does not know the context: without EGL, Qt may fall back on GLX."""
     if not sys.platform.startswith("linux"):
         return True
     surface = QOffscreenSurface()
@@ -111,7 +104,6 @@ def _is_reached(context: QOpenGLContext) -> bool:
 
 
 def _no_display(reported: list[str]) -> str:
-    """Why Qt could not start, from its messages."""
     reason = next((text for text in reported if "connect to display" in text), "")
     platform = os.environ.get("QT_QPA_PLATFORM", "")
     if reason or not (platform or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")):

@@ -1,5 +1,3 @@
-"""Samples, tour and guide."""
-
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -18,8 +16,7 @@ from sinew.widgets.start_page import Sample, TourStep
 
 GUIDE = path("guide")
 
-TOUR_SAMPLE = path("projects") / f"humanoid{PROJECT_SUFFIX}"
-"""Opened for the tour in an empty scene."""
+TOUR_SAMPLE = path("projects") / f"humanoid{PROJECT_SUFFIX}"  # opened for the tour in an empty scene
 
 TOUR = (
     TourStep(
@@ -84,12 +81,11 @@ def _default(record: Param) -> str:
 
 
 def _page_of(kind: str) -> str:
-    """Page of a kind, or the inspector page if it has none."""
+    """The inspector page if the kind has none."""
     return kind if (GUIDE / f"{kind}{SUFFIX}").is_file() else "inspector"
 
 
 def guide_texts() -> dict[str, str]:
-    """Tables of settings for the pages of kinds and the output page."""
     texts: dict[str, str] = {}
     for name, kind in KINDS.items():
         if found := params_of(kind.settings):

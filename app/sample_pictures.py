@@ -12,8 +12,7 @@ from sinew.resources import path
 from sinew.sim.export.formats import IMAGE_WRITERS
 
 SIZE = (240, 150)
-MOMENT = 1.2
-"""Time at which simulations are in full motion [s]."""
+MOMENT = 1.2  # [s] at which simulations are in full motion
 
 
 def draw_samples(projects: Path) -> list[Path]:

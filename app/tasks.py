@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class Priority(enum.IntEnum):
-    """Which tasks run first; each runs in the time that the earlier ones leave."""
+    """A task runs in the time that tasks of higher priority leave."""
 
     PREPARE = 0
     DRAW = 1
@@ -38,7 +38,7 @@ class Priority(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TaskProgress:
-    """Yielded by a task that the user waits for: what is done, and the fraction 0 to 1; an empty text hides it."""
+    """A task that the user waits for yields its text and finished fraction, 0 to 1; an empty text hides it."""
 
     text: str
     share: float
@@ -49,11 +49,7 @@ QueueTask = Generator[Delay | TaskProgress | None, None, Result]
 
 
 class TaskHandle:
-    """A task of a queue; without a queue one that has ended.
-
-    Attributes:
-        busy: Whether the task has neither ended nor was cancelled.
-    """
+    """Without a queue it is a task that has ended; `busy` is False after the end and after `cancel`."""
 
     def __init__(self, queue: "TaskQueue | None" = None) -> None:
         self._queue = queue
@@ -68,7 +64,7 @@ class TaskHandle:
 
 @dataclass(eq=False)
 class _Entry:
-    """A task in the queue; its next step is due at monotonic time `wakes` [s]."""
+    """The next step is due at monotonic time `wakes` [s]."""
 
     handle: TaskHandle
     task: QueueTask[Any]
@@ -89,8 +85,8 @@ class TaskQueue(QObject):
         clock: Monotonic time [s].
 
     Signals:
-        progressed: What the most urgent task does that reports progress, the fraction 0 to 1, and the priority; an
-            empty text if there is none.
+        progressed: Text, fraction 0 to 1 and priority of the most urgent task that reports progress; an empty text if
+        there is none.
         failed: One line about a task that raised and has no `on_error`; each line once.
     """
 
@@ -109,7 +105,7 @@ class TaskQueue(QObject):
         self._timer.timeout.connect(self._turn)
 
     def bind(self, gl_current: Callable[[], AbstractContextManager[None]]) -> None:
-        """Sets the function that makes the context current within a block."""
+        """The function makes the context current within a block."""
         self._gl_current = gl_current
 
     def add(
@@ -120,19 +116,13 @@ class TaskQueue(QObject):
         on_done: Callable[[Result], object] = lambda _: None,
         on_error: Callable[[Exception], object] | None = None,
     ) -> TaskHandle:
-        """Starts a task with the next turn.
-
-        Args:
-            on_done: Takes the result.
-            on_error: Takes the exception that a step raised.
-        """
+        """Starts with the next turn; `on_error` takes an exception that a step raised."""
         handle = TaskHandle(self)
         self._entries.append(_Entry(handle, task, priority, on_done, on_error or self._fail))
         self._schedule()
         return handle
 
     def has(self, priority: Priority) -> bool:
-        """Whether a task of a priority has not ended."""
         return any(entry.priority == priority for entry in self._entries)
 
     def release(self) -> None:
@@ -141,7 +131,6 @@ class TaskQueue(QObject):
             entry.handle.cancel()
 
     def drop(self, handle: TaskHandle) -> None:
-        """Removes a cancelled task."""
         for entry in [entry for entry in self._entries if entry.handle is handle]:
             self._entries.remove(entry)
             if entry is not self._running:  # else it is closed after its step

@@ -1,4 +1,4 @@
-"""Shipped data files and the path helper for them; imports nothing of ours."""
+"""Imports nothing of the package."""
 
 from pathlib import Path
 
@@ -6,5 +6,5 @@ ROOT = Path(__file__).resolve().parent
 
 
 def path(name: str) -> Path:
-    """Absolute path of the shipped file `name`, given relative to this folder."""
+    """`name` is relative to this folder."""
     return ROOT / name

@@ -24,7 +24,7 @@ from sinew.sim.export.formats import MODEL_WRITERS
 
 
 def make_samples(folder: Path) -> list[Path]:
-    """Writes all sample models below `folder`, each in its own folder; returns the files."""
+    """Each model has its own folder below `folder`; returns the files."""
     made = [make_tiny, make_arm, make_humanoid, make_cape, make_head, make_fox]
     return [path for make in made for path in make(folder)]
 
@@ -57,7 +57,7 @@ def make_fox(folder: Path) -> list[Path]:
 
 
 def _written(model: RawModel, images: dict[str, Image.Image], note: str = "") -> list[Path]:
-    """Writes a model, with `note` as a comment at its head, and its images."""
+    """`note` is a comment at the head of the model."""
     text = ezm_text(model)
     if note:
         declaration, rest = text.split("\n", 1)

@@ -1,9 +1,3 @@
-"""The engine poses, skins, simulates and draws a scene; the editor, the command line, tests and benchmarks share it.
-
-`apply` takes the scene, `advance` and `step` set the time, `draw` renders.  Drawing never advances time.  The engine
-does not know Qt; its context must be current in every call.
-"""
-
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
@@ -51,15 +45,12 @@ AHEAD = 16
 class Engine(Owner):
     """Poses, skins, simulates and draws a scene.
 
+    `apply` takes the scene, `advance` and `step` set the time, `draw` renders and never advances time.  The context
+    must be current in every call.
+
     Args:
         library: Shader programs shared with another engine; by default the engine has its own.
         background: Whether long preparations run on a worker thread; otherwise `apply` waits for them.
-
-    Attributes:
-        simulation: Systems and colliders.
-        views: Views of all nodes; also the characters and the world transforms.
-        pictures: Schedules rendering.
-        textures: Images that settings name, on the GPU.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary | None = None, *, background: bool = False) -> None:
@@ -80,20 +71,18 @@ class Engine(Owner):
     # --- the scene ------------------------------------------------------------------------------------
 
     def set_model(self, node_id: NodeId, model: CharacterModel, images: Images) -> None:
-        """Uploads the model of a character at once, and replaces the previous one."""
         mips = {path: mip_image(image) for path, image in images.items()}
         finish(self.model_upload(node_id, prepare_model(model), mips))
 
     def model_upload(
         self, node_id: NodeId, prepared: PreparedModel, images: MipImages, *, warmed_up: bool = False
     ) -> Task[None]:
-        """Uploads the model of a character in small steps; the last step replaces the previous model.
+        """Uploads a model in small steps; the last step replaces the previous model.
 
-        If the task is dropped or fails, nothing changes, and `Context.collect` deletes what was uploaded.
+        If the task is dropped or fails, nothing changes, and `Context.collect` deletes the uploaded objects.
 
         Args:
-            images: Textures of the model by path.
-            warmed_up: Whether to compile all shaders beforehand, so that the first frame is not delayed.
+            warmed_up: Whether to compile all shaders first, so that the first frame is not delayed.
 
         Raises:
             GLError: From a step, if the driver cannot hold the model.
@@ -116,7 +105,6 @@ class Engine(Owner):
         self.views.put_character(node, view, self.world)
 
     def _character_node(self, node_id: NodeId) -> Node:
-        """The node of a character; a default one while the scene does not have it."""
         return self.views.scene.by_id.get(node_id) or Node(id=node_id, settings=character_kind().settings())
 
     def remove_model(self, node_id: NodeId) -> None:
@@ -128,10 +116,7 @@ class Engine(Owner):
         return character.model if character else None
 
     def set_assets(self, assets: SceneAssets) -> None:
-        """Sets the contents of the files that settings name; the next `apply` uses them.
-
-        An engine with `background` leaves out textures until `textures` has uploaded them.
-        """
+        """The next `apply` uses them; an engine with `background` omits textures until `textures` has uploaded them."""
         if self._background:
             uploaded = {path: image for path, image in assets.textures.items() if self.textures.has(path, image)}
             assets = replace(assets, textures=uploaded)
@@ -139,7 +124,7 @@ class Engine(Owner):
             self._assets = assets
 
     def apply(self, scene: Scene) -> None:
-        """Applies a scene; finds changes by comparing it with the previous one."""
+        """Finds changes by comparing the scene with the previous one."""
         with self.context.timers.scope("apply"):
             self.views.take(scene)
             world = self.world
@@ -156,7 +141,6 @@ class Engine(Owner):
 
     @property
     def world(self) -> World:
-        """The scene at the current time, as systems and views see it."""
         views = self.views
         return World(
             views.scene, views.characters, views.places, self.simulation.services, self._assets,
@@ -178,12 +162,7 @@ class Engine(Owner):
             self.simulation.step(self.world, time, grab)
 
     def prefetch_poses(self, number: int, time_of: Callable[[int], float]) -> None:
-        """Evaluates the poses of several steps together; call before a step that others follow.
-
-        Args:
-            number: The next step.
-            time_of: Scene time at the end of a step [s].
-        """
+        """Evaluates the poses of several steps from `number` on; `time_of` returns the end of a step [s]."""
         if time_of(number) in self._prefetched:
             return
         times = [time_of(number + index) for index in range(AHEAD)]
@@ -211,14 +190,13 @@ class Engine(Owner):
             self.simulation.refresh(self.world, now)
 
     def restore(self, state: bytes, time: float) -> frozenset[NodeId]:
-        """Restores a state of the simulation after a step that ended at `time` [s], see `Simulation.restore`."""
+        """`time` is the end of the restored step [s]; see `Simulation.restore`."""
         self._pose(time)
         return self.simulation.restore(state, self.world, time)
 
     def show_interpolated(
         self, states: tuple[bytes | None, bytes | None], step: int, share: float, time: float
     ) -> None:
-        """Shows a scene time [s] between two steps, see `Simulation.show_interpolated`."""
         self._pose(time)
         self.simulation.show_interpolated(states, step, share, self.world, time)
 
@@ -246,12 +224,7 @@ class Engine(Owner):
     # --- rendering ------------------------------------------------------------------------------------
 
     def draw(self, output: Framebuffer, camera: Camera, overlay: Overlay | None = None, *, draft: bool = False) -> None:
-        """Renders the scene at the current time into a framebuffer.
-
-        Args:
-            overlay: Highlights and handles of the editor.
-            draft: Render roughly and quickly, because another frame follows.
-        """
+        """`draft` renders roughly and quickly, because another frame follows."""
         self.pictures.draw(output, self.render_view(camera, overlay), draft=draft)
 
     def begin(self, size: tuple[int, int], camera: Camera, overlay: Overlay | None = None) -> PendingImage:
@@ -262,38 +235,23 @@ class Engine(Owner):
         return self.views.render_view(camera, overlay, self.simulation.colliders.now)
 
     def begin_silhouette(self, size: tuple[int, int], camera: Camera, nodes: Collection[NodeId]) -> PendingImage:
-        """Starts to render only some nodes on a transparent background.
-
-        The time of the engine must not change until the image is done.
-
-        Args:
-            size: Width and height [px].
-        """
+        """Starts an image of only `nodes`, `size` in pixels; the time must not change until it is done."""
         self.context.invalidate()
         render_view = self.views.render_view(camera, None, self.simulation.colliders.now, nodes)
         return self.pictures.begin(size, render_view, alone=True)
 
     def silhouette(self, output: Framebuffer, camera: Camera, nodes: Collection[NodeId]) -> DepthTerms:
-        """Renders only some nodes: colour, and coverage as alpha.
-
-        Returns:
-            The terms that convert the depth of `output` to distances [m].
-        """
+        """The alpha is the coverage of `nodes`; the returned terms convert the depth of `output` to distances [m]."""
         self.begin_silhouette(output.size, camera, nodes).show(output)
         return self.copy_depth(output)
 
     def copy_depth(self, output: Framebuffer) -> DepthTerms:
-        """Copies the depth of the last frame to a single-sampled framebuffer of its size; returns its terms."""
+        """`output` must be single-sampled and have the size of the last frame."""
         self._renderer.target.current.copy_depth_to(output)
         return self._renderer.depth_terms
 
     def pick(self, camera: Camera, size: tuple[int, int], x: float, y: float) -> Pick | None:
-        """What is visible at a pixel; waits for the GPU.
-
-        Args:
-            size: Width and height [px].
-            x, y: From the top left [px].
-        """
+        """Waits for the GPU; `size` is in pixels, `x` and `y` are pixels from the top left."""
         self.context.invalidate()
         with self.context.timers.scope("pick"):
             passes = self._renderer.passes
@@ -302,24 +260,14 @@ class Engine(Owner):
     def layers(
         self, camera: Camera, size: tuple[int, int], nodes: Collection[NodeId] | None = None
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32], tuple[NodeId, ...]]:
-        """Node numbers and depths [m] of every pixel, and the nodes; waits for the GPU.
-
-        See `sinew.sim.render.pick_pass.PickPass.whole`.
-
-        Args:
-            nodes: Render only these; None for all.
-        """
+        """Node numbers and depths [m] by pixel, and the nodes; waits for the GPU.  See `PickPass.whole`."""
         self.context.invalidate()
         passes = self._renderer.passes
         render_view = self.views.render_view(camera, None, self.simulation.colliders.now, nodes)
         return passes.get(PickPass).whole(passes, render_view, size)
 
     def reload_shaders(self, names: list[str]) -> list[str]:
-        """Rebuilds the programs that use the named shader files; nodes that failed are tried again.
-
-        Returns:
-            One line per error; a program with errors keeps its previous version.
-        """
+        """Retries failed nodes; returns one line per error.  A program with errors keeps its previous version."""
         messages = self.library.changed(names)
         self.context.timers.warm_up()
         for character in self.views.characters.values():
@@ -350,13 +298,7 @@ class Engine(Owner):
         return skin_area(character.model, character.world_from_model, within=faces)
 
     def compare(self, node_id: NodeId, now: float) -> ComparisonStatistics | None:
-        """Distance between the two skinning methods of a character, one frame or more old.
-
-        Returns None if nothing is compared.
-
-        Args:
-            now: Monotonic time [s]; the statistics are updated a few times a second.
-        """
+        """At least one frame old, updated a few times a second of `now`, monotonic [s]; None without a comparison."""
         character = self.views.characters.get(node_id)
         if character is None or self.views.scene.view.comparison is SkinningComparison.OFF:
             return None

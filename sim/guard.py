@@ -17,11 +17,11 @@ class Guard:
     """Nodes with errors; they are tried again when anything changes.
 
     Args:
-        clear: Errors whose message is complete in itself.
+        clear: Types of errors whose message is complete in itself.
 
     Attributes:
-        faulty: Nodes that are left out.
-        problems: Nodes and one line each that were not reported yet; the reader clears it.
+        faulty: Disabled nodes.
+        problems: Nodes and one line each that are not reported yet; the reader clears it.
     """
 
     def __init__(self, clear: tuple[type[Exception], ...] = ()) -> None:
@@ -32,7 +32,6 @@ class Guard:
         self._nodes: Mapping[NodeId, Node] = {}
 
     def renew(self, nodes: Mapping[NodeId, Node] | None = None) -> None:
-        """Enables all nodes again because something has changed; `nodes` are the present ones."""
         self.faulty.clear()
         if nodes is not None:
             self._nodes = nodes
@@ -40,16 +39,16 @@ class Guard:
                 del self._reported[node_id]
 
     def retry(self) -> None:
-        """Tries all nodes again, and reports those that fail again."""
+        """Like `renew`; nodes that fail again are reported again."""
         self.faulty.clear()
         self._reported.clear()
 
     def of(self, node: Node) -> "Guarded":
-        """A context manager that catches and reports every exception of its block as an error of the node."""
+        """The context manager catches and reports every exception of its block as an error of the node."""
         return Guarded(self, node.id)
 
     def call(self, node: Node, work: Callable[[], T], otherwise: T) -> T:
-        """The result of `work`; `otherwise` if it raises or the node is disabled."""
+        """Returns `otherwise` if `work` raises or the node is disabled."""
         if node.id in self.faulty:
             return otherwise
         try:
@@ -59,7 +58,6 @@ class Guard:
             return otherwise
 
     def note(self, node_id: NodeId, error: Exception) -> None:
-        """Disables a node and reports why, once for each value of the node."""
         self.faulty.add(node_id)
         text = printable(" ".join(str(error).split()), _TEXT_MAX)
         if not isinstance(error, self._clear):
@@ -73,8 +71,6 @@ class Guard:
 
 
 class Guarded:
-    """See `Guard.of`."""
-
     __slots__ = ("_guard", "_node_id")
 
     def __init__(self, guard: Guard, node_id: NodeId) -> None:

@@ -1,5 +1,3 @@
-"""Memo: the last result of a computation, kept while its inputs are the same."""
-
 import operator
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
@@ -10,7 +8,7 @@ _COMPARED = (bool, int, float, str, bytes)
 
 
 def same_objects(one: Sequence[object], other: Sequence[object]) -> bool:
-    """Whether two sequences have the same objects; numbers, texts and bytes need only be equal."""
+    """Compares objects by identity; numbers, texts and bytes need only be equal."""
     if len(one) != len(other):
         return False
     if all(map(operator.is_, one, other)):  # the usual case, without a call for each pair
@@ -19,13 +17,10 @@ def same_objects(one: Sequence[object], other: Sequence[object]) -> bool:
 
 
 class Memo(Generic[T]):
-    """Keeps one result of a function of some objects, compared as by `same_objects`."""
-
     def __init__(self) -> None:
         self._result: tuple[tuple[object, ...], T] | None = None
 
     def get(self, key: tuple[object, ...], make: Callable[[], T]) -> T:
-        """The result for these inputs; `make` is called if they differ from the last ones."""
         if self._result is None or not same_objects(self._result[0], key):
             self._result = key, make()
         return self._result[1]

@@ -1,5 +1,3 @@
-"""Warnings about a file that is usable, as sentences for people."""
-
 from collections.abc import Iterable
 
 KEPT = 100
@@ -7,7 +5,7 @@ KEPT = 100
 
 
 class Notes(list[str]):
-    """Sentences in order, each once; after the first hundred, the last one counts the rest."""
+    """Sentences about a usable file in order, each once; after the first hundred, the last one counts the rest."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         super().__init__()

@@ -1,5 +1,3 @@
-"""Text for display: escapes what would control a terminal, break a line or be a formula; numbers with units."""
-
 import re
 
 # Control characters (line breaks among them), marks that turn the direction of writing, separators of lines and
@@ -11,9 +9,7 @@ _SMALL = frozenset(("a", "of", "on"))
 
 
 def printable(text: str, limit: int | None = None) -> str:
-    """`text` on one line, with escapes such as `\\x1b` for control characters; every script is kept.
-
-    For messages, tables and labels only: names are looked up as the files have them.
+    """`text` on one line, with escapes such as `\\x1b` for control characters; only for messages, tables and labels.
 
     Args:
         limit: Longest result [characters]; longer text ends in "…".
@@ -25,17 +21,16 @@ def printable(text: str, limit: int | None = None) -> str:
 
 
 def titled(name: str) -> str:
-    """A name in title case, such as "Springs on a Head"."""
+    """Title case, such as "Springs on a Head"."""
     return " ".join(word.capitalize() if word.islower() and word not in _SMALL else word for word in name.split(" "))
 
 
 def cell_text(text: str) -> str:
-    """Text of a cell that a spreadsheet opens: what it would take for a formula begins with an apostrophe."""
+    """Text of a spreadsheet cell; text that would be a formula begins with an apostrophe."""
     return f"'{text}" if _is_formula(text) else text
 
 
 def text_of_cell(cell: str) -> str:
-    """The inverse of `cell_text`."""
     return cell[1:] if cell[:1] == "'" and _is_formula(cell) else cell
 
 
@@ -44,17 +39,17 @@ def _is_formula(text: str) -> bool:
 
 
 def counted(count: int, singular: str, plural: str = "") -> str:
-    """A number with its noun, such as "1 vertex" or "2,000 vertices"; `s` is added without a plural."""
+    """Such as "1 vertex" or "2,000 vertices"."""
     return f"{count:,} {singular if count == 1 else plural or f'{singular}s'}"
 
 
 def size_text(size: int) -> str:
-    """A number of bytes, such as "1.8 MiB"."""
+    """Such as "1.8 MiB"."""
     exponent = min(max(size.bit_length() - 1, 0) // 10, 4)
     return f"{size / 2 ** (10 * exponent):.1f} {'KMGT'[exponent - 1]}iB" if exponent else f"{size} bytes"
 
 
 def printable_json(text: str) -> str:
-    """JSON text of several lines with JSON escapes for control characters; keys stay as they are."""
+    """Escapes control characters in JSON text of several lines."""
     rows = text.split("\n")
     return "\n".join(_UNSHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", row) for row in rows)

@@ -1,5 +1,3 @@
-"""Messages about values that were read and refused."""
-
 import re
 
 import msgspec

@@ -1,8 +1,5 @@
-"""Runs the simulation of an engine step by step; the editor and the command line use the same runner.
-
-Steps count from the start of the simulation, which is the pre-roll before the start of the scene: step 0 is that
-moment, before anything moved.  A cached step is an exact state: continuing from it gives the same bits as the first
-time.
+"""Steps count from the start of the simulation, which is the pre-roll before the start of the scene; at step 0 nothing
+has moved yet.  A cached step is an exact state: continuing from it gives the same bits as the first time.
 """
 
 import math
@@ -32,12 +29,12 @@ class SimulationRunner:
     Call `take` after every `Engine.apply`.
 
     Args:
-        store: Where steps are cached; without one, `advance` simulates every step, and only `reset` goes back.
+        store: Cache of steps; without one, `advance` simulates every step, and only `reset` goes back.
 
     Attributes:
-        start_time: Start of the scene [s]; the pre-roll is over by then.
+        start_time: Start of the scene [s], after the pre-roll.
         preroll: Steps before the start of the scene.
-        shown: The step that is shown, or will be with the next frame.
+        shown: The step of this frame, or of the next one.
         is_catching_up: Whether the requested step was evicted and is being simulated again, frame by frame.
     """
 
@@ -57,11 +54,9 @@ class SimulationRunner:
         self.is_catching_up = False
 
     def step_of(self, time: float) -> int:
-        """The step nearest to a scene time [s]."""
         return max(step_at(self.start_time, time) + self.preroll, 0)
 
     def time_of(self, step: int) -> float:
-        """Scene time at the end of a step [s]."""
         return step_end(self.start_time, step - self.preroll)
 
     # --- the scene ------------------------------------------------------------------------------------
@@ -69,8 +64,8 @@ class SimulationRunner:
     def take(self, time: float) -> None:
         """Takes the scene of the engine while scene time `time` [s] is shown.
 
-        Cached steps up to that time stay; the following steps are on another branch if the scene changed what is
-        simulated.  Settings that were used before find their steps again.
+        Cached steps up to that time stay; the following steps are on another branch if the simulation changed.
+        Settings that were used before find their steps again.
         """
         world = self.engine.world
         assets = world.assets
@@ -107,13 +102,13 @@ class SimulationRunner:
             self._position = None
 
     def restart(self) -> None:
-        """Starts a run from the first step with the current settings; finds the cached steps of such a run again."""
+        """Starts a run from step 0 with the current settings; finds the cached steps of an equal run again."""
         self.cache.history.restart(step_key(self.engine.world))
         self._position, self.shown = None, 0
         self.cache.version += 1
 
     def reset(self) -> None:
-        """Starts a run from the first step, and resets the engine to it."""
+        """Like `restart`, but also resets the engine."""
         if self._is_cached:
             self.restart()
             self.settle()
@@ -122,7 +117,6 @@ class SimulationRunner:
             self.shown = 0
 
     def clear(self) -> None:
-        """Forgets all cached steps."""
         self.cache.clear()
         self._start_key = self._position = None
         self._inputs = ()
@@ -131,22 +125,18 @@ class SimulationRunner:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether everything shown was simulated with the current settings from the first step."""
+        """Whether all shown steps were simulated with the current settings from step 0."""
         return self.cache.history.is_fresh
 
     @property
     def step_count(self) -> int:
-        """Steps up to the shown one, including those simulated while the user dragged at a paused time."""
+        """Includes steps that were simulated while the user dragged at a paused time."""
         return self.shown + self.cache.history.pulls(self.shown)
 
     # --- showing --------------------------------------------------------------------------------------
 
     def show(self, time: float) -> float:
-        """Restores the cached step at a scene time [s], or the last one before it; shows baked states in any case.
-
-        Returns:
-            The scene time to show everything else at [s].
-        """
+        """Restores the step at `time` [s], or the last available one; returns the time for all else [s]."""
         if not self.engine.simulation.has_state:
             return time
         wanted = self.step_of(time)
@@ -167,7 +157,7 @@ class SimulationRunner:
         return self.time_of(wanted) if abs(self.time_of(wanted) - time) <= STEP_TIME else time
 
     def show_between(self, time: float) -> float:
-        """Like `show`, but interpolates between two cached steps; for looking only."""
+        """Like `show`, but interpolates between two cached steps; the simulation cannot continue from there."""
         step = math.floor((time - self.start_time) / STEP_TIME) + self.preroll
         share = (time - self.time_of(step)) / STEP_TIME if step >= 0 else 0.0
         if not self.engine.simulation.has_state or not _NEAR < share < 1.0 - _NEAR:
@@ -182,33 +172,24 @@ class SimulationRunner:
         return time
 
     def settle(self) -> None:
-        """Restores the shown step in the engine now."""
         self._go_to(self.shown)
 
     def can_reach(self, step: int) -> bool:
-        """Whether a step is cached, or can be simulated next."""
         return self._has(step) or self._has(step - 1)
 
     def is_held(self, time: float) -> bool:
-        """Whether an earlier step is shown at a scene time [s], because its own is missing."""
+        """Returns whether an earlier step is shown at `time` [s], because its own is missing."""
         wanted = self.step_of(time)
         return self._shown_at(wanted) != wanted
 
     def missing(self, step: int) -> int:
-        """How many steps must be simulated to reach a step."""
+        """Number of steps to simulate before `step` can be shown."""
         return step - self._shown_at(step)
 
     # --- simulating -----------------------------------------------------------------------------------
 
     def advance(self, step: int, grab: Grab | None = None) -> bool:
-        """Goes to a step: takes it from the cache, or simulates it from the one before.
-
-        Args:
-            grab: What the user drags; the step is then always simulated.
-
-        Returns:
-            False if neither the step nor the one before is there.
-        """
+        """Takes a step from the cache, or simulates it, always with `grab`; returns False if neither is possible."""
         if not self._is_cached:
             self._simulate(step, grab)
             return True
@@ -240,7 +221,7 @@ class SimulationRunner:
         self.shown = step
 
     def pull(self, grab: Grab) -> None:
-        """Simulates one step of what the user drags while time is paused; it replaces the shown step."""
+        """Simulates one step of a drag while time is paused; it replaces the shown step."""
         self._go_to(self.shown)
         history = self.cache.history
         history.fork(self.shown)
@@ -250,12 +231,10 @@ class SimulationRunner:
         self._put(self.shown)
 
     def altered(self) -> None:
-        """Caches the shown step again after its state was changed; the following steps continue from it."""
         self.cache.history.fork(self.shown)
         self._put(self.shown)
 
     def note_stopped(self) -> None:
-        """Records at which step nodes have stopped."""
         stopped_at = self.cache.history.branch.stopped
         for node in self.engine.simulation.stopped:
             if node not in stopped_at:
@@ -274,7 +253,7 @@ class SimulationRunner:
         return self._marks.setdefault(parts, object())
 
     def state_at(self, step: int) -> bytes | None:
-        """The state after a step; None if it is not cached.  Waits for the GPU if it is being read back."""
+        """Returns None if the step is not cached.  Waits for the GPU while the state is being read back."""
         state = self.cache.get(step)
         if state is not None or step not in self.engine.simulation.baked_steps:
             return state
@@ -297,7 +276,6 @@ class SimulationRunner:
         return self._position is not None and self._position[:2] == (self.cache.history.owner(step), step)
 
     def _flush_unless_at(self, step: int) -> None:
-        """Stores all pending states, which may evict steps, unless the engine is at this step."""
         if not self._is_at(step):
             self.cache.flush()
 
@@ -307,7 +285,7 @@ class SimulationRunner:
         return step in self.engine.simulation.baked_steps
 
     def _go_to(self, step: int, baked: int | None = None) -> None:
-        """Restores a step, and shows the baked states of the same or another one."""
+        """Restores `step`, and shows the baked states of `baked`, by default the same step."""
         baked, branch = step if baked is None else baked, self.cache.history.owner(step)
         if not self._is_at(step):
             self._restore(step)

@@ -1,8 +1,4 @@
-"""The simulation of a scene: its colliders and the systems of its nodes.
-
-One step is `STEP_TIME` of scene time, whatever the frame rate; the characters are posed for the end of the step.
-Whatever fails for one node is reported, and leaves out that node alone.
-"""
+"""One step is `STEP_TIME` of scene time at any frame rate; the characters are posed for the end of the step."""
 
 import functools
 import time
@@ -43,18 +39,12 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One line about a node for the user.
-
-    Attributes:
-        node: The node that cannot continue; "" for a warning, whose text names its node.
-    """
-
-    node: NodeId
+    node: NodeId  # "" for a warning, whose text names its node
     text: str
 
 
 class SharedServices:
-    """The services of one simulation; each is created at its first use."""
+    """Creates each service at its first use."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
@@ -71,23 +61,15 @@ class SharedServices:
 
 
 class BakedStates(Protocol):
-    """States of nodes that are shown without simulating them."""
-
     def steps(self, node: NodeId) -> range:
-        """The steps with a state; empty for a node that must be simulated."""
+        """Empty for a node that must be simulated."""
 
     def state(self, node: NodeId, step: int) -> bytes | None:
         """The packed `System.snapshot` after a step; None if the step must be simulated."""
 
 
 class StateCapture:
-    """A copy of the state on the GPU that is read back later; later steps do not change it.
-
-    Args:
-        copies: Makes the copies.
-        counts: Steps since the last reset, and since the start of the simulation.
-        states: By node.
-    """
+    """A copy of the state on the GPU for a later read; later steps do not change it."""
 
     def __init__(self, copies: StagingCopies, counts: tuple[int, int], states: Mapping[NodeId, State]) -> None:
         self._counts, self._states = counts, states
@@ -99,7 +81,7 @@ class StateCapture:
         return self._copy.passed
 
     def read(self) -> bytes:
-        """The bytes for `Simulation.restore`; may be called once, waits for the GPU if necessary."""
+        """The bytes for `Simulation.restore`; only once, waits for the GPU if necessary."""
         contents = iter(self._copy.read())
         return msgspec.msgpack.encode(
             (*self._counts, {node: state.packed(contents) for node, state in self._states.items()})
@@ -107,16 +89,16 @@ class StateCapture:
 
 
 class Simulation:
-    """Colliders and systems of one scene.
+    """Colliders and systems of one scene; an error of one node is reported and disables that node alone.
 
-    Systems without a state follow the scene clock: they show the step of the time that was shown last, and advance
-    by one with every step.
+    Systems without a state follow the scene clock: they show the step of the last shown time, and advance by one with
+    every step.
 
     Attributes:
-        systems: By node; includes systems that are not ready.  A node whose system could not be created has none.
+        systems: Also those that are not ready; a node whose system could not be created has none.
         step_count: Steps since the last reset.
-        start_time: Scene time at which the simulation starts [s]; set by the owner of the clock.
-        baked: States of nodes that are not simulated, or None.
+        start_time: Scene time at which the simulation starts [s]; the owner of the clock sets it.
+        baked: States of nodes that are not simulated.
         cached: States that need not be simulated again; `baked` takes precedence.
     """
 
@@ -147,33 +129,30 @@ class Simulation:
 
     @property
     def has_state(self) -> bool:
-        """Whether any system that is ready depends on earlier steps, not on the time alone."""
         return any(has_state(system) for _, _, system in self._stepped if system.is_ready)
 
     @property
     def is_due(self) -> bool:
-        """Whether a system has finished preparing and must be applied again although the scene did not change."""
+        """Whether a system finished preparing, and `apply` must be called although the scene did not change."""
         return any(system.is_due for _, system in self._preparing)
 
     @property
     def is_preparing(self) -> bool:
-        """Whether a system still uses earlier settings."""
         return any(system.is_preparing for _, system in self._preparing)
 
     @property
     def stopped(self) -> dict[NodeId, str]:
-        """Why nodes have stopped, by node."""
         systems = self.systems.items()
         return {node_id: reason for node_id, one in systems if one.is_ready and (reason := stop_reason(one))}
 
     @property
     def progress(self) -> dict[NodeId, float]:
-        """Progress of the systems that prepare something, 0 to 1."""
+        """0 to 1 for each system that prepares something."""
         shares = {node_id: system.progress for node_id, system in self._preparing}
         return {node_id: share for node_id, share in shares.items() if share is not None}
 
     def prepare(self, ends: float) -> bool:
-        """Runs the GPU work of preparing systems until monotonic time `ends` [s]; returns whether there was any."""
+        """Runs GPU work of preparing systems until monotonic time `ends` [s]; returns whether there was any."""
         did = False
         for node_id, system in self._preparing:
             try:
@@ -186,17 +165,15 @@ class Simulation:
         return did
 
     def cancel_preparing(self) -> None:
-        """Cancels what systems prepare; they keep their earlier settings."""
         for _, system in self._preparing:
             system.cancel_preparing()
 
     @property
     def active_settings(self) -> Mapping[NodeId, Settings | None]:
-        """Earlier settings that systems use while they prepare for the current ones, see `World.active_settings`."""
         return {node_id: one.active_settings for node_id, one in self._preparing if one.is_preparing}
 
     def take_problems(self) -> list[Problem]:
-        """Returns the problems since the last call."""
+        """Returns each problem once."""
         problems, self._problems = self._problems, []
         for system in self.systems.values():
             if system.problems:
@@ -209,10 +186,7 @@ class Simulation:
     # --- the scene ------------------------------------------------------------------------------------
 
     def apply(self, world: World) -> None:
-        """Applies the scene; each change costs what its declaration says.
-
-        Does nothing if only the world transforms differ from the last call.
-        """
+        """Does nothing if only world transforms changed since the last call."""
         scene, inputs = world.scene, (world.scene, world.characters, world.assets)
         if same_objects(inputs, self._applied) and not self.is_due:
             return
@@ -255,7 +229,7 @@ class Simulation:
     # --- time -----------------------------------------------------------------------------------------
 
     def step(self, world: World, time: float, grab: Grab | None = None) -> None:
-        """Advances by one step, which ends at scene time `time` [s]; the characters are posed for that time."""
+        """Advances to scene time `time` [s]; the characters are posed for that time."""
         self._time, self._moment = time, self._moment + 1
         scope, faulty = self._context.timers.scope, self._guard.faulty
         saved = self.baked is not None or self.cached is not None
@@ -284,7 +258,7 @@ class Simulation:
         self.step_count += 1
 
     def reset(self) -> None:
-        """Resets to the first frame; nodes that failed are tried again."""
+        """Also retries nodes that failed."""
         self.step_count = self._moment = 0
         self.colliders.reset()
         self._guard.renew()
@@ -294,7 +268,7 @@ class Simulation:
         self._teleport_services()
 
     def teleport(self, world: World, time: float) -> None:
-        """Jumps to scene time `time` [s]: colliders and emitters get no velocity from the jump."""
+        """The jump gives colliders and emitters no velocity; `time` is in seconds."""
         self.colliders.teleport()
         for node, _, system in self._stepped:
             with self._guard.of(node):
@@ -303,18 +277,15 @@ class Simulation:
         self.show(time)
 
     def state(self) -> bytes:
-        """Everything that the next step depends on, except the characters, which are functions of time.
-
-        Waits for the GPU.
-        """
+        """All input of the next step except characters, which are functions of time; waits for the GPU."""
         return msgspec.msgpack.encode((self.step_count, self._moment, self.states()))
 
     def capture(self) -> StateCapture:
-        """Copies the state on the GPU, to be read back later; does not wait."""
+        """Copies the state on the GPU; does not wait."""
         return StateCapture(self._copies, (self.step_count, self._moment), self._snapshots())
 
     def states(self) -> dict[NodeId, bytes]:
-        """State of every node that has a state; waits for the GPU."""
+        """Waits for the GPU."""
         return {node: snapshot.packed() for node, snapshot in self._snapshots().items()}
 
     def _snapshots(self) -> dict[NodeId, State]:
@@ -326,7 +297,7 @@ class Simulation:
         return snapshots
 
     def restore(self, state: bytes, world: World, time: float) -> frozenset[NodeId]:
-        """Restores a state: the steps after it give the same bits.
+        """The steps after it give the same bits.
 
         Args:
             state: Result of `state` for the same scene.
@@ -334,8 +305,8 @@ class Simulation:
             time: Scene time at the end of that step [s].
 
         Returns:
-            Nodes that could not be restored, for instance because their state has another size.  They are reported,
-            and left out until something changes or another state is restored.
+            Nodes that could not be restored, for instance because their state has another size.  They are reported, and
+            disabled until something changes or another state is restored.
         """
         steps, moment, states = msgspec.msgpack.decode(state)
         self._settle(world)
@@ -360,7 +331,7 @@ class Simulation:
         return frozenset(failed)
 
     def reconsider(self) -> None:
-        """Lets systems that are stopped in the restored state continue if the current settings allow it."""
+        """Resumes systems that are stopped in the restored state if the current settings allow it."""
         for node, _, system in self._stepped:
             if isinstance(system, Stoppable):
                 with self._guard.of(node):
@@ -369,14 +340,13 @@ class Simulation:
     def show_interpolated(
         self, states: tuple[bytes | None, bytes | None], step: int, share: float, world: World, time: float
     ) -> None:
-        """Shows a time between two steps, see `System.interpolate`; the simulation cannot be continued from it.
+        """Shows a time between two steps, see `System.interpolate`; the simulation cannot continue from it.
 
         Args:
             states: Results of `state` after both steps; None if not cached.  `baked` takes precedence.
             step: The first step.
             share: From the first step to the next, 0 to 1.
-            world: With the characters posed for that time.
-            time: Scene time [s].
+            world: With the characters posed for `time` [s].
         """
         cached = [{} if state is None else msgspec.msgpack.decode(state)[2] for state in states]
         self._settle(world)
@@ -396,7 +366,6 @@ class Simulation:
         self._stale |= self.systems.keys()
 
     def _settle(self, world: World) -> None:
-        """Advances colliders and services to the world."""
         self._advance_colliders(world)
         for service in self.services.all():
             service.finish_step()
@@ -405,13 +374,12 @@ class Simulation:
 
     @property
     def baked_steps(self) -> range:
-        """Steps that need no simulation, because the states of all nodes are baked or cached elsewhere."""
+        """Steps without simulation, because the states of all nodes are baked or cached elsewhere."""
         steps = [self._saved_steps(node) for node, _, system in self._stepped if self._has_state(node, system)]
         first, end = max((one.start for one in steps), default=0), min((one.stop for one in steps), default=0)
         return range(first, max(first, end))
 
     def is_baked(self, step: int) -> bool:
-        """Whether any node has a baked state of a step."""
         return any(
             step in self._saved_steps(node) for node, _, system in self._stepped if self._has_state(node, system)
         )
@@ -424,14 +392,14 @@ class Simulation:
         return baked or cached
 
     def show_baked(self, step: int, world: World) -> None:
-        """Shows the baked states of a step; the characters are posed for its end."""
+        """The characters must be posed for the end of the step."""
         for node, _, system in self._stepped:
             with self._guard.of(node):
                 if self._has_state(node, system):
                     self._restore_saved(node, system, step, world, self.baked, self.cached)
 
     def _restore_saved(self, node: Node, system: System, step: int, world: World, *sources: BakedStates | None) -> bool:
-        """Restores a node from the first source that has its state of a step; returns False if none has."""
+        """Returns False if no source has the state of the step."""
         for source in sources:
             state = _saved_state(source, node, step)
             if state is None:
@@ -447,7 +415,6 @@ class Simulation:
         return False
 
     def _has_state(self, node: Node, system: System) -> bool:
-        """Whether a node is simulated and depends on earlier steps."""
         is_stepped = node.id in self._simulated and node.id not in self._guard.faulty
         return system.is_ready and has_state(system) and is_stepped
 
@@ -464,9 +431,9 @@ class Simulation:
     # --- once a frame ---------------------------------------------------------------------------------
 
     def show(self, time: float) -> None:
-        """Sets the scene clock to `time` [s]: systems without a state show it at the next `refresh`.
+        """Systems without a state show `time` [s] at the next `refresh`, and the next step follows it.
 
-        The time of the last step shows that step, even if the clock has looped.  The next step follows this time.
+        The time of the last step shows that step, even if the clock has looped.
         """
         if time != self._time:
             self._time = time
@@ -474,11 +441,7 @@ class Simulation:
             self._stale |= self.systems.keys()
 
     def refresh(self, world: World, now: float) -> None:
-        """Updates what systems draw, and detects instabilities without waiting for the GPU.
-
-        Args:
-            now: Monotonic time [s].
-        """
+        """Updates drawing and detects instabilities without waiting for the GPU; `now` is monotonic time [s]."""
         scope, faulty = self._context.timers.scope, self._guard.faulty
         for node, kind, system in self._stepped:
             if node.id in faulty:
@@ -496,7 +459,7 @@ class Simulation:
         self._stale.clear()
 
     def check(self) -> None:
-        """Stops systems that became unstable; waits for the GPU."""
+        """Stops unstable systems; waits for the GPU."""
         for node, _, system in self._stepped:
             with self._guard.of(node):
                 if system.is_ready and isinstance(system, Stoppable):
@@ -521,7 +484,7 @@ class Simulation:
         return self.colliders.advance(placed)
 
     def _placed(self, kind: Kind, nodes: Sequence[Node], world: World) -> dict[NodeId, ColliderPlacement]:
-        """Placements of colliders; leaves out those that fail."""
+        """Omits colliders that fail."""
         place, places = kind.load("colliders"), world.places
         try:
             placements: dict[NodeId, ColliderPlacement] = place(nodes, places)

@@ -30,8 +30,6 @@ _TIP = "Drag to orbit, click a knob to look along its axis"
 
 
 class AxisGizmo(ViewportOverlay):
-    """Knobs at the ends of the axes; dragging the disc orbits the camera."""
-
     view_requested = Signal(str)  # "front", "back", "left", "right", "top" or "bottom"
     turned = Signal(float, float)  # Drag by pixels to the right and down
 
@@ -47,7 +45,7 @@ class AxisGizmo(ViewportOverlay):
         self.setAccessibleName("View direction")
 
     def set_rotation(self, rotation: glm.dmat3) -> None:
-        """Sets the right, up and backward axes of the camera in the world, as columns."""
+        """`rotation` has the right, up and backward axes of the camera in the world, as columns."""
         if rotation != self._rotation:
             self._rotation = rotation
             self.update()
@@ -60,7 +58,7 @@ class AxisGizmo(ViewportOverlay):
         return centre + QPointF(right * reach, -up * reach), nearness
 
     def direction_at(self, place: QPointF) -> tuple[int, int, int] | None:
-        """Direction of the frontmost knob at a position, or None."""
+        """Direction of the frontmost knob at a position."""
         hits = []
         for direction in VIEWS:
             centre, nearness = self.knob_place(direction)

@@ -1,4 +1,4 @@
-"""Camera moves from mouse, wheel and trackpad; independent of GL and document."""
+"""Independent of GL and document."""
 
 from collections.abc import Callable
 
@@ -15,35 +15,34 @@ ZOOM_PER_PIXEL = 1.006
 
 
 def preset(camera: Camera, name: str) -> Camera:
-    """The camera seen from a named direction, with the same target and distance."""
+    """Keeps target and distance."""
     yaw, pitch = DIRECTIONS[name]
     return msgspec.structs.replace(camera, yaw=yaw, pitch=pitch)
 
 
 def orbited(camera: Camera, dx: float, dy: float) -> Camera:
-    """The camera orbited about its target by a drag of (dx, dy) pixels."""
+    """(dx, dy) is in pixels."""
     yaw = (camera.yaw - dx * ORBIT_DEGREES_PER_PIXEL + 180.0) % 360.0 - 180.0
     pitch = min(max(camera.pitch + dy * ORBIT_DEGREES_PER_PIXEL, -90.0), 90.0)
     return msgspec.structs.replace(camera, yaw=yaw, pitch=pitch)
 
 
 def world_per_pixel(camera: Camera, height: float) -> float:
-    """Size of a pixel at the depth of the target [m]; `height` is that of the image [px]."""
+    """Size of a pixel at the depth of the target [m]; `height` of the image is in [px]."""
     return 2.0 * camera.tangent * camera.distance / max(height, 1.0)
 
 
 def panned(camera: Camera, dx: float, dy: float, height: float) -> Camera:
-    """The camera panned by a drag of (dx, dy) pixels: the plane of the target follows the mouse."""
+    """The plane of the target follows the mouse; (dx, dy) is in pixels."""
     right, up, _ = camera.rotation()
     moved = glm.dvec3(*camera.target) + (up * dy - right * dx) * world_per_pixel(camera, height)
     return msgspec.structs.replace(camera, target=moved.to_tuple())
 
 
 def zoomed(camera: Camera, factor: float, ndc: tuple[float, float], aspect: float) -> Camera:
-    """The camera closer by `factor`; the point of the target's plane under the cursor keeps its position.
+    """The point of the target's plane under the cursor keeps its position.
 
     Args:
-        camera: The camera.
         factor: Above 1 moves closer.
         ndc: Cursor, from -1 to 1, y up.
         aspect: Width / height of the image.
@@ -56,7 +55,7 @@ def zoomed(camera: Camera, factor: float, ndc: tuple[float, float], aspect: floa
 
 
 class CameraController:
-    """Turns Qt events into camera moves, as in Blender; Alt + left drag replaces the middle button."""
+    """Qt events move the camera as in Blender; Alt + left drag replaces the middle button."""
 
     def __init__(self, camera: Callable[[], Camera], set_camera: Callable[[Camera], None]) -> None:
         self._camera = camera
@@ -79,7 +78,7 @@ class CameraController:
         return True
 
     def move(self, event: QMouseEvent, size: QSizeF) -> bool:
-        """Continues a drag; returns False without one."""
+        """Returns False without a drag."""
         if self._last is None:
             return False
         delta = event.position() - self._last

@@ -1,5 +1,3 @@
-"""A searchable window with all shortcuts."""
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -43,8 +41,6 @@ class ShortcutEntry:
 
 
 class CheatSheet(QDialog):
-    """Non-modal window with all shortcuts."""
-
     def __init__(self, entries: Iterable[ShortcutEntry], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Keyboard and mouse")
@@ -103,8 +99,6 @@ class CheatSheet(QDialog):
 
 
 class KeysDelegate(QStyledItemDelegate):
-    """Paints each key as a key cap."""
-
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
@@ -132,7 +126,7 @@ class KeysDelegate(QStyledItemDelegate):
 
 
 def _parts(keys: str) -> list[tuple[str, bool]]:
-    """Texts of a shortcut, and whether each is a key cap; handles a plus that is itself a key."""
+    """Texts of a shortcut, True for key caps; handles a plus that is itself a key."""
     parts: list[tuple[str, bool]] = []
     for alternative in keys.split(_ALTERNATIVES) if keys else []:
         if parts:

@@ -1,5 +1,3 @@
-"""The user guide: a list of pages, and the selected page."""
-
 import re
 from pathlib import Path
 
@@ -51,7 +49,7 @@ class Guide(QDialog):
         return str(item.data(Qt.ItemDataRole.UserRole)) if item is not None else ""
 
     def open(self, name: str, place: str = "") -> None:  # type: ignore[override]
-        """Shows a page, or the first one for an unknown name, and scrolls to a text in it."""
+        """Shows the first page for an unknown name, and scrolls to a text in it."""
         rows = [self.list.item(row).data(Qt.ItemDataRole.UserRole) for row in range(self.list.count())]
         self.list.setCurrentRow(rows.index(name) if name in rows else 0)
         if place:

@@ -100,14 +100,8 @@ GLYPHS: dict[str, str] = {
 
 @functools.cache
 def icon(name: str, tint: str = "") -> QIcon:
-    """The icon of a name.
-
-    Args:
-        name: A key of `GLYPHS`, or a glyph with its prefix such as "mdi6.play".
-        tint: A colour of `Colours`, such as "warning"; by default the text colour of the palette.
-
-    Raises:
-        KeyError: If there is no such icon.
+    """`name` is a key of `GLYPHS`, or a glyph with its prefix such as "mdi6.play"; others raise KeyError.  `tint` is a
+    colour of `Colours`, such as "warning"; by default the text colour of the palette.
     """
     character = glyph(name)
     return QIcon(PaletteEngine(lambda painter, rect, colour: draw_glyph(painter, rect, character, colour), tint))
@@ -118,7 +112,7 @@ def kind_icon(kind: str) -> str:
 
 
 def glyph(name: str) -> str:
-    """The character of an icon; raises KeyError for an unknown name."""
+    """Raises KeyError for an unknown name."""
     plain = name.removeprefix(f"{_FAMILY}.") if name.startswith(f"{_FAMILY}.") else GLYPHS.get(name)
     if plain is None:
         raise KeyError(f"no icon called {name!r}; known: {', '.join(sorted(GLYPHS))}")
@@ -133,7 +127,6 @@ def glyph_font(pixel_size: int) -> QFont:
 
 
 def draw_glyph(painter: QPainter, rect: QRect, character: str, colour: QColor) -> None:
-    """Paints a glyph centred in `rect`."""
     side = min(rect.width(), rect.height())
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.TextAntialiasing)
@@ -144,7 +137,7 @@ def draw_glyph(painter: QPainter, rect: QRect, character: str, colour: QColor) -
 
 
 class GlyphLabel(QWidget):
-    """An icon of fixed size in the dim text colour."""
+    """Has a fixed size and the dim text colour."""
 
     def __init__(self, name: str, side: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -159,7 +152,7 @@ class GlyphLabel(QWidget):
         self.update()
 
     def set_tint(self, tint: str, scheme: Colours | None = None) -> None:
-        """Uses a colour of `Colours`, of a scheme or of the current one."""
+        """Uses a colour of a scheme, by default the current one."""
         self._tint, self._scheme = tint, scheme
         self.update()
 
@@ -174,12 +167,7 @@ class GlyphLabel(QWidget):
 
 
 class PaletteEngine(QIconEngine):
-    """Base of icons that are painted in the palette's colour for their mode.
-
-    Args:
-        draw: Paints the icon into a rectangle in a colour.
-        tint: A colour of `Colours`, or "" for the text colour.
-    """
+    """Icons are painted in the palette's colour for their mode; a `tint` of "" means the text colour."""
 
     def __init__(self, draw: Callable[[QPainter, QRect, QColor], None], tint: str = "") -> None:
         super().__init__()
@@ -215,8 +203,6 @@ def tint_colour(name: str, scheme: Colours | None = None) -> QColor:
 
 @dataclass(frozen=True, slots=True)
 class _Family:
-    """Font family in Qt, and the hexadecimal code of each glyph."""
-
     name: str
     codes: dict[str, str]
 

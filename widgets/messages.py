@@ -1,5 +1,3 @@
-"""The Messages panel: warnings and errors with time and file."""
-
 import enum
 import time
 from dataclasses import dataclass, field
@@ -58,8 +56,6 @@ class Message:
 
 
 class MessageItem(QTreeWidgetItem):
-    """The row of a message."""
-
     def __init__(self, message: Message) -> None:
         super().__init__()
         self.message = message
@@ -96,11 +92,7 @@ _PLURALS = {Severity.INFO: "Notes", Severity.WARNING: "Warnings", Severity.ERROR
 
 
 class Messages(QWidget):
-    """The latest messages, the oldest first, with switches for the severities.
-
-    Attributes:
-        counts: Number of messages of each severity.
-    """
+    """The latest messages, the oldest first; `counts` has the number of messages of each severity."""
 
     unread_changed = Signal(int)  # Number of warnings and errors added while the panel was hidden
 
@@ -160,7 +152,7 @@ class Messages(QWidget):
             item.message.action.run()
 
     def add(self, message: Message) -> None:
-        """Appends a message; scrolls to it if the list was at its end."""
+        """Scrolls to the message if the list was at its end."""
         bar = self.view.verticalScrollBar()
         if bar.value() >= bar.maximum():
             # Delayed: scrolling lays out all rows, and messages often come together.
@@ -198,7 +190,7 @@ class Messages(QWidget):
         self._copy([item for item in self.items if item.isSelected()])
 
     def copy_all(self) -> None:
-        """Copies the messages that are not filtered out."""
+        """Leaves out messages that are filtered out."""
         self._copy([item for item in self.items if not item.isHidden()])
 
     def _copy(self, items: list[MessageItem]) -> None:

@@ -1,5 +1,3 @@
-"""A number that is dragged, stepped or typed: the number editor of the whole window."""
-
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -48,14 +46,13 @@ class NumberField(QLineEdit):
         lo, hi: Hard range for typed values; None for no limit.
         soft: Range of a drag; the hard range by default.
         step: Step of the arrow keys and grid of a drag; derived from the range by default.
-        scale: Whether a drag adds or multiplies.
+        scale: A drag adds or multiplies.
         decimals: Digits after the point; None for four significant digits, 0 for integers unless `whole` is False.
         decimals_max: Digits after the point for values that have them.
         whole: Only integers; by default if `decimals` is 0.
-        unit: Shown after the number.
         default: Value of `reset`.
-        double_click_resets: Whether a double click resets instead of opening the text.
-        optional: Whether the value may be None: clearing the text gives None.
+        double_click_resets: A double click resets instead of opening the text.
+        optional: The value may be None: clearing the text gives None.
 
     Attributes:
         change: While `edited` is emitted for a relative change such as `*2`: the change, for other values; else None.
@@ -109,11 +106,11 @@ class NumberField(QLineEdit):
         self._show_number()
 
     def value(self) -> float | None:
-        """The value; None only if the field is optional."""
+        """None only if the field is optional."""
         return self._value
 
     def set_value(self, value: float | None) -> None:
-        """Shows a value without emitting; deferred during a gesture."""
+        """Emits nothing; deferred during a gesture."""
         if self.is_held:
             self._waiting = [value]
         elif value != self._value:
@@ -121,7 +118,7 @@ class NumberField(QLineEdit):
             self._refresh_text()
 
     def set_range(self, lo: float | None, hi: float | None, soft: tuple[float, float] | None = None) -> None:
-        """Sets hard and soft range; the value stays."""
+        """The value stays."""
         self._range = replace(self._range, lo=lo, hi=hi, soft=soft)
         self.updateGeometry()
         self.update()
@@ -130,19 +127,19 @@ class NumberField(QLineEdit):
         self._range = replace(self._range, step=step)
 
     def set_fallback(self, value: float) -> None:
-        """Sets the number that None stands for; it is shown dim, and a drag from None starts there."""
+        """The number for which None stands; it is shown dim, and a drag from None starts there."""
         if value != self._fallback:
             self._fallback = value
             if not self.is_held:
                 self._show_number()
 
     def set_sample_text(self, text: str) -> None:
-        """Sets a text, without unit, that must fit; by default the longer end of the range."""
+        """A text, without unit, that must fit; by default the longer end of the range."""
         self._sample = text
         self.updateGeometry()
 
     def set_special_text(self, text: str) -> None:
-        """Sets the text that is shown for the lowest value."""
+        """Shown for the lowest value."""
         self._special = text
         self._show_number()
 
@@ -151,7 +148,7 @@ class NumberField(QLineEdit):
         return self._held or not self.isReadOnly()
 
     def display_text(self) -> str:
-        """The number as shown, without unit."""
+        """Without unit."""
         shown = self._fallback if self._value is None else self._value
         if self._special and shown == self._range.lo:
             return self._special
@@ -198,7 +195,7 @@ class NumberField(QLineEdit):
             QApplication.clipboard().setText(f"{self._value:.10g}")
 
     def paste_value(self) -> None:
-        """Pastes the number on the clipboard as one gesture; shows a notice if there is none."""
+        """Pastes as one gesture; shows a notice if the clipboard has no number."""
         try:
             pasted = self._allowed(parse_number(QApplication.clipboard().text(), self._unit, self._value))
         except NumberTextError as error:
@@ -211,7 +208,6 @@ class NumberField(QLineEdit):
         self._take_waiting()
 
     def cancel_drag(self) -> None:
-        """Cancels a drag and restores the value."""
         if not self._held:
             return
         self._release_drag()
@@ -231,7 +227,7 @@ class NumberField(QLineEdit):
         return self._allowed(parse_number(self.text(), self._unit, present))
 
     def _allowed(self, value: float) -> float:
-        """The value clamped to the hard range; shows a notice if it was not allowed."""
+        """Clamps to the hard range; shows a notice if the value was not allowed."""
         allowed = self._range.clamped(value)
         if abs(allowed - value) > 0.5 * self._range.whole:
             end = "lowest" if allowed > value else "highest"

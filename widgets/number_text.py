@@ -1,4 +1,4 @@
-"""Formatting, parsing and stepping of numbers; independent of Qt."""
+"""Independent of Qt."""
 
 import ast
 import math
@@ -20,13 +20,7 @@ _LOG_DIGITS = 3
 
 
 def format_number(value: float, decimals: int | None, decimals_max: int | None = None) -> str:
-    """A number as text.
-
-    Args:
-        value: A finite number.
-        decimals: Digits after the point; None for four significant digits.
-        decimals_max: Digits after the point for values that have them; `decimals` by default.
-    """
+    """`decimals` of None means four significant digits; values that have more show up to `decimals_max` digits."""
     if decimals is None:
         text = f"{value:.{_SIGNIFICANT}g}"
     else:
@@ -78,7 +72,7 @@ class NumberRange:
 
     @property
     def is_log(self) -> bool:
-        """Whether movements multiply: the scale is logarithmic and the span is positive."""
+        """Movements multiply if the scale is logarithmic and the span is positive."""
         lo, hi = self.span
         return self.scale is Scale.LOG and lo is not None and hi is not None and 0.0 < lo < hi
 
@@ -91,7 +85,7 @@ class NumberRange:
         return max(step, 1.0) if self.whole else step
 
     def moved(self, value: float, pixels: float, factor: float) -> float:
-        """`value` dragged by `pixels`, not rounded or clamped; `factor` comes from `gain`."""
+        """Not rounded or clamped; `factor` comes from `gain`."""
         if not self.is_log:
             return value + pixels * self.unit_step * _STEPS_PER_PIXEL * factor
         lo, hi = self._log_span()
@@ -99,7 +93,7 @@ class NumberRange:
         return max(value, lo * 0.1) * math.pow(10.0, decades)
 
     def stepped(self, value: float, count: float, factor: float) -> float:
-        """`value` after `count` arrow keys, on the grid and within the bounds."""
+        """`count` is in arrow keys; the result is on the grid and within the bounds."""
         if not self.is_log:
             amount = max(self.unit_step * factor, 1.0) if self.whole else self.unit_step * factor
             return self.clamped(round(value + count * amount, 12))
@@ -162,24 +156,21 @@ _CHANGE = re.compile(r"(\+|-|\*|/)=|[*/](?!\*)")
 
 
 class NumberTextError(ValueError):
-    """A text that is not a number; the message is one line."""
+    """A text is not a number; the message is one line."""
 
 
 def is_change(text: str) -> bool:
-    """Whether a text is a relative change such as `*2` or `+=0.1`."""
+    """Returns True for a relative change such as `*2` or `+=0.1`."""
     return _CHANGE.match(text.strip().replace("×", "")) is not None
 
 
 def parse_number(text: str, unit: str = "", present: float | None = None) -> float:
-    """Parses a number.
-
-    Accepts a decimal point or comma; arithmetic and functions such as `24*2 + sqrt(2)`, with angles in radians; other
-    units such as `25 cm` for metres; and changes of the current value such as `*2`, `/ 3`, `+=0.1` or `-=5 cm`.
+    """Accepts a decimal point or comma; arithmetic and functions such as `24*2 + sqrt(2)`, with angles in radians;
+    other units such as `25 cm` for metres; and changes of the current value such as `*2`, `/ 3`, `+=0.1` or `-=5 cm`.
 
     Args:
-        text: The text.
         unit: Unit of the field.
-        present: Current value for a change, or None.
+        present: Current value for a change.
 
     Raises:
         NumberTextError: If the text is not a finite number.

@@ -1,5 +1,3 @@
-"""The outliner: a tree of nodes below their parents, with the parts of their files."""
-
 import enum
 from collections.abc import Callable
 
@@ -22,8 +20,6 @@ _NODES = (EntryKind.NODE, EntryKind.FOLD)
 
 
 class OutlinerAction(enum.Enum):
-    """Entries of the context menu, by their text."""
-
     FRAME = "Frame in view"
     DUPLICATE = "Duplicate"
     DELETE = "Delete"
@@ -32,36 +28,24 @@ class OutlinerAction(enum.Enum):
 
 
 class Outliner(QWidget):
-    """Tree of the scene with a filter; emits edits as signals.
+    """A tree of nodes below their parents, with the parts of their files; emits edits as signals.
 
     Attributes:
         extend_menu: Called with the context menu and entry of a row before the menu opens.
-
-    Signals:
-        node_selected: A node, and one of its bones or None.
-        material_selected: The `Selection` of a material.
-        view_selected: The viewport settings.
-        rename_requested: Node and new name.
-        visibility_requested, mute_requested, lock_requested: Node and new state.
-        reset_requested: A stopped node.
-        resume_requested: A stopped node.
-        place_requested: Nodes and the `ListPlace` where they were dropped.
-        nodes_selected: Several nodes, the active one first, or none.
-        action_requested: An `OutlinerAction` and a `Selection`.
     """
 
-    node_selected = Signal(str, object)
-    material_selected = Signal(object)
-    view_selected = Signal()
-    rename_requested = Signal(str, str)
-    visibility_requested = Signal(str, bool)
-    mute_requested = Signal(str, bool)
-    lock_requested = Signal(str, bool)
-    reset_requested = Signal(str)
-    resume_requested = Signal(str)
-    place_requested = Signal(object, object)
-    nodes_selected = Signal(object)
-    action_requested = Signal(object, object)
+    node_selected = Signal(str, object)  # A node, and one of its bones or None
+    material_selected = Signal(object)  # The `Selection` of a material
+    view_selected = Signal()  # The viewport settings
+    rename_requested = Signal(str, str)  # Node and new name
+    visibility_requested = Signal(str, bool)  # Node and new state
+    mute_requested = Signal(str, bool)  # Node and new state
+    lock_requested = Signal(str, bool)  # Node and new state
+    reset_requested = Signal(str)  # A stopped node
+    resume_requested = Signal(str)  # A stopped node
+    place_requested = Signal(object, object)  # Nodes and the `ListPlace` where they were dropped
+    nodes_selected = Signal(object)  # Several nodes, the active one first, or none
+    action_requested = Signal(object, object)  # An `OutlinerAction` and a `Selection`
 
     def __init__(self, target: EditTarget, model_of: ModelProvider, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -96,13 +80,12 @@ class Outliner(QWidget):
         self._show_selection()
 
     def set_selection(self, selection: Selection) -> None:
-        """Shows a selection; emits nothing."""
+        """Emits nothing."""
         if selection != self._selection:
             self._selection = selection
             self._show_selection()
 
     def rename_selected(self) -> None:
-        """Opens the name of the selected node for editing."""
         entry = self.view.selected_entry()
         if entry is not None and entry.kind is EntryKind.NODE:
             self.view.rename(entry)

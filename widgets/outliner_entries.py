@@ -36,7 +36,7 @@ class Entry:
     key: Key  # Identity that survives a refresh
     name: str
     icon: str
-    selection: Selection  # What a click selects
+    selection: Selection  # Selected by a click
     note: str = ""  # Text at the right edge
     tip: str = ""
     mark: str = ""  # "warning", "error" or ""
@@ -45,14 +45,14 @@ class Entry:
     speaker: str = ""  # Name of the speaker icon, or ""
     muted: bool = False
     locked: bool = False
-    stopped: bool = False  # Whether to show resume and reset
+    stopped: bool = False  # Shows resume and reset
     children: "list[Entry]" = field(default_factory=list, repr=False)
     parent: "Entry | None" = field(default=None, repr=False)
     row: int = 0  # Index among the children of the parent
     listed: CharacterModel | None = field(default=None, repr=False)  # Model whose parts are the children
     looks: tuple[MaterialLook, ...] = ()  # Material overrides that the rows show
-    is_folded: bool = False  # Whether it is collapsed by default
-    # What an index refers to: Qt may keep an index longer than the entry exists
+    is_folded: bool = False  # Collapsed by default
+    # Number in an index: Qt may keep an index longer than the entry exists
     number: int = field(default_factory=itertools.count(1).__next__, repr=False)
 
     def add(self, child: "Entry") -> "Entry":
@@ -61,8 +61,7 @@ class Entry:
         return child
 
 
-_FOLDED = 3
-"""Number of colliders of a character that are grouped below one row."""
+_FOLDED = 3  # colliders of a character that are grouped below one row
 
 _ABSENT = {
     ModelState.WITHHELD: ("not allowed", "Access to the file is not allowed"),
@@ -87,7 +86,7 @@ def scene_entries(
     stop_reports: Mapping[NodeId, str],
     outdated: frozenset[NodeId] = frozenset(),
 ) -> list[Entry]:
-    """Rows of all nodes, below their group or parent and above its parts, and of the viewport settings.
+    """Rows of nodes are below their group or parent and above its parts.
 
     Three or more colliders of a character are grouped below one row.
     """
@@ -138,16 +137,7 @@ def _fold_entry(place: tuple[NodeId, str], nodes: list[NodeId]) -> Entry:
 def describe_node(
     entry: Entry, node: Node, status: ModelStatus | None, scene: Scene, stop: str = "", *, is_outdated: bool = False
 ) -> None:
-    """Updates the row of a node; rows below it stay.
-
-    Args:
-        entry: The row.
-        node: The node.
-        status: State of its model.
-        scene: The scene.
-        stop: Why its simulation stopped, or "".
-        is_outdated: Whether it was baked with other settings.
-    """
+    """Rows below it stay; `stop` says why the simulation stopped, `is_outdated` that other settings were baked."""
     entry.name, entry.visible, entry.locked = node.name or "unnamed", node.visible, node.locked
     entry.icon, entry.note, entry.mark = kind_icon(node.kind), node.attachment.bone, ""
     if entry.note == node.name:
@@ -257,7 +247,7 @@ def _bone_entry(node_id: NodeId, name: str, count: int) -> Entry:
 
 
 def describe_materials(entry: Entry, node: Node) -> list[Entry]:
-    """Updates the rows of the materials of a node and returns them; empty if there are none."""
+    """Updates the rows of the materials of a node; empty if there are none."""
     group = next((child for child in entry.children if child.kind is EntryKind.MATERIALS), None)
     if group is None or entry.listed is None:
         return []

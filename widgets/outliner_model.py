@@ -1,5 +1,3 @@
-"""Item model of the outliner."""
-
 import enum
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -62,31 +60,17 @@ class Badge(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class ListPlace:
-    """Where rows were dropped.
-
-    Attributes:
-        parent: New parent node, "" for none.
-        bone: Bone of the parent, or "".
-        before: The node below the drop position, "" at the end.
-        order: Whether they were dropped between rows, which sets their order.
-    """
-
-    parent: NodeId
-    bone: str = ""
-    before: NodeId = ""
-    order: bool = False
+    parent: NodeId  # New parent node, "" for none
+    bone: str = ""  # Bone of the parent, or ""
+    before: NodeId = ""  # The node below the drop position, "" at the end
+    order: bool = False  # The rows were dropped between rows, which sets their order
 
 
 class OutlinerModel(QAbstractItemModel):
-    """Rows of the scene in one column; note and badges are roles.
+    """Rows of the scene in one column; note and badges are roles."""
 
-    Signals:
-        rename_requested: Node and new name, edited in place.
-        place_requested: Nodes and the `ListPlace` where they were dropped.
-    """
-
-    rename_requested = Signal(str, str)
-    place_requested = Signal(object, object)
+    rename_requested = Signal(str, str)  # Node and new name, edited in place
+    place_requested = Signal(object, object)  # Nodes and the `ListPlace` where they were dropped
 
     def __init__(self, model_of: ModelProvider, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -100,7 +84,7 @@ class OutlinerModel(QAbstractItemModel):
         self._register(self._roots)
 
     def set_scene(self, scene: Scene) -> None:
-        """Shows a scene; rebuilds the rows only if its structure changed."""
+        """Rebuilds the rows only if the structure of the scene changed."""
         same = _structure(self._scene) == _structure(scene)
         self._scene = scene
         if not same:
@@ -110,7 +94,6 @@ class OutlinerModel(QAbstractItemModel):
             self._describe(node.id)
 
     def set_stop_reports(self, stop_reports: Mapping[NodeId, str]) -> None:
-        """Sets why nodes have stopped."""
         changed = {
             node_id
             for node_id in {**self._stop_reports, **stop_reports}
@@ -120,7 +103,6 @@ class OutlinerModel(QAbstractItemModel):
         self._describe_all(changed)
 
     def set_outdated(self, nodes: frozenset[NodeId]) -> None:
-        """Sets the nodes that were baked with other settings."""
         changed, self._outdated = self._outdated ^ nodes, nodes
         self._describe_all(changed)
 
@@ -130,7 +112,7 @@ class OutlinerModel(QAbstractItemModel):
                 self._describe(node_id)
 
     def refresh_node(self, node_id: NodeId) -> None:
-        """Updates the rows below a node after its model was loaded, removed or replaced."""
+        """Call after the model of the node was loaded, removed or replaced."""
         entry = self._by_key.get((node_id,))
         if entry is None:
             return
@@ -163,7 +145,7 @@ class OutlinerModel(QAbstractItemModel):
         self._register(parts)
 
     def entry(self, index: Index) -> Entry | None:
-        """Row of an index; None for an invalid one."""
+        """Returns None for an invalid index."""
         return self._entries.get(index.internalId()) if index.isValid() else None
 
     def entry_of(self, key: Key) -> Entry | None:
@@ -295,12 +277,11 @@ def _walk(entries: list[Entry]) -> Iterator[Entry]:
 
 
 def _structure(scene: Scene) -> list[tuple[str, str, str]]:
-    """Everything that determines the rows of nodes."""
     return [(node.id, node.kind, scene.parents.get(node.id, "")) for node in scene.nodes]
 
 
 def badges_of(entry: Entry) -> Iterator[tuple[Badge, str, bool]]:
-    """Badges of a row from the right, with their icons and whether those are dim."""
+    """From the right, with the icon of each badge and True if it is dim."""
     if entry.visible is not None:
         yield Badge.EYE, "visible" if entry.visible else "hidden", not entry.visible
     if entry.speaker:

@@ -1,5 +1,3 @@
-"""Tree view of the outliner."""
-
 from collections.abc import Iterator, Sequence
 
 from PySide6.QtCore import (
@@ -39,14 +37,14 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class OutlinerDelegate(QStyledItemDelegate):
-    """Paints a row: name on the left, note and badges at the right edge."""
+    """Name on the left, note and badges at the right edge."""
 
     def __init__(self, view: QTreeView) -> None:
         super().__init__(view)
         self._view = view
 
     def badge_at(self, index: Index, x: int) -> Badge | None:
-        """The badge at a horizontal position of the viewport, or None."""
+        """`x` is a horizontal position of the viewport."""
         place = (self._view.viewport().width() - 1 - x) // EYE_WIDTH
         badges = index.data(BADGES_ROLE) or ()
         return badges[place][0] if 0 <= place < len(badges) else None
@@ -111,19 +109,12 @@ _UNFOLD_DELAY = 600  # [ms] of dragging over a collapsed row
 
 
 class OutlinerView(QTreeView):
-    """Tree view of the rows, filtered by their names; expansion is kept when the rows are rebuilt.
+    """Filters rows by their names; expansion survives a rebuild of the rows."""
 
-    Signals:
-        badge_clicked: `Entry` and its `Badge`.
-        deselected: The last selected row was deselected.
-        delete_pressed: The Delete key.
-        menu_requested: `Entry` and global position.
-    """
-
-    badge_clicked = Signal(object, object)
-    deselected = Signal()
-    delete_pressed = Signal()
-    menu_requested = Signal(object, object)
+    badge_clicked = Signal(object, object)  # `Entry` and its `Badge`
+    deselected = Signal()  # The last selected row was deselected
+    delete_pressed = Signal()  # The Delete key
+    menu_requested = Signal(object, object)  # `Entry` and global position
 
     def __init__(self, model: OutlinerModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -188,7 +179,7 @@ class OutlinerView(QTreeView):
     # Selection
 
     def selected_entries(self) -> list[Entry]:
-        """The selected rows, the current one first."""
+        """The current row is first."""
         current = self.currentIndex()
         rows = sorted(self.selectionModel().selectedRows(), key=lambda index: index != current)
         return [entry for index in rows if (entry := self._entry(index)) is not None]
@@ -197,7 +188,7 @@ class OutlinerView(QTreeView):
         return next(iter(self.selected_entries()), None)
 
     def select(self, entries: Sequence[Entry]) -> None:
-        """Selects rows and scrolls to the first one; ignores rows that are filtered out."""
+        """Scrolls to the first row; ignores rows that are filtered out."""
         indexes = [(entry, self._model.index_of(entry)) for entry in entries if self._is_shown(entry)]
         if not indexes:
             self.selectionModel().clear()
@@ -211,7 +202,7 @@ class OutlinerView(QTreeView):
         self.scrollTo(indexes[0][1])
 
     def rename(self, entry: Entry) -> None:
-        """Opens the name of a row for editing, unless a name is being edited."""
+        """Does nothing while a name is being edited."""
         if self._is_shown(entry) and self.state() != QAbstractItemView.State.EditingState:
             self.edit(self._model.index_of(entry))
 
@@ -244,7 +235,7 @@ class OutlinerView(QTreeView):
         return bool(self._words) and not self._matches
 
     def set_filter(self, text: str) -> None:
-        """Shows the rows whose name contains all words of a text, and those above them; "" shows all."""
+        """Shows the rows whose name contains all words of a text, and the rows above them; "" shows all."""
         self._words = tuple(text.casefold().split())
         self.selectionModel().clear()
         self._match()
@@ -374,7 +365,7 @@ class OutlinerView(QTreeView):
         return self._delegate.badge_at(index, place.x()) if index.isValid() else None
 
     def _is_beside(self, place: QPoint) -> bool:
-        """Whether a position is to the right of the name of a row."""
+        """True to the right of the name of a row."""
         index = self.indexAt(place)
         if not index.isValid():
             return True

@@ -1,5 +1,3 @@
-"""Overlays of the viewport."""
-
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 
@@ -31,12 +29,7 @@ _SHADE = QColor(0, 0, 0, 110)
 
 
 class ViewportOverlay(QWidget):
-    """Transparent child of the viewport; independent of the theme.
-
-    Args:
-        parent: The viewport.
-        takes_mouse: Whether it receives mouse events; otherwise they go to the viewport.
-    """
+    """Independent of the theme; `takes_mouse` False passes mouse events to the viewport."""
 
     def __init__(self, parent: QWidget | None = None, *, takes_mouse: bool = False) -> None:
         super().__init__(parent)
@@ -46,7 +39,7 @@ class ViewportOverlay(QWidget):
 
 
 class HandlesCover(ViewportOverlay, Generic[H]):
-    """Base of handles that cover the viewport and ignore the mouse; other overlays stay above."""
+    """The handles cover the viewport and ignore the mouse; other overlays stay above."""
 
     def __init__(self, viewport: QWidget) -> None:
         super().__init__(viewport)
@@ -57,7 +50,7 @@ class HandlesCover(ViewportOverlay, Generic[H]):
         viewport.installEventFilter(self)
 
     def show_handles(self, handles: H | None, marked: int | None) -> None:
-        """Shows handles, or none; `marked` is the index of the handle under the mouse or held."""
+        """`marked` is the index of the handle under the mouse or held."""
         if handles is None and self._handles is None:
             return
         self._handles, self._marked = handles, marked
@@ -80,7 +73,6 @@ class HandlesCover(ViewportOverlay, Generic[H]):
 
 
 def paint_ground(painter: QPainter, box: QRectF) -> None:
-    """Paints a dark, translucent background for text."""
     painter.save()
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -122,7 +114,6 @@ class StatisticsOverlay(ViewportOverlay):
         self.setFont(font)
 
     def set_rows(self, rows: Iterable[tuple[str, str]]) -> None:
-        """Sets label and value of each line."""
         fresh = tuple(rows)
         if fresh == self._rows:
             return
@@ -158,8 +149,6 @@ class StatisticsOverlay(ViewportOverlay):
 
 
 class Legend(ViewportOverlay):
-    """Title, colour ramp, and values at its ends and middle."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._title = ""
@@ -168,7 +157,6 @@ class Legend(ViewportOverlay):
         self.setFont(tabular(self.font()))
 
     def show_ramp(self, ramp: Ramp, title: str, lo: float, hi: float, unit: str = "") -> None:
-        """Shows a ramp for values from `lo` to `hi`."""
         self._bar = _ramp_image(ramp)
         self._title = f"{title} [{unit}]" if unit else title
         self._labels = (value_label(lo), value_label((lo + hi) / 2.0), value_label(hi))
@@ -177,7 +165,7 @@ class Legend(ViewportOverlay):
         self.update()
 
     def labels(self) -> tuple[str, str, str]:
-        """Texts below the ramp, from left to right."""
+        """From left to right."""
         return self._labels
 
     def sizeHint(self) -> QSize:
@@ -206,7 +194,7 @@ class Legend(ViewportOverlay):
 
 
 def value_label(value: float) -> str:
-    """A value with three significant digits and no negative zero."""
+    """Three significant digits and no negative zero."""
     return f"{value + 0.0:.3g}"
 
 
@@ -218,7 +206,7 @@ def _ramp_image(ramp: Ramp) -> QImage:
 
 
 class RubberBand(ViewportOverlay):
-    """Selection rectangle over the viewport, in logical pixels; ignores the mouse."""
+    """In logical pixels; ignores the mouse."""
 
     def __init__(self, viewport: QWidget) -> None:
         super().__init__(viewport)
@@ -250,8 +238,6 @@ _MARK_ICON = 18
 
 
 class StopMark(ViewportOverlay):
-    """Name of a node that has stopped, with buttons to resume and reset it."""
-
     resume_requested = Signal()
     reset_requested = Signal()
 
@@ -362,7 +348,7 @@ class Divider(ViewportOverlay):
 
     @property
     def value(self) -> float:
-        """Position from 0 (left) to 1."""
+        """0 (left) to 1."""
         return self._value
 
     @property
@@ -370,7 +356,7 @@ class Divider(ViewportOverlay):
         return self._start is not None
 
     def set_value(self, value: float) -> None:
-        """Moves the divider unless it is being dragged; emits nothing."""
+        """Does nothing while the user drags the divider; emits nothing."""
         if not self.is_held:
             self._value = min(max(value, 0.0), 1.0)
             self.place()

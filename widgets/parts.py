@@ -1,5 +1,3 @@
-"""Parts of panels: buttons, lists, layouts, a filled bar, the placeholder of an empty panel, and a question."""
-
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -33,7 +31,7 @@ Box = TypeVar("Box", bound=QBoxLayout)
 
 
 def packed(layout: Box, *parts: Part | tuple[Part, int], spacing: int = 0, margins: int | QMargins = 0) -> Box:
-    """A box layout of parts; a pair is a part and its stretch factor."""
+    """A pair is a part and its stretch factor."""
     for part in parts:
         item, share = part if isinstance(part, tuple) else (part, 0)
         layout.addLayout(item, share) if isinstance(item, QLayout) else layout.addWidget(item, share)
@@ -59,7 +57,7 @@ def tool_button(
 
 
 def plain_list(tree: QTreeView, name: str) -> None:
-    """Styles a tree view as a plain list with tabular figures."""
+    """Has numbers of equal width."""
     dress(tree)
     tree.setRootIsDecorated(False)
     tree.setUniformRowHeights(True)
@@ -147,8 +145,6 @@ class FlowLayout(QLayout):
 
 
 class FlowRow(QWidget):
-    """A widget with a flow layout, as high as its lines."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._flow = FlowLayout(self)
@@ -162,12 +158,7 @@ class FlowRow(QWidget):
 
 
 class ShareSplitter(QSplitter):
-    """A horizontal splitter; once a handle was moved, only one part changes with the width.
-
-    Args:
-        parts: Widgets from left to right with their shares of the width.
-        rest: Index of the part that changes.
-    """
+    """Once a handle was moved, only the part with index `rest` changes with the width; `parts` have shares of it."""
 
     def __init__(self, parts: Sequence[tuple[QWidget, int]], rest: int, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
@@ -189,7 +180,7 @@ class ShareSplitter(QSplitter):
 
 
 class Pages(QStackedWidget):
-    """A stack whose size hints are those of the current page."""
+    """Has the size hints of the current page."""
 
     def __init__(self, *pages: QWidget) -> None:
         super().__init__()
@@ -235,13 +226,7 @@ _PLACEHOLDER_ICON = 32
 
 
 class EmptyState(QWidget):
-    """An icon if there is room, a title and a hint, centred in the panel.
-
-    Args:
-        icon_name: Key of `sinew.widgets.icons.GLYPHS`.
-        text: Title.
-        hint: Smaller text below.
-    """
+    """Centred in the panel; shows the icon, a key of `sinew.widgets.icons.GLYPHS`, if there is room."""
 
     def __init__(self, icon_name: str, text: str, hint: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -291,7 +276,7 @@ NOTICE_ICON = 18
 
 
 class QuestionBar(QFrame):
-    """A text and a button for each answer; hidden without a question."""
+    """Hidden without a question."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -309,13 +294,7 @@ class QuestionBar(QFrame):
         self.hide()
 
     def ask(self, text: str, details: str = "", *answers: tuple[str, str, Callable[[], object]]) -> None:
-        """Replaces the question; hides for "".
-
-        Args:
-            text: The question.
-            details: Tooltip.
-            answers: Text, tip and callback of each button.
-        """
+        """ "" hides the question; `details` is a tooltip, `answers` have text, tip and callback of each button."""
         while self.buttons:
             self.buttons.pop().deleteLater()
         for caption, tip, act in answers:
@@ -344,7 +323,7 @@ class ElidedLabel(QWidget):
         return self._text
 
     def set_text(self, text: str, placeholder: str = "") -> None:
-        """Shows a text, or a dim placeholder if it is empty."""
+        """Shows the placeholder dim if the text is empty."""
         self._text, self._placeholder = text, placeholder
         self.setToolTip(text)
         self.update()
@@ -367,7 +346,7 @@ _RADIUS = 3.0
 
 
 class FillBar(QWidget):
-    """Base of bars that are filled from the left, with a text at each end."""
+    """Filled from the left, with a text at each end."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -382,7 +361,6 @@ class FillBar(QWidget):
         raise NotImplementedError
 
     def tints(self) -> tuple[QColor, QColor, QColor]:
-        """Colours of background, edge and texts."""
         palette, role = self.palette(), QPalette.ColorRole
         return palette.color(role.Base), palette.color(role.Mid), palette.color(role.WindowText)
 

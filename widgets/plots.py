@@ -1,5 +1,3 @@
-"""Plots in the colours of the theme, the Plots panel, and the Bake Distance panel."""
-
 import html
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -17,23 +15,16 @@ from sinew.widgets.parts import EmptyState, Pages, packed, tool_button
 from sinew.widgets.texts import label_text
 from sinew.widgets.theme import SPACE, is_dark, tabular
 
-SPAN = 60.0
-"""Recorded simulation time [s]."""
+SPAN = 60.0  # recorded simulation time [s]
 
-CAPACITY = 4096
-"""Maximum number of samples; a minute of the fastest reports has fewer."""
+CAPACITY = 4096  # samples; a minute of the fastest reports has fewer
 
 
 class Plot(pg.PlotWidget):  # type: ignore[misc]
-    """A plot in the colours of the theme, without menu, buttons and navigation by the mouse.
+    """Has no menu, no buttons and no navigation by the mouse."""
 
-    Signals:
-        pointed: Horizontal coordinate under the mouse, or None.
-        restyled: The theme or font changed.
-    """
-
-    pointed = Signal(object)
-    restyled = Signal()
+    pointed = Signal(object)  # Horizontal coordinate under the mouse, or None
+    restyled = Signal()  # The theme or font changed
 
     _is_ready = False  # The base constructor already handles events
 
@@ -49,7 +40,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
         self._take_colours()
 
     def x_at(self, place: QPointF) -> float | None:
-        """Horizontal coordinate at a position of the scene; None outside the axes."""
+        """Returns None outside the axes."""
         box = self.plotItem.vb
         return float(box.mapSceneToView(place).x()) if box.sceneBoundingRect().contains(place) else None
 
@@ -72,7 +63,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
 
 
 class PlotRing:
-    """The newest samples, sorted by time; a sample of an earlier time discards those after it."""
+    """The newest samples, sorted by time; a sample of an earlier time discards later ones."""
 
     def __init__(self, channels: Sequence[str]) -> None:
         self._channels = tuple(channels)
@@ -82,7 +73,7 @@ class PlotRing:
         return len(self._records)
 
     def add(self, time: float, values: Mapping[str, float]) -> bool:
-        """Adds a sample at a time [s]; returns whether it is new and finite."""
+        """Time in [s]; returns False if the sample is not new or not finite."""
         record = (time, *(values[name] for name in self._channels))
         if not np.isfinite(record).all() or (self._records and self._records[-1][0] == time):
             return False
@@ -109,15 +100,7 @@ _BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
 
 @dataclass(frozen=True, slots=True)
 class PlotChannel:
-    """A curve.
-
-    Attributes:
-        name: Name of the quantity.
-        unit: Its unit.
-        tip: A sentence about it.
-        colours: Colours on dark and on light background; None for the text colour.
-        is_right: Whether it is in the right plot.
-    """
+    """`colours` are on dark and on light background, None for the text colour; `is_right` means the right plot."""
 
     name: str
     unit: str
@@ -130,8 +113,7 @@ class Plots(QWidget):
     """Two plots with switches for the curves, which show the values under the mouse.
 
     Args:
-        channels: The curves; those of one plot have the same unit.
-        icon: Icon of the empty panel.
+        channels: The curves of one plot have the same unit.
         what: What to select, such as "a cloth".
     """
 
@@ -173,7 +155,7 @@ class Plots(QWidget):
         self.redraw()
 
     def set_subject(self, name: str) -> None:
-        """Sets the name of the selected node, or ""; clears the plots."""
+        """`name` of the selected node, or ""; clears the plots."""
         self.empty.set_text(
             f"Nothing recorded of {name} yet" if name else "Nothing to plot",
             "Press play." if name else self._hint,
@@ -181,7 +163,7 @@ class Plots(QWidget):
         self.clear()
 
     def add(self, time: float, values: Mapping[str, float]) -> None:
-        """Records values by channel at a time [s]; ignores a time that is already recorded."""
+        """Time in [s]; ignores a time that is already recorded."""
         self._stale |= self._ring.add(time, values)
 
     def clear(self) -> None:
@@ -190,7 +172,7 @@ class Plots(QWidget):
         self.redraw()
 
     def redraw(self) -> None:
-        """Draws the recorded values unless paused."""
+        """Does nothing while paused."""
         if self.pause_button.isChecked():
             return
         self._stale = False
@@ -217,7 +199,7 @@ class Plots(QWidget):
     # --- the mouse ------------------------------------------------------------------------------------
 
     def point_at(self, time: float | None) -> None:
-        """Moves the cross-hair to a time [s]; None hides it."""
+        """Time in [s]; None hides the cross-hair."""
         self._under_mouse = time
         for line in self._lines.values():
             line.setVisible(time is not None)
@@ -319,11 +301,7 @@ class DistanceCurve:
 
 
 class DistancePlot(QWidget):
-    """Two curves per node, the mean dashed; shows the values at the playhead or under the mouse.
-
-    Signals:
-        chosen: A time was clicked [s].
-    """
+    """Two curves per node, the mean dashed; `chosen` carries a clicked time [s]."""
 
     chosen = Signal(float)
 
@@ -354,7 +332,7 @@ class DistancePlot(QWidget):
         self.set_curves(())
 
     def set_curves(self, curves: Sequence[DistanceCurve]) -> None:
-        """Sets the curves; empty if no bake is compared."""
+        """Empty if no bake is compared."""
         self._curves = tuple(curves)
         most = max((max(curve.most) for curve in curves), default=0.0)
         self._scale, self._unit = (1.0, "m") if most >= 1.0 else (1e3, "mm")
@@ -372,13 +350,13 @@ class DistancePlot(QWidget):
         self._show_values()
 
     def set_now(self, time: float) -> None:
-        """Sets the time of the playhead [s]."""
+        """Time of the playhead [s]."""
         self._now = time
         self._playhead.setPos(time)
         self._show_values()
 
     def point_at(self, time: float | None) -> None:
-        """Sets the time under the mouse [s], or None."""
+        """Time under the mouse [s], or None."""
         self._under_mouse = time
         self._show_values()
 

@@ -1,7 +1,4 @@
-"""Interfaces between widgets and the application.
-
-The application implements them, and tests pass fakes: no widget imports document, engine or GL classes.
-"""
+"""The application implements these interfaces, tests pass fakes: no widget imports document, engine or GL classes."""
 
 import enum
 from collections.abc import Callable, Mapping
@@ -17,11 +14,7 @@ from sinew.sim.scene.scene import NodeId, ParamRef, Scene
 
 
 class EditTarget(Protocol):
-    """Receives all edits of the scene.
-
-    Attributes:
-        changed: Emits a `sinew.sim.scene.change.Change` after each change: edit, undo, redo or open.
-    """
+    """`changed` emits a `sinew.sim.scene.change.Change` after each change: edit, undo, redo or open."""
 
     @property
     def changed(self) -> SignalInstance: ...
@@ -31,11 +24,9 @@ class EditTarget(Protocol):
         """The current scene, an immutable value."""
 
     def set_value(self, ref: ParamRef, value: Any, gesture: object | None = None) -> None:
-        """Sets a value.
+        """Converts and validates the value.
 
         Args:
-            ref: Address of the value.
-            value: New value; converted and validated.
             gesture: Token of the open gesture, whose edits are one undo step; None for a single edit.
 
         Raises:
@@ -75,8 +66,6 @@ class ViewportDelegate(Protocol):
 
 
 class ModelState(enum.Enum):
-    """Loading state of the file of a model node."""
-
     LOADING = "loading"
     UPLOADING = "uploading"
     READY = "ready"
@@ -87,8 +76,6 @@ class ModelState(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """State of the file of a model node."""
-
     state: ModelState
     model: CharacterModel | None = None  # None unless `UPLOADING` or `READY`
     text: str = ""  # One line: the reason of a failure, or the file that is loading
@@ -96,7 +83,7 @@ class ModelStatus:
 
 
 class PoseLike(Protocol):
-    """A pose of a skeleton, such as `sinew.sim.animation.pose.Pose`."""
+    """`sinew.sim.animation.pose.Pose` is one."""
 
     @property
     def local(self) -> LocalPose:

@@ -19,19 +19,13 @@ _CARD_WIDTH, _COLUMNS_MAX, _RECENT_MAX = 136, 4, 8
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A sample project."""
-
     title: str
     path: Path
     picture: Path  # All have the same aspect ratio
 
 
 class StartPage(QFrame):
-    """Centred in the viewport; hides samples and recent files if there is no room for them.
-
-    Signals:
-        chosen: Path of a sample or recent file.
-    """
+    """Hides samples and recent files if there is no room; `chosen` carries the path of a sample or recent file."""
 
     chosen = Signal(object)
     open_requested = Signal()
@@ -67,7 +61,7 @@ class StartPage(QFrame):
         packed(QVBoxLayout(self), title, self.hint, offered, buttons, spacing=SPACE_WIDE, margins=2 * SPACE_WIDE)
 
     def set_recent(self, paths: Sequence[Path]) -> None:
-        """Lists the recent files that exist."""
+        """Leaves out files that do not exist."""
         for button in self.recent:
             button.hide()
             button.deleteLater()  # not at once: it may be the sender
@@ -79,7 +73,7 @@ class StartPage(QFrame):
         self.place(parent.width(), parent.height())
 
     def place(self, width: int, height: int) -> None:
-        """Fits into the middle of a viewport of this size [px]."""
+        """Centres the page in a viewport of this size [px]."""
         room = width - 8 * SPACE_WIDE - (self._recent.sizeHint().width() if self.recent else 0)
         columns = min(max(room // _CARD_WIDTH, 1), _COLUMNS_MAX)
         if columns != self._columns:
@@ -131,11 +125,7 @@ class TourStep:
 
 
 class TourCard(QFrame):
-    """Shows one step at a time; hidden until it is started.
-
-    Signals:
-        shown: Another `TourStep` is shown.
-    """
+    """Shows one step at a time; hidden until it is started. `shown` carries the `TourStep`."""
 
     shown = Signal(object)
 

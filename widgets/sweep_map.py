@@ -1,4 +1,4 @@
-"""The map of a sweep: a cell for each combination of one or two settings."""
+"""A cell for each combination of one or two settings."""
 
 import math
 from collections.abc import Sequence
@@ -16,14 +16,7 @@ _STOPPED = QColor("#e0574b")
 
 @dataclass(frozen=True, slots=True)
 class SweepCell:
-    """One combination.
-
-    Attributes:
-        text: Text of the cell.
-        value: Value that determines the colour; NaN for none.
-        is_stable: Whether the run was completed.
-        tip: Tooltip and accessible text.
-    """
+    """`value` determines the colour, NaN for none; `is_stable` if the run was completed."""
 
     text: str
     value: float
@@ -32,15 +25,10 @@ class SweepCell:
 
 
 class SweepMap(QWidget):
-    """Rows are values of the first setting, columns those of the second one.
+    """Rows are values of the first setting, columns values of the second one."""
 
-    Signals:
-        pointed: Index of the cell under the mouse, or -1.
-        chosen: Index of a cell that was clicked.
-    """
-
-    pointed = Signal(int)
-    chosen = Signal(int)
+    pointed = Signal(int)  # Index of the cell under the mouse, or -1
+    chosen = Signal(int)  # Index of a cell that was clicked
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -58,7 +46,7 @@ class SweepMap(QWidget):
     def show_cells(
         self, titles: tuple[str, str], rows: Sequence[str], columns: Sequence[str], cells: Sequence[SweepCell]
     ) -> None:
-        """Shows cells, row by row; `titles` are the names of the settings of rows and columns."""
+        """Row by row; `titles` are the names of the settings of rows and columns."""
         self._titles, self._rows, self._columns, self.cells = titles, tuple(rows), tuple(columns), tuple(cells)
         self.at = -1
         self.updateGeometry()

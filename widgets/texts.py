@@ -9,17 +9,17 @@ _TEXT_MAX = 300
 
 
 def label_text(text: str) -> str:
-    """One line for a label, cell or title, without control characters."""
+    """One line without control characters."""
     return printable(text, _TEXT_MAX)
 
 
 def menu_text(text: str) -> str:
-    """A text for menus and buttons, with escaped ampersands."""
+    """Ampersands are escaped."""
     return label_text(text).replace("&", "&&")
 
 
 def tip_text(text: str) -> str:
-    """Lines for a tooltip; markup is escaped."""
+    """Markup is escaped."""
     lines = [label_text(line) for line in text.split("\n")]
     return "\n".join(lines) if "<" not in text else f"<qt>{'<br>'.join(map(html.escape, lines))}</qt>"
 
@@ -28,5 +28,5 @@ ALL_FILES = "All files (*)"
 
 
 def file_filter(title: str, suffixes: Iterable[str]) -> str:
-    """A filter for file dialogs, such as "Models (*.ezm *.obj)"."""
+    """Such as "Models (*.ezm *.obj)"."""
     return f"{title} ({' '.join('*' + suffix for suffix in suffixes)})"

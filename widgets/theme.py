@@ -1,7 +1,4 @@
-"""Look of the program: Fusion style with neutral greys, dark or light, and one accent colour.
-
-The system's colour scheme applies unless the user chose one.
-"""
+"""Fusion style with neutral greys, dark or light, and one accent colour."""
 
 import enum
 from dataclasses import dataclass
@@ -13,7 +10,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QToolTip, QTree
 
 @dataclass(frozen=True, slots=True)
 class Colours:
-    """Colours of a scheme as "#rrggbb"."""
+    """As "#rrggbb"."""
 
     # Surfaces, from panel to field
     window: str
@@ -70,7 +67,7 @@ _DRESSED = "dressed"
 
 
 class ThemeMode(enum.Enum):
-    """The colour scheme; AUTO follows the system."""
+    """AUTO follows the system."""
 
     AUTO = "auto"
     DARK = "dark"
@@ -78,10 +75,7 @@ class ThemeMode(enum.Enum):
 
 
 class Theme(QObject):
-    """Applies the palette of the system's scheme or of the user's choice.
-
-    Create one after QApplication and keep a reference.
-    """
+    """Applies the palette of the system's scheme or of the user's choice; create one after QApplication and hold it."""
 
     changed = Signal()
 
@@ -131,7 +125,7 @@ def blend(first: QColor, second: QColor, share: float) -> QColor:
 
 
 def tabular(font: QFont) -> QFont:
-    """A copy of a font with tabular figures, so that changing numbers do not move."""
+    """All digits of the returned font have one width, so that changing numbers do not move."""
     copy = QFont(font)
     copy.setFeature(QFont.Tag("tnum"), 1)
     return copy

@@ -1,4 +1,4 @@
-"""The OpenGL widget: owns the context and reports mouse events; a `ViewportDelegate` draws."""
+"""Owns the context and reports mouse events; a `ViewportDelegate` draws."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,16 +23,9 @@ CLICK_SLOP = 4.0
 
 
 class Viewport(QOpenGLWidget):
-    """Draws through its client and emits mouse events.
-
-    Positions are in logical pixels from the top left. `drag_started` carries the position of the press; a press without
-    a drag is a click. Presses, drags and clicks also carry the modifier keys of the press. `files_hovered` carries the
-    files dragged over the viewport, and an empty list when they leave.
-
-    Args:
-        client: Draws.
-        controller: Moves the camera.
-        accepts: Whether the file at a path may be dropped.
+    """Positions are in logical pixels from the top left. `drag_started` carries the position of the press; a press
+    without a drag is a click. Presses, drags and clicks also carry the modifier keys of the press. `files_hovered`
+    carries the files dragged over the viewport, and an empty list when they leave.
     """
 
     pressed = Signal(QPointF, object)
@@ -88,7 +81,7 @@ class Viewport(QOpenGLWidget):
         super().update()
 
     def pixel_size(self) -> tuple[int, int]:
-        """Width and height in device pixels."""
+        """In device pixels."""
         ratio = self.devicePixelRatioF()
         return max(round(self.width() * ratio), 1), max(round(self.height() * ratio), 1)
 

@@ -1,5 +1,3 @@
-"""`sinew bench`: measures this machine; prints a table and writes JSON."""
-
 import argparse
 import json
 import platform
@@ -23,22 +21,16 @@ from sinew.sim.printable import counted
 
 LAUNCH = "launch"
 NAMES = (*SYSTEMS, LAUNCH)
-"""Everything that is measured."""
 
 SAMPLE = "projects/humanoid.sinew"
 FIRST_FRAME = "first-frame"
 """First word of the line that the editor prints after the first frame with --exit-after-first-frame."""
 
-PATIENCE = 120.0
-"""Time limit of one launch [s]."""
+PATIENCE = 120.0  # [s], of one launch
 
 
 def launch_rows(repeat: int) -> list[Row]:
-    """One row for the sample project.
-
-    Raises:
-        CommandError: If an editor fails or ends without a frame, for instance without a display.
-    """
+    """Raises CommandError if an editor fails or ends without a frame, for instance without a display."""
     sample = resources.path(SAMPLE)
     _launch(sample)
     durations = [_launch(sample) for _ in range(repeat)]
@@ -109,7 +101,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def old_report(path: Path) -> BaselineReport:
-    """A report to compare with; raises CommandError if the file is not a report, OSError if it cannot be read."""
+    """Raises CommandError if the file is not a report, OSError if it cannot be read."""
     try:
         return read_report(path)
     except ReportError as error:
@@ -117,7 +109,7 @@ def old_report(path: Path) -> BaselineReport:
 
 
 def machine_facts() -> dict[str, str]:
-    """Renderer, version, source of GPU times, and CPU; raises CommandError if this machine has no OpenGL."""
+    """Raises CommandError if this machine has no OpenGL."""
     try:
         with Context.headless() as context:
             known, timer = context.capabilities, context.timers.calibrate()

@@ -1,5 +1,3 @@
-"""`sinew [PATH]`: the editor."""
-
 import argparse
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""`sinew export`: writes a project or a model over time in formats of other programs."""
-
 import argparse
 import contextlib
 import sys
@@ -34,11 +32,9 @@ from sinew.sim.scene.params import validated
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.view import SkinningComparison
 
-SECONDS = 5.0
-"""Default length of scenes without a clip [s]."""
+SECONDS = 5.0  # [s], default length of scenes without a clip
 
-RECORDED = 0.8
-"""Fraction of the progress for recording; writing follows."""
+RECORDED = 0.8  # fraction of the progress for recording; writing follows
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +67,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Records every frame, writes, and reads the file back."""
     require_folder(options.output)
     if is_conversion(options):
         convert(options)
@@ -116,7 +111,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def is_conversion(options: argparse.Namespace) -> bool:
-    """Whether a model file is converted with its own clips."""
+    """A model file is converted with its own clips unless options need a scene."""
     chosen = (options.frames, options.clip, options.node, options.option, options.characters, options.children)
     return (
         not is_project(options.path)
@@ -137,11 +132,7 @@ def convert(options: argparse.Namespace) -> None:
 
 
 def as_drawn(opened_scene: OpenedScene, clip: str | None) -> OpenedScene:
-    """The scene with one skinning method, and characters playing a clip.
-
-    Raises:
-        CommandError: If no character has such a clip.
-    """
+    """Raises CommandError if no character has the clip."""
     scene = opened_scene.scene
     names = {c.name for model in opened_scene.models.values() for c in model.clips}
     if clip is not None and clip not in names:

@@ -1,5 +1,3 @@
-"""How commands end: exit statuses, one line on standard error that names file, element and reason, and signals."""
-
 import signal
 import sys
 import traceback
@@ -20,20 +18,13 @@ DONE, FAILED, WRONG_COMMAND_LINE = 0, 1, 2
 
 
 class CommandError(Exception):
-    """An error that ends a command.
-
-    Args:
-        subject: File (or part of the machine) concerned.
-        element: Element, key or option within it, or "".
-        reason: What is wrong with it.
-    """
+    """`subject` is a file or a part of the machine; `element` is a key or an option within it, or ""."""
 
     def __init__(self, subject: Path | str, element: str, reason: str) -> None:
         super().__init__(f"{subject}: {element}: {reason}" if element else f"{subject}: {reason}")
 
 
 def one_line(text: str) -> str:
-    """`text` without line breaks and control characters."""
     return printable(" ".join(text.split()))
 
 
@@ -79,11 +70,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupted(KeyboardInterrupt):
-    """A command was interrupted by a signal.
-
-    Attributes:
-        status: Exit status, 130 or 143.
-    """
+    """`status` is the exit status, 130 or 143."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -98,7 +85,7 @@ def _replaced(handler: Callable[[int, FrameType | None], None]) -> dict[int, Any
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Signals raise `Interrupted` in the block, so that half-written files are removed."""
+    """In the block, signals raise `Interrupted`, so that half-written files are removed."""
 
     def interrupt(number: int, _frame: FrameType | None) -> NoReturn:
         raise Interrupted(number)
@@ -112,11 +99,7 @@ def interruptible() -> Iterator[None]:
 
 
 class EndRequest:
-    """Remembers the first signal, for work that stops at the next step; the second one raises `Interrupted`.
-
-    Attributes:
-        number: The signal, or 0.
-    """
+    """Remembers the first signal, for work that stops at the next step; the second one raises `Interrupted`."""
 
     def __init__(self) -> None:
         self.number = 0

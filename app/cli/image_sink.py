@@ -1,5 +1,3 @@
-"""Output of rendered images: numbered files, or a video."""
-
 import contextlib
 import re
 import time
@@ -30,18 +28,17 @@ from sinew.sim.printable import size_text
 UInt8 = npt.NDArray[np.uint8]
 
 NUMBERED = re.compile(r"%\d{0,2}d")
-PREVIEW_PERIOD = 0.5
-"""Minimum time between two previews [s]."""
+PREVIEW_PERIOD = 0.5  # [s], between two previews
 
 
 class ImageSink:
     """Writes images in order.
 
     Args:
-        path: File, with a placeholder for the number if there are several files.
+        path: Has a placeholder for the number if there are several files.
         size: Width and height [px].
-        preview: File for the newest image, updated from time to time, or None.
-        resumes: Whether existing files are kept.
+        preview: File for the newest image, updated from time to time.
+        resumes: Keep existing complete files.
     """
 
     def __init__(self, path: Path, size: tuple[int, int], preview: Path | None, *, resumes: bool = False) -> None:
@@ -54,7 +51,6 @@ class ImageSink:
         return self._path.suffix.lower() in LAYER_FORMATS.suffixes()
 
     def wants(self, frame: int) -> bool:
-        """Whether the file of a frame is missing or incomplete."""
         path = numbered_path(self._path, frame)
         exists = self._resumes and path.exists()
         if exists and not is_complete(path):
@@ -64,12 +60,7 @@ class ImageSink:
         return not exists
 
     def add(self, frame: int, image: UInt8, layers: Layers | None) -> None:
-        """Writes a frame and reads it back.
-
-        Raises:
-            OSError: If that fails.
-            ExportError: If the file differs from the image.
-        """
+        """Reads the file back; raises OSError if that fails, ExportError if the file differs from the image."""
         self._write(frame, image, layers)
         self._added += 1
         if self._preview is not None and time.monotonic() >= self._next:
@@ -101,16 +92,13 @@ class ImageSink:
 
 
 class VideoSink(ImageSink):
-    """Writes the images of a video, and compares the video with them at the end.
+    """Compares the video with its images at the end.
 
     Args:
         path: File that the user asked for.
         name: Temporary file that is written.
         size: Width and height [px].
         rate: Frames per second.
-        video: The open video.
-        alpha: Whether the images have an alpha channel.
-        preview: File for the newest image, or None.
     """
 
     has_layers = False
@@ -131,11 +119,7 @@ class VideoSink(ImageSink):
         return self._line
 
     def finish(self) -> list[str]:
-        """Completes the video and reads it back; returns notes about what it cannot store.
-
-        Raises:
-            ExportError: If it differs from the images.
-        """
+        """Reads the video back; returns notes about lost content, raises ExportError if it differs from the images."""
         video, format = self._video, VIDEO_FORMATS.of(self._path)
         video.close()
         found = self._memory.compared(resolved(format.reader)(self._name), self._rate, video.every, self._path)
@@ -146,7 +130,6 @@ class VideoSink(ImageSink):
         return video.notes
 
     def close(self) -> None:
-        """Closes the video, complete or not, and the copies of its images."""
         with contextlib.suppress(OSError, ValueError):  # an earlier error is reported
             self._video.abandon()
         self._memory.close()
@@ -162,7 +145,7 @@ def picture_sink(
     path: Path, size: tuple[int, int], rate: float, options: msgspec.Struct | None, *, alpha: bool,
     preview: Path | None = None, resumes: bool = False,
 ) -> Iterator[ImageSink]:  # fmt: skip
-    """A sink; its files appear complete when the block ends, or not at all. Then a summary is printed.
+    """The files appear complete when the block ends, or not at all; then a summary is printed.
 
     Raises:
         ExportError: If a video cannot be written, or differs from the images.
@@ -204,12 +187,10 @@ def sides(size: tuple[int, int]) -> str:
 
 
 def is_video(path: Path) -> bool:
-    """Whether a file is a video."""
     return path.suffix.lower() in VIDEO_FORMATS.suffixes()
 
 
 def is_numbered(path: Path) -> bool:
-    """Whether the file name has a placeholder for the frame."""
     return NUMBERED.search(path.name) is not None
 
 

@@ -1,4 +1,4 @@
-"""`sinew info`: describes a model file or a project; needs no display, no Qt and no OpenGL."""
+"""`sinew info` needs no display, no Qt and no OpenGL."""
 
 import argparse
 import json
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints the content of the file; warnings go to standard error, so that they are visible in a pipe."""
+    """Warnings go to standard error, so that they are visible in a pipe."""
     if is_project(options.path):
         info = project_info(options.path, allow_outside=options.allow_outside)
         text = project_text(info)
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def project_info(path: Path, *, allow_outside: bool) -> dict[str, Any]:
-    """Facts that `sinew info --json` prints about a project, as JSON types; files that it names are not opened.
+    """JSON types; files that the project names are not opened.
 
     Raises:
         ProjectError: If it cannot be read.

@@ -1,7 +1,5 @@
-"""The command line: finds the command, parses its options and reports errors.
-
-Each command is a module with `add_arguments(parser)` and `run(options)`, imported only when it is used, so that `info`
-starts without loading Qt or OpenGL.
+"""Each command is a module with `add_arguments(parser)` and `run(options)`, imported only when it is used, so that
+`info` starts without loading Qt or OpenGL.
 """
 
 import argparse
@@ -40,8 +38,6 @@ EDITOR = "sinew.app.cli.editor"
 
 
 class OneLineParser(argparse.ArgumentParser):
-    """Parser that reports errors in one line, as all other errors are."""
-
     def error(self, message: str) -> NoReturn:
         command = self.prog.removeprefix("sinew").strip()
         place = f"{command}: " if command else ""
@@ -49,14 +45,7 @@ class OneLineParser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command.
-
-    Args:
-        arguments: Arguments after the program's name; those of this process by default.
-
-    Returns:
-        Exit status: 0 done, 1 failed, 2 wrong command line, 130 interrupted, 143 terminated.
-    """
+    """Returns the exit status: 0 done, 1 failed, 2 wrong command line, 130 interrupted, 143 terminated."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     verbose = "--verbose" in words[: words.index("--")] if "--" in words else "--verbose" in words
     for stream in (sys.stdout, sys.stderr):
@@ -103,7 +92,6 @@ def _run(words: list[str]) -> int:
 
 
 def _meant(name: str) -> str:
-    """The command that a misspelt word probably means, or ""."""
     close = difflib.get_close_matches(name, COMMANDS, 1)
     return close[0] if close and not (os.path.dirname(name) or os.path.exists(name)) else ""
 

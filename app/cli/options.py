@@ -1,5 +1,3 @@
-"""Types of command line options, and checks of outputs before long work."""
-
 import argparse
 import enum
 import math
@@ -43,8 +41,6 @@ def finite_number(text: str) -> float:
 
 
 def output_file(formats: Formats[Any]) -> Callable[[str], Path]:
-    """Type of an output file whose extension names the format."""
-
     def checked(text: str) -> Path:
         try:
             formats.of(Path(text))
@@ -56,14 +52,14 @@ def output_file(formats: Formats[Any]) -> Callable[[str], Path]:
 
 
 def any_of(formats: Formats[Any]) -> str:
-    """File extensions of formats for a help text, such as ".npz|.obj"."""
+    """For a help text, such as ".npz|.obj"."""
     return "|".join(formats.suffixes())
 
 
 def add_back_end_option(
     parser: argparse.ArgumentParser, default: BackEndChoice | None = BackEndChoice.AUTO, more: str = ""
 ) -> None:
-    """Adds --backend; the default None means the choice made in the editor."""
+    """The default None means the choice made in the editor."""
     parser.add_argument(
         "--backend",
         type=BackEndChoice,
@@ -76,11 +72,7 @@ def add_back_end_option(
 
 
 def require_folder(path: Path) -> None:
-    """Checks an output file before long work.
-
-    Raises:
-        CommandError: If the folder of `path` does not exist, or `path` is itself a folder.
-    """
+    """For checks before long work: raises CommandError if the folder of `path` is missing, or `path` is a folder."""
     if not path.parent.is_dir():
         raise CommandError(path, "", f"the folder {path.parent} does not exist")
     if path.is_dir():
@@ -88,7 +80,7 @@ def require_folder(path: Path) -> None:
 
 
 def frame_range(text: str) -> tuple[int, int]:
-    """Type of a frame range, `A:B` or `A`."""
+    """Parses `A:B` or `A`."""
     match = re.fullmatch(r"([0-9]{1,20})(?::([0-9]{1,20}))?", text)
     if match is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not A:B with whole numbers from 0")
@@ -103,11 +95,7 @@ def frame_range(text: str) -> tuple[int, int]:
 
 
 def format_options(format: Format, texts: Sequence[str], path: Path) -> msgspec.Struct | None:
-    """Options of a format from texts "name=value"; None without any.
-
-    Raises:
-        CommandError: If the format has no such option, or a value is not allowed.
-    """
+    """Each text is "name=value"; None without any. Raises CommandError for an unknown option or a refused value."""
     if not texts:
         return None
     declared = {record.name: record for record in params_of(format.options)} if format.options else {}
@@ -148,7 +136,7 @@ def add_outside_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_scene_argument(parser: argparse.ArgumentParser, verb: str) -> None:
-    """Adds `path`, a model or a project; `verb` completes "what to ..."."""
+    """`verb` completes "what to ..." in the help."""
     kinds = f"{any_of(MODEL_FORMATS)}|{PROJECT_SUFFIX}"
     parser.add_argument("path", type=Path, metavar="MODEL|PROJECT", help=f"what to {verb} ({kinds})")
 
@@ -159,7 +147,6 @@ def add_output_option(parser: argparse.ArgumentParser, formats: Formats[Any], he
 
 
 def add_format_options(parser: argparse.ArgumentParser, formats: Formats[Any]) -> None:
-    """Adds --option, and the options of the formats to the end of the help."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = option_lines(formats)
     text = "option of the format, see below; repeatable"
@@ -167,6 +154,5 @@ def add_format_options(parser: argparse.ArgumentParser, formats: Formats[Any]) -
 
 
 def require_project(path: Path) -> None:
-    """Raises CommandError if a file is not a project by its extension."""
     if not is_project(path):
         raise CommandError(path, "", f"is not a project ({PROJECT_SUFFIX})")

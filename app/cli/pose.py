@@ -1,5 +1,3 @@
-"""`sinew pose`: writes a model in a pose as arrays or as a mesh."""
-
 import argparse
 from pathlib import Path
 
@@ -23,8 +21,7 @@ from sinew.sim.printable import counted
 
 Float32 = npt.NDArray[np.float32]
 
-TIME_TOLERANCE = 1e-6
-"""Times beyond the end by up to this much [s] mean the last key: files store rounded lengths (1.19999993 s)."""
+TIME_TOLERANCE = 1e-6  # [s] beyond the end that mean the last key: files store rounded lengths (1.19999993 s)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,11 +80,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def motion_of(options: argparse.Namespace, model: CharacterModel) -> Clip:
-    """The clip of the file of `--motion`, retargeted to a model.
-
-    Raises:
-        CommandError: If the file has no clip, or one of the two is no human body.
-    """
+    """Raises CommandError if the file of `--motion` has no clip, or one of the two models is no human body."""
     source = loaded(options.motion)
     clip = chosen_clip(source, options.clip)
     if clip is None:
@@ -109,11 +102,7 @@ def skin_by_reference(model: CharacterModel, pose: Pose, method: SkinningMethod)
 def skin_on_gpu(
     model: CharacterModel, pose: Pose, method: SkinningMethod, choice: BackEndChoice
 ) -> tuple[Float32, Float32]:
-    """Positions and unit normals, both (V, 3), from the kernel of the viewport.
-
-    Raises:
-        CommandError: If this machine has no OpenGL.
-    """
+    """Positions and unit normals, both (V, 3); raises CommandError if this machine has no OpenGL."""
     from sinew.app.cli.run import headless
     from sinew.sim.characters.skinning import SkinnedMesh
     from sinew.sim.gl.library import ShaderLibrary
@@ -126,10 +115,8 @@ def skin_on_gpu(
 
 
 def chosen_clip(model: CharacterModel, name: str | None) -> Clip | None:
-    """The clip with this name, else with this number from 0; the first one by default, None if there is none.
-
-    Raises:
-        CommandError: If there is no such clip; the message lists the clips.
+    """Finds a clip by name, else by its number from 0; by default the first one, None if the model has none. Raises
+    CommandError if there is no such clip; the message lists the clips.
     """
     if name is None:
         return model.clips[0] if model.clips else None
@@ -143,14 +130,8 @@ def chosen_clip(model: CharacterModel, name: str | None) -> Clip | None:
 
 
 def chosen_time(model: CharacterModel, clip: Clip | None, time: float | None, frame: float | None) -> float | None:
-    """Seconds from the start of the clip, or None for the bind pose.
-
-    Args:
-        time: Seconds, or None.
-        frame: Number of a key, possibly fractional, or None.
-
-    Raises:
-        CommandError: If the moment lies outside the clip, or there is no clip.
+    """Seconds from the start of the clip, or None for the bind pose; `frame` is the number of a key, possibly
+    fractional. Raises CommandError if the moment lies outside the clip, or there is no clip.
     """
     if time is None and frame is None:
         return None

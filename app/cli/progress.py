@@ -1,5 +1,3 @@
-"""Progress on a terminal; silent if the output is redirected."""
-
 import argparse
 import sys
 import time
@@ -10,8 +8,7 @@ from sinew.sim.printable import printable
 
 WAIT = 0.5
 PERIOD = 0.1
-LINE = "progress"
-"""First word of the lines that another program reads."""
+LINE = "progress"  # first word of the lines that another program reads
 
 CLEAR_LINE = "\r\x1b[K"
 
@@ -19,8 +16,7 @@ CLEAR_LINE = "\r\x1b[K"
 class Progress:
     """A line "label 42 %, 1:20 left" that appears if the work takes longer than a moment, and vanishes at its end.
 
-    Args:
-        lines: Print "progress 0.42" on standard output instead, for a program that runs this one.
+    With `lines` it prints "progress 0.42" on standard output instead, for a program that runs this one.
     """
 
     def __init__(self, label: str, *, lines: bool = False) -> None:
@@ -41,7 +37,7 @@ class Progress:
             print(CLEAR_LINE, end="", file=sys.stderr, flush=True)
 
     def __call__(self, fraction: float) -> None:
-        """Shows the finished fraction, 0 to 1; cheap enough to call often."""
+        """Takes the finished fraction, 0 to 1; cheap enough to call often."""
         now = time.monotonic()
         if self._lines:
             if now >= self._next or fraction >= 1.0:
@@ -55,7 +51,7 @@ class Progress:
 
 
 def time_left(elapsed: float, fraction: float) -> str:
-    """Remaining time of work that reached `fraction` after `elapsed` seconds, such as ", 1:20 left"; "" if short."""
+    """Such as ", 1:20 left" for work that reached `fraction` after `elapsed` seconds; "" if short."""
     seconds = round(elapsed * (1.0 - fraction) / fraction) if fraction > 0.0 else 0
     if seconds < 2:
         return ""

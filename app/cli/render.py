@@ -1,5 +1,3 @@
-"""`sinew render`: renders a model or a project as the viewport draws it, without a window."""
-
 import argparse
 import contextlib
 import enum
@@ -42,19 +40,15 @@ from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import params_of, validated
 from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 
-SIMULATED_FRAMES = 300
-"""Default number of frames of a simulation without a clip: five seconds."""
+SIMULATED_FRAMES = 300  # five seconds, for a simulation without a clip
 
 SIDE_MAX = 8192
-TURNTABLE_FRAMES = 120
-"""Frames of a turntable of a static scene."""
+TURNTABLE_FRAMES = 120  # of a static scene
 
 BLUR_MAX = 64
-WARM_UP = 20
-"""Most frames that are drawn before the first one to get its GPU time."""
+WARM_UP = 20  # most frames that are drawn before the first one to get its GPU time
 
 OVERLAYS = tuple(record.name for record in params_of(ViewSettings) if record.declared.group == "Overlays")
-"""View settings that draw overlays."""
 
 
 def _choices(words: type[enum.Enum]) -> str:
@@ -182,11 +176,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def timed_frames(scene: OpenedScene, options: argparse.Namespace) -> tuple[list[tuple[int, float]], float]:
-    """Number and time [s] of every frame, and frames per second.
-
-    Raises:
-        CommandError: As `chosen_frames`, or if the rate is out of range.
-    """
+    """Number and time [s] of every frame, and frames per second; raises CommandError if the rate is out of range."""
     several = is_numbered(options.output) or is_video(options.output)
     if options.rate is None:
         frames = chosen_frames(scene, options.frames, numbered=several)
@@ -205,7 +195,6 @@ def timed_frames(scene: OpenedScene, options: argparse.Namespace) -> tuple[list[
 
 
 def warm_up(context: Context, renderers: Sequence[Renderer], moments: Sequence[float], camera: Camera) -> None:
-    """Draws until GPU times are known, so that the first frame has one to burn in."""
     for _ in range(WARM_UP):
         for renderer in renderers:
             renderer.picture(moments, camera)
@@ -215,7 +204,7 @@ def warm_up(context: Context, renderers: Sequence[Renderer], moments: Sequence[f
 
 
 def cost_text(context: Context, frame: int, moment: float) -> str:
-    """GPU time of the last frame with known times, and its source."""
+    """GPU time of the last frame with known times, and the source of the time."""
     timers = context.timers
     timers.finish_frame(SceneMoment(frame, moment))
     samples = timers.poll()
@@ -231,7 +220,7 @@ def turned(camera: Camera, turns: float | None, share: float) -> Camera:
 
 
 def shutter(moment: float, rate: float, samples: int) -> list[float]:
-    """Times [s] of the samples of a frame: the first half of it, a 180° shutter."""
+    """Times [s] of the samples of a frame: a 180° shutter is open for the first half of it."""
     return [moment + index / samples * 0.5 / rate for index in range(samples)]
 
 
@@ -247,12 +236,8 @@ def with_options(opened_scene: OpenedScene, options: argparse.Namespace) -> Open
 
 
 def chosen_frames(scene: OpenedScene, chosen: tuple[int, int] | None, *, numbered: bool) -> list[tuple[int, float]]:
-    """Number and time [s] of every frame.
-
-    By default all keys of the clip, or, for a single image, the saved playhead of a project.
-
-    Raises:
-        CommandError: If a frame lies beyond the clip, or one file would contain several frames.
+    """Number and time [s] of every frame: by default all keys of the clip, or, for a single image, the saved playhead;
+    raises CommandError if a frame lies beyond the clip, or one file would contain several frames.
     """
     clip = scene.clip()
     if chosen is None and not numbered:
@@ -276,7 +261,6 @@ def blur_samples(text: str) -> int:
 
 
 def frame_times(scene: OpenedScene, first: int, last: int) -> list[float]:
-    """Times [s] of frames; beyond the last key the clip repeats."""
     times = _frame_times(scene.clip())
     return [_frame_time(times, frame) for frame in range(first, last + 1)]
 
@@ -294,7 +278,7 @@ def _frame_times(clip: Clip | None) -> npt.NDArray[np.float64]:
 
 
 def _frame_time(times: npt.NDArray[np.float64], frame: int) -> float:
-    """Time of a frame [s]; beyond the last one the clip repeats, without a clip a frame is a step."""
+    """[s]; beyond the last frame the clip repeats; without a clip a frame is a step."""
     last = len(times) - 1
     if last < 1:
         return frame * STEP_TIME

@@ -1,5 +1,3 @@
-"""Renders an opened scene into memory, frame by frame."""
-
 from collections.abc import Sequence
 from time import monotonic
 
@@ -24,11 +22,9 @@ from sinew.sim.scene.scene import NodeId, Scene
 from sinew.sim.scene.vectors import Colour
 from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 
-VIEWS = {**DIRECTIONS, "side": DIRECTIONS["right"]}
-"""Yaw and pitch [°] of the views that frame the scene."""
+VIEWS = {**DIRECTIONS, "side": DIRECTIONS["right"]}  # yaw and pitch [°]
 
-FRAMING_SAMPLES = 9
-"""Frames that are looked at for framing, so that a character that travels stays in the image."""
+FRAMING_SAMPLES = 9  # times whose bounds are framed, so that a character that travels stays in the image
 
 UInt8 = npt.NDArray[np.uint8]
 
@@ -89,7 +85,7 @@ class Renderer:
         return np.rint(255.0 * light).astype(np.uint8)
 
     def layers(self, colour: UInt8, camera: Camera) -> Layers:
-        """An image with the depth, normal and object layers of the time that was drawn last."""
+        """Adds the depth, normal and object layers of the time that was drawn last."""
         camera = self._followed(camera)
         numbers, depth, nodes = self.engine.layers(camera, self.size)
         scene = self._scene.scene
@@ -119,7 +115,7 @@ class Renderer:
         return straight_rgba(over_black, self._drawn(self.engine, camera), *self._backgrounds)
 
     def _followed(self, camera: Camera) -> Camera:
-        """The saved camera, moved with the character since the saved time."""
+        """Moves the saved camera with the character since the saved time."""
         state, node = self._scene.view_state, self._scene.leading()
         if node is None or state is None or camera is not state.camera or not self._scene.scene.view.follow:
             return camera
@@ -129,10 +125,8 @@ class Renderer:
         return camera.moved(glm.dvec3(*travel(node, character, state.time, self._time)))
 
     def framed(self, camera: Camera, name: str, times: Sequence[float]) -> Camera:
-        """The camera, moved to frame a node at these times.
-
-        Raises:
-            CommandError: If there is no such node, or it shows nothing.
+        """Moves the camera to frame a node at these times [s]; raises CommandError if there is no such node, or it
+        shows nothing.
         """
         found = self._scene.named(name).id
         boxes = [box for time in _spread(times) if (box := self._bounds(time, found))]
@@ -142,10 +136,8 @@ class Renderer:
         return camera.framed(lo, hi, self.size[0] / self.size[1])
 
     def camera(self, view: str | None, times: Sequence[float]) -> Camera:
-        """Camera of a view; unless it is the saved one, it frames the scene at these times.
-
-        Raises:
-            CommandError: If the saved camera of a model is requested.
+        """Unless it is the saved camera of the project, it frames the scene at these times [s]; raises CommandError if
+        the saved camera of a model is requested.
         """
         state = self._scene.view_state
         if view == "saved" and state is None:
@@ -181,7 +173,6 @@ class Renderer:
         return validated(self._scene.scene.view, background_top=colour, background_bottom=colour)
 
     def _empty_pictures(self, context: Context) -> tuple[UInt8, UInt8]:
-        """Backgrounds alone, dark and bright; the same for every camera."""
         engine = Engine(context)
         images = []
         for colour in (BLACK, WHITE):
@@ -211,7 +202,6 @@ class Renderer:
 
 
 def _spread(times: Sequence[float]) -> list[float]:
-    """At most a few of the times, including the first and the last."""
     picked = np.unique(np.linspace(0, len(times) - 1, min(len(times), FRAMING_SAMPLES)).round().astype(int))
     return [times[index] for index in picked]
 
@@ -220,7 +210,7 @@ BLACK, WHITE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
 
 
 def straight_rgba(over_black: UInt8, over_white: UInt8, black: UInt8, white: UInt8) -> UInt8:
-    """The image without its background; exact up to the rounding of 8 bits if it is blended in 8 bits.
+    """Removes the background; exact up to the rounding of 8 bits if the image is blended in 8 bits.
 
     Args:
         over_black: The image over a dark background, shape (H, W, 3).

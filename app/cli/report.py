@@ -1,5 +1,3 @@
-"""`sinew report`: one page with settings, timings, stability and checksums of a project."""
-
 import argparse
 import base64
 import hashlib
@@ -184,7 +182,7 @@ tr:hover td { background: var(--soft); }
 
 
 def page(title: str, picture: str, caption: str, parts: Mapping[str, Sequence[Sequence[object]]]) -> str:
-    """HTML of a self-contained page with an image and tables, for light and dark mode.
+    """Self-contained HTML for light and dark mode.
 
     Args:
         picture: PNG in base64.

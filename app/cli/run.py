@@ -1,4 +1,4 @@
-"""Runs the simulation of an opened scene step by step, exactly as the editor plays it."""
+"""Steps a scene exactly as the editor plays it."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -22,18 +22,11 @@ from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import NodeId
 
 CHECKED_EVERY = 60
-"""Steps between two checks for errors; they also keep the GPU queue short."""
+"""Steps between two checks for errors; the checks also keep the GPU queue short."""
 
 
 def headless(choice: BackEndChoice = BackEndChoice.AUTO, remedy: str = "") -> Context:
-    """A context without a window; warns if the back end is not available.
-
-    Args:
-        remedy: Added to the message if there is no OpenGL.
-
-    Raises:
-        CommandError: If this machine has no OpenGL.
-    """
+    """`remedy` is added to the message; raises CommandError if this machine has no OpenGL."""
     try:
         context = Context.headless()
     except GLError as error:
@@ -49,14 +42,9 @@ class SceneRun:
 
     Args:
         context: A current context.
-        scene: The scene; its warnings are printed.
+        scene: Its warnings are printed.
         bake: Steps that are shown without simulating; None simulates everything.
         every_node: Show the bake of every node with the same settings, not only of nodes that show their bake.
-
-    Attributes:
-        engine: Shows the moment after the last step.
-        runner: Steps the simulation.
-        bake: What was given of it.
     """
 
     def __init__(
@@ -89,7 +77,7 @@ class SceneRun:
         return self.engine.simulation.is_active
 
     def advance_to(self, step: int, baker: "Baker | None" = None) -> list[str]:
-        """Simulates up to `step`; from the start if it lies before.
+        """Simulates up to `step`; from the start if the current step is later.
 
         Args:
             baker: Gets every step.
@@ -109,7 +97,7 @@ class SceneRun:
         return self.problems()
 
     def restart(self) -> None:
-        """Resets the simulation, and simulates the pre-roll."""
+        """Also simulates the pre-roll."""
         self.runner.reset()
         self._simulate_preroll()
 
@@ -171,8 +159,6 @@ class SceneRun:
 
 
 class BakedNodes:
-    """Steps of some nodes of a bake."""
-
     def __init__(self, bake: Bake, nodes: Collection[NodeId]) -> None:
         self._bake, self._nodes = bake, nodes
 
@@ -184,18 +170,13 @@ class BakedNodes:
 
 
 def known_bake(project: Path) -> Bake | None:
-    """The bake of a project, or None; raises BakeError if it cannot be read."""
+    """Returns None if the project has no bake; raises BakeError if it cannot be read."""
     folder = cache_folder(project)
     return Bake(folder) if is_bake(folder) else None
 
 
 class Baker:
-    """Bakes every step of a run next to its project.
-
-    Args:
-        run: At its start.
-        renderer: Name of the GPU.
-    """
+    """`run` is at its start; `renderer` is the name of the GPU."""
 
     def __init__(self, run: SceneRun, project: Path, renderer: str) -> None:
         self._run, self._folder, self._keys = run, cache_folder(project), run.keys()
@@ -208,14 +189,14 @@ class Baker:
             self.add()  # the state at the start of the scene
 
     def add(self) -> None:
-        """Adds the step that was done last, unless it was done before."""
+        """Adds the last step, unless it was added before."""
         step = self._run.runner.shown
         if step == self._next:
             self._writer.add(step, self._run.engine.simulation.states())
             self._next += 1
 
     def finish(self) -> None:
-        """Replaces the old bake, unless that has the same steps and more."""
+        """Replaces the old bake, unless the old one has the same steps and more."""
         before = self._before
         if self._next == self._first or (
             before is not None

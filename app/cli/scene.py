@@ -1,5 +1,3 @@
-"""The scene of a project or of a single model, with all its files."""
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,14 +25,7 @@ from sinew.sim.scene.view_state import ViewState
 
 @dataclass(frozen=True, slots=True)
 class OpenedScene:
-    """A scene and the files that it shows.
-
-    Attributes:
-        path: The project or model.
-        view_state: Camera and playhead of a project; None for a model.
-        images: Textures of all models.
-        assets: Other files that settings name.
-    """
+    """`view_state` is None for a model; `assets` are files that settings name, other than models and textures."""
 
     path: Path
     scene: Scene
@@ -44,7 +35,6 @@ class OpenedScene:
     assets: SceneAssets
 
     def named(self, name: str) -> Node:
-        """The node with a name or an id; raises CommandError if there is none."""
         try:
             return node_named(self.scene, name)
         except LookupError as error:
@@ -70,7 +60,7 @@ def opened(path: Path, *, allow_outside: bool = False) -> OpenedScene:
     """Reads a project, known by its extension, or a model; warnings go to standard error.
 
     Args:
-        allow_outside: Whether a project may name files outside its folders.
+        allow_outside: A project may name files outside its folders.
 
     Raises:
         ProjectError: If the project cannot be used.
@@ -96,7 +86,7 @@ def opened(path: Path, *, allow_outside: bool = False) -> OpenedScene:
 
 
 def loaded(path: Path, options: msgspec.Struct | None = None) -> CharacterModel:
-    """The model of a file, with progress on the terminal and its warnings on standard error.
+    """Shows progress on the terminal and warnings on standard error.
 
     Raises:
         ModelError: If it cannot be used.
@@ -114,11 +104,7 @@ def loaded(path: Path, options: msgspec.Struct | None = None) -> CharacterModel:
 
 
 def require_inside(path: Path, scene: Scene) -> None:
-    """Refuses a project that names files outside its folders, whether they exist or not.
-
-    Raises:
-        CommandError: Naming the first such file.
-    """
+    """Raises CommandError that names the first file outside the folders of the project, whether it exists or not."""
     found = outside_files(scene, path)
     if found:
         node, more = scene.node(found[0].node), len(found) - 1
@@ -146,11 +132,7 @@ def _models_of(path: Path, scene: Scene) -> dict[NodeId, CharacterModel]:
 
 
 def _assets_of(path: Path, scene: Scene, budget: ImageBudget) -> SceneAssets:
-    """Files of settings; warns about images that cannot be read.
-
-    Raises:
-        CommandError: If a needed file is missing.
-    """
+    """Warns about images that cannot be read; raises CommandError if a needed file is missing."""
     contents: dict[str, dict[Path, Asset]] = {name: {} for name in FIELDS.values()}
     failed: set[Path] = set()
     for node in scene.nodes:

@@ -1,5 +1,3 @@
-"""`sinew simulate`: writes every step of a simulation as arrays."""
-
 import argparse
 import contextlib
 import math
@@ -97,12 +95,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 class StepRecorder:
-    """Records arrays frame by frame.
-
-    Args:
-        arrays: Arrays by their names in the file.
-        folder: Folder for temporary files of long recordings.
-    """
+    """`arrays` are by their names in the file; `folder` is for temporary files of long recordings."""
 
     def __init__(self, arrays: Mapping[str, Array], folder: Path) -> None:
         self._constant = {name: array.read() for name, array in arrays.items() if array.is_constant}
@@ -111,7 +104,6 @@ class StepRecorder:
         self._count = 0
 
     def add(self) -> None:
-        """Adds the state after the last step; waits for the GPU."""
         for name, array in self._moving.items():
             self._frames[name].append(array.read())
         self._count += 1
@@ -134,11 +126,7 @@ class StepRecorder:
 
 @contextlib.contextmanager
 def recorder(run: SceneRun, scene: OpenedScene, frame_count: int, output: Path) -> Iterator[StepRecorder]:
-    """A recorder for the simulated nodes; closed at the end of the block.
-
-    Raises:
-        CommandError: If a node cannot be simulated, there is none, or the disk is too full.
-    """
+    """Raises CommandError if a node cannot be simulated, there is none, or the disk is too full."""
     refuse(scene, run.problems())
     arrays = simulated_arrays(run, scene)
     if not arrays:
@@ -153,7 +141,7 @@ def recorder(run: SceneRun, scene: OpenedScene, frame_count: int, output: Path) 
 
 
 def simulated_arrays(run: SceneRun, scene: OpenedScene) -> dict[str, Array]:
-    """Arrays of every simulated node, as NODE.array; muted nodes are left out."""
+    """Named NODE.array; muted nodes are left out."""
     found: dict[str, Array] = {}
     for node in scene.scene.nodes:
         system = run.engine.simulation.systems.get(node.id)
@@ -168,11 +156,7 @@ def refuse(scene: OpenedScene, problems: Sequence[str]) -> None:
 
 
 def require_disk_space(output: Path, size: int) -> None:
-    """Fails before long work rather than after it.
-
-    Raises:
-        CommandError: If the disk cannot hold `size` bytes twice: while recording, and as the file.
-    """
+    """Raises CommandError if the disk cannot hold `size` bytes twice: while recording, and as the file."""
     free = shutil.disk_usage(output.parent).free
     if 2 * size > free:
         reason = f"needs {size_text(2 * size)} while it is written, {size_text(free)} are free"
@@ -180,7 +164,7 @@ def require_disk_space(output: Path, size: int) -> None:
 
 
 def array_name(scene: OpenedScene, name: str) -> str:
-    """Name of a node in the file; raises CommandError if the name cannot stand in an archive."""
+    """Raises CommandError if the name cannot stand in an archive."""
     if any(letter == "\0" or "\ud800" <= letter < "\ue000" for letter in name):
         raise CommandError(scene.path, f"node {name!r}", "the name has characters that cannot be written; rename it")
     return name

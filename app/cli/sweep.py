@@ -1,5 +1,3 @@
-"""`sinew sweep`: simulates all combinations of settings; writes a table, and images of the last frames."""
-
 import argparse
 import csv
 import io
@@ -37,8 +35,7 @@ from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.params import ParamError, value_text
 
 STEPS = 120
-EVERY = 10
-"""Steps between two measurements."""
+EVERY = 10  # steps between two measurements
 
 TIME = "time"
 TIME_COLUMN = "time [ms/step]"
@@ -71,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Simulates every combination in one process, and writes; raises CommandError if a setting or a name is invalid."""
+    """All combinations run in one process; raises CommandError if a setting or a name is invalid."""
     for output in (options.output, options.pictures):
         if output is not None:
             require_folder(output)
@@ -146,7 +143,7 @@ def _measure(run: SceneRun, axes: Sequence[SweepAxis], found: dict[str, float]) 
 
 
 def columns(outcomes: Sequence[SweepOutcome], measures: str, project: Path) -> list[str]:
-    """Names of the columns of measures; raises CommandError if a requested one does not exist."""
+    """Raises CommandError if a requested measure does not exist."""
     known = list(dict.fromkeys(name for run in outcomes for name in run.measures))
     if not measures:
         return [*known, TIME]

@@ -1,5 +1,3 @@
-"""Records characters and simulations of a scene over frames."""
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,18 +22,18 @@ from sinew.sim.scene.scene import Node
 
 STEPS_PER_SECOND = round(1.0 / STEP_TIME)
 IN_TRACKS = {m: m for m in ("velocities", "ids", "widths", "colours")} | {"points": "positions"}
-"""Fields of a track by the meaning of the array."""
+"""fields of a track by the meaning of the array"""
 
 
 class SystemTrack:
-    """Recording of one simulated node.
+    """Records one simulated node.
 
     Args:
-        folder: Folder for temporary files of long recordings.
-        children: Whether strands are recorded as they are drawn.
+        folder: For temporary files of long recordings.
+        children: Record strands as they are drawn.
 
     Attributes:
-        left: One line about what is not written, or "".
+        left: One line about content that is not written, or "".
     """
 
     def __init__(self, name: str, system: System, folder: Path, *, children: bool = False) -> None:
@@ -53,7 +51,6 @@ class SystemTrack:
         self._frames = {key: FrameArrays(folder, a.shape, a.dtype) for key, a in self._moving.items()}
 
     def add(self) -> None:
-        """Adds the state after the last step; waits for the GPU."""
         for meaning, array in self._moving.items():
             self._frames[meaning].append(array.read())
 
@@ -72,11 +69,7 @@ class SystemTrack:
 
 
 class CharacterTrack:
-    """Recording of a character, posed and skinned.
-
-    Args:
-        folder: Folder for temporary files of long recordings.
-    """
+    """`folder` is for temporary files of long recordings."""
 
     def __init__(self, name: str, node: Node, character: Character, folder: Path) -> None:
         self._name, self._character = name, character
@@ -90,7 +83,6 @@ class CharacterTrack:
         self._pose = _Motion()
 
     def add(self) -> None:
-        """Adds the present frame; waits for the GPU."""
         character = self._character
         matrix = character.world_from_model
         vertices = character.primary.read()
@@ -142,14 +134,11 @@ class CharacterTrack:
 
 @dataclass(slots=True)
 class _Motion:
-    """Poses and transforms of a character, frame by frame."""
-
     placements: list[npt.NDArray[np.float64]] = field(default_factory=list)
     locals: list[Any] = field(default_factory=list)
     is_warped: bool = False  # by deformers, which other programs cannot read
 
     def rig(self, character: Character, settings: ModelSettings) -> JointMotion | None:
-        """The motion as arrays; None if joints and morph targets alone do not give it."""
         if not self.locals or self.is_warped or character.model.skin is None:
             return None
         return JointMotion(
@@ -164,17 +153,17 @@ class _Motion:
 
 
 class TrackRecorder:
-    """Tracks of every node with a surface, strands or particles.
+    """Records every node with a surface, strands or particles.
 
     Args:
-        run: The scene, at the start of its simulation.
+        run: At the start of its simulation.
         rate: Frames per second; simulations are written at their steps only.
         nodes: Names of the nodes; all visible ones if empty.
-        folder: Folder for temporary files of long recordings.
-        children: Whether strands are written as they are drawn.
+        folder: For temporary files of long recordings.
+        children: Write strands as they are drawn.
 
     Attributes:
-        left: Lines about what is not written.
+        left: Lines about content that is not written.
 
     Raises:
         CommandError: If the rate is not a divisor of the step rate, a name is unknown, or there is nothing to write.
@@ -215,7 +204,7 @@ class TrackRecorder:
             track.add()
 
     def recording(self, first: int) -> SceneRecording:
-        """The recorded frames, counted from `first`; call it before `close`."""
+        """Frames count from `first`; call it before `close`."""
         return SceneRecording(tuple(track.track() for track in self._recorded), self._rate, first)
 
     def close(self) -> None:

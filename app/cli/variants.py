@@ -1,5 +1,3 @@
-"""Variants of a scene side by side: two methods, two bakes, two settings; labels on images."""
-
 import argparse
 import functools
 from collections.abc import Sequence
@@ -22,8 +20,7 @@ from sinew.sim.scene.view import SkinningComparison
 
 UInt8 = npt.NDArray[np.uint8]
 
-LINE = (255, 190, 60)
-"""Colour of the line between two parts of an image."""
+LINE = (255, 190, 60)  # between two parts of an image
 
 
 def skinned_by(scene: OpenedScene, method: SkinningMethod) -> OpenedScene:
@@ -39,10 +36,8 @@ def skinned_by(scene: OpenedScene, method: SkinningMethod) -> OpenedScene:
 
 
 def varied(scene: OpenedScene, text: str, *, allow_outside: bool) -> OpenedScene:
-    """The scene with one change, "method=dqs" or "Cape.substeps=32", or another project.
-
-    Raises:
-        CommandError: If there is no such node or setting, or the value is not allowed.
+    """`text` is one change, "method=dqs" or "Cape.substeps=32", or another project; raises CommandError if there is no
+    such node or setting, or the value is not allowed.
     """
     name, _, value = text.partition("=")
     if not value and is_project(Path(text)):
@@ -64,11 +59,7 @@ def varied(scene: OpenedScene, text: str, *, allow_outside: bool) -> OpenedScene
 
 
 def _converted(settings: type[msgspec.Struct], name: str, text: str) -> msgspec.Struct:
-    """Settings with one value from text: a word, a number, or several with blanks or commas between them.
-
-    Raises:
-        msgspec.ValidationError: If the value is not allowed.
-    """
+    """Accepts a word, a number, or several with blanks or commas; raises msgspec.ValidationError for other values."""
     made: msgspec.Struct
     try:
         made = msgspec.convert({name: text}, settings, strict=False)
@@ -80,7 +71,7 @@ def _converted(settings: type[msgspec.Struct], name: str, text: str) -> msgspec.
 
 
 def setting_named(scene: OpenedScene, name: str) -> tuple[Node, ParamRef]:
-    """The node and the setting that "NODE.PARAM" names; raises CommandError if there is none."""
+    """`name` is "NODE.PARAM"; raises CommandError if there is none."""
     owner, _, field = name.rpartition(".")
     node = scene.named(owner)
     names = [record.name for record in params_of(type(node.settings))]
@@ -95,7 +86,7 @@ def setting_text(scene: OpenedScene, name: str) -> str:
 
 
 def joined(images: Sequence[UInt8], labels: Sequence[list[str]], *, split: bool) -> UInt8:
-    """Images of one size as one, with labels: side by side, or each a part of one view."""
+    """Joins labelled images of one size: next to each other, or each as a part of one view if `split`."""
     if len(images) == 1:
         return images[0]
     labelled = [annotated(image, lines) for image, lines in zip(images, labels, strict=True)]
@@ -126,17 +117,15 @@ def add_variant_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-LINE_SHARE = 1.0 / 30.0
-"""Height of a line of text as a fraction of the image."""
+LINE_SHARE = 1.0 / 30.0  # height of a line of text as a fraction of the image
 
-SMALLEST = 11.0
-"""Smallest height of text [px]."""
+SMALLEST = 11.0  # [px], height of text
 
 INK, BACKGROUND = (255, 255, 255, 255), (16, 18, 22, 170)
 
 
 def annotated(pixels: UInt8, lines: list[str], *, bottom: bool = False) -> UInt8:
-    """An image, (H, W, 3 or 4), with lines of text in its upper or lower left corner."""
+    """Writes lines into the upper or lower left corner of an image, (H, W, 3 or 4)."""
     if not lines:
         return pixels
     height, width, channels = pixels.shape

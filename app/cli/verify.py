@@ -1,4 +1,4 @@
-"""`sinew verify`: simulates a bake again; reports what differs, from which step on and how much."""
+"""Simulates a bake again; reports the first step that differs, the arrays and the distance."""
 
 import argparse
 import math
@@ -28,23 +28,15 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 @dataclass(slots=True)
 class Difference:
-    """Difference of a node from its bake.
+    """Difference of a node from its bake."""
 
-    Attributes:
-        first: First step that differs.
-        names: Arrays that differ then; empty if only other state does.
-        distance: Largest distance of a particle from its baked position, over all steps [m]; NaN if unknown.
-        step: Step of that distance.
-        particle: Its number.
-        place: Its baked position [m].
-    """
-
-    first: int
-    names: tuple[str, ...] = ()
+    first: int  # First step that differs
+    names: tuple[str, ...] = ()  # Arrays that differ then; empty if only other state does
+    # Largest distance of a particle from its baked position, over all steps [m]; NaN if unknown.
     distance: float = math.nan
-    step: int = 0
-    particle: int = 0
-    place: tuple[float, ...] = ()
+    step: int = 0  # Step of that distance
+    particle: int = 0  # Its number
+    place: tuple[float, ...] = ()  # Its baked position [m]
 
     def take(self, step: int, here: Arrays, there: Arrays) -> None:
         if step == self.first:
@@ -75,12 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Simulates, compares every step, and fails if one differs.
-
-    Raises:
-        CommandError: If a step differs, is damaged or missing, or there is no bake.
-        BakeError: If the bake cannot be read.
-    """
+    """Raises CommandError if a step differs, is damaged or missing; BakeError if the bake cannot be read."""
     project: Path = options.project
     require_project(project)
     scene = opened(project, allow_outside=options.allow_outside)
@@ -130,11 +117,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def refuse_damaged(bake: Bake, names: Mapping[NodeId, str]) -> None:
-    """Fails if a file lacks rows that the index names, or a row is damaged; reports every node.
-
-    Raises:
-        CommandError: If there is one.
-    """
+    """Reports every node whose file lacks rows of the index or has damaged ones, then raises CommandError."""
     lines = []
     for node, name in names.items():
         baked = bake.index.nodes[node]
@@ -154,7 +137,7 @@ def refuse_damaged(bake: Bake, names: Mapping[NodeId, str]) -> None:
 
 
 def both(engine: Engine, node: NodeId, baked: bytes) -> tuple[Arrays, Arrays] | None:
-    """The changing arrays of a node as they are and as they are baked; None if the baked state cannot be read.
+    """Current and baked values of the changing arrays of a node; None if the baked state cannot be read.
 
     If it was baked in another size, the second ones are empty. The state of the node is restored.
     """

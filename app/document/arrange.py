@@ -14,7 +14,7 @@ Nodes = tuple[Node, ...]
 
 
 def topmost(scene: Scene, node_ids: Collection[NodeId]) -> list[NodeId]:
-    """The given nodes without those listed below another one of them, in the order of the scene."""
+    """Drops nodes listed below another given one; the rest is in the order of the scene."""
     chosen = set(node_ids)
     return [
         node.id
@@ -24,7 +24,7 @@ def topmost(scene: Scene, node_ids: Collection[NodeId]) -> list[NodeId]:
 
 
 def put_on(places: WorldTransforms, node_ids: Sequence[NodeId], attachment: Attachment) -> Nodes:
-    """All nodes of the scene, with some of them attached to a node or bone, put into a group, or detached.
+    """Attaches some nodes to a node or bone, puts them into a group, or detaches them; returns all nodes of the scene.
 
     A node that is put into a group stays attached to a parent that is no group.
 
@@ -40,7 +40,6 @@ def put_on(places: WorldTransforms, node_ids: Sequence[NodeId], attachment: Atta
 
 
 def ordered(nodes: Nodes, node_ids: Sequence[NodeId], before: NodeId | None) -> Nodes:
-    """The nodes, with some of them moved before another one, or to the end for None."""
     chosen = {node.id: node for node in nodes if node.id in set(node_ids)}
     rest = [node for node in nodes if node.id not in chosen]
     place = next((index for index, node in enumerate(rest) if node.id == before), len(rest))
@@ -48,12 +47,11 @@ def ordered(nodes: Nodes, node_ids: Sequence[NodeId], before: NodeId | None) -> 
 
 
 def grouped(places: WorldTransforms, node_ids: Sequence[NodeId], group: Node) -> Nodes:
-    """All nodes with a new group that holds some of them; it lies in their centre and gets their common parent.
+    """Puts nodes into a new group at their centre, which gets their common parent; returns all nodes of the scene.
 
     Args:
-        places: World transforms of the nodes.
-        node_ids: Nodes that are not listed below each other, at least one.
-        group: The group, which is not in the scene yet.
+        node_ids: Not listed below each other, at least one.
+        group: Not in the scene yet.
     """
     scene = places.scene
     parents = {scene.parents.get(node_id, "") for node_id in node_ids}
@@ -75,7 +73,7 @@ def grouped(places: WorldTransforms, node_ids: Sequence[NodeId], group: Node) ->
 
 
 def ungrouped(places: WorldTransforms, groups: Collection[NodeId]) -> Nodes:
-    """All nodes without some groups, whose content moves to the parents of the groups."""
+    """Removes groups and moves their content to their parents; returns all nodes of the scene."""
     scene = places.scene
     for group_id in topmost(scene, groups):
         group = scene.node(group_id)
@@ -94,7 +92,7 @@ def ungrouped(places: WorldTransforms, groups: Collection[NodeId]) -> Nodes:
 
 
 def _linked(places: WorldTransforms, node: Node, attachment: Attachment, freed: Collection[NodeId] = ("",)) -> Node:
-    """The node attached elsewhere; it leaves the parents in `freed` for a group."""
+    """Attaches a node elsewhere; it leaves the parents in `freed` for a group."""
     carriers, target = places.scene.by_id, places.scene.by_id.get(attachment.node)
     if target is not None and target.settings.is_group:
         carrier = carriers.get(node.attachment.node)
@@ -105,7 +103,6 @@ def _linked(places: WorldTransforms, node: Node, attachment: Attachment, freed: 
 
 
 def _attached(places: WorldTransforms, node: Node, attachment: Attachment) -> Node:
-    """The node with another parent and the same world transform."""
     if attachment == node.attachment:
         return node
     carrier = places.carrier(msgspec.structs.replace(node, attachment=attachment))

@@ -1,8 +1,4 @@
-"""The open project: the scene as a value, its history, its view state and its file.
-
-Edits are methods; each becomes a command of the history, and do, undo and redo emit the same `Change` signals.  The
-document uses no widgets and no OpenGL.
-"""
+"""The document uses no widgets and no OpenGL."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,26 +22,21 @@ from sinew.sim.scene.view_state import Selection, ViewState, selection_of
 
 
 class Document(QObject):
-    """Owner of the scene and of camera, playhead and selection; all of them are immutable values.
+    """Owns the scene and camera, playhead and selection; all of them are immutable values.
 
-    Signals:
-        changed: One `sinew.sim.scene.change.Change` for every changed value, node or the whole scene.
-        view_state_changed: The new `ViewState`.
-        selection_changed: The new `Selection`.
-        title_changed: The path or the modified state changed.
+    Each edit becomes a command of the history; do, undo and redo emit the same signals.
 
     Attributes:
-        scene: The current scene.
         view_state: Camera, playhead and selection: saved, not undone.
         path: Project file, or None for a project that was never saved.
         digest: Digest of the content of that file as it was last read or written; "" if unknown.
         unknown: Content of the project file that this version does not know; it is written back on save.
     """
 
-    changed = Signal(object)
-    view_state_changed = Signal(object)
-    selection_changed = Signal(object)
-    title_changed = Signal()
+    changed = Signal(object)  # One `sinew.sim.scene.change.Change` for every changed value, node or the whole scene
+    view_state_changed = Signal(object)  # The new `ViewState`
+    selection_changed = Signal(object)  # The new `Selection`
+    title_changed = Signal()  # The path or the modified state changed
 
     def __init__(self, scene: Scene | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -63,7 +54,7 @@ class Document(QObject):
 
     @property
     def modified(self) -> bool:
-        """Whether closing would lose an edit; camera, playhead and selection alone do not count."""
+        """True if closing would lose an edit; camera, playhead and selection alone do not count."""
         return not self.undo_stack.isClean()
 
     @property
@@ -83,12 +74,9 @@ class Document(QObject):
         """Shows another project and clears the history; emits all signals even if values are equal.
 
         Args:
-            scene: The new scene.
-            view_state: Its camera, playhead and selection; defaults for None.
-            path: Its file, or None.
             digest: Digest of the content of the file.
             unknown: Content of the file that this version does not know.
-            modified: Whether it differs from the file, as a recovered project does.
+            modified: The scene differs from the file, as a recovered project does.
         """
         self.undo_stack.clear()
         self.undo_stack.setClean()  # clearing an empty history leaves it unclean if it was
@@ -104,13 +92,12 @@ class Document(QObject):
         self.title_changed.emit()
 
     def mark_saved(self, path: Path, digest: str = "") -> None:
-        """Notes that the current scene was written to `path`, which becomes its file."""
         self.path, self.digest = path.absolute(), digest
         self.undo_stack.setClean()
         self.title_changed.emit()
 
     def close(self) -> None:
-        """Emits nothing any more; deleting the history would otherwise announce that undo is unavailable."""
+        """Emits nothing any more: when Qt deletes the history, it would otherwise announce that undo is unavailable."""
         self.undo_stack.blockSignals(True)
 
     # --- view state -----------------------------------------------------------------------------------
@@ -124,7 +111,7 @@ class Document(QObject):
         return self.scene.by_id.get(self.selection.node or "")
 
     def set_view_state(self, view_state: ViewState, *, force: bool = False) -> None:
-        """Replaces camera, playhead and selection; emits signals only for changed values unless forced."""
+        """Emits signals only for changed values unless forced."""
         old, self.view_state = self.view_state, view_state
         if force or view_state != old:
             self.view_state_changed.emit(view_state)
@@ -132,19 +119,12 @@ class Document(QObject):
             self.selection_changed.emit(view_state.selection)
 
     def set_camera(self, camera: Camera) -> None:
-        """Replaces the camera, moved into its valid range."""
         self.set_view_state(msgspec.structs.replace(self.view_state, camera=bounded(camera)))
 
     def set_time(self, time: float) -> None:
-        """Moves the playhead to `time` [s]."""
         self.set_view_state(msgspec.structs.replace(self.view_state, time=time))
 
     def select(self, selection: Selection) -> None:
-        """Replaces the selection.
-
-        Raises:
-            KeyError: If a node of it is not in the scene.
-        """
         for node_id in selection.all_nodes:
             self.scene.node(node_id)
         self.set_view_state(msgspec.structs.replace(self.view_state, selection=selection))
@@ -157,7 +137,6 @@ class Document(QObject):
         Values that are declared without undo, such as overlays, change at once and make no entry of the history.
 
         Args:
-            ref: The value.
             value: Anything its declaration accepts.
             gesture: Token from `new_gesture`; edits of one value within a gesture are one entry.
 
@@ -198,15 +177,15 @@ class Document(QObject):
         self.end_gesture(gesture)
 
     def rename(self, node_id: NodeId, name: str) -> None:
-        """Renames a node; a name in use gets a number, an empty one is a `ParamError`."""
+        """A name in use gets a number; an empty one raises ParamError."""
         self.set_value(ParamRef(node_id, "node", "name"), name)
 
     def new_gesture(self, text: str | None = None) -> Gesture:
-        """Token for a continuous edit, made on press; `text` is its undo text."""
+        """Makes the token of a continuous edit, on press; `text` is its undo text."""
         return Gesture(text)
 
     def end_gesture(self, gesture: Gesture) -> None:
-        """Ends a gesture; later edits with this token do not merge."""
+        """Later edits with this token do not merge."""
         if gesture.state is GestureState.OPEN:
             gesture.state = GestureState.ENDED
 
@@ -220,7 +199,7 @@ class Document(QObject):
         self.undo_stack.drop_gesture(gesture)
 
     def _completed(self, scene: Scene, edited: Iterable[NodeId]) -> tuple[Scene, list[ParamRef]]:
-        """The scene with the values that kinds set after an edit of their settings, and these values."""
+        """Adds the values that kinds set after an edit of their settings, and returns them."""
         implied = []
         for node_id in edited:
             node = scene.node(node_id)
@@ -233,7 +212,7 @@ class Document(QObject):
         return scene, implied
 
     def _resized(self, scene: Scene, edited: Iterable[NodeId]) -> tuple[Scene, list[ParamRef], Zoom | None]:
-        """The scene with the values of nodes that follow another one that changes its size, and these values."""
+        """Adds the values of nodes that follow another one that changes its size, and returns them."""
         along: list[ParamRef] = []
         zoom = None
         for node_id in edited:
@@ -249,7 +228,7 @@ class Document(QObject):
         return param_of(type(part_of(self.scene, ref.owner, ref.part)), ref.name).declared
 
     def _accepted(self, ref: ParamRef, value: Any) -> Any:
-        """The value after checks that need the whole scene: names are unique, paths absolute."""
+        """Checks that need the whole scene: names become unique, paths absolute."""
         if not isinstance(value, str):
             return value
         if "\0" in value:
@@ -267,8 +246,8 @@ class Document(QObject):
         """Adds a node and selects it; returns its id.
 
         Args:
-            node: The node; an empty or used id is replaced, the name is made unique.
-            index: Index in the outliner, moved into its range; the end for None.
+            node: An empty or used id is replaced, the name is made unique.
+            index: In the outliner, moved into its range; the end for None.
             text: Undo text, "Add NAME" for None.
         """
         named = self.named(msgspec.structs.replace(node, transform=bounded(node.transform)))
@@ -282,8 +261,7 @@ class Document(QObject):
         """Adds nodes as one edit with one change; returns their ids.
 
         Args:
-            nodes: New nodes, as for `add_node`; attachments and groups that name another new node follow its new id.
-            text: Undo text.
+            nodes: As for `add_node`; attachments and groups that name another new node follow its new id.
             select: Nodes to select, by the ids that were passed in; all new nodes if empty.
         """
         names = NodeNames(node.name for node in self.scene.nodes)
@@ -295,7 +273,6 @@ class Document(QObject):
         return [node.id for node in added]
 
     def duplicate_node(self, node_id: NodeId) -> NodeId:
-        """Adds a copy right after a node and selects it; returns its id."""
         node = self.scene.node(node_id)
         copy = msgspec.structs.replace(node, id="")
         return self.add_node(copy, self.scene.nodes.index(node) + 1, text=f"Duplicate {node.name}")
@@ -310,14 +287,14 @@ class Document(QObject):
         self.add_nodes(copied, f"Duplicate {self.nodes_text(chosen)}", select=chosen)
 
     def remove_node(self, node_id: NodeId) -> None:
-        """Removes a node; undo selects it again."""
+        """Undo selects it again."""
         rest = tuple(node for node in self.scene.nodes if node.id != node_id)
         former = self.selection if self.selection.node == node_id else Selection(node=node_id)
         removed = msgspec.structs.replace(self.scene, nodes=rest)
         self._push(removed, f"Remove {self.scene.node(node_id).name}", selections=(former, None))
 
     def remove_nodes(self, node_ids: Iterable[NodeId]) -> None:
-        """Removes nodes with the content of groups, as one edit."""
+        """Includes the content of groups; one edit."""
         chosen = list(node_ids)
         removed = self.scene.with_contents(chosen)
         if len(removed) == 1:
@@ -327,13 +304,7 @@ class Document(QObject):
             self.set_nodes(rest, f"Remove {self.nodes_text(chosen)}", Selection())
 
     def set_nodes(self, nodes: tuple[Node, ...], text: str, selection: Selection | None = None) -> None:
-        """Replaces the list of nodes as one edit with one change; equal nodes are no edit.
-
-        Args:
-            nodes: All nodes of the scene, with unique ids and names.
-            text: Undo text.
-            selection: New selection; unchanged for None.
-        """
+        """One edit with one change; equal nodes are no edit; a selection of None stays the same."""
         if nodes != self.scene.nodes:
             after = self.selection if selection is None else selection
             self._push(msgspec.structs.replace(self.scene, nodes=nodes), text, selections=(self.selection, after))
@@ -342,7 +313,7 @@ class Document(QObject):
         return self.scene.node(node_ids[0]).name if len(node_ids) == 1 else f"{len(node_ids)} objects"
 
     def named(self, node: Node, taken: NodeNames | None = None) -> Node:
-        """The node with an id that was never used, and a name that is neither in the scene nor in `taken`."""
+        """Gives the node an id that was never used, and a name that is neither in the scene nor in `taken`."""
         node_id = node.id
         if not node_id or self.scene.has(node_id) or node_id in self.unknown.node_ids:
             node_id = self._ids.fresh(node.kind)
@@ -359,12 +330,12 @@ class Document(QObject):
         return self.undo_stack.macro(text)
 
     def _push(self, scene: Scene, text: str, **options: Any) -> None:
-        """Records an edit that replaces the scene; `options` are arguments of `SetScene`."""
+        """`options` are arguments of `SetScene`."""
         self._refuse_nested()
         self.undo_stack.record(SetScene(self._show, self.scene, scene, text=text, **options))
 
     def _show(self, scene: Scene, changes: list[Change], selection: Selection | None, zoom: Zoom | None) -> None:
-        """Shows a scene of the history, with the values without undo as they are now."""
+        """Keeps the current values of settings without undo."""
         for ref in changed_values(self.scene, scene):
             if not self._declared(ref).undone:
                 scene = with_value(scene, ref, value_at(self.scene, ref))

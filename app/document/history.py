@@ -1,5 +1,3 @@
-"""The undo history: its one command, gestures whose edits merge, and the texts of the entries."""
-
 import enum
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -30,8 +28,8 @@ class Gesture:
 
     Attributes:
         text: Undo text, or None to derive it from the parameter.
-        state: Edits of an ended gesture are not merged; edits of a cancelled one are ignored, because the mouse button
-            may still be down after Escape.
+        state: Edits of an ended gesture do not merge; edits of a cancelled one are ignored, because the mouse button
+        may still be down after Escape.
         looks: Former values of view settings without undo, which cancelling restores.
     """
 
@@ -48,10 +46,8 @@ class SetScene(QUndoCommand):
 
     Args:
         show: Method of the document that shows a scene.
-        before, after: Both scenes.
-        text: Undo text.
         refs: The edited values; empty for edits of the list of nodes.
-        selections: Selections after undo and after redo; None leaves the selection as it is.
+        selections: Selections after undo and after redo; None leaves the selection unchanged.
         gesture: Edits of the same values by the same gesture merge into one entry.
         zoom: How the camera follows a scene whose size changes.
     """
@@ -103,13 +99,12 @@ class SetScene(QUndoCommand):
 
 
 class UndoHistory(QUndoStack):
-    """Undo stack with macros that leave no empty entry, and with gestures that can be cancelled."""
+    """Macros leave no empty entry, and gestures can be cancelled."""
 
     _macro_text: str | None = None
     _macro_open = False
 
     def record(self, command: QUndoCommand) -> None:
-        """Does a command and keeps it, inside the running macro if there is one."""
         if self._macro_text is not None and not self._macro_open:
             self._macro_open = True
             self.beginMacro(self._macro_text)
@@ -154,7 +149,6 @@ class UndoHistory(QUndoStack):
 
 
 def node_change(old: Scene, new: Scene) -> Change:
-    """The change between two scenes whose lists of nodes differ."""
     added, removed = new.by_id.keys() - old.by_id.keys(), old.by_id.keys() - new.by_id.keys()
     if len(added) + len(removed) == 1:
         (node_id,) = added | removed
@@ -165,7 +159,7 @@ def node_change(old: Scene, new: Scene) -> Change:
 
 
 def changed_values(old: Scene, new: Scene) -> list[ParamRef]:
-    """Values of playback, view and the common nodes that differ; parts that are the same object are skipped."""
+    """Values of playback, view and the common nodes; skips parts that are the same object."""
     parts = [(owner, owner) for owner in (PLAYBACK, VIEW)]
     for node in new.nodes:
         former = old.by_id.get(node.id)
@@ -184,7 +178,7 @@ def changed_values(old: Scene, new: Scene) -> list[ParamRef]:
 
 
 def value_text(scene: Scene, ref: ParamRef, value: Any) -> str:
-    """Undo text for setting one value of a scene, such as "Set unit scale of humanoid" or "Hide light"."""
+    """Undo text, such as "Set unit scale of humanoid" or "Hide light"."""
     if ref.part == "node" and ref.name == "visible":
         return f"{'Show' if value else 'Hide'} {scene.node(ref.owner).name}"
     if ref.part == "node" and ref.name == "name":
@@ -198,7 +192,7 @@ def value_text(scene: Scene, ref: ParamRef, value: Any) -> str:
 
 
 def values_text(scene: Scene, values: Mapping[ParamRef, Any]) -> str:
-    """Undo text for setting several values: the text of the first one, or "Set mass of 3 objects"."""
+    """Undo text: the text of the first value, or "Set mass of 3 objects"."""
     ref, value = next(iter(values.items()))
     text = value_text(scene, ref, value)
     count = len({other.owner for other in values if (other.part, other.name) == (ref.part, ref.name)})

@@ -1,5 +1,3 @@
-"""Ids and names of nodes: ids are never reused in a session, names are unique within a scene."""
-
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import PurePath
@@ -14,9 +12,9 @@ _NUMBERED_ID = re.compile(r"(.+)-(\d{1,18})")
 
 
 class NodeIds:
-    """Source of new node ids: "model-1", "model-2", "light-1".
+    """Makes ids "model-1", "model-2", "light-1".
 
-    Ids are never reused, because undo history and unknown content of project files refer to nodes by id.
+    Ids are never reused in a session, because undo history and unknown content of project files refer to nodes by id.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -25,7 +23,6 @@ class NodeIds:
             self.note(node.id)
 
     def note(self, node_id: NodeId) -> None:
-        """Reserves an id."""
         if match := _NUMBERED_ID.fullmatch(node_id):
             prefix, number = match[1], int(match[2])
             self._highest[prefix] = max(number, self._highest.get(prefix, 0))
@@ -37,7 +34,7 @@ class NodeIds:
 
 
 class NodeNames:
-    """The names of a scene; adding n nodes of the same name takes linear time."""
+    """Unique names within a scene; adding n nodes of the same name takes linear time."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._taken = set(taken)
@@ -58,12 +55,11 @@ def unique_name(wanted: str, taken: Iterable[str]) -> str:
 
 
 def default_name(node: Node) -> str:
-    """Name of a node without one: the stem of its file, or its kind."""
+    """The stem of its file, or its kind."""
     path = node.settings.path if isinstance(node.settings, ModelSettings) else ""
     return PurePath(path).stem or node.kind.capitalize()
 
 
 def renamed_links(node: Node, ids: Mapping[NodeId, NodeId]) -> Node:
-    """The node with the ids of its parent and its group replaced."""
     attachment = msgspec.structs.replace(node.attachment, node=ids.get(node.attachment.node, node.attachment.node))
     return msgspec.structs.replace(node, attachment=attachment, within=ids.get(node.within, node.within))

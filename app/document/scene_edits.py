@@ -1,5 +1,3 @@
-"""Edits of the scene that menus and panels share."""
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -24,7 +22,6 @@ class SceneEdits:
     """Commands of the user, each one entry of the undo history.
 
     Args:
-        document: The document.
         active: Returns the model that skinning commands act on, or None.
         places: Returns the current world transforms.
         box: Returns the bounding box of the selection, or None.
@@ -46,7 +43,7 @@ class SceneEdits:
         self._document.set_value(ParamRef(VIEW, VIEW, name), value)
 
     def show(self, display: DisplayMode) -> None:
-        """Sets the display mode; the heat map shows bones too, as it needs a selected bone."""
+        """The heat map shows bones too, as it needs a selected bone."""
         values: dict[ParamRef, object] = {ParamRef(VIEW, VIEW, "display"): display}
         if display is DisplayMode.WEIGHTS and self._document.selection.bone is None:
             values[ParamRef(VIEW, VIEW, "bones")] = True
@@ -57,12 +54,10 @@ class SceneEdits:
         self.set_view("display", DisplayMode.SHADED if wired else DisplayMode.SHADED_WIRE)
 
     def compare(self, comparison: SkinningComparison) -> None:
-        """Switches a comparison of the two skinning methods on, or off if it is on."""
         shown = self._document.scene.view.comparison
         self.set_view("comparison", SkinningComparison.OFF if comparison is shown else comparison)
 
     def skin_by(self, method: SkinningMethod) -> None:
-        """Sets the skinning method of the active model and ends the comparison."""
         node = self._active()
         if node is not None:
             skinning = ParamRef(node.id, node.kind, "skinning")
@@ -70,7 +65,7 @@ class SceneEdits:
 
     @property
     def _chosen(self) -> tuple[NodeId, ...]:
-        """The selected nodes; empty if a bone or a material is selected."""
+        """Empty if a bone or a material is selected."""
         return self._document.selection.nodes
 
     @property
@@ -81,7 +76,7 @@ class SceneEdits:
         self.set_of_nodes(self._chosen, "visible", False, "Hide")
 
     def lock_selected(self) -> None:
-        """Locks the selected nodes, or unlocks them if all are locked."""
+        """Unlocks them if all are locked."""
         lock = any(not self._document.scene.node(node_id).locked for node_id in self._chosen)
         self.set_of_nodes(self._chosen, "locked", lock, "Lock" if lock else "Unlock")
 
@@ -95,11 +90,9 @@ class SceneEdits:
         self.set_of_nodes(hidden, "visible", True, "Show")
 
     def delete_selected(self) -> None:
-        """Removes the selected unlocked nodes, and the content of groups among them."""
         self._document.remove_nodes(self._unlocked)
 
     def duplicate_selected(self) -> None:
-        """Adds copies of the selected nodes, and of the content of groups among them."""
         if self._chosen:
             self._document.duplicate_nodes(self._chosen)
 
@@ -112,7 +105,7 @@ class SceneEdits:
             document.set_nodes(nodes, f"Group {document.nodes_text(chosen)}", Selection(node=group.id))
 
     def ungroup_selected(self) -> None:
-        """Dissolves the selected groups and selects their content."""
+        """Selects the content of the dissolved groups."""
         document, scene = self._document, self._document.scene
         groups = [node_id for node_id in self._unlocked if scene.node(node_id).settings.is_group]
         if groups:
@@ -147,16 +140,12 @@ class SceneEdits:
             self._document.set_as_one(f"Reset the pose of {named}", dict(refs))
 
     def copied_text(self) -> str:
-        """The selected nodes and the content of groups among them as text; "" for none."""
+        """Includes the content of groups; "" for none."""
         wanted = self._document.scene.with_contents(self._chosen)
         return nodes_text(self.places, list(wanted)) if wanted else ""
 
     def paste(self, text: str) -> None:
-        """Adds the nodes of a text from `copied_text` as one edit, and selects them.
-
-        Raises:
-            ProjectError: If the text is not valid; nothing has changed then.
-        """
+        """One edit that selects the added nodes; raises ProjectError, and changes nothing, if the text is not valid."""
         nodes = nodes_of(text, self._document.scene)
         if nodes:
             name = nodes[0].name if len(nodes) == 1 else f"{len(nodes)} objects"
@@ -168,7 +157,6 @@ class SceneEdits:
         """Attaches, groups, detaches or reorders nodes as one edit; their world transforms do not change.
 
         Args:
-            node_ids: The nodes.
             attachment: Their new parent, bone or group; empty for none.
             before: Node that they are listed before, None for the end.
             order: Also reorder; nodes that are listed below the new parent already keep their attachment.
@@ -196,16 +184,11 @@ class SceneEdits:
         return AddPlace(self._document.scene, self._document.view_state, self._box_now(), *self._areas_now())
 
     def add(self, entry_id: str) -> NodeId:
-        """Adds the node of an entry of the Add menu and selects it; returns its id.
-
-        Raises:
-            KeyError: If there is no such entry.
-        """
+        """Adds the node of an entry of the Add menu and selects it; raises KeyError if there is no such entry."""
         entries = {entry.id: entry for kind in KINDS.values() for entry in kind.adds}
         return self._document.add_node(entries[entry_id].make(self.place))
 
     def set_all(self, text: str, values: Mapping[NodeId, Mapping[str, Any]]) -> None:
-        """Sets several settings of some nodes as one edit with an undo text."""
         kinds = {node_id: self._document.scene.node(node_id).kind for node_id in values}
         refs = {ParamRef(owner, kinds[owner], name): v for owner, held in values.items() for name, v in held.items()}
         self._document.set_as_one(text, refs)
@@ -214,14 +197,13 @@ class SceneEdits:
         self._document.select(Selection(node=node_id, bone=bone))
 
     def select_all(self) -> None:
-        """Selects every node; the primary selection stays the same."""
+        """The primary selection stays the same."""
         self._document.select(selection_of((*self._document.selection.nodes, *self._document.scene.by_id)))
 
     def select_view(self) -> None:
         self._document.select(Selection(view=True))
 
     def relocate(self, paths: dict[NodeId, str]) -> None:
-        """Sets the files of models as one edit."""
         scene = self._document.scene
         values = {ParamRef(node_id, scene.node(node_id).kind, "path"): path for node_id, path in paths.items()}
         self._document.set_values(values)

@@ -1,5 +1,3 @@
-"""The table of all actions: one function per menu, one record per action."""
-
 import importlib.metadata
 import platform
 from collections.abc import Callable, Iterator, Mapping
@@ -54,8 +52,7 @@ def _export_id(name: str) -> str:
     return f"file.export.{name.lower().replace(' ', '-')}"
 
 
-SCENE_EXPORTS = {_export_id(known.name): known for known in SCENE_FORMATS}
-"""Formats of animated scenes, by the id of the action."""
+SCENE_EXPORTS = {_export_id(known.name): known for known in SCENE_FORMATS}  # by the id of the action
 
 
 def file_menu(context: EditorContext, window: MainWindow, files: ProjectFiles, output: Output) -> Menu:
@@ -169,7 +166,6 @@ def _choice(
     action_id: str, title: str, tip: str, choose: Callable[[T], object], chosen: Callable[[], T | None], value: T,
     *keys: str, icon: str = "",
 ) -> Action:  # fmt: skip
-    """An action that chooses one of several values, and is on while it is chosen."""
     return Action(action_id, title, tip, lambda _: choose(value), keys, icon, is_on=lambda: chosen() is value)
 
 
@@ -458,7 +454,7 @@ def _toggle(context: EditorContext, name: str) -> None:
 
 
 def copy_selected(context: EditorContext) -> bool:
-    """Copies the selected nodes to the clipboard; False if nothing is selected."""
+    """Returns False if nothing is selected."""
     text = context.edits.copied_text()
     if text:
         QGuiApplication.clipboard().setText(text)
@@ -476,7 +472,7 @@ def _deselect(edits: SceneEdits, tools: ViewportTools) -> None:
 
 
 def paste(context: EditorContext, window: MainWindow) -> None:
-    """Adds the nodes of the clipboard; reports in the status bar if it holds none."""
+    """Reports in the status bar if the clipboard holds no nodes."""
     text = QGuiApplication.clipboard().text()
     if FORMAT not in text:
         window.show_news("The clipboard holds no objects of a scene")
@@ -488,7 +484,6 @@ def paste(context: EditorContext, window: MainWindow) -> None:
 
 
 def show_shortcuts(window: MainWindow, kinds: Kinds) -> CheatSheet:
-    """Opens the searchable list of keys, which may stay open."""
     mouse = [line for panel in kinds.values() for line in panel.mouse]
     sheet = CheatSheet(shortcut_entries(window.actions_table.records, mouse), window)
     sheet.finished.connect(sheet.deleteLater)
@@ -506,7 +501,6 @@ def show_about(context: EditorContext, window: MainWindow) -> None:
 
 
 def save_screenshot(context: EditorContext) -> None:
-    """Asks for a file and saves an image of the viewport with its overlays."""
     writable = {f".{bytes(name.data()).decode()}" for name in QImageWriter.supportedImageFormats()}
     suffixes = [suffix for suffix in IMAGE_FORMATS.suffixes() if suffix in writable]
     suggestion = Path(f"{context.document.title}{suffixes[0]}")

@@ -1,5 +1,3 @@
-"""Records of what menus, toolbar and keys do, and the `QAction` of each record."""
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,40 +15,24 @@ SEPARATOR = "-"
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One action of the program; its place in a `Menu` is its place in the menu bar.
-
-    Attributes:
-        id: Name in code, such as "file.open".
-        title: Menu text; an ampersand marks the access key.
-        tip: One sentence for status bar, tooltip and cheat sheet.
-        run: Called when the user triggers it; a switch is passed its new state.
-        keys: Shortcuts in portable notation; the tooltip shows the first one.
-        icon: Icon name, or "".
-        condition: Returns why the action is disabled, a sentence for its tip, or "" to enable it.
-        is_on: Returns the state of a switch; None for other actions.
-        short: Text of the tool button if there is no icon.
-    """
-
-    id: str
-    title: str
-    tip: str
-    run: Callable[..., object]
-    keys: tuple[str, ...] = ()
+    id: str  # Name in code, such as "file.open"
+    title: str  # Menu text; an ampersand marks the access key
+    tip: str  # One sentence for status bar, tooltip and cheat sheet
+    run: Callable[..., object]  # Called when the user triggers it; a switch is passed its new state
+    keys: tuple[str, ...] = ()  # Shortcuts in portable notation; the tooltip shows the first one
     icon: str = ""
+    # Returns why the action is disabled, a sentence for its tip, or "" to enable it.
     condition: Callable[[], str] | None = None
-    is_on: Callable[[], bool] | None = None
-    short: str = ""
+    is_on: Callable[[], bool] | None = None  # Returns the state of a switch; None for other actions
+    short: str = ""  # Text of the tool button if there is no icon
 
 
 @dataclass(frozen=True, slots=True)
 class Menu:
-    """A menu or submenu: actions, submenus and `SEPARATOR`s in their order."""
-
     title: str
     entries: Sequence["Action | Menu | str"] = ()
 
     def actions(self) -> Iterator[Action]:
-        """All actions of the menu and its submenus."""
         for entry in self.entries:
             if isinstance(entry, Menu):
                 yield from entry.actions()
@@ -59,18 +41,10 @@ class Menu:
 
 
 def command_action(command: Command) -> Action:
-    """The action of a command of a kind."""
     return Action(command.id, command.text, command.tip, command.run, command.keys, condition=command.reason)
 
 
 class Actions:
-    """The `QAction` of every record, by id.
-
-    Args:
-        window: Parent; shortcuts work everywhere in it.
-        records: All actions.
-    """
-
     def __init__(self, window: QWidget, records: Iterable[Action]) -> None:
         self.records = tuple(records)
         self._actions = {record.id: self._made(window, record) for record in self.records}
@@ -146,7 +120,7 @@ MOUSE_ENTRIES: tuple[tuple[str, str], ...] = (
 
 
 def shortcut_entries(records: Iterable[Action], mouse: Iterable[tuple[str, str]]) -> list[ShortcutEntry]:
-    """Rows of the cheat sheet: every action with a key, and mouse actions of the program and of kinds."""
+    """Every action with a key, and mouse actions of the program and of kinds."""
     titles = {
         "file": "File", "edit": "Edit", "handle": "Handles", "pose": "Posing", "add": "Add", "play": "Playback",
         "simulate": "Simulation", "timing": "Timing", "node": "Simulation", "back_end": "Simulation",

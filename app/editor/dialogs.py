@@ -1,5 +1,3 @@
-"""Modal dialogs: choosing files, unsaved changes, existing files, recovery."""
-
 import enum
 from collections.abc import Callable
 from pathlib import Path
@@ -19,32 +17,20 @@ _PROJECTS = file_filter("Sinew projects", [PROJECT_SUFFIX])
 
 
 class OverwriteChoice(enum.Enum):
-    """Answer about files that exist."""
-
     REPLACE = "replace"
     KEEP = "keep"  # and write the others
     CANCEL = "cancel"
 
 
 class Dialogs:
-    """Dialogs of one window; tests override the methods.
-
-    Attributes:
-        parent: The window.
-        folder: Returns the first folder of file dialogs; None leaves it to the system.
-    """
+    """Tests override the methods; `folder` returns the first folder of file dialogs, None leaves it to the system."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.parent = parent
         self.folder: Callable[[], Path | None] = lambda: None
 
     def unsaved(self, title: str, lost: str = "") -> UnsavedAnswer:
-        """Asks about unsaved changes.
-
-        Args:
-            title: Title of the project; "" without unsaved changes.
-            lost: A sentence about other work that would be lost.
-        """
+        """`title` is "" without unsaved changes; `lost` is a sentence about other work that would be lost."""
         button = QMessageBox.StandardButton
         box = QMessageBox(self.parent)
         box.setIcon(QMessageBox.Icon.Question)
@@ -83,7 +69,7 @@ class Dialogs:
         return self.save_path("Save project", suggestion, _PROJECTS)
 
     def save_path(self, title: str, suggestion: Path, kind: str) -> Path | None:
-        """Asks for a file to write; a name without file extension gets the one of the suggestion."""
+        """A name without file extension gets the extension of the suggestion."""
         folder = self.folder() or Path()
         dialog = QFileDialog(self.parent, title, str((folder / suggestion).parent), kind)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
@@ -114,7 +100,7 @@ class Dialogs:
         )
 
     def recover(self, recovery: Recovery) -> UnsavedAnswer:
-        """Asks about a project of a crashed session; SAVE recovers it, DISCARD deletes it."""
+        """SAVE recovers the project, DISCARD deletes it."""
         name = recovery.origin.name if recovery.origin else "an unsaved project"
         when = recovery.saved_at.astimezone().strftime("%d %B, %H:%M:%S")
         box = QMessageBox(self.parent)
@@ -137,7 +123,6 @@ class Dialogs:
 
 
 def _importable() -> tuple[str, ...]:
-    """File filters of models and of files that become nodes of other kinds."""
     others = [(kind.label, kind.imports[0]) for kind in KINDS.values() if kind.imports is not None]
     return _models(), *(file_filter(label, formats.suffixes()) for label, formats in others)
 
@@ -147,11 +132,7 @@ def _models() -> str:
 
 
 class RecoveryQuestions(QObject):
-    """Asks about the projects of crashed sessions at the start, one after the other.
-
-    Args:
-        ask: Returns SAVE to recover, DISCARD to delete, anything else to keep it for the next start.
-    """
+    """Asks about crashed sessions one by one; `ask` returns SAVE to recover, DISCARD to delete, or else to keep."""
 
     def __init__(self, store: RecoveryStore, files: ProjectFiles, ask: Callable[[Recovery], UnsavedAnswer]) -> None:
         super().__init__()

@@ -17,17 +17,13 @@ from sinew.app.files.scene_files import SceneFiles
 from sinew.sim.printable import printable
 
 Answer = tuple[str, str, Callable[[], object]]
-"""Text and tip of a button, and what it does."""
+"""Text and tip of a button, and its function."""
 
 
 class DiskChanges(QObject):
-    """Watches the files of one window; nothing is overwritten or lost without a question.
+    """Nothing is overwritten or lost without a question."""
 
-    Signals:
-        shaders_changed: Names of changed shader files.
-    """
-
-    shaders_changed = Signal(list)
+    shaders_changed = Signal(list)  # Names of changed shader files
 
     def __init__(
         self,

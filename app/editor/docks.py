@@ -1,5 +1,3 @@
-"""The docks of the main window: default places, persistence, reset."""
-
 import itertools
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -13,29 +11,21 @@ from sinew.sim.kinds.contract import Dock
 from sinew.widgets.parts import Pages, ShallowArea
 
 LAYOUT_VERSION = 5
-_HANDLES = 12
-"""Height of the handle between docks [px]."""
+_HANDLES = 12  # height of the handle between docks [px]
 
-_SHALLOW = 44
-"""Minimum height of panels below the timeline [px]; taller content scrolls."""
+_SHALLOW = 44  # minimum height of panels below the timeline [px]; taller content scrolls
 
 _REST = 400
-"""Time without resize events after which a layout counts as final [ms]; Qt lays docks out in several passes."""
+"""[ms] without resize events after which a layout counts as final; Qt lays docks out in several passes."""
 
-_PASSES = 4
-"""Maximum number of resize requests: each brings the layout nearer to the requested heights."""
+_PASSES = 4  # most resize requests; each brings the layout nearer to the requested heights
 
 _GEOMETRY, _STATE = "window/geometry", "window/state"
 
 
 @dataclass(frozen=True, slots=True)
 class DockSpec:
-    """A dock and its default place.
-
-    Attributes:
-        id: Object name in the saved layout.
-        size: Default width or height [px] in its area.
-    """
+    """`id` is the object name in the saved layout, `size` the default width or height [px] in its area."""
 
     id: str
     title: str
@@ -50,24 +40,19 @@ TIMINGS = DockSpec("timings", "Timings", Qt.DockWidgetArea.BottomDockWidgetArea,
 MESSAGES = DockSpec("messages", "Messages", Qt.DockWidgetArea.BottomDockWidgetArea, 120)
 DISTANCE = DockSpec("distance", "Bake Distance", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
 SPECS = (OUTLINER, INSPECTOR, TIMELINE, TIMINGS, DISTANCE, MESSAGES)
-KIND_SIZE = 130
-"""Default height of docks of kinds [px]."""
+KIND_SIZE = 130  # [px], of docks of kinds
 
-DRAWER_SHARE = 0.22
-"""Minimum height of a dock that opens below the timeline, as part of the window."""
+DRAWER_SHARE = 0.28  # minimum height of a dock that opens below the timeline, as part of the window
 
 SHARES = {OUTLINER: 0.19, INSPECTOR: 0.28}
 """Maximum default width of side docks as part of the window; half of it stays for the viewport."""
 
 
 class Docks(QObject):
-    """Creates the docks around the viewport, and saves and restores their layout.
-
-    "Drawers" are the docks below the timeline, closed by default and tabbed: they take their height from the viewport
+    """Drawers are the docks below the timeline, closed by default and tabbed: they take their height from the viewport
     when they open and return it when they close; the timeline keeps its height.
 
     Args:
-        window: The main window.
         panels: Contents of the docks of the program, by id.
         more: Docks of kinds, which are drawers.
     """
@@ -131,7 +116,7 @@ class Docks(QObject):
         return [self._switches[spec.id] for spec in self._drawers]
 
     def _switch(self, dock: QDockWidget) -> QAction:
-        """A switch that is on while the dock is visible and not behind another tab."""
+        """The switch is on while the dock is visible and not behind another tab."""
         action = QAction(dock.windowTitle(), self, checkable=True)
         action.setToolTip(f"Show or hide {dock.windowTitle()}.")
         action.triggered.connect(lambda on: self.reveal(dock.objectName()) if on else dock.hide())
@@ -143,7 +128,6 @@ class Docks(QObject):
         return self._before is not None
 
     def maximise(self, on: bool) -> None:
-        """Hides all docks, or restores them."""
         with self._arranging():
             if on and self._before is None:
                 self._before = self._window.saveState(LAYOUT_VERSION)
@@ -209,7 +193,7 @@ class Docks(QObject):
             self._timeline_height = timeline.height()
 
     def _note_heights(self, spec: DockSpec, seen: bool) -> None:
-        """A drawer opens or closes; the layout may or may not have followed yet."""
+        """The layout may or may not have followed the opened or closed drawer yet."""
         timeline = self._docks[TIMELINE.id]
         if self._is_arranging or not self._timeline_height or not timeline.isVisible() or timeline.isFloating():
             return
@@ -250,7 +234,6 @@ class Docks(QObject):
         self.make_height()
 
     def reset(self) -> None:
-        """Moves every dock to its default place and closes the drawers."""
         with self._arranging():
             self._reset()
 
@@ -278,7 +261,7 @@ class Docks(QObject):
         self._docks[dock_id].raise_()
 
     def settle(self) -> None:
-        """After the window is shown: raises floating docks and fits default sizes into the window."""
+        """Call after the window is shown: raises floating docks and fits default sizes into the window."""
         if self._is_default:
             self.make_room()
         for dock in self._docks.values():
@@ -286,7 +269,7 @@ class Docks(QObject):
                 dock.raise_()
 
     def save(self, settings: QSettings) -> None:
-        """Stores window geometry and dock layout, also for the current screens."""
+        """Stores the layout twice: as the last one, and for the current screens."""
         geometry, state = self._window.saveGeometry(), self._before or self._window.saveState(LAYOUT_VERSION)
         for prefix in ("", _screens()):
             settings.setValue(prefix + _GEOMETRY, geometry)
@@ -294,7 +277,7 @@ class Docks(QObject):
         settings.sync()  # the program may end before Qt writes them
 
     def restore(self, settings: QSettings) -> bool:
-        """Restores window and docks; False if there is no valid layout.
+        """Returns False if there is no valid layout.
 
         Each set of screen sizes and scales has its own layout; the last one is used for a new set.
         """
@@ -319,7 +302,7 @@ def _screens() -> str:
 
 
 def _shared(docks: Iterable[Dock]) -> dict[str, Dock]:
-    """Docks by id; panels with the same id become pages of one dock."""
+    """Panels with the same id become pages of one dock."""
     docks_by_id: dict[str, Dock] = {}
     for dock in docks:
         if dock.id in docks_by_id:

@@ -1,5 +1,3 @@
-"""DragTool: highlights and drags particles of any kind whose system is `Draggable`."""
-
 from dataclasses import dataclass, replace
 
 from pyglm import glm
@@ -10,19 +8,17 @@ from sinew.sim.kinds.contract import Draggable, Grab, Tool, stop_reason
 from sinew.sim.render.render_view import ParticleRef
 from sinew.sim.scene.scene import NodeId
 
-HOVER_MS = 30
-"""Interval of picking while the mouse moves [ms]; picking waits for the GPU."""
+HOVER_MS = 30  # [ms] between two picks while the mouse moves; picking waits for the GPU
 
 PULL_HINT = "Dragging: release to stop"
 PULL_HELD_HINT = "Dragging: simulates until you release · Space: play"
 
-REACH = 28.0
-"""Radius around a dragged particle within which others follow [px]."""
+REACH = 28.0  # radius around a dragged particle within which others follow [px]
 
 
 @dataclass(frozen=True, slots=True)
 class _Press:
-    """A pressed particle, its world position [m], and its offset from the mouse [m]."""
+    """World position [m] of the particle, and its offset from the mouse [m]."""
 
     particle: ParticleRef
     place: glm.dvec3
@@ -30,12 +26,11 @@ class _Press:
 
 
 class DragTool(Tool):
-    """Drags particles of a kind in the plane of the view; a `Panel` lists it in its `tools`.
+    """Drags particles of a kind, whose system is `Draggable`, in the plane of the view; a `Panel` lists it in its
+    `tools`.
 
-    While playback is paused, dragging runs the simulation until the button is released; the playhead stays.
-
-    Attributes:
-        marks: The particle under the mouse, and the selected particles, of all kinds.
+    While playback is paused, dragging runs the simulation until the button is released; the playhead stays. `marks`
+    belongs to all kinds.
     """
 
     def __init__(self, context: EditorContext, kind: str) -> None:
@@ -47,7 +42,7 @@ class DragTool(Tool):
         self._timer.timeout.connect(self.look)
 
     def hint(self) -> str:
-        """Text for the status bar about the highlighted particle; "" for none."""
+        """For the status bar; "" if no particle is highlighted."""
         hovered = self.marks.hovered_of(self._kind)
         return "" if hovered is None else f"Particle {hovered.particle} · Drag: pull"
 
@@ -64,7 +59,6 @@ class DragTool(Tool):
         return self.hint()
 
     def look(self) -> None:
-        """Highlights the particle under the mouse at once."""
         if self._position is not None and self._press is None:
             self.highlight(self.particle_at(self._position))
             if text := self.hint():
@@ -73,7 +67,7 @@ class DragTool(Tool):
     # --- picking --------------------------------------------------------------------------------------
 
     def particle_at(self, position: QPointF) -> ParticleRef | None:
-        """The particle under a position; None if something else is in front.  Waits for the GPU."""
+        """Returns None if something else is in front.  Waits for the GPU."""
         hit = self._context.picker.surface(position) if self._is_any_shown else None
         if hit is None or self._context.document.scene.node(hit.node).kind != self._kind:
             return None
@@ -90,13 +84,13 @@ class DragTool(Tool):
         return any(node.id in scene.shown for node in scene.of_kind(self._kind))
 
     def _draggable(self, node_id: NodeId) -> Draggable | None:
-        """The simulation of a node; None if it is not ready."""
+        """Returns None if the simulation of the node is not ready."""
         system = self._context.system(node_id)
         is_draggable = system is not None and system.is_ready and isinstance(system, Draggable)
         return system if is_draggable else None
 
     def _place_of(self, reference: ParticleRef) -> glm.dvec3 | None:
-        """World position of a particle [m]; None if there is no such particle.  Waits for the GPU."""
+        """World position [m]; None if there is no such particle.  Waits for the GPU."""
         system = self._draggable(reference.node)
         if system is None:
             return None
@@ -117,7 +111,6 @@ class DragTool(Tool):
         return self._press is not None
 
     def begin(self, position: QPointF, shift: bool) -> bool:  # noqa: ARG002
-        """Starts to drag the pressed particle."""
         if self._press is None:
             return False
         context, node, place = self._context, self._press.particle.node, self._press.place

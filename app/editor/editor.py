@@ -299,7 +299,7 @@ class Editor:
         timings.restore()
 
     def _report_distance(self, text: str) -> None:
-        """Shows the distance to the bake, after the frame is painted."""
+        """Waits until the frame is painted."""
         QTimer.singleShot(0, self.window, lambda: self.window.show_news(text))
 
     # --- commands -------------------------------------------------------------------------------------
@@ -317,11 +317,10 @@ class Editor:
             self.viewport.update()
 
     def frame_all(self) -> None:
-        """Fills the viewport with all visible nodes."""
         self._frame(None)
 
     def frame_selection(self) -> None:
-        """Fills the viewport with the selected node or bone, or with the whole scene."""
+        """Frames the whole scene without a selection."""
         self._frame(self.document.selection.node)
 
     def places(self) -> WorldTransforms:
@@ -332,7 +331,7 @@ class Editor:
         return self.client.engine.views.places
 
     def selected_box(self) -> Bounds | None:
-        """Bounding box of the selected node or bone [m]; None without selection or extent."""
+        """[m]; None without selection or extent."""
         selection = self.document.selection
         if self.client.engine is None or selection.node is None:
             return None
@@ -340,12 +339,11 @@ class Editor:
             return self.client.own_bounds(selection.node, selection.bone)
 
     def selected_areas(self) -> tuple[float | None, float | None]:
-        """Areas of skin and scalp of the selection [m²]; None if it has none."""
+        """Areas of skin and scalp [m²]; None if the selection has none."""
         engine, (node, bone) = self.client.engine, (self.document.selection.node, self.document.selection.bone or "")
         return (engine.skin_area(node, bone=bone), engine.scalp_area(node, bone)) if engine and node else (None, None)
 
     def extend_outliner_menu(self, menu: QMenu, entry: Entry) -> None:
-        """Adds entries for characters and bones to their menu in the outliner."""
         node = self.document.scene.by_id.get(entry.selection.node or "")
         if node is not None and node.settings.is_character:
             self.document.select(entry.selection)
@@ -355,13 +353,13 @@ class Editor:
             add_place_menus(menu, self.window.actions_table, self.edits.place)
 
     def measure(self, on: bool) -> None:
-        """Starts or stops measuring; starting shows the timings."""
+        """Starting also shows the timings."""
         self.timings.measure(on)
         if on:
             self.window.docks.reveal("timings")
 
     def compare_back_ends(self) -> None:
-        """Compares both back ends while the scene plays; starts playback for the time of the comparison."""
+        """Starts playback for the time of the comparison."""
         if baked := [node.name for node in self.document.scene.nodes if node.baked]:
             self.window.show_news(f"{baked[0]} is baked and not simulated: detach its bake to compare back ends")
             return
@@ -371,7 +369,7 @@ class Editor:
             self.timings.trial.finished.connect(self.playback.pause, Qt.ConnectionType.SingleShotConnection)
 
     def reload_shaders(self, names: list[str]) -> None:
-        """Compiles changed shader files; a faulty one leaves the old program in use."""
+        """A faulty shader file leaves the old program in use."""
         if self.client.engine is None:
             return
         with self.viewport.gl_current():
@@ -381,7 +379,6 @@ class Editor:
         self.viewport.update()
 
     def locate(self, node_id: str) -> None:
-        """Asks for the file of a missing model."""
         path = self.dialogs.model_path("Locate model")
         if path is not None:
             self.panels.relocate(node_id, path)
@@ -465,7 +462,6 @@ class Editor:
         self.overlays.place()
 
     def begin_tour(self) -> None:
-        """Starts the tour, in a sample project if the scene is empty."""
         if not self.document.scene.nodes:
             self.files.open(TOUR_SAMPLE)
         self.overlays.begin_tour()
@@ -481,7 +477,7 @@ class Editor:
 
 
 def application_theme() -> Theme:
-    """The theme of the application; another one would style every widget again."""
+    """Another theme would style every widget again."""
     application = QApplication.instance()
     assert isinstance(application, QApplication)
     return application.findChild(Theme) or Theme(application)
@@ -525,7 +521,7 @@ def run_editor(
     back_end: BackEndChoice | None = None,
     exit_after_first_frame: bool = False,
 ) -> int:
-    """Opens the window and runs until it is closed; returns the exit status."""
+    """Runs until the window is closed; returns the exit status."""
     app = bootstrap.application(debug_gl)
     programs = program_cache_folder()
     editor = Editor(new_window_layout=new_window_layout, debug_gl=debug_gl, back_end=back_end, programs=programs)

@@ -24,15 +24,6 @@ from sinew.widgets.viewport import Viewport
 
 @dataclass(slots=True)
 class EditorContext:
-    """Parts of one window.
-
-    Attributes:
-        client: Renderer of the viewport and owner of the engine.
-        store, active, files: Loaded models, the model that commands act on, and other files of the scene.
-        marks: The selected particles and the particle under the mouse.
-        hint: Shows what the mouse does in the status bar.
-    """
-
     document: Document
     edits: SceneEdits
     client: ViewportRenderer
@@ -41,12 +32,12 @@ class EditorContext:
     playback: Playback
     stepper: SimulationStepper
     store: ModelStore
-    active: ActiveModel
-    files: SceneFiles
+    active: ActiveModel  # The model that commands act on
+    files: SceneFiles  # Other files of the scene than models
     panels: Panels
     dialogs: Dialogs
-    marks: ParticleMarks
-    hint: Callable[[str], None]
+    marks: ParticleMarks  # The selected particles and the particle under the mouse
+    hint: Callable[[str], None]  # Shows in the status bar what the mouse does
 
     def selected(self, kind: str) -> Node | None:
         node = self.document.selected
@@ -58,6 +49,5 @@ class EditorContext:
         return "" if self.selected(kind) else f"Select {'an' if label[0] in 'aeiou' else 'a'} {label} first."
 
     def system(self, node_id: NodeId) -> Any:
-        """The simulation of a node, or None."""
         engine = self.client.engine
         return engine.simulation.systems.get(node_id) if engine else None

@@ -1,5 +1,3 @@
-"""The main window: viewport, docks, menus, status bar, and the title and menu entries that follow the document."""
-
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -25,8 +23,7 @@ from sinew.widgets.theme import dress
 from sinew.widgets.viewport import Viewport
 
 DEFAULT_SIZE = QSize(1440, 900)
-_NEWS = 10_000
-"""Time for which a result is shown in the status bar [ms]."""
+_NEWS = 10_000  # [ms] for which a result is shown in the status bar
 
 SCREEN_SHARE = 0.92
 """Part of a small screen that the window takes at first; its frame and the task bar need the rest."""
@@ -35,26 +32,16 @@ SCREEN_SHARE = 0.92
 class MainWindow(QMainWindow):
     """Viewport in the middle, docks around it, menus, toolbar and status bar.
 
-    Args:
-        viewport: The viewport.
-        panels: Content of the docks, by id.
-        kinds: Panels of kinds, by kind.
-
-    Signals:
-        activated: The window became the active one.
-        cancel_requested: The user cancels loading.
-
     Attributes:
         may_close: Asked before closing; False keeps the window open.
         closing: Called once the window will close, while GL can still be used.
         question: Asks above the viewport whether files outside the project's folders are read.
         disk_question: Asks there about a project that another program has changed.
-        actions_table: All actions, after `set_actions`.
-        menus: Menu bar and toolbar, after `set_actions`.
+        actions_table, menus: Exist after `set_actions`.
     """
 
-    activated = Signal()
-    cancel_requested = Signal()
+    activated = Signal()  # The window became the active one
+    cancel_requested = Signal()  # The user cancels loading
 
     def __init__(self, viewport: Viewport, panels: dict[str, QWidget], kinds: Mapping[str, Panel]) -> None:
         super().__init__()
@@ -72,7 +59,7 @@ class MainWindow(QMainWindow):
         self._build_status_bar()
 
     def set_actions(self, table: Iterable[Menu], place: Place) -> None:
-        """Makes the actions of all menus, the menu bar and the toolbar; called once."""
+        """Call once."""
         menus = tuple(table)
         self.actions_table = Actions(self, (action for menu in menus for action in menu.actions()))
         self.menus = Menus(self, menus, self.actions_table, self.docks.toggle_actions(), self._kinds, place)
@@ -80,24 +67,24 @@ class MainWindow(QMainWindow):
         self._seek.clicked.connect(lambda: self.actions_table["simulate.seek"].trigger())
 
     def show_progress(self, name: str, fraction: float) -> None:
-        """Shows the progress of loading, with a button to cancel; an empty name hides it."""
+        """An empty name hides the progress and the button to cancel."""
         self._show_work(f"Loading {name}" if name else "", fraction, "Cancel loading; the scene does not change.")
 
     def show_seek(self, text: str, fraction: float) -> None:
-        """Shows the progress of a simulation to the playhead, a bake or a verification; "" hides it."""
+        """ "" hides the progress."""
         self._seeks = bool(text)
         self._seek.setVisible(self._is_stale and not self._seeks)
         self._show_work(text, fraction, "Stop simulating; the playhead moves to the last simulated frame.")
 
     def show_task(self, text: str, fraction: float, priority: int) -> None:
-        """Shows the progress of the task queue; "" hides it."""
+        """ "" hides the progress."""
         if priority == Priority.PREPARE:
             self._show_work(text, fraction, "Cancel; the current strands stay.")
         else:
             self.show_seek(text, fraction)
 
     def show_transfer(self, text: str, fraction: float) -> None:
-        """Shows the progress of reading or writing timings; "" hides it."""
+        """ "" hides the progress."""
         self._show_work(text, fraction, "Cancel; a half written file is deleted.")
 
     def _show_work(self, text: str, fraction: float, tip: str) -> None:
@@ -119,13 +106,13 @@ class MainWindow(QMainWindow):
         self._passing.start()
 
     def show_simulation(self, state: SimulationState) -> None:
-        """Shows the simulation clock, and a button to simulate to the playhead if it is elsewhere."""
+        """Offers a button to simulate to the playhead if the simulation clock is elsewhere."""
         self._simulation.setText(simulation_text(state))
         self._is_stale = state.stale
         self._seek.setVisible(state.stale and not self._seeks)
 
     def show_unread(self, count: int) -> None:
-        """Shows the number of messages that came while their panel was hidden; 0 hides the button."""
+        """The number of messages that came while their panel was hidden; 0 hides the button."""
         self._unread.setVisible(count > 0)
         self._unread.setText("1 new message" if count == 1 else f"{count} new messages")
 
@@ -136,7 +123,7 @@ class MainWindow(QMainWindow):
         self.docks.save(settings)
 
     def restore_layout(self, settings: QSettings) -> bool:
-        """Restores the saved layout; False if there is none."""
+        """Returns False if there is no saved layout."""
         return self.docks.restore(settings)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -207,12 +194,12 @@ class MainWindow(QMainWindow):
 
 
 def default_size(screen: QSize) -> QSize:
-    """Size of the window at the first start [px]."""
+    """[px], at the first start."""
     return DEFAULT_SIZE.boundedTo(screen * SCREEN_SHARE)
 
 
 def simulation_text(state: SimulationState) -> str:
-    """Seconds and steps, whether the simulation is paused or held, and its speed if it is slower than real time."""
+    """Names the speed only if it is slower than real time."""
     if not state.active:
         return ""
     clock = f"Simulation {state.steps * STEP_TIME:.2f} s, step {state.steps}"

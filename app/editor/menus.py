@@ -1,5 +1,3 @@
-"""The menu bar, the toolbar, and menus of what can be added."""
-
 from collections.abc import Callable, Iterable, Mapping
 
 from PySide6.QtGui import QAction
@@ -27,18 +25,12 @@ class Menus:
     """The menu bar and the toolbar of one window.
 
     Args:
-        window: The window.
         table: All menus in their order; `AddMenu` lays out the menu Add.
-        actions: Their actions.
         dock_actions: Switches of the docks, at the start of the menu Window.
-        kinds: Panels of kinds, by kind.
         place: Returns the place of a new node.
 
     Attributes:
         recent: Submenu of recent files, filled by its owner.
-        export: Submenu of formats.
-        add: Menu of what can be added.
-        window: Menu of the docks.
     """
 
     def __init__(
@@ -96,13 +88,11 @@ class Menus:
 
 
 class AddMenu(QMenu):
-    """Everything that can be added: a block of each kind, with submenus that name the place of their entries.
+    """Has a block of each kind, with submenus that name the place of their entries.
 
     Args:
-        actions: All actions.
         kinds: Panels of kinds, by kind.
         place: Returns the place of a new node.
-        parent: Parent widget.
     """
 
     def __init__(self, actions: Actions, kinds: Mapping[str, Panel], place: Place, parent: QWidget) -> None:
@@ -144,7 +134,7 @@ class AddMenu(QMenu):
 
 
 class GroupMenu(QMenu):
-    """A submenu of entries of one kind, the plain one first; its title names their place."""
+    """Entries of one kind, the plain one first; the title names their place."""
 
     def __init__(self, title: str, entries: list[AddEntry], actions: Actions, parent: QWidget) -> None:
         super().__init__(title, parent)
@@ -160,7 +150,7 @@ class GroupMenu(QMenu):
 
 
 def groups_of(kind: Kind) -> dict[str, list[AddEntry]]:
-    """Entries by the title of their submenu; an entry without submenu has its own group, by its id."""
+    """By the title of their submenu; an entry without submenu has its own group, by its id."""
     groups: dict[str, list[AddEntry]] = {}
     for entry in kind.adds:
         groups.setdefault(entry.group or entry.id, []).append(entry)
@@ -168,7 +158,6 @@ def groups_of(kind: Kind) -> dict[str, list[AddEntry]]:
 
 
 def add_place_menus(menu: QMenu, actions: Actions, place: AddPlace) -> None:
-    """Adds the submenus of what can be put onto a character or a bone."""
     for kind in KINDS.values():
         for title, entries in groups_of(kind).items():
             if entries[0].where is not None:
@@ -186,7 +175,7 @@ def add_section_menus(
 
 
 def add_submenu(menu: QMenu, submenu: Submenu) -> None:
-    """Adds a submenu that is filled each time it opens."""
+    """The submenu is filled each time it opens."""
     made = menu.addMenu(submenu.title)
 
     def fill() -> None:

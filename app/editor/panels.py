@@ -1,5 +1,3 @@
-"""Connects outliner, inspector and messages with document, models and engine."""
-
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -24,20 +22,15 @@ from sinew.widgets.protocols import PoseLike
 
 
 class Panels(QObject):
-    """Creates the panels and connects them.
+    """Connects outliner, inspector and messages with document, models and engine.
 
     Attributes:
         remedies: Functions from an unreadable file to a command that helps, or None.
-
-    Signals:
-        failed: An error was listed.
-        frame_requested: The user frames the selection.
-        locate_requested: The user locates the missing file of this node.
     """
 
-    failed = Signal()
-    frame_requested = Signal()
-    locate_requested = Signal(str)
+    failed = Signal()  # An error was listed
+    frame_requested = Signal()  # The user frames the selection
+    locate_requested = Signal(str)  # The user locates the missing file of this node
 
     def __init__(self, document: Document, store: ModelStore, client: ViewportRenderer, edits: SceneEdits) -> None:
         super().__init__()
@@ -53,11 +46,10 @@ class Panels(QObject):
     # --- messages -------------------------------------------------------------------------------------
 
     def warn(self, file: str, text: str, action: Command | None = None) -> None:
-        """Lists a warning, with a command that helps, if any."""
         self.messages.add(Message(Severity.WARNING, without_prefix(text, file), file, action=action))
 
     def fail(self, file: str, text: str) -> None:
-        """Lists an error with a command that helps, if any, and shows the messages."""
+        """Adds a command that helps, if any, and shows the messages."""
         self.failed.emit()
         action = next((command for remedy in self.remedies if (command := remedy(file))), None)
         self.messages.add(Message(Severity.ERROR, without_prefix(text, file), file, action=action))
@@ -68,7 +60,7 @@ class Panels(QObject):
     # --- relocation -----------------------------------------------------------------------------------
 
     def relocate(self, node_id: NodeId, path: Path) -> None:
-        """Sets the file of a missing model, and of other missing models in the same folder."""
+        """Also sets the files of other missing models in the same folder."""
         self._edits.relocate(relocated_paths(self._document.scene, node_id, path))
 
     # --- wiring ---------------------------------------------------------------------------------------
@@ -143,5 +135,5 @@ class Panels(QObject):
 
 
 def without_prefix(text: str, file: str) -> str:
-    """The message without the name of the file, which has its own column."""
+    """The file name has its own column."""
     return text.removeprefix(f"{file}: ") if file else text

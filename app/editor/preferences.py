@@ -1,5 +1,3 @@
-"""Choices of the user that are remembered between sessions: theme, back end, cache limit."""
-
 from collections.abc import Callable
 
 from PySide6.QtCore import QSettings
@@ -14,15 +12,7 @@ _THEME, _BACK_END, _STEP_ROOM = "theme", "back_end", "step_room"
 
 
 class Preferences:
-    """Applies and stores the choices.
-
-    Args:
-        settings: Stores them.
-        theme: The theme of the application.
-        client: Renderer of the viewport.
-        back_end: Back end to start with; the stored one for None.
-        redraw: Draws a frame.
-    """
+    """Remembered between sessions: theme, back end, cache limit.  A `back_end` of None means the stored one."""
 
     def __init__(
         self,
@@ -50,13 +40,12 @@ class Preferences:
         self._settings.setValue(_THEME, mode.value)
 
     def set_back_end(self, choice: BackEndChoice) -> None:
-        """Switches simulation and skinning to another back end without restarting the simulation."""
+        """Does not restart the simulation."""
         self._settings.setValue(_BACK_END, choice.value)
         self._client.switch_back_end(choice)
         self._redraw()
 
     def set_cache_budget(self, size: CacheBudget) -> None:
-        """Limits the disk space for cached steps."""
         self._settings.setValue(_STEP_ROOM, size.value)
         self._client.limit_steps(size)
         self._redraw()

@@ -1,5 +1,3 @@
-"""Connects the head of the inspector and the panels of kinds with document and simulation."""
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,12 +17,7 @@ from sinew.widgets.parts import Pages
 
 
 class SelectedNode(QObject):
-    """Shows status and presets of the selected node, updated after every change and frame.
-
-    Args:
-        kinds: Panels of kinds, by kind.
-        folder: Folder of the user's presets, with a subfolder for each kind.
-    """
+    """Updated after every change and frame; `folder` has the user's presets, in a subfolder for each kind."""
 
     def __init__(self, context: EditorContext, kinds: Mapping[str, Panel], folder: Path, baking: BakeTask) -> None:
         super().__init__()
@@ -42,7 +35,7 @@ class SelectedNode(QObject):
         self._on_changed()
 
     def offer(self, node_id: NodeId, text: str) -> str:
-        """Text of a problem of a node, with what to do about it."""
+        """Adds to the text of a problem what the user can do about it."""
         node, system = self._context.document.scene.by_id.get(node_id), self._context.system(node_id)
         if node is None or system is None:
             return text
@@ -165,7 +158,6 @@ class SelectedNode(QObject):
     # --- wiring ---------------------------------------------------------------------------------------
 
     def resume(self, node_id: NodeId) -> None:
-        """Resumes the simulation of a node from its last valid state."""
         system = self._context.system(node_id)
         if isinstance(system, Stoppable):
             self._context.stepper.alter(system.resume)

@@ -1,5 +1,3 @@
-"""Long simulation tasks of one window: seek, bake, verify, sweep."""
-
 from PySide6.QtCore import QObject
 
 from sinew.app.document.document import Document
@@ -17,7 +15,7 @@ from sinew.sim.kinds import KINDS
 
 
 class SimulationWork(QObject):
-    """Owner of the tasks."""
+    """Long simulation tasks of one window: seek, bake, verify, sweep."""
 
     def __init__(
         self,
@@ -39,7 +37,6 @@ class SimulationWork(QObject):
             part.setParent(self)
 
     def connect_to(self, window: MainWindow, panels: Panels) -> None:
-        """Shows progress in the window and reports in the messages."""
         self._window = window
         for work in (self.seek, self.baking, self.verifying):
             work.ended.connect(window.show_news)
@@ -64,7 +61,7 @@ class SimulationWork(QObject):
         self.sweeps.open_for(next(iter(simulated), None))
 
     def cancel(self) -> bool:
-        """Cancels a seek, a bake or a verification; returns whether one was running."""
+        """Returns False if no seek, bake or verification was running."""
         if self.seek.busy or self.baking.busy:
             self.baking.cancel()
             self.seek.cancel()

@@ -1,5 +1,3 @@
-"""Permission to read files that the open project names outside its folders."""
-
 from collections.abc import Iterable
 
 import msgspec
@@ -15,26 +13,20 @@ WITHHELD = "lies outside the project's folders and is not read unless you allow 
 
 
 class FileAccess(QObject):
-    """Blocks files that a project names outside its folders until the user allows them.
+    """Blocks files that a project names outside its folders until the user allows them."""
 
-    Signals:
-        asked: Files that wait for an answer, a tuple of `OutsideFile`; empty after the answer.
-        allowed: The blocked files may be read.
-    """
-
-    asked = Signal(tuple)
-    allowed = Signal()
+    asked = Signal(tuple)  # Files that wait for an answer, a tuple of `OutsideFile`; empty after the answer
+    allowed = Signal()  # The blocked files may be read
 
     def __init__(self) -> None:
         super().__init__()
         self._withheld: frozenset[str] = frozenset()
 
     def allows(self, path: str) -> bool:
-        """Whether a file may be read, and its existence be reported."""
         return path not in self._withheld
 
     def readable(self, scene: Scene) -> Scene:
-        """The scene without paths of blocked files; raises ParamError if a node cannot work without such a file."""
+        """Drops paths of blocked files; raises ParamError if a node cannot work without such a file."""
         for node in scene.nodes:
             for use in KINDS[node.kind].files(node.settings):
                 if use.is_needed and not self.allows(use.path):
@@ -58,5 +50,5 @@ class FileAccess(QObject):
         self.allowed.emit()
 
     def leave_out(self) -> None:
-        """Keeps the files blocked; the question is not repeated while the project is open."""
+        """The question is not repeated while the project is open."""
         self.asked.emit(())

@@ -1,4 +1,4 @@
-"""Autosave: writes a recovery file some seconds after an edit, off the GUI thread."""
+"""Writes a recovery file some seconds after an edit, off the GUI thread."""
 
 import time
 from collections.abc import Callable
@@ -13,27 +13,17 @@ from sinew.app.files.unknown_content import UnknownContent
 from sinew.sim.scene.scene import Scene
 from sinew.sim.scene.view_state import ViewState
 
-DELAY = 20.0
-"""Time from the last edit to the recovery file [s]."""
+DELAY = 20.0  # [s] from the last edit to the recovery file
 
 _Values = tuple[Scene, ViewState, UnknownContent, Path | None, str]
 
-_PATIENCE = 3.0
-"""Continuous edits are saved after this many delays."""
+_PATIENCE = 3.0  # continuous edits are saved after this many delays
 
 
 class Autosave(QObject):
-    """Keeps the recovery file of a modified document up to date.
-
-    Signals:
-        status_changed: Text for the status bar, such as "autosaved 12 s ago", or "".
-        saved: A recovery file was written.
-        failed: One line why it could not be written; it is tried again after the next edit.
-    """
-
-    status_changed = Signal(str)
-    saved = Signal()
-    failed = Signal(str)
+    status_changed = Signal(str)  # Text for the status bar, such as "autosaved 12 s ago", or ""
+    saved = Signal()  # A recovery file was written
+    failed = Signal(str)  # One line why it could not be written; it is tried again after the next edit
 
     _written = Signal(str, float)
 
@@ -109,7 +99,7 @@ class Autosave(QObject):
         self._update_status()
 
     def _write(self) -> None:
-        """Hands the present values, which are immutable, to the worker."""
+        """Passes the current values, which are immutable, to the worker."""
         if self._writing:
             self._timer.start(round(1000 * self._delay))
             return
@@ -125,7 +115,7 @@ class Autosave(QObject):
         return document.scene, document.view_state, document.unknown, document.path, document.digest
 
     def _outcome(self, values: _Values) -> str:
-        """Why writing failed, or ""; runs on the worker thread."""
+        """Returns why writing failed, or ""; runs on the worker thread."""
         try:
             self._store.write(*values)
         except ProjectError as error:
@@ -161,7 +151,7 @@ class Autosave(QObject):
 
 
 def autosave_text(age: float) -> str:
-    """Status text for an age [s]."""
+    """`age` in [s]."""
     if age < 60.0:
         return f"autosaved {int(age)} s ago"
     return f"autosaved {int(age / 60.0)} min ago"

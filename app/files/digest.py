@@ -1,5 +1,3 @@
-"""Digests of file contents."""
-
 import hashlib
 import os
 import stat
@@ -11,7 +9,7 @@ def digest_of(data: bytes) -> str:
 
 
 def file_digest(path: Path) -> str:
-    """Digest of the content of a file; "" if it cannot be read or is not a regular file."""
+    """ "" if the file cannot be read or is not a regular file."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             return ""

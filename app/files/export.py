@@ -1,5 +1,3 @@
-"""Export of a model, off the GUI thread."""
-
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,10 +21,10 @@ def export_model(
     failed: Report,
     warned: Report,
 ) -> None:
-    """Writes a model file in another format; the target appears complete or not at all.
+    """Works off the GUI thread; the target appears complete or not at all.
 
     Args:
-        source: The model file; it is read again, because the runtime model does not keep everything.
+        source: Read again, because the runtime model does not keep everything.
         owner: Callbacks are called only while it lives.
         done: Called with target and a note.
         failed: Called with target and one line why it was not written.
@@ -46,7 +44,7 @@ def export_model(
 
 
 def _written(source: Path, target: Path, writer: Writer[RawModel]) -> tuple[str, list[str]]:
-    """ "" or one line why it failed, and warnings; runs on a worker thread."""
+    """Returns why it failed, or "", and warnings; runs on a worker thread."""
     try:
         raw = read_raw(source)
         known = len(raw.warnings)  # reported when it was opened

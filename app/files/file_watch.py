@@ -14,19 +14,16 @@ PAUSE = 120
 
 
 class FileWatch(QObject):
-    """Reports files whose content differs from what was read or written here.
+    """Reports files whose content differs from the content that was read or written here.
 
     The system reports events of the files and their folders; a worker thread then compares the contents of files whose
     size or time has changed.
 
     Args:
         known: Returns the files to watch with their known digests; "" adopts the content at the first look.
-
-    Signals:
-        changed: Paths, once for each new content; deleted files are not reported.
     """
 
-    changed = Signal(list)
+    changed = Signal(list)  # Paths, once for each new content; deleted files are not reported
 
     def __init__(self, known: Callable[[], Mapping[Path, str]], parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -59,7 +56,7 @@ class FileWatch(QObject):
         run_in_background(lambda: self._digests_of(before), lambda found: self._compare(before, found), self)
 
     def _digests_of(self, paths: Iterable[Path]) -> dict[Path, str]:
-        """Digests of the contents; runs on a worker thread, one at a time."""
+        """Runs on a worker thread, one at a time."""
         found = {}
         for path in paths:
             stamp = _stamp(path)

@@ -1,7 +1,7 @@
 """Steps from one version of the project file to the next.
 
-A step takes the JSON object of version N and returns that of version N + 1; it is registered under N. Added keys need
-no step: a missing key takes its default.
+A step takes the JSON object of version N and returns the object of version N + 1; it is registered under N. Added keys
+need no step: a missing key takes its default.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,8 +11,7 @@ from sinew.sim.kinds import KINDS
 
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
 
-VERSION = 2
-"""Version that this program writes."""
+VERSION = 2  # that this program writes
 
 
 class MigrationError(ValueError):
@@ -20,7 +19,7 @@ class MigrationError(ValueError):
 
 
 def migrate_nodes(content: dict[str, Any], version: int) -> dict[str, Any]:
-    """Lets every kind migrate its nodes; what is not a node is left for the decoder."""
+    """Skips entries that are not nodes: the decoder reports them."""
     nodes = content.get("nodes")
     found = [raw for raw in nodes if isinstance(raw, dict)] if isinstance(nodes, list) else []
     by_id = {raw["id"]: raw for raw in found if isinstance(raw.get("id"), str)}
@@ -43,11 +42,7 @@ MIGRATIONS: Mapping[int, Migration] = {1: _from_version_1}
 
 
 def migrated(content: dict[str, Any], version: int, migrations: Mapping[int, Migration]) -> dict[str, Any]:
-    """`content` of an older `version`, converted to `VERSION` step by step.
-
-    Raises:
-        MigrationError: If there is no step for a version, or a step does not fit the content.
-    """
+    """Raises MigrationError if there is no step for a version, or a step does not fit the content."""
     for step in range(version, VERSION):
         if step not in migrations:
             raise MigrationError(f"version {step} is too old to be read")

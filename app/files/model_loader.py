@@ -23,16 +23,13 @@ from sinew.sim.scene.scene import NodeId
 
 _log = logging.getLogger(__name__)
 
-_MODEL_SHARE = 0.8
-"""Fraction of the progress for the model; the textures follow."""
+_MODEL_SHARE = 0.8  # fraction of the progress for the model; the textures follow
 
 _PROGRESS_STEP = 0.04
 """Smallest step that is reported; every report lays out the status bar and the outliner again."""
 
 
 class LoadModel(Protocol):
-    """Signature of `sinew.sim.assets.load.load_model`."""
-
     def __call__(
         self, path: Path, *, progress: Callable[[float], None] | None, cancelled: Callable[[], bool] | None
     ) -> CharacterModel: ...
@@ -52,26 +49,17 @@ class _ModelRequest:
 
 
 class ModelLoader(QObject):
-    """Loads models for nodes; the latest request of a node wins.
-
-    Every request ends with exactly one of `loaded`, `failed` and `cancelled`.
+    """The latest request of a node wins; every request ends with exactly one of `loaded`, `failed` and `cancelled`.
 
     Args:
-        load: Reads a model.
         worker_count: Models that are read at the same time.
         budget: Limit of all images together; images of a model count while the `LoadedModel` lives.
-
-    Signals:
-        progress: Request id and finished fraction, 0 to 1.
-        loaded: Request id and `LoadedModel`.
-        failed: Request id and one line that names file, element and reason.
-        cancelled: Request id; also of a request that a newer one of the same node replaces.
     """
 
-    progress = Signal(int, float)
-    loaded = Signal(int, object)
-    failed = Signal(int, str)
-    cancelled = Signal(int)
+    progress = Signal(int, float)  # Request id and finished fraction, 0 to 1
+    loaded = Signal(int, object)  # Request id and `LoadedModel`
+    failed = Signal(int, str)  # Request id and one line that names file, element and reason
+    cancelled = Signal(int)  # Request id; also of a request that a newer one of the same node replaces
 
     _advanced = Signal(object, float)
     _finished = Signal(object, object)
@@ -96,7 +84,7 @@ class ModelLoader(QObject):
             application.aboutToQuit.connect(self.shutdown)
 
     def load(self, node_id: NodeId, path: Path) -> int:
-        """Starts loading the model of a node; returns the request id."""
+        """Returns the request id."""
         self.cancel_node(node_id)
         request = _ModelRequest(next(self._ids), node_id, Path(path))
         self._requests[request.id] = request
@@ -104,7 +92,7 @@ class ModelLoader(QObject):
         return request.id
 
     def cancel(self, request_id: int) -> None:
-        """Cancels a request; nothing happens if it has ended."""
+        """Does nothing if the request has ended."""
         request = self._requests.pop(request_id, None)
         if request is None:
             return
@@ -128,7 +116,7 @@ class ModelLoader(QObject):
         self._pool.waitForDone()
 
     def _work(self, request: _ModelRequest) -> None:
-        """Loads and reports; every outcome is a value, because an exception would end in the thread pool."""
+        """Every outcome is a value, because an exception would end in the thread pool."""
         try:
             self._finished.emit(request, self._loaded(request))
         except LoadCancelled:
@@ -177,8 +165,6 @@ class ModelLoader(QObject):
 
 
 class _Progress:
-    """Passes on a fraction only if it grew by a visible step."""
-
     def __init__(self, report: Callable[[float], None]) -> None:
         self._report = report
         self._last = 0.0

@@ -1,4 +1,4 @@
-"""State of the model of every node: loading, ready, missing or failed; loads the models of the scene."""
+"""State of the model of every node: loading, ready, missing or failed."""
 
 import os
 from collections.abc import Mapping
@@ -23,21 +23,11 @@ CANCELLED = "loading was cancelled; reload the model to try again"
 
 
 class ModelStore(QObject):
-    """Follows the model nodes of the document and keeps their loaded files.
+    """Follows the model nodes of the document and keeps their loaded files."""
 
-    Args:
-        loader: Reads models off the GUI thread.
-        access: Blocks files that may not be read.
-
-    Signals:
-        changed: A node whose model made progress, was loaded, failed or was removed.
-        warned: A file (or "") and one warning for the user.
-        failed: A file and one line why it could not be loaded.
-    """
-
-    changed = Signal(str)
-    warned = Signal(str, str)
-    failed = Signal(str, str)
+    changed = Signal(str)  # A node whose model made progress, was loaded, failed or was removed
+    warned = Signal(str, str)  # A file (or "") and one warning for the user
+    failed = Signal(str, str)  # A file and one line why it could not be loaded
 
     def __init__(self, document: Document, loader: ModelLoader, access: FileAccess) -> None:
         super().__init__()
@@ -54,7 +44,7 @@ class ModelStore(QObject):
         loader.cancelled.connect(self._on_cancelled)
 
     def status(self, node_id: NodeId) -> ModelStatus | None:
-        """State of a node's model; None for nodes without a model."""
+        """Returns None for nodes without a model."""
         return self._statuses.get(node_id)
 
     def loaded(self, node_id: NodeId) -> LoadedModel | None:
@@ -79,7 +69,7 @@ class ModelStore(QObject):
             self._set(node_id, ModelStatus(ModelState.READY, loaded.model))
 
     def mark_failed(self, node_id: NodeId, text: str) -> None:
-        """A model cannot be drawn; one line says why."""
+        """The model was loaded but cannot be drawn; `text` is one line."""
         if node_id in self._statuses:
             self._set(node_id, ModelStatus(ModelState.FAILED, text=text))
 
@@ -96,7 +86,7 @@ class ModelStore(QObject):
         return others | {Path(path): loaded.digest for path, loaded in shown.items()}
 
     def reload(self, node_id: NodeId) -> None:
-        """Reads the file of a node again; the old model stays until then, and if that fails."""
+        """The old model stays until the new one is read, and if that fails."""
         path = self._paths.get(node_id, "")
         if path in self._cache:
             self._requests[self._loader.load(node_id, Path(path))] = node_id
@@ -105,7 +95,7 @@ class ModelStore(QObject):
             self.sync()
 
     def reread(self, path: Path) -> None:
-        """Reads the models again that consist of a file."""
+        """Reads again the models that consist of a file."""
         for name, node_id in {name: node_id for node_id, name in self._paths.items()}.items():
             loaded = self._cache.get(name)
             if loaded is not None and (Path(name) == path or path in loaded.other_files):
@@ -121,7 +111,6 @@ class ModelStore(QObject):
                 self.warned.emit(path, CANCELLED)
 
     def sync(self) -> None:
-        """Loads models that the scene names and forgets others."""
         settings = {node.id: node.settings for node in self._document.scene.characters}
         for node_id in [node_id for node_id in self._paths if node_id not in settings]:
             self._forget(node_id)

@@ -1,7 +1,7 @@
 """Nodes as text for the clipboard: JSON as in a project file, with world transforms and parents by name.
 
 A node whose parent is not among the copied ones is attached to a node of the same name and kind in another scene, else
-stays where it was in the world.
+keeps its world transform.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _SOURCE = Path("clipboard")
 
 
 def nodes_text(places: WorldTransforms, node_ids: Sequence[NodeId]) -> str:
-    """Nodes of a scene as text; paths are absolute."""
+    """Paths are absolute."""
     scene = places.scene
     copied = [node for node in scene.nodes if node.id in node_ids]
     attached = [node for node in copied if node.attachment.node in scene.by_id and node.attachment.node not in node_ids]
@@ -41,11 +41,7 @@ def nodes_text(places: WorldTransforms, node_ids: Sequence[NodeId]) -> str:
 
 
 def nodes_of(text: str, scene: Scene) -> list[Node]:
-    """Nodes of a text for adding to a scene, with the ids of the text.
-
-    Raises:
-        ProjectError: If the text holds no nodes, or a value is refused.
-    """
+    """The nodes keep the ids of the text; raises ProjectError if it holds no nodes, or a value is refused."""
     content = parse_json(_SOURCE, text.encode("utf-8", "replace"))
     version = content.get("version") if isinstance(content, dict) else None
     if not isinstance(content, dict) or content.get("format") != FORMAT or type(version) is not int:
@@ -64,7 +60,6 @@ def nodes_of(text: str, scene: Scene) -> list[Node]:
 def _settled(
     node: Node, scene: Scene, among: set[NodeId], carriers: dict[str, dict[str, Any]], world: dict[str, Any] | None
 ) -> Node:
-    """A node whose parent and group exist in the scene."""
     if node.within not in among and not scene.has(node.within):
         node = msgspec.structs.replace(node, within="")
     carrier = node.attachment.node

@@ -19,7 +19,7 @@ _NAME_MAX = 100
 
 
 class PresetError(ValueError):
-    """A preset that cannot be read or written; one line naming file and reason."""
+    """One line that names file and reason."""
 
 
 class _PresetFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,12 +29,7 @@ class _PresetFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PresetStore:
-    """Presets in a folder, read again for every query.
-
-    Args:
-        folder: Folder of all settings; the preset folder inside it is made when the first preset is saved.
-        kind: A kind with presets.
-    """
+    """Reads the folder again for every query; makes the preset folder inside `folder` for the first preset."""
 
     def __init__(self, folder: Path, kind: Kind) -> None:
         assert kind.presets is not None
@@ -55,7 +50,7 @@ class PresetStore:
         return dict(sorted(found.items(), key=lambda item: item[0].casefold())), errors
 
     def save(self, name: str, values: dict[str, Any]) -> None:
-        """Stores values under a name, replacing an older preset; raises PresetError if the file cannot be written."""
+        """Replaces an older preset; raises PresetError if the file cannot be written."""
         path = self._path(name)
         content = _PresetFile(format=self._presets.format, name=name, values=msgspec.to_builtins(values))
         try:
@@ -65,7 +60,7 @@ class PresetStore:
             raise PresetError(f"{path}: {_reason(error)}") from None
 
     def delete(self, name: str) -> None:
-        """Removes a preset if it exists; raises PresetError if its file cannot be removed."""
+        """Raises PresetError if the file cannot be removed."""
         for path in self._files():
             try:
                 if self._read(path).name == name:
@@ -103,7 +98,7 @@ class PresetStore:
         return msgspec.structs.replace(preset, values=self._checked(path, preset.values))
 
     def _checked(self, path: Path, values: dict[str, Any]) -> dict[str, Any]:
-        """The known values, converted; values of a later version are left out."""
+        """Leaves out values of a later version."""
         try:
             return {name: check(self._settings, name, values[name]) for name in self._presets.fields if name in values}
         except ParamError as error:

@@ -1,4 +1,4 @@
-"""Decoding of the JSON object of a project file; every error names its JSON path."""
+"""Every error names its JSON path."""
 
 import functools
 import json
@@ -40,7 +40,7 @@ class ProjectDecoder:
         watch: Counts nodes.
 
     Attributes:
-        warnings: What was odd but kept or fixed, one sentence each, in the order of the file.
+        warnings: Problems that were accepted or fixed, one sentence each, in the order of the file.
     """
 
     def __init__(self, path: Path, folder: str, watch: LoadWatch | None = None) -> None:
@@ -52,12 +52,7 @@ class ProjectDecoder:
         self.warnings = Notes()
 
     def decode(self, content: dict[str, Any]) -> tuple[Scene, ViewState]:
-        """Scene and view state of the whole file.
-
-        Raises:
-            ProjectError: For a wrong type, a value out of range, or an invalid node.
-            LoadCancelled: If the watch cancels.
-        """
+        """Raises ProjectError if a value or a node is invalid, LoadCancelled if the watch cancels."""
         self._keep_unknown(content, _FILE_KEYS, "$", ())
         nodes, playback = self.decode_nodes(content.get("nodes", [])), content.get(PLAYBACK, {})
         if isinstance(playback, dict) and any(KINDS[node.kind].system for node in nodes):
@@ -74,11 +69,7 @@ class ProjectDecoder:
         return UnknownContent(dict(self._keys), tuple(self._nodes), dict(self._entries), self._folder)
 
     def decode_nodes(self, content: Any) -> tuple[Node, ...]:
-        """Nodes of a list, of a file or of the clipboard.
-
-        Raises:
-            ProjectError: For a wrong type, a value out of range, or an invalid node.
-        """
+        """Nodes of a file or of the clipboard; raises ProjectError if a value or a node is invalid."""
         if not isinstance(content, list):
             raise self._refused("$.nodes", content, "a list of nodes")
         nodes: dict[str, Node] = {}
@@ -102,7 +93,7 @@ class ProjectDecoder:
         return named
 
     def _is_unknown_kind(self, raw: Any) -> bool:
-        """Whether a node has no known part, but an unknown one."""
+        """Returns True if the node has no known part, but an unknown one."""
         if not isinstance(raw, dict) or any(raw.get(kind) is not None for kind in KINDS):
             return False
         return any(isinstance(value, dict) for key, value in raw.items() if key not in _NODE_KEYS)
@@ -143,7 +134,7 @@ class ProjectDecoder:
         return tuple(named)
 
     def _struct(self, cls: type[S], raw: Any, where: str, place: Place, **values: Any) -> S:
-        """A struct of a JSON object; `values` are fields that stand elsewhere."""
+        """`values` are fields that stand elsewhere."""
         if not isinstance(raw, dict):
             raise self._refused(where, raw, "an object")
         hints = {name: hint for name, hint in _hints(cls).items() if name not in values}
@@ -184,7 +175,7 @@ class ProjectDecoder:
             self._keys[place] = unknown
 
     def _keep_in_entries(self, raw: Any, entries: Any, where: str, place: Place) -> None:
-        """Keeps unknown keys of the objects in a list of settings."""
+        """Stores unknown keys of the objects in a list of settings."""
         found = []
         for index, entry in enumerate(entries if isinstance(entries, tuple) else ()):
             if not isinstance(entry, msgspec.Struct) or not isinstance(raw[index], dict):
@@ -238,7 +229,6 @@ def _hints(cls: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def _struct_type(hint: Any) -> type[msgspec.Struct] | None:
-    """The struct class of a field, or None."""
     if typing.get_origin(hint) is typing.Annotated:
         return _struct_type(typing.get_args(hint)[0])
     candidates = typing.get_args(hint) if _is_union(hint) else (hint,)
@@ -254,12 +244,7 @@ def _is_union(hint: Any) -> bool:
 
 
 def allowed_text(hint: Any, declared: Declaration | None = None) -> str:
-    """Accepted values of a field, such as "a number from 1e-06 to 1e+06 m", "3 numbers" or "one of: lbs, dqs".
-
-    Args:
-        hint: Type annotation of the field, with its metadata.
-        declared: Declaration of the parameter, for the unit.
-    """
+    """Such as "a number from 1e-06 to 1e+06 m", "3 numbers" or "one of: lbs, dqs"; `declared` gives the unit."""
     unit = f" {declared.unit}" if declared is not None and declared.unit else ""
     order = ", in order" if declared is not None and declared.role in (Role.GRADIENT, Role.CURVE) else ""
     return _text(inspect.type_info(hint), unit) + order

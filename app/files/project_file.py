@@ -31,28 +31,18 @@ CACHE_SUFFIX = ".sinewcache"
 
 
 def cache_folder(project: Path) -> Path:
-    """Folder of the baked steps of a project, next to it, so that they travel with it."""
+    """Folder of the baked steps, next to the project, so that they travel with it."""
     return project.with_name(project.stem + CACHE_SUFFIX)
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedProject:
-    """A project as read.
-
-    Attributes:
-        scene: The scene; paths are absolute.
-        unknown: Unknown content; pass it to `save_project`.
-        warnings: What was odd but kept or fixed, one sentence each.
-        migrated_from: Version of the file if it is an older one, else None.
-        digest: Of the content of the file.
-    """
-
-    scene: Scene
+    scene: Scene  # Its paths are absolute
     view_state: ViewState
-    unknown: UnknownContent
-    warnings: tuple[str, ...]
-    migrated_from: int | None
-    digest: str = ""
+    unknown: UnknownContent  # Unknown content; pass it to `save_project`
+    warnings: tuple[str, ...]  # Problems that were accepted or fixed, one sentence each
+    migrated_from: int | None  # Version of the file if it is an older one, else None
+    digest: str = ""  # Of the content of the file
 
 
 def is_project(path: Path) -> bool:
@@ -66,10 +56,9 @@ def load_project(
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> LoadedProject:
-    """Reads a project; missing models are not an error.
+    """Missing models are not an error.
 
     Args:
-        migrations: Steps from older versions.
         progress: Called with the finished fraction, 0 to 1, from the calling thread.
         cancelled: Asked before every node.
 
@@ -99,8 +88,8 @@ def save_project(path: Path, scene: Scene, view_state: ViewState, unknown: Unkno
     A file of an older version is kept as NAME.sinew.bak.
 
     Args:
-        path: The file; links are followed.
-        scene: The scene, with absolute paths.
+        path: Links are followed.
+        scene: Its paths are absolute.
         unknown: Unknown content from `load_project`.
 
     Raises:
@@ -132,7 +121,7 @@ def _version(path: Path, content: Any) -> int:
 
 
 def _folder(path: Path) -> str:
-    """Real folder of the file, so that ".." means the same to every program."""
+    """Links are resolved, so that ".." means the same to every program."""
     return os.path.dirname(os.path.realpath(path))
 
 
@@ -157,7 +146,7 @@ FORMAT = "sinew-project"
 
 
 def project_content(scene: Scene, view_state: ViewState, unknown: UnknownContent, folder: str) -> dict[str, Any]:
-    """JSON object of a project in `folder`, a real absolute path; keys are in the order of the declarations."""
+    """`folder` is a real absolute path; keys are in the order of the declarations."""
     unknown = unknown.stored_in(folder)
     nodes = {node.id: _node(node, unknown, folder) for node in scene.nodes}
     return {
@@ -196,7 +185,7 @@ def _object(value: msgspec.Struct, place: Place, unknown: UnknownContent, kind: 
 
 
 def _with_unknown_keys(value: Any, cached: Iterable[UnknownInEntry]) -> Any:
-    """The value as JSON; entries of a list get their unknown keys back."""
+    """Entries of a list get their unknown keys again."""
     content = msgspec.to_builtins(value)
     free = list(range(len(value))) if cached else []
     # Unchanged entries take their places first.

@@ -1,5 +1,3 @@
-"""New, Open, Save and Import, and the questions that protect unsaved work."""
-
 import dataclasses
 import enum
 from collections.abc import Callable, Iterable, Sequence
@@ -38,8 +36,6 @@ _IMPORT = "import:"
 
 
 class UnsavedAnswer(enum.Enum):
-    """Answer to the question about unsaved changes."""
-
     SAVE = "save"
     DISCARD = "discard"
     CANCEL = "cancel"
@@ -47,8 +43,6 @@ class UnsavedAnswer(enum.Enum):
 
 @dataclass(slots=True)
 class _PendingImport:
-    """A model that is being read, to replace the scene or to be added to it."""
-
     path: Path
     replace: bool
     loaded: LoadedModel | None = None
@@ -60,31 +54,18 @@ class ProjectFiles(QObject):
     Questions are asked through functions, so that tests and scripts can answer them.
 
     Args:
-        store: Keeps loaded models.
-        loader: Reads models off the GUI thread.
-        projects: Reads projects off the GUI thread.
-        access: Blocks files that the project names outside its folders.
-        ask_unsaved: Asks whether to save changes; called with the title, "" if unmodified, and what else would be lost.
+        ask_unsaved: Asks whether to save changes; called with the title, "" if unmodified, and other work that would be
+            lost.
         ask_save_path: Asks where to save, with a suggestion; None if the user cancels.
-
-    Signals:
-        leaving: The open project is about to be replaced by another.
-        opened: Another project or model is shown; carries whether the camera shall frame it.
-        overtaken: The project was not saved, because another program has changed its file.
-        progress: File that is being read and the finished fraction; an empty name when idle.
-        failed: A file and one line why it could not be used.
-        warned: A file and one warning.
-        recovered: A `Recovery` was read, and is shown after this, or could not be: the recovery and whether it was
-            read.
     """
 
-    leaving = Signal()
-    opened = Signal(bool)
-    overtaken = Signal()
-    progress = Signal(str, float)
-    failed = Signal(str, str)
-    warned = Signal(str, str)
-    recovered = Signal(object, bool)
+    leaving = Signal()  # The open project is about to be replaced by another
+    opened = Signal(bool)  # Another project or model is shown; carries whether the camera shall frame it
+    overtaken = Signal()  # The project was not saved, because another program has changed its file
+    progress = Signal(str, float)  # File that is being read and the finished fraction; an empty name when idle
+    failed = Signal(str, str)  # A file and one line why it could not be used
+    warned = Signal(str, str)  # A file and one warning
+    recovered = Signal(object, bool)  # A `Recovery`, and whether it was read and will be shown
 
     def __init__(
         self,
@@ -154,7 +135,7 @@ class ProjectFiles(QObject):
                 self.import_model(path)
 
     def drop_text(self, paths: Sequence[Path]) -> str:
-        """What dropping these files would do; "" for none."""
+        """Says what dropping these files would do; "" if nothing."""
         usable = [path for path in paths if can_open(path)]
         if not usable:
             return ""
@@ -165,7 +146,7 @@ class ProjectFiles(QObject):
         return f"Drop to add {what} to the scene" if self._document.scene.nodes else f"Drop to open {what}"
 
     def cancel(self) -> None:
-        """Cancels reading; a cancelled project changes nothing."""
+        """A cancelled project changes nothing."""
         if self._projects.path is not None:
             self.warned.emit(str(self._projects.path), "loading was cancelled")
         self._cancel_reading()
@@ -173,19 +154,13 @@ class ProjectFiles(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a project or a model that will be shown is being read."""
+        """True while a project or a model that will be shown is being read."""
         return self._projects.path is not None or bool(self._imports)
 
     def show_project(
         self, project: LoadedProject, path: Path | None, outside: Iterable[OutsideFile], *, modified: bool = False
     ) -> None:
-        """Shows a project that was read.
-
-        Args:
-            path: Its file, None if it has none yet.
-            outside: Files that are not read before the user allows it.
-            modified: Whether it differs from its file.
-        """
+        """Files `outside` are not read before the user allows it; `modified` if the project differs from its file."""
         self._cancel_reading()
         self._leave(path)
         self._access.withhold(outside)
@@ -234,7 +209,7 @@ class ProjectFiles(QObject):
         self._show_progress(0.0)
 
     def _add(self, path: Path, make: Maker) -> None:
-        """Adds the node of a file; the file is read once the scene names it."""
+        """The file is read once the scene names it."""
         path, was_empty = path.absolute(), not self._document.scene.nodes
         place = AddPlace(self._document.scene, self._document.view_state)
         with self._document.macro(f"Import {path.name}"):
@@ -317,7 +292,7 @@ class ProjectFiles(QObject):
         self.opened.emit(True)
 
     def save(self) -> bool:
-        """Saves to the file of the project, asking for one if it has none; returns whether it was saved.
+        """Asks for a file if the project has none; returns False if it was not saved.
 
         A file that another program has changed is not overwritten, see `overtaken`.
         """
@@ -354,7 +329,7 @@ class ProjectFiles(QObject):
         return True
 
     def may_discard(self, lost: str = "") -> bool:
-        """Whether the open scene, and what else would be `lost`, may be discarded: asks the user."""
+        """Asks the user if there are changes, or other work would be `lost`."""
         modified = self._document.modified
         if not modified and not lost:
             return True
@@ -367,7 +342,7 @@ def can_open(path: Path) -> bool:
 
 
 def maker_of(path: Path) -> Maker | None:
-    """The function that makes a node from a file that is not a model, by its extension; None for other files."""
+    """For files other than models, by the extension; None for files of no kind."""
     known = (kind.imports for kind in KINDS.values() if kind.imports is not None)
     return next((make for formats, make in known if any(format.has_suffix(path) for format in formats)), None)
 

@@ -1,4 +1,4 @@
-"""Errors and JSON text of project files: read strictly and bounded, written with one vector a line."""
+"""Project files are read strictly and with limits, and written with one vector a line."""
 
 import collections
 import json
@@ -14,7 +14,7 @@ _WHERE_MAX = 200
 
 
 class ProjectError(ValueError):
-    """A project that cannot be read or written: one line naming file, JSON path and reason."""
+    """One line that names file, JSON path and reason."""
 
     def __init__(self, path: Path | str, where: str, reason: str) -> None:
         place = f"{printable(where, _WHERE_MAX)}: " if where else ""
@@ -24,17 +24,14 @@ class ProjectError(ValueError):
         self.reason = reason
 
 
-SIZE_MAX = 64 * 1024 * 1024
-"""Largest project file that is read [bytes]."""
+SIZE_MAX = 64 * 1024 * 1024  # [bytes]
 
-DEPTH_MAX = 100
-"""Deepest nesting of objects and lists."""
+DEPTH_MAX = 100  # of objects and lists
 
 VALUES_MAX = 1 << 22
 """Most values of a project, counted by commas and brackets before decoding; each takes up to a hundred bytes."""
 
-DIGITS_MAX = 4000
-"""Longest whole number that is read exactly."""
+DIGITS_MAX = 4000  # longest whole number that is read exactly
 
 _KEY_MAX = 60
 
@@ -48,17 +45,14 @@ class _DuplicateKey(ValueError):
 
 
 def read_json(path: Path) -> Any:
-    """Content of a JSON file.
-
-    Raises:
-        ProjectError: If the file cannot be read, is too large, not UTF-8 or not JSON, has a key twice, nests too
-            deeply, or holds too many values, a number that is not finite, or a malformed text.
+    """Raises ProjectError if the file cannot be read, is too large, not UTF-8 or not JSON, has a key twice, nests too
+    deeply, or holds too many values, a number that is not finite, or a malformed text.
     """
     return parse_json(path, read_bytes(path))
 
 
 def parse_json(path: Path, data: bytes) -> Any:
-    """Content of JSON data; `path` is for messages. Raises as `read_json`."""
+    """`path` is for messages; raises as `read_json`."""
     if data.count(b",") + data.count(b"[") + data.count(b"{") > VALUES_MAX:
         raise ProjectError(path, "", f"holds more than {VALUES_MAX} values")
     try:
@@ -79,7 +73,7 @@ def parse_json(path: Path, data: bytes) -> Any:
 
 
 def json_text(content: Any, indent: str = "") -> str:
-    """Pretty-printed JSON; a list of plain values stays on one line."""
+    """A list of plain values stays on one line."""
     inner = indent + _INDENT
     if isinstance(content, dict) and content:
         rows = [f"{inner}{_scalar(key)}: {json_text(value, inner)}" for key, value in content.items()]
@@ -92,14 +86,13 @@ def json_text(content: Any, indent: str = "") -> str:
 
 
 def key_path(where: str, key: str) -> str:
-    """JSON path of a key of the object at `where`."""
     if len(key) > _KEY_MAX:
         key = key[: _KEY_MAX - 1] + "…"
     return f"{where}.{key}" if key.isidentifier() else f"{where}[{json.dumps(key)}]"
 
 
 def read_bytes(path: Path) -> bytes:
-    """Content of a file that may hold a project; raises as `read_json`."""
+    """Raises as `read_json`."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -125,7 +118,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _whole_number(text: str) -> int | float:
-    """The number; infinite if it is too long to be read exactly, which is refused later."""
+    """Infinite if it is too long to be read exactly, which is refused later."""
     return int(text) if len(text) <= DIGITS_MAX else math.inf
 
 
@@ -149,7 +142,7 @@ def _fault(value: Any, depth: int = 0) -> tuple[str, str] | None:
 
 
 def _scalar(value: Any) -> str:
-    """One value; half of a surrogate pair, as in an undecodable file name, is written as an escape."""
+    """Half of a surrogate pair, as in an undecodable file name, is written as an escape."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     try:
         text.encode("utf-8")

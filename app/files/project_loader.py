@@ -22,12 +22,7 @@ _TEXT_MAX = 200
 
 @dataclass(frozen=True, slots=True)
 class ReadProject:
-    """A project that was read.
-
-    Attributes:
-        outside: Files that it names outside its folders.
-        recovery: The recovery that it was read from, or None.
-    """
+    """`outside` are files outside its folders; `recovery` is the recovery that it was read from, or None."""
 
     path: Path
     project: LoadedProject
@@ -44,19 +39,12 @@ class _ProjectRequest:
 
 
 class ProjectLoader(QObject):
-    """Reads one project at a time; a later request replaces an earlier one.
+    """Reads one project at a time; a later request replaces an earlier one."""
 
-    Signals:
-        progress: File and finished fraction, 0 to 1.
-        loaded: A `ReadProject`.
-        failed: File, one line why it cannot be used, and the `Recovery` of the request or None.
-        cancelled: File whose request was cancelled.
-    """
-
-    progress = Signal(str, float)
-    loaded = Signal(object)
-    failed = Signal(str, str, object)
-    cancelled = Signal(str)
+    progress = Signal(str, float)  # File and finished fraction, 0 to 1
+    loaded = Signal(object)  # A `ReadProject`
+    failed = Signal(str, str, object)  # File, one line why it cannot be used, and the `Recovery` of the request or None
+    cancelled = Signal(str)  # File whose request was cancelled
 
     _advanced = Signal(object, float)
 
@@ -70,12 +58,7 @@ class ProjectLoader(QObject):
         return self._request.path if self._request is not None else None
 
     def load(self, path: Path, trusted: Iterable[Path] = (), recovery: Recovery | None = None) -> None:
-        """Starts reading a project.
-
-        Args:
-            trusted: Folders that the project may name without asking, besides its own.
-            recovery: The recovery that the file belongs to; its paths count from the original project.
-        """
+        """`trusted` are further folders that the project may name; paths of a `recovery` count from its project."""
         self.cancel()
         request = self._request = _ProjectRequest(path, tuple(trusted), recovery)
         run_in_background(lambda: self._read(request), lambda outcome: self._finish(request, outcome), self)

@@ -25,7 +25,7 @@ def stored_path(path: str, folder: str, *, flavour: ModuleType = os.path) -> str
     """Path as written to a project in `folder`: relative with forward slashes on the same drive, else absolute.
 
     Args:
-        path: Absolute path; "" and relative paths are returned as they are.
+        path: Absolute path; "" and relative paths are returned unchanged.
         folder: Absolute real path of the project's folder.
         flavour: `posixpath` or `ntpath`.
     """
@@ -39,7 +39,7 @@ def stored_path(path: str, folder: str, *, flavour: ModuleType = os.path) -> str
 
 
 def resolved_path(stored: str, folder: str, *, flavour: ModuleType = os.path) -> str:
-    """Absolute path of a path in a project in `folder`; "" stays empty."""
+    """ "" stays empty."""
     return flavour.normpath(flavour.join(folder, stored)) if stored else ""
 
 
@@ -62,22 +62,17 @@ _LISTED, _PATH_MAX = 12, 120
 
 @dataclass(frozen=True, slots=True)
 class OutsideFile:
-    """A file outside the folders of the project."""
-
-    node: NodeId  # The node that names it
+    node: NodeId  # Names the file
     path: str  # Absolute
-    is_network: bool  # Whether the path names another machine
+    is_network: bool  # The path names another machine
 
 
 def outside_files(scene: Scene, project: Path, trusted: Iterable[Path] = ()) -> tuple[OutsideFile, ...]:
-    """Files of a scene outside the folders of its project, in the order of the nodes.
-
-    Resolves links, and never accesses another machine.
+    """In the order of the nodes; resolves links, and never accesses another machine.
 
     Args:
-        scene: The scene, with absolute paths.
-        project: The file it was read from.
-        trusted: Further folders, such as those of recent files.
+        scene: Its paths are absolute.
+        trusted: Further folders, such as folders of recent files.
     """
     folders = [_real(str(folder)) for folder in (*project_folders(project), *trusted)]
     named = ((node, path) for node in scene.nodes for path in dict.fromkeys(paths_of(node.settings)))
@@ -105,7 +100,7 @@ def outside_question(files: Sequence[OutsideFile]) -> tuple[str, str]:
 
 
 def project_folders(project: Path) -> tuple[Path, ...]:
-    """The folders that belong to a project: its own, and the one above unless that is shared."""
+    """Its own folder, and the one above unless that is shared."""
     own = os.path.dirname(os.path.realpath(project))
     above = os.path.dirname(own)
     shared = [_real(place) for place in (os.path.expanduser("~"), tempfile.gettempdir())]
@@ -115,7 +110,7 @@ def project_folders(project: Path) -> tuple[Path, ...]:
 
 
 def is_network_path(path: str) -> bool:
-    """Whether a path names another machine or a device, such as `//host/share` and `\\\\host\\share`."""
+    """Returns True for another machine or a device, such as `//host/share` and `\\\\host\\share`."""
     return path[:2].replace("\\", "/") == "//"
 
 
@@ -127,7 +122,7 @@ def _lies_in(path: str, folders: Iterable[str]) -> bool:
 
 
 def _real(path: str) -> str:
-    """The target of a path; network paths are not resolved."""
+    """Network paths are not resolved."""
     return os.path.normpath(path) if is_network_path(path) else os.path.realpath(path)
 
 
@@ -137,23 +132,20 @@ def model_paths(scene: Scene) -> dict[NodeId, str]:
 
 
 def missing_models(scene: Scene, exists: Callable[[str], bool] = os.path.isfile) -> tuple[NodeId, ...]:
-    """Models whose file does not exist, in the order of the outliner."""
+    """In the order of the outliner."""
     return tuple(node_id for node_id, path in model_paths(scene).items() if not exists(path))
 
 
 def relocated_paths(
     scene: Scene, node_id: NodeId, chosen: Path, exists: Callable[[str], bool] = os.path.isfile
 ) -> dict[NodeId, str]:
-    """New paths after the user located one missing model.
+    """New absolute paths after the user located one missing model, of this and all other models that were found.
 
     The other missing models are searched at the same place relative to it, then by name in its new folder.
 
     Args:
         node_id: The model that was located.
         chosen: Its file now.
-
-    Returns:
-        The new absolute path of every model that was found, the located one among them.
     """
     paths = model_paths(scene)
     old_folder = os.path.dirname(paths.get(node_id, ""))

@@ -10,11 +10,7 @@ _KEY = "recent_files"
 
 
 class RecentFiles(QObject):
-    """Recently used files, most recent first, each once; shared with other running instances through the settings.
-
-    Signals:
-        changed: The list has changed.
-    """
+    """Most recent first, each once; shared with other running instances through the settings."""
 
     changed = Signal()
 
@@ -23,7 +19,7 @@ class RecentFiles(QObject):
         self._settings = settings if settings is not None else app_settings()
 
     def paths(self) -> tuple[Path, ...]:
-        """The files, most recent first; they may be missing by now."""
+        """The files may be missing by now."""
         self._settings.sync()
         stored = self._settings.value(_KEY, [])
         texts = [stored] if isinstance(stored, str) else stored  # an INI file does not distinguish a list of one
@@ -46,5 +42,5 @@ class RecentFiles(QObject):
 
 
 def _key(path: Path) -> str:
-    """Key under which two spellings of a path are equal."""
+    """Two spellings of a path have the same key."""
     return os.path.normcase(os.path.normpath(path))

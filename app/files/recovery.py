@@ -1,7 +1,7 @@
 """Recovery files of crashed sessions, found again at the next start.
 
-Every session with unsaved changes owns a folder `NAME/` and a lock `NAME.lock`. The lock of a running session is held,
-the lock of a crashed one is free; a session that ends normally removes both.
+Every session with unsaved changes owns a folder `NAME/` and a lock `NAME.lock`. A running session holds its lock, the
+lock of a crashed one is free; a session that ends normally removes both.
 """
 
 import contextlib
@@ -29,18 +29,14 @@ else:
 
 
 class ProcessLock:
-    """Exclusive lock file between processes, and within one process; the system releases it when the process ends."""
+    """Excludes other processes, and other locks of this process; the system releases it when the process ends."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._handle: int | None = None
 
     def acquire(self) -> bool:
-        """Takes the lock without waiting; returns whether that succeeded.
-
-        Raises:
-            OSError: If the lock file cannot be made.
-        """
+        """Does not wait; returns False if the lock is taken. Raises OSError if the lock file cannot be made."""
         handle = os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600)
         if _locked(handle) and self._is_current(handle):
             self._handle = handle
@@ -62,7 +58,7 @@ class ProcessLock:
         self._handle = None
 
     def _is_current(self, handle: int) -> bool:
-        """Whether the file was not removed by its last owner between opening and locking."""
+        """Returns False if the last owner removed the file between opening and locking."""
         try:
             return os.path.samestat(os.fstat(handle), self._path.stat())
         except FileNotFoundError:
@@ -84,22 +80,15 @@ _PROJECT = f"project{PROJECT_SUFFIX}"
 _ORIGIN = "origin.json"
 _LOCK_SUFFIX = ".lock"
 _STARTING = 60.0
-"""Age [s] before which a lock without a folder may belong to a session that is about to make it."""
+"""[s] during which a lock without a folder may belong to a session that is about to make it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """Recovery file of a crashed session.
-
-    Attributes:
-        origin: Project file that was open, or None for a project that was never saved.
-        digest: Of the content of that file when it was last read or written; "" if unknown.
-    """
-
     folder: Path
-    origin: Path | None
+    origin: Path | None  # Project file that was open, or None for a project that was never saved
     saved_at: datetime
-    digest: str = ""
+    digest: str = ""  # Of the content of that file when it was last read or written; "" if unknown
 
     @property
     def project(self) -> Path:
@@ -107,10 +96,10 @@ class Recovery:
 
 
 class RecoveryStore:
-    """Recovery files of this session and of crashed ones.
+    """Recovery files of this session and of crashed ones; methods may be called from any thread.
 
     A recovery that was found is locked for this session until it is recovered, discarded or the store is closed, so
-    that two instances that start at once do not offer the same one. Methods may be called from any thread.
+    that two instances that start at once do not offer the same one.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -122,7 +111,7 @@ class RecoveryStore:
     def write(
         self, scene: Scene, view_state: ViewState, unknown: UnknownContent, origin: Path | None, digest: str = ""
     ) -> None:
-        """Writes the recovery file of this session; `digest` is of `origin`.
+        """`digest` is of `origin`.
 
         Raises:
             OSError: If the folder cannot be used.
@@ -157,7 +146,7 @@ class RecoveryStore:
             self._remove(recovery.folder)
 
     def close(self) -> None:
-        """Ends the session: removes its own file and keeps those of others for the next start."""
+        """Removes the file of this session and keeps all others for the next start."""
         with self._guard:
             self.forget()
             for lock in self._locks.values():
@@ -199,7 +188,7 @@ class RecoveryStore:
                     lock.release()
 
     def _hold(self, folder: Path) -> bool:
-        """Whether this session holds the lock of the folder, taking it if it is free."""
+        """Takes the lock of the folder if it is free; False if another session holds it."""
         if folder in self._locks:
             return True
         lock = ProcessLock(folder.with_name(folder.name + _LOCK_SUFFIX))
@@ -209,7 +198,7 @@ class RecoveryStore:
         return True
 
     def _remove(self, folder: Path) -> None:
-        """Removes the content, then the lock, so that no other session takes it for abandoned."""
+        """Removes the lock last, so that no other session takes the folder for abandoned."""
         shutil.rmtree(folder, ignore_errors=True)
         if (lock := self._locks.pop(folder, None)) is not None:
             lock.release()
@@ -225,7 +214,7 @@ def _recovery(folder: Path) -> Recovery | None:
 
 
 def _origin(folder: Path) -> tuple[Path | None, str]:
-    """Original project file and its digest; a damaged note gives None and ""."""
+    """A damaged note gives None and ""."""
     try:
         note = json.loads((folder / _ORIGIN).read_bytes())
         project, digest = note["project"], note.get("digest", "")

@@ -1,4 +1,4 @@
-"""Meshes, images and strands that settings of nodes name: read off the GUI thread, kept while they are named."""
+"""Meshes, images and strands that settings of nodes name: read off the GUI thread, cached while they are named."""
 
 import logging
 from collections.abc import Mapping
@@ -25,29 +25,23 @@ from sinew.sim.scene.scene import NodeId, Scene
 _log = logging.getLogger(__name__)
 
 Key = tuple[str, Path]
-"""What a file is read as, a key of `FIELDS`, and its path."""
+"""A key of `FIELDS`, and a path."""
 
 
 class SceneFiles(QObject):
-    """Follows the nodes of the document and keeps the files that they name.
+    """Follows the nodes of the document and caches the files that they name.
 
     Args:
         store: Models that are loaded already are not read again.
-        access: Blocks files that may not be read.
         budget: Limit of all images together.
-
-    Signals:
-        changed: A file was read, failed or is no longer needed.
-        failed: A file and one line why it could not be read, or was reduced.
-        progress: A strand file that is being read and the finished fraction; "" when idle.
 
     Attributes:
         assets: All files that were read; another object whenever one changes.
     """
 
-    changed = Signal()
-    failed = Signal(str, str)
-    progress = Signal(str, float)
+    changed = Signal()  # A file was read, failed or is no longer needed
+    failed = Signal(str, str)  # A file and one line why it could not be read, or was reduced
+    progress = Signal(str, float)  # A strand file that is being read and the finished fraction; "" when idle
 
     def __init__(self, document: Document, store: ModelStore, access: FileAccess, budget: ImageBudget) -> None:
         super().__init__()
@@ -80,12 +74,11 @@ class SceneFiles(QObject):
         return next((text for (_, failed), text in self._failures.items() if failed == Path(path)), "")
 
     def section_names(self, path: str) -> tuple[str, ...]:
-        """Names of the sections of a mesh file; empty if it was not read."""
+        """Empty if the mesh file was not read."""
         mesh = self.assets.meshes.get(Path(path))
         return tuple(section.name for section in mesh.sections) if mesh else ()
 
     def sync(self) -> None:
-        """Reads files that the scene names and drops others."""
         self._uses = {node.id: uses_of(node.settings) for node in self._document.scene.nodes}
         named = {
             (use.content, Path(use.path))
@@ -127,12 +120,11 @@ class SceneFiles(QObject):
         return {path: "" for _, path in self._contents}
 
     def reread(self, path: Path) -> None:
-        """Reads a changed file again; the old content stays until then."""
+        """The old content stays until the changed file is read."""
         self._outdated.update(key for key in self._contents if key[1] == path)
         self.retry(str(path))
 
     def retry(self, path: str) -> None:
-        """Reads a file again that could not be read."""
         self._failures = {key: text for key, text in self._failures.items() if key[1] != Path(path)}
         self.sync()
 
@@ -173,7 +165,7 @@ def uses_of(settings: Settings) -> tuple[FileUse, ...]:
 
 
 def _consequence(scene: Scene, path: Path) -> str:
-    """Effect of a missing file on the nodes that name it, as the end of a line."""
+    """The end of a line: names the nodes and the effect of the missing file."""
     names: dict[str, list[str]] = {}
     for node in scene.nodes:
         for use in uses_of(node.settings):

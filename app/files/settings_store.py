@@ -14,7 +14,7 @@ DATA_VARIABLE = "SINEW_DATA_DIR"
 
 
 def config_folder() -> Path:
-    """Folder of settings; the environment variable SINEW_CONFIG_DIR overrides it."""
+    """The environment variable SINEW_CONFIG_DIR overrides it."""
     return _place(CONFIG_VARIABLE, platformdirs.user_config_path(APPLICATION, appauthor=False))
 
 
@@ -45,11 +45,10 @@ Choice = TypeVar("Choice", bound=Enum)
 
 
 def app_settings() -> QSettings:
-    """Settings of this user, an INI file in `config_folder`."""
     return QSettings(str(config_folder() / "sinew.ini"), QSettings.Format.IniFormat)
 
 
 def stored_choice(settings: QSettings, key: str, default: Choice) -> Choice:
-    """Stored member of an enumeration; the default if the stored value is invalid."""
+    """The default if the stored value is invalid."""
     value, kind = settings.value(key), type(default)
     return kind(value) if value in [choice.value for choice in kind] else default

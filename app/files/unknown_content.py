@@ -15,7 +15,7 @@ Place = tuple[str, ...]
 """An object of the file: `()` is the whole file, `("nodes", "model-1", "model")` a part of a node."""
 
 _PATH_WORDS = frozenset(("path", "file", "texture", "image", "mesh"))
-"""Last words of keys whose values are taken for paths whether there is such a file or not."""
+"""Last words of keys whose values count as paths even if no such file exists."""
 
 _NAME_KEYS = ("id", "name")
 _WORDS = re.compile("[A-Z]?[a-z]+|[A-Z]+")
@@ -25,12 +25,7 @@ _PATH_MAX = 4096
 
 @dataclass(frozen=True, slots=True)
 class UnknownNode:
-    """A node of an unknown type.
-
-    Attributes:
-        content: The JSON object of the node.
-        after: Id of the known node before it, or None at the beginning.
-    """
+    """`after` is the id of the known node before it, or None at the beginning."""
 
     content: Mapping[str, Any]
     after: NodeId | None
@@ -38,13 +33,7 @@ class UnknownNode:
 
 @dataclass(frozen=True, slots=True)
 class UnknownInEntry:
-    """Unknown keys of an entry of a list in settings; entries have no names.
-
-    Attributes:
-        entry: The entry as it was understood.
-        index: Its place in the list.
-        keys: The unknown keys.
-    """
+    """Unknown keys of an entry of a list in settings: `entry` is its known part, `index` its place in the list."""
 
     entry: msgspec.Struct
     index: int
@@ -53,7 +42,7 @@ class UnknownInEntry:
     def place_in(self, entries: Sequence[msgspec.Struct], free: Sequence[int]) -> int | None:
         """Which of the free places of a list the entry has now; None if it was removed.
 
-        An equal entry, wherever it was moved to; else the entry at its place if it has the same type.
+        An equal entry has priority, at any place; else the entry at the old place if it has the same type.
         """
         equal = [index for index in free if entries[index] == self.entry]
         if equal:
@@ -63,12 +52,7 @@ class UnknownInEntry:
 
 @dataclass(frozen=True, slots=True)
 class UnknownContent:
-    """Unknown keys by the object that holds them, unknown nodes in their order, and unknown keys of entries of lists.
-
-    Attributes:
-        folder: Real absolute path of the folder of the file that the content was read from; its relative paths start
-            there.
-    """
+    """`folder` is the real absolute path at which relative paths in the content start."""
 
     keys: Mapping[Place, Mapping[str, Any]] = field(default_factory=dict)
     nodes: tuple[UnknownNode, ...] = ()
@@ -81,11 +65,10 @@ class UnknownContent:
         return frozenset(node_id for node_id in ids if isinstance(node_id, str))
 
     def stored_in(self, folder: str) -> "UnknownContent":
-        """The content for a file in another folder: relative paths are changed so that they name the same files.
+        """Changes relative paths so that they name the same files from another folder.
 
-        Nothing says which texts are paths. Taken for one is a text with a slash or a file extension that is relative
-        and stands under a key whose last word is path, file, texture, image or mesh, or names a file that exists. Ids,
-        names and everything else stay as they are.
+        Nothing says which texts are paths. A text counts as one if it has a slash or a file extension, is relative, and
+        stands under a key whose last word is path, file, texture, image or mesh, or names a file that exists.
         """
         if not self.folder or folder == self.folder:
             return self

@@ -1,4 +1,4 @@
-"""Render and export commands of the editor: ask for a file, copy the project, queue the job."""
+"""Render and export commands: ask for a file, copy the project, queue the job."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -30,15 +30,7 @@ from sinew.widgets.texts import file_filter
 
 
 class Output:
-    """Render and export of one editor.
-
-    Args:
-        active: Knows the length of the scene.
-
-    Attributes:
-        queue: The jobs.
-        help: Called when the user asks for help in the window.
-    """
+    """`help` is called when the user asks for help in the window."""
 
     def __init__(
         self, document: Document, access: FileAccess, active: ActiveModel, dialogs: Dialogs, panels: Panels
@@ -54,7 +46,7 @@ class Output:
 
     @property
     def window(self) -> OutputWindow:
-        """The window, made at first use, with the frames of the present scene."""
+        """Made at first use, with the frames of the current scene."""
         if self._window is None:
             self._window = OutputWindow(self.queue, self.render, self.export, self._dialogs.parent)
             shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.HelpContents), self._window)

@@ -1,6 +1,6 @@
 """Queue of exports and renderings: each is a command in its own process, one after another.
 
-The window stays responsive, a job that fails affects nothing else, and the result is that of the command line.
+The window stays responsive, a job that fails affects nothing else, and the result is the same as on the command line.
 """
 
 import sys
@@ -21,33 +21,20 @@ from sinew.app.files.project_json import ProjectError
 from sinew.sim.printable import printable
 from sinew.sim.scene.params import ParamError
 
-PATIENCE = 5000
-"""Time a cancelled job may take to end [ms] before it is killed."""
+PATIENCE = 5000  # [ms] that a cancelled job may take to end before it is killed
 
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
 
 
 @dataclass(slots=True, eq=False)
 class OutputJob:
-    """An export or a rendering.
-
-    Attributes:
-        path: File to write.
-        words: Arguments of the command.
-        folder: Temporary folder with a copy of the project.
-        state: One of the constants above.
-        share: Finished fraction, 0 to 1.
-        text: Last message: a note, or why it failed.
-        started: Monotonic time [s].
-    """
-
     path: Path
-    words: list[str]
-    folder: tempfile.TemporaryDirectory[str]
-    state: str = WAITING
-    share: float = 0.0
-    text: str = ""
-    started: float = 0.0
+    words: list[str]  # Arguments of the command
+    folder: tempfile.TemporaryDirectory[str]  # With a copy of the project
+    state: str = WAITING  # One of the constants above
+    share: float = 0.0  # Finished fraction, 0 to 1
+    text: str = ""  # Last message: a note, or why it failed
+    started: float = 0.0  # Monotonic time [s]
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -55,36 +42,26 @@ class OutputJob:
         return Path(self.folder.name) / "preview"
 
     def plain(self, line: str) -> str:
-        """A line of the command without the paths of the project copy and of the file."""
+        """Removes the paths of the project copy and of the file from a line of the command."""
         subject, mark, text = line.partition(": warning: ")
         warning = text if mark and Path(subject).parent in (Path(self.folder.name), self.path.parent) else line
         return warning.removeprefix(f"{self.path}: ")
 
     @property
     def status(self) -> str:
-        """State for display, such as "42 %, 1:20 left"."""
+        """Such as "42 %, 1:20 left"."""
         if self.state == RUNNING:
             return f"{100.0 * self.share:.0f} %{time_left(time.monotonic() - self.started, self.share)}"
         return self.text if self.state in (FAILED, DONE) else self.state
 
 
 class JobQueue(QObject):
-    """Runs jobs one after another.
+    """`access` blocks files that jobs may not read."""
 
-    Args:
-        access: Blocks files that jobs may not read.
-
-    Signals:
-        changed: A job with a new state.
-        written: A file and a note.
-        failed: A file and one line why it was not written.
-        warned: A file and one warning.
-    """
-
-    changed = Signal(object)
-    written = Signal(str, str)
-    failed = Signal(str, str)
-    warned = Signal(str, str)
+    changed = Signal(object)  # A job with a new state
+    written = Signal(str, str)  # A file and a note
+    failed = Signal(str, str)  # A file and one line why it was not written
+    warned = Signal(str, str)  # A file and one warning
 
     def __init__(self, document: Document, access: FileAccess, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -108,7 +85,7 @@ class JobQueue(QObject):
         return f"{', '.join(names)} {are} not finished yet and will not be written." if names else ""
 
     def snapshot(self) -> tuple[tempfile.TemporaryDirectory[str], Path]:
-        """A temporary folder with a copy of the present project, and the path of the copy.
+        """A temporary folder with a copy of the current project, and the path of the copy.
 
         The copy does not name blocked files, so that a job may read everything that it names.
 
@@ -136,7 +113,7 @@ class JobQueue(QObject):
         self._start_next()
 
     def cancel(self, job: OutputJob) -> None:
-        """Cancels a job; no half-written file remains."""
+        """No half-written file remains."""
         if job is self._running and self._process is not None:
             job.state = CANCELLED
             self._process.terminate()
@@ -146,7 +123,7 @@ class JobQueue(QObject):
             self._end(job, CANCELLED)
 
     def cancel_all(self) -> None:
-        """Cancels everything and waits for the running job to end."""
+        """Waits for the running job to end."""
         for job in list(self._waiting):
             self.cancel(job)
         if self._running is not None and self._process is not None:

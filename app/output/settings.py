@@ -1,5 +1,3 @@
-"""Settings of exports and renderings, and the command lines made from them."""
-
 import enum
 import os
 import re
@@ -31,8 +29,6 @@ class Viewpoint(enum.Enum):
 
 
 class FrameSpan(msgspec.Struct, frozen=True, kw_only=True):
-    """Frame range of exports and renderings."""
-
     first: Annotated[
         int, param("First frame; frame 0 is the start.", label="First frame", lo=0, hi=10**6, soft=(0, 1000))
     ] = 0
@@ -81,7 +77,7 @@ class RenderSettings(FrameSpan, frozen=True, kw_only=True):
 
 
 def picture_path(settings: RenderSettings, path: Path) -> Path:
-    """The file; several images get a placeholder for their number, in place of a number in the name."""
+    """Several images get a placeholder for their number, in place of a number in the name."""
     several = settings.last > settings.first and path.suffix.lower() not in VIDEO_FORMATS.suffixes()
     if not several or "%" in path.name:
         return path
@@ -125,11 +121,7 @@ def missing_codecs() -> str:
 
 
 def render_words(settings: RenderSettings, path: Path, project: Path, around: str) -> Words:
-    """Command that renders a project.
-
-    Args:
-        around: Name of the selected object, or "".
-    """
+    """`around` is the name of the selected object, or ""."""
     words = ["render", str(project), "--output", str(path), *settings.words()]
     words += [
         "--size",
@@ -152,12 +144,7 @@ def render_words(settings: RenderSettings, path: Path, project: Path, around: st
 def export_words(
     settings: ExportSettings, options: msgspec.Struct | None, path: Path, project: Path, selected: str
 ) -> Words:
-    """Command that exports a project.
-
-    Args:
-        options: Options of the format, or None.
-        selected: Name of the selected object, or "".
-    """
+    """`selected` is the name of the selected object, or ""."""
     words = ["export", str(project), "--output", str(path), *settings.words()]
     words += ["--node", selected] if settings.selected and selected else []
     words += ["--children"] if settings.children else []

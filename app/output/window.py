@@ -1,5 +1,3 @@
-"""Window for rendering and exporting: settings above, the queue with progress and preview below."""
-
 from collections.abc import Callable
 
 import msgspec
@@ -27,20 +25,13 @@ from sinew.widgets.inspector.editors import SettingsForm
 from sinew.widgets.parts import packed
 from sinew.widgets.theme import SPACE, SPACE_WIDE, dress
 
-PREVIEW = QSize(256, 144)
-"""Largest size of the preview [px]."""
+PREVIEW = QSize(256, 144)  # [px], largest size
 
-PREVIEW_PERIOD = 500
-"""Time between two checks for a new preview [ms]."""
+PREVIEW_PERIOD = 500  # [ms] between two checks for a new preview
 
 
 class OutputWindow(QDialog):
-    """Settings of renderings and exports, and the progress of jobs; may stay open during other work.
-
-    Args:
-        render: Called with the settings.
-        export: Called with settings, the format and its options.
-    """
+    """May stay open during other work; `export` is called with settings, the format and its options."""
 
     def __init__(
         self,
@@ -120,12 +111,12 @@ class OutputWindow(QDialog):
         return self.options_of(self.format)
 
     def options_of(self, format: SceneFormat) -> msgspec.Struct | None:
-        """Options of a format as last chosen; None if they were never shown."""
+        """As last chosen; None if the options of the format were never shown."""
         form = self._options.get(format.name)
         return form.settings if form is not None else None
 
     def show_page(self, page: int, format: SceneFormat | None = None) -> None:
-        """Opens the window at a page, 0 to render and 1 to export."""
+        """Page 0 renders, 1 exports."""
         self.tabs.setCurrentIndex(page)
         if format is not None:
             self.formats.setCurrentIndex(self.formats.findText(format.name, Qt.MatchFlag.MatchStartsWith))
@@ -133,7 +124,7 @@ class OutputWindow(QDialog):
         self.raise_()
 
     def refuse(self, reason: str) -> None:
-        """Shows why a rendering was not started, or hides the line for ""."""
+        """Shows why a rendering was not started; "" hides the line."""
         self.refusal.setText(reason)
         self.refusal.setVisible(bool(reason))
         self._grow()
@@ -206,8 +197,6 @@ class OutputWindow(QDialog):
 
 
 class JobRow(QWidget):
-    """One job: its file and state, and a button to cancel it or to show its folder."""
-
     def __init__(self, job: OutputJob, cancel: Callable[[OutputJob], None]) -> None:
         super().__init__()
         self._job = job
@@ -247,7 +236,7 @@ class JobRow(QWidget):
 
 
 def _hint() -> QLabel:
-    """A label whose text can be copied."""
+    """The user can copy the text of the label."""
     label = QLabel()
     label.setWordWrap(True)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

@@ -33,7 +33,7 @@ class ActiveModel:
 
     @property
     def clip(self) -> Clip | None:
-        """The clip that plays; None in the bind pose and for static models."""
+        """None in the bind pose and for static models."""
         node, model = self.node, self.model
         return active_clip(model_settings(node), model) if node and model else None
 
@@ -52,12 +52,12 @@ class ActiveModel:
 
     @property
     def frame_step(self) -> float:
-        """Time between two frames of the scene [s]."""
+        """[s]."""
         return 1.0 / self._document.scene.playback.rate
 
     @property
     def key_times(self) -> tuple[float, ...]:
-        """Scene times of the keys of the active model [s], ascending."""
+        """Scene times [s], ascending."""
         node, model, end = self.node, self.model, self.duration
         if node is None or model is None or end <= 0.0:
             return ()
@@ -71,7 +71,7 @@ class ActiveModel:
 
     @property
     def end_of_strips(self) -> float:
-        """When the last strip of any model ends [s]; 0 if nothing plays."""
+        """[s], of any model; 0 if nothing plays."""
         return max((playing_time(model_settings(node), model) for node, model in self._models()), default=0.0)
 
     def clip_frame(self, time: float) -> tuple[str, float]:
@@ -85,7 +85,7 @@ class ActiveModel:
         return (clip.name, parts[-1].time * count / clip.duration) if clip.duration > 0.0 else ("", math.nan)
 
     def _playing_time(self) -> float:
-        """Playing time of the first model that plays something [s]; 0 while a model is loading."""
+        """[s], of the first model that plays something; 0 while a model is loading."""
         for node, model in self._models():
             if (length := playing_time(model_settings(node), model)) > 0.0:
                 return length

@@ -25,11 +25,7 @@ from sinew.sim.scene.scene import NodeId, ParamRef
 
 
 class BakeTask(QObject):
-    """Simulates to the end of the scene, then writes the cached steps.
-
-    Signals:
-        ended, warned, failed: One line for the user.
-    """
+    """Simulates to the end of the scene, then writes the cached steps; the signals carry one line for the user."""
 
     ended = Signal(str)
     warned = Signal(str)
@@ -79,7 +75,7 @@ class BakeTask(QObject):
         self._seek.start()
 
     def free(self) -> None:
-        """Detaches the bake of the selected node, or of all baked nodes: they are simulated again."""
+        """The selected node, or all baked nodes, are simulated again."""
         chosen = self._document.selected
         nodes = [node.id for node in self._document.scene.nodes if node.baked]
         nodes = [chosen.id] if chosen is not None and chosen.id in nodes else nodes
@@ -88,14 +84,14 @@ class BakeTask(QObject):
         self.ended.emit("" if nodes else "Nothing is baked")
 
     def cancel(self) -> None:
-        """Stops writing; the previous bake stays."""
+        """The previous bake stays."""
         self._wanted = ()
         if self.busy:
             self._task.cancel()
             self.ended.emit("Bake cancelled")
 
     def steps(self, node_id: NodeId) -> range:
-        """The baked steps of a node, whether they are shown or not."""
+        """Includes steps that are not shown."""
         try:
             bake = self._bake()
             return bake.steps(node_id) if bake is not None else range(0)
@@ -104,7 +100,7 @@ class BakeTask(QObject):
             return range(0)
 
     def state(self, node_id: NodeId, step: int) -> bytes | None:
-        """The baked state of a node after a step, whether it is shown or not; None if there is none."""
+        """Returns None if there is no baked state for the step; includes steps that are not shown."""
         try:
             bake = self._bake()
             state = bake.state(node_id, step) if bake is not None else None
@@ -125,7 +121,7 @@ class BakeTask(QObject):
         return range(0)
 
     def is_of_now(self, node_id: NodeId) -> bool:
-        """Whether a node was baked with the current settings; False if the bake cannot be read."""
+        """Returns True if the node was baked with the current settings; False also if the bake cannot be read."""
         engine = self._client.engine
         try:
             bake = self._bake()
@@ -148,7 +144,7 @@ class BakeTask(QObject):
         return self._current[node_id]
 
     def _bake(self) -> Bake | None:
-        """The bake next to the project; reads it again if its file changed."""
+        """Reads the bake next to the project again if its file changed."""
         project = self._document.path
         index = cache_folder(project) / INDEX if project is not None else None
         stamp = (index, index.stat().st_mtime_ns) if index is not None and index.is_file() else None
@@ -219,7 +215,7 @@ class BakeTask(QObject):
 
 
 class _DocumentBakes:
-    """The baked states of the nodes that are set to show their bake, a `sinew.sim.simulation.BakedStates`."""
+    """The baked states of the nodes that are set to show their bake."""
 
     def __init__(self, document: Document, baking: BakeTask) -> None:
         self._document, self._baking = document, baking
@@ -242,19 +238,13 @@ def _ref(node: NodeId) -> ParamRef:
 
 
 class VerifyTask(QObject):
-    """Simulates the current project again in another process, and compares every baked step.
+    """Simulates the current project again in another process, and compares every baked step."""
 
-    Signals:
-        progressed: What is done, and the fraction 0 to 1; an empty text at the end.
-        ended: One line for the user.
-        reported, warned, failed: The project and one line: all steps are bit-identical, a warning, what differs.
-    """
-
-    progressed = Signal(str, float)
-    ended = Signal(str)
-    reported = Signal(str, str)
-    warned = Signal(str, str)
-    failed = Signal(str, str)
+    progressed = Signal(str, float)  # Text and fraction 0 to 1; an empty text at the end
+    ended = Signal(str)  # One line for the user
+    reported = Signal(str, str)  # The project and one line: all steps are bit-identical
+    warned = Signal(str, str)  # The project and one line
+    failed = Signal(str, str)  # The project and one line about the difference
 
     def __init__(self, document: Document, access: FileAccess, client: ViewportRenderer) -> None:
         super().__init__()
@@ -299,5 +289,5 @@ class VerifyTask(QObject):
         self.ended.emit(text)
 
     def _plain(self, text: str) -> str:
-        """Removes the name of the temporary copy of the project from a line."""
+        """Removes the name of the temporary copy of the project."""
         return text.removeprefix(f"{self._copy}: ").removeprefix("warning: ")

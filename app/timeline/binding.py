@@ -1,5 +1,3 @@
-"""Connects the timeline with the document: playhead, range of the scene, strips and their menus."""
-
 from collections.abc import Callable
 from typing import Any
 
@@ -34,8 +32,6 @@ _SNAPPING = "scrub_on_frames"
 
 
 class TimelineBinding(QObject):
-    """Shows the scene time, the clips of the active model and the playhead, and applies edits of the user."""
-
     def __init__(
         self, timeline: Timeline, document: Document, playback: Playback, store: ModelStore, active: ActiveModel
     ) -> None:
@@ -67,11 +63,9 @@ class TimelineBinding(QObject):
                 f"{self._playback.pace:.0%} of real time: the {self._playback.slowed_by} takes longer", warn=True
             )
         elif rate.slow:
-            self._timeline.set_realtime(
-                f"real time, {rate.per_second:.0f} pictures/s, {rate.dropped} dropped", warn=True
-            )
+            self._timeline.set_realtime(f"real time, {rate.per_second:.0f} fps, {rate.dropped} dropped", warn=True)
         else:
-            self._timeline.set_realtime(f"real time, {rate.per_second:.0f} pictures/s")
+            self._timeline.set_realtime(f"real time, {rate.per_second:.0f} fps")
 
     # --- from the model side --------------------------------------------------------------------------
 
@@ -128,7 +122,7 @@ class TimelineBinding(QObject):
             source.edit_cancelled.connect(lambda name: self._end(name, self._document.cancel_gesture))
 
     def step(self, frames: int) -> None:
-        """Pauses and moves the playhead by some frames, simulating steps on the way."""
+        """Pauses, and simulates steps on the way."""
         playback = self._playback
         playback.visit_next(
             stepped_frame(playback.playhead, frames, self._active.frame_step, playback.duration or self._scene_end)
@@ -142,7 +136,6 @@ class TimelineBinding(QObject):
         self._playback.visit(stepped_key(self._playback.playhead, count, self._active.key_times))
 
     def jump(self, end: str) -> None:
-        """Moves the playhead to the "first" or "last" time of the range."""
         start, stop = play_range(self._document.scene.playback, self._playback.duration)
         self._playback.scrub(start if end == "first" else stop)
 
@@ -166,12 +159,11 @@ class TimelineBinding(QObject):
         return self._timeline.ruler.snaps
 
     def set_snapping(self, on: bool) -> None:
-        """Sets whether scrubbing snaps to frames; remembered."""
+        """The choice is remembered between sessions."""
         app_settings().setValue(_SNAPPING, on)
         self._timeline.ruler.snaps = on
 
     def set_bind_pose(self, on: bool) -> None:
-        """Shows the bind pose of the active model, or its clip."""
         node = self._active.node
         if node is not None:
             self._document.set_value(ParamRef(node.id, node.kind, "bind_pose"), on)
@@ -227,7 +219,6 @@ class SceneMenu:
         timeline.scene_button.clicked.connect(self.open)
 
     def open(self) -> None:
-        """Opens above the button."""
         height = self.menu.sizeHint().height()
         self.menu.popup(self._button.mapToGlobal(QPoint(0, -height)))
 
@@ -244,8 +235,7 @@ class SceneMenu:
         self.fit_action.setEnabled(self._active.end_of_strips > 0.0)
 
 
-BLEND = 0.25
-"""Overlap of a new strip with the previous one [s]."""
+BLEND = 0.25  # [s] by which a new strip overlaps the previous one
 
 TEXTS = {"move": "Move strip", "start": "Trim strip", "end": "Trim strip"}
 
@@ -298,7 +288,7 @@ class StripsBinding(QObject):
         self._tracks.set_strips(rows)
 
     def open_menu(self, node_id: str, index: int, place: QPoint, time: float) -> None:
-        """Opens the menu of a strip, or of a place without one at a time [s]."""
+        """`time` is in [s]; an index of -1 is a place without a strip."""
         node = self._document.scene.node(node_id)
         model = self._model(node)
         if model is None:
@@ -308,7 +298,7 @@ class StripsBinding(QObject):
         menu.popup(place)
 
     def menu_of(self, node: Node, model: CharacterModel, index: int, time: float | None = None) -> QMenu:
-        """The menu of a strip, or of none if the index is -1; new strips start at a time, else after the last."""
+        """An index of -1 is a place without a strip; new strips start at a time [s], else after the last."""
         strips = strips_of(model_settings(node), model)
         menu = ValuesMenu(STRIP_VALUES if index >= 0 else (), self._tracks)
         if index >= 0:

@@ -1,5 +1,3 @@
-"""What the timeline shows of the cache: bars of cached and baked steps, and the distance from the bake."""
-
 from PySide6.QtCore import QObject, Qt, Signal
 
 from sinew.app.document.document import Document
@@ -15,11 +13,7 @@ from sinew.widgets.timeline.tracks import BarRow, CacheState
 
 
 class CachedFrameBars(QObject):
-    """Shows the cached and baked steps of each simulated node after every frame.
-
-    Signals:
-        outdated: Nodes whose bake has other settings than the current ones.
-    """
+    """`outdated` carries nodes whose bake has other settings than the current ones."""
 
     outdated = Signal(object)
 
@@ -70,11 +64,7 @@ class CachedFrameBars(QObject):
 
 
 class BakeDistance(QObject):
-    """Shows the distance of simulated nodes from their bakes; a click moves the playhead.
-
-    Attributes:
-        plot: The panel.
-    """
+    """Shows the distance of simulated nodes from their bakes; a click moves the playhead."""
 
     def __init__(self, client: ViewportRenderer, playback: Playback) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The playhead: the only place where the time of the editor advances, for clips and for simulations."""
+"""The only place where the time of the editor advances, for clips and for simulations."""
 
 import time
 from collections.abc import Callable
@@ -29,58 +29,47 @@ LONGEST_GAP = 1.0
 
 
 class SimulationControl(Protocol):
-    """Steps the simulation, such as `SimulationStepper`."""
+    """`SimulationStepper` is one."""
 
     @property
     def is_active(self) -> bool:
-        """Whether anything is simulated."""
+        """True if anything is simulated."""
 
     @property
     def has_state(self) -> bool:
-        """Whether a simulation depends on more than the time."""
+        """True if a simulation depends on more than the time."""
 
     @property
     def step_count(self) -> int:
         """Steps since the first frame."""
 
     def is_held(self, time: float) -> bool:
-        """Whether an earlier step is shown at a scene time [s], because its own is missing."""
+        """Returns True if the viewport shows an earlier step at a scene time [s], because its own is missing."""
 
     def can_reach(self, time: float) -> bool:
-        """Whether the step at a scene time [s] is cached, or can be simulated next."""
+        """Returns True if the step at a scene time [s] is cached, or can be simulated next."""
 
     def step(self, time: float) -> float:
-        """Goes to the step at a scene time [s], or simulates it; returns when it ends [s]."""
+        """Shows the step at a scene time [s], or simulates it; returns when it ends [s]."""
 
     def pull(self) -> None:
-        """Simulates one step of what the user drags while time is paused."""
+        """Simulates one step of the system that the user drags while time is paused."""
 
     def reset(self) -> None:
         """Resets the simulation to the first frame."""
 
     def forget(self) -> None:
-        """Forgets all cached steps."""
+        """Removes all cached steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class SimulationState:
-    """State of the simulation for the status bar.
-
-    Attributes:
-        active: Whether anything is simulated.
-        running: Whether it runs; paused otherwise.
-        steps: Steps since the first frame.
-        share: Simulation speed as a fraction of real time.
-        stale: Whether it is paused at another step than the playhead's.
-        held: Whether it shows another step than the playhead's, also while time runs.
-    """
-
-    active: bool
-    running: bool
-    steps: int
-    share: float
-    stale: bool = False
-    held: bool = False
+    active: bool  # Something is simulated
+    running: bool  # False while paused
+    steps: int  # Steps since the first frame
+    share: float  # Simulation speed as a fraction of real time
+    stale: bool = False  # It is paused at another step than the playhead's
+    held: bool = False  # It shows another step than the playhead's, also while time runs
 
 
 class Playback(QObject):
@@ -93,22 +82,15 @@ class Playback(QObject):
         duration: Returns the end of the scene [s].
         clock: Monotonic time [s].
 
-    Signals:
-        time_changed: Carries the new time of the playhead [s].
-        playing_changed: Whether it plays, and in which direction.
-        simulated: Carries a `SimulationState`.
-        seen_changed: In slow motion, another time is shown while the playhead stays at its step.
-        behind: Steps before the playhead are missing and must be simulated before playing continues.
-
     Attributes:
         meter: Counts the frames that were drawn while playing.
     """
 
-    time_changed = Signal(float)
-    playing_changed = Signal(bool, int)
-    simulated = Signal(object)
-    behind = Signal()
-    seen_changed = Signal()
+    time_changed = Signal(float)  # The new time of the playhead [s]
+    playing_changed = Signal(bool, int)  # Playing started, stopped or turned round
+    simulated = Signal(object)  # The new `SimulationState`
+    behind = Signal()  # Steps before the playhead are missing and must be simulated before playing continues
+    seen_changed = Signal()  # In slow motion, another time is shown while the playhead stays at its step
 
     def __init__(
         self,
@@ -147,7 +129,7 @@ class Playback(QObject):
 
     @property
     def is_between(self) -> bool:
-        """Whether times between two steps are interpolated, as in slow motion."""
+        """True if times between two steps are interpolated, as in slow motion."""
         return self._playhead.playing and 0.0 < abs(self._settings().speed) < 1.0 and not self._scrubbing
 
     @property
@@ -156,12 +138,12 @@ class Playback(QObject):
 
     @property
     def is_running(self) -> bool:
-        """Whether time advances by itself, or the user drags a part of a simulation."""
+        """True if time advances by itself, or the user drags a part of a simulation."""
         return self._playhead.playing or self._in_hand
 
     @property
     def start(self) -> float:
-        """Start of the scene [s], where simulations start."""
+        """[s]; simulations start there."""
         return simulation_start(self._settings(), self._duration()).time
 
     @property
@@ -176,7 +158,7 @@ class Playback(QObject):
 
     @property
     def slowed_by(self) -> str:
-        """What limits the speed where `pace` is below 1: "simulation" or "drawing"."""
+        """ "simulation" or "drawing", if `pace` is below 1."""
         return "simulation" if self._stepping > 0.5 else "drawing"
 
     def set_playhead(self, playhead: Playhead) -> None:
@@ -210,11 +192,11 @@ class Playback(QObject):
         self.set_playhead(pause(self._playhead))
 
     def scrub(self, seconds: float) -> None:
-        """Moves the playhead [s] without pausing."""
+        """Does not pause; `seconds` is the new time."""
         self.visit(scrub(self._playhead, seconds, self._duration()))
 
     def visit(self, playhead: Playhead) -> None:
-        """Moves the playhead: simulations show cached steps, and reset at the start of the scene."""
+        """Simulations show cached steps, and reset at the start of the scene."""
         self.set_playhead(playhead)
         if playhead.time <= self.start and self._stepper.step_count:
             self._reset_steps()
@@ -247,7 +229,7 @@ class Playback(QObject):
         self.report()
 
     def fit(self) -> None:
-        """Keeps the playhead within the duration of another clip."""
+        """Moves the playhead into the duration of another clip."""
         if self._duration() > 0.0:
             self.set_playhead(scrub(self._playhead, self._playhead.time, self._duration()))
 
@@ -281,7 +263,7 @@ class Playback(QObject):
             self._check_behind()
 
     def reset_simulation(self) -> None:
-        """Resets all simulations, and moves the playhead to the start of its range."""
+        """Moves the playhead to the start of its range."""
         self.set_playhead(scrub(self._playhead, self.start, self._duration()))
         self._reset_steps()
 
@@ -297,14 +279,14 @@ class Playback(QObject):
             self.simulated.emit(state)
 
     def _simulates(self) -> bool:
-        """Whether this tick consists of simulation steps."""
+        """Returns True if this tick consists of simulation steps."""
         forwards = self._playhead.direction * self._settings().speed > 0.0
         runs = forwards if self._playhead.playing else self._in_hand
         return self._stepper.is_active and runs
 
     @property
     def _is_slow(self) -> bool:
-        """Whether there are frames between two steps."""
+        """True if there are frames between two steps."""
         return self.is_between and self._simulates() and not self._in_hand
 
     def _simulate(self, elapsed: float) -> None:
@@ -323,7 +305,7 @@ class Playback(QObject):
             self.seen_changed.emit()
 
     def _step(self, after: Playhead) -> None:
-        """Advances by one step to `after`; restarts the simulation if the range loops."""
+        """Restarts the simulation if the range loops."""
         before = self._playhead.time
         if after.time == before and self._duration() > 0.0:
             self._stepper.pull()

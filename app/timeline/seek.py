@@ -1,5 +1,3 @@
-"""Simulates up to the playhead at full speed while the window stays responsive."""
-
 import time
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -14,20 +12,15 @@ from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Effect
 
-WATCH = 0.2
-"""Time between two checks for instabilities [s]."""
+WATCH = 0.2  # [s] between two checks for instabilities
 
-_LOOK = 0.02
-"""Time between two checks whether all shaders are compiled [s]."""
+_LOOK = 0.02  # [s] between two checks whether all shaders are compiled
 
 
 class SimulationSeek(QObject):
-    """Simulates and caches the same steps as playing does.
+    """Simulates and caches the same steps as playing does, at full speed while the window stays responsive.
 
-    Edits that affect simulations, playing and scrubbing stop it.
-
-    Signals:
-        ended: One line for the user.
+    Edits that affect simulations, playing and scrubbing stop it. `ended` carries one line for the user.
     """
 
     ended = Signal(str)
@@ -47,7 +40,7 @@ class SimulationSeek(QObject):
         return self._task.busy
 
     def start(self) -> None:
-        """Simulates from the first frame with the current settings; uses cached steps."""
+        """Starts at the first frame with the current settings; uses cached steps."""
         if not (self._stepper.is_active or self._stepper.is_waiting):
             self.ended.emit("Nothing to simulate")
             return
@@ -64,13 +57,13 @@ class SimulationSeek(QObject):
         self._begin(playhead.direction if playhead.playing else 0)
 
     def cancel(self) -> None:
-        """Stops, and moves the playhead to the last simulated step."""
+        """Moves the playhead to the last simulated step."""
         if self.busy:
             self._task.cancel()
             self._finish(f"Simulated {self._done} of {self._count} steps")
 
     def _begin(self, plays: int) -> None:
-        """Starts to simulate; plays in a direction afterwards, unless it is 0."""
+        """Plays in the direction `plays` afterwards, unless it is 0."""
         self._task.cancel()
         runner = self._stepper.runner
         if runner is not None:

@@ -1,5 +1,3 @@
-"""Runs the simulation of the viewport for `Playback`, with the viewport's OpenGL context current."""
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -10,11 +8,7 @@ from sinew.widgets.viewport import Viewport
 
 
 class SimulationStepper:
-    """Does nothing before `bind`, because playback exists before the viewport.
-
-    Attributes:
-        grab: The particle that the user drags, or None.
-    """
+    """Makes the context of the viewport current. Does nothing before `bind`: playback exists before the viewport."""
 
     def __init__(self) -> None:
         self.grab: Grab | None = None
@@ -34,7 +28,7 @@ class SimulationStepper:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether shaders of simulated nodes are being compiled."""
+        """True while shaders of simulated nodes are compiling."""
         return self._client is not None and self._client.is_compiling
 
     @property
@@ -52,7 +46,7 @@ class SimulationStepper:
         return self.runner is None or self.runner.can_reach(self.runner.step_of(time))
 
     def step(self, time: float) -> float:
-        """Goes to the step at a scene time [s], or simulates it if it is the next; returns when it ends [s]."""
+        """Shows the step at a scene time [s], or simulates it if it is the next; returns when it ends [s]."""
         with self._current() as runner:
             if runner is None:
                 return time
@@ -61,13 +55,11 @@ class SimulationStepper:
             return runner.time_of(step)
 
     def pull(self) -> None:
-        """Simulates one step of what the user drags while time is paused."""
         with self._current() as runner:
             if runner is not None and self.grab is not None:
                 runner.pull(self.grab)
 
     def prepare(self) -> None:
-        """Applies the current document."""
         with self._current():
             pass
 
@@ -81,14 +73,14 @@ class SimulationStepper:
             self.runner.clear()
 
     def settle(self, time: float) -> None:
-        """Brings the engine to a scene time [s] now, instead of with the next frame."""
+        """Shows a scene time [s] now, instead of with the next frame."""
         with self._current() as runner:
             if runner is not None:
                 runner.show(time)
                 runner.cache.flush()
 
     def alter(self, change: Callable[[], None]) -> None:
-        """Changes the state of the shown step by a function."""
+        """`change` changes the state of the shown step."""
         with self._current() as runner:
             if runner is not None:
                 runner.settle()
@@ -97,7 +89,7 @@ class SimulationStepper:
 
     @contextmanager
     def _current(self) -> Iterator[SimulationRunner | None]:
-        """The runner with the current document applied and its context current; None without a viewport."""
+        """Applies the current document and makes the context current; None without a viewport."""
         client, viewport = self._client, self._viewport
         if client is None or viewport is None or client.runner is None:
             yield None

@@ -1,5 +1,3 @@
-"""The Sweep window, and the process that runs a sweep on a copy of the project."""
-
 import csv
 import enum
 import math
@@ -45,54 +43,33 @@ from sinew.widgets.sweep_map import SweepCell, SweepMap
 from sinew.widgets.texts import label_text
 from sinew.widgets.theme import SPACE, SPACE_WIDE
 
-PICTURE = 320, 240
-"""Size of the pictures [px]."""
+PICTURE = 320, 240  # [px]
 
 OTHERS = ("steps", "stable", "problem")
 
 
 @dataclass(frozen=True, slots=True)
 class SweepResult:
-    """Result of one combination.
-
-    Attributes:
-        values: In the order of the axes.
-        characters: Time [ms/step] and measures by name; NaN if unknown.
-        problem: Why the run ended early; "" if it did not.
-        picture: Image of the last step, shape (H, W, 3).
-    """
-
-    values: tuple[Any, ...]
-    characters: dict[str, float]
+    values: tuple[Any, ...]  # In the order of the axes
+    characters: dict[str, float]  # Time [ms/step] and measures by name; NaN if unknown
     steps: int
-    problem: str
-    picture: npt.NDArray[np.uint8]
+    problem: str  # Why the run ended early; "" if it did not
+    picture: npt.NDArray[np.uint8]  # Image of the last step, shape (H, W, 3)
 
 
 def axes_of(scene: Scene, node: NodeId, wanted: Sequence[tuple[str, str]]) -> list[SweepAxis]:
-    """The axes of a sweep from names and values as text.
-
-    Raises:
-        SweepError: If values are invalid, or there are too many.
-        ParamError: If a setting rejects a value.
-    """
+    """Raises SweepError if values are invalid, or there are too many, ParamError if a setting rejects a value."""
     axes = [axis_of(scene, f"{node}.{name}={values}") for name, values in wanted]
     combinations(axes)
     return axes
 
 
 class SweepTask(QObject):
-    """Runs one sweep at a time in another process.
+    """Runs one sweep at a time in another process."""
 
-    Signals:
-        progressed: What is done, and the fraction 0 to 1; an empty text at the end.
-        done: The results in the order of the combinations; empty if cancelled.
-        failed: One line for the user.
-    """
-
-    progressed = Signal(str, float)
-    done = Signal(list)
-    failed = Signal(str)
+    progressed = Signal(str, float)  # Text and fraction 0 to 1; an empty text at the end
+    done = Signal(list)  # The results in the order of the combinations; empty if cancelled
+    failed = Signal(str)  # One line for the user
 
     def __init__(self, document: Document, access: FileAccess, client: ViewportRenderer) -> None:
         super().__init__()
@@ -109,13 +86,7 @@ class SweepTask(QObject):
         return self._queue.busy
 
     def start(self, axes: Sequence[SweepAxis], wanted: Sequence[str], steps: int) -> None:
-        """Starts a sweep.
-
-        Args:
-            axes: One or two.
-            wanted: The same axes as text, "node.setting=values".
-            steps: Length of each run.
-        """
+        """`wanted` holds the one or two axes as text, "node.setting=values"; `steps` is the length of each run."""
         if self.busy:
             return
         try:
@@ -171,7 +142,7 @@ class SweepTask(QObject):
 
 
 def in_words(axes: Sequence[SweepAxis], values: Sequence[Any]) -> str:
-    """A combination as text, such as "Cape.substeps 8, Cape.wind_speed 3"."""
+    """Such as "Cape.substeps 8, Cape.wind_speed 3"."""
     return ", ".join(f"{axis.label} {value_text(value)}" for axis, value in zip(axes, values, strict=True))
 
 
@@ -181,8 +152,6 @@ _HINT = "Start simulates all combinations and colours each by its result; a clic
 
 
 class SweepWindow(QDialog):
-    """Sets up a sweep and shows its progress and results; a click applies the values."""
-
     def __init__(self, document: Document, sweeping: SweepTask, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document, self._sweeping = document, sweeping
@@ -249,10 +218,10 @@ class SweepWindow(QDialog):
         packed(QVBoxLayout(self), form, work, (self.pages, 1), spacing=SPACE, margins=SPACE_WIDE)
         self.resize(self.fontMetrics().height() * 64, self.fontMetrics().height() * 40)
 
-    # --- what is tried --------------------------------------------------------------------------------
+    # --- setup ----------------------------------------------------------------------------------------
 
     def open_for(self, node: Node | None) -> None:
-        """Opens for a node; shows a hint if it is not simulated."""
+        """Shows a hint if the node is not simulated."""
         if node is not None and node.id != self._node and not self._sweeping.busy:
             self._node = node.id
             self.setWindowTitle(f"Sweep: {node.name}")
@@ -286,7 +255,7 @@ class SweepWindow(QDialog):
         return [(record.name, text.replace(", ", ",")) for record, text in chosen if record is not None]
 
     def _check(self) -> list[SweepAxis]:
-        """The axes if they are valid; shows what is not."""
+        """Shows why axes are not valid."""
         axes: list[SweepAxis] = []
         try:
             if not self._document.scene.has(self._node):
@@ -309,7 +278,7 @@ class SweepWindow(QDialog):
             self._sweeping.start(axes, wanted, self.steps.value())
             self._check()
 
-    # --- what came of it ------------------------------------------------------------------------------
+    # --- results --------------------------------------------------------------------------------------
 
     def take(self, number: int) -> None:
         """Applies the values of a cell as one undo entry."""
@@ -363,7 +332,7 @@ class SweepWindow(QDialog):
             self.map.show_cells((labels[0], ""), texts[0], ("",), cells)
 
     def _show_cell(self, number: int) -> None:
-        """Shows the image and measures of a cell; none for -1."""
+        """-1 shows no cell."""
         if number < 0:
             self.picture.clear()
             self.facts.setText("")
@@ -378,7 +347,7 @@ class SweepWindow(QDialog):
 
 
 def _first_choice(records: Sequence[Param]) -> int:
-    """Index of the setting to start with: one that needs no restart and spans orders of magnitude."""
+    """Prefers a setting that needs no restart and spans orders of magnitude."""
     live = [number for number, record in enumerate(records) if record.declared.effect is Effect.STEP]
     return next((number for number in live if records[number].declared.scale is Scale.LOG), next(iter(live), 0))
 
@@ -388,7 +357,7 @@ def _short(value: Any) -> str:
 
 
 def sweepable(node: Node) -> list[Param]:
-    """Settings of a node that can be swept: numbers, switches and choices that affect steps."""
+    """Numbers, switches and choices that affect steps."""
     if not KINDS[node.kind].system:
         return []
     records = [r for r in params_of(type(node.settings)) if r.declared.effect not in (Effect.VIEW, Effect.POSE)]
@@ -399,7 +368,7 @@ def sweepable(node: Node) -> list[Param]:
 
 
 def offered_values(record: Param, value: Any) -> str:
-    """Default values around the current one."""
+    """Values around the current one."""
     if record.type is bool:
         return "off, on"
     if isinstance(value, enum.Enum):

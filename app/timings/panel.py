@@ -1,5 +1,3 @@
-"""Connects measured frames with the timings dock and the timeline."""
-
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -27,31 +25,23 @@ _CSV, _TRACE = "Timings (*.csv)", "Chrome trace (*.json)"
 
 
 class TimingsPanel(QObject):
-    """Owner of the history, the recordings and the files of timings.
+    """Connects measured frames with the timings dock and the timeline.
 
     Args:
         settings: Stores whether to measure, and the layout of the dock.
         redraw: Requests a frame; measuring starts and ends with a frame.
 
-    Signals:
-        toggled: Whether measuring is on.
-        paused: Whether the view is frozen.
-        recording: Whether a recording runs.
-        hint: One line for the status bar.
-        informed, failed: A file, or "", and one line.
-
     Attributes:
-        view: The content of the dock.
         history: Frames of the last minute.
-        is_measuring: Whether measuring is on; the renderer follows with its next frame.
+        is_measuring: The renderer follows with its next frame.
     """
 
-    toggled = Signal(bool)
-    paused = Signal(bool)
-    recording = Signal(bool)
-    hint = Signal(str)
-    informed = Signal(str, str)
-    failed = Signal(str, str)
+    toggled = Signal(bool)  # Measuring started or stopped
+    paused = Signal(bool)  # The view was frozen or released
+    recording = Signal(bool)  # A recording started or stopped
+    hint = Signal(str)  # One line for the status bar
+    informed = Signal(str, str)  # A file, or "", and one line
+    failed = Signal(str, str)  # A file, or "", and one line
 
     def __init__(
         self,
@@ -87,7 +77,7 @@ class TimingsPanel(QObject):
     # --- commands -------------------------------------------------------------------------------------
 
     def measure(self, on: bool) -> None:
-        """Starts or stops measuring; stopping ends a recording."""
+        """Stopping ends a recording."""
         if not on:
             self.recordings.stop()
             self.trial.stop()
@@ -104,17 +94,15 @@ class TimingsPanel(QObject):
         (self.view.hold if on else self.view.go_live)()
 
     def record(self, name: str = "") -> None:
-        """Starts a recording, and measuring if it is off."""
         if not self.is_measuring:
             self.measure(True)
         self.recordings.start(name, self._client.timer_status)
 
     def toggle_recording(self) -> None:
-        """Starts a recording with the name in the dock, or stops the running one."""
         self.view.toolbar.record_button.click()
 
     def compare_back_ends(self) -> bool:
-        """Starts the comparison of transform feedback and compute; returns whether it started."""
+        """Returns False if the comparison cannot start."""
         back_ends = self._client.engine.context.back_ends if self._client.engine is not None else None
         if back_ends is None or not back_ends.has_compute:
             self.hint.emit(back_ends.status if back_ends is not None else "No frame has been drawn yet")
@@ -248,8 +236,7 @@ class TimingsPanel(QObject):
         return TimingRecording(_LATEST, tuple(samples), status)
 
 
-_REFRESH_MS = 200
-"""Interval of updates: a median can be read five times a second."""
+_REFRESH_MS = 200  # a median can be read five times a second
 
 
 class FrameCostStrip(QObject):
@@ -277,13 +264,13 @@ class FrameCostStrip(QObject):
         self.refresh()
 
     def clear(self) -> None:
-        """Deletes all frame times; frames drawn before do not count any more."""
+        """Frames drawn before do not count any more."""
         self.by_frame.clear(math.ceil(self._active.duration / self._active.frame_step) + 1)
         self._from = self._newest + 1
         self.refresh()
 
     def drawn(self, number: int | None) -> None:
-        """Notes the number of a drawn frame; None if it is not measured."""
+        """`number` is None if the frame is not measured."""
         self._check_subject()
         if number is not None:
             self._newest = number

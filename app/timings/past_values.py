@@ -1,5 +1,3 @@
-"""Shows a measured frame again: moves the playhead to its time, and shows its settings in the inspector."""
-
 import itertools
 from bisect import bisect_right
 from collections import deque
@@ -23,12 +21,11 @@ _TIP = (
     "Changed values are marked with ≠; point at one to see its current value.\n"
     "The simulation does not change. Simulation ▸ Simulate to Playhead moves it to this time."
 )
-_LISTED = 3
-"""Differences that are listed by name."""
+_LISTED = 3  # differences that are listed by name
 
 
 class SceneHistory:
-    """The scene of each frame; scenes are immutable, so that storing one costs a reference."""
+    """Scenes are immutable, so that storing one costs a reference."""
 
     def __init__(self, scenes_max: int = FRAMES_MAX) -> None:
         self._begins: deque[tuple[int, Scene]] = deque(maxlen=scenes_max)
@@ -37,12 +34,12 @@ class SceneHistory:
         return len(self._begins)
 
     def note(self, number: int, scene: Scene) -> None:
-        """Stores the scene of a frame; numbers of frames must increase."""
+        """Numbers of frames must increase."""
         if not self._begins or self._begins[-1][1] is not scene:
             self._begins.append((number, scene))
 
     def at(self, number: int) -> Scene | None:
-        """The scene of a frame; None if it is no longer stored."""
+        """Returns None if the scene of the frame is no longer stored."""
         index = bisect_right(self._begins, number, key=lambda begin: begin[0])
         return self._begins[index - 1][1] if index else None
 
@@ -55,19 +52,19 @@ class SceneHistory:
 
 
 def values_that_differ(now: Scene, then: Scene) -> dict[ParamRef, Any]:
-    """Values of an earlier scene that have changed since."""
+    """Values of the earlier scene that have changed since."""
     return {ref: value_at(then, ref) for ref in changed_values(now, then)}
 
 
 def difference_text(now: Scene, ref: ParamRef, value: Any) -> str:
-    """A former value with its name, such as "Humanoid skinning lbs"."""
+    """Such as "Humanoid skinning lbs"."""
     owner = ref.owner.capitalize() if ref.owner in (PLAYBACK, VIEW) else now.node(ref.owner).name
     label = param_of(type(part_of(now, ref.owner, ref.part)), ref.name).label
     return f"{owner} {label.lower()} {value_text(value)}"
 
 
 class PastValues(QObject):
-    """Stores the scene of every measured frame and shows it on request.
+    """Stores the scene of every measured frame; on request moves the playhead to its time and shows its settings.
 
     Attributes:
         shown: The frame whose settings the inspector shows; None for the current settings.
@@ -84,18 +81,12 @@ class PastValues(QObject):
         inspector.past.restore_requested.connect(self.restore)
 
     def note(self, number: int | None, oldest: int) -> None:
-        """Stores the scene of a drawn frame.
-
-        Args:
-            number: Number of the frame; None if it is not measured.
-            oldest: Number of the oldest frame that can still be requested.
-        """
         if number is not None:
             self._scenes.note(number, self._document.scene)
             self._scenes.forget_before(oldest)
 
     def show(self, sample: FrameSample) -> str:
-        """Goes to a frame; returns one line about what cannot be shown, or ""."""
+        """Returns one line about values that cannot be shown, or ""."""
         self._playback.pause()
         missing = self._go_to(sample)
         scene = self._scenes.at(sample.number)
@@ -124,7 +115,7 @@ class PastValues(QObject):
         self._scenes.clear()
 
     def _go_to(self, sample: FrameSample) -> str:
-        """Moves the playhead to the time of the frame if its clip is still the active one."""
+        """Moves the playhead only if the clip of the frame is still the active one."""
         moment, clip = sample.moment, self._active.clip
         if moment.clip and (clip is None or clip.name != moment.clip):
             return f"Frame {sample.number:,} showed the clip {moment.clip}, which is not active now"

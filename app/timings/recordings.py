@@ -1,5 +1,3 @@
-"""Named recordings of timings, their files, and the comparison of both back ends, which makes two of them."""
-
 import itertools
 import threading
 from collections.abc import Callable, Iterable
@@ -19,25 +17,19 @@ from sinew.sim.profile.history import ENDLESS, FRAMES_MAX, QuantityHistory, Timi
 from sinew.sim.profile.sample import FrameSample, TimerStatus
 
 NAME_MAX = 80
-RECORDINGS_MAX = 12
-"""The oldest recording is deleted for the next one."""
+RECORDINGS_MAX = 12  # the oldest recording is deleted for the next one
 
 
 class Recordings(QObject):
-    """List of recordings in their order; it is not saved.
-
-    Signals:
-        changed: The list has changed.
-        started: A recording started; carries its name.
-        stopped: It ended; carries the `TimingRecording`, or None if it has no frames.
+    """Recordings in their order; not saved.
 
     Attributes:
         running: Name of the recording that runs, or None.
     """
 
-    changed = Signal()
-    started = Signal(str)
-    stopped = Signal(object)
+    changed = Signal()  # The list has changed
+    started = Signal(str)  # Name of the recording that started
+    stopped = Signal(object)  # The `TimingRecording` that ended, or None if it has no frames
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,14 +43,14 @@ class Recordings(QObject):
         return len(self._history)
 
     def start(self, name: str, status: TimerStatus) -> None:
-        """Starts a recording; ends a running one."""
+        """Ends a running recording."""
         self.stop()
         self.running, self._history = self._free_name(name), QuantityHistory(ENDLESS)
         self._status = self._first_status = status
         self.started.emit(self.running)
 
     def feed(self, samples: Iterable[FrameSample], status: TimerStatus) -> None:
-        """Adds measured frames to the running recording, which ends at its maximum length."""
+        """The running recording ends at its maximum length."""
         if self.running is None:
             return
         for sample in itertools.islice(samples, FRAMES_MAX - len(self._history)):
@@ -68,7 +60,7 @@ class Recordings(QObject):
             self.stop()
 
     def stop(self) -> None:
-        """Ends the running recording; one without frames is discarded."""
+        """Discards a recording without frames."""
         if self.running is None:
             return
         name, self.running = self.running, None
@@ -84,7 +76,7 @@ class Recordings(QObject):
         self.stopped.emit(recording)
 
     def add(self, recording: TimingRecording) -> TimingRecording:
-        """Adds a recording under a unique name; returns it."""
+        """Makes the name unique."""
         named = recording.renamed(self._free_name(recording.name))
         self._append(named)
         return named
@@ -107,8 +99,7 @@ class Recordings(QObject):
 # --- comparing back ends --------------------------------------------------------------------------------------------
 
 SIDES = (BackEndChoice.TF, BackEndChoice.COMPUTE)
-FRAMES = 60
-"""Frames per back end: two seconds together at 60 fps."""
+FRAMES = 60  # per back end: two seconds together at 60 fps
 
 FIRST = 4
 """First frames per back end that are discarded: drivers compile when a program first runs."""
@@ -118,18 +109,10 @@ class BackEndTrial(QObject):
     """Compares transform feedback with compute in the running scene.
 
     The back end changes with every frame, so that both run the same steps at the same time.
-
-    Args:
-        client: Renderer of the viewport.
-        redraw: Requests a frame.
-
-    Signals:
-        progressed: Number of measured frames of both.
-        finished: Both recordings, transform feedback first.
     """
 
-    progressed = Signal(int)
-    finished = Signal(object, object)
+    progressed = Signal(int)  # Number of measured frames of both
+    finished = Signal(object, object)  # Both recordings, transform feedback first
 
     def __init__(self, client: ViewportRenderer, redraw: Callable[[], None]) -> None:
         super().__init__()
@@ -140,7 +123,7 @@ class BackEndTrial(QObject):
         client.drawn.connect(self._on_drawn)
 
     def start(self) -> None:
-        """Starts, or starts again; measuring must be on."""
+        """Measuring must be on."""
         self._made_by, self._samples = {}, {side: [] for side in SIDES}
         self.running = True
         self._redraw()
@@ -185,19 +168,12 @@ Write = Callable[[Path, TimingRecording, LoadWatch], None]
 
 
 class TimingFiles(QObject):
-    """Transfers any number of files at the same time; `cancel` stops all.
+    """Transfers any number of files at the same time; `cancel` stops all."""
 
-    Signals:
-        progressed: Text and progress, 0 to 1; an empty text when all transfers have ended.
-        written: Path of a complete file.
-        imported: The `TimingRecording` of a file.
-        failed: Path, and one line about the error.
-    """
-
-    progressed = Signal(str, float)
-    written = Signal(str)
-    imported = Signal(object)
-    failed = Signal(str, str)
+    progressed = Signal(str, float)  # Text and progress, 0 to 1; an empty text when all transfers have ended
+    written = Signal(str)  # Path of a complete file
+    imported = Signal(object)  # The `TimingRecording` of a file
+    failed = Signal(str, str)  # Path, and one line about the error
 
     def __init__(self) -> None:
         super().__init__()
@@ -208,7 +184,7 @@ class TimingFiles(QObject):
         return bool(self._running)
 
     def cancel(self) -> None:
-        """Stops all transfers; half written files are deleted."""
+        """Deletes half written files."""
         for stopped in self._running:
             stopped.set()
 
@@ -245,13 +221,13 @@ class TimingFiles(QObject):
         run_in_background(lambda: _result(work, watch), finish, self)
 
     def _report(self, text: str, share: float, stopped: threading.Event) -> None:
-        """Called by worker threads."""
+        """Worker threads call it."""
         if share < 1.0 and not stopped.is_set():
             self.progressed.emit(text, share)
 
 
 def _result(work: Callable[[LoadWatch], object], watch: LoadWatch) -> object:
-    """Result of the work; one line of text for an error; the exception if it was cancelled."""
+    """Returns one line of text for an error, and the exception if the work was cancelled."""
     try:
         return work(watch)
     except LoadCancelled as cancelled:

@@ -1,4 +1,4 @@
-"""Distance between simulated nodes and their bakes, step by step: colours in the viewport, and curves over time."""
+"""Distance between simulated nodes and their bakes: colours in the viewport, and curves over time."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,8 +21,7 @@ from sinew.sim.render.scene_views import ViewEntry
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.scene import NodeId
 
-LEAST = 1e-6
-"""Smallest upper end of the colour ramp [m]."""
+LEAST = 1e-6  # smallest upper end of the colour ramp [m]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +38,7 @@ Points = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _ComparedStep:
-    """Distances of the nodes at one step; leaves out nodes of another size.
-
-    Attributes:
-        mark: See `SimulationRunner.mark`.
-    """
+    """Leaves out nodes of another size; for `mark` see `SimulationRunner.mark`."""
 
     mark: object
     variants: Mapping[NodeId, BakeDistanceValue]
@@ -51,7 +46,7 @@ class _ComparedStep:
 
 @dataclass(frozen=True, slots=True)
 class DistanceOverTime:
-    """Distances of one node: scene times [s], largest and mean distance [m]."""
+    """Scene times [s], largest and mean distance [m]."""
 
     name: str
     times: tuple[float, ...]
@@ -130,7 +125,7 @@ class BakeComparison:
                 )
         return found
 
-    # --- with pictures --------------------------------------------------------------------------------
+    # --- frames ---------------------------------------------------------------------------------------
 
     def take(self, live: Engine, runner: SimulationRunner) -> None:
         """Compares the shown step if the second engine is ready, and starts to compare the other steps."""
@@ -172,7 +167,7 @@ class BakeComparison:
         return replace(render_view, views=tuple(views))
 
     def _compare(self, live: Engine, runner: SimulationRunner) -> QueueTask[None]:
-        """Compares the steps that are left; requests a frame when its colours change."""
+        """Requests a frame when the colours of the shown step change."""
         engine = yield from self._second.bring(live)
         while self._left:
             step, scale = self._left.pop(), self.scale
@@ -192,7 +187,7 @@ class BakeComparison:
         self._known.clear()
         self._shown, self._points, self._left, self._looked, self._text = None, {}, [], (), ""
 
-    # --- how that is known ----------------------------------------------------------------------------
+    # --- comparison -----------------------------------------------------------------------------------
 
     def _nodes(self) -> list[NodeId]:
         return [node.id for node in self._document.scene.nodes if not node.baked and self._steps(node.id)]
@@ -210,7 +205,7 @@ class BakeComparison:
         self.version += 1
 
     def _measured(self, engine: Engine, runner: SimulationRunner, step: int, mark: object) -> dict[NodeId, Points]:
-        """Compares a step on the second engine; returns the points of each node."""
+        """Compares a step on the second engine."""
         state, when = runner.state_at(step), runner.time_of(step)
         baked = {node: data for node in self._nodes() if (data := self._baked(node, step)) is not None}
         if state is None:

@@ -1,5 +1,3 @@
-"""Moves the camera with the active character."""
-
 from pyglm import glm
 from PySide6.QtCore import QObject
 

@@ -1,5 +1,3 @@
-"""What a frame of the viewport showed, and what it cost."""
-
 import math
 from dataclasses import dataclass
 
@@ -18,25 +16,14 @@ from sinew.sim.scene.vectors import Vec3
 
 @dataclass(frozen=True, slots=True)
 class FrameInfo:
-    """The last frame, for the overlays and the timeline.
-
-    Attributes:
-        rate: Frames per second.
-        comparison: Statistics of the compared model, if any.
-        difference_scale: Upper end of the difference ramp [m].
-        unit_scale: Metres per unit of the compared model.
-        frame: Number of its timing sample; None if it was not measured.
-    """
-
     rate: FrameRate
     comparison: ComparisonStatistics | None
-    difference_scale: float
-    frame: int | None = None
-    unit_scale: float = 1.0
+    difference_scale: float  # Upper end of the difference ramp [m]
+    frame: int | None = None  # Number of its timing sample; None if it was not measured
+    unit_scale: float = 1.0  # Metres per unit of the compared model
 
 
 def with_point(box: Bounds | None, point: Vec3) -> Bounds:
-    """Smallest box that also holds a point."""
     if box is None:
         return Bounds(np.array(point), np.array(point))
     return Bounds(np.minimum(box.lo, point), np.maximum(box.hi, point))
@@ -49,12 +36,7 @@ def nice_ceiling(value: float) -> float:
 
 
 class ViewportTiming:
-    """Measures frames; outlives contexts, so that frame numbers continue.
-
-    Attributes:
-        wanted: Whether to measure frames.
-        status: How the last frame was measured.
-    """
+    """Outlives contexts, so that frame numbers continue; `status` says how the last frame was measured."""
 
     def __init__(self, playback: Playback, active: ActiveModel) -> None:
         self._playback, self._active = playback, active
@@ -63,7 +45,7 @@ class ViewportTiming:
         self._number = 0
 
     def begin(self, engine: Engine) -> None:
-        """Starts or stops measuring; call before a frame with its context current."""
+        """Call before a frame with its context current."""
         timers = engine.context.timers
         if self.wanted and not timers.enabled:
             timers.number = self._number
@@ -88,7 +70,7 @@ class ViewportTiming:
 
 
 def vsync_now() -> Vsync:
-    """Whether the current context was created with vertical synchronisation."""
+    """Of the current context."""
     context = QOpenGLContext.currentContext()
     interval = context.format().swapInterval() if context is not None else -1
     if interval < 0:

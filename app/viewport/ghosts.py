@@ -1,4 +1,4 @@
-"""Onion skinning: moving nodes at other times, or their bake, drawn faintly over the viewport by a second engine.
+"""Onion skinning: a second engine draws moving nodes at other times, or their bake, faintly over the viewport.
 
 While playing, ghosts stay at times on a grid, so that each is drawn once and the motion passes through it; while
 paused, they are around the current frame and behind it.
@@ -24,8 +24,7 @@ from sinew.sim.render.progressive.scheduler import POLL, TURN, PendingImage
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.scene import NodeId, Scene
 
-BEFORE, AFTER = (0.35, 0.62, 1.0), (1.0, 0.62, 0.25)
-"""Colours of ghosts, sRGB-encoded."""
+BEFORE, AFTER = (0.35, 0.62, 1.0), (1.0, 0.62, 0.25)  # sRGB-encoded
 
 BAKE_LOOK = GhostStyle((0.95, 0.35, 0.85), 1.0, 0.0, 0.9)
 """The bake is only an outline, because the colours of the simulated node show the distance from it."""
@@ -33,23 +32,14 @@ BAKE_LOOK = GhostStyle((0.95, 0.35, 0.85), 1.0, 0.0, 0.9)
 
 @dataclass(frozen=True, eq=False)
 class Ghost:
-    """A ghost to draw.
-
-    Attributes:
-        step, time: Which step, and its scene time [s].
-        look: Its style; None for the current frame, which only masks the others.
-        mark: Identifies the cached state; None if nothing is simulated.
-        is_baked: Whether it shows the bake.
-    """
-
     step: int
-    time: float
-    look: GhostStyle | None
-    mark: object = None
+    time: float  # Scene time of the step [s]
+    look: GhostStyle | None  # None for the current frame, which only masks the others
+    mark: object = None  # Identifies the cached state; None if nothing is simulated
     is_baked: bool = False
 
     def is_like(self, other: "Ghost") -> bool:
-        """Whether both have the same image, whatever their style."""
+        """Returns True if both have the same image in any style."""
         return (self.step, self.time, self.is_baked) == (other.step, other.time, other.is_baked) and (
             self.mark is other.mark
         )
@@ -118,7 +108,6 @@ class Ghosts:
             self._second.start(self._render(live, runner), self._redraw)
 
     def _behind(self, live: Engine, output: Framebuffer) -> ImageWithDepth:
-        """Depth of the frame that was just drawn."""
         if self._depth is None or self._depth.size != output.size:
             if self._depth is not None:
                 self._depth.release()
@@ -126,7 +115,6 @@ class Ghosts:
         return ImageWithDepth(self._depth, live.copy_depth(self._depth))
 
     def _render(self, live: Engine, runner: SimulationRunner) -> QueueTask[None]:
-        """Renders the missing ghosts."""
         while self.is_due:
             engine = yield from self._second.bring(live)
             ghost = next((ghost for ghost in self._wanted if self._picture(ghost) is None), None)
@@ -144,7 +132,6 @@ class Ghosts:
             yield None
 
     def _begin(self, engine: Engine, runner: SimulationRunner, ghost: Ghost) -> PendingImage:
-        """Starts to render a ghost on the second engine."""
         scene = self._document.scene
         nodes = self._moving(scene)
         if ghost.is_baked:
@@ -159,7 +146,6 @@ class Ghosts:
         return engine.begin_silhouette(self._size, self._camera, nodes)
 
     def _cancel(self) -> None:
-        """Cancels the ghost that is being rendered."""
         self._begun = None
         self._second.cancel()
 
@@ -172,10 +158,10 @@ class Ghosts:
                 owned.release()
         self._pass = self._depth = None
 
-    # --- what is wanted -------------------------------------------------------------------------------
+    # --- wanted ghosts --------------------------------------------------------------------------------
 
     def _take(self, live: Engine, runner: SimulationRunner, output: Framebuffer) -> None:
-        """Updates which ghosts are wanted; drops all images if the view changed."""
+        """Drops all images if the view changed."""
         self._camera, self._size = self._document.view_state.camera, output.size
         scene = self._document.scene
         stamp = (scene, self._camera, self._size, tuple(self._moving(scene)), live.views.version)
@@ -229,7 +215,7 @@ class Ghosts:
             made.picture.release()
         self._made.clear()
 
-    # --- their engine ---------------------------------------------------------------------------------
+    # --- second engine --------------------------------------------------------------------------------
 
     def _go_to_bake(self, engine: Engine, ghost: Ghost, nodes: Sequence[NodeId]) -> Sequence[NodeId]:
         """Shows the baked states on the second engine; returns the nodes that have one."""
@@ -241,7 +227,7 @@ class Ghosts:
 
 
 def _cached(runner: SimulationRunner, moment: float, look: GhostStyle | None, *, is_free: bool) -> Ghost | None:
-    """The ghost at a scene time [s]; None if its step is not cached."""
+    """Returns None if the step at the scene time [s] is not cached."""
     if is_free:
         return Ghost(0, moment, look)
     step = runner.step_of(moment)

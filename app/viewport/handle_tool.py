@@ -27,19 +27,14 @@ _VERBS = {HandleMode.MOVE: "Move", HandleMode.ROTATE: "Rotate", HandleMode.SCALE
 
 @dataclass(frozen=True, slots=True)
 class _HandleTarget:
-    """What the handles change: a node, or the pose offset of a bone.
+    """A node, or the pose offset of a bone."""
 
-    Attributes:
-        owner, part: Address of position, rotation and scale.
-        world_from_parent: Shape (4, 4).
-        followers: Nodes that are moved along, with the transforms of their parents, (4, 4).
-    """
-
-    owner: NodeId
+    owner: NodeId  # Has position, rotation and scale in `part`
     part: str
     transform: Transform
-    world_from_parent: Float64
+    world_from_parent: Float64  # Shape (4, 4)
     name: str
+    # Nodes that are moved along, with the transforms of their parents, (4, 4).
     followers: tuple[tuple[Node, Float64], ...] = ()
 
 
@@ -53,14 +48,7 @@ class _HandleDrag:
 
 
 class HandleTool(QObject, Tool):
-    """Shows the handles of the selection and drags them.
-
-    Signals:
-        mode_changed: Carries a `HandleMode`, or None.
-
-    Attributes:
-        mode: What the handles do; None hides them.
-    """
+    """`mode_changed` carries a `HandleMode`, or None, which hides the handles."""
 
     mode_changed = Signal(object)
     is_over = True
@@ -78,7 +66,7 @@ class HandleTool(QObject, Tool):
         client.drawn.connect(self.refresh)
 
     def set_mode(self, mode: HandleMode) -> None:
-        """Sets the mode of the handles; the current mode hides them."""
+        """The current mode hides the handles."""
         self.mode = None if mode is self.mode else mode
         self.mode_changed.emit(self.mode)
         self.refresh()
@@ -151,7 +139,7 @@ class HandleTool(QObject, Tool):
         )
 
     def _bone(self, node: Node, bone: str) -> _HandleTarget | None:
-        """The pose of a bone, relative to where the clip alone would have it."""
+        """Relative to the pose of the clip alone."""
         character = self._client.engine.views.characters.get(node.id) if self._client.engine else None
         posed = node.settings.part(f"{BONE_PART}{bone}")
         if (

@@ -1,5 +1,3 @@
-"""Widgets over the viewport: statistics, axis gizmo, legend, divider and start page."""
-
 from collections.abc import Collection
 
 from PySide6.QtCore import QObject
@@ -85,7 +83,7 @@ class ViewportOverlays(QObject):
         self.place()
 
     def show_drop(self, text: str) -> None:
-        """Shows what dropping a file would do; hides the label for ""."""
+        """Says what dropping a file would do; "" hides the label."""
         self.drop.set_text(text)
         self.drop.setVisible(bool(text))
         self.drop.raise_()
@@ -96,7 +94,7 @@ class ViewportOverlays(QObject):
         self.place()
 
     def _legend(self) -> ColourKey | None:
-        """What the colours in the viewport stand for, if anything."""
+        """Explains the colours in the viewport, if they have a meaning."""
         compared = self._client.compared
         if compared is not None and compared.key is not None:
             return compared.key
@@ -106,7 +104,6 @@ class ViewportOverlays(QObject):
         return next((legend for room in self._rooms if (legend := room.legend()) is not None), None)
 
     def _side_texts(self) -> tuple[str, str]:
-        """Labels of the sides of a split view."""
         compared = [sides for room in self._rooms if (sides := room.sides()) is not None]
         if self._active.node is not None or not compared:
             compared.insert(0, (METHOD_NAMES[SkinningMethod.LBS], METHOD_NAMES[self._rival()]))
@@ -189,11 +186,7 @@ class ViewportOverlays(QObject):
 
 
 def comparison_rows(statistics: ComparisonStatistics | None, unit_scale: float = 1.0) -> list[tuple[str, str]]:
-    """Distance between both skinning methods, and their volume relative to the bind pose.
-
-    Args:
-        unit_scale: Metres per unit of the model.
-    """
+    """Distance between both skinning methods, and their volume; `unit_scale` is in metres per unit of the model."""
     if statistics is None:
         return []
     return [

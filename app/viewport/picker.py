@@ -1,5 +1,3 @@
-"""Picking in the viewport: surfaces, marks and particles under the mouse, and the selected particles."""
-
 from collections.abc import Collection, Mapping
 
 import numpy as np
@@ -21,7 +19,7 @@ MARK_RADIUS = 12.0
 
 
 class Picker:
-    """Picks with the engine; positions are logical pixels from the top left."""
+    """Positions are logical pixels from the top left."""
 
     def __init__(self, document: Document, client: ViewportRenderer, viewport: Viewport) -> None:
         self._document, self._client, self._viewport = document, client, viewport
@@ -32,13 +30,13 @@ class Picker:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height of the viewport [px]."""
+        """Width and height [px]."""
         return self._viewport.size_f.width(), self._viewport.size_f.height()
 
     def surface(self, position: QPointF) -> Pick | None:
-        """What is visible at a position; waits for the GPU.
+        """Waits for the GPU.
 
-        Returns None also for a node that was removed from the document but is still in the frame.
+        None if nothing is visible there, and for a node that was removed from the document but is still in the frame.
         """
         engine = self._client.engine
         if engine is None:
@@ -51,11 +49,7 @@ class Picker:
         return hit if hit is not None and self._document.scene.has(hit.node) else None
 
     def mark(self, position: QPointF, among: Collection[NodeId] | None = None) -> NodeId | None:
-        """The node whose mark is nearest to a position, within `MARK_RADIUS`.
-
-        Args:
-            among: Pick only these nodes; None for all.
-        """
+        """The nearest mark within `MARK_RADIUS`; of all nodes if `among` is None."""
         free = self._document.scene.unlocked
         known = free if among is None else free & set(among)
         marks = (
@@ -71,7 +65,7 @@ class Picker:
         return marks[nearest].node_id if distances[nearest] <= MARK_RADIUS else None
 
     def ray(self, position: QPointF) -> tuple[glm.dvec3, glm.dvec3]:
-        """Origin [m] and direction in the world of the ray through a position."""
+        """Origin [m] and direction in the world."""
         width, height = self.size
         return self.camera.ray(2.0 * position.x() / width - 1.0, 1.0 - 2.0 * position.y() / height, width / height)
 
@@ -81,7 +75,7 @@ class Picker:
 
 
 class ParticleMarks:
-    """The highlighted and selected particles; view state that is not saved."""
+    """View state that is not saved."""
 
     def __init__(self, document: Document, client: ViewportRenderer, viewport: Viewport) -> None:
         self._document, self._client, self._viewport = document, client, viewport
@@ -95,7 +89,7 @@ class ParticleMarks:
 
     @property
     def chosen(self) -> Mapping[NodeId, tuple[int, ...]]:
-        """The selected particles in ascending order, by node; leaves out nodes without any."""
+        """In ascending order, by node; leaves out nodes without any."""
         return self._chosen
 
     @property
@@ -103,12 +97,12 @@ class ParticleMarks:
         return sum(map(len, self._chosen.values()))
 
     def hovered_of(self, kind: str) -> ParticleRef | None:
-        """The highlighted particle if its node is of a kind."""
+        """Returns None if the highlighted particle belongs to another kind."""
         hovered, nodes = self._hovered, self._document.scene.by_id
         return hovered if hovered is not None and nodes[hovered.node].kind == kind else None
 
     def point_at(self, kind: str, reference: ParticleRef | None) -> None:
-        """Highlights the particle of a kind under the mouse; None keeps highlights of other kinds."""
+        """None keeps highlights of other kinds."""
         if reference is not None or self.hovered_of(kind) is not None:
             self.hover(reference)
 
@@ -117,7 +111,7 @@ class ParticleMarks:
         self._show()
 
     def choose(self, chosen: Mapping[NodeId, tuple[int, ...]]) -> None:
-        """Selects particles; an empty mapping deselects all."""
+        """An empty mapping deselects all."""
         self._chosen = {node_id: tuple(sorted(numbers)) for node_id, numbers in chosen.items() if numbers}
         self._show()
 

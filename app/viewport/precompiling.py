@@ -39,11 +39,11 @@ class Precompiling:
         self._compiler = Precompiler(self._open, context)
 
     def admit(self) -> Scene:
-        """The scene without nodes that are being compiled."""
+        """Leaves out nodes whose shaders are compiling."""
         return self._compiler.admit(self._document.scene)
 
     def begin(self) -> bool:
-        """Starts to compile once all files are loaded; returns whether the scene must be applied again."""
+        """Compiles once all files are loaded; returns whether the scene must be applied again."""
         files = self._files
         if self._store.loading or files.is_reading:
             return False

@@ -1,5 +1,3 @@
-"""Renders the document at the playhead in the viewport."""
-
 import logging
 import time
 from collections.abc import Mapping
@@ -40,46 +38,33 @@ from sinew.sim.simulation import BakedStates
 
 _log = logging.getLogger(__name__)
 _TEXT_MAX = 200
-_LOOK = 0.02
-"""Interval at which preparing systems are polled [s]."""
-_PREPARED = 0.01
-"""Time budget of a step of their GPU work [s]."""
-_LONG = 0.3
-"""Time after which preparations are reported [s]."""
+_LOOK = 0.02  # [s] between two polls of preparing systems
+_PREPARED = 0.01  # [s], time budget of a step of their GPU work
+_LONG = 0.3  # [s] after which preparations are reported
 
 
 class ViewportRenderer(QObject):
-    """Owns the engine; the viewport's context must be current in every call.
+    """Owns the engine and renders the document; the viewport's context must be current in every call.
 
     Args:
         debug: Report OpenGL errors.
         programs: Folder for shaders compiled by a worker thread; None compiles each when it is first used.
 
-    Signals:
-        drawn: After each frame; carries a `FrameInfo`.
-        ready: The engine was created.
-        gl_failed: One line about an OpenGL error.
-        troubled: The id of a node, or "", and one line about its problem.
-        measured: Carries a list of `FrameSample` in order.
-        switched: One line about the back end that kernels use from now on.
-        paint_requested: The viewport must be painted, although nothing was edited.
-
     Attributes:
-        engine: None while there is no context.
+        engine, runner: None while there is no context.
         back_end: Requested back end of kernels.
-        runner: Steps the simulation of the engine; None without an engine.
         baked: States of the nodes that show their bake.
         compared: Distance from the bake.
         precompiling: None if shaders are compiled when they are first used.
     """
 
-    drawn = Signal(object)
-    gl_failed = Signal(str)
-    measured = Signal(list)
-    paint_requested = Signal()
-    ready = Signal()
-    switched = Signal(str)
-    troubled = Signal(str, str)
+    drawn = Signal(object)  # A frame was drawn; carries a `FrameInfo`
+    gl_failed = Signal(str)  # One line about an OpenGL error
+    measured = Signal(list)  # A list of `FrameSample` in order
+    paint_requested = Signal()  # The viewport must be painted, although nothing was edited
+    ready = Signal()  # The engine was created
+    switched = Signal(str)  # One line about the back end that kernels use from now on
+    troubled = Signal(str, str)  # The id of a node, or "", and one line about its problem
 
     def __init__(
         self,
@@ -112,7 +97,7 @@ class ViewportRenderer(QObject):
         self._comparison: ComparisonStatistics | None = None
         self._failures: set[str] = set()
 
-    # --- what the viewport calls ----------------------------------------------------------------------
+    # --- calls of the viewport ------------------------------------------------------------------------
 
     def gl_init(self) -> None:
         self.gl_release()
@@ -134,7 +119,7 @@ class ViewportRenderer(QObject):
             self.engine.context.default_framebuffer = framebuffer_id
 
     def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
-        """Draws the scene at the playhead, or leaves the framebuffer as it is if that takes more turns."""
+        """Draws the scene at the playhead; leaves the framebuffer unchanged if that takes more turns."""
         engine = self.engine
         if engine is None:
             return
@@ -151,7 +136,7 @@ class ViewportRenderer(QObject):
         self._follow_up(engine)
 
     def _follow_up(self, engine: Engine) -> None:
-        """Starts tasks for what a painted frame left to do."""
+        """Starts tasks for work that a painted frame left."""
         if not self._drawing.busy and not engine.pictures.is_complete:
             self._drawing = self._tasks.add(
                 engine.pictures.complete(self), Priority.DRAW,
@@ -186,7 +171,7 @@ class ViewportRenderer(QObject):
         return TaskProgress(f"Preparing {names}" if names else "", round(min(shares.values(), default=1.0), 2))
 
     def cancel_preparing(self) -> None:
-        """Cancels preparations; systems keep their earlier settings, shaders are compiled when they are used."""
+        """Systems keep their earlier settings; shaders are compiled when they are used."""
         if self.precompiling is not None:
             self.precompiling.cancel_preparing()
         if self.engine is not None:
@@ -194,7 +179,7 @@ class ViewportRenderer(QObject):
 
     @property
     def is_compiling(self) -> bool:
-        """Whether nodes wait for their shaders."""
+        """True while nodes wait for their shaders."""
         return self.precompiling is not None and bool(self.precompiling.progress[0])
 
     def gl_outdated(self) -> None:
@@ -240,7 +225,7 @@ class ViewportRenderer(QObject):
             self.gl_resized()
 
     def switch_back_end(self, choice: BackEndChoice) -> None:
-        """Switches the back end of kernels once all programs are built."""
+        """The back end changes once all programs are built."""
         self.back_end = choice
         self._switching.cancel()
         if self.engine is not None:
@@ -266,7 +251,6 @@ class ViewportRenderer(QObject):
         return self._timing.status
 
     def set_timing(self, on: bool) -> None:
-        """Starts or stops measuring frames."""
         self._timing.wanted = on
 
     def prepare(self) -> int:
@@ -313,13 +297,13 @@ class ViewportRenderer(QObject):
     # --- overlay --------------------------------------------------------------------------------------
 
     def set_hovered(self, joint: JointRef | None) -> bool:
-        """Highlights a joint; returns whether that changes the frame."""
+        """Returns whether that changes the frame."""
         changed = joint != self._overlay.hovered
         self._overlay = replace(self._overlay, hovered=joint)
         return changed
 
     def mark_particles(self, hovered: ParticleRef | None, chosen: Mapping[NodeId, tuple[int, ...]]) -> bool:
-        """Highlights particles; returns whether that changes the frame."""
+        """Returns whether that changes the frame."""
         marked = replace(self._overlay, hovered_particle=hovered, particles=dict(chosen))
         changed = marked != self._overlay
         self._overlay = marked
@@ -329,7 +313,7 @@ class ViewportRenderer(QObject):
         self._scale = 0.0
 
     def joint_of(self, selection: Selection) -> JointRef | None:
-        """The selected joint; None if no joint is selected or its model is not loaded."""
+        """Returns None if no joint is selected or its model is not loaded."""
         model = self.engine.model_of(selection.node) if self.engine and selection.node else None
         if model is None or model.skeleton is None or selection.bone is None or selection.node is None:
             return None
@@ -344,7 +328,7 @@ class ViewportRenderer(QObject):
     # --- steps of a frame -----------------------------------------------------------------------------
 
     def set_up(self, now: float) -> None:
-        """Updates everything that the frame shows, at monotonic time `now` [s]."""
+        """`now` is monotonic time [s]."""
         engine = self._at_moment()
         self._comparison = self._compare(engine)
         engine.refresh(now)
@@ -360,7 +344,7 @@ class ViewportRenderer(QObject):
         return render_view if self.compared is None else self.compared.coloured(render_view)
 
     def _at_moment(self) -> Engine:
-        """The engine with the document and the playhead applied."""
+        """Applies the document and the playhead first."""
         assert self.engine is not None
         self.prepare()
         time, runner = self._playback.seen, self.runner

@@ -14,8 +14,7 @@ from sinew.sim.engine import Engine
 from sinew.sim.gl.task import Delay
 from sinew.sim.scene.scene import NodeId, Scene
 
-Key = NodeId | Path
-"""A node with a model, or a texture file."""
+Key = NodeId | Path  # a node with a model, or a texture file
 
 Content = LoadedModel | MipImage
 
@@ -24,14 +23,7 @@ PREPARING, LOOK = 0.01, 0.02
 
 
 class SecondEngine:
-    """An engine with the scene of the document that simulates nothing, and the task that uses it.
-
-    Args:
-        loaded: Returns the model of a character, or None while it is loading.
-
-    Attributes:
-        engine: None while it is not needed.
-    """
+    """Shows the scene of the document but simulates nothing; `loaded` returns None while a model is loading."""
 
     def __init__(
         self,
@@ -48,11 +40,7 @@ class SecondEngine:
         self._failed: dict[Key, Content] = {}
 
     def start(self, task: QueueTask[None], redraw: Callable[[], None]) -> None:
-        """Starts a task that uses the engine, unless one is running; frames come first unless they never end.
-
-        Args:
-            redraw: Called at the end.
-        """
+        """Does nothing while a task runs; frames come first unless they never end. `redraw` is called at the end."""
         if not self._task.busy:
             self._task = self._tasks.add(self._after_frames(task), Priority.COMPARE, on_done=lambda _: redraw())
 
@@ -84,7 +72,7 @@ class SecondEngine:
             yield Delay(LOOK)
 
     def ready(self, live: Engine) -> Engine | None:
-        """The engine with the current scene, if that takes no further steps; else None."""
+        """Returns None if the engine needs further steps to show the current scene."""
         if self.engine is None:
             return None
         engine = self._follow(live)
@@ -121,12 +109,7 @@ def missing_uploads(
     *,
     is_shown: bool = False,
 ) -> Iterator[tuple[Key, Content, QueueTask[None]]]:
-    """Models and textures that an engine does not have, with tasks that upload them.
-
-    Args:
-        failed: Contents that are left out because their upload failed.
-        is_shown: Whether models need their textures and shaders.
-    """
+    """Uploads that the engine needs, without `failed` contents; if `is_shown`, models need textures and shaders."""
     for node in scene.nodes:
         model = loaded(node.id) if node.settings.is_character else None
         if model is not None and model is not failed.get(node.id) and engine.model_of(node.id) is not model.model:

@@ -1,4 +1,4 @@
-"""What the mouse does in the viewport: picking, selection, tools of kinds and the context menu."""
+"""Picking, selection, tools of kinds and the context menu."""
 
 from collections.abc import Iterable, Mapping
 
@@ -27,11 +27,7 @@ HINT = "Click: select · Middle drag: orbit · with Shift: pan · Wheel: zoom"
 
 
 class ViewportTools(QObject):
-    """Selects by click and highlights marks and bones under the mouse; tools, asked in order, do everything else.
-
-    Signals:
-        hint: What the mouse does here, for the status bar; "" outside of the viewport.
-    """
+    """Selects by click; tools, asked in order, do everything else. `hint` is "" outside of the viewport."""
 
     hint = Signal(str)
 
@@ -55,7 +51,7 @@ class ViewportTools(QObject):
     # --- questions ------------------------------------------------------------------------------------
 
     def joint_at(self, position: QPointF) -> JointRef | None:
-        """The joint or bone under a position; None while bones are hidden."""
+        """Returns None while bones are hidden."""
         engine = self._client.engine
         if engine is None or not self._document.scene.view.bones:
             return None
@@ -81,7 +77,7 @@ class ViewportTools(QObject):
         return None
 
     def pick(self, position: QPointF) -> Selection:
-        """What a click selects: a node by its mark, a bone, a node by its surface, or nothing."""
+        """A node by its mark, a bone, a node by its surface, or nothing."""
         marked = self._picker.mark(position)
         if marked is not None:
             return Selection(node=marked)
@@ -111,7 +107,7 @@ class ViewportTools(QObject):
             self._select(self.pick(position), more=bool(modifiers & _MORE))
 
     def _select(self, picked: Selection, *, more: bool) -> None:
-        """Selects a node, or adds it to or removes it from the selection."""
+        """`more` adds the node to the selection, or removes it."""
         if not more or picked.bone is not None:
             self._document.select(picked)
         elif picked.node is not None:
@@ -163,7 +159,7 @@ class ViewportTools(QObject):
     # --- highlights -----------------------------------------------------------------------------------
 
     def _layers(self) -> tuple[list[Tool], list[Tool]]:
-        """Tools that are asked before marks and bones, and those after them."""
+        """Tools before marks and bones, and tools after them."""
         return [tool for tool in self._tools if tool.is_over], [tool for tool in self._tools if not tool.is_over]
 
     def _surface_at(self, position: QPointF) -> Selection:
@@ -213,7 +209,7 @@ NOTHING = ("view.home", "edit.paste", "edit.show_all")
 
 
 class ViewportMenu(QObject):
-    """The context menu of the viewport; selects what is under the mouse."""
+    """Selects the node under the mouse."""
 
     def __init__(
         self,

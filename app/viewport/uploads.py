@@ -1,4 +1,4 @@
-"""Uploads models and textures in small steps; each is shown once it is complete."""
+"""Each model or texture is uploaded in small steps and shown once it is complete."""
 
 from pathlib import Path
 
@@ -21,18 +21,8 @@ from sinew.widgets.viewport import Viewport
 
 
 class Uploads(QObject):
-    """Uploads the models of the store and the textures of the scene, and removes what was unloaded.
-
-    Signals:
-        finished: Nothing is left to upload.
-        failed: A file, and one line about why it cannot be shown.
-
-    Attributes:
-        uploading: Whether a model or a texture waits for upload.
-    """
-
-    finished = Signal()
-    failed = Signal(str, str)
+    finished = Signal()  # Nothing is left to upload
+    failed = Signal(str, str)  # A file, and one line about why it cannot be shown
 
     def __init__(
         self,
@@ -55,14 +45,13 @@ class Uploads(QObject):
         client.ready.connect(self._start_anew)
 
     def follow(self) -> None:
-        """Uploads what was loaded and removes what was unloaded, with the next turn of the event loop."""
+        """Uploads loaded contents and removes unloaded ones, with the next turn of the event loop."""
         engine = self._client.engine
         self.uploading = engine is not None
         if engine is not None and not self._task.busy:
             self._task = self._tasks.add(self._upload(engine), Priority.UPLOAD, on_done=lambda _: self._finish())
 
     def _start_anew(self) -> None:
-        """Uploads everything to a new engine."""
         self._failed.clear()
         self.follow()
 
@@ -84,7 +73,7 @@ class Uploads(QObject):
             yield from self._upload_one(engine, *found)
 
     def _upload_one(self, engine: Engine, key: Key, content: Content, task: QueueTask[None]) -> QueueTask[None]:
-        """Uploads a model or a texture, unless it is replaced or removed meanwhile."""
+        """Ends early if the content is replaced or removed."""
         try:
             while self._wanted(key) is content:
                 with engine.context.timers.scope("upload"):
@@ -98,7 +87,7 @@ class Uploads(QObject):
             self._failed[key], self._errors[key] = content, str(error)
 
     def _remove(self, engine: Engine) -> None:
-        """Removes models that are no longer in the scene; one that is being reloaded stays until then."""
+        """A model that is being reloaded stays until the new one is read."""
         for node in self._document.scene.nodes:
             status, is_shown = self._store.status(node.id), engine.model_of(node.id) is not None
             is_read = status is not None and status.state is ModelState.LOADING
@@ -108,7 +97,6 @@ class Uploads(QObject):
                 self._viewport.update()
 
     def _report(self, engine: Engine) -> None:
-        """Reports what became of models and textures."""
         errors, self._errors = self._errors, {}
         for key, text in errors.items():
             if isinstance(key, Path):

@@ -26,27 +26,21 @@ from sinew.sim.maths import quaternion
 Float64 = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
-RADIUS = 0.105
-"""Of the tube [m]."""
+RADIUS = 0.105  # [m], of the tube
 
-JOINTS = (("base", 0.0), ("lower", 0.40), ("upper", 0.85), ("hand", 1.30))
-"""Joints and their places along the arm [m]."""
+JOINTS = (("base", 0.0), ("lower", 0.40), ("upper", 0.85), ("hand", 1.30))  # places along the arm [m]
 
-ORIGIN = (-0.80, 0.75, 0.0)
-"""Place of the first joint in the model [m]."""
+ORIGIN = (-0.80, 0.75, 0.0)  # of the first joint [m]
 
 FRAME_STEP = 1.0 / 30.0
-FRAMES = 91
-"""Of both clips; the turn is complete in the middle frame."""
+FRAMES = 91  # of both clips; the turn is complete in the middle frame
 
-TWIST, BEND = 180.0, 150.0
-"""Largest angles of the two clips [degrees]."""
+TWIST, BEND = 180.0, 150.0  # largest angles of the two clips [degrees]
 
 TEXTURE = "arm_stripes.png"
 
 _AROUND = 48
-_PASSAGE = 0.24
-"""Length over which the skin passes from one joint to the next [m]."""
+_PASSAGE = 0.24  # length over which the skin passes from one joint to the next [m]
 
 _TEXTURE_SIZE = 512
 _LENGTH = 1.72
@@ -59,7 +53,7 @@ _THUMB_RADII = (0.040, 0.043, 0.039, 0.030)
 
 
 def build_arm(path: Path) -> tuple[RawModel, dict[str, Image.Image]]:
-    """The arm, to be stored at `path`, and its texture."""
+    """`path` is the file for which the model is built."""
     model = RawModel(path, "ezm", "MeshSystem", asset_name="arm", asset_info="metres, y up, along x")
     bones = [RawBone("base", -1, np.array(ORIGIN), quaternion.IDENTITY, np.ones(3))]
     for number, (name, place) in enumerate(JOINTS[1:]):
@@ -138,7 +132,7 @@ def _with_seam(rings: Float64) -> Float64:
 
 
 def _ring_normals(rings: Float64) -> Float64:
-    """Normals from the neighbouring points; those of a pole point along the tube."""
+    """From the neighbouring points; normals of a pole point along the tube."""
     around = np.roll(rings, -1, axis=1) - np.roll(rings, 1, axis=1)
     along = np.gradient(rings, axis=0)
     normals = np.cross(around, along)

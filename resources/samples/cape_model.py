@@ -1,6 +1,6 @@
-"""A cape to be worn by the sample figure: a sheet that lies on the shoulders and is wide at the hem.
+"""A cape for the sample character: a sheet that lies on the shoulders and is wide at the hem.
 
-It is modelled as it flies behind the figure, clear of arms that swing back, so that it falls into place by itself.
+It is modelled as it flies behind the character, clear of arms that swing back, so that it falls into place by itself.
 """
 
 from pathlib import Path
@@ -13,19 +13,16 @@ from sinew.sim.assets.raw import RawMaterial, RawMesh, RawModel, RawSection, Raw
 
 Float64 = npt.NDArray[np.float64]
 
-COLUMNS, ROWS = 23, 36
-"""Vertices along the collar and from the collar to the hem."""
+COLUMNS, ROWS = 23, 36  # vertices along the collar, and from the collar to the hem
 
 TEXTURE = "cape.png"
 
-_SHOULDER = 0.12
-"""Part of the length that lies on the shoulders."""
+_SHOULDER = 0.12  # part of the length that lies on the shoulders
 
 _SIZE = (768, 1024)
 
 
 def build_cape(path: Path) -> tuple[RawModel, dict[str, Image.Image]]:
-    """The cape, to be stored at `path`, and its texture."""
     model = RawModel(path, "ezm", "MeshSystem", asset_name="cape", asset_info="metres, y up, worn on the back at -z")
     model.materials.append(RawMaterial("velvet", f"diffuse={TEXTURE},Ns=8,Ks=(0.02,0.02,0.02)"))
     across, along = np.meshgrid(np.linspace(-1.0, 1.0, COLUMNS), np.linspace(0.0, 1.0, ROWS))

@@ -13,44 +13,31 @@ from sinew.resources.samples.sdf import Points
 
 Indices = npt.NDArray[np.int64]
 
-MARGIN = 5
-"""Units of the atlas kept free inside a chart's rectangle."""
+MARGIN = 5  # empty units of the atlas inside a chart's rectangle
 
-_OVERLAP = 0.25
-"""How far a closed chart is drawn beyond its seam [rad]."""
+_OVERLAP = 0.25  # how far a closed chart is drawn beyond its seam [rad]
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """How a piece of surface is unrolled."""
-
     # Maps points (N, 3) to (N, 2); the first coordinate is an angle [rad] where `periodic`
     unroll: Callable[[Points], Points]
     box: tuple[int, int, int, int]  # x, y, width and height of its rectangle in the atlas, y from the top
-    periodic: bool = False  # Whether the first coordinate closes after a full turn
-    turned: bool = False  # Whether the second coordinate runs along the rectangle's width
-    # Range of the second coordinate that gets texels; what lies beyond is hidden
+    periodic: bool = False  # The first coordinate closes after a full turn
+    turned: bool = False  # The second coordinate runs along the rectangle's width
+    # Range of the second coordinate that gets texels; the rest is hidden
     limits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Unwrapped:
-    """Mesh with seams."""
-
     source: Indices  # The vertex that each vertex copies, shape (V,)
     texels: Points  # Place of each in the atlas, shape (V, 2)
     triangles: Indices  # shape (T, 3)
 
 
 def unwrap(points: Points, triangles: Indices, labels: Indices, charts: Sequence[Chart]) -> Unwrapped:
-    """Texture coordinates of a mesh.
-
-    Args:
-        points: shape (V, 3).
-        triangles: shape (T, 3).
-        labels: Chart of each triangle, shape (T,).
-        charts: How each is unrolled.
-    """
+    """`points` has shape (V, 3), `triangles` (T, 3); `labels` is the chart of each triangle, shape (T,)."""
     sources, texels, corners = [], [], np.empty_like(triangles)
     first = 0
     for number, chart in enumerate(charts):
@@ -69,14 +56,14 @@ def unwrap(points: Points, triangles: Indices, labels: Indices, charts: Sequence
 
 
 def _turns(angles: Points) -> Indices:
-    """1 for corners that need a full turn to lie beside the other corners of their triangle."""
+    """1 for corners that need a full turn to lie next to the other corners of their triangle."""
     wide = angles.max(axis=1) - angles.min(axis=1) > np.pi
     turns: Indices = (wide[:, None] & (angles < 0.0)).astype(np.int64)
     return turns
 
 
 def _placed(plane: Points, chart: Chart) -> Points:
-    """Coordinates stretched into the rectangle; the second one grows upwards in the image.
+    """Stretches coordinates into the rectangle; the second one grows upwards in the image.
 
     Triangles around the pole of a cylinder would reach far beyond its seam; they are cut off there.
     """
@@ -99,7 +86,7 @@ _SLACK = 0.04
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """Texels that a mesh covers: flat texel indices (N,), triangle (N,) and barycentric coordinates (N, 3)."""
+    """Flat texel indices (N,), triangle (N,) and barycentric coordinates (N, 3)."""
 
     texels: Indices
     triangles: Indices
@@ -107,12 +94,11 @@ class Coverage:
 
 
 def coverage(corners: Points, rank: Indices, size: int) -> Coverage:
-    """Which triangle each texel shows.
+    """The triangle that each texel of a square texture with edge `size` shows.
 
     Args:
         corners: Texel coordinates of the triangles, shape (T, 3, 2).
         rank: Where triangles overlap, the one with the largest rank is seen; a permutation, shape (T,).
-        size: Edge of the square texture.
     """
     seen = np.full(size * size, -1)
     low = np.floor(corners.min(axis=1)).astype(np.int64)
@@ -153,7 +139,7 @@ def _barycentric(corners: Points, at: Points) -> Points:
 
 
 def padded(image: Points, painted: npt.NDArray[np.bool_], passes: int) -> Points:
-    """Image (S, S, 3) with the colours of its charts grown outwards by `passes` texels."""
+    """Grows the colours of the charts of an image (S, S, 3) outwards by `passes` texels."""
     image, painted = image.copy(), painted.copy()
     for _ in range(passes):
         total, count = np.zeros_like(image), np.zeros(painted.shape)

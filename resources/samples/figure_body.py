@@ -1,5 +1,3 @@
-"""Body and hair of the figure."""
-
 import numpy as np
 
 from sinew.resources.samples.figure_skeleton import HAND, arm_from_model
@@ -18,18 +16,16 @@ from sinew.resources.samples.sdf import (
     sphere,
 )
 
-EYE = (0.0315, 1.6375, 0.0815)
-"""Centre of the left eyeball in the frame of the head."""
+EYE = (0.0315, 1.6375, 0.0815)  # centre of the left eyeball in the frame of the head
 
-HEAD_SCALE = 1.09
-"""Size of the head relative to the frame that it is modelled in."""
+HEAD_SCALE = 1.09  # relative to the frame in which the head is modelled
 
 _CHIN = np.array([0.0, 1.555, -0.010])
 _CHIN_IN_MODEL = np.array([0.0, 1.543, -0.014])
 
 
 def head_from_model(points: Points) -> Points:
-    """Points of the model in the frame in which head and hair are modelled."""
+    """Points in the frame in which head and hair are modelled."""
     local: Points = (points - _CHIN_IN_MODEL) / HEAD_SCALE + _CHIN
     return local
 
@@ -57,7 +53,7 @@ _ARM = Profile(
 
 
 def head(points: Points) -> Distances:
-    """Head and neck; the neck ends inside the shirt."""
+    """The neck ends inside the shirt."""
     p = head_from_model(mirrored(points, 0.004))
     skull = ellipsoid(p, (0.0, 1.668, -0.010), (0.0765, 0.090, 0.0975))
     face = ellipsoid(p, (0.0, 1.612, 0.026), (0.0610, 0.084, 0.0660))
@@ -73,7 +69,6 @@ def head(points: Points) -> Distances:
 
 
 def _features(p: Points, shape: Distances) -> Distances:
-    """Eyes, nose, lips and ears added to the plain head."""
     shape = smooth_cut(shape, sphere(p, (0.033, 1.638, 0.1015), 0.0150), 0.022)
     eye = ellipsoid(p, EYE, (0.0195, 0.0155, 0.0098))
     shape = smooth_union(shape, eye, 0.006)
@@ -92,7 +87,7 @@ def _features(p: Points, shape: Distances) -> Distances:
 
 
 def arm(points: Points) -> Distances:
-    """Left arm and hand in the pose of the bind; the upper end lies inside the sleeve."""
+    """In the bind pose; the upper end lies inside the sleeve."""
     return arm_local(arm_from_model(points))
 
 

@@ -1,4 +1,4 @@
-"""How the parts of the sample figure are unrolled, and where their charts lie in the two textures."""
+"""How the parts of the sample character are unrolled, and where their charts lie in the two textures."""
 
 from collections.abc import Callable
 
@@ -13,17 +13,13 @@ from sinew.resources.samples.sdf import Distances, Points
 Indices = npt.NDArray[np.int64]
 
 SKIN, CLOTHES = "humanoid_skin.png", "humanoid_clothes.png"
-TEXTURE_SIZES = {SKIN: 1024, CLOTHES: 2048}
-"""Edge of each texture [texels]."""
+TEXTURE_SIZES = {SKIN: 1024, CLOTHES: 2048}  # edge [texels]
 
-SCALP, SCALP_SIZE = "humanoid_scalp.png", 512
-"""Where hair grows, in the charts of the skin."""
+SCALP, SCALP_SIZE = "humanoid_scalp.png", 512  # where hair grows, in the charts of the skin
 
-ATLAS = 1024
-"""Edge of the square in which the charts are laid out; textures may be finer."""
+ATLAS = 1024  # edge of the square in which the charts are laid out; textures may be finer
 
-TEXTURES = {"skin": SKIN, "hair": SKIN, "shirt": CLOTHES, "trousers": CLOTHES, "shoes": CLOTHES}
-"""Texture of each material."""
+TEXTURES = {"skin": SKIN, "hair": SKIN, "shirt": CLOTHES, "trousers": CLOTHES, "shoes": CLOTHES}  # of each material
 
 
 def _around(x: float, z: float, slope: Callable[[Distances], Distances] | float = 0.0) -> Callable[[Points], Points]:
@@ -98,7 +94,7 @@ CHARTS: dict[str, tuple[Chart, ...]] = {
     "shoe": (Chart(_from_above, (690, 180, 334, 120)), Chart(_from_above, (690, 304, 334, 40))),
     "sole": (Chart(_around(0.104, 0.050, 0.60), (690, 350, 334, 90), periodic=True),),
 }
-"""Charts of each part; densities are nearly the same along and across."""
+"""Densities are nearly the same along and across."""
 
 
 def chart_labels(name: str, points: Points, normals: Points, triangles: Indices) -> Indices:
@@ -117,7 +113,7 @@ def chart_labels(name: str, points: Points, normals: Points, triangles: Indices)
 
 
 def on_sleeve(points: Points) -> npt.NDArray[np.bool_]:
-    """Whether points of the shirt lie outside the seam around the armhole."""
+    """True for points of the shirt outside the seam around the armhole."""
     beyond: npt.NDArray[np.bool_] = armhole(points) > 0.0
     return beyond
 

@@ -13,23 +13,20 @@ from sinew.sim.assets.raw import RawClip
 from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
-STANCE_DROP = -0.005
-"""How far the hips sink, so that the knees are not locked [m]."""
+STANCE_DROP = -0.005  # [m]; the hips sink, so that the knees are not locked
 RELAXED = chain(turn((0, 1, 0), -3.0), turn((1, 0, 0), -2.0), turn((0, 0, 1), -37.0))
-"""Turn of a left upper arm that hangs down."""
-ELBOW, ROLL, WRIST, CURL = 17.0, -12.0, 6.0, 17.0
-"""Angles of a hanging arm [degrees]."""
-_LIFT = 0.055
-"""How high a stepping foot is carried [m]."""
+"""turn of a left upper arm that hangs down"""
+ELBOW, ROLL, WRIST, CURL = 17.0, -12.0, 6.0, 17.0  # angles of a hanging arm [degrees]
+_LIFT = 0.055  # height of a stepping foot [m]
 
 
 def bend(forwards: npt.ArrayLike, left: npt.ArrayLike, side: npt.ArrayLike) -> Float64:
-    """Turn by angles [degrees]: lean to the front, turn to the left, then raise the left side."""
+    """Angles [degrees]: lean to the front, turn to the left, then raise the left side."""
     return chain(turn((0, 1, 0), left), turn((0, 0, 1), side), turn((1, 0, 0), forwards))
 
 
 def breathe(motion: Motion, phase: Float64) -> None:
-    """Chest and shoulders that rise with the breath; adds to the turns that are there. `phase` [cycles], (F,)."""
+    """Adds to the present turns of chest and shoulders; `phase` [cycles], (F,)."""
     breath = 0.5 - 0.5 * np.cos(2.0 * np.pi * phase)
     motion.set_turn("spine_3", chain(motion.turns("spine_3"), turn((1, 0, 0), -0.9 * breath)))
     motion.set_turn("chest", chain(motion.turns("chest"), turn((1, 0, 0), -0.9 * breath)))
@@ -40,7 +37,7 @@ def breathe(motion: Motion, phase: Float64) -> None:
 
 
 def hang_arm(motion: Motion, end: str, swing: Float64, away: Float64) -> None:
-    """Hanging arm, swung to the front and away from the body by angles [degrees], (F,)."""
+    """`swing` to the front and `away` from the body [degrees], (F,)."""
     upper = chain(turn((1, 0, 0), -swing), turn((0, 0, 1), away), np.broadcast_to(RELAXED, (len(swing), 4)))
     still = np.zeros_like(swing)
     pose_arm(motion, end, upper, ELBOW + 0.5 * np.abs(swing), ROLL + still, WRIST + still)
@@ -49,7 +46,7 @@ def hang_arm(motion: Motion, end: str, swing: Float64, away: Float64) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step about the figure's axis: lifted at `start`, down at `end` [s], then facing `yaw` [degrees]."""
+    """Lifted at `start`, down at `end` [s], then facing `yaw` [degrees] about the axis of the character."""
 
     start: float
     end: float
@@ -57,7 +54,7 @@ class Step:
 
 
 def stepping_foot(end: str, time: Float64, steps: Sequence[Step], rest_yaw: float) -> Foot:
-    """Foot that steps around the figure's vertical axis.
+    """Foot that steps around the vertical axis of the character.
 
     Args:
         end: "_l" or "_r".
@@ -91,7 +88,7 @@ def _heel(time: Float64, step: Step) -> Float64:
 
 
 def leaning(time: Float64, steps: Sequence[tuple[str, Step]]) -> Float64:
-    """Where the weight is, from -1 on the right foot to 1 on the left one, (F,): off each foot while it steps."""
+    """Weight from -1 on the right foot to 1 on the left one, (F,): off each foot while it steps."""
     share = np.zeros_like(time)
     for end, step in steps:
         towards = -1.0 if end == "_l" else 1.0
@@ -101,15 +98,14 @@ def leaning(time: Float64, steps: Sequence[tuple[str, Step]]) -> Float64:
 
 
 FRAME_STEP = 1.0 / 30.0
-HALF_FRAMES = 75
-"""Frames of half a turn with its pause."""
+HALF_FRAMES = 75  # of half a turn with its pause
 
 _STEP_TIME, _STEP_EVERY, _FIRST = 0.30, 0.30, 0.34
 _ANGLES = (("_l", 58.0), ("_r", 66.0), ("_l", 124.0), ("_r", 132.0), ("_l", 180.0), ("_r", 180.0))
 
 
 def build_turn(joints: Sequence[Joint]) -> RawClip:
-    """The clip `turn`; its last pose is the first one again."""
+    """The last pose is the first one again."""
     frames = 2 * HALF_FRAMES + 1
     time = frame_times(frames, FRAME_STEP)
     steps = _all_steps()
@@ -164,15 +160,13 @@ def _trunk(motion: Motion, time: Float64, facing: Float64, weight: Float64) -> N
     hang_arm(motion, "_r", 0.60 * late, 1.0 + 0.15 * np.abs(late))
 
 
-FRAMES = 103
-"""Frames of the clip, the last of which is the first again."""
+FRAMES = 103  # the last is the first again
 
 _RAISE, _RAISED, _LOWER, _LOWERED = 0.25, 0.95, 2.15, 3.00
 """When the arm starts to rise, waves, starts to fall and hangs again [s]."""
 
 
 def build_wave(joints: Sequence[Joint]) -> RawClip:
-    """The clip `wave`."""
     time = frame_times(FRAMES, FRAME_STEP)
     motion = Motion(joints, FRAMES)
     up = eased(time, _RAISE, _RAISED) * (1.0 - eased(time, _LOWER, _LOWERED))
@@ -203,7 +197,7 @@ def _greeting_trunk(motion: Motion, time: Float64, up: Float64, shift: Float64) 
 
 
 def _swing(time: Float64) -> Float64:
-    """The hand's swing, -1 to 1: outwards and back, twice."""
+    """Swing of the hand, -1 to 1: outwards and back, twice."""
     keys = [(0.70, 0.0), (0.98, 1.0), (1.26, -1.0), (1.54, 1.0), (1.82, -1.0), (2.08, 0.4), (2.40, 0.0)]
     return Curve(keys)(time)
 
@@ -225,7 +219,7 @@ def _waving_arm(motion: Motion, time: Float64, up: Float64) -> None:
 
 
 def _aimed(upper: Float64, fore: Float64) -> Float64:
-    """Turn that points the left upper arm along `upper` and lets the elbow bend towards `fore`."""
+    """Turn that points the left upper arm along `upper` and bends the elbow towards `fore`."""
     along = upper / np.linalg.norm(upper)
     hinge = np.cross(along, fore)
     hinge /= np.linalg.norm(hinge)

@@ -1,7 +1,4 @@
-"""Clothes of the sample figure as distance functions: shirt, trousers, left shoe.
-
-Metres, y up, facing +z, the figure's left is +x.
-"""
+"""Distance functions of shirt, trousers and left shoe: metres, y up, facing +z, the left of the character is +x."""
 
 from collections.abc import Sequence
 
@@ -24,8 +21,7 @@ from sinew.resources.samples.sdf import (
 from sinew.resources.samples.surface import Quads, Surface
 
 _SAMPLES = 4001
-_REACH = 1.0
-"""How far the map extends beyond the outer stations [m]."""
+_REACH = 1.0  # how far the map extends beyond the outer stations [m]
 
 PROFILE = ((-1.6, -1.0), (0.5, -1.0), (1.0, -0.6), (1.0, 0.6), (0.4, 1.0), (-1.6, 1.0))
 """Section of a band: outwards in thicknesses, along the axis in half heights, counter-clockwise."""
@@ -50,7 +46,6 @@ class Taper:
         self._grid -= np.interp(0.0, self._model, self._grid)
 
     def _scale(self, along: Distances) -> Distances:
-        """Smooth steps between the stations."""
         index = np.clip(np.searchsorted(self._stations, along) - 1, 0, len(self._stations) - 2)
         low, high = self._stations[index], self._stations[index + 1]
         t = np.clip((along - low) / (high - low), 0.0, 1.0)
@@ -88,7 +83,6 @@ def band(
 
     Args:
         field: Distance function whose section by the plane is star-shaped about `origin`.
-        origin, axis: The plane.
         height, thickness: Size of the band [m].
         count: Number of stations around.
         reach: The outline is nearer than this [m].
@@ -135,7 +129,6 @@ def slab(field: Field, origin: Sequence[float], layers: Sequence[tuple[float, fl
 
     Args:
         field: Distance function whose outline around `origin` is star-shaped.
-        origin: Centre.
         layers: Inset of the outline and height of each layer, from below upwards [m].
         count: Number of stations around, even.
     """
@@ -155,7 +148,7 @@ def slab(field: Field, origin: Sequence[float], layers: Sequence[tuple[float, fl
 
 
 def _shaded(vertices: Points, quads: Quads) -> Surface:
-    """Surface with normals averaged over the faces around each vertex."""
+    """Averages normals over the faces around each vertex."""
     normals = np.zeros_like(vertices)
     faces = np.cross(vertices[quads[:, 2]] - vertices[quads[:, 0]], vertices[quads[:, 3]] - vertices[quads[:, 1]])
     for corner_index in range(4):
@@ -175,8 +168,7 @@ CUFF = np.array([0.102, 0.078, -0.010])
 CUFF_OUT = np.array([0.0, -1.0, 0.12])
 """Where the left trouser leg ends, and the other hems."""
 
-_SOFT = 0.012
-"""Rounding of the chest's middle [m]."""
+_SOFT = 0.012  # rounding of the chest's middle [m]
 
 _TORSO = Profile(
     [
@@ -214,7 +206,7 @@ _LEG = Profile(
 
 
 def shirt(points: Points) -> Distances:
-    """T-shirt: torso and two short sleeves, closed where the hems lie."""
+    """Torso and two short sleeves, closed where the hems lie."""
     p = mirrored(points, _SOFT)
     sleeve = smooth_intersection(_sleeve(p), plane(p, SLEEVE_HEM, SLEEVE_OUT), 0.012)
     shape = _with_sleeve(p, sleeve)

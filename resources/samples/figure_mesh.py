@@ -1,4 +1,4 @@
-"""Puts the sample figure together: parts with weights and texture coordinates become vertex arrays and images."""
+"""Parts with weights and texture coordinates become vertex arrays and images."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,9 +36,7 @@ _HOSTS = {"collar": "shirt", "hem": "shirt", "sleeve-hem": "shirt", "cuff": "tro
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Finished part."""
-
-    material: str  # Section that it belongs to
+    material: str  # Section of the mesh
     # points, normals: shape (V, 3)
     points: Points
     normals: Points
@@ -49,15 +47,13 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """Part with its seams and the shade at its vertices."""
-
     part: Part
     layout: Unwrapped
     shade: Points
 
 
 def build_pieces(parts: Sequence[Part], joints: Sequence[Joint]) -> tuple[list[Piece], dict[str, Image.Image]]:
-    """Meshes and textures of all parts; pairs give a piece for each side."""
+    """Pairs give a piece for each side."""
     weights = _all_weights(parts, joints)
     cuts = [_cut(part) for part in parts]
     pieces = []
@@ -70,7 +66,6 @@ def build_pieces(parts: Sequence[Part], joints: Sequence[Joint]) -> tuple[list[P
 
 
 def _allowed(name: str, joints: Sequence[Joint]) -> list[str]:
-    """Joints that may move a part."""
     if name == "head":
         return ["chest", "neck", "head"]
     if name == "hair":
@@ -118,7 +113,7 @@ def _piece(cut: _Cut, weights: Points) -> Piece:
 
 
 def _mirrored(piece: Piece, joints: Sequence[Joint]) -> Piece:
-    """The right one of a pair; it shares the texels of the left one."""
+    """The right piece of a pair; it shares the texels of the left one."""
     names = [joint.name for joint in joints]
     other = [names.index(name[:-2] + "_r" if name.endswith("_l") else name.removesuffix("_r") + "_l")
              if name.endswith(("_l", "_r")) else i for i, name in enumerate(names)]  # fmt: skip
@@ -134,7 +129,6 @@ def _mirrored(piece: Piece, joints: Sequence[Joint]) -> Piece:
 
 
 def _texture(name: str, cuts: Sequence[_Cut]) -> Image.Image:
-    """Image of all parts that use the texture `name`."""
     size = TEXTURE_SIZES[name]
     image = np.full((size * size, 3), 0.5)
     painted = np.zeros(size * size, dtype=bool)
@@ -148,7 +142,7 @@ def _texture(name: str, cuts: Sequence[_Cut]) -> Image.Image:
 
 
 def _scalp(cuts: Sequence[_Cut]) -> Image.Image:
-    """Image of where hair grows on the skin, and how long."""
+    """Where hair grows on the skin, and how long."""
     image, painted = np.zeros((SCALP_SIZE * SCALP_SIZE, 3)), np.zeros(SCALP_SIZE * SCALP_SIZE, dtype=bool)
     head = next(cut for cut in cuts if cut.part.name == "head")
     texels, points, _, _ = _shown(head, SCALP_SIZE)
@@ -159,7 +153,6 @@ def _scalp(cuts: Sequence[_Cut]) -> Image.Image:
 
 
 def _painted(cut: _Cut, size: int) -> tuple[Indices, Points]:
-    """Texels of a part and their colours."""
     texels, points, normals, shade = _shown(cut, size)
     return texels, shaded(cut.part.name, PAINTERS[cut.part.name](points, normals), shade)
 
@@ -167,7 +160,7 @@ def _painted(cut: _Cut, size: int) -> tuple[Indices, Points]:
 def _shown(cut: _Cut, size: int) -> tuple[Indices, Points, Points, Points]:
     """Texels of a part, points and normals that they show, and the shade there.
 
-    Where it overlaps itself the more open surface is seen.
+    Where the part overlaps itself, the more open surface is seen.
     """
     layout, surface = cut.layout, cut.part.surface
     order = np.argsort(cut.shade[layout.source[layout.triangles]].mean(axis=1), kind="stable")

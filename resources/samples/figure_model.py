@@ -1,5 +1,3 @@
-"""The sample figure as a model file's content: mesh, skeleton, motion, materials, and its textures."""
-
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -24,11 +22,10 @@ _LOOKS = {
     "trousers": "Ns=8,Ks=(0.02,0.02,0.02)",
     "shoes": "Ns=30,Ks=(0.08,0.08,0.08)",
 }
-"""Gloss of each material, in the order of the sections."""
+"""gloss of each material, in the order of the sections"""
 
 
 def build_figure(path: Path) -> tuple[RawModel, dict[str, Image.Image]]:
-    """The figure, to be stored at `path`, and its textures by file name."""
     joints = build_skeleton()
     pieces, textures = build_pieces(build_parts(), joints)
     model = RawModel(path, "ezm", "MeshSystem", asset_name="humanoid", asset_info="metres, y up, faces +z")
@@ -40,7 +37,6 @@ def build_figure(path: Path) -> tuple[RawModel, dict[str, Image.Image]]:
 
 
 def bones_of(joints: Sequence[Joint]) -> list[RawBone]:
-    """Joints with their transform relative to their parent."""
     by_name = {joint.name: joint for joint in joints}
     numbers = {joint.name: i for i, joint in enumerate(joints)}
     bones = []
@@ -52,7 +48,6 @@ def bones_of(joints: Sequence[Joint]) -> list[RawBone]:
 
 
 def _mesh(pieces: Sequence[Piece]) -> RawMesh:
-    """One vertex buffer with a section for each material."""
     ordered = [piece for material in _LOOKS for piece in pieces if piece.material == material]
     first = np.cumsum([0, *(len(piece.points) for piece in ordered)])
     joints, weights = strongest(np.concatenate([piece.weights for piece in ordered]))
@@ -71,5 +66,5 @@ def _mesh(pieces: Sequence[Piece]) -> RawMesh:
 
 
 def _rounded(arrays: Sequence[Float64], digits: int) -> np.ndarray:
-    """Joined arrays with few decimals, which keeps the file short and equal on every machine."""
+    """Few decimals keep the file short and equal on every machine."""
     return (np.round(np.concatenate(arrays), digits) + 0.0).astype(np.float32)

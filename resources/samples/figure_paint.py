@@ -1,6 +1,6 @@
-"""Colours of the sample figure as functions of the surface point: skin and face, hair, clothes.
+"""Colours of the sample character as functions of the surface point.
 
-Colours are sRGB, 0 to 1, shape (N, 3).  Points are those of the bind pose; pairs are painted on the left.
+Colours are sRGB, 0 to 1, shape (N, 3).  Points are in the bind pose; pairs are painted on the left.
 """
 
 from collections.abc import Callable, Sequence
@@ -41,13 +41,12 @@ def _plain(count: int, colour: Colour) -> Points:
 
 
 def _over(below: Points, colour: Colour | Points, mask: Distances) -> Points:
-    """Paint laid over a colour where `mask` is 1."""
+    """Paints a colour where `mask` is 1."""
     painted: Points = below + (np.asarray(colour) - below) * mask[:, None]
     return painted
 
 
 def paint_head(points: Points, normals: Points) -> Points:
-    """Skin of the head with the face."""
     p = head_from_model(points)
     x, y = np.abs(p[:, 0]), p[:, 1]
     front = np.clip((p[:, 2] - 0.035) / 0.02, 0.0, 1.0) * np.clip(normals[:, 2] * 4.0 + 0.4, 0.0, 1.0)
@@ -78,7 +77,7 @@ def paint_scalp(points: Points) -> Points:
     """Where hair grows on the head, as red, and a factor of its length, as green: short around the ears."""
     p = head_from_model(points)
     x, y = np.abs(p[:, 0]), p[:, 1]
-    # At the forehead it begins lower than what a quiff of paint would cover.
+    # At the forehead it begins lower than the painted quiff.
     edge = np.minimum(_hairline(p), 1.700 - 0.12 * x)
     dense = np.clip((y - edge) / 0.008, 0.0, 1.0) * ((x < 0.079) | (p[:, 2] < -0.012))
     tall = np.clip((y - 1.600) / 0.115, 0.0, 1.0)
@@ -158,7 +157,7 @@ def paint_hair(points: Points, _normals: Points) -> Points:
 
 
 def paint_shirt(points: Points, _normals: Points) -> Points:
-    """Cream with navy stripes; those of the sleeves run around the arm."""
+    """Cream with navy stripes; stripes of the sleeves run around the arm."""
     arm = arm_from_model(points * np.where(points[:, :1] < 0.0, -1.0, 1.0) ** np.array([1, 0, 0]))
     seam = armhole(points)
     place = np.where(seam > 0.0, 1.2915 - (arm[:, 0] - 0.095), points[:, 1])
@@ -168,7 +167,6 @@ def paint_shirt(points: Points, _normals: Points) -> Points:
 
 
 def paint_band(points: Points, _normals: Points) -> Points:
-    """Navy ribs."""
     return _plain(len(points), NAVY)
 
 
@@ -232,12 +230,11 @@ PAINTERS: dict[str, Painter] = {
     "shoe": paint_shoe,
     "sole": paint_sole,
 }
-"""Painter of each part."""
 
 _SHADE: dict[str, Sequence[float]] = {"head": (0.45, 0.62, 0.68), "arm": (0.45, 0.62, 0.68)}
 
 
 def shaded(name: str, colour: Points, openness: Distances) -> Points:
-    """Colour with soft shade where little of the surroundings is seen; shade on skin is warm."""
+    """Soft shade where little of the surroundings is seen; shade on skin is warm."""
     strength = np.asarray(_SHADE.get(name, (0.62, 0.62, 0.60)))
     return np.clip(colour * (1.0 - strength * (1.0 - openness)[:, None]), 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""The surfaces of the sample figure: each part a closed mesh with its distance function and the rules to finish it."""
+"""Each part is a closed mesh with its distance function and the rules to finish it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,12 +15,10 @@ from sinew.resources.samples.surface import Surface, polygonise
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One closed surface of the figure."""
-
-    name: str  # What it is; charts, colours and weights go by it
-    material: str  # Section that it belongs to
-    surface: Surface  # The mesh, on the figure's left where it comes in pairs
-    paired: bool = False  # Whether its mirror image belongs to the figure too
+    name: str  # Selects charts, colours and weights
+    material: str  # Section of the mesh
+    surface: Surface  # The left one of a pair
+    paired: bool = False  # Its mirror image is a part of the character too
 
 
 def _head() -> Surface:
@@ -38,7 +36,7 @@ def _arm() -> Surface:
 
 
 def _collar(points: Points) -> Distances:
-    """Outline of the neck's opening; the shirt's own is wider than the neck."""
+    """Outline of the neck's opening; the opening of the shirt is wider than the neck."""
     offset = points - clothes.COLLAR
     outline: Distances = np.hypot(offset[:, 0], offset[:, 2]) - 0.0645
     return outline
@@ -78,16 +76,15 @@ _BUILDERS: dict[str, tuple[str, bool, Callable[[], Surface]]] = {
 }  # fmt: skip
 
 SOLIDS: tuple[Field, ...] = (head, arm, hair, clothes.shirt, clothes.trousers, clothes.shoe)
-"""Distance functions of everything that throws soft shade; those of pairs are the left ones."""
+"""Distance functions of everything that throws soft shade; the left ones of pairs."""
 
 
 def build_parts() -> list[Part]:
-    """All parts, in drawing order."""
     return [Part(name, material, build(), paired) for name, (material, paired, build) in _BUILDERS.items()]
 
 
 def openness(points: Points, normals: Points) -> Distances:
-    """How much of the surroundings a surface point sees, 0 to 1, from the distances along its normal.
+    """Part of the surroundings that a surface point sees, 0 to 1, from the distances along its normal.
 
     Source: Evans 2006, "Fast approximations for global illumination on dynamic scenes".
     """

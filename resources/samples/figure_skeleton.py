@@ -1,6 +1,6 @@
-"""Skeleton of the sample figure: joints with their place and orientation, and the bone segments that carry skin.
+"""Joints of the sample character with their place and orientation, and the bone segments that carry skin.
 
-Every joint's y axis points along its bone.  Names end in `_l` and `_r` for the figure's left and right.
+Every joint's y axis points along its bone.  Names end in `_l` and `_r` for left and right.
 """
 
 from collections.abc import Sequence
@@ -10,18 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 Float64 = npt.NDArray[np.float64]
-SHOULDER = np.array([0.178, 1.408, -0.012])
-"""Left shoulder joint, origin of the arm's own frame."""
+SHOULDER = np.array([0.178, 1.408, -0.012])  # left shoulder joint, origin of the arm's own frame
 
-ARM_DROP = np.radians(45.0)
-"""Angle of the bind pose's arms below the horizontal."""
+ARM_DROP = np.radians(45.0)  # angle of the arms in the bind pose below the horizontal
 
 _C, _S = float(np.cos(ARM_DROP)), float(np.sin(ARM_DROP))
 MODEL_FROM_ARM = np.array([[_C, _S, 0.0], [-_S, _C, 0.0], [0.0, 0.0, 1.0]])
 """Rotation of the arm's frame: x along the arm, y towards the back of the hand, z towards the thumb."""
 
-ELBOW, WRIST = 0.272, 0.518
-"""Distances of the elbow and the wrist from the shoulder joint along the arm."""
+ELBOW, WRIST = 0.272, 0.518  # from the shoulder joint along the arm
 
 HIP = np.array([0.090, 0.925, -0.004])
 KNEE = np.array([0.097, 0.498, 0.008])
@@ -38,7 +35,6 @@ def arm_from_model(points: Float64) -> Float64:
 
 
 def model_from_arm(points: Float64) -> Float64:
-    """Points (N, 3) of the left arm's frame in the model."""
     placed: Float64 = np.stack([(points * row).sum(axis=1) for row in MODEL_FROM_ARM], axis=1) + SHOULDER
     return placed
 
@@ -73,26 +69,22 @@ HAND = {
     "ring": _finger((0.606, -0.003, -0.0105), (0.041, 0.026, 0.017), -4.0, 11.0, 0.0093),
     "pinky": _finger((0.595, -0.005, -0.0300), (0.032, 0.020, 0.015), -10.0, 12.0, 0.0082),
 }
-"""Fingers of the left hand in the arm's frame."""
+"""Of the left hand, in the arm's frame."""
 
 
 @dataclass(frozen=True, slots=True)
 class Joint:
-    """One joint of the bind pose."""
-
     # name, parent: Names; the root has no parent
     name: str
     parent: str | None
     position: Float64  # In the model [m], shape (3,)
     axes: Float64  # Columns are the joint's axes in the model, y along the bone, shape (3, 3)
     segments: Float64  # Lines that attract skin, shape (S, 2, 3); none for joints that carry no skin of their own
-    reach: float  # Width over which its skin blends into its neighbours' [m]
+    reach: float  # Its skin blends into the neighbouring skin over this width [m]
 
 
 @dataclass(slots=True)
 class Draft:
-    """Joints that were added so far, parents before children."""
-
     joints: list[Joint] = field(default_factory=list)
 
     def add(
@@ -121,7 +113,6 @@ def _frame(direction: Float64) -> Float64:
 
 
 def build_skeleton() -> list[Joint]:
-    """All joints, parents before children."""
     draft = Draft()
     _trunk(draft)
     for side in (1.0, -1.0):

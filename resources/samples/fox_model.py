@@ -18,18 +18,15 @@ from sinew.sim.assets.raw import RawClip, RawMaterial, RawMesh, RawModel, RawSec
 Float64 = npt.NDArray[np.float64]
 Place = tuple[float, float, float]
 
-CELL = 0.0125
-"""Edge of a cell of the grid that the body is modelled on [m]."""
+CELL = 0.0125  # edge of a cell of the grid on which the body is modelled [m]
 
-LOW, HIGH = (-0.70, -0.02), (0.58, 0.72)
-"""Part of the plane of z and y that the images show [m]."""
+LOW, HIGH = (-0.70, -0.02), (0.58, 0.72)  # part of the plane of z and y that the images show [m]
 
 SIZE = 512
 COLOUR, DENSITY, LENGTH = "fox.png", "fox_density.png", "fox_length.png"
 
 STEPS = 32
-PERIOD = 0.72
-"""Of a stride [s]."""
+PERIOD = 0.72  # [s], of a stride
 
 _ROUND: tuple[tuple[Place, Place, float, float], ...] = (
     ((0.0, 0.355, 0.17), (0.0, 0.365, -0.02), 0.080, 0.072),
@@ -50,11 +47,10 @@ _LIMBS: tuple[tuple[Place, Place, float, float], ...] = (
     ((0.058, 0.215, -0.140), (0.058, 0.115, -0.245), 0.030, 0.019),
     ((0.058, 0.115, -0.245), (0.058, 0.040, -0.222), 0.019, 0.018),
 )
-"""Ear and legs of the left side."""
+"""Of the left side."""
 
 
 def build_fox(path: Path) -> tuple[RawModel, dict[str, Image.Image]]:
-    """The fox, to be stored at `path`, and its images by file name."""
     joints = build_joints()
     body = polygonise(fox_field, (-0.13, -0.01, -0.70), (0.13, 0.70, 0.56), CELL)
     model = RawModel(path, "ezm", "MeshSystem", asset_name="fox", asset_info="metres, y up, faces +z")
@@ -66,7 +62,6 @@ def build_fox(path: Path) -> tuple[RawModel, dict[str, Image.Image]]:
 
 
 def fox_field(points: Points) -> Distances:
-    """Distance to the fox [m]."""
     found = ellipsoid(points, (0.0, 0.530, 0.360), (0.060, 0.054, 0.074))
     for start, end, first, last in _ROUND:
         found = smooth_union(found, capsule(points, start, end, first, last), 0.035)
@@ -79,7 +74,6 @@ def fox_field(points: Points) -> Distances:
 
 
 def build_joints() -> list[Joint]:
-    """All joints, parents before children."""
     draft = Draft()
     draft.add("root", None, (0, 0, 0), (0, 0.1, 0), 0.05, [])
     draft.add("hips", "root", (0, 0.375, -0.20), (0, 0.372, -0.06), 0.05)
@@ -104,7 +98,7 @@ def build_joints() -> list[Joint]:
 
 
 def build_trot(joints: list[Joint]) -> RawClip:
-    """The clip `trot`, on the spot: diagonal legs together; its last key repeats the first."""
+    """On the spot: diagonal legs together; the last key repeats the first."""
     phase = frame_times(STEPS + 1, 1.0 / STEPS)
     motion = Motion(joints, STEPS + 1)
     motion.travel[:, 1] = 0.008 * _wave(phase, 2, 0.05) - 0.006
@@ -116,7 +110,7 @@ def build_trot(joints: list[Joint]) -> RawClip:
 
 
 def _leg(motion: Motion, phase: Float64, names: tuple[str, str, str], angles: tuple[float, float, float]) -> None:
-    """Swings to and fro; while it goes forwards the lower joints fold [degrees]."""
+    """The leg swings to and fro; while it goes forwards the lower joints fold [degrees]."""
     swing, fold, tuck = angles
     lifted = np.clip(_wave(phase, 1, 0.75), 0.0, 1.0) ** 2
     motion.set_turn(names[0], turn((1, 0, 0), -swing * _wave(phase, 1, 0.0)))
@@ -125,7 +119,6 @@ def _leg(motion: Motion, phase: Float64, names: tuple[str, str, str], angles: tu
 
 
 def _nod(motion: Motion, phase: Float64) -> None:
-    """Head, back and tail go along."""
     motion.set_turn("hips", turn((0, 1, 0), 3.0 * _wave(phase, 1, 0.2)))
     motion.set_turn("spine", turn((0, 1, 0), -5.0 * _wave(phase, 1, 0.2)))
     motion.set_turn("neck", turn((1, 0, 0), 3.0 * _wave(phase, 2, 0.1)))
@@ -165,7 +158,7 @@ def _mesh(body: Surface, joints: list[Joint]) -> RawMesh:
 
 
 def _image(paint: Callable[[Float64, Float64], Float64]) -> Image.Image:
-    """An image of what a function says for z and y [m]; both sides of the fox are alike."""
+    """Image of a function of z and y [m]; both sides of the fox are alike."""
     across, up = (np.arange(SIZE) + 0.5) / SIZE, 1.0 - (np.arange(SIZE) + 0.5) / SIZE
     z, y = np.meshgrid(LOW[0] + across * (HIGH[0] - LOW[0]), LOW[1] + up * (HIGH[1] - LOW[1]))
     values = paint(z, y)

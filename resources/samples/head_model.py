@@ -33,26 +33,20 @@ Grid = npt.NDArray[np.int64]
 TARGETS = ("Smile", "Frown", "Jaw open", "Blink left", "Blink right", "Brows up", "Brows down", "Puff cheeks")
 
 COLUMNS, ROWS = 88, 82
-AXES = np.array([0.078, 0.112, 0.096])
-"""Half axes of the skull."""
+AXES = np.array([0.078, 0.112, 0.096])  # half axes of the skull
 
 CENTRE = np.array([0.0, 0.16, 0.0])
-MOUTH_ROW, MOUTH_HALF = 28, 0.30
-"""Row of the slit, and half of its width [rad]."""
+MOUTH_ROW, MOUTH_HALF = 28, 0.30  # row of the slit, and half of its width [rad]
 
-EYE, EYE_RADIUS = np.array([0.034, 0.010, 0.071]), 0.0175
-"""Middle of the left eye beside that of the head."""
+EYE, EYE_RADIUS = np.array([0.034, 0.010, 0.071]), 0.0175  # middle of the left eye relative to the middle of the head
 
 HINGE = np.array([0.0, -0.015, 0.005])
-STILL = 1e-4
-"""Way [m] below which a vertex does not move at all."""
+STILL = 1e-4  # way [m] below which a vertex does not move
 
-LENGTH = 8.0
-"""Of the clip [s]."""
+LENGTH = 8.0  # [s], of the clip
 
 
 def build_head(path: Path) -> RawModel:
-    """The model; it is stored with its image."""
     stream = io.BytesIO()
     painted_head().save(stream, "PNG", optimize=True)
     image = EmbeddedImage("head", stream.getvalue())
@@ -125,7 +119,7 @@ def _directions() -> tuple[Float64, Float64]:
 
 
 def _bump(azimuth: Float64, elevation: Float64, place: tuple[float, float], size: tuple[float, float]) -> Float64:
-    """A soft bump of height 1 at a place, on both sides where it is beside the middle."""
+    """Height 1 at a place, on both sides unless the place is in the middle."""
     fall = ((elevation - place[1]) / size[1]) ** 2
     sides = {place[0], -place[0]}
     return sum((np.exp(-(((azimuth - side) / size[0]) ** 2) - fall) for side in sides), np.zeros_like(azimuth))
@@ -167,7 +161,7 @@ def _skull() -> Part:
     slit = np.abs(azimuth[MOUTH_ROW]) < MOUTH_HALF
     below = number.copy()
     below[MOUTH_ROW, slit] = rows * columns + np.arange(int(slit.sum()))
-    # The face above a row takes it from `number`, that below from `below`.
+    # The face above a row takes it from `number`, the face below from `below`.
     a, b, c, d = below[1:, :-1], below[1:, 1:], number[:-1, 1:], number[:-1, :-1]
     faces = np.concatenate([np.stack([d, c, b], -1).reshape(-1, 3), np.stack([d, b, a], -1).reshape(-1, 3)])
     azimuth = np.concatenate([azimuth.ravel(), azimuth[MOUTH_ROW, slit]])
@@ -194,7 +188,7 @@ def _expressions(
     corners, middle = at((0.29, mouth), (0.16, 0.17)), at((0.0, mouth), (0.20, 0.12))
     cheeks, brows = at((0.55, -0.22), (0.22, 0.20)), at((0.36, 0.33), (0.30, 0.13))
     inner = at((0.14, 0.32), (0.14, 0.12))
-    # The jaw turns about a hinge below the ears; it takes along what is below the slit and in front.
+    # The jaw turns about a hinge below the ears; everything below the slit and in front follows.
     front = np.clip(1.6 - np.abs(azimuth), 0.0, 1.0)
     beside = np.clip((MOUTH_HALF + 0.12 - np.abs(azimuth)) / 0.12, 0.0, 1.0)
     lower = np.where(is_lower | (elevation < mouth - 1e-6), beside, 0.0)
@@ -219,7 +213,7 @@ def _turn_x(angle: float) -> Float64:
     return np.array([[1.0, 0.0, 0.0], [0.0, np.cos(angle), -np.sin(angle)], [0.0, np.sin(angle), np.cos(angle)]])
 
 
-# --- what is behind and below ----------------------------------------------------------------------------------------
+# --- lining, neck, eyes and lids -------------------------------------------------------------------------------------
 
 
 def _sheet(rows: int, columns: int) -> Grid:
@@ -308,8 +302,7 @@ def _clip() -> RawClip:
 
 
 WIDTH, HEIGHT = 1024, 512
-MOUTH = -0.4848
-"""Elevation of the line between the lips [rad]."""
+MOUTH = -0.4848  # elevation of the line between the lips [rad]
 
 SKIN, LIPS, BLUSH = (0.87, 0.66, 0.54), (0.70, 0.34, 0.33), (0.88, 0.50, 0.44)
 HAIR, BROWS = (0.20, 0.12, 0.08), (0.24, 0.15, 0.10)

@@ -1,4 +1,4 @@
-"""Poses legs from where the feet are, and arms from where they point."""
+"""Poses legs from the places of the feet, and arms from their directions."""
 
 from dataclasses import dataclass
 
@@ -18,13 +18,13 @@ _LONGEST = 0.9992
 
 
 def side_of(points: Float64, end: str) -> Float64:
-    """Points of the left side, on the side that `end` names ("_l" or "_r")."""
+    """`end` is "_l" or "_r"; `points` are on the left side."""
     return points if end == "_l" else points * np.array([-1.0, 1.0, 1.0])
 
 
 @dataclass(frozen=True, slots=True)
 class Foot:
-    """Where a foot is: ankle (F, 3), turns of the foot and of the toes away from the bind pose (F, 4)."""
+    """Ankle (F, 3), turns of the foot and of the toes away from the bind pose (F, 4)."""
 
     ankle: Float64
     turns: Float64
@@ -37,8 +37,7 @@ def pose_leg(motion: Motion, end: str, foot: Foot, forward: Float64) -> None:
     Args:
         motion: The hips are posed already.
         end: "_l" or "_r".
-        foot: Wanted foot.
-        forward: Direction that the knee points to, shape (F, 3).
+        forward: Direction in which the knee points, shape (F, 3).
     """
     hip, knee, ankle = (side_of(p, end) for p in (HIP, KNEE, ANKLE))
     upper, lower = float(np.linalg.norm(knee - hip)), float(np.linalg.norm(ankle - knee))
@@ -105,7 +104,7 @@ def planted(end: str, place: Float64, yaw: Float64, heel_lift: Float64, toe_lift
 
 
 def arm_axes(end: str) -> Float64:
-    """Axes of the arm in the bind pose as columns: along it, the elbow's hinge, and where the thumb is."""
+    """Axes of the arm in the bind pose as columns: along it, the elbow's hinge, and the direction of the thumb."""
     along, back, thumb = MODEL_FROM_ARM.T
     axes = np.stack([along, -back, thumb], axis=1)
     return axes if end == "_l" else axes * np.array([[-1.0], [1.0], [1.0]])
@@ -153,7 +152,7 @@ def _on_side(turns: Float64, end: str) -> Float64:
 
 
 def _swing_twist(turns: Float64, axis: Float64) -> tuple[Float64, Float64]:
-    """Turns split into a roll about `axis`, which acts first, and the shortest turn of the axis."""
+    """Splits turns into a roll about `axis`, which acts first, and the shortest turn of the axis."""
     along = (turns[..., :3] * axis).sum(axis=-1, keepdims=True)
     twist = quaternion.normalised(np.concatenate([along * axis, turns[..., 3:]], axis=-1))
     return chain(turns, quaternion.conjugate(twist)), twist

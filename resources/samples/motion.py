@@ -1,7 +1,7 @@
 """Motion of a skeleton as turns in model axes, and its translation into the local keys that files store.
 
-A joint's turn is written as if every joint's bind axes were those of the model: x to the figure's left, y up,
-z to the front.  All frames are computed at once; arrays have the frame as their first axis.
+A joint's turn is written as if every joint had the bind axes of the model: x to the left, y up, z to the front. All
+frames are computed at once; arrays have the frame as their first axis.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,6 @@ Float64 = npt.NDArray[np.float64]
 
 
 def frame_times(count: int, step: float) -> Float64:
-    """Times of `count` frames, `step` seconds apart, shape (count,)."""
     return np.arange(count, dtype=np.float64) * step
 
 
@@ -25,7 +24,6 @@ class Curve:
     """C1 curve through (time, value) keys that is monotone between them.
 
     With a `period` the curve repeats, and keys need not include its end.  Otherwise it is constant beyond the keys.
-
     Source: Fritsch and Butland 1984, "A method for constructing local monotone piecewise cubic interpolants".
     """
 
@@ -43,7 +41,7 @@ class Curve:
         self._slopes = np.concatenate([[0.0], inner, [0.0]])
 
     def __call__(self, time: npt.ArrayLike) -> Float64:
-        """Values at the times, same shape."""
+        """Values of the same shape."""
         t = np.asarray(time, dtype=np.float64)
         if self._period is not None:
             t = t % self._period
@@ -78,8 +76,7 @@ def blended(first: Float64, second: Float64, share: Float64) -> Float64:
     return quaternion.slerp(np.broadcast_to(first, shape), np.broadcast_to(second, shape), share)
 
 
-_DIGITS = 6
-"""Decimals of the keys."""
+_DIGITS = 6  # decimals of the keys
 
 
 def turn(axis: Sequence[float] | Float64, degrees: npt.ArrayLike) -> Float64:
@@ -112,11 +109,11 @@ class Motion:
         self._turns: dict[str, Float64] = {}
 
     def set_turn(self, name: str, turns: Float64) -> None:
-        """Turns of a joint relative to its parent, shape (F, 4) or (4,)."""
+        """`turns` is relative to the parent, shape (F, 4) or (4,)."""
         self._turns[name] = np.broadcast_to(turns, (self.frame_count, 4))
 
     def set_world_turn(self, name: str, turns: Float64) -> None:
-        """Turns of a joint away from the bind pose, whatever its parents do."""
+        """`turns` is relative to the bind pose and does not depend on the parents."""
         parent = self._index[name].parent
         assert parent is not None
         self.set_turn(name, quaternion.multiply(quaternion.conjugate(self.world_turn(parent)), turns))
@@ -141,7 +138,7 @@ class Motion:
         return place + self.travel if name == "hips" else place
 
     def clip(self, name: str, frame_step: float) -> RawClip:
-        """The motion as an animation with keys every `frame_step` seconds."""
+        """Has keys every `frame_step` seconds."""
         duration = round((self.frame_count - 1) * frame_step, 9)
         return RawClip(name, self.frame_count, duration, frame_step, [self._track(joint) for joint in self._joints])
 

@@ -1,4 +1,4 @@
-"""Signed distance functions of the shapes that the sample figures are modelled from.
+"""Signed distance functions of the shapes from which the sample characters are modelled.
 
 All functions take points of shape (N, 3) [m] and return distances (N,), negative inside.  Lofts and ellipsoids are
 accurate near their surface and only proportional to the distance far from it, which is all that modelling needs.
@@ -29,12 +29,12 @@ def smooth_intersection(first: Distances, second: Distances, width: float) -> Di
 
 
 def smooth_cut(body: Distances, tool: Distances, width: float) -> Distances:
-    """`body` without `tool`, the edge rounded over about `width` [m]."""
+    """Removes `tool` from `body`; the edge is rounded over about `width` [m]."""
     return smooth_intersection(body, -tool, width)
 
 
 def capsule(points: Points, start: Sequence[float], end: Sequence[float], r0: float, r1: float) -> Distances:
-    """Capsule from `start` to `end` whose radius changes from `r0` to `r1` [m]."""
+    """The radius changes from `r0` to `r1` [m]."""
     a = np.asarray(start, dtype=np.float64)
     axis = np.asarray(end, dtype=np.float64) - a
     offset = points - a
@@ -44,13 +44,12 @@ def capsule(points: Points, start: Sequence[float], end: Sequence[float], r0: fl
 
 
 def sphere(points: Points, centre: Sequence[float], radius: float) -> Distances:
-    """Sphere."""
     distance: Distances = np.sqrt(((points - np.asarray(centre)) ** 2).sum(axis=1)) - radius
     return distance
 
 
 def ellipsoid(points: Points, centre: Sequence[float], radii: Sequence[float], axes: Points | None = None) -> Distances:
-    """Ellipsoid with half axes `radii` along the rows of `axes` (3, 3), or along x, y, z."""
+    """Half axes `radii` along the rows of `axes` (3, 3), or along x, y, z."""
     offset = points - np.asarray(centre)
     if axes is not None:
         offset = (offset[:, None, :] * axes).sum(axis=2)
@@ -102,14 +101,10 @@ def loft(points: Points, profile: Profile, axes: tuple[int, int, int], exponent:
     """Endless tube along an axis with superelliptic sections.
 
     Args:
-        points: shape (N, 3).
-        profile: Columns: centre on the second axis, centre on the third, half size on the second,
-            half size towards plus and towards minus of the third [m].
+        profile: Columns: centre on the second axis, centre on the third, half size on the second, half size towards
+            plus and towards minus of the third [m].
         axes: Axis of the tube, second and third axis of the section.
         exponent: 2 is an ellipse, more is boxier.
-
-    Returns:
-        Distances, shape (N,).
     """
     along, across, depth = axes
     centre_u, centre_v, half_u, plus_v, minus_v = profile(points[:, along]).T
@@ -124,7 +119,7 @@ def loft(points: Points, profile: Profile, axes: tuple[int, int, int], exponent:
 
 
 def mirrored(points: Points, softness: float = 0.0) -> Points:
-    """Points with x replaced by its absolute value, for shapes that are symmetric about x = 0.
+    """Replaces x by its absolute value, for shapes that are symmetric about x = 0.
 
     Shapes that cross the middle get a crease there, which `softness` [m] rounds.
     """

@@ -46,7 +46,7 @@ def polygonise(
     warp: Warp | None = None,
     relaxations: int = 12,
 ) -> Surface:
-    """Surface of `field` inside the box from `lo` to `hi`.
+    """Vertices lie on the zero of `field`.
 
     Args:
         field: Distance function [m].
@@ -54,9 +54,6 @@ def polygonise(
         cell: Edge of a grid cell.
         warp: Maps grid space to model space; makes cells finer where it contracts.
         relaxations: Passes that even out the spacing of the vertices.
-
-    Returns:
-        The surface, its vertices on the zero of `field`.
     """
     place = warp or (lambda points: points)
     first = np.floor(np.asarray(lo) / cell).astype(int)
@@ -129,7 +126,7 @@ def neighbours(quads: Quads) -> Quads:
 
 
 def _relaxed(field: Field, vertices: Points, quads: Quads, passes: int) -> Points:
-    """Vertices moved along the surface towards the mean of their neighbours, and onto it."""
+    """Moves vertices along the surface towards the mean of their neighbours, and onto it."""
     edges = neighbours(quads)
     starts = np.searchsorted(edges[:, 0], np.arange(len(vertices)))
     degree = np.diff(np.append(starts, len(edges)))[:, None]

@@ -1,4 +1,4 @@
-"""A strip of six vertices on two joints, small enough to check by hand.
+"""A strip of six vertices on two joints, small enough to check on paper.
 
 At frame 1 (0.5 s) the joint `tip` is turned by the quaternion (0, 0, 0.6, 0.8), whose cosine is 0.28 and whose sine is
 0.96; at frame 2 (1 s) `root` has moved by (1, 0, 0) and `tip` is back.
@@ -19,9 +19,9 @@ FRAME_1_LBS = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0.64, 1.48, 0), (-0.96, 1.28, 0
 FRAME_1_DQS = ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0.8, 1.6, 0), (-0.96, 1.28, 0), (-0.68, 2.24, 0))
 """Skinned positions at frame 1 by linear blending and by dual quaternions.
 
-By hand, for vertex 3 at (1, 1, 0), which both joints move equally: `root` leaves it, `tip` turns (1, 0) about (0, 1)
-to (0.28, 1.96).  The mean is (0.64, 1.48).  Dual quaternions turn by half the angle, whose cosine is 0.8 and whose
-sine is 0.6, to (0.8, 1.6).
+For vertex 3 at (1, 1, 0), which both joints move equally: `root` leaves it, `tip` turns (1, 0) about (0, 1) to (0.28,
+1.96).  The mean is (0.64, 1.48).  Dual quaternions turn by half the angle, whose cosine is 0.8 and whose sine is 0.6,
+to (0.8, 1.6).
 """
 
 NOTE = """
@@ -35,11 +35,9 @@ NOTE = """
     4        0 2 0      -0.96 1.28        -0.96 1.28                 1 2
     5        1 2 0      -0.68 2.24        -0.68 2.24                 2 2
 """
-"""Comment in the file."""
 
 
 def build_tiny(path: Path) -> RawModel:
-    """The strip, to be stored at `path`."""
     model = RawModel(path, "ezm", "MeshSystem", asset_name="tiny", asset_info="two joints, six vertices")
     root, tip = np.zeros(3), np.array([0.0, 1.0, 0.0])
     still = quaternion.IDENTITY

@@ -1,4 +1,4 @@
-"""The walk of the sample figure: one full cycle in place, as on a treadmill.
+"""One full cycle of a walk in place, as on a treadmill.
 
 Phase 0 is the left heel's strike, 0.5 the right one's.
 """
@@ -18,30 +18,27 @@ Float64 = npt.NDArray[np.float64]
 
 STEPS = 32
 FRAME_STEP = 1.0 / 30.0
-STRIDE = 1.16
-"""Travel of the treadmill in one cycle [m]."""
+STRIDE = 1.16  # travel of the treadmill in one cycle [m]
 
-TOE_OFF = 0.62
-"""Phase at which the foot leaves the floor."""
+TOE_OFF = 0.62  # phase at which the foot leaves the floor
 
-_MIDDLE = 0.27
-"""Phase at which the planted ankle passes below its bind place."""
+_MIDDLE = 0.27  # phase at which the planted ankle passes below its bind place
 
 _PITCH = Curve(
     [(0.0, -19.0), (0.045, -10.0), (0.10, 0.0), (0.33, 0.0), (0.43, 8.0), (0.52, 28.0), (0.58, 46.0), (0.62, 57.0),
      (0.66, 60.0), (0.76, 24.0), (0.85, -6.0), (0.94, -20.0)], 1.0,
 )  # fmt: skip
-"""Heel up, in degrees."""
+"""Heel up [degrees]."""
 
 _TOES = Curve([(0.0, 0.0), (0.52, 0.0), (0.58, 7.0), (0.62, 18.0), (0.70, 0.0), (0.99, 0.0)], 1.0)
-"""Toes raised about their tip while they push off, in degrees."""
+"""Toes raised about their tip while they push off [degrees]."""
 
 _CURL = Curve([(0.0, 0.0), (TOE_OFF - 0.06, 41.0), (TOE_OFF, 39.0), (0.76, 2.0), (0.90, -5.0)], 1.0)
-"""Toes bent against the foot after they left the floor, in degrees."""
+"""Toes bent against the foot after they left the floor [degrees]."""
 
 
 def build_walk(joints: Sequence[Joint]) -> RawClip:
-    """The clip `walk`; its last key repeats the first."""
+    """The last key repeats the first."""
     phase = frame_times(STEPS + 1, 1.0 / STEPS)
     motion = Motion(joints, STEPS + 1)
     _trunk(motion, phase)

@@ -15,21 +15,11 @@ from sinew.resources.samples.surface import Surface, neighbours
 Indices = npt.NDArray[np.int64]
 
 INFLUENCES = 4
-_DIGITS = 4
-"""Decimals that are stored; sums are exactly one in them."""
+_DIGITS = 4  # decimals that are stored; sums are exactly one in them
 
 
 def diffused_weights(surface: Surface, joints: Sequence[Joint], allowed: Sequence[str]) -> Points:
-    """Smooth weights of all joints.
-
-    Args:
-        surface: The mesh.
-        joints: All joints of the figure.
-        allowed: Names of the joints that may move this mesh.
-
-    Returns:
-        Weights, shape (V, joints), rows sum to 1.
-    """
+    """Weights (V, joints) whose rows sum to 1; `allowed` names the joints that may move this mesh."""
     candidates = [i for i, joint in enumerate(joints) if joint.name in set(allowed)]
     distances = np.stack([_distance(surface.vertices, joints[i].segments) for i in candidates], axis=1)
     nearest = np.argmin(distances, axis=1)
@@ -92,7 +82,7 @@ def strongest(weights: Points) -> tuple[Indices, Points]:
 
 
 def carried_over(points: Points, host: Surface, weights: Points) -> Points:
-    """Weights at `points` (N, 3) blended from the eight nearest vertices of another mesh."""
+    """Blends weights at `points` (N, 3) from the eight nearest vertices of another mesh."""
     result = np.empty((len(points), weights.shape[1]))
     for i, point in enumerate(points):
         squared = ((host.vertices - point) ** 2).sum(axis=1)

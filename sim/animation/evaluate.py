@@ -1,8 +1,3 @@
-"""Poses of a character: sample the clip, compose, multiply along the hierarchy, build the palette.
-
-The travel of the root over the ground can be removed.
-"""
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,8 +24,6 @@ _SAMPLE_MAX = 256
 
 @dataclass(frozen=True, slots=True)
 class RootMotion:
-    """How a clip travels."""
-
     joint: int  # The motion joint
     start: Float64  # Its position at the start of the clip, shape (3,), file space
     horizontal: Float64  # 1 for the axes of the ground, 0 for the up axis, shape (3,)
@@ -50,7 +43,6 @@ def root_motion(skeleton: Skeleton, clip: Clip, up_axis: str) -> RootMotion | No
     forward because the spine bends does not travel.
 
     Args:
-        skeleton: The skeleton of the clip.
         clip: Hashed by identity; the result is cached as long as the clip lives.
         up_axis: "y" or "z", in either case.
     """
@@ -64,11 +56,11 @@ def root_motion(skeleton: Skeleton, clip: Clip, up_axis: str) -> RootMotion | No
 def without_travel(
     motion: RootMotion, skeleton: Skeleton, local: LocalPose, model_from_joint: Float64
 ) -> tuple[LocalPose, Float64]:
-    """Pose with the motion joint kept, over the ground, where it was at the start of the clip.
+    """Moves the motion joint back to its start over the ground.
 
     Every carried joint moves by the same horizontal vector, so the shape of the pose, its height and its rotation stay;
     joints above the motion joint do not move.  The local translations of the travellers follow, so that local and model
-    transforms still agree.
+    transforms agree.
     """
     travel = (model_from_joint[motion.joint, :3, 3] - motion.start) * motion.horizontal
     model = model_from_joint.copy()
@@ -119,7 +111,6 @@ def _paths(skeleton: Skeleton, clip: Clip) -> tuple[Float64, Float64]:
 
 
 def _own_travel(skeleton: Skeleton, positions: Float64, model: Float64, horizontal: Float64) -> Float64:
-    """Length over the ground of the box around each joint's own path, shape (B,)."""
     moved = positions - positions[:, :1]
     parents = skeleton.parents
     linear = np.where((parents < 0)[:, None, None, None], np.eye(3), model[parents, :, :3, :3])
@@ -142,16 +133,14 @@ def evaluate_pose(
     up_axis: str = "y",
     offsets: Sequence[Offset] = (),
 ) -> Pose:
-    """Pose of the skeleton of `model`, and weights of its morph targets.
+    """Pose of the skeleton, and weights of the morph targets.
 
     Args:
-        model: A character; without a skeleton the pose has weights alone.
+        model: Without a skeleton the pose has only morph weights.
         clip: One of its clips, or None for the bind pose.
         time: Time in the clip [s], clamped to it.
-        interpolation: Interpolation between keys.
-        lock_root: Removes the travel of the root over the ground; see `sinew.sim.animation.evaluate`.
+        lock_root: Removes the travel of the root over the ground, see `root_motion`.
         up_axis: Axis of the file that points up, "y" or "z".
-        offsets: Offsets of single joints on top.
 
     Raises:
         ValueError: If the clip was made for another number of joints.
@@ -180,10 +169,7 @@ def evaluate_poses(
     lock_root: bool = False,
     up_axis: str = "y",
 ) -> list[Pose]:
-    """The poses of `evaluate_pose` at many times, bit-identical, evaluated together.
-
-    Raises ValueError if the clip was made for another number of joints.
-    """
+    """Bit-identical to `evaluate_pose` at each time, with the same errors."""
     skeleton = model.skeleton
     motion = root_motion(skeleton, clip, up_axis) if lock_root and skeleton is not None else None
     if skeleton is None or motion is not None or len(times) < 2:
@@ -215,7 +201,7 @@ def _many(
 
 
 def bind_pose(model: CharacterModel, offsets: Sequence[Offset] = ()) -> Pose:
-    """The pose in which the file stores the skeleton, usually the one that the mesh was bound in."""
+    """The stored skeleton of the file, usually the pose that the mesh was bound in."""
     skeleton, targets = model.skeleton, model.mesh.targets
     weights = NO_WEIGHTS if targets is None else targets.rest_weights
     if skeleton is None:
@@ -225,7 +211,6 @@ def bind_pose(model: CharacterModel, offsets: Sequence[Offset] = ()) -> Pose:
 
 
 def assembled(model: CharacterModel, local: LocalPose, offsets: Sequence[Offset] = ()) -> Pose:
-    """The pose of local transforms and morph weights, with offsets of single joints on top."""
     skeleton = model.skeleton
     if skeleton is None:
         return _boneless(local)

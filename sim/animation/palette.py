@@ -1,8 +1,6 @@
-"""Packs a palette for skinning: matrix rows, or rigid motions as dual quaternions with separate scales.
-
-A palette matrix is split into a scale about the joint's bind position, which keeps that point, and the rigid motion
+"""A palette matrix is split into a scale about the joint's bind position, which keeps that point, and the rigid motion
 that follows.  Splitting about the joint and not about the origin keeps the joint where the clip puts it even when the
-scale is left out or blended differently from the motion.
+scale is omitted or blended differently from the motion.
 """
 
 import numpy as np
@@ -18,7 +16,7 @@ _NO_SCALE: Float64 = np.eye(3, 4)
 
 
 def lbs_rows(palette: Float64) -> Float32:
-    """The upper three rows of every matrix, shape (B, 3, 4)."""
+    """The upper three rows, shape (B, 3, 4)."""
     return palette[:, :3].astype(np.float32)
 
 
@@ -28,7 +26,7 @@ def dual_quaternions(palette: Float64, centres: Float64 | None = None) -> Float3
     Every real part has w not negative; each vertex aligns the signs with its strongest influence.
 
     Args:
-        palette: shape (B, 4, 4).
+        palette: Shape (B, 4, 4).
         centres: Bind positions of the joints, shape (B, 3), `Pose.centres`; the origin if None.
     """
     return rigid_and_scale(palette, centres)[0].astype(np.float32)
@@ -55,7 +53,7 @@ def rigid_and_scale(palette: Float64, centres: Float64 | None = None) -> tuple[F
 
 
 def _scaling(linear: Float64, rotation: Float64) -> Bool:
-    """Which matrices (B, 3, 3) differ from the rotations extracted from them (B, 4)."""
+    """Returns whether matrices (B, 3, 3) differ from the rotations extracted from them (B, 4)."""
     deviation = np.abs(quaternion.to_matrix(rotation) - linear)
     return np.asarray(deviation.reshape(-1, 9).max(axis=1) > _RIGID)
 

@@ -1,5 +1,3 @@
-"""Pose: the result of evaluating a clip, and offsets of single joints on top of it."""
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -32,24 +30,15 @@ class Pose(msgspec.Struct, frozen=True, eq=False):
     """All joints at one moment, in file space, and the deformation of the bind pose before they move it.
 
     A msgspec struct is created eight times as fast as a frozen dataclass, and there are thousands of poses.
-
-    Attributes:
-        local: Local transforms of the joints.
-        model_from_joint: Model matrix of each joint, shape (B, 4, 4).
-        palette: Matrix of each palette entry, usually one a joint, for vertices in the bind pose,
-            `model_from_joint @ bind_from_model`, shape (P, 4, 4).
-        centres: Bind positions of their joints, shape (P, 3), about which scales act.
-        warps: Deformers, or None.
     """
 
     local: LocalPose
-    model_from_joint: Float64
-    palette: Float64
-    centres: Float64
+    model_from_joint: Float64  # Shape (B, 4, 4)
+    palette: Float64  # `model_from_joint @ bind_from_model` of each palette entry, usually one a joint, shape (P, 4, 4)
+    centres: Float64  # Bind positions of their joints, shape (P, 3), about which scales act
     warps: Warps | None = None
 
     def same_shape(self, other: "Pose") -> bool:
-        """Whether morph targets and deformers are the same in both."""
         mine, theirs = self.warps, other.warps
         alike = mine is theirs or (mine is not None and theirs is not None and mine.same(theirs))
         return alike and np.array_equal(self.local.weights, other.local.weights)
@@ -71,19 +60,19 @@ class Offset(Protocol):
 
     @property
     def position(self) -> Vector:
-        """Translation along the axes of the joint, in units of the file."""
+        """Along the axes of the joint, in units of the file."""
 
     @property
     def rotation(self) -> Vector:
-        """Rotation about x, then y, then z of the joint [°]."""
+        """About x, then y, then z of the joint [°]."""
 
     @property
     def scale(self) -> Vector:
-        """Scale along the axes of the joint."""
+        """Along the axes of the joint."""
 
 
 def with_offsets(skeleton: Skeleton, local: LocalPose, offsets: Sequence[Offset]) -> LocalPose:
-    """Local transforms with offsets; joints that the skeleton does not have are ignored."""
+    """Ignores joints that the skeleton does not have."""
     known = [(joint, offset) for offset in offsets if (joint := skeleton.find(offset.bone)) is not None]
     if not known:
         return local
@@ -98,7 +87,7 @@ def with_offsets(skeleton: Skeleton, local: LocalPose, offsets: Sequence[Offset]
 
 
 def frame_below(skeleton: Skeleton, pose: Pose, offset: Offset) -> Float64 | None:
-    """Model-space frame that an offset of the pose is relative to, shape (4, 4); None if there is no such joint."""
+    """Model-space frame of an offset, shape (4, 4); None if there is no such joint."""
     joint = skeleton.find(offset.bone)
     if joint is None:
         return None

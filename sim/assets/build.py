@@ -1,5 +1,3 @@
-"""Builds the runtime model from the content of a file: one mesh, one skeleton, influences and clips."""
-
 from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
@@ -23,9 +21,9 @@ ENTRIES_MAX = 1 << 16
 
 
 def build_skin(raw: RawModel, joints: Joints, vertex_count: int, warnings: list[str]) -> Skin:
-    """Influences of all vertices; a vertex without weights follows the first joint of its skeleton or skin.
+    """A vertex without weights follows the first joint of its skeleton or skin.
 
-    If the model has skins, entries number the joints of all skins, one skin after the other.
+    With skins, entries number the joints of all skins, one skin after the other.
     """
     weights_of = (buffer.attributes.get("blendweights") for mesh in raw.meshes for buffer in mesh.buffers)
     width = 8 if any(weights is not None and weights.shape[1] > 4 for weights in weights_of) else 4
@@ -47,7 +45,6 @@ def build_skin(raw: RawModel, joints: Joints, vertex_count: int, warnings: list[
 
 
 def skin_starts(skins: list[RawSkin]) -> tuple[int, ...]:
-    """Number of the first entry of each skin."""
     *starts, total = accumulate((len(skin.joints) for skin in skins), initial=0)
     if total > ENTRIES_MAX:
         raise ElementFault("skins", f"have {total} joints in all, more than {ENTRIES_MAX}")
@@ -55,7 +52,7 @@ def skin_starts(skins: list[RawSkin]) -> tuple[int, ...]:
 
 
 def _influences(buffer: RawVertices, width: int, joint_count: int, warnings: list[str]) -> tuple[UInt16, Float32]:
-    """Joint numbers within the skeleton and weights of one buffer, both (V, width)."""
+    """Joint numbers within the skeleton, and weights, both (V, width)."""
     joints, weights = _stored(buffer, width)
     bad = ~np.isfinite(weights) | (weights < 0.0)
     if bad.any():
@@ -83,7 +80,7 @@ def _influences(buffer: RawVertices, width: int, joint_count: int, warnings: lis
 
 
 def _stored(buffer: RawVertices, width: int) -> tuple[UInt16, Float32]:
-    """Influences as stored, padded; missing weights become 1 for the first joint, missing joints joint 0."""
+    """Missing weights become 1 for the first joint, missing joints become joint 0."""
     joints = np.zeros((buffer.count, width), dtype=np.uint16)
     weights = np.zeros((buffer.count, width), dtype=np.float32)
     stored_weights = buffer.attributes.get("blendweights")
@@ -98,7 +95,6 @@ def _stored(buffer: RawVertices, width: int) -> tuple[UInt16, Float32]:
 
 
 def _normalised(weights: Float32, warnings: list[str]) -> Float32:
-    """Rows that sum to 1; a warning reports sums that are clearly off."""
     total = weights.sum(axis=1, dtype=np.float64)
     off = (np.abs(total - 1.0) > SUM_TOLERANCE) & (total > 0.0)
     if off.any():
@@ -111,22 +107,15 @@ _EQUAL = 1e-6
 """Matrices that differ by less, relative to their largest element, are equal."""
 
 _FLAT = 1e-10
-"""Determinant, relative to the cube of the largest element, below which a matrix cannot be inverted."""
 
 
 def rebased(mesh: Mesh, skin: Skin, skeleton: Skeleton, raw: RawModel) -> tuple[Mesh, Skin]:
     """The mesh in the rest pose, and its skin with a palette relative to that pose.
 
-    A format may store each part in any space of its own (quantised, scaled, turned) together with inverse bind matrices
-    that undo it.  Each part is moved by the rest palette of its dominant joint, and its matrices by the inverse, so
-    that every part is where it is seen at rest, in file units.  Boxes, colliders, emission and dual quaternions rely on
-    it.
-
-    Args:
-        mesh: As stored, one part for each buffer of `raw`.
-        skin: Entries number the joints of all skins of `raw`.
-        skeleton: In its rest pose.
-        raw: The skins and buffers.
+    A file may store each part in a space of its own (quantised, scaled, turned) with inverse bind matrices that undo
+    it.  Each part is moved by the rest palette of its dominant joint, and its matrices by the inverse.  Boxes,
+    colliders, emission and dual quaternions rely on parts in file units, where they are seen at rest.  The mesh has one
+    part for each buffer of `raw`; entries of the skin number the joints of all skins of `raw`.
     """
     work = _RebasedArrays(mesh, skin, skeleton, raw)
     counts = [buffer.count for part in raw.meshes for buffer in part.buffers]
@@ -153,7 +142,6 @@ class _RebasedArrays:
         self._binds: list[Float64] = []
 
     def move(self, skin_number: int, part: slice) -> None:
-        """Moves a range of vertices that belongs to one skin."""
         start, size = self._starts[skin_number], len(self._raw.skins[skin_number].joints)
         joints = self._skin.joints[part].astype(np.intp) - start
         weights = self._skin.weights[part]
@@ -187,7 +175,7 @@ class _RebasedArrays:
         return mesh, replace(self._skin, joints=self._entries, palette=palette)
 
     def _block(self, skin_number: int, matrix: Float64) -> tuple[Float64, int]:
-        """Matrix and first palette entry for parts of a skin moved by this matrix; equal matrices share them."""
+        """Matrix and first palette entry; parts of a skin with equal matrices share them."""
         known = self._moves.setdefault(skin_number, [])
         for other, first in known:
             if np.abs(other - matrix).max() <= _EQUAL * np.abs(matrix).max():
@@ -234,7 +222,6 @@ class _RebasedArrays:
 
 
 def _runs_within(targets: Targets, part: slice) -> list[tuple[slice, slice]]:
-    """Rows of the deltas of each target of a part, and the vertices of the part that they move."""
     chosen = np.flatnonzero((targets.firsts >= part.start) & (targets.firsts < part.stop))
     return [
         (
@@ -253,7 +240,6 @@ MAX_GROWTH = 8
 
 
 def build_clips(raw: RawModel, joints: Joints | None, targets: Targets | None, warnings: list[str]) -> tuple[Clip, ...]:
-    """The playable clips."""
     clips = raw.clips
     if targets is not None and targets.are_frames:
         names = unique_names([clip.name for clip in clips], "clip", warnings)
@@ -306,7 +292,7 @@ def _build_clip(name: str, clip: RawClip, joints: Joints, warnings: list[str]) -
 
 
 def _matched(clip: str, tracks: list[RawTrack], joints: Joints, warnings: list[str]) -> list[tuple[RawTrack, int]]:
-    """Tracks with poses and the joint of each; later tracks of a joint are ignored."""
+    """Ignores later tracks of a joint; a track applies to each skeleton that has its joint."""
     matched: dict[str, RawTrack] = {}
     for track in tracks:
         if track.name not in joints.of_name:
@@ -319,7 +305,7 @@ def _matched(clip: str, tracks: list[RawTrack], joints: Joints, warnings: list[s
 
 
 def build_model(raw: RawModel) -> CharacterModel:
-    """The runtime model of `raw`; vertices, triangles and joints keep the order of the file.
+    """Vertices, triangles and joints keep the order of the file.
 
     Raises:
         ModelError: If the content cannot be drawn or posed.
@@ -333,14 +319,14 @@ def build_model(raw: RawModel) -> CharacterModel:
 
 
 def default_up_axis(bounds: Bounds) -> str:
-    """ "Y", or "Z" if the box touches the floor in z and not in y."""
+    """The axis is Z if the box touches the floor in z and not in y."""
     size = bounds.size
     touches_in_z = abs(bounds.lo[2]) < 0.05 * size[2]
     return "Z" if touches_in_z and abs(bounds.lo[1]) > 0.20 * size[1] else "Y"
 
 
 def default_texture_origin(asset_name: str) -> str:
-    """Row of the image at v = 0: "bottom" for files converted from FBX, else "top"."""
+    """The row of the image at v = 0: "bottom" for files converted from FBX, else "top"."""
     is_fbx = any(known.key == "fbx" and known.has_suffix(Path(asset_name.strip())) for known in MODEL_FORMATS)
     return "bottom" if is_fbx else "top"
 

@@ -1,5 +1,3 @@
-"""All vertex buffers, sections and morph targets of a model as one mesh, in file order."""
-
 from collections import Counter
 from dataclasses import replace
 
@@ -21,12 +19,7 @@ BORDER_SHARE = 0.06
 
 
 def vertex_normals(positions: Float32, triangles: UInt32) -> Float32:
-    """Unit normals, shape (V, 3): the area-weighted mean of the adjacent faces.
-
-    Args:
-        positions: shape (V, 3), finite.
-        triangles: shape (T, 3), counter-clockwise from outside.
-    """
+    """Area-weighted mean of adjacent faces, shape (V, 3); triangles are counter-clockwise from outside."""
     corners = positions.astype(np.float64)[triangles]
     faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     count = len(positions)
@@ -41,10 +34,7 @@ def vertex_normals(positions: Float32, triangles: UInt32) -> Float32:
 
 
 def with_open_sections(sections: tuple[Section, ...], positions: Float32, triangles: UInt32) -> tuple[Section, ...]:
-    """The sections with `is_open` set where their triangles form an open sheet.
-
-    Vertices at the same position count as one, since texture seams repeat them.
-    """
+    """Sets `is_open` of open sheets; vertices at one position count as one, since texture seams repeat them."""
     if not len(triangles):
         return sections
     welded = _welded(positions)
@@ -56,7 +46,7 @@ def with_open_sections(sections: tuple[Section, ...], positions: Float32, triang
 
 
 def border_share(triangles: Int64) -> float:
-    """Fraction of the edges that belong to one triangle only; triangles without area do not count."""
+    """Fraction of edges that only one triangle has; triangles without area do not count."""
     a, b, c = triangles.T
     has_area = (a != b) & (b != c) & (c != a)
     a, b, c = a[has_area], b[has_area], c[has_area]
@@ -86,7 +76,6 @@ def _welded(positions: Float32) -> Int64:
 
 
 def build_mesh(raw: RawModel, material_of: dict[tuple[str, str], int], warnings: list[str]) -> Mesh:
-    """The drawable mesh; buffers are concatenated, missing attributes get the defaults of the format."""
     buffers = [buffer for mesh in raw.meshes for buffer in mesh.buffers]
     for number, part in enumerate(raw.meshes, start=1):
         for buffer in part.buffers:
@@ -155,7 +144,6 @@ def _triangles(raw: RawModel, material_of: dict[tuple[str, str], int]) -> tuple[
 
 
 def _joined(buffers: list[RawVertices], semantic: str, default: Float32) -> Float32:
-    """One attribute of all buffers, shape (V, len(default))."""
     parts: list[Float32] = [np.empty((0, len(default)), np.float32)]
     for buffer in buffers:
         values = np.asarray(buffer.attributes.get(semantic, np.tile(default, (buffer.count, 1))), np.float32)
@@ -164,7 +152,6 @@ def _joined(buffers: list[RawVertices], semantic: str, default: Float32) -> Floa
 
 
 def _normals(buffers: list[RawVertices], positions: Float32, triangles: UInt32) -> Float32:
-    """Unit normals: the stored ones, or computed from the faces where they are missing or zero."""
     stored = _joined(buffers, "normal", np.zeros(3, np.float32))
     squared = np.einsum("ij,ij->i", stored, stored)
     usable = (squared > 1e-12) & (squared < 1e12)
@@ -177,7 +164,7 @@ def _normals(buffers: list[RawVertices], positions: Float32, triangles: UInt32) 
 
 
 def _tangents(buffers: list[RawVertices], normals: Float32) -> Float32 | None:
-    """Tangents with handedness, (V, 4), zero where missing; None if no vertex has one."""
+    """Tangents with handedness, shape (V, 4), zero where missing; None if no vertex has one."""
     if not any("tangent" in buffer.attributes for buffer in buffers):
         return None
     tangents = np.nan_to_num(_joined(buffers, "tangent", np.zeros(3, np.float32)), posinf=0.0, neginf=0.0)
@@ -198,7 +185,7 @@ def _tangents(buffers: list[RawVertices], normals: Float32) -> Float32 | None:
 
 
 def _buffer_colours(buffer: RawVertices) -> Float32:
-    """RGBA from 0 to 1, white if the buffer has none."""
+    """RGBA from 0 to 1, shape (V, 4); white if the buffer has none."""
     stored = buffer.attributes.get("color")
     if stored is None:
         return np.ones((buffer.count, 4), np.float32)
@@ -212,7 +199,6 @@ _ROWS = ("position", "normal", "tangent")
 
 
 def weight_starts_of(raw: RawModel) -> dict[int, int]:
-    """First weight of each joint with morph targets."""
     starts: dict[int, int] = {}
     total = 0
     for joint, mesh in _weighted(raw).items():
@@ -231,7 +217,6 @@ def _weighted(raw: RawModel) -> dict[int, RawMesh]:
 
 
 def build_targets(raw: RawModel, with_tangents: bool) -> Targets | None:
-    """The morph targets, or None; only vertices that move are stored."""
     starts = weight_starts_of(raw)
     if not starts:
         return None

@@ -1,5 +1,3 @@
-"""All skeletons of a file as one runtime skeleton: unique names, evaluation order, bind matrices and their inverses."""
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +18,7 @@ ROOT = -1
 
 
 def parents_by_name(names: Sequence[str], parent_names: Sequence[str | None]) -> tuple[list[int], list[str]]:
-    """Parent index of every joint, and warnings; the first joint with a name wins, unknown names make roots."""
+    """The first joint with a name wins; unknown names make roots."""
     first: dict[str, int] = {}
     for joint, name in enumerate(names):
         first.setdefault(name, joint)
@@ -33,7 +31,7 @@ def parents_by_name(names: Sequence[str], parent_names: Sequence[str | None]) ->
 
 
 def parents_by_index(names: Sequence[str], indices: Sequence[int]) -> tuple[list[int], list[str]]:
-    """Parent index of every joint, and warnings; indices out of range make roots."""
+    """Indices out of range make roots."""
     parents, warnings = [], []
     for name, index in zip(names, indices, strict=True):
         known = ROOT <= index < len(names)
@@ -46,7 +44,7 @@ def parents_by_index(names: Sequence[str], indices: Sequence[int]) -> tuple[list
 def without_cycles(
     names: Sequence[str], parents: Sequence[int], warnings: Sequence[str] = ()
 ) -> tuple[list[int], list[str]]:
-    """`parents` with one joint of each cycle made a root, and one more warning for each."""
+    """Makes one joint of each cycle a root; adds a warning for each."""
     result, notes = list(parents), list(warnings)
     visited_by = [ROOT] * len(result)
     for start in range(len(result)):
@@ -62,7 +60,7 @@ def without_cycles(
 
 
 def unit_quaternions(values: Float64) -> Float64:
-    """`values` (x, y, z, w), shape (..., 4), normalised; zero becomes the identity."""
+    """Normalises quaternions (x, y, z, w), shape (..., 4); zero becomes the identity."""
     length = np.sqrt(np.einsum("...i,...i->...", values, values))[..., None]
     usable = (length > 1e-12) & np.isfinite(length)
     identity = np.array((0.0, 0.0, 0.0, 1.0))
@@ -79,7 +77,7 @@ def build_skeleton(
     orientations: npt.ArrayLike,
     scales: npt.ArrayLike,
 ) -> Skeleton:
-    """Skeleton of joints in file order; a parent may come after its children.
+    """Joints keep the order of the file; a parent may come after its children.
 
     Args:
         names: Unique, at least one.
@@ -149,18 +147,12 @@ class Joints:
     of_name: dict[str, list[int]]
 
     def match(self, name: str) -> int:
-        """Number of the skeleton called exactly `name`, else the first: files rarely fill in the reference."""
+        """The first skeleton if none has the name: files rarely fill in the reference."""
         return self.number_of_name.get(name, 0)
 
 
 def build_joints(skeletons: list[RawSkeleton], warnings: list[str], *, may_be_flat: bool = False) -> Joints | None:
-    """The runtime skeleton, or None if the file has no joints.
-
-    Args:
-        skeletons: Skeletons of the file.
-        warnings: Receives oddities.
-        may_be_flat: Keeps scales of 0, for formats that store their own inverse bind matrices.
-    """
+    """Returns None if the file has no joints; `may_be_flat` keeps scales of 0, for files with inverse bind matrices."""
     used = [skeleton for skeleton in skeletons if skeleton.bones]
     if not used:
         return None
@@ -191,7 +183,6 @@ def build_joints(skeletons: list[RawSkeleton], warnings: list[str], *, may_be_fl
 
 
 def unique_names(names: list[str], kind: str, warnings: list[str]) -> list[str]:
-    """`names` with numbers appended to repeated names; empty names become "`kind` n"."""
     taken = set(names)
     used: set[str] = set()
     numbers: dict[str, int] = {}
@@ -221,7 +212,7 @@ def _by_name(skeletons: list[RawSkeleton], starts: Sequence[int]) -> dict[str, l
 
 
 def _invertible_scales(bones: list[RawBone], warnings: list[str]) -> Float64:
-    """Bind scales, (B, 3); a scale of zero has no inverse bind and becomes 1."""
+    """A bind scale of zero has no inverse and becomes 1."""
     scales = np.array([bone.scale for bone in bones])
     flat = np.abs(scales) < SMALLEST_SCALE
     if flat.any():

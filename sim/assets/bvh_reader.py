@@ -1,6 +1,6 @@
-"""Reads BVH, the motion capture files of Biovision: a hierarchy of joints and one animation of them.
+"""Biovision motion capture files (BVH); the format has no unit of length.
 
-Source: M. Meredith and S. Maddock, "Motion Capture File Formats Explained", 2001.  The format has no unit of length.
+Source: M. Meredith and S. Maddock, "Motion Capture File Formats Explained", 2001.
 """
 
 import codecs
@@ -42,7 +42,7 @@ def is_bvh(start: bytes) -> bool:
 
 
 def read_bvh(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    """The joints and the clip; End Sites become joints without keys.  Errors name the line."""
+    """End Sites become joints without keys; errors name the line."""
     text = _text(data)
     model = RawModel(path, "bvh", None, asset_name=path.name, up_axis="Y")
     head, mark, motion = _parted(text)
@@ -91,7 +91,6 @@ def _text(data: bytes) -> str:
 
 
 def _parted(text: str) -> tuple[str, str, str]:
-    """The text before, at and after the line MOTION; the first part ends with that line's start."""
     position = 0
     for line in text.splitlines(keepends=True):
         if line.strip().upper() == "MOTION":
@@ -101,7 +100,6 @@ def _parted(text: str) -> tuple[str, str, str]:
 
 
 def _joints(head: str) -> list[_Joint]:
-    """Joints in file order, parents first."""
     joints: list[_Joint] = []
     opened: list[int] = []
     is_pending = False  # a joint was named and its brace has not been read yet
@@ -169,7 +167,7 @@ def _numbers(place: str, word: str, text: str, count: int) -> tuple[Float64, str
 
 
 def _channels(place: str, text: str) -> tuple[list[tuple[str, int]], str]:
-    """The channels after their number, and what follows them."""
+    """The channels after their number, and the text that follows them."""
     words = text.replace("{", " { ").replace("}", " } ").split()
     is_number = bool(words) and words[0].isascii() and words[0].isdigit() and len(words[0]) < 4
     count = int(words[0]) if is_number else -1
@@ -247,7 +245,7 @@ def _bad_value(text: str) -> str:
 
 
 def _tracks(joints: list[_Joint], names: list[str], table: Float64, watch: LoadWatch) -> list[RawTrack]:
-    """Keys of every joint with channels; a position replaces the offset, rotations apply from the last to the first."""
+    """A position replaces the offset; rotations apply from the last to the first."""
     tracks = []
     watch.total = len(joints)
     for name, joint in zip(names, joints, strict=True):

@@ -20,9 +20,8 @@ _STEP_TOLERANCE = 0.01
 def frame_step(frame_count: int, duration: float, stored_step: float) -> tuple[float, str | None]:
     """Time between keys [s], 0 for a single key, and a note on oddities.
 
-    The stored step counts if it explains the duration over N or N - 1 steps within 1 %; several writers store a step
-    that is wrong by a factor, but then the duration spans N - 1 steps.  Without a duration the stored step counts, and
-    without either 30 keys per second.
+    The stored step counts if N or N - 1 steps make the duration within 1 %.  Several writers store a step that is wrong
+    by a factor; then the duration spans N - 1 steps.  Without either value there are 30 keys per second.
     """
     if frame_count < 2:
         return 0.0, None
@@ -42,7 +41,6 @@ def _is_usable(seconds: float) -> bool:
 
 
 _EXPONENT = 10.0
-"""Doublings during an exponential easing."""
 
 _EASED: Mapping[Interpolation, Callable[[float], float]] = {
     Interpolation.NEAREST: lambda f: float(f >= 0.5),
@@ -54,7 +52,7 @@ _EASED: Mapping[Interpolation, Callable[[float], float]] = {
 
 
 def eased(interpolation: Interpolation, fraction: float) -> float:
-    """Eased fraction of the interval between two keys, 0 to 1; Catmull-Rom needs more keys and is linear here."""
+    """Eased fraction, 0 to 1; Catmull-Rom needs more keys and is linear here."""
     if interpolation is Interpolation.LINEAR:
         return fraction
     if interpolation is Interpolation.STEP and fraction >= 1.0:
@@ -75,7 +73,7 @@ def catmull_rom(fraction: float) -> tuple[float, float, float, float]:
 class UniformClip:
     """Keys at 0, step, 2 step, ... seconds, as EZMesh stores them; implements `sinew.sim.assets.model.Clip`.
 
-    The constructor puts successive key quaternions into the same half space and measures the arcs between them.
+    The constructor flips signs so that successive key quaternions lie in one half space.
 
     Args:
         name: Unique within the model.
@@ -112,7 +110,7 @@ class UniformClip:
 
     @property
     def duration(self) -> float:
-        """Playable length [s]; 0 for a single pose."""
+        """Seconds; 0 for a single pose."""
         return (len(self._linear) - 1) * self._step
 
     @property
@@ -124,14 +122,14 @@ class UniformClip:
         return self._key_times
 
     def key(self, index: int) -> LocalPose:
-        """Pose of the key `index`; IndexError outside 0 to F - 1."""
+        """IndexError outside 0 to F - 1."""
         if not 0 <= index < len(self._linear):
             raise IndexError(f"clip {self._name!r} has keys 0 to {len(self._linear) - 1}, not {index}")
         linear = self._linear[index]
         return LocalPose(linear[:, :3], self._quaternions[index], linear[:, 3:])
 
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
-        """Pose at `time` [s], clamped to the clip: lerp and shortest-arc slerp between two keys, eased."""
+        """Clamps `time` [s] to the clip; lerp and shortest-arc slerp between two keys, eased."""
         last = len(self._linear) - 1
         frame = min(max(0.0, time / self._step), float(last)) if last else 0.0
         index = int(frame)
@@ -147,7 +145,7 @@ class UniformClip:
         return LocalPose(linear[:, :3], blend, linear[:, 3:])
 
     def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
-        """Poses at many times [s], bit-identical with `sample`."""
+        """Bit-identical with `sample`; times in seconds."""
         last = len(self._linear) - 1
         if not last:
             return stacked([self.sample(time, interpolation) for time in times])
@@ -171,7 +169,7 @@ class UniformClip:
 
 
 def _continuous(q: Float64) -> Float64:
-    """Flips signs in place so that successive quaternions (F, ..., 4) never have a negative dot product."""
+    """Flips signs in place so that successive quaternions (F, ..., 4) have no negative dot product."""
     flips = np.sum(q[1:] * q[:-1], axis=-1) < 0.0
     odd = np.cumsum(flips, axis=0) % 2 == 1
     q[1:][odd] *= -1.0
@@ -198,7 +196,6 @@ _EVEN = 1e-3
 """Fraction of a step by which keys may deviate from equal spacing."""
 
 Driven = tuple[RawChannel, int, int]
-"""A channel, its row in the result, and its grid."""
 
 
 class CurveClip:
@@ -264,11 +261,11 @@ class CurveClip:
 
     @property
     def frame_times(self) -> Float64:
-        """Times of the frames [s], shape (F,): the grid of the keys if they are equally spaced, else nominal."""
+        """Times [s], shape (F,): the grid of the keys if they are equally spaced, else 30 per second."""
         return self._frame_times
 
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
-        """Pose at `time` [s], clamped to the keys of each channel; eased between two keys."""
+        """Clamps `time` [s] to the keys of each channel."""
         keys, fractions = self._grids.find(time)
         if interpolation is not Interpolation.LINEAR:
             listed = [fractions] if isinstance(fractions, float) else fractions.tolist()
@@ -291,7 +288,7 @@ class _KeyGrids:
 
     Attributes:
         number_of: Grid of every given sequence.
-        firsts: Intp of each grid's first key.
+        firsts: Number of each grid's first key.
         counts: Number of keys of each grid.
         times: All key times, grid after grid [s].
         spans: Time from each key to the next of its grid [s], 0 for the last.
@@ -327,7 +324,7 @@ class _KeyGrids:
 
 
 class _Group:
-    """Channels of one kind of evaluation, their keys in one table; channels with the same keys share them.
+    """Channels of one kind of evaluation; channels with the same keys share them in one table.
 
     Attributes:
         rows: Rows of the result that they drive, shape (C,).
@@ -358,7 +355,7 @@ class _Group:
 
 
 class _Polynomials(_Group):
-    """Steps, lines and cubic splines; rotations among them are normalised afterwards, their keys never change sign."""
+    """Steps, lines and cubic splines; rotations are normalised afterwards, and their keys never change sign."""
 
     def __init__(self, driven: Sequence[Driven], grids: _KeyGrids) -> None:
         super().__init__(driven, grids)
@@ -383,7 +380,7 @@ class _Polynomials(_Group):
 
 
 class _SlerpTracks(_Group):
-    """Rotations with constant angular speed from key to key on the shortest arc."""
+    """Constant angular speed from key to key on the shortest arc."""
 
     def __init__(self, driven: Sequence[Driven], grids: _KeyGrids) -> None:
         super().__init__(driven, grids)
@@ -414,7 +411,7 @@ def _key_identity(channel: RawChannel, grid: int) -> tuple[object, ...]:
 
 
 def _fill_coefficients(table: Float64, channel: RawChannel, spans: Float64) -> None:
-    """Sets the polynomial coefficients of every interval, in zeros of shape (powers, F, 4)."""
+    """Fills zeros of shape (powers, F, 4)."""
     values = channel.values
     width = values.shape[-1]
     if channel.mode == "CUBICSPLINE":
@@ -441,7 +438,7 @@ def _rest_table(skeleton: Skeleton, weights: Float64) -> Float64:
 
 
 def _frame_times(key_times: Float64, duration: float) -> Float64:
-    """Equally spaced times from 0 to `duration`: on all keys where possible, else at the nominal rate."""
+    """Equally spaced times from 0 to `duration` [s]: on all keys where possible, else at the nominal rate."""
     if duration <= 0.0:
         return np.zeros(1)
     steps = np.diff(key_times, prepend=0.0)
@@ -453,7 +450,7 @@ def _frame_times(key_times: Float64, duration: float) -> Float64:
 
 
 class FrameClip:
-    """Key frames of a mesh without joints at ascending times; implements `sinew.sim.assets.model.Clip`.
+    """Key frames of a mesh without joints; implements `sinew.sim.assets.model.Clip`.
 
     Frame 0 is the mesh itself, frame k the morph target with weight k - 1.  A clip that ends with its first frame is a
     loop: a spline through it is smooth there too.
@@ -489,7 +486,7 @@ class FrameClip:
         return self._times
 
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
-        """Weights at `time` [s], clamped to the clip; at most four frames act, and their weights sum to 1."""
+        """Clamps `time` [s] to the clip; at most four frames act, and their weights sum to 1."""
         last = len(self._listed) - 1
         key = min(max(bisect_right(self._listed, time) - 1, 0), max(last - 1, 0))
         span = self._listed[min(key + 1, last)] - self._listed[key]

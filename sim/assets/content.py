@@ -1,5 +1,3 @@
-"""Checksums of the content of models, meshes, strands and images."""
-
 import enum
 import hashlib
 import weakref
@@ -17,16 +15,16 @@ Update = Callable[[bytes | memoryview], object]
 _Plain = str | bytes | int | float | enum.Enum | np.generic | None
 
 _FORMER_NAMES = {"_KeyGrids": "_Grids", "_SlerpTracks": "_Turns"}
-"""Class names in checksums, which are those of the version that wrote the first bakes."""
+"""Class names in checksums: files of earlier versions hold them."""
 
 _known: dict[int, tuple[weakref.ref[Any], str]] = {}
-"""Checksums by object identity, as long as the object is alive."""
+"""Checksums by `id`, as long as the object is alive."""
 
 
 def content_sum(content: Any) -> str:
     """SHA-256 of a model, a mesh, strands or pixels, with all arrays; computed once for each object.
 
-    Of a model, everything that poses and skins it counts, but not its path, and of its materials only the names.
+    Of a model, its path does not count, and of its materials only the names.
     """
     known = _known.get(id(content))
     if known is not None and known[0]() is content:
@@ -46,7 +44,7 @@ def content_sum(content: Any) -> str:
 
 
 def _add(value: Any, update: Update, seen: dict[int, tuple[int, Any]]) -> None:
-    """Adds a value; an object that occurs again, such as a shared array, adds only its number."""
+    """An object that occurs again, such as a shared array, adds only its number."""
     if isinstance(value, _Plain) or (isinstance(value, tuple | list) and all(isinstance(v, _Plain) for v in value)):
         update(f"{value!r};".encode())
         return

@@ -1,4 +1,4 @@
-"""Reads binary EZMesh (big-endian, version 101); every count is checked against what the file can hold."""
+"""Binary EZMesh: big-endian, version 101.  Every count is checked against the remaining bytes."""
 
 import struct
 from collections.abc import Callable
@@ -53,7 +53,6 @@ _KNOWN_FLAGS = (1 << 19) - 1
 
 
 def read_ezb(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    """The content of binary EZMesh."""
     cursor = _Cursor(data, watch)
     cursor.take(len(EZB_MAGIC), "header")
     model = RawModel(path, "ezb", "MeshSystem")
@@ -96,7 +95,6 @@ class _Cursor:
         return len(self._data) - self._position
 
     def take(self, size: int, what: str) -> memoryview:
-        """The next `size` bytes."""
         if size > self.remaining:
             raise ElementFault(self.place(what), f"needs {size} bytes, {self.remaining} are left")
         start = self._position
@@ -105,7 +103,6 @@ class _Cursor:
         return memoryview(self._data)[start : start + size]
 
     def place(self, what: str) -> str:
-        """`what`, with the list item that it belongs to."""
         return f"{what} of {self._context[-1]}" if self._context else what
 
     def integer(self, what: str) -> int:
@@ -120,14 +117,13 @@ class _Cursor:
         return np.frombuffer(self.take(4 * count, what), dtype=">f4").astype(np.float64)
 
     def block(self, what: str) -> memoryview:
-        """Bytes after their number."""
         return self.take(self.integer("length"), what)
 
     def string(self, what: str) -> str:
         return bytes(self.take(self.integer(what), what)).decode("utf-8", "replace")
 
     def items(self, what: str, smallest: int, read: Callable[[], Item], limit: int = MAX_PARTS) -> list[Item]:
-        """A counted list whose items take at least `smallest` bytes; a file may have `limit` of them in all."""
+        """Items take at least `smallest` bytes; `limit` holds for all lists of the file together."""
         count = self.integer(f"{what} count")
         if count > limit:
             raise ElementFault(self.place(f"{what} count"), f"{count} is more than {limit}")
@@ -142,7 +138,6 @@ class _Cursor:
         return result
 
     def expect_none(self, what: str) -> None:
-        """Reads a count that the format requires to be 0."""
         count = self.integer(f"{what} count")
         if count:
             raise ElementFault(f"{what} count", f"must be 0, not {count}")

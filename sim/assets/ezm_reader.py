@@ -1,7 +1,4 @@
-"""Reads EZMesh text, both dialects, by walking the tree by element name.
-
-The layout of vertex buffers is given by ctype and semantic; counts are checked before use.
-"""
+"""EZMesh text in both dialects; ctype and semantic of a vertex buffer give its layout."""
 
 import math
 import re
@@ -82,8 +79,6 @@ SIZES = {
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One entry of a vertex layout: meaning, storage letters, first token within the vertex."""
-
     semantic: str
     letters: tuple[str, ...]
     first: int
@@ -96,7 +91,6 @@ class Field:
 def read_vertices(
     element: str, attribute: dict[str, str], text: str, watch: LoadWatch, warnings: list[str]
 ) -> RawVertices:
-    """The vertex buffer with these attributes and payload; `element` names it in messages."""
     fields = parse_layout(element, attribute.get("ctype", ""), attribute.get("semantic", ""))
     count = parse_count(element, "count", attribute)
     columns, fields, count = _vertex_values(element, fields, count, text, watch, warnings)
@@ -114,7 +108,7 @@ def read_vertices(
 
 
 def read_triangles(element: str, attribute: dict[str, str], text: str, watch: LoadWatch, warnings: list[str]) -> UInt32:
-    """Vertex indices, shape (T, 3), not yet checked against the vertex buffer."""
+    """Shape (T, 3); indices are not yet checked against the vertex buffer."""
     name = "triangle_count" if "triangle_count" in attribute else "count"
     count = parse_count(element, name, attribute)
     values = _numbers(element, text, watch)
@@ -129,7 +123,6 @@ def read_triangles(element: str, attribute: dict[str, str], text: str, watch: Lo
 
 
 def parse_layout(element: str, ctype: str, semantic: str) -> list[Field]:
-    """Entries of a vertex, in storage order."""
     if max(len(ctype), len(semantic)) > MAX_LAYOUT:
         raise ElementFault(element, f"ctype or semantic has more than {MAX_LAYOUT} characters")
     storage, meanings = ctype.replace(",", " ").split(), semantic.replace(",", " ").lower().split()
@@ -151,7 +144,6 @@ def parse_layout(element: str, ctype: str, semantic: str) -> list[Field]:
 
 
 def parse_count(element: str, name: str, attribute: dict[str, str]) -> int | None:
-    """The whole number in an attribute, or None if it is missing."""
     text = attribute.get(name)
     if text is None:
         return None
@@ -161,7 +153,7 @@ def parse_count(element: str, name: str, attribute: dict[str, str]) -> int | Non
 
 
 def checked_count(element: str, available: int, count: int, stride: int, what: str, warnings: list[str]) -> int:
-    """`count`, if `available` numbers suffice for as many items of `stride` numbers; a surplus is a warning."""
+    """Raises if `available` numbers are too few for `count` items of `stride` numbers; a surplus is a warning."""
     if available < count * stride:
         plural = {"vertex": "vertices"}.get(what, what + "s")
         raise ElementFault(
@@ -174,7 +166,7 @@ def checked_count(element: str, available: int, count: int, stride: int, what: s
 
 
 def _canonical(meanings: Sequence[str]) -> list[str]:
-    """Meanings under their current names; plain `texcoord` entries take the free sets in order."""
+    """Replaces former names; plain `texcoord` entries take the free sets in order."""
     names = [_ALIASES.get(meaning, meaning) for meaning in meanings]
     numbers = (number for number in range(1, len(names) + 1) if f"texcoord{number}" not in names)
     return [f"texcoord{next(numbers)}" if name == "texcoord" else name for name in names]
@@ -214,7 +206,6 @@ def _three_for_interp(fields: list[Field], stride: int, available: int, count: i
 
 
 def _mixed_values(element: str, fields: list[Field], stride: int, count: int, pieces: Iterable[list[str]]) -> Float64:
-    """Numbers of a buffer in which some columns are hexadecimal or text; text columns become 0."""
     values = np.zeros((count, stride))
     columns = [pair for field in fields for pair in zip(field.letters, field.columns, strict=True)]
     row = 0
@@ -241,7 +232,6 @@ def _numbers(element: str, text: str, watch: LoadWatch) -> Float64:
 
 
 def _stored(field: Field, values: Float64) -> npt.NDArray[np.generic]:
-    """One attribute in the type that `RawVertices` promises."""
     if field.semantic == "color":
         return np.where((values >= 0) & (values <= MAX_COUNT), values, 0)[:, 0].astype(np.uint32)
     if field.semantic == "blendindices":
@@ -261,7 +251,6 @@ _TRUE = ("true", "1", "yes")
 
 
 def read_skeleton(element: Element, parts: PartCounter, warnings: list[str]) -> RawSkeleton:
-    """The joints of a `Skeleton` element, in file order."""
     skeleton = attributes(element).get("name", "")
     described = []
     for child in children(element, "bone"):
@@ -282,7 +271,6 @@ def read_skeleton(element: Element, parts: PartCounter, warnings: list[str]) -> 
 
 
 def read_clip(element: Element, watch: LoadWatch, parts: PartCounter, warnings: list[str]) -> RawClip:
-    """The tracks of an `Animation` element."""
     attribute = attributes(element)
     name = attribute.get("name", "")
     title = f"animation {quoted(name)}"
@@ -300,7 +288,7 @@ def read_clip(element: Element, watch: LoadWatch, parts: PartCounter, warnings: 
 
 
 def _transform(bone: dict[str, str], warnings: list[str]) -> list[float]:
-    """Position, orientation and scale of a bone as ten numbers; missing attributes are the identity."""
+    """Position, orientation and scale as ten numbers; missing attributes are the identity."""
     title = f"Bone {quoted(bone.get('name', ''))}"
     values: list[float] = []
     for what, default in (("position", (0.0,) * 3), ("orientation", (0.0, 0.0, 0.0, 1.0)), ("scale", (1.0,) * 3)):
@@ -345,7 +333,7 @@ def _read_poses(element: Element, clip: str, watch: LoadWatch, warnings: list[st
 
 
 def _tracks(stored: list[tuple[str, Float64]], clip: str) -> list[RawTrack]:
-    """Tracks in order; all poses are checked and normalised together, which is much faster."""
+    """Checks and normalises all poses together, because that is much faster."""
     orientations = np.concatenate([np.empty((0, 4)), *(poses[:, 3:7] for _, poses in stored)])
     rest = np.concatenate([np.empty(0), *(poses.ravel() for _, poses in stored)])
     if not (np.abs(rest) <= MAX_MAGNITUDE).all():
@@ -363,7 +351,7 @@ def _tracks(stored: list[tuple[str, Float64]], clip: str) -> list[RawTrack]:
 
 
 def _seconds(attribute: dict[str, str], name: str) -> float:
-    """A duration as stored, or 0 if it is missing or not a number."""
+    """Returns 0 if the attribute is missing or not a number."""
     try:
         values = token_values(split_tokens(attribute.get(name, "")))
     except NumberFault:
@@ -382,7 +370,6 @@ _SKIPPED = {
 
 
 def read_ezm(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    """The content of EZMesh text."""
     model = RawModel(path, "ezm", None)
     root = parse_xml(data, model.warnings)
     name = local_name(root)
@@ -487,7 +474,6 @@ class _ElementWalk:
         self._titles.append(title)
 
     def _close(self, place: str) -> None:
-        """Assigns a buffer to sections that precede all buffers, then checks all indices."""
         owner, sections = self._mesh, self._mesh.sections
         waiting = [section for section in sections if section.buffer < 0]
         if waiting and not owner.buffers:
@@ -504,6 +490,5 @@ class _ElementWalk:
 
 
 def check_indices(element: str, triangles: UInt32, vertex_count: int) -> None:
-    """Checks that triangles refer to existing vertices."""
     if triangles.size and (highest := int(triangles.max())) >= vertex_count:
         raise ElementFault(element, f"vertex index {highest} is out of range, there are {vertex_count} vertices")

@@ -1,6 +1,6 @@
 """The text of EZMesh files: XML as an element tree, and lists of numbers, converted in bulk.
 
-For numbers, the fast way rewrites the separators so that the text is a JSON list, which msgspec converts about twice
+The fast way rewrites the separators of numbers so that the text is a JSON list, which msgspec converts about twice
 as fast as `numpy.fromstring` and checks strictly.  Everything JSON does not know (`1.`, `$3f9e0652`, `fltmax`) takes
 the slow way, token by token.  Long texts are converted in pieces, because each conversion holds the interpreter lock.
 """
@@ -34,7 +34,6 @@ _PLAIN_TREE_BYTES = 9_000_000
 
 
 def parse_xml(data: bytes, warnings: list[str]) -> Element:
-    """Root element of `data`."""
     data = _decodable(data.removeprefix(_UTF8_MARK), warnings)
     prolog = _PROLOG.match(data)
     start = prolog.end() if prolog else 0
@@ -52,13 +51,12 @@ def parse_xml(data: bytes, warnings: list[str]) -> Element:
 
 
 def local_name(element: Element) -> str:
-    """Name of `element` in lower case, without namespace; "" if it is not an element."""
+    """Lower case, without namespace; "" for comments and processing instructions."""
     tag = element.tag
     return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
 
 
 def attributes(element: Element) -> dict[str, str]:
-    """Attributes of `element` by lower-case name without namespace; the first of equal names wins."""
     values: dict[str, str] = {}
     for name, value in element.attrib.items():
         values.setdefault(str(name).rpartition("}")[2].lower(), str(value))
@@ -66,7 +64,7 @@ def attributes(element: Element) -> dict[str, str]:
 
 
 def payload(element: Element) -> str:
-    """Text of `element` itself, including text between and after its children."""
+    """Text between and after the children counts too."""
     text = element.text or ""
     if len(element):
         text = " ".join([text, *(child.tail or "" for child in element)])
@@ -74,7 +72,6 @@ def payload(element: Element) -> str:
 
 
 def children(element: Element, name: str) -> Iterator[Element]:
-    """Children of `element` called `name` (lower case), in order."""
     return (child for child in element if local_name(child) == name)
 
 
@@ -108,7 +105,7 @@ def _parser(size: int) -> etree.XMLParser:
 
 
 def _decodable(data: bytes, warnings: list[str]) -> bytes:
-    """`data` in an encoding that the parser reads; undeclared bytes are taken for Windows-1252."""
+    """Declared encodings stay; undeclared bytes that are not UTF-8 are read as Windows-1252."""
     declared = _ENCODING.match(data.lstrip())
     if declared is not None:
         _check_encoding(declared[1].decode("ascii", "replace"))
@@ -155,11 +152,10 @@ _WORDS = {
 
 
 class NumberFault(ValueError):
-    """Text that is not a list of numbers."""
+    pass
 
 
 def parse_numbers(text: str, watch: LoadWatch | None = None) -> Float64:
-    """All numbers of `text`, shape (n,)."""
     pieces = [_parse_chunk(chunk) for chunk in _chunks(text, watch)]
     return pieces[0] if len(pieces) == 1 else np.concatenate([*pieces, np.empty(0)])
 
@@ -173,9 +169,9 @@ def count_tokens(text: str) -> int:
 
 
 def token_rows(text: str, stride: int, watch: LoadWatch | None = None) -> Iterator[list[str]]:
-    """Tokens of `text` in pieces, each a multiple of `stride` tokens; the last row may be incomplete.
+    """Pieces of a multiple of `stride` tokens; the last row may be incomplete.
 
-    Tokens take many times the memory of their text, so a large buffer is never tokenised as a whole.
+    Tokens take many times the memory of their text, so a large buffer is never split as a whole.
     """
     rest: list[str] = []
     for chunk in _chunks(text, watch):
@@ -187,12 +183,12 @@ def token_rows(text: str, stride: int, watch: LoadWatch | None = None) -> Iterat
 
 
 def token_values(tokens: list[str]) -> list[float]:
-    """Numbers of `tokens`, including `$hex` bits and the words of the format."""
+    """Accepts `$hex` bits and the words of the format."""
     return [_token_value(token) for token in tokens]
 
 
 def parse_hex(tokens: list[str], digits: int) -> UInt32:
-    """Integers of `tokens`, each up to `digits` hexadecimal digits without prefix."""
+    """Each token has up to `digits` hexadecimal digits without prefix."""
     pattern = re.compile(rf"[0-9a-fA-F]{{1,{digits}}}")
     for token in tokens:
         if not pattern.fullmatch(token):
@@ -263,7 +259,7 @@ def _token_value(token: str) -> float:
 
 
 def _bits_value(token: str) -> float:
-    """Value of `decimal$hex`: the bits of an IEEE 754 float take precedence over the decimal."""
+    """`decimal$hex`: the bits of an IEEE 754 float take precedence over the decimal."""
     digits = token.rpartition("$")[2]
     if not re.fullmatch(r"[0-9a-fA-F]{1,8}", digits):
         raise NumberFault(f"{quoted(token)} has no float bits after the dollar sign")

@@ -1,7 +1,4 @@
-"""Errors in a file, before the reader's entry point adds the path; and limits.
-
-A file beyond the limits is damaged or hostile, not large.
-"""
+"""Errors of elements, and limits; a file beyond the limits is damaged or hostile, not large."""
 
 from collections import Counter
 
@@ -39,31 +36,22 @@ class ElementFault(ValueError):
 
 
 def quoted(name: str, limit: int = 60) -> str:
-    """`name` in quotes for a message: on one line, unprintable characters escaped, shortened."""
+    """One line, unprintable characters escaped, shortened to `limit`."""
     return repr(name if len(name) <= limit else name[: limit - 1] + "…")
 
 
 class PartCounter:
-    """Counts the parts of a file while they are read."""
-
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
 
     def add(self, kind: str, limit: int = MAX_PARTS, count: int = 1) -> None:
-        """Counts `count` more elements called `kind`."""
         self._counts[kind] += count
         if self._counts[kind] > limit:
             raise ElementFault(kind, f"there are more than {limit}")
 
 
 def check_magnitude(element: str, what: str, values: npt.NDArray[np.floating]) -> None:
-    """Checks that values can be coordinates.
-
-    Args:
-        element: Description of the element that holds them.
-        what: Their name within the element.
-        values: Any shape; of more than one dimension, the first counts the items of the element.
-    """
+    """Checks that `values` can be coordinates; the first of several dimensions counts the items of `element`."""
     usable = np.abs(values) <= MAX_MAGNITUDE
     if usable.all():
         return

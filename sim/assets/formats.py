@@ -1,7 +1,4 @@
-"""Registries of the file formats that are read; loading, dialogs, drops, settings, commands and messages query them.
-
-`MODEL_FORMATS.register(ModelFormat(...))` adds a format.  A reader is imported with its first file.
-"""
+"""`MODEL_FORMATS.register(ModelFormat(...))` adds a format; a reader is imported with its first file."""
 
 from __future__ import annotations
 
@@ -21,19 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Format:
-    """A file format.
-
-    Attributes:
-        suffixes: In lower case, such as ".png"; new files get the first one.
-        options: Settings class, or None.
-        magic: First bytes of files that are read; b"" if they have none.
-        module, package, extra: Library that it needs: as imported, as published, and the extra that installs it.
-    """
-
     name: str
-    suffixes: tuple[str, ...]
-    options: type[msgspec.Struct] | None = None
-    magic: bytes = b""
+    suffixes: tuple[str, ...]  # In lower case, such as ".png"; new files get the first one
+    options: type[msgspec.Struct] | None = None  # Settings class
+    magic: bytes = b""  # First bytes of files that are read
+    # Library that it needs: as imported, as published, and the extra that installs it
     module: str = ""
     package: str = ""
     extra: str = ""
@@ -44,8 +33,7 @@ class Format:
     def chosen(self, options: msgspec.Struct | None) -> tuple[msgspec.Struct, ...]:
         """Last argument of functions with options, the defaults for None; empty if the format has none.
 
-        Raises:
-            TypeError: If the options belong to another format.
+        Raises TypeError if the options belong to another format.
         """
         if options is not None and (self.options is None or not isinstance(options, self.options)):
             raise TypeError(f"{type(options).__name__} are no options of {self.name}")
@@ -56,7 +44,7 @@ F = TypeVar("F", bound=Format)
 
 
 class Formats(Generic[F]):
-    """Formats for one purpose, in the order in which they are tried and offered."""
+    """Formats are tried and offered in this order."""
 
     def __init__(self, *known: F) -> None:
         self._known = list(known)
@@ -65,11 +53,7 @@ class Formats(Generic[F]):
         return iter(self._known)
 
     def register(self, new: F) -> None:
-        """Adds a format.
-
-        Raises:
-            ValueError: If another format has one of its suffixes.
-        """
+        """Raises ValueError if another format has one of the suffixes."""
         if taken := set(new.suffixes) & set(self.suffixes()):
             raise ValueError(f"{', '.join(sorted(taken))} is taken already")
         self._known.append(new)
@@ -87,11 +71,7 @@ class Formats(Generic[F]):
         return path.with_name(path.name + chosen.suffixes[0]), chosen
 
     def of(self, path: Path) -> F:
-        """The format of a path, by its suffix.
-
-        Raises:
-            ValueError: If no format has the suffix; the text lists them.
-        """
+        """Raises ValueError if no format has the suffix; the text lists them."""
         for known in self._known:
             if known.has_suffix(path):
                 return known
@@ -99,7 +79,6 @@ class Formats(Generic[F]):
 
 
 def resolved(function: Callable[..., Any] | str) -> Callable[..., Any]:
-    """The function itself, or the one named "package.module:name", whose module is imported now."""
     if not isinstance(function, str):
         return function
     module, _, name = function.partition(":")
@@ -115,14 +94,12 @@ UTF8_MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFormat(Format):
-    """A format of models.
-
-    Functions may be named as "package.module:name".
+    """Functions may be named as "package.module:name".
 
     Attributes:
         key: Value of `RawModel.format`.
         mark: How users recognise it, for messages, or "".
-        sniff: Whether a file without magic bytes begins like this format, from up to `SNIFFED` bytes.
+        sniff: For files without magic bytes: gets up to `SNIFFED` bytes, returns whether they begin like this format.
         reader: Returns a `RawModel` for the whole content, the path, a `LoadWatch`, and options if there are any.
         by_suffix: Whether the suffix alone identifies the format.
     """
@@ -139,12 +116,7 @@ class ModelFormat(Format):
         return self.sniff is not None and bool(resolved(self.sniff)(start))
 
     def read(self, data: bytes, path: Path, watch: LoadWatch, options: msgspec.Struct | None = None) -> RawModel:
-        """The content of a file.
-
-        Raises:
-            ElementFault: If it cannot be used.
-            LoadCancelled: If the load was cancelled.
-        """
+        """Raises ElementFault if the content or the library cannot be used, LoadCancelled if the load is cancelled."""
         if self.module and importlib.util.find_spec(self.module) is None:
             from sinew.sim.assets.faults import ElementFault
 
@@ -155,18 +127,12 @@ class ModelFormat(Format):
 
 @dataclass(frozen=True, kw_only=True)
 class ImageFormat(Format):
-    """A format of images, named as the decoder calls it."""
+    pass
 
 
 @dataclass(frozen=True, kw_only=True)
 class StrandFormat(Format):
-    """A format of strands: polylines from roots to tips.
-
-    Attributes:
-        unit: Length of its usual unit [m].
-        is_z_up: Whether z is its usual up axis, else y.
-        reader: Returns a `StrandSet` for the whole content.
-    """
+    """Usual `unit` [m] and up axis (z or y); `reader` returns a `StrandSet` for the whole content."""
 
     unit: float
     is_z_up: bool
@@ -184,8 +150,6 @@ def _begins_as_gltf(start: bytes) -> bool:
 
 
 class GltfOptions(msgspec.Struct, frozen=True):
-    """Options for reading glTF."""
-
     scene: int | None = None  # Number of the scene; None for the default scene of the file
 
 
@@ -220,7 +184,6 @@ MODEL_FORMATS = Formats(
         key="bvh", name="BVH motion", suffixes=(".bvh",),
         sniff="sinew.sim.assets.bvh_reader:is_bvh", reader="sinew.sim.assets.bvh_reader:read_bvh",
     ),
-    # MDD files have no magic bytes.
     ModelFormat(
         key="mdd", name="MDD point cache", suffixes=(".mdd",), by_suffix=True,
         reader="sinew.sim.assets.obj_reader:read_mdd",
@@ -246,7 +209,6 @@ STRAND_FORMATS = Formats(
         name="HAIR strands", suffixes=(".hair",), magic=b"HAIR", unit=0.00254, is_z_up=True,
         reader="sinew.sim.assets.strands:read_hair",
     ),
-    # TressFX files have no magic bytes.
     StrandFormat(
         name="TressFX strands", suffixes=(".tfx",), unit=0.01, is_z_up=False,
         reader="sinew.sim.assets.strands:read_tfx",
@@ -255,5 +217,4 @@ STRAND_FORMATS = Formats(
 
 
 def model_format_name(key: str) -> str:
-    """Display name of a `RawModel.format`."""
     return next((known.name for known in MODEL_FORMATS if known.key == key), key)

@@ -1,4 +1,4 @@
-"""A mesh with key frames as a model: frame 0 is the mesh, the others are morph targets that only clips drive."""
+"""Frame 0 of an animated mesh is the mesh itself, the others are morph targets that only clips drive."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +20,6 @@ RATE = 30.0
 
 
 def check_size(element: str, frames: int, points: int) -> None:
-    """Limits the number of frames, and of positions in all frames."""
     if not 1 <= frames <= FRAMES_MAX:
         raise ElementFault(element, f"has {frames} frames, 1 to {FRAMES_MAX} are read")
     if frames * points > POSITIONS_MAX:
@@ -28,7 +27,7 @@ def check_size(element: str, frames: int, points: int) -> None:
 
 
 def check_positions(element: str, positions: Float32) -> None:
-    """Checks that positions (F, P, 3) are usable; errors name the frame and the point."""
+    """Positions have shape (F, P, 3); errors name the frame and the point."""
     usable = (np.abs(positions) <= MAX_MAGNITUDE).all(axis=2)
     if not usable.all():
         frame, point = np.argwhere(~usable)[0].tolist()
@@ -39,8 +38,8 @@ def add_frames(model: RawModel, positions: Float32, of_vertex: Int64, names: Seq
     """Adds the frames to the one mesh of a model as morph targets.
 
     Args:
-        model: With one mesh of one buffer; its positions become those of frame 0.
-        positions: Positions of the points of the file in every frame, shape (F, P, 3).
+        model: With one mesh of one buffer, which gets the positions of frame 0.
+        positions: Of the points of the file in every frame, shape (F, P, 3).
         of_vertex: Point of each vertex, shape (V,).
         names: Of the frames, length F.
         watch: Advances by 1 for each frame.
@@ -62,18 +61,17 @@ def add_frames(model: RawModel, positions: Float32, of_vertex: Int64, names: Seq
 
 
 def clip_of(name: str, frames: Sequence[int], times: Float64) -> RawClip:
-    """A clip with key frames at times from 0 [s]."""
+    """Times in seconds from 0."""
     step = float(times[-1]) / (len(times) - 1) if len(times) > 1 else 0.0
     return RawClip(name, len(frames), float(times[-1]), step, [], frames=list(frames), frame_times=times)
 
 
 def even_clip(name: str, count: int, rate: float = RATE) -> RawClip:
-    """All frames in order at a rate [1/s]."""
     return clip_of(name, range(count), np.arange(count) / rate)
 
 
 def sibling_file(path: Path, name: str) -> Path:
-    """A file in the same folder as another one; fails if a link leads out of the folder."""
+    """Fails if a link leads out of the folder."""
     found = path.parent / name
     if found.resolve().parent != path.parent.resolve():
         raise ElementFault(name, "lies outside the folder of the model")

@@ -1,7 +1,4 @@
-"""Finds the bones of a human body among the joints of a skeleton, by their names and their hierarchy.
-
-Bones have the names of VRM 1.0, such as "leftUpperArm".
-"""
+"""Finds the bones of a human body by the names and the hierarchy of joints; bones have the names of VRM 1.0."""
 
 import itertools
 import re
@@ -34,7 +31,7 @@ REQUIRED = (
 """Bones without which a skeleton is not a human body."""
 
 NEAR_HIPS = 0.02
-"""Joints nearer to the hips, as part of a leg, are not bones of the spine if there are more than three."""
+"""Fraction of the leg length; nearer joints are not bones of the spine if there are more than three."""
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _COMPOUNDS = {
@@ -56,8 +53,6 @@ _BIPED_FINGER = re.compile(r"finger[ _.-]?([0-4])([0-9]?)$", re.IGNORECASE)
 
 
 class _Joint:
-    """A joint with the words of its name."""
-
     def __init__(self, name: str, index: int, parent: int, depth: int) -> None:
         self.index, self.parent, self.depth = index, parent, depth
         plain = name.rpartition(":")[2]
@@ -76,7 +71,7 @@ class _Joint:
             self.finger, self.order = FINGERS[int(biped[1])], int(biped[2] or 0)
 
     def bone(self) -> str:
-        """The bone that the name alone stands for, such as "UpperLeg"; "arm", "leg" or "hip" if it is ambiguous."""
+        """The bone that the name alone means, such as "UpperLeg"; "arm", "leg" or "hip" if it is ambiguous."""
         words = self.words
         if words & _NO_BONES:
             return ""
@@ -104,7 +99,6 @@ class _Joint:
 
 
 def find_bones(skeleton: Skeleton) -> dict[str, int]:
-    """The joint of each bone that can be recognised, by name of the bone."""
     return _Finder(skeleton.names, skeleton.parents.tolist(), skeleton.model_from_bind[:, :3, 3]).bones()
 
 
@@ -130,8 +124,6 @@ class _Finder:
             self._take(f"{side}Eye", self._named("Eye", side))
         self._take("jaw", self._named("jaw", ""))
         return {bone: self._found[bone] for bone in BONES if bone in self._found}
-
-    # --- limbs ----------------------------------------------------------------------------------------
 
     def _find_limb(self, side: str, word: str, bones: Sequence[str]) -> None:
         for bone in bones:
@@ -172,8 +164,6 @@ class _Finder:
             for bone, joint in zip(joints, found, strict=False):
                 self._found[f"{side}{finger}{bone}"] = joint.index
 
-    # --- the body -------------------------------------------------------------------------------------
-
     def _find_body(self) -> None:
         thighs = [self._found[f"{side}UpperLeg"] for side in ("left", "right") if f"{side}UpperLeg" in self._found]
         if len(thighs) < 2:
@@ -201,7 +191,7 @@ class _Finder:
             self._found[bone] = joint
 
     def _find_neck(self, hips: int) -> None:
-        """Neck and head where names do not say them: the end of the chain above the arms."""
+        """Neck and head without such names: the end of the chain above the arms."""
         neck, head = self._found.get("neck"), self._found.get("head")
         if neck is not None and head is None:
             chain = self._central(neck)
@@ -222,7 +212,7 @@ class _Finder:
                 self._found["neck"], self._found["head"] = chain[-2:]
 
     def _central(self, start: int) -> list[int]:
-        """Joints below one, without a side and with the same words as it."""
+        """Joints below `start`, without a side and with the same words."""
         chain: list[int] = []
         current = start
         while True:
@@ -238,17 +228,14 @@ class _Finder:
         points = [self._positions[joint] for joint in chain if joint is not None]
         return float(sum(np.linalg.norm(b - a) for a, b in itertools.pairwise(points)))
 
-    # --- joints ---------------------------------------------------------------------------------------
-
     def _named(self, bone: str, side: str, above: int | None = None) -> list[_Joint]:
-        """Joints whose name is a bone's, the nearest to the root first."""
+        """Nearest to the root first."""
         found = [joint for joint in self._joints if joint.side == side and not joint.finger and joint.bone() == bone]
         if above is not None:
             found = [joint for joint in found if joint.index in self._ancestors(above)] or found
         return sorted(found, key=lambda joint: (joint.depth, joint.index))
 
     def _chain(self, joints: Iterable[_Joint]) -> list[_Joint]:
-        """The joints that follow the first one downwards."""
         chain: list[_Joint] = []
         for joint in joints:
             if not chain or chain[-1].index in self._ancestors(joint.index):

@@ -1,5 +1,3 @@
-"""Texture images as RGBA arrays, bounded in size, and their mip levels."""
-
 import io
 import os
 import re
@@ -44,7 +42,7 @@ _SIXTEEN_BIT = ("I;16", "I;16L", "I;16B", "I;16N", "I")
 
 
 class ImageError(ValueError):
-    """An image that cannot be used: one line with file and reason."""
+    """One line with file and reason."""
 
     def __init__(self, path: ImageSource | str, reason: str) -> None:
         super().__init__(printable(f"{path}: {reason}"))
@@ -79,7 +77,6 @@ class ImageBudget:
         return factor
 
     def give_back(self, pixels: int) -> None:
-        """Returns the pixels of an image that is no longer in memory."""
         with self._guard:
             self._left += pixels
 
@@ -91,12 +88,11 @@ class ImageBudget:
 
 
 def _pixels(size: tuple[int, int], factor: int) -> int:
-    """Pixels of an image whose edges shrink by a factor; every edge is at least 1."""
     return -(-size[0] // factor) * -(-size[1] // factor)
 
 
 def load_image(path: ImageSource, budget: ImageBudget | None = None) -> UInt8:
-    """Pixels of an image file or embedded image, shrunk to fit the budget.
+    """Pixels of an image, shrunk to fit the budget.
 
     Returns:
         RGBA, straight alpha, as stored (no colour conversion); shape (H, W, 4), row 0 at the top, C-contiguous.
@@ -149,7 +145,6 @@ def _check_regular(path: Path) -> None:
 
 
 def _check_scans(path: ImageSource, size: tuple[int, int]) -> None:
-    """Refuses a progressive JPEG with too many scans."""
     data = path.read_bytes() if isinstance(path, Path) else path.data
     place, scans = 2, 0
     while (marker := _MARKER.search(data, place)) is not None:
@@ -161,7 +156,7 @@ def _check_scans(path: ImageSource, size: tuple[int, int]) -> None:
 
 
 def _rgba(image: "Image.Image", factor: int) -> UInt8:
-    """The pixels, band by band; squares of `factor` rows and columns are averaged."""
+    """Averages squares of `factor` rows and columns, band by band."""
     width, height = image.size
     image.draft(None, (max(width // factor, 1), max(height // factor, 1)))
     factor = max(factor * image.size[0] // width, 1)  # the rest that the decoder did not shrink
@@ -192,8 +187,6 @@ _STRAIGHT = (np.arange(256) / 255.0).astype(np.float32)
 
 @dataclass(frozen=True, slots=True)
 class MipImage:
-    """An image and its mip levels."""
-
     # RGBA, straight alpha, colours in sRGB, shape (H, W, 4); each has half the edges of the previous level, rounded
     # down, at least 1; the last is a single texel.  Row 0 is at the top.
     levels: tuple[UInt8, ...]
@@ -203,30 +196,24 @@ class MipImage:
         return self.levels[0]
 
     def within(self, edge: int) -> "MipImage":
-        """The levels of at most `edge` texels each way."""
         return MipImage(tuple(level for level in self.levels if max(level.shape[:2]) <= edge))
 
 
 def pixel_count(images: Iterable[MipImage]) -> int:
-    """Pixels that images take of an `ImageBudget`."""
     return sum(image.pixels.shape[0] * image.pixels.shape[1] for image in images)
 
 
 def load_mip_image(path: ImageSource, budget: ImageBudget, *, pause: Callable[[], None] | None = None) -> MipImage:
-    """An image with its mip levels; see `load_image` and `mip_image`.
-
-    Raises:
-        ImageError: If the file cannot be used.
-    """
+    """Raises ImageError if the file cannot be used."""
     return mip_image(load_image(path, budget), pause=pause)
 
 
 def mip_image(image: UInt8, *, pause: Callable[[], None] | None = None) -> MipImage:
-    """Mip levels of an image.
+    """Every texel of a mip level is the average of the area that it covers.
 
-    Every texel is the average of the area that it covers, also where an edge is odd: the middle texel then counts for
-    both neighbours by the covered fraction.  Colours are averaged in linear light and weighted by opacity, so that
-    transparent texels do not bleed; a fully transparent area keeps its plain average.
+    Where an edge is odd, the middle texel counts for both neighbours by the covered fraction.  Colours are averaged in
+    linear light and weighted by opacity, so that transparent texels do not bleed; a fully transparent area keeps its
+    plain average.
 
     Args:
         image: RGBA, straight alpha, colours in sRGB, shape (H, W, 4).
@@ -273,14 +260,7 @@ def _taps(length: int) -> int:
 
 
 def _averaged(values: Float32, axis: int, first: int, length: int) -> Float32:
-    """Halves one axis by area.
-
-    Args:
-        values: Texels along `axis`, from the first one that the first result covers.
-        axis: 0 or 1.
-        first: Index of the first result.
-        length: Texels of the whole axis.
-    """
+    """Halves one axis by area; `values` begin with the texels of result `first`, the whole axis has `length` texels."""
     if length == 1:
         return values
     moved = values if axis == 0 else values.swapaxes(0, 1)

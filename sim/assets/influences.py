@@ -1,5 +1,3 @@
-"""Vertices that each joint moves: counts, and boxes that bound a posed character without its vertices."""
-
 import itertools
 
 import numpy as np
@@ -9,7 +7,7 @@ from sinew.sim.maths.arrays import Bool, Float64, Int64, Intp
 
 
 def weighted_vertex_counts(skin: Skin | None, joint_count: int) -> Int64:
-    """Number of vertices that each joint moves, shape (joint_count,); zeros without a skin."""
+    """Shape (joint_count,); zeros without a skin."""
     if skin is None:
         return np.zeros(joint_count, dtype=np.int64)
     counted, joints = skin.weights > 0.0, skin.joints_of(skin.joints)

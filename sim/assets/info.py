@@ -1,5 +1,3 @@
-"""Facts about a model file, as JSON types and as text."""
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -17,7 +15,7 @@ CELL_MAX = 80
 
 
 def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
-    """The facts that `sinew info --json` prints, as JSON types; lengths in file units, times in seconds."""
+    """The output of `sinew info --json`; lengths in file units, times in seconds."""
     mesh = model.mesh
     materials = [material.name for material in model.materials]
     attributes = (name for part in raw.meshes for buffer in part.buffers for name in buffer.attributes)
@@ -69,7 +67,7 @@ def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
 
 
 def _humanoid(skeleton: Skeleton | None) -> dict[str, str]:
-    """Joint of each bone of a human body; empty for other bodies."""
+    """Joint of each bone; empty if the body is not human."""
     bones = find_bones(skeleton) if skeleton is not None else {}
     return {bone: skeleton.names[joint] for bone, joint in bones.items()} if skeleton and is_humanoid(bones) else {}
 
@@ -81,7 +79,6 @@ def influence_counts(skin: Skin) -> list[int]:
 
 
 def info_text(info: dict[str, Any]) -> str:
-    """The facts of `model_info` as text; names are made printable and shortened."""
     blocks = [_overview(info)]
     rows: list[tuple[str, ...]]
     if info["submeshes"]:
@@ -162,13 +159,13 @@ def _bone_rows(bones: Sequence[dict[str, Any]]) -> list[tuple[str, int]]:
 
 
 def table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Aligned columns; a heading that starts with ">" aligns its column to the right."""
+    """A heading that starts with ">" aligns its column to the right."""
     lines = aligned([headings, *([printable(cell, CELL_MAX) for cell in row] for row in rows)])
     return "\n".join([title, *(f"  {line}" for line in lines)])
 
 
 def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Text in columns; the first line holds the headings, of which those of right-aligned columns start with ">"."""
+    """The first line holds the headings; those that start with ">" align their column to the right."""
     is_right = [heading.startswith(">") for heading in lines[0]]
     lines = [[heading.removeprefix(">") for heading in lines[0]], *lines[1:]]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]

@@ -1,5 +1,3 @@
-"""Opens a model file with the reader for its content."""
-
 import os
 import stat
 from collections.abc import Callable
@@ -44,7 +42,7 @@ def load_model(
 
 
 def is_model(path: Path) -> bool:
-    """Whether a file looks like a model, by its suffix or its first bytes; False if it cannot be read."""
+    """Checks the suffix, else the first bytes; False if the file cannot be read."""
     if any(known.has_suffix(path) for known in MODEL_FORMATS):
         return True
     try:
@@ -63,7 +61,7 @@ def read_raw(
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> RawModel:
-    """The content of a model file as stored.  Arguments and errors are those of `load_model`."""
+    """The content as stored; arguments and errors as in `load_model`."""
     path = Path(path)
     data = read_bytes(path)
     watch = LoadWatch(progress, cancelled)
@@ -83,7 +81,7 @@ def _sniffed(start: bytes) -> ModelFormat | None:
 
 
 def _format_of(data: bytes, path: Path) -> ModelFormat:
-    """The format of a file, by its content, or by its suffix for formats without magic bytes."""
+    """Content decides; the suffix decides for formats without magic bytes."""
     if (known_format := _sniffed(data[:SNIFFED])) is not None:
         return known_format
     start = data[:SNIFFED].removeprefix(UTF8_MARK).lstrip()
@@ -101,11 +99,7 @@ def _format_of(data: bytes, path: Path) -> ModelFormat:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The whole file.
-
-    Raises:
-        ModelError: If it is not a regular file, too large or not readable.
-    """
+    """Raises ModelError if it is not a regular file, too large or not readable."""
     try:
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):

@@ -1,5 +1,3 @@
-"""EZMesh materials: their free-form description, and their image files."""
-
 import math
 import os
 import re
@@ -16,14 +14,14 @@ _TRAILING_REVERSED = re.compile(r"(?:02%|[\s\"'])*+")
 
 
 class TextureFolder:
-    """The images next to a model, found by name, ignoring case and type."""
+    """Finds images next to a model, ignoring case and type."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._names: dict[str, str] | None = None
 
     def find(self, recorded: str) -> Path | None:
-        """The file for a recorded path, or None: the same name, then the same name with other image types."""
+        """Tries the same name first, then the same name with other image types."""
         suffixes = IMAGE_FORMATS.suffixes()
         for name in dict.fromkeys((base_name(recorded), base_name(recorded).replace("%20", " "))):
             stem = name.rpartition(".")[0] or name
@@ -46,19 +44,17 @@ class TextureFolder:
 
 
 def base_name(recorded: str) -> str:
-    """Last part of a path written on any operating system."""
     return _FOLDER.split(unwrapped(recorded))[-1]
 
 
 def unwrapped(value: str) -> str:
-    """`value` without blanks, quotes and `%20` at its ends."""
     rest = _LEADING.sub("", value, count=1)
     # Matched from the end: searching for trailing blanks takes quadratic time.
     return _TRAILING_REVERSED.sub("", rest[::-1], count=1)[::-1]
 
 
 def parse_meta_data(text: str) -> dict[str, str]:
-    """Lower-case keys and values of `key=value, key=(a, b, c)`; commas in parentheses do not split."""
+    """Keys are in lower case; commas in parentheses do not split."""
     values: dict[str, str] = {}
     start = depth = 0
     for position, character in enumerate(text + ","):
@@ -114,7 +110,7 @@ def _declared(name: str, meta_data: str, folder: TextureFolder) -> Material:
 
 
 def _undeclared(name: str, info: str, folder: TextureFolder) -> Material:
-    """The material for a bare texture name: the first layer, else the artist's original path."""
+    """A bare texture name is its first layer, else the artist's original path."""
     layer = name.split("+")[0]
     path = folder.find(layer) or (folder.find(info) if info else None)
     texture = base_name(layer)

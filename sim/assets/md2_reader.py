@@ -1,4 +1,4 @@
-"""Reads MD2, the models of Quake II: triangles with texture coordinates, and frames of bytes.
+"""MD2, the models of Quake II: triangles with texture coordinates, and frames of bytes.
 
 Source: D. Henry, "MD2 file format (Quake 2's models)", 2004.
 """
@@ -71,7 +71,6 @@ def read_md2(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
 
 
 def _table(data: bytes, what: str, start: int, count: int, dtype: np.dtype) -> np.ndarray:
-    """Records at a position of the file."""
     end = start + count * dtype.itemsize
     if start < 0 or end > len(data):
         raise ElementFault(what, f"end at byte {end}, the file has {len(data)}")

@@ -1,7 +1,6 @@
-"""The runtime character: compact, immutable arrays for posing, skinning and drawing.
+"""The runtime character: compact, immutable arrays in file space and file order.
 
-Built from a `RawModel`; file space, file order.  Matrices act on column vectors and are named
-destination_from_source; quaternions are (x, y, z, w).
+Matrices act on column vectors and are named destination_from_source; quaternions are (x, y, z, w).
 """
 
 import dataclasses
@@ -23,7 +22,7 @@ from sinew.sim.maths.hierarchy import Hierarchy
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Axis-aligned box, corners of shape (3,); an empty model has a box of zero size at the origin."""
+    """Corners have shape (3,); an empty model has a box of zero size at the origin."""
 
     lo: Float64
     hi: Float64
@@ -56,10 +55,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Morph targets: differences to the bind pose for runs of vertices, scaled by weights of the pose.
-
-    One weight may drive several runs, one for each part of a mesh.
-    """
+    """Differences to the bind pose for runs of vertices; one weight may drive a run of each part of a mesh."""
 
     # firsts, counts: Run of vertices of each of the T targets, shape (T,)
     firsts: Int32
@@ -74,8 +70,6 @@ class Targets:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Mesh:
-    """Geometry in the bind pose."""
-
     positions: Float32  # shape (V, 3)
     normals: Float32  # Unit vectors, shape (V, 3); computed if the file has none
     tangents: Float32 | None  # xyz and handedness, shape (V, 4), or None
@@ -85,7 +79,7 @@ class Mesh:
     sections: tuple[Section, ...]  # In file order; together they cover all triangles
     bounds: Bounds  # Of the positions
     targets: Targets | None = None
-    is_coloured: bool = False  # Whether `colours` multiply those of the materials
+    is_coloured: bool = False  # Whether `colours` multiply the colours of the materials
 
     @property
     def vertex_count(self) -> int:
@@ -98,8 +92,6 @@ class Mesh:
 
 @dataclass(frozen=True, slots=True)
 class Skeleton:
-    """Joints in file order, with their hierarchy."""
-
     names: tuple[str, ...]  # Unique joint names, length B
     parents: Int32  # Parent index or -1, shape (B,)
     hierarchy: Hierarchy  # Evaluation order, level by level
@@ -118,7 +110,7 @@ class Skeleton:
         return _numbers(self.names).get(name)
 
     def index(self, name: str) -> int:
-        """Index of a joint; KeyError if there is none."""
+        """Raises KeyError if there is none."""
         return _numbers(self.names)[name]
 
 
@@ -129,10 +121,7 @@ def _numbers(names: tuple[str, ...]) -> dict[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Palette:
-    """Palette entries where they are not simply the joints: a joint and its own inverse bind matrix.
-
-    A joint may have several entries, for instance where two skins share it.
-    """
+    """Entries of skins with their own inverse bind matrices; a joint may have several, for instance in two skins."""
 
     entry_joints: Intp  # Joint of each entry, shape (P,)
     bind_from_mesh: Float64  # Its inverse bind matrix, shape (P, 4, 4)
@@ -152,7 +141,7 @@ class Skin:
         return entries if self.palette is None else self.palette.entry_joints[entries]
 
     def weights_of(self, joint: int) -> Float64:
-        """Weight of a joint at every vertex, shape (V,)."""
+        """Shape (V,)."""
         weights: Float64 = np.where(self.joints_of(self.joints) == joint, self.weights, 0.0).sum(axis=1, dtype=float)
         return weights
 
@@ -161,7 +150,7 @@ NO_WEIGHTS: Float64 = np.zeros(0)
 
 
 class LocalPose(msgspec.Struct, frozen=True, eq=False):
-    """Local transforms of all joints at one time, (B, 3), (B, 4) unit quaternions, (B, 3), and target weights (M,).
+    """Shapes (B, 3), (B, 4) unit quaternions, (B, 3), and target weights (M,).
 
     For many times at once, all shapes begin with their number.
     """
@@ -173,7 +162,7 @@ class LocalPose(msgspec.Struct, frozen=True, eq=False):
 
 
 class Interpolation(enum.Enum):
-    """How a clip is sampled between its keys; Catmull-Rom applies to key frames of a mesh only."""
+    """Catmull-Rom applies to key frames of a mesh only."""
 
     NEAREST = "nearest"
     LINEAR = "linear"
@@ -185,33 +174,31 @@ class Interpolation(enum.Enum):
 
 
 class Clip(Protocol):
-    """An animation; its pose is a function of time."""
-
     @property
     def name(self) -> str:
         pass
 
     @property
     def duration(self) -> float:
-        """Playable length [s]; 0 for a single pose."""
+        """Seconds; 0 for a single pose."""
 
     @property
     def key_times(self) -> Float64:
-        """Times of the keys [s], ascending."""
+        """Seconds, ascending."""
 
     @property
     def frame_times(self) -> Float64:
-        """Times of the frames [s], equally spaced from 0 to the duration, shape (F,); the keys if those are."""
+        """Seconds, equally spaced from 0 to the duration, shape (F,); the keys if they are equally spaced."""
 
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
-        """Pose at `time` [s], clamped to the clip."""
+        """Clamps `time` [s] to the clip."""
 
     def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
-        """Poses at many times [s], bit-identical with `sample`."""
+        pass
 
 
 def stacked(poses: Sequence[LocalPose]) -> LocalPose:
-    """Poses of single times, at least one, as a pose of many times."""
+    """At least one pose; see `LocalPose` for many times."""
     return LocalPose(
         np.stack([pose.positions for pose in poses]),
         np.stack([pose.orientations for pose in poses]),
@@ -222,8 +209,6 @@ def stacked(poses: Sequence[LocalPose]) -> LocalPose:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedImage:
-    """An encoded image inside a model file."""
-
     name: str
     data: bytes = field(repr=False)
 
@@ -236,7 +221,7 @@ ImageSource = Path | EmbeddedImage
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """Wrapping and filtering of an image, as OpenGL constants, as in glTF."""
+    """Values are OpenGL constants, as in glTF."""
 
     wrap_s: int = 10497  # repeat, 33071 clamp to edge, 33648 mirrored repeat
     wrap_t: int = 10497
@@ -259,8 +244,6 @@ class AlphaMode(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """The properties of a material that drawing needs."""
-
     name: str  # Name in the file
     texture: str | None  # Name of the image as the file gives it, or None
     texture_path: Path | None  # Image file, or None
@@ -287,31 +270,25 @@ class Material:
 
     @property
     def image(self) -> ImageSource | None:
-        """Image of the colour; None if there is none or it was not found."""
+        """None if the material has no image or the file was not found."""
         return self.embedded or self.texture_path
 
     @property
     def images(self) -> tuple[ImageSource, ...]:
-        """All images, the colour first."""
         return tuple(image for image, _ in filter(None, map(self.sampled, IMAGES)))
 
     def image_of(self, name: str) -> ImageSource | None:
-        """The image for one of `IMAGES`."""
         image: ImageSource | None = self.image if name == "texture" else getattr(self, name)
         return image
 
     def sampled(self, name: str) -> Sampled | None:
-        """The image for one of `IMAGES`, and its sampler."""
         image = self.image_of(name)
         return (image, dict(self.samplers).get(name, Sampler())) if image is not None else None
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class CharacterModel:
-    """The content of one model file as the engine uses it.
-
-    `skeleton` and `skin` are None for static models; a model may have a skeleton and no weights.
-    """
+    """`skeleton` and `skin` are None for static models; a model may have a skeleton and no weights."""
 
     path: Path
     format: str
@@ -333,7 +310,7 @@ class CharacterModel:
         return tuple(dict.fromkeys(part.name for part in found if self.materials[part.material].name == material))
 
     def clip(self, name: str) -> Clip:
-        """The clip called `name`; KeyError when there is none."""
+        """Raises KeyError when there is none."""
         for clip in self.clips:
             if clip.name == name:
                 return clip
@@ -341,7 +318,7 @@ class CharacterModel:
 
 
 def upright_mesh(model: CharacterModel) -> Mesh:
-    """Mesh of a file with v = 0 at the bottom of the image."""
+    """The mesh with v = 0 at the bottom of the image."""
     mesh = model.mesh
     if model.default_texture_origin == "bottom":
         return mesh

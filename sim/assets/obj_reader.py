@@ -1,4 +1,4 @@
-"""Reads Wavefront OBJ text, numbered sequences, and the point caches PC2 and MDD, whose mesh is an OBJ of their name.
+"""Wavefront OBJ text, numbered sequences, and the point caches PC2 and MDD, whose mesh is an OBJ of their name.
 
 Sources: Wavefront Advanced Visualizer manual, appendix B1, "Object Files", the polygonal part; "PointCache2 file
 format" of 3ds Max (little-endian); the MDD files of LightWave (big-endian).
@@ -46,14 +46,13 @@ def following(path: Path) -> list[Path]:
 
 
 def add_sequence(model: RawModel, later: list[Path], of_vertex: Int64, first: Float32, watch: LoadWatch) -> None:
-    """Turns a mesh into an animated one, with the following files as frames.
+    """Adds the later files as frames.
 
     Args:
         model: The first file.
         later: The other files.
         of_vertex: Point of each vertex, shape (V,).
         first: Points of the first file, shape (P, 3).
-        watch: Progress.
     """
     check_size("the sequence", 1 + len(later), len(first))
     positions = np.empty((1 + len(later), len(first), 3), np.float32)
@@ -79,7 +78,7 @@ def add_sequence(model: RawModel, later: list[Path], of_vertex: Int64, first: Fl
 
 
 def _points(data: bytes, place: str) -> Float32:
-    """Points of a file, shape (P, 3); all other elements are skipped."""
+    """Shape (P, 3); skips all other elements."""
     rows = [line.split()[1:4] for line in data.splitlines() if line.startswith((b"v ", b"v\t"))]
     try:
         points = np.array(rows, np.float64).reshape(-1, 3)
@@ -92,13 +91,11 @@ def _points(data: bytes, place: str) -> Float32:
 
 OBJ_KEYWORDS = frozenset((b"v", b"vt", b"vn", b"f", b"o", b"g", b"usemtl", b"mtllib", b"s", b"l", b"p", b"vp"))
 MAX_CORNERS = 1 << 12
-"""Most corners of one polygon."""
 
 MAX_LINE = 1 << 20
 """Longest line [characters]."""
 
 _SIZES = {"v": 3, "vt": 2, "vn": 3}
-"""Numbers of each element of a vertex."""
 
 _SKIPPED_MAX = 10
 _WATCHED_LINES = 4096
@@ -109,17 +106,14 @@ Corner = tuple[int, int, int]
 
 
 def is_obj(start: bytes) -> bool:
-    """Whether a text begins like OBJ: comments and known keywords, among them a vertex with numbers."""
+    """Accepts comments and known keywords, among them a vertex with numbers."""
     text = start.removeprefix(UTF8_MARK).splitlines()
     lines = [words for line in text if (words := line.split()) and not words[0].startswith(b"#")]
     return bool(lines) and lines[0][0] in OBJ_KEYWORDS and any(_VERTEX.match(b" ".join(words)) for words in lines)
 
 
 def read_obj(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    """The content of OBJ text, with the files numbered after it as frames; errors name the line.
-
-    Source: Wavefront Advanced Visualizer manual, appendix B1, "Object Files", the polygonal part.
-    """
+    """Files numbered after it become frames; errors name the line."""
     model, of_vertex, positions = _read(data, path, watch)
     later = following(path)
     if later:
@@ -154,7 +148,7 @@ class _ObjReader:
         self._pending = 0
 
     def take(self, number: int, line: str) -> None:
-        """Reads one line; comments and elements other than polygons are skipped."""
+        """Skips comments and elements other than polygons."""
         self._pending += len(line) + 1
         if number % _WATCHED_LINES == 0:
             self.flush()
@@ -178,7 +172,6 @@ class _ObjReader:
         self._pending = 0
 
     def warnings(self) -> Notes:
-        """One sentence for each kind of skipped element, up to a limit."""
         return Notes(
             f"Elements called {quoted(key)} are no polygons; {count:,} were left out."
             for key, count in sorted(self.skipped.items())
@@ -201,7 +194,7 @@ class _ObjReader:
         return np.array(list(self._corners), np.int64).reshape(-1, 3)[:, 0]
 
     def positions(self) -> Float32:
-        """Positions of the points, shape (P, 3)."""
+        """Shape (P, 3)."""
         return np.array(self._values["v"], np.float32).reshape(-1, 3)
 
     def _take_polygon(self, place: str, words: list[str]) -> None:
@@ -241,7 +234,7 @@ class _ObjReader:
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers from 1; lines continued by a backslash are joined.  Streams, with bounded memory."""
+    """Line numbers count from 1; joins lines continued by a backslash.  Streams with bounded memory."""
     parts: list[str] = []
     size = first = 0
     with io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", "replace") as file:
@@ -261,7 +254,7 @@ def _lines(data: bytes) -> Iterator[tuple[int, str]]:
 
 
 def _numbers(place: str, key: str, words: list[str]) -> list[float]:
-    """The numbers of a vertex element: three, or the first two of a texture coordinate."""
+    """Three numbers, or the first two of a texture coordinate."""
     size = _SIZES[key]
     if len(words) < size and not (key == "vt" and len(words) == 1):
         raise ElementFault(place, f"{key} has {len(words)} numbers, {size} are needed")
@@ -275,7 +268,7 @@ def _numbers(place: str, key: str, words: list[str]) -> list[float]:
 
 
 def _gathered(values: "array[float]", indices: Int64, size: int) -> Float32:
-    """Rows by index, zeros for missing indices, shape (len(indices), size)."""
+    """Zeros for missing indices, shape (len(indices), size)."""
     rows = np.array(values, np.float32).reshape(-1, size)
     gathered: Float32 = np.zeros((len(indices), size), np.float32)
     used = indices != _ABSENT
@@ -290,7 +283,6 @@ MDD_HEADER = struct.Struct(">ii")
 
 
 def read_pc2(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    """The OBJ mesh next to a PC2 file with its frames."""
     if len(data) < PC2_HEADER.size:
         raise ElementFault("header", f"has {len(data)} bytes, {PC2_HEADER.size} are needed")
     _, version, points, start, step, frames = PC2_HEADER.unpack_from(data)
@@ -305,7 +297,6 @@ def read_pc2(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
 
 
 def read_mdd(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    """The OBJ mesh next to an MDD file with its frames."""
     if len(data) < MDD_HEADER.size:
         raise ElementFault("header", f"has {len(data)} bytes, {MDD_HEADER.size} are needed")
     frames, points = MDD_HEADER.unpack_from(data)
@@ -320,7 +311,7 @@ def read_mdd(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
 
 
 def _positions(data: bytes, start: int, frames: int, points: int, dtype: str) -> Float32:
-    """Positions of all points, shape (F, P, 3)."""
+    """Shape (F, P, 3)."""
     if points < 1:
         raise ElementFault("header", f"has {points} points")
     check_size("header", frames, points)
@@ -336,7 +327,6 @@ def _positions(data: bytes, start: int, frames: int, points: int, dtype: str) ->
 
 
 def _animated(path: Path, key: str, positions: Float32, clip: RawClip, watch: LoadWatch) -> RawModel:
-    """The OBJ mesh next to the file, animated."""
     suffixes = next(known.suffixes for known in MODEL_FORMATS if known.key == "obj")
     names = [path.stem + suffix for suffix in suffixes]
     found = [sibling_file(path, name) for name in names if (path.parent / name).exists()]

@@ -1,6 +1,5 @@
 """The content of a model file as stored: file order, file space, no welding.
 
-Readers produce a `RawModel`, the EZMesh writer consumes one, `sinew.sim.assets.build` makes a `CharacterModel` of one.
 Readers raise `ElementFault` for content that cannot be used, and `LoadCancelled` if their `LoadWatch` is cancelled.
 Vertex data is float32 as the formats store it; transforms and keys are float64.
 """
@@ -20,7 +19,7 @@ from sinew.sim.printable import printable
 
 
 class ModelError(ValueError):
-    """A model file that cannot be used: one line with file, element and reason."""
+    """One line with file, element and reason."""
 
     def __init__(self, path: Path | str, element: str, reason: str) -> None:
         message = f"{path}: {element}: {reason}" if element else f"{path}: {reason}"
@@ -36,8 +35,6 @@ class LoadCancelled(Exception):
 
 @dataclass(slots=True)
 class RawBone:
-    """A joint with its local bind transform."""
-
     name: str  # Name as stored
     parent: int  # Index of the parent in the skeleton, or -1
     position: Float64  # Translation relative to the parent, shape (3,), file units
@@ -65,8 +62,6 @@ class RawTrack:
 
 @dataclass(slots=True)
 class RawChannel:
-    """Keys of one property of a joint, at any times."""
-
     joint: int
     path: str  # "translation", "rotation", "scale" or "weights"
     mode: str  # "STEP", "LINEAR" or "CUBICSPLINE"
@@ -76,7 +71,7 @@ class RawChannel:
 
 @dataclass(slots=True)
 class RawClip:
-    """An animation as stored; `duration` and `frame_step` [s] are the stored attributes, not validated.
+    """`duration` and `frame_step` [s] are the stored attributes, not validated.
 
     A clip with channels or key frames has no tracks, and they define its length.
     """
@@ -93,7 +88,7 @@ class RawClip:
 
 @dataclass(slots=True)
 class RawMaterial:
-    """A named material with its free-form description, or already interpreted by the reader."""
+    """Has a free-form description, or a `look` if the reader has interpreted it."""
 
     name: str
     meta_data: str
@@ -102,12 +97,12 @@ class RawMaterial:
 
 @dataclass(slots=True)
 class RawVertices:
-    """One vertex buffer: arrays in file order by semantic.
+    """Arrays in file order by semantic, in lower case.
 
-    Semantics are in lower case: "position", "normal", "color" (uint32 AARRGGBB, (V,)), "texcoord1" to "texcoord4" (V,
-    2), "tangent", "binormal" (V, 3), "blendweights" (V, 4) float32, "blendindices" (V, 4) uint16, "radius" (V, 1),
-    "interp1" to "interp8" (V, 3 or 4).  Others are float32.  Some formats store "color" as linear RGBA (V, 4) float32,
-    "tangent" as (V, 4) with the handedness, and any number of influences.
+    "position", "normal", "color" (uint32 AARRGGBB, (V,)), "texcoord1" to "texcoord4" (V, 2), "tangent", "binormal" (V,
+    3), "blendweights" (V, 4) float32, "blendindices" (V, 4) uint16, "radius" (V, 1), "interp1" to "interp8" (V, 3 or
+    4).  Others are float32.  Some formats store "color" as linear RGBA (V, 4) float32, "tangent" as (V, 4) with the
+    handedness, and any number of influences.
     """
 
     count: int
@@ -118,8 +113,6 @@ class RawVertices:
 
 @dataclass(slots=True)
 class RawSection:
-    """Triangles that share a material."""
-
     material: str  # Material name, or the texture file in the legacy dialect
     info: str  # Artist's original path (legacy), or ""
     buffer: int  # Index of the vertex buffer in the mesh
@@ -130,15 +123,13 @@ class RawSection:
 
 @dataclass(slots=True)
 class RawSkin:
-    """Joints that influences refer to by index, and their inverse bind matrices."""
-
     joints: list[int]  # Indices in the skeleton, length N
     bind_from_mesh: Float64  # Inverse bind matrices, shape (N, 4, 4)
 
 
 @dataclass(slots=True)
 class RawMesh:
-    """A mesh with one vertex buffer for all sections, or one for each."""
+    """One vertex buffer for all sections, or one for each."""
 
     name: str
     skeleton: str
@@ -173,11 +164,7 @@ SMALLEST_STEP = 0.005
 
 
 class LoadWatch:
-    """Progress and cancellation of a load.
-
-    Attributes:
-        total: Total work, in bytes of text or in nodes; set once the reader knows it.
-    """
+    """`total` is work in bytes of text or in nodes; set once the reader knows it."""
 
     def __init__(
         self, progress: Callable[[float], None] | None = None, cancelled: Callable[[], bool] | None = None
@@ -189,11 +176,7 @@ class LoadWatch:
         self._cancelled = cancelled
 
     def advance(self, work: int = 0) -> None:
-        """Adds `work` to the finished work.
-
-        Raises:
-            LoadCancelled: If the caller has cancelled the load.
-        """
+        """Raises LoadCancelled if the caller has cancelled the load."""
         if self._cancelled is not None and self._cancelled():
             raise LoadCancelled
         self._done += work

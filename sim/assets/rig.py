@@ -1,4 +1,4 @@
-"""What a file states about its skeleton beyond the hierarchy: human bones, spring bones, constraints, expressions.
+"""Human bones, spring bones, constraints and expressions of a file.
 
 Joints are indices in the skeleton.  Offsets are in the frame of their joint, in units of the file.
 """
@@ -12,10 +12,7 @@ Vec3 = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class SpringJoint:
-    """One joint of a spring; values have the units of VRM, at 60 steps a second.
-
-    Source: VRMC_springBone 1.0.
-    """
+    """Values have the units of VRM, at 60 steps a second; source: VRMC_springBone 1.0."""
 
     joint: int
     tail: int  # Joint that it points to; -1 if it points to `tail_offset`
@@ -44,8 +41,6 @@ class SpringCollider:
 
 @dataclass(frozen=True, slots=True)
 class Spring:
-    """Joints that swing together."""
-
     name: str
     joints: tuple[SpringJoint, ...]  # Parents before children
     colliders: tuple[int, ...] = ()  # Indices in `Rig.colliders`
@@ -60,10 +55,7 @@ class ConstraintType(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """Makes a joint follow the rotation or the direction of another one.
-
-    Source: VRMC_node_constraint 1.0.
-    """
+    """Makes a joint follow the rotation or the direction of another one; source: VRMC_node_constraint 1.0."""
 
     joint: int
     source: int
@@ -74,8 +66,6 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """A named combination of morph targets."""
-
     name: str
     weights: tuple[tuple[str, float], ...]  # Morph targets and their weights at full expression
     is_binary: bool = False  # Whether it is only off or on

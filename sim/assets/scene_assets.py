@@ -1,5 +1,3 @@
-"""Contents of the files that the settings of a scene name, besides its characters."""
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -15,12 +13,7 @@ Asset = Mesh | UInt8 | MipImage | StrandSet
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SceneAssets:
-    """Assets by path; files that are missing or still being read are left out.
-
-    Attributes:
-        images: Pixels as `load_image` returns them.
-        textures: The same with mip levels.
-    """
+    """Assets by path, without files that are missing or still being read; `textures` are images with mip levels."""
 
     meshes: Mapping[Path, Mesh] = field(default_factory=dict)
     images: Mapping[Path, UInt8] = field(default_factory=dict)
@@ -28,7 +21,6 @@ class SceneAssets:
     strands: Mapping[Path, StrandSet] = field(default_factory=dict)
 
     def is_same(self, other: "SceneAssets") -> bool:
-        """Whether both hold the same objects."""
         if self is other:
             return True
         for name in (one.name for one in fields(self)):
@@ -46,12 +38,7 @@ FIELDS = {"mesh": "meshes", "image": "images", "texture": "textures", "strands":
 def load_asset(
     content: str, path: Path, budget: ImageBudget, read_model: Callable[[Path], CharacterModel] = load_model
 ) -> Asset:
-    """Reads a file as what a `FileUse` needs of it.
-
-    Raises:
-        ModelError: If a model or strands cannot be read.
-        ImageError: If an image cannot be read.
-    """
+    """Raises ModelError or ImageError if the file cannot be read."""
     match content:
         case "mesh":
             return upright_mesh(read_model(path))

@@ -46,10 +46,7 @@ class StrandSet:
         return len(self.starts) - 1
 
     def points_of(self, numbers: Intp) -> Float64:
-        """Points of some strands (n,), at most `POINTS_MAX` per strand.
-
-        Shorter strands repeat their last point: shape (n, M, 3).
-        """
+        """At most `POINTS_MAX` points per strand, shape (n, M, 3); shorter strands repeat their last point."""
         first, many = self.starts[numbers], np.diff(self.starts)[numbers]
         most = int(min(many.max(initial=1), POINTS_MAX))
         rank = np.arange(most)
@@ -59,7 +56,7 @@ class StrandSet:
 
 
 def checked_set(starts: Intp, points: Float32, thickness: Float32 | None, colours: Float32 | None) -> StrandSet:
-    """Strands with validated values; errors name the strand."""
+    """Errors name the strand."""
     many = np.diff(starts)
     if not (many >= 2).any():
         raise ElementFault("", "no strand has a segment")
@@ -76,7 +73,7 @@ def checked_set(starts: Intp, points: Float32, thickness: Float32 | None, colour
 def resampled(lines: Float64, segments: int) -> tuple[Float64, Float64]:
     """Points on polylines (N, M, 3) at equal straight-line distances, with the same roots and tips.
 
-    The distance is found by bisection: with a longer one the tip is passed before the last point.
+    Bisection finds the distance: with a longer one the tip is passed before the last point.
 
     Args:
         lines: The polylines, whose last points may be repeated.
@@ -131,7 +128,7 @@ _SEGMENTS, _POINTS, _THICKNESS, _TRANSPARENCY, _COLOURS = 1, 2, 4, 8, 16
 
 
 def read_hair(data: bytes) -> StrandSet:
-    """The strands of a HAIR file: any number of points per strand, with thickness and colour."""
+    """The number of points may differ between strands."""
     if len(data) < _HAIR_HEADER.size:
         raise ElementFault("header", f"has {len(data)} bytes, {_HAIR_HEADER.size} are needed")
     magic, strands, points, flags, segments, *_ = _HAIR_HEADER.unpack_from(data)
@@ -174,7 +171,6 @@ _POINTS_MIN, _POINTS_MAX = 4, 64
 
 
 def read_tfx(data: bytes) -> StrandSet:
-    """The strands of a TressFX file: a fixed number of points per strand, with thickness and colour."""
     if len(data) < _TFX_HEADER.size:
         raise ElementFault("header", f"has {len(data)} bytes, {_TFX_HEADER.size} are needed")
     version, strands, points, places, _, _, thickness, colours = _TFX_HEADER.unpack_from(data)
@@ -201,11 +197,7 @@ def _array(data: bytes, name: str, start: int, count: int, width: int) -> Float3
 
 
 def load_strands(path: Path | str) -> StrandSet:
-    """The strands in a file of any format of `sinew.sim.assets.formats`.
-
-    Raises:
-        ModelError: If the file cannot be read or used; one line with file, element and reason.
-    """
+    """Raises ModelError if the file cannot be read or used; one line with file, element and reason."""
     path = Path(path)
     data = read_bytes(path)
     try:
@@ -218,7 +210,6 @@ def load_strands(path: Path | str) -> StrandSet:
 
 
 def _format_of(data: bytes, path: Path) -> StrandFormat:
-    """The format of a file, by its first bytes, else by its suffix."""
     if not data:
         raise ElementFault("", "the file is empty")
     for known in STRAND_FORMATS:

@@ -27,7 +27,6 @@ KNOTS = 11
 
 
 def back_end_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    """Two rows for each simulation; only transform feedback if the machine has no compute shaders."""
     random = np.random.default_rng(1)
     settings = bench_settings(max(isqrt(size), 2))
     strands = max(size // KNOTS, 1)

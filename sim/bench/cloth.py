@@ -52,7 +52,7 @@ SEMI_AXES = np.array([1.0, 1.0, 0.5])
 
 
 def bench_settings(side: int) -> ClothSettings:
-    """A sheet of 4 x 4 m, 484 kg, as stiff as its substeps allow."""
+    """4 x 4 m, 484 kg, as stiff as the substeps allow."""
     settings = ClothSettings(
         columns=side, rows=side, width=4.0, height=4.0, placement=ClothPlacement.FLAT, mode=ClothMode.SPRINGS,
         particle_mass=484.0 / side**2, structural_damping=0.0, shear_damping=0.0, bend_damping=0.0, air_drag=0.05,
@@ -65,7 +65,7 @@ def bench_settings(side: int) -> ClothSettings:
 
 
 def cloth_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    """Times of a substep for a square sheet of this particle count, rounded down to a square."""
+    """The sheet is square; the particle count is rounded down."""
     side = max(isqrt(size), 2)
     settings = bench_settings(side)
     model = build_cloth(settings, None, raised())
@@ -112,8 +112,6 @@ def folded_records(model: ClothModel, distance: float) -> npt.NDArray[np.void]:
 
 
 class SolverCloth(Owner):
-    """The solver alone, with a floor and an ellipsoid if `collide`."""
-
     def __init__(
         self, context: Context, library: ShaderLibrary, model: ClothModel, settings: ClothSettings, *, collide: bool
     ) -> None:
@@ -132,16 +130,15 @@ class SolverCloth(Owner):
         self._solver = self.owns(ClothSolver(library, model, tables))
 
     def step(self) -> None:
-        """One step of `SUBSTEPS`."""
         self._solver.step(self._state, self._settings, self._inputs, time=0.0)
 
     def step_from(self, start: Buffer) -> None:
-        """One step, always from the same state: springs would unfold the sheet."""
+        """Always starts from the same state: springs would unfold the sheet."""
         self._state.copy_from(start)
         self.step()
 
     def positions(self) -> Float32:
-        """Positions of the particles [m]; waits for the GPU."""
+        """Metres; waits for the GPU."""
         positions: Float32 = self._state.newest.read()["position"][:, :3]
         return positions
 

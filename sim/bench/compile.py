@@ -43,15 +43,10 @@ SCENE = Scene(
         )
     )
 )
-"""A node of every type with kernels."""
 
 
 def compile_rows(repeat: int) -> list[Row]:
-    """Four rows: the first start, and the second with both caches and with each alone.
-
-    Raises:
-        subprocess.CalledProcessError: If a process fails, for instance without OpenGL.
-    """
+    """Raises subprocess.CalledProcessError if a process fails, for instance without OpenGL."""
     taken: dict[str, list[float]] = {}
     count = 0
     for _ in range(max(repeat // FEWER, 1)):
@@ -75,7 +70,7 @@ def compile_rows(repeat: int) -> list[Row]:
 
 
 def _started(caches: Path, binaries: Path | None) -> tuple[float, int]:
-    """Processor time [s] for the scene in a new process, and its number of programs."""
+    """Processor time [s] in a new process, and its number of programs."""
     caches.mkdir(exist_ok=True)
     work = "from sinew.sim.bench.compile import start; start()"
     command = [sys.executable, "-c", work, *([str(binaries)] if binaries is not None else [])]
@@ -86,7 +81,7 @@ def _started(caches: Path, binaries: Path | None) -> tuple[float, int]:
 
 
 def start() -> None:
-    """Runs the first steps and the image of the scene, and prints what `_started` returns."""
+    """Prints the result of `_started` after the first steps and the image of the scene."""
     with Context.headless() as context:
         if len(sys.argv) > 1:
             context.keep_binaries(Path(sys.argv[1]))

@@ -1,7 +1,4 @@
-"""Cost of a frame of a small scene: of Python alone, of timing, of caching steps, and of ghosts.
-
-A frame is one step of the simulation and its image.
-"""
+"""A frame is one step of the simulation and its image; each part of its cost is measured alone."""
 
 import itertools
 import operator
@@ -62,8 +59,6 @@ def muted_gl() -> Iterator[None]:
 
 
 class BenchScene(Owner):
-    """A character with 60 joints, a small cloth, an emitter and a light, and a small image of them."""
-
     def __init__(self, context: Context, vertex_count: int, emitter: EmitterSettings, light: LightSettings) -> None:
         self._timers = context.timers
         self.engine = self.owns(Engine(context))
@@ -78,14 +73,14 @@ class BenchScene(Owner):
         self._steps, self._rounds = itertools.count(), itertools.cycle(range(STEPS))
 
     def frame(self) -> None:
-        """A frame whose poses are prefetched; the scene restarts every `STEPS` frames."""
+        """Poses are prefetched; the scene restarts every `STEPS` frames."""
         step = next(self._rounds)
         self.engine.apply(self._scene)
         self.engine.prefetch_poses(step, partial(operator.mul, STEP_TIME))
         self._draw(step * STEP_TIME)
 
     def timed_frame(self) -> None:
-        """A frame that ends as in the viewport, with its times read."""
+        """Ends as in the viewport, with its times read."""
         step = next(self._steps)
         self.engine.apply(self._scene)
         self._draw(step * STEP_TIME)
@@ -99,12 +94,11 @@ class BenchScene(Owner):
 
 
 def timed_scene(context: Context, vertex_count: int) -> BenchScene:
-    """Without shadows, so that the cost of timing stands out."""
+    """No shadows, so that the cost of timing is a large part."""
     return BenchScene(context, vertex_count, EmitterSettings(capacity=1000), LightSettings(shadow=False))
 
 
 def frame_rows(context: Context, _library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    """The whole frame, and the same with OpenGL calls that do nothing, by the processor time of the thread."""
     bench = BenchScene(context, size, EmitterSettings(capacity=128, rate=60.0), LightSettings())
     case = partial(
         Case, system="frame", size=size, unit="vertices", step=bench.frame, steps=STEPS, finish=context.finish
@@ -116,7 +110,7 @@ def frame_rows(context: Context, _library: ShaderLibrary, size: int, repeat: int
 
 
 def timing_rows(context: Context, _library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    """A frame with timing off and on; the difference is the overhead of timing."""
+    """The difference of both rows is the overhead of timing."""
     bench = timed_scene(context, size)
     context.timers.calibrate()
 
@@ -136,13 +130,7 @@ def timing_rows(context: Context, _library: ShaderLibrary, size: int, repeat: in
 
 
 def cached_rows(context: Context, library: ShaderLibrary, side: int, repeat: int) -> list[Row]:
-    """Steps of a cloth without a cache, with one, and with waiting for it; seeks in the cache; ghosts.
-
-    A seek restores another cached step, from memory and, where the system allows it, from the disk.
-
-    Args:
-        side: Particles along a side; a cape has about 29.
-    """
+    """Seeks restore another cached step, from memory and, if possible, from disk.  A cape has 29 particles a side."""
     return [*_cache_rows(context, library, side, repeat), *_ghost_rows(context, library, side, repeat)]
 
 

@@ -1,4 +1,4 @@
-"""Substeps of hair: the solvers against a plain two-pass kernel; growth, combing, and images of hair and fur."""
+"""Solvers against a plain two-pass kernel; growth, combing, and images of hair and fur."""
 
 import itertools
 import time
@@ -41,14 +41,13 @@ MakeCase = Callable[..., Case]
 
 
 def bench_settings(strands: int, **changes: object) -> HairSettings:
-    """Springs on a head, as stiff as the substeps allow."""
+    """Springs are as stiff as the substeps allow."""
     settings = with_preset(HairSettings(source=HairSource.ELLIPSOID), "Springs on a head")
     common = {"guides": max(strands, 1), "substeps": SUBSTEPS, "collide": False, "carried": 0.0}
     return msgspec.structs.replace(settings, **(common | changes))
 
 
 def variants(strands: int) -> dict[str, HairSettings]:
-    """Simulated settings by row name."""
     rod = {"solver": HairSolver.ROD, "bending_length": 0.05}
     layers = {"knots": 6, "length": 0.5}
     return {
@@ -62,7 +61,6 @@ def variants(strands: int) -> dict[str, HairSettings]:
 
 
 def image_variants(strands: int) -> dict[str, HairSettings]:
-    """Drawn settings by row name."""
     fur = with_preset(HairSettings(source=HairSource.ELLIPSOID), "Long fur")
     fur = msgspec.structs.replace(fur, radii=(0.5, 0.5, 0.5), children=10 * strands, guides=500)
     return {
@@ -75,8 +73,6 @@ def image_variants(strands: int) -> dict[str, HairSettings]:
 
 
 class BenchHair(Owner):
-    """Strands on a head at the origin that does not move."""
-
     def __init__(self, context: Context, library: ShaderLibrary, settings: HairSettings) -> None:
         assert len(set(settings.radii)) == 1, "the head is a sphere"
         states, layout = arranged(
@@ -88,15 +84,11 @@ class BenchHair(Owner):
         self._colliders = colliders if settings.collide else NO_COLLIDERS
 
     def step(self) -> None:
-        """One step of `SUBSTEPS`, with the roots."""
         self.strands.step(np.eye(4), self._colliders)
 
 
 def hair_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    """Times of a substep, of growth and of a brush dab, and of an image, for this number of strands.
-
-    Strands have 11 points, 6 for layers, 9 in images.
-    """
+    """Strands have 11 points, 6 for layers, 9 in images."""
     case = partial(Case, system="hair", size=size, unit="strands")
     gpu_case = partial(case, finish=context.finish, timers=context.timers)
     rows = _solver_rows(context, library, size, repeat, case, gpu_case)
@@ -124,7 +116,6 @@ def _solver_rows(
 
 
 def _groom_rows(context: Context, library: ShaderLibrary, size: int, repeat: int, gpu_case: MakeCase) -> list[Row]:
-    """Growth, ten strands for each guide, their upload, and combing."""
     settings = bench_settings(size, source=HairSource.ELLIPSOID, children=10 * size, knots=12)
     found = grown_whole(settings, GrowthSurface(np.eye(4)))
     strands = Strands(context, library, settings, found.growth)

@@ -50,7 +50,6 @@ GLB_ATTRIBUTES = {
 
 
 def load_rows(size: int, repeat: int) -> list[Row]:
-    """The baseline and `load_model`, for a synthetic character as EZMesh and glTF."""
     with tempfile.TemporaryDirectory() as folder:
         file, raw = Path(folder) / f"{size}.ezm", synthetic_character(size)
         write_ezm(raw, file)
@@ -60,7 +59,6 @@ def load_rows(size: int, repeat: int) -> list[Row]:
 
 
 def sample_rows(repeat: int) -> list[Row]:
-    """glTF files as large as known samples."""
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for sample in SAMPLES:
@@ -73,7 +71,6 @@ def sample_rows(repeat: int) -> list[Row]:
 
 
 def load_cases(path: Path, vertex_count: int) -> list[Case]:
-    """Two ways of reading one file, the baseline first."""
     case = _load_case(path, vertex_count, "load_model")
     return [_load_case(path, vertex_count, "lxml + numpy", baseline), case]
 
@@ -86,7 +83,7 @@ def _load_case(path: Path, vertex_count: int, variant: str, load: Any = load_mod
 
 
 def baseline(path: Path) -> int:
-    """Parses the XML and converts all its numbers at once; returns their number."""
+    """Converts all numbers at once; returns their number."""
     root = parse_xml(path.read_bytes(), [])
     text = " ".join(str(part) for part in root.itertext())
     return len(np.fromstring(text.replace(",", " "), sep=" "))
@@ -134,7 +131,7 @@ def synthetic_character(vertex_count: int, seed: int = 1, *, joints: int = JOINT
 
 
 def write_synthetic_glb(raw: RawModel, path: Path, primitive_count: int = 1) -> None:
-    """Writes a synthetic character as glTF, in pieces that share no vertices, with three channels per joint."""
+    """Pieces share no vertices; each joint has three channels."""
     chunk = GlbChunk()
     (mesh,), (skeleton,), (clip,) = raw.meshes, raw.skeletons, raw.clips
     stored, (section,) = mesh.buffers[0].attributes, mesh.sections

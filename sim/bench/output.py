@@ -1,7 +1,4 @@
-"""Cost of writing: images as videos and as numbered PNG, scenes in every format and as plain bytes.
-
-Formats whose package is missing are skipped.
-"""
+"""Formats whose package is missing are skipped."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -31,12 +28,11 @@ def _ignore(_line: str) -> None:
 
 
 def video_rows(size: int, repeat: int) -> list[Row]:
-    """So many images as numbered PNG, then as every type of video."""
     return _measured("film", size, "pictures", repeat, size, _video_writers)
 
 
 def export_rows(size: int, repeat: int) -> list[Row]:
-    """A sheet of about so many vertices as plain bytes, then in every format, which reads itself back."""
+    """A sheet as plain bytes, then in every format, which reads itself back."""
     return _measured("export", size, "vertices", repeat, FRAMES, _scene_writers)
 
 

@@ -46,7 +46,7 @@ CAMERA = Camera(target=(0.0, 0.7, 0.0), distance=4.5)
 
 
 class BenchPicture(Owner):
-    """An engine that shows one full emitter; its positions follow a formula, so that no steps are needed."""
+    """One full emitter; its positions follow a formula, so that no steps are needed."""
 
     def __init__(self, context: Context, settings: EmitterSettings, look: ParticleLook) -> None:
         settings = msgspec.structs.replace(settings, stateless=True, look=look)
@@ -72,8 +72,6 @@ class BenchPicture(Owner):
 
 
 class BenchEmitter(Owner):
-    """An emitter with colliders."""
-
     def __init__(
         self, context: Context, library: ShaderLibrary, settings: EmitterSettings, colliders: list[ColliderState]
     ) -> None:
@@ -88,8 +86,6 @@ class BenchEmitter(Owner):
 
 
 class CaptureEmitter(Owner):
-    """The kernel of the emitter without births, capturing one particle per vertex into one buffer or two."""
-
     def __init__(
         self, context: Context, library: ShaderLibrary, settings: EmitterSettings, inputs: EmitterInputs, *,
         is_separate: bool,
@@ -122,7 +118,6 @@ class CaptureEmitter(Owner):
 
 
 def particles_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    """Times of a step and of an image for full emitters of this capacity."""
     plain = PlainParticles(context, library, size)
     stream = BenchEmitter(context, library, stream_settings(size), [floor()])
     separate = CaptureEmitter(context, library, stream_settings(size), stream.inputs, is_separate=True)
@@ -165,12 +160,11 @@ def particles_rows(context: Context, library: ShaderLibrary, size: int, repeat: 
 
 
 def fountain_settings(size: int) -> EmitterSettings:
-    """A fountain that bounces off the floor."""
     return msgspec.structs.replace(with_preset(EmitterSettings(), "Demo fountain"), capacity=size)
 
 
 def stream_settings(size: int) -> EmitterSettings:
-    """The same as a steady stream without variation, which fills all slots and uses no optional feature."""
+    """A steady stream without variation, which fills all slots and uses no optional feature."""
     return msgspec.structs.replace(
         fountain_settings(size), mode=EmissionMode.RATE, lifetime=LIFE * STEP_TIME, lifetime_variance=0.0,
         rate=size / (LIFE * STEP_TIME),
@@ -178,7 +172,6 @@ def stream_settings(size: int) -> EmitterSettings:
 
 
 def full_settings(size: int) -> EmitterSettings:
-    """The stream with every optional feature."""
     return msgspec.structs.replace(
         stream_settings(size), source=EmitterSource.SPHERE, drag=0.5, wind=(0.3, 0.0, 0.1), turbulence=1.0,
         attraction=1.0, vortex=1.0,
@@ -190,7 +183,6 @@ def floor() -> ColliderState:
 
 
 def colliders() -> list[ColliderState]:
-    """The floor and a moving ball."""
     start, end = np.eye(4), np.eye(4)
     start[:3, 3], end[:3, 3] = (0.8, 0.5, 0.0), (0.81, 0.5, 0.0)
     return [floor(), ColliderState(ColliderShape.SPHERE, np.array([0.4, 0.0, 0.0]), start, end, 0.2, 0.5)]

@@ -1,4 +1,4 @@
-"""Plain textbook kernels and numpy versions of cloth, hair and particles: the baselines of the simulations."""
+"""Plain textbook kernels and numpy versions: the baselines of the simulations."""
 
 from collections.abc import Mapping
 
@@ -41,7 +41,7 @@ BOUNCE = np.float32(0.9995)
 
 
 class PlainCloth(Owner):
-    """Verlet springs with a loop with branches over the neighbours of each particle.
+    """Verlet springs; loops with branches over the neighbours of each particle.
 
     Args:
         model: A sheet.
@@ -97,14 +97,12 @@ class PlainCloth(Owner):
         self._sides.reverse()
 
     def positions(self) -> Float32:
-        """Positions of the particles [m], shape (P, 3); waits for the GPU."""
+        """Metres, shape (P, 3); waits for the GPU."""
         positions: Float32 = self._sides[0][0][0].buffer.read()["position"][:, :3]
         return positions
 
 
 class NumpyCloth:
-    """The same springs on whole arrays."""
-
     def __init__(self, model: ClothModel, settings: ClothSettings) -> None:
         assert model.grid is not None
         self._grid, self._constants, self._step = model.grid, constants_of(settings), np.float32(settings.substep_time)
@@ -140,7 +138,7 @@ class NumpyCloth:
 
 
 class PlainHair(Owner):
-    """Springs between the points of strands, in two passes with a vertex for each point.
+    """Runs in two passes with a vertex for each point.
 
     Args:
         points: Initial positions [m], shape (N, K, 3).
@@ -182,7 +180,7 @@ class PlainHair(Owner):
         self._side = after
 
     def positions(self) -> Float32:
-        """Positions of all points [m], shape (N K, 3); waits for the GPU."""
+        """Metres, shape (N K, 3); waits for the GPU."""
         positions: Float32 = self._positions[self._side].buffer.read()["position"][:, :3]
         return positions
 
@@ -216,8 +214,6 @@ class Streams(Owner):
 
 
 class PlainParticles(Streams):
-    """A plain kernel for a fountain."""
-
     def __init__(self, context: Context, library: ShaderLibrary, count: int) -> None:
         layouts = [PLACE, MOTION]
         kernel = Kernel(library, "bench/plain_particles.glsl", layouts, inputs=layouts, back_end=BackEnd.TF)
@@ -232,7 +228,7 @@ class PlainParticles(Streams):
 
 
 class NumpyParticles:
-    """The same motion on arrays for each component, without deaths."""
+    """Arrays for each component, without deaths."""
 
     def __init__(self, count: int) -> None:
         positions, motions = fountain(count)
@@ -249,7 +245,7 @@ class NumpyParticles:
 
 
 def fountain(count: int) -> tuple[Float32, Float32]:
-    """Particles in flight: positions and remaining life [frames], velocities and total life, each (N, 4)."""
+    """Positions and remaining life [frames], velocities and total life, each (N, 4)."""
     random = np.random.default_rng(1)
     positions, motions = np.zeros((count, 4), np.float32), np.zeros((count, 4), np.float32)
     positions[:, :3] = random.uniform([-1.0, 0.0, -1.0], [1.0, 2.0, 1.0], (count, 3))

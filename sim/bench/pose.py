@@ -1,4 +1,4 @@
-"""Cost of evaluating a pose in Python, the largest share of a frame's time on the processor."""
+"""A pose in Python takes the largest share of a frame's time on the processor."""
 
 import itertools
 import time
@@ -26,7 +26,7 @@ _TOGETHER = 16
 
 
 def pose_rows(joint_count: int, repeat: int) -> list[Row]:
-    """Ways of sampling a clip, each step at another time, and 16 times in one call."""
+    """Each step samples another time; the last row samples 16 times in one call."""
     model = synthetic_character(joint_count)
     clip = model.clips[0]
     times = np.linspace(0.0, clip.duration, _STEPS).tolist()
@@ -49,12 +49,11 @@ def _sample_case(model: CharacterModel, interpolation: Interpolation) -> Case:
 
 
 def curve_rows(repeat: int) -> list[Row]:
-    """Clips of curves, by number of channels."""
     return [row for count in CHANNELS for row in measure(curve_cases(count), repeat=repeat)]
 
 
 def curve_cases(channel_count: int) -> list[Case]:
-    """Sampling curves that share their key times, and curves with key times of their own; three channels per joint."""
+    """Curves that share their key times, and curves with key times of their own; three channels per joint."""
     random = np.random.default_rng(1)
     skeleton = synthetic_character(channel_count // 3).skeleton
     assert skeleton is not None

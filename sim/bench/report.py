@@ -1,5 +1,3 @@
-"""Benchmark rows as a table and as JSON, and their comparison with earlier reports."""
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -28,7 +26,7 @@ def report(machine: Mapping[str, str], rows: Iterable[Row]) -> dict[str, Any]:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Aligned text; the ratio is the speed-up over the first variant of the same system and size."""
+    """The ratio is the speed-up over the first variant of the same system and size."""
     has_gpu = any(row.gpu_ms_median is not None for row in rows)
     cells = [HEADINGS, *(_cells(row, ratio) for row, ratio in zip(rows, ratios(rows), strict=True))]
     if has_gpu:
@@ -41,7 +39,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def ratios(rows: Sequence[Row]) -> list[float | None]:
-    """Speed-up of each row over the first variant of its system and size; None for the first variant itself."""
+    """Speed-up over the first variant of the system and size; None for the first variant itself."""
     firsts: dict[tuple[str, int], Row] = {}
     speedups: list[float | None] = []
     for row in rows:
@@ -65,7 +63,7 @@ def _cells(row: Row, ratio: float | None) -> tuple[str, ...]:
 
 
 def quantity_of_time(value: float) -> str:
-    """A time [ms] with four digits."""
+    """Milliseconds with four digits."""
     return f"{value:.4g}" if value < 1000.0 else f"{value:.0f}"
 
 
@@ -77,8 +75,6 @@ def _quantity(value: float) -> str:
 
 
 class OldRow(msgspec.Struct, frozen=True):
-    """The compared fields of a `Row` in an earlier report."""
-
     system: str
     variant: str
     size: Annotated[int, msgspec.Meta(ge=0)]
@@ -88,24 +84,17 @@ class OldRow(msgspec.Struct, frozen=True):
 
 
 class BaselineReport(msgspec.Struct, frozen=True):
-    """A report that `bench --json` wrote."""
-
     rows: tuple[OldRow, ...]
     renderer: str = ""
     cpu: str = ""
 
 
 class ReportError(ValueError):
-    """A file is not a report; the text is the reason, without the file."""
+    """The text is the reason, without the file."""
 
 
 def read_report(path: Path) -> BaselineReport:
-    """Reads a report.
-
-    Raises:
-        OSError: If the file cannot be read.
-        ReportError: If it is not a report.
-    """
+    """Raises OSError if the file cannot be read, ReportError if it is not a report."""
     with path.open("rb") as file:
         data = file.read(BYTES_MAX + 1)
     if len(data) > BYTES_MAX:
@@ -119,7 +108,7 @@ def read_report(path: Path) -> BaselineReport:
 
 
 def comparison(rows: Sequence[Row], old: BaselineReport) -> str:
-    """Aligned text: old and new times, and new over old; rows that only the old report has come last."""
+    """Old and new times, and new over old; rows that only the old report has come last."""
     before: dict[Key, OldRow] = {(row.system, row.variant, row.size): row for row in old.rows}
     lines: list[tuple[str, ...]] = [COMPARISON_HEADINGS]
     for row in rows:
@@ -133,7 +122,6 @@ def comparison(rows: Sequence[Row], old: BaselineReport) -> str:
 
 
 def differences(machine: Mapping[str, str], old: BaselineReport) -> list[str]:
-    """Lines about another driver or processor, which make times hard to compare."""
     then = {"renderer": old.renderer, "cpu": old.cpu}
     return [
         f"{key} is {machine[key]!r}, was {then[key]!r}: ratios compare machines, not versions"

@@ -1,7 +1,4 @@
-"""The benchmark runner: a `Case` is a name, a size and a step; a `Row` is the measured result.
-
-Times are taken around finished work.  The GPU's own timer is read as well, where it is trusted.
-"""
+"""Times are taken around finished work; the GPU's own timer is read as well, where it is trusted."""
 
 import contextlib
 import math
@@ -24,14 +21,12 @@ from sinew.sim.profile.sample import SceneMoment, TimeSource
 
 @dataclass(frozen=True, slots=True)
 class BenchSystem:
-    """Something that is measured, selected by a word.
+    """Functions are named as "package.module:name" and return rows.
 
     Attributes:
-        rows: Function "package.module:name"; takes context and library if `on_gpu`, a size if there are any, and the
-            number of repetitions; returns rows.
-        sizes: Default sizes; empty if it has none.
-        more: Function "package.module:name" of further rows, which belong to the default sizes; takes the number of
-            repetitions.
+        rows: Takes context and library if `on_gpu`, a size if there are any, and the number of repetitions.
+        sizes: Default sizes.
+        more: Further rows, which belong to the default sizes; takes the number of repetitions.
         has_back_end: Whether the back end can be chosen.
     """
 
@@ -62,7 +57,6 @@ SYSTEMS = {
     "film": BenchSystem("sinew.sim.bench.output:video_rows", (30,)),
     "export": BenchSystem("sinew.sim.bench.output:export_rows", (828,)),
 }
-"""By the word that selects it."""
 
 PASS = "bench"
 MILLISECONDS = 1e3
@@ -70,8 +64,6 @@ MILLISECONDS = 1e3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """Result of one case."""
-
     system: str  # Also the word that selects it, "skinning"
     variant: str  # The first variant of a system and size is the baseline of the others
     size: int  # Elements that one step handles
@@ -113,11 +105,7 @@ class Case:
 
 
 def rows_of(name: str, repeat: int, sizes: Sequence[int] = (), back_end: BackEndChoice = BackEndChoice.TF) -> list[Row]:
-    """Rows of one of `SYSTEMS`, for the given or the default sizes.
-
-    Raises:
-        GLError: If it needs OpenGL and the machine has none.
-    """
+    """Without sizes, the default sizes of the system.  Raises GLError if it needs OpenGL and the machine has none."""
     system = SYSTEMS[name]
     function = resolved(system.rows)
     rows: list[Row] = []
@@ -132,11 +120,7 @@ def rows_of(name: str, repeat: int, sizes: Sequence[int] = (), back_end: BackEnd
 
 
 def measure(cases: Sequence[Case], *, repeat: int) -> list[Row]:
-    """Measures cases in turns, `repeat` rounds after a warm-up round; all share the load of the machine.
-
-    Raises:
-        ValueError: If `repeat` is not positive.
-    """
+    """Takes turns in `repeat` rounds (at least 1) after a warm-up: all cases share the load of the machine."""
     if repeat < 1:
         raise ValueError(f"repeat is {repeat}, must be at least 1")
     durations: list[list[float]] = [[] for _ in cases]
@@ -158,7 +142,7 @@ def row_of(
     system: str, variant: str, size: int, unit: str, seconds: Sequence[float], *, steps: int = 1,
     gpu: float | None = None,
 ) -> Row:  # fmt: skip
-    """A row from the durations of one step in each repetition [s], and the duration by the GPU's timer [s]."""
+    """Durations of one step in each repetition [s], and the duration by the GPU's timer [s]."""
     fastest = min(seconds)
     return Row(
         system=system,
@@ -177,7 +161,7 @@ def row_of(
 def gpu_seconds(
     timers: Timers, step: Callable[[], object], finish: Callable[[], object], *, steps: int, repeat: int
 ) -> float | None:
-    """Median time of a step on the GPU [s], in rounds of its own; None if its timer is not trusted or saw no work."""
+    """Median time of a step [s], in rounds of its own; None if the timer of the GPU is not trusted or saw no work."""
     if timers.calibrate().source is not TimeSource.TIMER:
         return None
     timers.switch(True)

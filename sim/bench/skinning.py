@@ -33,7 +33,6 @@ VERTICES_PER_MEASUREMENT = 100_000
 
 
 def skinning_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    """Numpy and every skinning method, for a synthetic mesh of this vertex count."""
     random = np.random.default_rng(1)
     mesh, skin = synthetic_mesh(size, random), synthetic_skin(size, random)
     poses = [random_pose(random), random_pose(random)]
@@ -44,7 +43,6 @@ def skinning_rows(context: Context, library: ShaderLibrary, size: int, repeat: i
 
 
 def shape_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    """Skinning without targets, with some active targets, and with one deformer of each type."""
     random = np.random.default_rng(1)
     mesh, skin = synthetic_mesh(size, random), synthetic_skin(size, random)
     poses = [random_pose(random), random_pose(random)]
@@ -86,7 +84,7 @@ def numpy_cases(mesh: Mesh, skin: Skin, pose: Pose) -> list[Case]:
 
 
 def gpu_cases(context: Context, skinned: SkinnedMesh, poses: Sequence[Pose]) -> list[Case]:
-    """One case for each method; the poses alternate, because an unchanged pose is not skinned again."""
+    """The poses alternate, because an unchanged pose is not skinned again."""
     title = TITLES[context.back_ends.choice].lower()
     return [
         _case(context, "skinning", skinned, f"{title} {method.value}", poses, (method,)) for method in SkinningMethod
@@ -126,7 +124,6 @@ def warps_of(deformers: Sequence[Deformer], mesh: Mesh) -> Warps:
 
 
 def synthetic_mesh(vertex_count: int, random: np.random.Generator) -> Mesh:
-    """Random points with unit normals and no triangles."""
     positions = random.normal(size=(vertex_count, 3)).astype(np.float32)
     normals = random.normal(size=(vertex_count, 3))
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
@@ -143,14 +140,13 @@ def synthetic_mesh(vertex_count: int, random: np.random.Generator) -> Mesh:
 
 
 def synthetic_skin(vertex_count: int, random: np.random.Generator) -> Skin:
-    """Four random joints per vertex, strongest first."""
     weights = np.sort(random.dirichlet(np.ones(INFLUENCES), vertex_count), axis=1)[:, ::-1].astype(np.float32)
     joints = random.integers(0, JOINTS, (vertex_count, INFLUENCES)).astype(np.uint16)
     return Skin(joints, np.ascontiguousarray(weights), INFLUENCES)
 
 
 def random_pose(random: np.random.Generator, joint_count: int = JOINTS) -> Pose:
-    """Joints with random rotations and translations, without scale."""
+    """Random rotations and translations, without scale."""
     positions = random.normal(size=(joint_count, 3))
     orientations = quaternion.normalised(random.normal(size=(joint_count, 4)))
     scales = np.ones((joint_count, 3))

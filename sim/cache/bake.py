@@ -1,8 +1,9 @@
 """Baked steps: exact states of nodes in a folder, which can be shown without simulating on any GPU.
 
-The folder has `index.json` and a file of rows for each node.  A row is the packed `System.snapshot` after a step, at an
-offset that the index states.  Rows are written first and the index last, atomically: an interrupted bake leaves the
-previous one.  Bytes that the index does not name are ignored; a file that is cut off loses only its last steps.
+The folder has `index.json` and a file of rows for each node.  A row is the packed `System.snapshot` after a step,
+at an offset that the index states.  Rows are written first and the index last, atomically: an interrupted bake
+leaves the previous one.  Bytes that the index does not name are ignored; a file that is cut off loses only its last
+steps.
 """
 
 import contextlib
@@ -46,47 +47,27 @@ _LANES = 1021
 
 
 class BakeError(ValueError):
-    """A bake cannot be read or written; one line that names the file."""
+    """One line that names the file."""
 
 
 class BakedNode(msgspec.Struct, frozen=True, kw_only=True):
-    """The baked steps of one node.
-
-    Attributes:
-        file: Name in the folder.
-        key: What the steps depend on, see `sinew.sim.cache.keys.node_keys`.
-        first: The step of the first row.
-        rows: Offset and size of every row [bytes].
-        sums: `checksum` of every row; empty in bakes of older versions.
-    """
-
-    file: str
-    key: str
-    first: int = 0
-    rows: tuple[tuple[int, int], ...] = ()
-    sums: tuple[int, ...] = ()
+    file: str  # Name in the folder
+    key: str  # See `sinew.sim.cache.keys.node_keys`
+    first: int = 0  # The step of the first row
+    rows: tuple[tuple[int, int], ...] = ()  # Offset and size of every row [bytes]
+    sums: tuple[int, ...] = ()  # `checksum` of every row; empty in bakes of older versions
 
 
 class Index(msgspec.Struct, frozen=True, kw_only=True):
-    """Index of a bake.
-
-    Attributes:
-        dt: Length of a step [s].
-        start: Scene time of step 0 [s].
-        renderer: The GPU that simulated it.
-    """
-
     format: str = FORMAT
     version: int = VERSION
-    dt: float = STEP_TIME
-    start: float = 0.0
-    renderer: str = ""
+    dt: float = STEP_TIME  # Length of a step [s]
+    start: float = 0.0  # Scene time of step 0 [s]
+    renderer: str = ""  # The GPU that simulated it
     nodes: dict[NodeId, BakedNode] = {}
 
 
 class DamagedRow(NamedTuple):
-    """A row that cannot be used, and why."""
-
     node: NodeId
     step: int
     path: Path
@@ -98,13 +79,13 @@ class DamagedRow(NamedTuple):
 
 
 def checksum(row: bytes) -> int:
-    """Checksum of a row; some thirty times as fast as CRC-32 on large rows."""
+    """Some thirty times as fast as CRC-32 on large rows."""
     lines = np.frombuffer(row, "<u8", len(row) // (8 * _LANES) * _LANES).reshape(-1, _LANES)
     return zlib.crc32(np.add.reduce(lines, axis=0, dtype="<u8"), zlib.crc32(memoryview(row)[lines.nbytes :]))
 
 
 def _is_sound(row: bytes, known: int | None) -> bool:
-    """Whether a row is undamaged; without a checksum, whether it can be decoded."""
+    """Without a checksum, a row is sound if it can be decoded."""
     if known is not None:
         return checksum(row) == known
     try:
@@ -115,13 +96,10 @@ def _is_sound(row: bytes, known: int | None) -> bool:
 
 
 class Bake:
-    """Reads a bake; keeps no file open.
+    """Reads a bake; keeps no file open.  Raises BakeError if the index cannot be used.
 
     Attributes:
         damaged: Damaged rows that were not reported yet, one per node; the reader clears it.
-
-    Raises:
-        BakeError: If the index cannot be used.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -132,7 +110,7 @@ class Bake:
         self.damaged: list[DamagedRow] = []
 
     def steps(self, node: NodeId) -> range:
-        """The steps of a node, up to the first row that is cut off or damaged."""
+        """Ends at the first row that is cut off or damaged."""
         baked = self.index.nodes.get(node)
         if baked is None:
             return range(0)
@@ -148,7 +126,7 @@ class Bake:
         return range(baked.first, baked.first + there)
 
     def state(self, node: NodeId, step: int) -> bytes | None:
-        """The state of a node after a step; None if it is missing or damaged."""
+        """Returns None if the state is missing or damaged."""
         if step not in self.steps(node):
             return None
         baked = self.index.nodes[node]
@@ -164,7 +142,7 @@ class Bake:
         return row
 
     def spoil(self, node: NodeId, step: int, reason: str) -> None:
-        """Drops the steps of a node from one on, and records why."""
+        """Drops the steps from this one on, and records the reason."""
         self._steps[node] = range(self.index.nodes[node].first, step)
         self.damaged.append(DamagedRow(node, step, self.folder / self.index.nodes[node].file, reason))
 
@@ -184,7 +162,7 @@ class BakeWriter:
 
     Args:
         folder: Created if necessary.
-        keys: What the steps of each node depend on, by id.
+        keys: See `sinew.sim.cache.keys.node_keys`.
         start: Scene time of step 0 [s].
         renderer: The GPU that simulates.
 
@@ -199,7 +177,7 @@ class BakeWriter:
             folder.mkdir(exist_ok=True)
 
     def add(self, step: int, states: Mapping[NodeId, bytes]) -> None:
-        """Adds the states after a step, which must follow the previous one."""
+        """The step must follow the previous one."""
         with _reported(self._folder):
             for node in self._keys:
                 if node not in states:
@@ -223,7 +201,7 @@ class BakeWriter:
             self._nodes.clear()
 
     def cancel(self) -> None:
-        """Removes what was written; the previous bake stays."""
+        """Removes its own files; the previous bake stays."""
         for writing in self._nodes.values():
             writing.file.close()
             with contextlib.suppress(OSError):
@@ -253,16 +231,12 @@ class BakeWriter:
 
 
 def is_bake(folder: Path) -> bool:
-    """Whether a folder has a bake; an interrupted first bake leaves a folder without one."""
+    """An interrupted first bake leaves a folder without a bake."""
     return (folder / INDEX).is_file()
 
 
 def free(folder: Path, nodes: Iterable[NodeId]) -> None:
-    """Removes nodes from a bake.
-
-    Raises:
-        BakeError: If it cannot be read or written.
-    """
+    """Removes nodes from a bake.  Raises BakeError if it cannot be read or written."""
     index = _read_index(folder)
     gone = set(nodes)
     cached = {node: baked for node, baked in index.nodes.items() if node not in gone}
@@ -272,11 +246,7 @@ def free(folder: Path, nodes: Iterable[NodeId]) -> None:
 
 
 def carry(source: Path, target: Path) -> None:
-    """Copies a bake to another folder: by hard links if possible, else only small files.
-
-    Raises:
-        BakeError: If it cannot be read or written, or is too large to copy.
-    """
+    """Uses hard links if possible, else copies only small files.  Raises BakeError if a file fails or is too large."""
     index = _read_index(source)
     with _reported(target):
         target.mkdir(exist_ok=True)
@@ -301,7 +271,7 @@ def _new_name(folder: Path, node: NodeId) -> str:
 
 
 def _sweep(folder: Path, used: set[str]) -> None:
-    """Removes files that no index names, such as an interrupted bake leaves."""
+    """Removes files that no index names: an interrupted bake leaves them."""
     for path in folder.glob(f"*.{ROWS}"):
         if path.name not in used:
             with contextlib.suppress(OSError):

@@ -1,7 +1,7 @@
-"""Which steps are cached on which branch.
+"""A branch is a run with the same settings; where they change at a step, another branch forks.
 
-A branch is a run with the same settings; where they change at a step, another branch forks.  The steps before the fork
-stay visible, and settings that were used before lead back to their branch.  The content of a step may be anything.
+The steps before the fork stay visible, and settings that were used before lead back to their branch.  The content
+of a step may be anything.
 """
 
 import bisect
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 Settings = tuple[tuple[str, Hashable], ...]
-"""Nodes, and what each is simulated with."""
+"""Nodes, and the key of the settings of each."""
 
 
 class Branch(Generic[T]):
@@ -24,7 +24,6 @@ class Branch(Generic[T]):
         settings: A key for every simulated node.
         node_keys: All keys that the steps of a node depend on since the first step, with the forks between them.  The
             same steps of two branches with equal keys of a node have equal states of that node.
-        steps: Cached contents by step.
         by_hand: Whether the user dragged something, so that the run cannot be repeated.
         used: Larger for branches that were used later.
         stopped: The step at which a node stopped, by node.
@@ -50,11 +49,7 @@ class Branch(Generic[T]):
 
 
 class CacheHistory(Generic[T]):
-    """The branches of a simulation and their cached steps.
-
-    Args:
-        settings: Current settings.
-        drop: Called with every content that is dropped.
+    """Calls `drop` with every content that is dropped.
 
     Attributes:
         branch: The current branch, to which new steps are added.
@@ -69,11 +64,9 @@ class CacheHistory(Generic[T]):
         self.branch = self._at(None, 0, settings)
         self._choose(self.branch)
 
-    # --- the current branch ---------------------------------------------------------------------------
-
     @property
     def is_fresh(self) -> bool:
-        """Whether all steps were simulated with the current settings, from the first step on."""
+        """All steps were simulated with the current settings, from the first step on."""
         return self.branch.parent is None and not self.branch.by_hand
 
     def owner(self, step: int) -> Branch[T]:
@@ -83,7 +76,6 @@ class CacheHistory(Generic[T]):
         return self.owner(step).steps.get(step)
 
     def pulls(self, step: int) -> int:
-        """How many steps up to this one were simulated while time was paused."""
         return sum(branch.pulls for branch in self._path if branch.fork <= step)
 
     def latest(self, step: int) -> int:
@@ -105,7 +97,7 @@ class CacheHistory(Generic[T]):
         return self._elsewhere[node]
 
     def put(self, step: int, content: T) -> None:
-        """Adds a step to the current branch; drops that step and the following ones of the branch."""
+        """Drops that step and the following ones of the current branch."""
         branch = self.branch
         for later in [one for one in branch.steps if one >= step]:
             self._drop(branch.steps.pop(later))
@@ -115,7 +107,7 @@ class CacheHistory(Generic[T]):
         self.cached.append(step)
 
     def add(self, step: int, content: T) -> None:
-        """Adds a step that had been evicted; the following steps stay."""
+        """For a step that had been evicted; the following steps stay."""
         owner = self.owner(step)
         if step in owner.steps:
             self._drop(owner.steps[step])
@@ -131,16 +123,8 @@ class CacheHistory(Generic[T]):
         self._elsewhere.clear()
         self.cached = sorted(self._path_steps())
 
-    # --- other branches -------------------------------------------------------------------------------
-
     def change(self, step: int, settings: Settings) -> bool:
-        """Changes the settings while a step is shown.
-
-        If a branch with these settings has the step, it becomes the current one; otherwise a new branch forks.
-
-        Returns:
-            Whether the current branch is new and has no cached steps.
-        """
+        """Continues a branch with these settings and this step, else forks; returns whether it has no steps."""
         if settings == self.branch.settings and step >= self.branch.fork:
             return False
         known = [branch for branch in self._branches.values() if branch.settings == settings and step in branch.steps]
@@ -154,15 +138,10 @@ class CacheHistory(Generic[T]):
         return not self.branch.steps
 
     def restart(self, settings: Settings) -> None:
-        """Continues the run from the first step with these settings, or starts one."""
         self._choose(self._at(None, 0, settings))
 
     def fork(self, step: int) -> bool:
-        """Forks a branch at a step because the user drags something.
-
-        Returns:
-            Whether the current branch is new and has no cached steps.
-        """
+        """Call when the user drags something; returns whether the current branch is new and has no cached steps."""
         if self.branch.by_hand and self.branch.reached == step:
             return False
         self._clock += 1
@@ -175,15 +154,10 @@ class CacheHistory(Generic[T]):
         self._branches.clear()
         self._choose(self._at(None, 0, settings))
 
-    # --- eviction -------------------------------------------------------------------------------------
-
     def evict(self) -> bool:
-        """Drops the least recently used branch, or every second step of the current one.
+        """Drops the least recently used branch, or every second step of the current one; returns whether it did.
 
         Steps that cannot be simulated again stay, and so do the first step of a branch and the newest one.
-
-        Returns:
-            Whether anything was dropped.
         """
         spare = [branch for branch in self._branches.values() if branch not in self._path and not branch.children]
         if spare:

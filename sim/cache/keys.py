@@ -1,6 +1,6 @@
-"""Keys of what simulated steps depend on: equal keys mean equal steps.
+"""Equal keys mean equal steps.
 
-Every simulated node has its own key; other nodes that it does not meet, and how things are drawn, do not change it.
+Every simulated node has its own key; other nodes that it does not meet, and settings of drawing, do not change it.
 """
 
 import functools
@@ -51,26 +51,23 @@ def _in_force(world: World, node: Node) -> Settings | None:
 
 
 def step_key(world: World) -> tuple[tuple[NodeId, Hashable], ...]:
-    """What the following steps depend on: for every simulated node its key, and whether it is baked."""
+    """The key of every simulated node, and whether it is baked: the following steps depend on it."""
     return tuple((node, (key, world.scene.node(node).baked)) for node, key in node_keys(world).items())
 
 
 def start_key(world: World) -> Hashable:
-    """What every run depends on from its first step: start, simulated nodes, their size, and files."""
+    """Start, simulated nodes, their size, and files: every run depends on them from its first step."""
     playback, all_settings = world.scene.playback, [(node, _in_force(world, node)) for node in world.scene.nodes]
     systems = tuple((n.id, n.kind, _values(settings, ANEW)) for n, settings in all_settings if KINDS[n.kind].system)
     files = tuple(_file_sum(world, node, use) for node, settings in all_settings for use in _files(settings))
     return playback.start_time, playback.run_up, systems, files
 
 
-# --- keys that outlive the program ----------------------------------------------------------------------------------
-
-
 def node_keys(world: World) -> dict[NodeId, str]:
-    """What the steps of every simulated node depend on, as text.
+    """Text that stays valid when the program ends.
 
-    The solver, the start, settings that affect steps, transforms, and full contents of files: of the node, of its
-    parents, and of its colliders.
+    Depends on the solver, the start, settings that affect steps, transforms, and full contents of files: of the node,
+    of its parents, and of its colliders.
     """
     met, found, playback = _met(world), {}, world.scene.playback
     for node in world.scene.nodes:
@@ -86,7 +83,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
 
 
 def is_current(key: str, world: World, node: Node) -> bool:
-    """Whether a bake with a key has the steps that would be simulated now.
+    """Returns whether a bake with a key has the steps that would be simulated now.
 
     Keys of older versions are compared as those versions did, with only a part of the contents of clips and images.
     """
@@ -94,7 +91,6 @@ def is_current(key: str, world: World, node: Node) -> bool:
 
 
 def _met(world: World) -> list[bytes]:
-    """The colliders, in the order of the scene."""
     simulated = world.scene.simulated
     colliders = [node for node in world.scene.nodes if KINDS[node.kind].colliders]
     carriers = {one.id: one for node in colliders if node.attachment.node for one in world.scene.carriers(node.id)}
@@ -103,7 +99,7 @@ def _met(world: World) -> list[bytes]:
 
 
 def _carrying(world: World, carrier: Node) -> bytes:
-    """Where a parent is, and how a character is posed."""
+    """Transform of a parent, and the pose of a character."""
     return _whole(world, carrier) if KINDS[carrier.kind].character else _record(SameNode(carrier), None)
 
 
@@ -116,7 +112,7 @@ def _whole(world: World, node: Node) -> bytes:
 
 
 def _files(settings: Settings | None) -> tuple[FileUse, ...]:
-    """Files that steps can depend on; leaves out textures."""
+    """Leaves out textures, which steps cannot depend on."""
     uses = KINDS[settings.kind].files(settings) if settings is not None else ()
     return tuple(use for use in uses if use.content != "texture")
 
@@ -134,7 +130,6 @@ def _file_sum(world: World, node: Node, use: FileUse) -> bytes:
 
 @functools.lru_cache(maxsize=1024)
 def _record(node: SameNode, settings: SameNode | None) -> bytes:
-    """Id and transform of a node, and its settings if given."""
     one = node.thing
     assert isinstance(one, Node)
     reported = _stepped(settings.thing) if settings is not None else None
@@ -154,15 +149,11 @@ def _stepped(value: Any) -> Any:
 
 
 def _draws(declared: Declaration) -> bool:
-    """Whether a value only affects drawing, or is the name of a file, whose content counts instead."""
+    """The name of a file does not count either: its content does."""
     return declared.effect is Effect.VIEW or declared.role is Role.PATH
 
 
-# --- the key that older versions wrote ------------------------------------------------------------------------------
-
-
 def digest(world: World, node: Node) -> str:
-    """The key that older versions used."""
     scene, rebuilt = world.scene, frozenset((Effect.REBUILD,))
     kinds = {name for name, kind in KINDS.items() if kind.system or kind.colliders or kind.character}
     settings = {one.id: _in_force(world, one) for one in scene.nodes if one.kind in kinds}

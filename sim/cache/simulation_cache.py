@@ -1,4 +1,4 @@
-"""The cached steps of a simulation: exact states on disk, by step and branch, and their way there from the GPU."""
+"""Exact states on disk, by step and branch, and their way there from the GPU."""
 
 from collections import deque
 from collections.abc import Collection
@@ -15,24 +15,15 @@ IN_FLIGHT_MAX = 4
 
 
 class PendingState(Protocol):
-    """A state that is being read back from the GPU, such as a `sinew.sim.simulation.StateCapture`."""
-
     @property
     def passed(self) -> bool:
         """Whether `read` returns without waiting."""
 
     def read(self) -> bytes:
-        """The state; may be called once."""
+        """May be called once."""
 
 
 class CachedState:
-    """A state in the cache.
-
-    Attributes:
-        pending: While it is being read back.
-        block: Its place in the store; None before that, and after it was evicted.
-    """
-
     __slots__ = ("block", "pending")
 
     def __init__(self, pending: PendingState) -> None:
@@ -65,33 +56,24 @@ class SimulationCache:
         self._runs: dict[NodeId, tuple[dict[int, CachedState], range]] = {}
 
     def put(self, step: int, captured: PendingState) -> None:
-        """Caches a step, and drops the cached steps of the branch that follow it."""
+        """Drops the cached steps of the branch that follow it."""
         self.history.put(step, self._queued(captured))
         self.collect()
         self.version += 1
 
     def add(self, step: int, captured: PendingState) -> None:
-        """Caches a step that had been evicted; keeps the steps that follow it."""
+        """For a step that had been evicted; keeps the steps that follow it."""
         self.history.add(step, self._queued(captured))
         self.collect()
         self.version += 1
 
     def get(self, step: int) -> bytes | None:
-        """The state after a step of the current branch, or None; waits for the GPU if it is being read back.
-
-        Raises:
-            OSError: If the store cannot be read.
-        """
+        """None if the state is not cached; waits for the GPU if needed.  Raises OSError if the store cannot be read."""
         cached = self.history.get(step)
         return self._read(cached) if cached is not None else None
 
     def spans(self, node: NodeId) -> list[tuple[int, int, bool, bool]]:
-        """Ranges of cached steps of a node.
-
-        Returns:
-            First step, last step, whether some steps between are missing, whether they were simulated with other
-            settings of the node.
-        """
+        """First and last step, whether steps between are missing, whether settings of the node were different."""
         spans: list[tuple[int, int, bool, bool]] = []
         elsewhere, keys = self.steps(node), self.history.branch.node_keys.get(node)
         for step in sorted({*self.history.cached, *elsewhere}):
@@ -127,7 +109,7 @@ class SimulationCache:
         return self._decoded[1].get(node)
 
     def limit(self, size: int) -> None:
-        """Sets the cache size [bytes], and evicts what does not fit; the context need not be current."""
+        """Evicts steps that do not fit into a size [bytes]; the context need not be current."""
         self.store.wanted = size
         self._make_room()
         self.version += 1
@@ -162,7 +144,7 @@ class SimulationCache:
         return cached
 
     def _read(self, cached: CachedState) -> bytes | None:
-        """A state, or None if it was evicted."""
+        """Returns None if the state was evicted."""
         while cached.pending is not None:
             self._store_first()
         return self.store.get(cached.block) if cached.block is not None else None

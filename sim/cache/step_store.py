@@ -1,4 +1,4 @@
-"""Stores blocks of bytes in one temporary file, within a budget; reuses freed space."""
+"""Blocks of bytes in one temporary file, within a budget; reuses freed space."""
 
 import contextlib
 import enum
@@ -14,7 +14,7 @@ GRAIN = 4096
 
 
 class CacheBudget(enum.Enum):
-    """Cache limits; half of the free disk space is the upper limit."""
+    """Half of the free disk space is the upper limit."""
 
     SMALL = "256 MiB"
     REDUCED = "1 GiB"
@@ -30,10 +30,8 @@ class CacheBudget(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Offset and size of a block in the file [bytes]."""
-
-    offset: int
-    size: int
+    offset: int  # [bytes]
+    size: int  # [bytes]
 
     @property
     def room(self) -> int:
@@ -69,7 +67,7 @@ class StepStore:
         return self.used <= self.budget
 
     def put(self, data: bytes) -> Block | None:
-        """Stores bytes; returns None if the disk is full."""
+        """Returns None if the disk is full."""
         room = Block(0, len(data)).room
         spare = self._free.get(room)
         offset = spare.pop() if spare else self._end
@@ -91,11 +89,7 @@ class StepStore:
             raise OSError(f"{written} of {len(data)} bytes were written")
 
     def get(self, block: Block) -> bytes:
-        """Reads a block.
-
-        Raises:
-            OSError: If it cannot be read.
-        """
+        """Raises OSError if the block cannot be read."""
         file = self._opened()
         file.seek(block.offset)
         return file.read(block.size)
@@ -107,7 +101,7 @@ class StepStore:
             self.clear()
 
     def clear(self) -> None:
-        """Drops all blocks, and frees the disk space."""
+        """Frees the disk space."""
         self._free.clear()
         self._end = self.used = 0
         if self._file is not None:

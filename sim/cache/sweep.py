@@ -1,5 +1,3 @@
-"""Sweeps: every combination of some values of settings, and the result of each."""
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -10,42 +8,26 @@ from sinew.sim.scene.params import Param, Role, param_of, params_of
 from sinew.sim.scene.scene import Node, ParamRef, Scene, node_named, with_value
 
 COUNT_MAX = 4096
-"""Largest number of combinations."""
 
 
 class SweepError(ValueError):
-    """A range or a name is invalid; one line."""
+    """The message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class SweepAxis:
-    """One setting and its values.
-
-    Attributes:
-        label: Such as "Cape.stretch_stiffness".
-    """
-
     ref: ParamRef
-    label: str
+    label: str  # Such as "Cape.stretch_stiffness"
     values: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SweepOutcome:
-    """Result of one combination.
-
-    Attributes:
-        values: In the order of the axes.
-        measures: Measures of the last step, and the largest of all steps as "NAME max".
-        milliseconds: Median time of a step [ms].
-        problem: Why the run ended early; "" if it did not.
-    """
-
     values: tuple[Any, ...]
-    measures: dict[str, float]
-    milliseconds: float
+    measures: dict[str, float]  # Of the last step, and the largest of all steps as "NAME max"
+    milliseconds: float  # Median time of a step [ms]
     steps: int
-    problem: str = ""
+    problem: str = ""  # Why the run ended early; "" if it did not
 
 
 def axis_of(scene: Scene, text: str) -> SweepAxis:
@@ -76,11 +58,7 @@ def axis_of(scene: Scene, text: str) -> SweepAxis:
 
 
 def combinations(axes: Sequence[SweepAxis]) -> Iterator[tuple[Any, ...]]:
-    """All combinations of values; the last axis changes fastest.
-
-    Raises:
-        SweepError: If there are too many, or a setting occurs twice.
-    """
+    """The last axis changes fastest.  Raises SweepError if there are too many, or a setting occurs twice."""
     count = math.prod(len(axis.values) for axis in axes)
     if count > COUNT_MAX:
         raise SweepError(f"{count:,} combinations are more than {COUNT_MAX:,}")
@@ -127,7 +105,7 @@ def _values(record: Param, text: str) -> list[Any]:
 
 
 def _value(record: Param, text: str) -> Any:
-    """Parses one value; its declaration rejects what cannot be parsed."""
+    """The declaration rejects text that cannot be parsed."""
     text = text.strip()
     if record.type is bool:
         return {"on": True, "true": True, "off": False, "false": False}.get(text.casefold(), text)

@@ -1,5 +1,3 @@
-"""Character: the pose and the skinned vertices of one model node."""
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -41,8 +39,6 @@ from sinew.sim.scene.world_transforms import WorldTransforms
 
 @dataclass(frozen=True, slots=True)
 class PoseKey:
-    """Everything a pose depends on."""
-
     time: float
     settings: ModelSettings
     run_up: RunUp = (0.0, 0.0)
@@ -56,19 +52,16 @@ Poses = dict[tuple[int, PoseKey], Pose]
 
 
 class Character(Owner):
-    """Current pose and deformed vertices of a model.
+    """Current pose and deformed vertices of a model node.
 
     Args:
-        context: The context of its buffers.
-        library: Source of its programs.
-        prepared: The loaded model.
-        buffers: Its mesh on the GPU; owned from now on.
+        buffers: The mesh on the GPU; the character owns it.
 
     Attributes:
-        primary: Vertices skinned with the node's method, or with linear blending while methods are compared.
-        secondary: Vertices skinned with dual quaternions, for comparison; None before the first comparison.
-        pose: Current pose; without a skeleton it holds the deformation of the surface alone.
-        world_from_model: Current world transform, shape (4, 4).
+        primary: Skinned with the node's method, or with linear blending while methods are compared.
+        secondary: Skinned with dual quaternions, for comparison; None before the first comparison.
+        pose: Without a skeleton it holds only the deformation of the surface.
+        world_from_model: Shape (4, 4).
     """
 
     def __init__(
@@ -109,9 +102,9 @@ class Character(Owner):
         poses: Poses,
         run_up: RunUp = (0.0, 0.0),
     ) -> None:
-        """Evaluates the pose at a scene time [s] and skins; does nothing if neither has changed since the last call.
+        """Evaluates the pose at scene time `time` [s] and skins; does nothing if neither changed since the last call.
 
-        `poses` are those that other characters have evaluated at this time; characters of one file often share them.
+        `poses` come from other characters at this time: characters of one file often share them.
         """
         settings = node.settings
         assert isinstance(settings, ModelSettings)
@@ -137,18 +130,14 @@ class Character(Owner):
         self.secondary.skin(self.pose, method if method is SkinningMethod.DQS_SCALE else SkinningMethod.DQS)
 
     def prefetch_poses(self, node: Node, times: Sequence[float], run_up: RunUp) -> None:
-        """Evaluates the poses of the coming updates together, at scene times [s]."""
+        """Evaluates the poses of the next updates together; `times` are scene times [s]."""
         settings = node.settings
         assert isinstance(settings, ModelSettings)
         poses = poses_of(self.model, settings, times, run_up) if active_clip(settings, self.model) is not None else []
         self._prefetched = settings, run_up, dict(zip(times, poses, strict=False))
 
     def compare(self, now: float) -> ComparisonStatistics | None:
-        """Newest statistics of the two methods, without waiting; None before the first arrive.
-
-        Args:
-            now: Monotonic time [s].
-        """
+        """The newest statistics, without waiting, at monotonic time `now` [s]; None before the first arrive."""
         if self.secondary is None:
             return None
         if self._comparison is None:
@@ -157,13 +146,12 @@ class Character(Owner):
         return self._comparison.statistics
 
     def invalidate(self) -> None:
-        """Skins again at the next update, because a shader was reloaded."""
         self.primary.invalidate()
         if self.secondary is not None:
             self.secondary.invalidate()
 
     def joint_frame(self, name: str) -> Float64 | None:
-        """World transform of a joint without scale, shape (4, 4), read-only; None if there is no such joint."""
+        """World transform without scale, shape (4, 4), read-only; None if there is no such joint."""
         skeleton = self.model.skeleton
         joint = None if skeleton is None else skeleton.find(name)
         if joint is None:
@@ -179,18 +167,18 @@ class Character(Owner):
 
     @property
     def time(self) -> float | None:
-        """Scene time of the pose [s]; None before the first update."""
+        """Scene time [s]; None before the first update."""
         return self._key.time if self._key is not None else None
 
     def pose_at(self, time: float) -> Pose:
-        """The pose at a scene time [s], without applying it; the bind pose before the first update."""
+        """Does not apply the pose; the bind pose before the first update."""
         if self._key is None:
             return self.pose
         key = PoseKey(time, self._key.settings, self._key.run_up)
         return self.pose if key == self._key else self._evaluated(key)
 
     def is_cut(self, before: float, after: float) -> bool:
-        """Whether the pose may jump between two consecutive scene times [s]."""
+        """Returns whether the pose may jump between two consecutive scene times [s]."""
         if self._key is None:
             return False
         settings, model = self._key.settings, self.model
@@ -201,15 +189,15 @@ class Character(Owner):
         return is_cut(samples_before, samples_after)
 
     def joint_positions(self) -> Float64:
-        """Positions of the joints in the world [m], shape (B, 3)."""
+        """In the world [m], shape (B, 3)."""
         return transform_points(self.world_from_model, self.pose.model_from_joint[:, :3, 3])
 
     def facing(self) -> float:
-        """Yaw of the front in the world [°], a multiple of 90°; +z if the bone names do not tell."""
+        """Yaw of the front in the world [°], a multiple of 90°; 0 (+z) if the bone names do not show it."""
         return front_in(self.model, self.pose, self.world_from_model)
 
     def bounds(self) -> Bounds:
-        """Box in the world [m] around the deformed vertices, without reading them back, or around the joints."""
+        """World box [m] around the deformed vertices, or the joints; reads nothing back."""
         if self._box is None or self._box[0] is not self.pose or self._box[1] is not self.world_from_model:
             if self.model.skeleton is not None and not self.model.mesh.vertex_count:
                 points = self.joint_positions()
@@ -227,7 +215,7 @@ class Character(Owner):
         return self._box[2]
 
     def part_of(self, vertices: npt.NDArray[np.integer]) -> SkinPart:
-        """At least one vertex, by number, for `part_bounds`."""
+        """For `part_bounds`; `vertices` has at least one number."""
         mesh, skin = self.model.mesh, self.model.skin
         among = np.zeros(mesh.vertex_count, bool)
         among[vertices] = True
@@ -239,7 +227,7 @@ class Character(Owner):
         return None, (lo + hi)[None] / 2.0, (hi - lo)[None] / 2.0
 
     def part_bounds(self, part: SkinPart) -> Bounds:
-        """Box around some deformed vertices in the world [m], without reading them back."""
+        """World box [m] around the deformed vertices of a part; reads nothing back."""
         used, centres, halves = part
         matrices = self.world_from_model[None]
         if used is not None:
@@ -247,14 +235,13 @@ class Character(Owner):
         return _moved_box(matrices, *self._warped(centres, halves))
 
     def _warped(self, centres: Float64, halves: Float64) -> tuple[Float64, Float64]:
-        """Centres and half extents of boxes of the bind pose, (N, 3) each, after the deformers."""
         if self.pose.warps is None or not self.pose.warps.functions:
             return centres, halves
         lo, hi = warped_boxes(self.pose.warps, centres - halves, centres + halves)
         return (lo + hi) / 2.0, (hi - lo) / 2.0
 
     def joint_bounds(self, joint: int) -> Bounds:
-        """Box in the world around the vertices that a joint moves [m]; a tenth of the model if it moves none."""
+        """World box [m] around the vertices that a joint moves; a tenth of the model if it moves none."""
         if self._boxes is not None and self.model.skin is not None:
             chosen = self.model.skin.joints_of(self._boxes[0]) == joint
             if chosen.any():
@@ -292,7 +279,7 @@ class Character(Owner):
 
 
 def _moved_box(matrices: Float64, centres: Float64, halves: Float64) -> Bounds:
-    """Box of the corners of boxes (N,), each moved by its own matrix (N, 4, 4).
+    """Each box has its own matrix, (N, 4, 4).
 
     Source: Arvo 1990, "Transforming axis-aligned bounding boxes".
     """
@@ -307,7 +294,7 @@ def shapes(settings: ModelSettings) -> bool:
 
 
 def shaped(pose: Pose, settings: ModelSettings, model: CharacterModel, time: float) -> Pose:
-    """A pose with the morph targets and deformers of the settings at a scene time [s]; the same object without any."""
+    """Adds morph targets and deformers at scene time `time` [s]; returns the same object without any."""
     if not shapes(settings):
         return pose
     local = msgspec.structs.replace(pose.local, weights=_weights(settings, model.mesh.targets, pose.local.weights))
@@ -316,7 +303,6 @@ def shaped(pose: Pose, settings: ModelSettings, model: CharacterModel, time: flo
 
 
 def _weights(settings: ModelSettings, targets: Targets | None, weights: Float64) -> Float64:
-    """Weights of a clip plus those of the settings; names that the model does not have are ignored."""
     if targets is None or targets.are_frames:
         return weights if targets is not None else NO_WEIGHTS
     added = dict(settings.target_weights)

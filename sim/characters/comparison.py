@@ -1,5 +1,3 @@
-"""Difference between linear blend and dual quaternion skinning of one pose."""
-
 import time
 from dataclasses import dataclass
 
@@ -21,7 +19,7 @@ COST_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ComparisonStatistics:
-    """Difference of two deformations of one mesh, in file units."""
+    """In file units."""
 
     # Distance between corresponding vertices
     maximum: float
@@ -34,12 +32,12 @@ class ComparisonStatistics:
 
     @property
     def lbs_volume_change(self) -> float:
-        """Volume change of linear blending relative to the bind pose; 0 if that has no volume."""
+        """Relative to the bind pose; 0 if its volume is 0."""
         return self._change(self.lbs_volume)
 
     @property
     def dqs_volume_change(self) -> float:
-        """Volume change of dual quaternions relative to the bind pose; 0 if that has no volume."""
+        """Relative to the bind pose; 0 if its volume is 0."""
         return self._change(self.dqs_volume)
 
     def _change(self, volume: float) -> float:
@@ -47,11 +45,7 @@ class ComparisonStatistics:
 
 
 class MethodComparison(Owner):
-    """Statistics of two skinned meshes that the caller keeps in the same pose.
-
-    Attributes:
-        statistics: The newest ones, a frame or more old; None before the first arrive.
-    """
+    """The caller keeps both meshes in the same pose; `statistics` are a frame or more old."""
 
     def __init__(self, context: Context, mesh: Mesh, lbs: SkinnedMesh, dqs: SkinnedMesh) -> None:
         self.statistics: ComparisonStatistics | None = None

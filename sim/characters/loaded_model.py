@@ -1,5 +1,3 @@
-"""A model file with its textures, ready for the GPU."""
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,24 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class LoadedModel:
-    """A model with its textures.
-
-    Attributes:
-        images: Every texture that could be read, with its mip levels.
-        prepared: The model as its upload reads it.
-        warnings: Warnings of the model, and one for every texture that could not be read or was reduced.
-        digest: Of the model file; "" if it was not asked for.
-    """
-
     model: CharacterModel
-    images: dict[ImageSource, MipImage]
-    prepared: "PreparedModel"
-    warnings: tuple[str, ...]
-    digest: str = ""
+    images: dict[ImageSource, MipImage]  # Every readable texture, with its mip levels
+    prepared: "PreparedModel"  # Input of the upload
+    warnings: tuple[str, ...]  # Also one for every texture that is unreadable or reduced
+    digest: str = ""  # Of the model file; "" if not computed
 
     @property
     def other_files(self) -> tuple[Path, ...]:
-        """Files that were read for the model besides its own: images and buffers."""
+        """Images and buffers."""
         return (*(image for image in self.images if isinstance(image, Path)), *self.model.files)
 
 
@@ -44,10 +33,10 @@ def load_textures(
     progress: Callable[[float], None] = lambda _: None,
     pause: Callable[[], None] = lambda: None,
 ) -> list[str]:
-    """Adds the textures of a model to `images`; returns a warning for each that cannot be read or was reduced.
+    """Adds the textures of a model to `images`; returns a warning for each that is unreadable or reduced.
 
     Args:
-        progress: Called with the finished fraction, 0 to 1.
+        progress: Receives the finished fraction, 0 to 1.
         pause: Called often; may raise to cancel.
     """
     used = (image for material in model.materials for image in material.images)

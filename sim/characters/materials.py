@@ -1,5 +1,3 @@
-"""Materials of a model: those of its file, with the overrides of the node."""
-
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +18,7 @@ _WHITE = (1.0, 1.0, 1.0)
 
 
 def overridden(material: Material, look: MaterialLook) -> Material:
-    """A material with overrides; colours of settings are sRGB, colours of materials are linear."""
+    """Colours of settings are sRGB, colours of materials are linear."""
     colours = {name: getattr(look, name) for name in ("diffuse", "specular", "emission")}
     numbers = {name: getattr(look, name) for name in ("shininess", "opacity")}
     changes: dict[str, Any] = {name: light_of(colour) for name, colour in colours.items() if colour is not None}
@@ -45,7 +43,6 @@ def overridden(material: Material, look: MaterialLook) -> Material:
 
 
 def overridden_materials(model: CharacterModel, looks: Looks) -> tuple[Material, ...]:
-    """The materials of a model with their overrides, in the order of the file."""
     if not looks:
         return model.materials
     known = {look.material: look for look in reversed(looks)}
@@ -53,12 +50,11 @@ def overridden_materials(model: CharacterModel, looks: Looks) -> tuple[Material,
 
 
 def missing_name(material: Material, name: str) -> str:
-    """File name of a missing image of a material; "" if it is not missing."""
+    """Empty if the image is not missing."""
     return dict(material.lost).get(name, "")
 
 
 def idle_values(material: Material) -> frozenset[str]:
-    """Values of a material without effect because of others."""
     idle = set()
     if material.alpha_mode is AlphaMode.OPAQUE:
         idle.add("opacity")
@@ -71,8 +67,6 @@ def idle_values(material: Material) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class MissingImage:
-    """An image that was not found."""
-
     file: str  # What the model file calls it
     uses: tuple[tuple[str, str], ...]  # Materials that name it, each with the name of the texture among settings
 
@@ -91,7 +85,7 @@ class MissingImage:
 def missing_images(
     model: CharacterModel, looks: Looks, is_gone: Callable[[str], bool] = lambda _: False
 ) -> tuple[MissingImage, ...]:
-    """Missing images that no override replaces, in the order of the materials.
+    """Missing images without an override, in the order of the materials.
 
     Images that overrides name are missing if `is_gone`; they are listed by their path.
     """
@@ -108,7 +102,6 @@ def missing_images(
 
 
 def missing_lines(lost: Sequence[MissingImage]) -> tuple[str, ...]:
-    """A line for each of the first missing images, and one that counts the others."""
     lines = tuple(one.line for one in lost[:REPORTED_MAX])
     more = len(lost) - len(lines)
     return (*lines, f"{more:,} more textures were not found") if more else lines
@@ -117,9 +110,9 @@ def missing_lines(lost: Sequence[MissingImage]) -> tuple[str, ...]:
 def located(
     lost: Sequence[MissingImage], file: str, chosen: Path, find: Callable[[str], Path | None] | None = None
 ) -> dict[tuple[str, str], str]:
-    """Paths for missing images, by material and texture, after the user located the image `file` at `chosen`.
+    """Paths for missing images by material and texture, after the user located the image `file` at `chosen`.
 
-    Other images are found in the same folder, by default by `TextureFolder`.
+    Other images come from the same folder, by default by `TextureFolder`.
     """
     find = find or TextureFolder(chosen.parent).find
     paths: dict[tuple[str, str], str] = {}

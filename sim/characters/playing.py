@@ -1,8 +1,3 @@
-"""Pose, placement and front of a character, from the settings of its node and the defaults of its model.
-
-The pose at a scene time is that of its strips and their blends, with a pre-roll before the start.
-"""
-
 import functools
 import math
 import re
@@ -26,24 +21,24 @@ _Y_UP_FROM_Z_UP = np.array([[1.0, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 
 
 
 def up_axis(settings: ModelSettings, model: CharacterModel) -> str:
-    """The file's axis that points up, "y" or "z"."""
+    """The up axis of the file, "y" or "z"."""
     return model.default_up_axis.lower() if settings.up_axis is UpAxis.AUTO else settings.up_axis.value
 
 
 def texture_origin_bottom(settings: ModelSettings, model: CharacterModel) -> bool:
-    """Whether v = 0 is the bottom row of the images."""
+    """Returns whether v = 0 is the bottom row of the images."""
     if settings.flip_v is FlipV.AUTO:
         return model.default_texture_origin == "bottom"
     return settings.flip_v is FlipV.OFF
 
 
 def active_clip(settings: ModelSettings, model: CharacterModel) -> Clip | None:
-    """The clip of a node: the named one, else the first; None for the bind pose."""
+    """The named clip, else the first; None for the bind pose."""
     return None if settings.bind_pose or not model.clips else clip_of(model, settings.clip)
 
 
 def world_from_model(settings: ModelSettings, model: CharacterModel, world_from_node: Float64) -> Float64:
-    """World transform of a model's file space [m], shape (4, 4), by that of its node."""
+    """World transform of the model's file space [m], shape (4, 4)."""
     scaled = np.diag([settings.unit_scale] * 3 + [1.0])
     turned = _Y_UP_FROM_Z_UP if up_axis(settings, model) == "z" else np.eye(4)
     return world_from_node @ scaled @ turned
@@ -57,7 +52,7 @@ RunUp = tuple[float, float]
 
 
 def strips_of(settings: ModelSettings, model: CharacterModel) -> tuple[Strip, ...]:
-    """The strips of a character; the active clip, looping, without any; nothing in the bind pose."""
+    """Without strips the active clip loops; empty in the bind pose."""
     clip = active_clip(settings, model)
     if clip is None:
         return ()
@@ -65,7 +60,7 @@ def strips_of(settings: ModelSettings, model: CharacterModel) -> tuple[Strip, ..
 
 
 def clip_of(model: CharacterModel, name: str) -> Clip:
-    """A clip by its name; one that the file does not have (it may have been replaced) falls back to the first."""
+    """Falls back to the first clip, because the file may have been replaced."""
     for clip in model.clips:
         if clip.name == name:
             return clip
@@ -73,17 +68,17 @@ def clip_of(model: CharacterModel, name: str) -> Clip:
 
 
 def parts_of(settings: ModelSettings, model: CharacterModel, time: float) -> tuple[StripSample, ...]:
-    """The clip samples that the pose at a scene time [s] is blended from; nothing in the bind pose."""
+    """Clip samples to blend at scene time `time` [s]; empty in the bind pose."""
     return parts_at(strips_of(settings, model), lambda name: clip_of(model, name).duration, time)
 
 
 def playing_time(settings: ModelSettings, model: CharacterModel) -> float:
-    """End of the last strip of a character [s]; 0 without strips."""
+    """End of the last strip [s]; 0 without strips."""
     return last_end(strips_of(settings, model), lambda name: clip_of(model, name).duration)
 
 
 def pose_of(model: CharacterModel, settings: ModelSettings, time: float, run_up: RunUp) -> Pose:
-    """Pose at a scene time [s]; in the pre-roll the bind pose, blended into the pose at the start."""
+    """Pose at scene time `time` [s]; in the pre-roll the bind pose, blended into the pose at the start."""
     start, length = run_up
     if not length or time >= start:
         return blended(model, _played(model, settings, time), settings.pose)
@@ -93,7 +88,7 @@ def pose_of(model: CharacterModel, settings: ModelSettings, time: float, run_up:
 
 
 def poses_of(model: CharacterModel, settings: ModelSettings, times: Sequence[float], run_up: RunUp) -> list[Pose]:
-    """The poses of `pose_of` at many scene times [s], bit-identical, evaluated clip by clip."""
+    """Bit-identical to `pose_of` at each scene time [s], but evaluated clip by clip."""
     start, length = run_up
     playing = [parts_of(settings, model, time) if not length or time >= start else () for time in times]
     times_of: dict[str, dict[float, None]] = {}
@@ -117,7 +112,6 @@ def poses_of(model: CharacterModel, settings: ModelSettings, times: Sequence[flo
 
 
 def _played(model: CharacterModel, settings: ModelSettings, time: float) -> list[tuple[Pose, float]]:
-    """The poses of the strips at a scene time [s], the lowest first, each with its weight."""
     reading = _reading(model, settings)
     parts = parts_of(settings, model, time)
     return [(evaluate_pose(model, clip_of(model, part.clip), part.time, **reading), part.weight) for part in parts] or [
@@ -142,8 +136,8 @@ def _reading(model: CharacterModel, settings: ModelSettings) -> _ClipReading:
 def blended(model: CharacterModel, poses: Sequence[tuple[Pose, float]], offsets: Sequence[BonePose] = ()) -> Pose:
     """Blends poses on top of each other, each with a weight of 0 to 1; the weight of the first is ignored.
 
-    Translation, scale and morph weights are interpolated linearly, rotations by normalised linear
-    interpolation.  Offsets of joints come on top.
+    Translation, scale and morph weights are interpolated linearly, rotations by normalised linear interpolation.
+    Offsets of joints come on top.
     """
     pose = poses[0][0]
     local = functools.reduce(lambda one, other: _mixed(one, other[0].local, other[1]), poses[1:], pose.local)
@@ -175,17 +169,13 @@ _CLEAR = 0.5
 
 
 def facing(names: Sequence[str], parents: npt.NDArray[np.integer], positions: npt.NDArray[np.floating]) -> float | None:
-    """Yaw of the front of a skeleton, a multiple of 90°; None if the names do not tell.
+    """Yaw of the front from +z towards +x [°], a multiple of 90°; None if the names do not show it.
 
     Only pairs with the same parent count, such as thighs, collar bones and eyes: bones further down swing.
 
     Args:
-        names: Of the bones.
-        parents: Index of each parent, or -1, shape (B,).
-        positions: Of the bones, y up, shape (B, 3).
-
-    Returns:
-        Angle about y from +z towards +x [°], as in `sinew.sim.scene.camera`.
+        parents: -1 for a root, shape (B,).
+        positions: y up, shape (B, 3).
     """
     sides: dict[tuple[str, int], dict[str, int]] = {}
     for index, (name, parent) in enumerate(zip(names, parents.tolist(), strict=True)):
@@ -204,7 +194,7 @@ def facing(names: Sequence[str], parents: npt.NDArray[np.integer], positions: np
 
 
 def front_in(model: CharacterModel, pose: Pose, placement: Float64) -> float:
-    """Yaw of the front of a model in a pose [°]; that of +z if the bone names do not tell."""
+    """Yaw of the front [°]; 0 (+z) if the bone names do not show it."""
     bones = model.skeleton
     if bones is None:
         return 0.0
@@ -212,6 +202,5 @@ def front_in(model: CharacterModel, pose: Pose, placement: Float64) -> float:
 
 
 def front_at_first(model: CharacterModel) -> float:
-    """The same for a file that was just opened, in the first pose of its first clip [°]."""
     settings = ModelSettings()
     return front_in(model, pose_of(model, settings, 0.0, (0.0, 0.0)), world_from_model(settings, model, np.eye(4)))

@@ -1,5 +1,3 @@
-"""Everything about a model that can be computed before the GPU is needed, on any thread."""
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +11,6 @@ from sinew.sim.maths.arrays import Bool, Float64, Intp
 
 @dataclass(frozen=True, slots=True)
 class BoneSegments:
-    """Bones of the skeleton overlay."""
-
     heads: Intp  # Joint at the thick end, shape (S,); a click selects it
     tails: Intp  # Its child at the thin end, shape (S,)
     joints: Intp  # Joints that are drawn as dots, shape (J,)
@@ -25,10 +21,10 @@ class BoneSegments:
 
 
 def bone_segments(skeleton: Skeleton, skin: Skin | None) -> BoneSegments:
-    """Segments and dots of the joints that belong to the body; all joints if none has weights.
+    """All joints if none has weights.
 
-    Joints without weights, neither above nor below a joint with weights (scene roots, cameras, mesh nodes), are left
-    out: their transforms may be far from the body.
+    Joints without weights, neither above nor below a joint with weights (scene roots, cameras, mesh nodes), are
+    omitted: their transforms may be far from the body.
     """
     weighted = weighted_vertex_counts(skin, skeleton.joint_count) > 0
     if not weighted.any():
@@ -42,7 +38,6 @@ def bone_segments(skeleton: Skeleton, skin: Skin | None) -> BoneSegments:
 
 
 def _inherited_down(skeleton: Skeleton, flags: Bool) -> Bool:
-    """Whether the joint or any ancestor is flagged."""
     result = flags.copy()
     for level in skeleton.hierarchy.levels:
         parents = skeleton.parents[level]
@@ -51,7 +46,6 @@ def _inherited_down(skeleton: Skeleton, flags: Bool) -> Bool:
 
 
 def _inherited_up(skeleton: Skeleton, flags: Bool) -> Bool:
-    """Whether the joint or any descendant is flagged."""
     result = flags.copy()
     for level in reversed(skeleton.hierarchy.levels):
         parents = skeleton.parents[level]
@@ -62,7 +56,7 @@ def _inherited_up(skeleton: Skeleton, flags: Bool) -> Bool:
 
 @dataclass(frozen=True, slots=True)
 class PreparedModel:
-    """The input of a model upload."""
+    """Computed on any thread, without the GPU."""
 
     model: CharacterModel  # The character
     records: SkinningRecords  # Vertices and influences as their buffers hold them

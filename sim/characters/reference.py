@@ -18,7 +18,7 @@ Triangles = npt.NDArray[np.integer]
 
 @dataclass(frozen=True, slots=True)
 class SkinnedVertices:
-    """Deformed geometry in file order and file space."""
+    """In file order and file space."""
 
     positions: Float64  # shape (V, 3)
     normals: Float64  # Unit vectors, shape (V, 3)
@@ -27,7 +27,7 @@ class SkinnedVertices:
 
 @dataclass(frozen=True, slots=True)
 class MethodDifference:
-    """Distance between corresponding vertices of two deformations, in file units."""
+    """Distance between corresponding vertices, in file units."""
 
     maximum: float
     mean: float
@@ -43,17 +43,16 @@ def skin(
     weights: Float64 | None = None,
     warps: Warps | None = None,
 ) -> SkinnedVertices:
-    """Vertices of `mesh` in a pose.
+    """Skins a mesh in double precision.
 
     Args:
-        mesh: Geometry in the bind pose.
         influences: Up to 8 joints for each vertex, or None for a mesh without joints.
         palette: Matrix of each palette entry for the bind pose, shape (P, 4, 4).
-        method: LBS blends the matrices; DQS blends the rigid parts as dual quaternions and ignores scale;
-            DQS_SCALE blends the scales linearly, applies them first, and then moves as DQS does.
+        method: LBS blends the matrices; DQS blends the rigid parts as dual quaternions and ignores scale; DQS_SCALE
+            blends the scales linearly, applies them first, and then moves as DQS does.
         centres: Bind positions of the joints, shape (P, 3), about which scale acts; the origin if None.
         weights: Of the morph targets, which act first, shape (M,); 0 if None.
-        warps: Deformers, which act after them.
+        warps: Deformers, which act after the morph targets.
 
     Source: Magnenat-Thalmann et al. 1988 (LBS); Kavan et al. 2008, algorithm 1 and section 4.3 (DQS).
     """
@@ -74,12 +73,7 @@ def skin(
 
 
 def deformed(mesh: Mesh, weights: Float64 | None) -> SkinnedVertices:
-    """Bind pose with morph targets: p + sum of w dp, and unit n + sum of w dn.
-
-    Args:
-        mesh: The mesh, with or without targets.
-        weights: shape (M,), of any size and sign; 0 if None.
-    """
+    """Adds morph targets: p + sum of w dp, and unit n + sum of w dn; `weights` (M,) have any size and sign."""
     positions, normals = mesh.positions.astype(np.float64), mesh.normals.astype(np.float64)
     tangents = None if mesh.tangents is None else mesh.tangents.astype(np.float64)
     targets = mesh.targets
@@ -99,7 +93,7 @@ def deformed(mesh: Mesh, weights: Float64 | None) -> SkinnedVertices:
 
 
 def shaped_mesh(mesh: Mesh, influences: Skin | None, pose: Pose) -> Mesh:
-    """The bind pose after morph targets and deformers; the same object if none acts."""
+    """After morph targets and deformers; the same object if none acts."""
     if pose.warps is None and not pose.local.weights.any():
         return mesh
     rest = deformed(mesh, pose.local.weights)
@@ -132,7 +126,7 @@ def enclosed_volume(positions: npt.ArrayLike, triangles: Triangles) -> float:
 
 
 def method_difference(first: npt.ArrayLike, second: npt.ArrayLike) -> MethodDifference:
-    """Positions of shape (V, 3) each."""
+    """Positions have shape (V, 3)."""
     distances = np.linalg.norm(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64), axis=1)
     if not len(distances):
         return MethodDifference(0.0, 0.0, 0)
@@ -141,7 +135,7 @@ def method_difference(first: npt.ArrayLike, second: npt.ArrayLike) -> MethodDiff
 
 
 def _blended(rows: Float64, influences: Skin) -> Float64:
-    """Weighted sum of the (B, 3, 4) matrices of each vertex, shape (V, 3, 4)."""
+    """Rows (B, 3, 4), result (V, 3, 4)."""
     total = np.zeros((len(influences.joints), 3, 4))
     for joints, weights in zip(influences.joints.T, influences.weights.T, strict=True):
         total += weights.astype(np.float64)[:, None, None] * rows[joints]
@@ -181,7 +175,7 @@ def _apply(linear: Float64, vectors: Float64) -> Float64:
 
 
 def _unit(vectors: Float64, fallback: Float64) -> Float64:
-    """Unit vectors; the fallback, which may be zero, for a vector without length."""
+    """`fallback`, which may be zero, replaces vectors without length."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     missing = length < 1e-20
     return np.where(missing, fallback, vectors / np.where(missing, 1.0, length))

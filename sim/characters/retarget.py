@@ -28,7 +28,7 @@ CONTACT_SPEED, CONTACT_HEIGHT, CONTACT_TIME = 0.25, 0.06, 0.1
 """A ball touches the floor below this speed [legs/s] and height above its lowest [legs], for at least this time [s]."""
 
 FADE = 0.1
-"""Time over which a foot is released and taken [s]."""
+"""Time over which the pin of a foot fades in and out [s]."""
 
 REACH = 0.9995
 """Largest distance from hip to ankle, as part of the stretched leg."""
@@ -36,16 +36,9 @@ REACH = 0.9995
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A skeleton with its bones.
-
-    Attributes:
-        bones: Joint of each bone, see `find_bones`.
-        up: Index of the axis that points up: 1 for y, 2 for z.
-    """
-
     skeleton: Skeleton
-    bones: Mapping[str, int]
-    up: int = 1
+    bones: Mapping[str, int]  # Joint of each bone, see `find_bones`
+    up: int = 1  # Index of the axis that points up: 1 for y, 2 for z
 
     @property
     def leg(self) -> float:
@@ -59,7 +52,7 @@ class Body:
         return float(sum(lengths)) / len(SIDES)
 
     def frame(self) -> Float64:
-        """Columns: to the left of the body, up, and the way it looks."""
+        """Columns: left of the body, up, forwards."""
         points, up = self.skeleton.model_from_bind[:, :3, 3], np.eye(3)[self.up]
         left = points[self.bones["leftUpperLeg"]] - points[self.bones["rightUpperLeg"]]
         left = left - up * (left @ up)
@@ -93,7 +86,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class LocalMotion:
-    """Local poses of all joints of a skeleton at equal intervals: (F, B, 3) and quaternions (F, B, 4)."""
+    """Local poses of all joints at equal intervals: (F, B, 3) and quaternions (F, B, 4)."""
 
     positions: Float64
     orientations: Float64
@@ -101,11 +94,7 @@ class LocalMotion:
 
 
 def retarget(motion: LocalMotion, source: Body, target: Body, *, pin: bool = True) -> LocalMotion:
-    """The motion of `source` on `target`; joints that only one of them has keep their reference pose.
-
-    Args:
-        pin: Whether feet that stand still in the source stand still in the result.
-    """
+    """Joints that only one of the bodies has keep their reference pose; `pin` keeps standing feet in place."""
     reference, own_reference = source.reference(), target.reference()
     turned = target.frame() @ source.frame().T
     common = [bone for bone in source.bones if bone in target.bones]
@@ -121,7 +110,7 @@ def retarget(motion: LocalMotion, source: Body, target: Body, *, pin: bool = Tru
 
 
 def _hips(points: Float64, source: Body, target: Body, turned: Float64) -> Float64:
-    """World positions of the target's hips, (F, 3)."""
+    """World positions (F, 3)."""
     rest, own_rest = source.skeleton.model_from_bind[:, :3, 3], target.skeleton.model_from_bind[:, :3, 3]
     hips, own_hips = source.bones["hips"], target.bones["hips"]
     scale = target.leg / source.leg
@@ -160,7 +149,7 @@ def _rotations(skeleton: Skeleton, locals_: Float64) -> Float64:
 
 
 def _points(skeleton: Skeleton, rotations: Float64, positions: Float64) -> Float64:
-    """World positions; scales are those of the bind pose, and apply to everything below a joint."""
+    """Scales of the bind pose apply to everything below a joint."""
     points, scales = np.empty_like(positions), np.ones((len(skeleton.parents), 3))
     for joint in _order(skeleton):
         parent = skeleton.parents[joint]
@@ -175,12 +164,10 @@ def _points(skeleton: Skeleton, rotations: Float64, positions: Float64) -> Float
 
 
 def _order(skeleton: Skeleton) -> list[int]:
-    """Joints, parents first."""
     return list(map(int, skeleton.hierarchy.order))
 
 
 def _descendants(skeleton: Skeleton, joint: int) -> list[int]:
-    """A joint and everything below it."""
     found = {joint}
     for other in _order(skeleton):
         if skeleton.parents[other] in found:
@@ -189,7 +176,7 @@ def _descendants(skeleton: Skeleton, joint: int) -> list[int]:
 
 
 def _posed(body: Body, reference: Float64, wanted: Mapping[int, Float64], hips: Float64, step: float) -> LocalMotion:
-    """The local poses with these world rotations, and the hips at these world positions."""
+    """The world rotations `wanted`, and the world positions of the hips, become local poses."""
     skeleton = body.skeleton
     count = len(hips)
     world = np.empty((count, skeleton.joint_count, 3, 3))
@@ -226,7 +213,6 @@ def _scale_of(skeleton: Skeleton, joint: int) -> Float64:
 
 
 def _arc(one: Float64, other: Float64) -> Float64:
-    """The shortest rotation (3, 3) from the direction of one vector to that of another."""
     a, b = one / np.linalg.norm(one), other / np.linalg.norm(other)
     turn: Float64 = _arcs(a[None], b[None])[0]
     return turn
@@ -258,7 +244,7 @@ def contacts(points: Float64, step: float, leg: float, up: int) -> list[tuple[in
 
 
 def _shifts(ball: Float64, stands: Sequence[tuple[int, int]], step: float, up: int) -> Float64:
-    """How far a foot must move in each frame to stand still, (F, 3); fades outside of the contacts."""
+    """Displacement of a foot in each frame that makes it stand still, (F, 3); fades outside of the contacts."""
     shift, fade = np.zeros_like(ball), FADE / step
     for number, (first, last) in enumerate(stands):
         place = np.median(ball[first : last + 1], axis=0)
@@ -314,7 +300,6 @@ def _pinned(
 
 
 def _smoothed(drop: Float64, step: float) -> Float64:
-    """A smooth curve that is nowhere below."""
     half = round(FADE / step)
     if half < 1 or not drop.any():
         return drop
@@ -350,15 +335,11 @@ FRAMES_MAX = 100_000
 
 
 class RetargetError(ValueError):
-    """A model that is not a human body with a motion; one line."""
+    """The message is one line."""
 
 
 def body_of(model: CharacterModel) -> Body:
-    """The skeleton of a model with its bones.
-
-    Raises:
-        RetargetError: Naming the bones that are missing.
-    """
+    """Raises RetargetError, which names the missing bones."""
     if model.skeleton is None:
         raise RetargetError(f"{model.path.name} has no bones")
     bones = find_bones(model.skeleton)
@@ -369,13 +350,13 @@ def body_of(model: CharacterModel) -> Body:
 
 
 def retargeted_clip(clip: Clip, source: CharacterModel, target: CharacterModel) -> UniformClip:
-    """A clip of one model for another one, with the keys of the clip at equal intervals.
+    """The keys are at equal intervals.
 
-    A target with all joint names of the source gets the rotations as they are: a file with a motion alone often
-    has no rest pose.
+    A target with all joint names of the source gets the rotations unchanged: a file with only a motion often has no
+    rest pose.
 
     Raises:
-        RetargetError: If one of them is no human body, or the clip is too long.
+        RetargetError: If a model is no human body, or the clip is too long.
     """
     own, other = body_of(target), body_of(source)
     times = np.asarray(clip.key_times, np.float64)
@@ -395,7 +376,7 @@ def retargeted_clip(clip: Clip, source: CharacterModel, target: CharacterModel) 
 
 
 def _copied(motion: LocalMotion, source: Body, target: Body, names: Mapping[str, int]) -> LocalMotion:
-    """The rotations of equal joints, and the path of the hips in proportion to the legs."""
+    """Copies the rotations of equal joints; the path of the hips is in proportion to the legs."""
     count = len(motion.positions)
     positions = np.repeat(target.skeleton.bind_positions[None], count, axis=0)
     orientations = np.repeat(target.skeleton.bind_orientations[None], count, axis=0)

@@ -1,5 +1,3 @@
-"""Settings of a character that is loaded from a file, of its materials and of its bones."""
-
 import enum
 import functools
 from typing import Annotated, ClassVar
@@ -15,7 +13,7 @@ from sinew.sim.scene.strips import STRIPS_MAX, Strip
 from sinew.sim.scene.vectors import Colour
 
 MATERIAL_PART = "material:"
-"""Prefix of the address of a value of a material; the name in the file follows."""
+"""Begins the address of a value of a material; the name in the file follows."""
 
 LOOKS_MAX = 4096
 Name = Annotated[str, msgspec.Meta(max_length=4096)]
@@ -33,7 +31,7 @@ def _colour(doc: str, label: str) -> msgspec.Meta:
 
 
 class MaterialLook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Overrides of one material of the file: None keeps its value, an empty path removes a texture."""
+    """Overrides of one material: None keeps the value of the file, an empty path removes a texture."""
 
     material: Name = ""
     diffuse: Annotated[
@@ -71,23 +69,21 @@ class MaterialLook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 Looks = Annotated[tuple[MaterialLook, ...], msgspec.Meta(max_length=LOOKS_MAX)]
 
 TEXTURES = ("texture", "emission_image", "normal_image", "surface_image", "occlusion_image")
-"""Names of the textures of a material, the colour first."""
+"""The colour first."""
 
 
 def look_of(looks: tuple[MaterialLook, ...], material: str) -> MaterialLook:
-    """The overrides of one material."""
     return next((look for look in looks if look.material == material), MaterialLook(material=material))
 
 
 def with_look(looks: tuple[MaterialLook, ...], changed: MaterialLook) -> tuple[MaterialLook, ...]:
-    """Overrides with those of one material replaced; one without effect is left out."""
     place = next((index for index, look in enumerate(looks) if look.material == changed.material), len(looks))
     cached = (changed,) if changed != MaterialLook(material=changed.material) else ()
     return (*looks[:place], *cached, *looks[place + 1 :])
 
 
 BONE_PART = "bone:"
-"""Prefix of the address of a value of a bone; the name of the bone follows."""
+"""Begins the address of a value of a bone; the name of the bone follows."""
 
 Part = Annotated[float, msgspec.Meta(ge=-1e3, le=1e3)]
 Way = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
@@ -101,7 +97,7 @@ _offset = functools.partial(param, group="Pose offset", effect=Effect.POSE)
 
 
 class BonePose(msgspec.Struct, frozen=True, kw_only=True):
-    """Offset of one bone on top of the clip, in the frame of the bone in the clip."""
+    """Offset on top of the clip, in the frame of the bone in the clip."""
 
     bone: str = ""
     position: Annotated[tuple[Way, Way, Way], _offset(
@@ -121,12 +117,10 @@ Bones = tuple[BonePose, ...]
 
 
 def bone_pose(bones: Bones, bone: str) -> BonePose:
-    """The offset of one bone."""
     return next((posed for posed in bones if posed.bone == bone), BonePose(bone=bone))
 
 
 def with_bone_pose(bones: Bones, posed: BonePose) -> Bones:
-    """Offsets with that of one bone replaced; one without effect is left out."""
     rest = [other for other in bones if other.bone != posed.bone]
     if posed != BonePose(bone=posed.bone):
         place = next((index for index, other in enumerate(bones) if other.bone == posed.bone), len(rest))
@@ -135,8 +129,6 @@ def with_bone_pose(bones: Bones, posed: BonePose) -> Bones:
 
 
 class UpAxis(enum.Enum):
-    """Axis of the file that points up; AUTO uses the rule of the importer."""
-
     AUTO = "auto"
     Y = "y"
     Z = "z"
@@ -151,7 +143,7 @@ class FlipV(enum.Enum):
 
 
 class DoubleSided(enum.Enum):
-    """Whether back faces are drawn; AUTO draws them on open sheets."""
+    """AUTO draws back faces of open sheets."""
 
     AUTO = "auto"
     ON = "on"
@@ -159,8 +151,6 @@ class DoubleSided(enum.Enum):
 
 
 class SkinningMethod(enum.Enum):
-    """How the joint transforms of a vertex are blended."""
-
     LBS = "lbs"
     DQS = "dqs"
     DQS_SCALE = "dqs-scale"
@@ -170,12 +160,10 @@ TARGET_WEIGHT_MAX = 100.0
 DEFORMERS_MAX = 16
 
 TargetWeight = tuple[str, Annotated[float, msgspec.Meta(ge=-TARGET_WEIGHT_MAX, le=TARGET_WEIGHT_MAX)]]
-"""Name of a morph target, and its weight."""
+"""Name and weight of a morph target."""
 
 
 class ModelSettings(Settings, frozen=True, kw_only=True):
-    """A character loaded from a file."""
-
     kind: ClassVar[str] = "model"
     is_character: ClassVar[bool] = True
 
@@ -212,7 +200,7 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     )] = False  # fmt: skip
     pose: Annotated[Bones, _animation("Offsets of bones on top of the clip.", role=Role.HIDDEN)] = ()
     target_weights: Annotated[tuple[TargetWeight, ...], param(
-        "Weights of morph targets, added to those of the clip.", group="Morph targets", role=Role.HIDDEN,
+        "Weights of morph targets, added to the weights of the clip.", group="Morph targets", role=Role.HIDDEN,
         label="Morph targets", effect=Effect.POSE, bounded=False,
     )] = ()  # fmt: skip
     solo_target: Annotated[str, param(
@@ -242,6 +230,5 @@ def section_list(names: str) -> tuple[str, ...]:
 
 
 def model_settings(node: Node) -> ModelSettings:
-    """The settings of a character."""
     assert isinstance(node.settings, ModelSettings)
     return node.settings

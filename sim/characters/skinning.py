@@ -1,5 +1,3 @@
-"""SkinnedMesh: morph targets, deformers and joints of a mesh on the GPU, in one pass a frame."""
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,8 +28,6 @@ WARP_CASES = " ".join(
 
 
 class WarpBuffers(Owner):
-    """Deformers, and the weights that limit them, as `shaders/model/warps.glsl` reads them."""
-
     def __init__(self, context: Context, mesh: Mesh, skin: Skin | None) -> None:
         self._mesh, self._skin = mesh, skin
         self._values = self.owns(TexelBuffer(context, 16, usage="stream", label="deformers"))
@@ -73,7 +69,7 @@ FEW = 4
 
 
 class MorphBuffers(Owner):
-    """Morph targets as `shaders/model/deform.glsl` reads them; owns `deltas`.  GLLimitError if there are too many."""
+    """As `shaders/model/deform.glsl` reads them; owns `deltas`.  Raises GLLimitError if there are too many targets."""
 
     def __init__(self, context: Context, targets: Targets, deltas: Buffer) -> None:
         self.owns(deltas)
@@ -85,7 +81,7 @@ class MorphBuffers(Owner):
         self._table[:, 1], self._table[:, 2] = targets.firsts, targets.counts - 1
 
     def slots(self, weights: Float64) -> Int32:
-        """A row for each target whose weight is not 0; weights of shape (M,)."""
+        """Only weights (M,) that are not 0 get a row."""
         used = weights.take(self._weight_of).astype(np.float32)
         active = np.flatnonzero(np.abs(used) > WEIGHT_MIN)
         slots = self._table.take(active, 0)
@@ -93,7 +89,6 @@ class MorphBuffers(Owner):
         return slots
 
     def uniforms(self, slots: Int32) -> dict[str, Any]:
-        """Uniforms of the kernel for the slots of at least one target."""
         few = np.zeros((FEW, 4), np.int32)
         few[: len(slots)] = slots[:FEW]
         uniforms: dict[str, Any] = {"u_slots": few, "u_deltas": self._deltas}
@@ -138,7 +133,7 @@ def rest_records(mesh: Mesh) -> npt.NDArray[np.void]:
 
 
 def influence_records(skin: Skin) -> npt.NDArray[np.void]:
-    """Joints and weights as records of shape (V,), `INFLUENCE_4` or `INFLUENCE_8`."""
+    """Shape (V,), `INFLUENCE_4` or `INFLUENCE_8`."""
     wide = skin.influence_max > 4
     out = np.zeros(len(skin.joints), INFLUENCE_8 if wide else INFLUENCE_4)
     out["joints"], out["weights"] = skin.joints[:, :4], skin.weights[:, :4]
@@ -149,8 +144,6 @@ def influence_records(skin: Skin) -> npt.NDArray[np.void]:
 
 @dataclass(frozen=True, slots=True)
 class SkinningRecords:
-    """A mesh as its buffers hold it."""
-
     record: Record  # Layout of the vertices
     rest: npt.NDArray[np.void]  # Bind pose, shape (V,)
     influences: npt.NDArray[np.void] | None  # Joints and weights, shape (V,); None without joints
@@ -158,7 +151,6 @@ class SkinningRecords:
 
 
 def skinning_records(mesh: Mesh, skin: Skin | None) -> SkinningRecords:
-    """Packs a mesh for the GPU; uses no OpenGL."""
     layout = SKINNED if mesh.tangents is None else SKINNED_TANGENT
     deltas = mesh.targets.deltas if mesh.targets is not None and len(mesh.targets.deltas) else None
     return SkinningRecords(layout, rest_records(mesh), influence_records(skin) if skin is not None else None, deltas)
@@ -166,8 +158,6 @@ def skinning_records(mesh: Mesh, skin: Skin | None) -> SkinningRecords:
 
 @dataclass(frozen=True, slots=True)
 class SkinningBuffers:
-    """`SkinningRecords` on the GPU."""
-
     rest: Buffer
     influences: Buffer | None
     vertices: Buffer  # Skinned records; the bind pose at first
@@ -187,11 +177,7 @@ def upload_skinning(context: Context, records: SkinningRecords) -> Task[Skinning
 
 
 def palette_texels(pose: Pose, method: SkinningMethod) -> Float32:
-    """Palette as the shader of the method reads it, shape (B, texels of a joint, 4).
-
-    Matrix rows for LBS (3), a dual quaternion for DQS (2), a dual quaternion and the rows of the scale for DQS_SCALE
-    (5).
-    """
+    """Shape (B, texels, 4): 3 matrix rows for LBS, 2 for a dual quaternion, 5 with the rows of the scale."""
     if method is SkinningMethod.LBS:
         return lbs_rows(pose.palette)
     if method is SkinningMethod.DQS:
@@ -200,21 +186,16 @@ def palette_texels(pose: Pose, method: SkinningMethod) -> Float32:
 
 
 class SkinnedMesh(Owner):
-    """A mesh with its deformed vertices on the GPU.
+    """A mesh with its deformed vertices on the GPU; morph targets, deformers and joints take one pass.
 
     Args:
-        context: The context of its buffers.
-        library: Source of its programs.
-        mesh: Geometry in the bind pose.
-        skin: Influences, or None for a mesh without joints, which only morph targets and deformers move.
+        skin: None for a mesh without joints, which only morph targets and deformers move.
         buffers: The mesh on the GPU, owned from now on; created here if None.
 
     Attributes:
-        record: Layout of the vertices.
-        rest: Bind-pose records.
         vertices: Skinned records in file order.
         deforms: Whether joints or morph targets move the vertices; deformers can do so with any mesh.
-        write_count: Changes whenever the vertices may have.
+        write_count: Changes whenever the vertices may have changed.
         name: Name of its pass in the timings.
     """
 
@@ -251,12 +232,7 @@ class SkinnedMesh(Owner):
         self.deforms = self._influences is not None or self._morphs is not None
 
     def skin(self, pose: Pose | None, method: SkinningMethod = SkinningMethod.LBS) -> bool:
-        """Writes `vertices` for a pose; None is the bind pose.
-
-        Poses are values: the same pose, method and back end as in the last call leave the buffer as it is.
-
-        Returns:
-            Whether the vertices were written.
+        """Writes `vertices`, in the bind pose for None; returns False if pose, method and back end are unchanged.
 
         Raises:
             ValueError: If the pose has fewer joints than the skin uses.
@@ -277,15 +253,13 @@ class SkinnedMesh(Owner):
         return True
 
     def invalidate(self) -> None:
-        """Skins again at the next call even for the same pose and method, because a shader was reloaded."""
         self._applied = None
 
     def read(self) -> npt.NDArray[np.void]:
-        """The vertices as structured records of shape (V,); waits for the GPU."""
+        """Records of shape (V,); waits for the GPU."""
         return self.vertices.read()
 
     def prepare(self, method: SkinningMethod) -> None:
-        """Builds the programs of a method, so that the first `skin` need not."""
         if self.deforms:
             for slots in (0, 1) if self._morphs is not None else (0,):
                 self._kernel(method, slots, is_warped=False)

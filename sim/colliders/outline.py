@@ -1,5 +1,3 @@
-"""Triangle meshes of the shapes, for drawing colliders."""
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +11,7 @@ UInt32 = npt.NDArray[np.uint32]
 
 
 PLANE_HALF_SIZE = 5.0
-"""Half the edge of the square that a plane is drawn as [m]; the collider is infinite."""
+"""Half the edge of the drawn square of a plane [m]; the collider is infinite."""
 
 _SQUARE = np.array([[0, 1], [1, 2], [2, 3], [3, 0]])
 _SEGMENTS = 32
@@ -31,7 +29,7 @@ class Outline:
 
 
 def outline(shape: ColliderShape, size: Float64) -> Outline:
-    """Surface of a shape; sizes as in `ColliderState`."""
+    """Sizes as in `ColliderState`."""
     if shape is ColliderShape.PLANE:
         return _plane()
     if shape is ColliderShape.BOX:
@@ -68,7 +66,6 @@ def _box(half_sizes: Float64) -> Outline:
 
 
 def _capsule(radius: float, straight: float) -> Outline:
-    """A globe cut at its equator, with its halves moved apart."""
     directions, triangles = _globe(straight)
     shift = np.zeros_like(directions)
     rows = len(directions) // (_SEGMENTS + 1)
@@ -77,7 +74,6 @@ def _capsule(radius: float, straight: float) -> Outline:
 
 
 def _circles(count: int) -> npt.NDArray[np.intp]:
-    """Four meridians and the equators of a globe with so many vertices."""
     rows = count // (_SEGMENTS + 1)
     grid = np.arange(count).reshape(rows, _SEGMENTS + 1)
     meridians = grid[:, :: _SEGMENTS // 4][:, :4].T
@@ -86,7 +82,7 @@ def _circles(count: int) -> npt.NDArray[np.intp]:
 
 
 def _globe(straight: float) -> tuple[Float64, npt.NDArray[np.intp]]:
-    """Directions by rows of latitude from +y to -y, and their triangles; the equator twice if it is cut."""
+    """Directions by rows of latitude from +y to -y, and triangles; the equator twice if the globe is cut."""
     latitude = np.linspace(0.5 * np.pi, -0.5 * np.pi, _RINGS + 1)
     if straight > 0.0:
         latitude = np.insert(latitude, _RINGS // 2, latitude[_RINGS // 2])

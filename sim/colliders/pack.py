@@ -1,7 +1,4 @@
-"""Orders colliders for the kernels and packs them as texels, as shaders/common/collide.glsl reads them.
-
-The motion of a collider over a step is straight travel and a turn about a fixed axis at constant speed.
-"""
+"""A collider moves over a step by straight travel and a turn about a fixed axis at constant speed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,7 +35,7 @@ class Motion:
 
 
 def motions(start: Float64, end: Float64) -> Motion:
-    """Motions between rigid transforms (N, 4, 4) at the start and the end of a step, by the shorter turn."""
+    """Between rigid transforms (N, 4, 4) at the start and the end of a step, by the shorter turn."""
     first, last = quaternion.from_matrix(np.stack([start[:, :3, :3], end[:, :3, :3]]))
     turn = quaternion.multiply(last, quaternion.conjugate(first))
     turn = np.where(turn[:, 3:] < 0.0, -turn, turn)
@@ -51,7 +48,7 @@ def motions(start: Float64, end: Float64) -> Motion:
 
 @lru_cache(maxsize=64)
 def motion_of(state: ColliderState) -> Motion:
-    """Motion of one collider, arrays of length 1; cached because every substep needs it."""
+    """Arrays of length 1; cached because every substep needs them."""
     return motions(state.world_from_start[None], state.world_from_end[None])
 
 
@@ -80,7 +77,6 @@ ANY_ORDER = ColliderLayout()
 
 
 def arranged(states: Sequence[ColliderState]) -> tuple[list[ColliderState], ColliderLayout]:
-    """The colliders in the order the kernels are fastest with, and its layout; stable within each group."""
     planes = [state for state in states if state.shape is ColliderShape.PLANE and not _turns(state)][:PLANES_MAX]
     ovals = [state for state in states if state.shape is ColliderShape.ELLIPSOID]
     ovals = ovals if len(ovals) <= OVALS_MAX else []
@@ -106,7 +102,7 @@ _ENDLESS = 1e18
 
 
 def pack_colliders(states: Sequence[ColliderState], frame_time: float, fixed: Float64 | None = None) -> Float32:
-    """Records of colliders, shape (N, COLLIDER_TEXELS, 4).
+    """Records for `shaders/common/collide.glsl`, shape (N, COLLIDER_TEXELS, 4).
 
     Texels:
         0. Centre at the start, radius of the bounding sphere that moves along and covers the step.
@@ -117,7 +113,6 @@ def pack_colliders(states: Sequence[ColliderState], frame_time: float, fixed: Fl
         5. Friction, restitution, 1 / frame_time, 0.
 
     Args:
-        states: Any number.
         frame_time: Duration of the step [s]; 0 for a still scene.
         fixed: Result of `fixed_part` for these states, if known.
     """
@@ -138,10 +133,7 @@ def pack_colliders(states: Sequence[ColliderState], frame_time: float, fixed: Fl
 
 
 def fixed_part(states: Sequence[ColliderState]) -> Float64:
-    """The part of the records that motion does not change, shape (N, COLLIDER_TEXELS, 4).
-
-    The radius is that of the shape alone.
-    """
+    """Records without motion, shape (N, COLLIDER_TEXELS, 4); the radius belongs to the shape alone."""
     out = np.zeros((len(states), COLLIDER_TEXELS, 4))
     out[:, 0, 3] = [bounding_radius(state.shape, state.size) for state in states]
     out[:, 1, 3] = [_CODES.get(state.shape, ROUND) for state in states]
@@ -151,7 +143,7 @@ def fixed_part(states: Sequence[ColliderState]) -> Float64:
 
 
 def has_fixed_part_of(states: Sequence[ColliderState], others: Sequence[ColliderState]) -> bool:
-    """Whether both have the same `fixed_part` for certain; sizes are compared by identity, nothing writes into them."""
+    """Sizes are compared by identity, because they are never modified."""
     if len(states) != len(others):
         return False
     for state, other in zip(states, others, strict=True):

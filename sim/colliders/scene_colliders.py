@@ -1,5 +1,3 @@
-"""The colliders of a scene, followed from step to step and packed for the kernels."""
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -23,7 +21,7 @@ ANY_SHAPE: Shapes = frozenset(ColliderShape)
 
 @dataclass(frozen=True, slots=True)
 class Colliders:
-    """Colliders over one step, on the GPU; false if there are none."""
+    """Over one step; false if there are none."""
 
     texture: BufferTexture | None = None  # Records of `pack_colliders`; None without colliders
     count: int = 0
@@ -38,8 +36,6 @@ NO_COLLIDERS = Colliders()
 
 
 class _StaticLayout(NamedTuple):
-    """What motion does not change, as long as the number of planes at the front stays the same."""
-
     states: list[ColliderState]
     planes: int
     part: Float64
@@ -47,12 +43,6 @@ class _StaticLayout(NamedTuple):
 
 
 class SceneColliders(Owner):
-    """Follows the colliders of a scene.
-
-    Attributes:
-        now: The colliders of the last step.
-    """
-
     def __init__(self, context: Context) -> None:
         self._records = self.owns(TexelBuffer(context, np.zeros((1, 4), np.float32), usage="stream", label="colliders"))
         self._last: Mapping[NodeId, ColliderPlacement] = {}
@@ -60,7 +50,7 @@ class SceneColliders(Owner):
         self.now = NO_COLLIDERS
 
     def advance(self, placed: Mapping[NodeId, ColliderPlacement]) -> Colliders:
-        """Colliders over the step that starts with the placements of the last call and ends with these."""
+        """The step starts with the placements of the last call and ends with these."""
         states, layout = arranged(colliders_over(self._last, placed))
         self._last = placed
         fixed = self._fixed
@@ -73,7 +63,7 @@ class SceneColliders(Owner):
         return self.now
 
     def teleport(self) -> None:
-        """Time or the scene jumped: the next step starts where it ends."""
+        """The next step starts where it ends."""
         self._last = {}
 
     def reset(self) -> None:
@@ -84,7 +74,7 @@ class SceneColliders(Owner):
 def colliders_over(
     previous: Mapping[NodeId, ColliderPlacement], current: Mapping[NodeId, ColliderPlacement]
 ) -> list[ColliderState]:
-    """Motion of every collider between two moments, in the order of `current`; new colliders do not move."""
+    """Motions between two moments, in the order of `current`; new colliders do not move."""
     return [
         ColliderState(
             now.shape,

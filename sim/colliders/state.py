@@ -1,5 +1,3 @@
-"""Colliders as the solvers see them: shape, size and motion over one step, in the world."""
-
 import enum
 
 import msgspec
@@ -14,7 +12,7 @@ SMALLEST_SIZE = 1e-4
 
 
 class ColliderShape(enum.Enum):
-    """Shapes, centred on the origin of their frame."""
+    """Centred on the origin of their frame."""
 
     PLANE = "plane"
     SPHERE = "sphere"
@@ -24,8 +22,6 @@ class ColliderShape(enum.Enum):
 
 
 class ColliderPlacement(msgspec.Struct, frozen=True, eq=False):
-    """A collider at one moment."""
-
     shape: ColliderShape  # A sphere with an uneven scale is an ellipsoid here
     size: Float64  # Sizes including the scale [m], shape (3,), as in `ColliderState`
     world_from_collider: Float64  # Rigid transform, shape (4, 4)
@@ -34,27 +30,21 @@ class ColliderPlacement(msgspec.Struct, frozen=True, eq=False):
 
 
 class ColliderState(msgspec.Struct, frozen=True, eq=False):
-    """A collider over one step.
-
-    Attributes:
-        size: Sizes in the frame of the collider [m], shape (3,): unused for a plane; (radius, 0, 0) for a sphere; the
-            semi-axes of an ellipsoid; (radius, half of the straight length, 0) for a capsule; half extents of a box.
-        world_from_start: Rigid transform at the start of the step, shape (4, 4).
-        world_from_end: The same at its end.
-        friction: Coulomb coefficient.
-        restitution: Part of the approach speed that a bounce returns, 0 to 1.
-    """
+    """A collider over one step."""
 
     shape: ColliderShape
+    # In the frame of the collider [m], shape (3,): unused for a plane; (radius, 0, 0) for a sphere; the semi-axes
+    # of an ellipsoid; (radius, half of the straight length, 0) for a capsule; half extents of a box
     size: Float64
+    # Rigid transform at the start of the step, shape (4, 4)
     world_from_start: Float64 = msgspec.field(default_factory=lambda: np.eye(4))
     world_from_end: Float64 = msgspec.field(default_factory=lambda: np.eye(4))
-    friction: float = 0.0
-    restitution: float = 0.0
+    friction: float = 0.0  # Coulomb coefficient
+    restitution: float = 0.0  # Part of the approach speed that a bounce returns, 0 to 1
 
 
 def bounding_radius(shape: ColliderShape, size: Float64) -> float:
-    """Radius of the bounding sphere about the origin [m]; infinite for a plane."""
+    """About the origin [m]; infinite for a plane."""
     if shape is ColliderShape.PLANE:
         return float("inf")
     if shape is ColliderShape.BOX:

@@ -1,4 +1,4 @@
-"""Atomic file replacement: at any time the old or the new content is there, complete."""
+"""At any time the old or the new content of a file is there, complete."""
 
 import contextlib
 import errno
@@ -49,7 +49,6 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Replaces or creates `path`; see `atomic_file`."""
     with atomic_file(path) as file:
         file.write(data)
 
@@ -85,7 +84,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def _writable_mode(target: Path) -> int | None:
-    """Permission bits of the target, None if it does not exist; refuses targets that must not be replaced."""
+    """Permission bits, None if the target does not exist; refuses targets that must not be replaced."""
     try:
         status = target.stat()
     except FileNotFoundError:

@@ -1,9 +1,9 @@
 """OpenEXR: images with layers in linear light, and vertex textures for game engines.
 
-A vertex texture holds the vertex positions of every frame as the pixels of a float image.  A row is a frame, a column a
-vertex; above `WIDTH_MAX` vertices a frame takes several rows.  Pixels are differences [m] to the first frame, which is
-an OBJ file; its texture coordinates address the texture, column plus a half over the width. A JSON file holds the
-parameters for a shader.
+A vertex texture holds the vertex positions of every frame as the pixels of a float image.  A row is a frame, a
+column a vertex; above `WIDTH_MAX` vertices a frame takes several rows.  Pixels are differences [m] to the first
+frame, which is an OBJ file; its texture coordinates address the texture, column plus a half over the width.  A JSON
+file holds the parameters for a shader.
 """
 
 import json
@@ -26,18 +26,14 @@ FAR = np.float32(1e30)
 
 
 def write_layers(layers: Layers, path: Path) -> None:
-    """Writes colour as half RGBA with premultiplied alpha, `Z` as float, `N.X` to `N.Z` as half, `id` as uint."""
+    """Colour is half RGBA with premultiplied alpha, `Z` float, `N.X` to `N.Z` half, `id` uint."""
     header = {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
     header["objects"] = "; ".join(f"{number} {name}" for number, name in enumerate(layers.names, 1))
     OpenEXR.File(header, _channels(layers)).write(str(path))
 
 
 def require_complete(path: Path) -> None:
-    """Checks that a file written here is complete; the library itself only prints an error.
-
-    Raises:
-        ValueError: If it is truncated.
-    """
+    """Raises ValueError if a file written here is truncated; the library itself only prints an error."""
     data, place, values = path.read_bytes(), 8, dict[bytes, bytes]()
     while data[place : place + 1] != b"\0":
         name, kind = data.index(b"\0", place), data.index(b"\0", data.index(b"\0", place) + 1)
@@ -53,7 +49,7 @@ def require_complete(path: Path) -> None:
 
 
 def difference(layers: Layers, path: Path) -> float:
-    """Largest difference between the channels of a file and the layers."""
+    """Infinite if the file has other channels or sizes."""
     found = {
         name: channel.pixels for name, channel in OpenEXR.File(str(path), separate_channels=True).channels().items()
     }
@@ -80,7 +76,6 @@ CHANNELS = ("R", "G", "B")
 
 
 def write_vertex_texture(recording: SceneRecording, files: tuple[Path, ...]) -> None:
-    """Writes the image, the JSON parameters, and the OBJ of the first frame."""
     (track,) = recording.tracks
     count, width = track.point_count, min(track.point_count, WIDTH_MAX)
     rows = -(-count // width)
@@ -101,7 +96,7 @@ def write_vertex_texture(recording: SceneRecording, files: tuple[Path, ...]) -> 
         "name": track.name, "vertices": count, "frames": recording.frame_count, "rate": recording.rate,
         "width": width, "height": len(image), "rows_per_frame": rows,
         "meaning": "difference to frame 0 [m]; row = frame * rows_per_frame + vertex // width from the top,"
-        " column = vertex % width; v of the texture coordinates is that of frame 0",
+        " column = vertex % width; v of the texture coordinates selects frame 0",
         "min": pixels.reshape(-1, 3).min(axis=0).tolist(), "max": pixels.reshape(-1, 3).max(axis=0).tolist(),
         "box_min": np.min([p.min(axis=0) for p in track.positions], axis=0).tolist(),
         "box_max": np.max([p.max(axis=0) for p in track.positions], axis=0).tolist(),
@@ -110,7 +105,7 @@ def write_vertex_texture(recording: SceneRecording, files: tuple[Path, ...]) -> 
 
 
 def read_vertex_texture(files: tuple[Path, ...]) -> list[list[Float32]]:
-    """Positions in every frame; without a name, since the file holds one surface."""
+    """Positions in every frame, of the one surface of the file."""
     about: dict[str, Any] = json.loads(files[1].read_text(encoding="utf-8"))
     channels = OpenEXR.File(str(files[0]), separate_channels=True).channels()
     image = np.stack([channels[name].pixels for name in CHANNELS], axis=-1)

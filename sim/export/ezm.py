@@ -1,5 +1,3 @@
-"""Writes EZMesh text in the MeshSystem dialect."""
-
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,11 +23,7 @@ _BLANKS = {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 
 
 def format_numbers(values: npt.NDArray[np.generic]) -> list[str]:
-    """Text of every value in storage order; values that are not finite become 0.
-
-    Args:
-        values: float32, float64 or integers, any shape.  float32 values get the digits that float32 needs.
-    """
+    """Values that are not finite become 0; float32 values get the digits that float32 needs."""
     flat = values.ravel()
     if flat.dtype.kind != "f":
         return [str(value) for value in flat.tolist()]
@@ -49,14 +43,13 @@ def format_rows(columns: list[list[str]]) -> str:
 
 
 def columns_of(values: npt.NDArray[np.generic]) -> list[list[str]]:
-    """Texts of (n, k) values by column, or of (n,) values as one column."""
+    """Columns of (n, k) values; (n,) values are one column."""
     width = 1 if values.ndim == 1 else values.shape[1]
     texts = format_numbers(values)
     return [texts[column::width] for column in range(width)]
 
 
 def merged(mesh: RawMesh) -> RawMesh:
-    """`mesh` with its buffers concatenated in file order."""
     if len(mesh.buffers) < 2:
         return mesh
     starts = np.cumsum([0, *(buffer.count for buffer in mesh.buffers)])
@@ -70,7 +63,7 @@ def merged(mesh: RawMesh) -> RawMesh:
 
 
 def _joined(name: str, buffers: list[RawVertices]) -> Values:
-    """One attribute of all buffers, as wide as the widest, with the defaults of the format where it is missing."""
+    """As wide as the widest buffer, with the defaults of the format where the attribute is missing."""
     stored = [buffer.attributes.get(name) for buffer in buffers]
     pattern = next(values for values in stored if values is not None)
     width = max(1 if values.ndim == 1 else values.shape[1] for values in stored if values is not None)
@@ -89,7 +82,7 @@ def _joined(name: str, buffers: list[RawVertices]) -> Values:
 
 
 def write_ezm(raw: RawModel, path: Path | str) -> None:
-    """Writes `raw` to `path` atomically.
+    """Replaces `path` atomically.
 
     Boxes are recomputed, clip timing is written as judged, and a mesh with several vertex buffers gets a single one.
     Names of joints become unique, since parents are given by name.
@@ -102,11 +95,7 @@ def write_ezm(raw: RawModel, path: Path | str) -> None:
 
 
 def write_ezm_file(raw: RawModel, file: BinaryIO) -> None:
-    """Writes `raw` into an open file; see `write_ezm`.  Adds warnings about content that EZMesh cannot store.
-
-    Raises:
-        ModelError: For a model with skins.
-    """
+    """See `write_ezm`; warns about content that EZMesh cannot store.  Raises ModelError for a model with skins."""
     if raw.skins:
         raise ModelError(raw.path, "", f"models of the format {raw.format} are not written as EZMesh")
     lost = {

@@ -1,7 +1,6 @@
-"""Registries of the file formats that are written, one for each content, their options, and errors of exports.
+"""Registries of the file formats that are written, one for each content, and errors of exports.
 
-`SURFACE_WRITERS.register(Writer(...))` adds a format, likewise for the others; the menu lists the formats known when
-the program starts.
+`SURFACE_WRITERS.register(Writer(...))` adds a format; the menu lists the formats known when the program starts.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Characters(enum.Enum):
-    """How characters are written; "skeleton" is an old name of "auto"."""
+    """ "skeleton" is an old name of "auto"."""
 
     AUTO = "auto"
     SKIN = "skin"
@@ -79,29 +78,18 @@ Arrays = Mapping[str, "npt.NDArray[Any] | FrameArrays"]
 
 @dataclass(frozen=True, kw_only=True)
 class Writer(Format, Generic[C]):
-    """A format for content of one type.
-
-    Attributes:
-        write: Takes the content, a binary file, and options if there are any; or its name "package.module:name".
-    """
-
+    # Takes the content, a binary file, and options if there are any; or its name "package.module:name".
     write: Callable[..., None] | str
 
     def save(self, content: C, path: Path, options: msgspec.Struct | None = None) -> None:
-        """Writes a file atomically.
-
-        Raises:
-            OSError: If that fails.
-        """
+        """Writes atomically; raises OSError if that fails."""
         with atomic_file(path) as file:
             resolved(self.write)(content, file, *self.chosen(options))
 
 
 @dataclass(frozen=True, kw_only=True)
 class SceneFormat(Format):
-    """A format for nodes of a scene over time.
-
-    Functions are named as "package.module:name".
+    """Nodes of a scene over time; functions are named as "package.module:name".
 
     Attributes:
         write: Takes a `SceneRecording`, the files, and any options; returns lines about skipped content, or None.
@@ -126,13 +114,11 @@ class SceneFormat(Format):
 
 @dataclass(frozen=True, kw_only=True)
 class VideoFormat(Format):
-    """A format of videos.
+    """Classes and functions are named as "package.module:name".
 
     Attributes:
-        opener: Class "package.module:name" of a `sinew.sim.export.video_file.Video`, with path, size, rate, alpha and
-            options if there are any.
-        reader: Function "package.module:name" that yields the frames of a file, (h, w, 3 or 4), with end times [s].
-        has_alpha: Whether frames may have alpha.
+        opener: A `sinew.sim.export.video_file.Video`, with path, size, rate, alpha and options if there are any.
+        reader: Yields the frames of a file, (h, w, 3 or 4), with end times [s].
     """
 
     opener: str
@@ -142,9 +128,7 @@ class VideoFormat(Format):
 
 @dataclass(frozen=True, kw_only=True)
 class LayerFormat(Format):
-    """A format of images with layers.
-
-    Functions are named as "package.module:name".
+    """Images with layers; functions are named as "package.module:name".
 
     Attributes:
         write: Takes the layers and the file.
@@ -162,19 +146,16 @@ MODEL_WRITERS: Formats[Writer[RawModel]] = Formats(
     Writer(name="glTF", suffixes=(".glb",), write="sinew.sim.export.gltf:write_glb"),
     Writer(name="glTF text", suffixes=(".gltf",), write="sinew.sim.export.gltf:write_gltf"),
 )
-"""Content of a model file."""
 
 SURFACE_WRITERS: Formats[Writer[ExportSurface]] = Formats(
     Writer(name="NumPy arrays", suffixes=(".npz",), write="sinew.sim.export.surface:write_arrays"),
     Writer(name="Wavefront OBJ", suffixes=(".obj",), write="sinew.sim.export.surface:write_obj"),
     Writer(name="PLY", suffixes=(".ply",), write="sinew.sim.export.surface:write_ply"),
 )
-"""A posed mesh."""
 
 ARRAY_WRITERS: Formats[Writer[Arrays]] = Formats(
     Writer(name="NumPy arrays", suffixes=(".npz",), write="sinew.sim.export.npz:write_npz")
 )
-"""Named arrays, which may be recorded frame by frame."""
 
 IMAGE_WRITERS: Formats[Writer[UInt8]] = Formats(
     Writer(name="PNG", suffixes=(".png",), write="sinew.sim.export.image:write_png")
@@ -218,12 +199,10 @@ SCENE_FORMATS: Formats[SceneFormat] = Formats(
         module="OpenEXR", package="OpenEXR", extra="exr",
     ),
 )  # fmt: skip
-"""Scenes over time."""
 
 EXPORT_FORMATS: Formats[Format] = Formats(
     *SCENE_FORMATS, *(known for known in MODEL_WRITERS if not {*known.suffixes} & {*SCENE_FORMATS.suffixes()})
 )
-"""All formats of exports."""
 
 LAYER_FORMATS: Formats[LayerFormat] = Formats(
     LayerFormat(
@@ -232,7 +211,6 @@ LAYER_FORMATS: Formats[LayerFormat] = Formats(
         module="OpenEXR", package="OpenEXR", extra="exr",
     ),
 )  # fmt: skip
-"""Images in linear light with depth, normals and object numbers."""
 
 _VIDEO: dict[str, Any] = {
     "opener": "sinew.sim.export.video_codec:CodecVideo", "reader": "sinew.sim.export.video_codec:read_video",
@@ -256,27 +234,20 @@ VIDEO_FORMATS: Formats[VideoFormat] = Formats(
         name="GIF", suffixes=(".gif",), opener="sinew.sim.export.video_file:GifVideo", reader=_PILLOW, has_alpha=True
     ),
 )
-"""Videos."""
 
 RENDER_FORMATS: Formats[Format] = Formats(*IMAGE_WRITERS, *LAYER_FORMATS, *VIDEO_FORMATS)
-"""All formats of rendering."""
 
 PAGE_FORMATS: Formats[Writer[str]] = Formats(
     Writer(name="web page", suffixes=(".html",), write=lambda text, file: file.write(text.encode()))
 )
-"""Web pages."""
 
 
 class ExportError(Exception):
-    """Something that cannot be written: file, element and reason in one line."""
+    """One line with file, element and reason."""
 
 
 def require_package(path: Path, format: Format) -> None:
-    """Fails before long work if the package of a format is missing.
-
-    Raises:
-        ExportError: Naming the package and how to install it.
-    """
+    """Call before long work.  Raises ExportError with the missing package and how to install it."""
     if not format.module:
         return
     try:

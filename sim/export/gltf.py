@@ -1,6 +1,6 @@
-"""Writes models as glTF 2.0: nodes, skins, morph targets, materials with their images, and clips.
+"""Models as glTF 2.0: nodes, skins, morph targets, materials with their images, and clips.
 
-Source: glTF 2.0 specification.  y points up, as the format requires; units stay those of the model.
+Source: glTF 2.0 specification.  y points up, as the format requires; units of the model stay.
 """
 
 from collections.abc import Collection, Sequence
@@ -25,15 +25,13 @@ _UNMOVED = 1e-7
 
 
 class AnimationWriter:
-    """Collects the channels of one animation."""
-
     def __init__(self, name: str, chunk: GlbChunk) -> None:
         self._name, self._chunk = name, chunk
         self._samplers: list[Json] = []
         self._channels: list[Json] = []
 
     def add(self, node: int, path: str, mode: str, times: Float64, values: Float64) -> None:
-        """A channel with keys (F, n), or (F, 3, n) for splines."""
+        """Keys have shape (F, n), or (F, 3, n) for splines."""
         keys = times.astype(np.float32)
         # Times must ascend, also in single precision.
         rising = np.append(True, np.diff(keys) > 0.0)
@@ -42,12 +40,11 @@ class AnimationWriter:
         self.sample(node, path, mode, self._chunk.once(keys[rising][:, None], bounded=True), rows)
 
     def sample(self, node: int, path: str, mode: str, times: int, rows: Float32) -> None:
-        """A channel with keys at the times of an accessor."""
+        """`times` is an accessor."""
         self._channels.append({"sampler": len(self._samplers), "target": {"node": node, "path": path}})
         self._samplers.append({"input": times, "output": self._chunk.once(rows), "interpolation": mode})
 
     def written(self) -> list[Json]:
-        """The animation as glTF, none without a channel."""
         content = {"name": self._name, "channels": self._channels, "samplers": self._samplers}
         return [content] if self._channels else []
 
@@ -55,13 +52,12 @@ class AnimationWriter:
 def animations(
     model: CharacterModel, raw: RawModel, nodes: Sequence[int], weighted: dict[int, list[int]], chunk: GlbChunk
 ) -> list[dict[str, Any]]:
-    """Animations of all clips of a model.
+    """Writes every clip of a model.
 
     Args:
         raw: Source of the model, whose curves are written unchanged.
         nodes: Node of each joint, length B.
         weighted: For each node with morph targets, weights of the model that drive them.
-        chunk: Receives the keys.
     """
     written: list[Json] = []
     of_name, starts = {clip.name: clip for clip in raw.clips}, weight_starts_of(raw)
@@ -107,7 +103,7 @@ def _add_weights(
 def _add_poses(
     made: AnimationWriter, model: CharacterModel, times: Float64, poses: Sequence[LocalPose], nodes: Sequence[int]
 ) -> None:
-    """Channels of properties that differ from the rest pose, at least one to keep the length."""
+    """Only properties that differ from the rest pose, at least one to keep the length."""
     rest = model.skeleton
     if rest is None:
         return
@@ -132,13 +128,11 @@ _PLAIN = Material("plain", None, None, diffuse=(0.52, 0.53, 0.55))
 
 
 def write_glb(raw: RawModel, file: BinaryIO) -> None:
-    """Writes a model file's content as binary glTF; warnings report skipped content."""
     scene = _scene_of(raw)
     file.write(scene.chunk.file(scene.document()))
 
 
 def write_gltf(raw: RawModel, file: BinaryIO) -> None:
-    """Writes a model file's content as self-contained glTF text; warnings report skipped content."""
     scene = _scene_of(raw)
     file.write(scene.chunk.text_file(scene.document()))
 
@@ -158,8 +152,6 @@ class _Part:
 
 
 class GltfScene:
-    """A glTF file to which models and nodes are added."""
-
     def __init__(self) -> None:
         self.chunk = GlbChunk()
         self.materials = MaterialWriter(self.chunk)
@@ -180,11 +172,7 @@ class GltfScene:
         return head | self._parts | self.materials.parts
 
     def add_model(self, model: CharacterModel, raw: RawModel) -> list[int]:
-        """Adds a model with its clips; returns its root nodes.
-
-        Args:
-            raw: Source of the model, whose curves are written unchanged.
-        """
+        """Root nodes; the curves of `raw`, the source of the model, are written unchanged."""
         groups = _by_skin(model)
         nodes, roots = self._add_joints(model, is_joined=any(_spans(model, entries) for entries, _ in groups))
         weighted: dict[int, list[int]] = {}
@@ -297,7 +285,7 @@ class GltfScene:
         return found
 
     def influences(self, joints: UInt16, weights: Float32) -> dict[str, int]:
-        """Attributes of a skin, (V, K) each, four influences per attribute."""
+        """Shapes (V, K); four influences per attribute."""
         joints, exact = np.where(weights > 0.0, joints, 0).astype(np.uint16), weights.copy()
         exact[:, 0] = 1.0 - weights[:, 1:].sum(axis=1, dtype=np.float64)  # the strongest absorbs the rounding
         found = {}
@@ -310,7 +298,6 @@ class GltfScene:
         return found
 
     def target(self, targets: Targets, weight: int, rows: Intp, names: Collection[str]) -> dict[str, int]:
-        """Morph target of a weight for some vertices and attributes."""
         deltas = np.zeros((len(rows), targets.deltas.shape[1], 3), np.float32)
         for run in np.flatnonzero(targets.weight_of == weight).tolist():
             first, count, start = (int(table[run]) for table in (targets.firsts, targets.counts, targets.starts))
@@ -324,7 +311,7 @@ class GltfScene:
 
 
 def _by_skin(model: CharacterModel) -> list[tuple[dict[int, int] | None, list[_Part]]]:
-    """Draw ranges by skin: palette entry by joint, each joint once, as glTF requires; None for no skin."""
+    """Palette entry by joint, each joint once, as glTF requires; None for no skin."""
     parts = []
     for section in model.mesh.sections:
         triangles = model.mesh.triangles[section.first_triangle : section.first_triangle + section.triangle_count]
@@ -364,7 +351,7 @@ def _bare_joint(model: CharacterModel, groups: list[tuple[dict[int, int] | None,
 
 
 def _spans(model: CharacterModel, entries: dict[int, int] | None) -> bool:
-    """Whether joints have several roots, which glTF does not allow in a skin."""
+    """Joints with several roots, which glTF does not allow in a skin."""
     if entries is None or model.skeleton is None:
         return False
     parents = model.skeleton.parents
@@ -383,7 +370,7 @@ def _weights_in(targets: Targets | None, rows: Intp) -> set[int]:
 
 
 def unit(vectors: Float32) -> Float32:
-    """Unit vectors in single precision; zero vectors point up."""
+    """Zero vectors point up."""
     wide = vectors.astype(np.float64)
     length = np.linalg.norm(wide, axis=1, keepdims=True)
     unit = np.where(length > 1e-12, wide / np.where(length > 1e-12, length, 1.0), (0.0, 1.0, 0.0))

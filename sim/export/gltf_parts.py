@@ -1,7 +1,4 @@
-"""Parts of glTF files that are written: arrays as accessors of one binary chunk, and materials with their images.
-
-Source: glTF 2.0 specification, sections 3.6 and 4.4.
-"""
+"""Source: glTF 2.0 specification, sections 3.6 and 4.4."""
 
 import base64
 import json
@@ -33,7 +30,7 @@ VERTEX_DATA, INDEX_DATA = 34962, 34963
 
 
 class GlbChunk:
-    """Arrays in the binary chunk, one after the other, and their accessors."""
+    """Arrays follow each other in the binary chunk."""
 
     def __init__(self) -> None:
         self._data: list[bytes] = []
@@ -43,14 +40,14 @@ class GlbChunk:
         self.accessors: list[dict[str, Any]] = []
 
     def view(self, data: bytes, **more: Any) -> int:
-        """Adds bytes; returns the index of their buffer view."""
+        """Returns the index of the buffer view."""
         self._views.append({"buffer": 0, "byteOffset": self._size, "byteLength": len(data), **more})
         self._data.append(data + b"\0" * (-len(data) % 4))
         self._size += len(self._data[-1])
         return len(self._views) - 1
 
     def add(self, values: npt.NDArray[Any], **more: Any) -> int:
-        """Adds rows (n, k); returns the index of their accessor."""
+        """Returns the index of the accessor of rows (n, k)."""
         self.accessors.append(
             {
                 "bufferView": self.view(values.tobytes()),
@@ -98,7 +95,6 @@ class GlbChunk:
         return len(self.accessors) - 1
 
     def file(self, document: dict[str, Any]) -> bytes:
-        """The complete binary file."""
         data = b"".join(self._data)
         text = self._text(document, {"byteLength": len(data)})
         text += b" " * (-len(text) % 4)
@@ -107,7 +103,6 @@ class GlbChunk:
         return head + text + binary
 
     def text_file(self, document: dict[str, Any]) -> bytes:
-        """The same as glTF text with an embedded buffer."""
         data = b"".join(self._data)
         uri = "data:application/octet-stream;base64," + base64.b64encode(data).decode()
         return self._text(document, {"byteLength": len(data), "uri": uri})
@@ -123,7 +118,7 @@ _EXACT = 1e-3
 
 
 class MaterialWriter:
-    """Collects materials, textures and images of one file.
+    """Writes equal materials, textures and images once.
 
     Attributes:
         parts: "materials", "textures", "images", "samplers" and "extensionsUsed" of the document.
@@ -140,7 +135,6 @@ class MaterialWriter:
         self.lost: list[str] = []
 
     def add(self, material: Material, *, double_sided: bool) -> int:
-        """Index of a material; equal materials are written once."""
         key = material, double_sided
         if key not in self._known:
             self._known[key] = self._put("materials", self._written(material, double_sided=double_sided))
@@ -198,7 +192,7 @@ class MaterialWriter:
             used.append(name)
 
     def _texture(self, source: ImageSource, sampler: Sampler) -> int | None:
-        """Index of a texture; None for an unreadable image."""
+        """Returns None for an unreadable image."""
         if source not in self._images:
             self._images[source] = self._image(source)
         image = self._images[source]
@@ -248,7 +242,6 @@ def metal_and_base(material: Material) -> tuple[tuple[float, float, float], floa
 
 
 def roughness_of(material: Material) -> float:
-    """Roughness factor for the shininess of a material."""
     return material.roughness if material.surface_image is not None else _roughness(material.shininess)
 
 
@@ -257,7 +250,6 @@ def _roughness(shininess: float) -> float:
 
 
 def is_metal_exact(material: Material, base: tuple[float, float, float], metal: float) -> bool:
-    """Whether a base colour and a metallic factor reproduce the colours of a material."""
     if material.is_unlit or material.surface_image is not None:
         return True
     written = [part * (1.0 - metal) for part in base] + [DIELECTRIC + (part - DIELECTRIC) * metal for part in base]

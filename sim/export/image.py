@@ -1,5 +1,3 @@
-"""Images for export: frames as PNG, frames with layers, and textures as PNG or JPEG files."""
-
 import io
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,24 +14,15 @@ from sinew.sim.maths.arrays import Float32, UInt8, UInt32
 
 @dataclass(frozen=True, slots=True)
 class Layers:
-    """An image with layers, row 0 at the top.
-
-    Attributes:
-        colour: sRGB, (H, W, 3), or (H, W, 4) with straight alpha.
-        depth: Distance along the view direction [m], (H, W); infinite where empty.
-        normals: World-space unit vectors, (H, W, 3); zero where empty.
-        numbers: Object numbers from 1, in the order of `names`, (H, W); 0 where empty.
-    """
-
-    colour: UInt8
-    depth: Float32
-    normals: Float32
-    numbers: UInt32
+    colour: UInt8  # sRGB, (H, W, 3), or (H, W, 4) with straight alpha; row 0 at the top, as in all layers
+    depth: Float32  # Distance along the view direction [m], (H, W); infinite where empty
+    normals: Float32  # World-space unit vectors, (H, W, 3); zero where empty
+    numbers: UInt32  # Object numbers from 1, in the order of `names`, (H, W); 0 where empty
     names: tuple[str, ...]
 
 
 def write_png(pixels: UInt8, file: BinaryIO) -> None:
-    """Writes RGB pixels, shape (H, W, 3), or straight RGBA, (H, W, 4); row 0 at the top; optimised for speed."""
+    """RGB, shape (H, W, 3), or straight RGBA, (H, W, 4); row 0 at the top; fast rather than small."""
     Image.fromarray(np.ascontiguousarray(pixels)).save(file, "PNG", compress_level=1)
 
 
@@ -44,11 +33,7 @@ Placed = Callable[[str, bytes, ImageFormat], ImageSource]
 
 
 def stored_image(source: ImageSource) -> tuple[bytes, ImageFormat]:
-    """Bytes of an image and their format: PNG and JPEG files unchanged, all others as PNG.
-
-    Raises:
-        ImageError: If it cannot be read.
-    """
+    """Keeps PNG and JPEG files, converts all others to PNG; raises ImageError if an image cannot be read."""
     try:
         data = source.data if isinstance(source, EmbeddedImage) else source.read_bytes()
     except OSError as error:
@@ -62,14 +47,7 @@ def stored_image(source: ImageSource) -> tuple[bytes, ImageFormat]:
 
 
 class ImageStore:
-    """Stores the images of materials for a file.
-
-    Args:
-        placed: Takes name, bytes and format of an image; returns its new source.
-
-    Attributes:
-        lost: A line for each unreadable image, which its material loses.
-    """
+    """`placed` gets name, bytes and format of an image, and returns its new source; `lost` lists failures."""
 
     def __init__(self, placed: Placed) -> None:
         self._placed = placed

@@ -18,12 +18,7 @@ COPIED_AT_ONCE = 1 << 20
 
 
 class FrameArrays:
-    """An array that grows by frames, in bounded memory; a long one is in a temporary file.
-
-    Args:
-        folder: Where the temporary file may be.
-        shape: Shape of a frame.
-    """
+    """An array that grows by frames of a shape, in bounded memory; a long one is in a temporary file in `folder`."""
 
     def __init__(self, folder: Path, shape: tuple[int, ...], dtype: npt.DTypeLike) -> None:
         self._shape, self._dtype = shape, np.dtype(dtype)
@@ -31,19 +26,14 @@ class FrameArrays:
         self._file = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=str(folder))  # noqa: SIM115 - `close` closes it
 
     def append(self, frame: npt.NDArray[Any]) -> None:
-        """Adds a frame.
-
-        Raises:
-            ValueError: If it has another shape.
-            OSError: If the disk is full.
-        """
+        """Raises ValueError if the frame has another shape, OSError if the disk is full."""
         if frame.shape != self._shape:
             raise ValueError(f"a frame has shape {frame.shape}, expected {self._shape}")
         self._file.write(np.ascontiguousarray(frame, self._dtype).tobytes())
         self._count += 1
 
     def read(self) -> npt.NDArray[Any]:
-        """All frames, shape (F, ...), a long array memory-mapped; valid until `close`."""
+        """Shape (F, ...); a long array is memory-mapped and valid until `close`."""
         shape = (self._count, *self._shape)
         if math.prod(shape) * self._dtype.itemsize <= IN_MEMORY:
             self._file.seek(0)
@@ -52,19 +42,17 @@ class FrameArrays:
         return np.memmap(self._file, self._dtype, "r", shape=shape)
 
     def write_npy(self, file: Any) -> None:
-        """Writes the array in the format of `numpy.save`."""
         header = {"descr": np.lib.format.dtype_to_descr(self._dtype), "fortran_order": False}
         np.lib.format.write_array_header_1_0(file, header | {"shape": (self._count, *self._shape)})
         self._file.seek(0)
         shutil.copyfileobj(self._file, file, COPIED_AT_ONCE)
 
     def close(self) -> None:
-        """Frees memory and file; safe to call twice."""
         self._file.close()
 
 
 def write_npz(arrays: Mapping[str, npt.NDArray[Any] | FrameArrays], file: BinaryIO) -> None:
-    """Writes named arrays, uncompressed, in the given order; equal arrays give equal bytes."""
+    """Uncompressed, in the given order; equal arrays give equal bytes."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         for name, array in arrays.items():
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:

@@ -1,5 +1,3 @@
-"""A posed mesh, and its files: NumPy arrays, Wavefront OBJ, PLY."""
-
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
@@ -15,36 +13,24 @@ from sinew.sim.printable import printable
 
 @dataclass(frozen=True, slots=True)
 class ExportSurface:
-    """A triangle mesh at one time, in file order and file space.
-
-    Attributes:
-        positions: shape (V, 3).
-        normals: Unit vectors, shape (V, 3).
-        texcoords: v = 0 at the bottom row of the image, shape (V, 2).
-        triangles: Counter-clockwise from outside, shape (T, 3).
-        ranges: Material name, first triangle and triangle count of each section, in file order.
-        bone_names: Names of B bones.
-        palette: Skinning matrices, usually one per bone, shape (P, 4, 4).
-        palette_bones: Bone of each palette entry, shape (P,).
-        time: Time in the clip [s].
-    """
+    """A triangle mesh at one time, in file order and file space."""
 
     name: str
-    positions: Float32
-    normals: Float32
-    texcoords: Float32
-    triangles: UInt32
-    ranges: tuple[tuple[str, int, int], ...]
+    positions: Float32  # (V, 3)
+    normals: Float32  # Unit vectors, (V, 3)
+    texcoords: Float32  # v = 0 at the bottom row of the image, (V, 2)
+    triangles: UInt32  # Counter-clockwise from outside, (T, 3)
+    ranges: tuple[tuple[str, int, int], ...]  # Material name, first triangle, count of each section, in file order
     bone_names: tuple[str, ...] = ()
-    palette: Float32 = field(default_factory=lambda: np.empty((0, 4, 4), np.float32))
-    palette_bones: Int32 = field(default_factory=lambda: np.empty(0, np.int32))
-    time: float = 0.0
+    palette: Float32 = field(default_factory=lambda: np.empty((0, 4, 4), np.float32))  # (P, 4, 4)
+    palette_bones: Int32 = field(default_factory=lambda: np.empty(0, np.int32))  # Bone of each palette entry, (P,)
+    time: float = 0.0  # In the clip [s]
 
 
 def surface_of(
     model: CharacterModel, positions: Float32, normals: Float32, pose: Pose | None, time: float
 ) -> ExportSurface:
-    """The mesh of `model` with skinned positions and normals, both (V, 3)."""
+    """Skinned positions and normals, both (V, 3)."""
     mesh = model.mesh
     texcoords = mesh.texcoords
     if model.default_texture_origin == "top":
@@ -73,7 +59,6 @@ def surface_of(
 
 
 def write_arrays(surface: ExportSurface, file: BinaryIO) -> None:
-    """Writes positions, triangles and the pose as a NumPy archive; bone arrays are empty without a skeleton."""
     arrays = {
         "positions": surface.positions.astype(np.float32),
         "normals": surface.normals.astype(np.float32),
@@ -90,7 +75,7 @@ ROWS_AT_ONCE = 4096
 
 
 def write_obj(surface: ExportSurface, file: BinaryIO) -> None:
-    """Writes positions, texture coordinates, normals and a group per section; nine digits restore float32 exactly."""
+    """A group for each section; nine digits restore float32 exactly."""
     file.write(f"o {_word(surface.name)}\n".encode())
     _write_rows(file, "v %.9g %.9g %.9g\n", surface.positions)
     _write_rows(file, "vt %.9g %.9g\n", surface.texcoords)
@@ -108,7 +93,7 @@ def _write_rows(file: BinaryIO, line: str, rows: npt.NDArray[np.generic]) -> Non
 
 
 def _word(name: str) -> str:
-    """A name as one word; OBJ separates by blanks."""
+    """OBJ separates names by blanks."""
     return printable("_".join(name.split())) or "unnamed"
 
 
@@ -117,7 +102,7 @@ FACE = np.dtype([("count", "u1"), ("corners", "<u4", (3,))])
 
 
 def write_ply(surface: ExportSurface, file: BinaryIO) -> None:
-    """Writes vertices with normals and texture coordinates, then triangles; little-endian."""
+    """Little-endian; vertices with normals and texture coordinates, then triangles."""
     lines = ["ply", "format binary_little_endian 1.0", f"element vertex {len(surface.positions)}"]
     lines += [f"property float {name}" for name in VERTEX.names or ()]
     lines += [f"element face {len(surface.triangles)}", "property list uchar uint vertex_indices", "end_header", ""]

@@ -1,7 +1,7 @@
 """Videos by PyAV: H.264 and AV1, VP9, lossless FFV1, ProRes.
 
-Frames are converted to YUV here, with the matrix and tags of BT.709 in limited range: players take untagged files for
-BT.601.  Source: ITU-R BT.709-6, BT.1886 transfer left as in sRGB.
+Frames are converted to YUV here, with the matrix and tags of BT.709 in limited range: players take untagged files
+for BT.601.  Source: ITU-R BT.709-6, BT.1886 transfer left as in sRGB.
 """
 
 import os
@@ -37,9 +37,7 @@ CODECS: dict[str, tuple[str, str, str, dict[str, str]]] = {
 
 
 class CodecVideo:
-    """A video file; see `sinew.sim.export.video_file.Video`.
-
-    Odd widths and heights repeat a row or column.
+    """Repeats a row or column for odd sizes; see `sinew.sim.export.video_file.Video`.
 
     Raises:
         ExportError: If the encoder is missing, or `alpha` is set.
@@ -93,7 +91,7 @@ class CodecVideo:
 
 
 def read_video(path: Path) -> Iterator[tuple[float, UInt8]]:
-    """RGB frames of a file, each with its end time [s]."""
+    """RGB frames, each with its end time [s]."""
     with av.open(str(path)) as file:
         stream = file.streams.video[0]
         length = 1.0 / float(stream.average_rate or 1.0)

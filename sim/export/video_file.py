@@ -1,7 +1,7 @@
-"""Videos: frames in one file, and the comparison of a finished video with its frames.  Pillow writes WebP and GIF.
+"""Videos by Pillow, and the comparison of a finished video with its frames.
 
-Lossy videos change every pixel; the means of small blocks and the times must stay.  Lossless videos are compared bit
-by bit.
+Lossy videos change every pixel; the means of small blocks and the times must stay.  Lossless videos are compared
+bit by bit.
 """
 
 import zlib
@@ -31,19 +31,12 @@ KEPT_BYTES = 2 << 30
 
 
 class Video(Protocol):
-    """A video file that takes frames, shape (H, W, 3), or (H, W, 4) with straight alpha; row 0 at the top.
+    """Takes frames of shape (H, W, 3), or (H, W, 4) with straight alpha; row 0 at the top."""
 
-    Attributes:
-        codec: Name of the compression.
-        is_exact: Whether it is lossless.
-        every: Only every n-th frame is stored.
-        notes: Lines about what the format cannot store.
-    """
-
-    codec: str
-    is_exact: bool
-    every: int
-    notes: list[str]
+    codec: str  # Name of the compression
+    is_exact: bool  # Lossless
+    every: int  # Only every n-th frame is stored
+    notes: list[str]  # Lines about content that the format cannot store
 
     def add(self, pixels: UInt8) -> None:
         pass
@@ -52,14 +45,14 @@ class Video(Protocol):
         """The part of a frame that the format can store."""
 
     def close(self) -> None:
-        """Completes the file."""
+        pass
 
     def abandon(self) -> None:
         """Closes the incomplete file."""
 
 
 class BufferedVideo:
-    """A video whose frames stay in memory until it is complete."""
+    """Frames stay in memory until the video is complete."""
 
     def __init__(self, path: Path, size: tuple[int, int], rate: float, alpha: bool) -> None:
         self._path, self._rate, self._alpha = path, rate, alpha
@@ -94,7 +87,7 @@ class WebpVideo(BufferedVideo):
 
 
 class GifVideo(BufferedVideo):
-    """A GIF with one palette, from its first, middle and last frame, and at most 50 fps."""
+    """One palette, from the first, middle and last frame, and at most 50 fps."""
 
     codec, is_exact = "GIF", False
 
@@ -131,7 +124,7 @@ class GifVideo(BufferedVideo):
         first.save(self._path, "GIF", save_all=True, append_images=others, duration=delays, loop=0, **more)
 
     def _indexed(self, image: Image.Image, palette: Image.Image) -> Image.Image:
-        """An image in palette colours; transparent pixels have the index `CLEAR`."""
+        """Transparent pixels have the index `CLEAR`."""
         found = image.convert("RGB").quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG)
         if self._alpha:
             found = found.point(lambda number: 0 if number == CLEAR else number)  # the same colour
@@ -140,7 +133,7 @@ class GifVideo(BufferedVideo):
 
 
 def read_images(path: Path) -> Iterator[tuple[float, UInt8]]:
-    """RGBA frames of a file, each with its end time [s]."""
+    """RGBA frames, each with its end time [s]."""
     end = 0.0
     with Image.open(path) as file:
         for image in ImageSequence.Iterator(file):
@@ -158,19 +151,10 @@ LARGEST_MEAN = 16.0
 
 @dataclass(frozen=True, slots=True)
 class VideoContents:
-    """Content of a video that was read back.
-
-    Attributes:
-        count: Frames that were compared.
-        duration: Duration [s].
-        difference: Largest difference of a block mean [of 255].
-        size: Width and height [px].
-    """
-
-    count: int
-    duration: float
-    difference: float
-    size: tuple[int, int]
+    count: int  # Frames that were compared
+    duration: float  # [s]
+    difference: float  # Largest difference of a block mean [of 255]
+    size: tuple[int, int]  # Width and height [px]
 
 
 class ReadBack:
@@ -195,16 +179,13 @@ class ReadBack:
             self._sums.append(_sum(pixels))
 
     def compared(self, shown: Iterable[tuple[float, UInt8]], rate: float, every: int, path: Path) -> VideoContents:
-        """Compares the frames of the video.
+        """Raises ExportError if a frame is missing or differs.
 
         Args:
             shown: Frames of the video, (h, w, channels), possibly padded, each with its end time [s].
             rate: Frames per second that were written.
             every: Only every n-th frame was stored.
             path: The video, for messages.
-
-        Raises:
-            ExportError: If a frame is missing or differs.
         """
         expected, largest, end, number, size = self._means.read(), 0.0, 0.0, 0, self._size
         for end, pixels in shown:

@@ -21,7 +21,7 @@ class BackEnd(StrEnum):
 
 
 class BackEndChoice(StrEnum):
-    """The setting; automatic takes the back end that is faster on this machine for the number of records."""
+    """Automatic takes the back end that is faster on this machine for the number of records."""
 
     AUTO = "auto"
     TF = "tf"
@@ -33,7 +33,7 @@ TITLES = {BackEndChoice.AUTO: "Automatic", BackEndChoice.TF: "Transform feedback
 
 @dataclass(frozen=True, slots=True)
 class BackEndComparison:
-    """Speed ratios of this machine: time of transform feedback over time of compute for each of `SIZES`."""
+    """Time of transform feedback over time of compute for each of `SIZES`."""
 
     ratios: tuple[float, ...]
 
@@ -61,7 +61,7 @@ class BackEnds:
         self.has_compute = context.capabilities.has_compute
 
     def chosen(self, records: int, size: int, choice: BackEndChoice | None = None) -> BackEnd:
-        """The back end for kernels with this number of records per run and size of a record [byte].
+        """`size` of a record in bytes.
 
         The first automatic choice may compare the back ends, which takes 0.1 s; the context must be current.
         """

@@ -26,11 +26,6 @@ class ProgramBinaries:
     Args:
         driver: Strings that identify the driver; binaries depend on them and on the sources.
         limit: Maximum size of the folder [byte].
-
-    Attributes:
-        loaded: Number of programs that were loaded instead of compiled.
-        refused: Number of deleted files that were damaged or that the driver refused.
-        failed: Number of failed writes.
     """
 
     def __init__(self, folder: Path, driver: tuple[str, ...], limit: int = LIMIT) -> None:
@@ -39,7 +34,7 @@ class ProgramBinaries:
         self.loaded = self.refused = self.failed = 0
 
     def load(self, sources: ProgramSources) -> int | None:
-        """Returns the linked program, or None if it must be compiled."""
+        """Returns None if the program must be compiled."""
         path = self._path(_text(sources))
         binary = self._read(path)
         if binary is None:
@@ -63,7 +58,7 @@ class ProgramBinaries:
         self._write(self._path(_text(sources)), int(binary_format.value), data[: length.value].tobytes())
 
     def knows(self, fact: str) -> bool:
-        """Whether `note` saved this text for this driver."""
+        """Returns whether `note` saved this text for this driver."""
         return self._read(self._path(fact)) is not None
 
     def note(self, fact: str) -> None:

@@ -1,5 +1,3 @@
-"""Buffer: memory on the GPU."""
-
 import ctypes
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -29,7 +27,7 @@ USAGES: dict[str, int] = {
 
 
 class Buffer(GLObject):
-    """A buffer object.  Uploads change no vertex array and no binding of a pass.
+    """Uploads change no vertex array and no binding of a pass.
 
     `size` is in bytes, `count` in elements.
 
@@ -65,10 +63,7 @@ class Buffer(GLObject):
             GL.glBufferSubData(GL.GL_COPY_WRITE_BUFFER, offset, data.nbytes, ctypes.c_void_p(data.ctypes.data))
 
     def fill(self, data: npt.NDArray[Any]) -> None:
-        """Fills the buffer with repetitions of the data, mostly by copies on the GPU.
-
-        Raises GLLimitError if the data is empty or larger than the buffer.
-        """
+        """Repeats the data, mostly by copies on the GPU.  Raises GLLimitError if it is empty or exceeds the buffer."""
         data = np.ascontiguousarray(data)
         if not data.nbytes:
             raise GLLimitError(f"buffer {self.label!r}: nothing to fill it with")
@@ -80,9 +75,7 @@ class Buffer(GLObject):
             done += length
 
     def orphan(self, data: npt.NDArray[Any] | int | None = None) -> None:
-        """Replaces the storage by data, or by a size [byte]; pending draws keep the old one, so the driver need not
-        wait.
-        """
+        """Replaces the storage by data or a size [byte]; pending draws keep the old one, so nothing waits."""
         pointer = None
         if isinstance(data, np.ndarray):
             data = np.ascontiguousarray(data)
@@ -97,7 +90,7 @@ class Buffer(GLObject):
     def read(
         self, dtype: npt.DTypeLike | None = None, *, offset: int = 0, count: int | None = None
     ) -> npt.NDArray[Any]:
-        """Returns elements from byte `offset` on as a new array, by default all; waits for the GPU."""
+        """A new array of elements from byte `offset` on, by default all; waits for the GPU."""
         element = self.dtype if dtype is None else np.dtype(dtype)
         length = (self.size - offset) // element.itemsize if count is None else count
         self._check_range(offset, length * element.itemsize)
@@ -110,7 +103,7 @@ class Buffer(GLObject):
     def copy_to(
         self, target: "Buffer", size: int | None = None, *, source_offset: int = 0, target_offset: int = 0
     ) -> None:
-        """Copies bytes on the GPU, without waiting."""
+        """Copies on the GPU, without waiting."""
         length = self.size - source_offset if size is None else size
         self._check_range(source_offset, length)
         target._check_range(target_offset, length)
@@ -137,7 +130,7 @@ def upload_buffer(
     usage: Usage = "static",
     label: str = "",
 ) -> Task[Buffer]:
-    """Creates a buffer with the contents of an array, in steps of `UPLOAD_STEP` bytes."""
+    """Writes `UPLOAD_STEP` bytes in each step."""
     buffer = Buffer(context, data.nbytes, dtype=data.dtype if dtype is None else dtype, usage=usage, label=label)
     raw = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
     for offset in range(0, len(raw), UPLOAD_STEP):
@@ -147,7 +140,7 @@ def upload_buffer(
 
 
 def copy_buffer(source: Buffer, *, usage: Usage = "copy", label: str = "") -> Task[Buffer]:
-    """Creates a copy of a buffer on the GPU, in steps of `UPLOAD_STEP` bytes."""
+    """Copies on the GPU in steps of `UPLOAD_STEP` bytes."""
     buffer = Buffer(source.context, source.size, dtype=source.dtype, usage=usage, label=label)
     for offset in range(0, source.size, UPLOAD_STEP):
         size = min(UPLOAD_STEP, source.size - offset)

@@ -28,7 +28,6 @@ SPAN, PART = "u_span", "u_part"
 
 
 def _sides(owner: Owner, context: "Context", records: npt.NDArray[np.void], labels: Sequence[str]) -> list[TexelBuffer]:
-    """Buffers of the same records, one for each label."""
     if len(records) % GROUP:
         raise GLLimitError(f"{labels[0]}: {len(records)} records are no multiple of {GROUP}")
     return [owner.owns(TexelBuffer(context, records, usage="copy", label=label)) for label in labels]
@@ -57,7 +56,6 @@ class PingPong(Owner):
         self.newest.write(records)
 
     def copy_from(self, other: Buffer) -> None:
-        """Replaces the newest records by a copy on the GPU."""
         other.copy_to(self.newest)
 
     def run(self, kernel: Kernel, source: str, varying: str, values: Sequence[tuple[float, float]]) -> None:
@@ -105,7 +103,7 @@ class BufferRing(Owner):
         return self._sides[1]
 
     def write(self, now: npt.NDArray[np.void], before: npt.NDArray[np.void] | None = None) -> None:
-        """Replaces both states; the older one is the same by default."""
+        """The older state is the same by default."""
         self.now.write(now)
         self.before.write(now if before is None else before)
 
@@ -113,7 +111,7 @@ class BufferRing(Owner):
         """Makes `count` of the `of` substeps of a step, beginning with number `first`.
 
         With transform feedback each substep is a run, whose uniform `SPAN` receives start and end as fractions of the
-        step. With compute the kernel, which has the macros `WHOLE`, makes all substeps in one run and stores the older
+        step.  With compute the kernel, which has the macros `WHOLE`, makes all substeps in one run and stores the older
         state at binding 1; its uniform `PART` receives (first, count, of).
 
         Args:
@@ -151,9 +149,7 @@ class BufferRing(Owner):
         self._sides = [spare, before, now, *more]
 
     def turn(self, kernel: Kernel, source: str, pivot: str) -> None:
-        """Replaces both states by the output of a kernel for each; the sampler `pivot` is the newest state in both
-        runs.
-        """
+        """Replaces both states by the output of a kernel; the sampler `pivot` is the newest state in both runs."""
         now, before, spare = self._sides[:3]
         for side in (before, now):
             kernel.run(None, spare.buffer, self.count, **{source: side, pivot: now})

@@ -1,5 +1,3 @@
-"""Runs kernels by compute, with the same interface as `sinew.sim.gl.transform_feedback`."""
-
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Self
 
@@ -31,10 +29,7 @@ GROUPS_MAX = 65_535
 
 
 class ComputePass:
-    """Runs kernels that write into buffers, as a context manager; made by `Kernel.writing`.
-
-    A buffer must not be source and target at once.
-    """
+    """Made by `Kernel.writing`; see `TransformFeedbackPass`.  A buffer must not be source and target at once."""
 
     __slots__ = ("_kernel", "_source", "_span")
 

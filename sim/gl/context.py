@@ -1,7 +1,4 @@
-"""The OpenGL context: capabilities, living objects, timers, back ends and program binaries.
-
-A context is passed explicitly to everything that creates GL names; there is no global one.
-"""
+"""A context is passed explicitly to everything that creates GL names; there is no global one."""
 
 import contextlib
 import sys
@@ -104,7 +101,7 @@ def query_capabilities() -> Capabilities:
 
 
 def open_native(version: tuple[int, int]) -> Any:
-    """Creates a core-profile context of at least `version` and makes it current; raises GLError with the reason.
+    """Makes a core-profile context of at least `version` current; raises GLError with the reason.
 
     Linux uses EGL without a surface, which needs no display server; other systems use their window system interface.
     """
@@ -142,10 +139,7 @@ def _backends(code: int) -> Iterator[Callable[[], Any]]:
 
 
 def bind_small_framebuffer() -> tuple[int, int]:
-    """Creates and binds a 4 x 4 framebuffer; returns its name and the name of its renderbuffer.
-
-    A surfaceless context needs one even for transform feedback.
-    """
+    """Names of the framebuffer and its renderbuffer; a surfaceless context needs them even for transform feedback."""
     renderbuffer = new_name(GL.glGenRenderbuffers)
     GL.glBindRenderbuffer(GL.GL_RENDERBUFFER, renderbuffer)
     GL.glRenderbufferStorage(GL.GL_RENDERBUFFER, GL.GL_RGBA8, *SURFACE_SIZE)
@@ -157,7 +151,7 @@ def bind_small_framebuffer() -> tuple[int, int]:
 
 
 class Context:
-    """An OpenGL context of version 3.3 core or later.
+    """Version 3.3 core or later.
 
     Attributes:
         default_framebuffer: The small framebuffer of a headless context, or `defaultFramebufferObject()` of Qt, which
@@ -190,11 +184,7 @@ class Context:
 
     @classmethod
     def headless(cls, version: tuple[int, int] | None = None) -> Self:
-        """Creates a context without a window, makes it current and binds a small framebuffer.
-
-        By default it has the version of compute, or 3.3 if that is unavailable.  Raises GLError if there is no such
-        context.
-        """
+        """By default the version has compute, or is 3.3.  Raises GLError if there is no such context."""
         try:
             native = open_native(version or COMPUTE_VERSION)
         except GLError:
@@ -215,7 +205,6 @@ class Context:
         return cls()
 
     def keep_binaries(self, folder: Path) -> None:
-        """Loads programs from this folder and saves new ones there, if the driver supports program binaries."""
         known = self.capabilities
         if known.binary_formats:
             driver = known.renderer, known.vendor, known.version, known.glsl_version
@@ -227,7 +216,7 @@ class Context:
         return self.registry.labels()
 
     def make_current(self) -> None:
-        """Makes a headless context current; an adopted one is made current by its owner."""
+        """For headless contexts; the owner of an adopted one makes it current."""
         if self._native is not None and not self.released:
             self._native.__enter__()
 
@@ -235,7 +224,7 @@ class Context:
         GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, self.default_framebuffer)
 
     def invalidate(self) -> None:
-        """Forgets the last pipeline state; call at the start of a frame, because Qt changes state between frames."""
+        """Call at the start of a frame, because Qt changes state between frames."""
         self.applied_state = None
 
     def collect(self) -> int:
@@ -243,11 +232,11 @@ class Context:
         return self.registry.collect()
 
     def finish(self) -> None:
-        """Waits until all work is done; for measurements and tests only."""
+        """For measurements and tests only: waits for the GPU."""
         GL.glFinish()
 
     def block_binding(self, name: str) -> int:
-        """Binding point of a uniform block, the same for all programs of this context."""
+        """The same binding point for all programs of this context."""
         return self._block_bindings.setdefault(name, len(self._block_bindings))
 
     def release(self) -> None:

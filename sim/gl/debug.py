@@ -1,5 +1,3 @@
-"""Errors that OpenGL reports through the callback of KHR_debug."""
-
 import logging
 from typing import TYPE_CHECKING, Any
 

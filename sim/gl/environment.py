@@ -1,4 +1,4 @@
-"""The OpenGL versions that are requested, and environment variables that must be set before any library is loaded."""
+"""OpenGL versions to request, and environment variables that must be set before any library is loaded."""
 
 import os
 import sys
@@ -14,8 +14,7 @@ def set_environment() -> None:
     """Selects EGL on Linux, for windows and headless contexts alike; other systems keep their native platform.
 
     Overrides another platform named by the environment: functions would be looked up in a library that does not know
-        the
-    context, which crashes or fails at the first call.  Silences the drivers' messages on the terminal unless the
+    the context, which crashes or fails at the first call.  Silences the drivers' messages on the terminal unless the
     environment enables them.
     """
     if sys.platform.startswith("linux"):

@@ -1,5 +1,3 @@
-"""Errors of the GL layer."""
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,7 +12,7 @@ class GLLimitError(GLError):
 
 @dataclass(frozen=True, slots=True)
 class ShaderMessage:
-    """A message of the compiler, the linker or the include resolver; `str()` gives `file:line: text`."""
+    """A message of the compiler, the linker or the include resolver."""
 
     file: str
     line: int

@@ -1,4 +1,4 @@
-"""Framebuffer: the target of drawing.  Owns its attachments, or wraps a framebuffer of Qt."""
+"""The target of drawing; owns its attachments, or wraps a framebuffer of Qt."""
 
 import ctypes
 import functools
@@ -90,10 +90,7 @@ class Framebuffer(Owner):
         attachment: int = 0,
         depth: float | None = 1.0,
     ) -> None:
-        """Clears one colour attachment and the depth, regardless of masks and scissor; None leaves either.
-
-        Integer attachments take the colour as unsigned integers.
-        """
+        """Ignores masks and scissor; None leaves colour or depth.  Integer attachments take unsigned integers."""
         self.bind()
         _UNLIMITED.apply(self.context)
         if colour is not None:
@@ -104,11 +101,7 @@ class Framebuffer(Owner):
             GL.glClearBufferfv(GL.GL_DEPTH, 0, _components((depth,), False))
 
     def resolve_to(self, target: "Framebuffer", *, depth: bool = False) -> None:
-        """Copies all colour attachments (and the depth) to `target`, averaging samples; of integers one sample is
-        taken.
-
-        Sizes must agree when multisampled.
-        """
+        """Averages samples, but takes one of integers; sizes must agree when multisampled."""
         self._begin_copy(target)
         for index in range(min(len(self.formats), len(target.formats))):
             self._select(index, target)
@@ -118,7 +111,7 @@ class Framebuffer(Owner):
         target.bind()
 
     def copy_depth_to(self, target: "Framebuffer") -> None:
-        """Copies the depth to a single-sampled framebuffer of the same depth format, taking one of the samples.
+        """Copies one sample to a single-sampled target with the same depth format.
 
         Sizes must agree when multisampled; otherwise the nearest pixel is taken.
         """
@@ -145,7 +138,7 @@ class Framebuffer(Owner):
         GL.glFramebufferTexture2D(GL.GL_FRAMEBUFFER, GL.GL_DEPTH_ATTACHMENT, GL.GL_TEXTURE_2D, name, 0)
 
     def read_pixels(self, attachment: int = 0, rect: Rect | None = None, *, flip: bool = False) -> npt.NDArray[Any]:
-        """Pixels of a colour attachment, shape (height, width, channels), bottom row first; waits for the GPU.
+        """Shape (height, width, channels), bottom row first; waits for the GPU.
 
         Multisampled framebuffers must be resolved first.
 
@@ -232,6 +225,6 @@ def _components(values: tuple[float, ...], integer: bool) -> npt.NDArray[Any]:
 
 @functools.lru_cache(maxsize=64)
 def _slots(first: int, count: int) -> npt.NDArray[np.uint32]:
-    """Argument of glDrawBuffers for some attachments: attachment i must be in slot i."""
+    """Argument of glDrawBuffers: attachment i must be in slot i."""
     attachments = [GL.GL_COLOR_ATTACHMENT0 + first + index for index in range(count)]
     return np.array([GL.GL_NONE] * first + attachments or [GL.GL_NONE], np.uint32)

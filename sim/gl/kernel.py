@@ -1,7 +1,4 @@
-"""Kernel: a function of an index in a shader file, run over records.
-
-It gathers and never scatters: record i of the source makes record i of every target.
-"""
+"""A kernel gathers and never scatters: record i of the source makes record i of every target."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -74,7 +71,7 @@ class Kernel:
 
     @property
     def back_end(self) -> BackEnd:
-        """The current back end; follows the choice of the context, which may change between two frames."""
+        """Follows the choice of the context, which may change between two frames."""
         if self._choice is not self._back_ends.choice:
             self._choose()
         return self._back_end
@@ -97,17 +94,14 @@ class Kernel:
         self._program = self.prepare(self._back_end)
 
     def prepare(self, back_end: BackEnd) -> Program:
-        """The program for a back end, built at the first call.  Raises ShaderError."""
+        """Builds the program at the first call.  Raises ShaderError."""
         if back_end not in self._programs:
             defines, text = self._defines[back_end], self._texts[back_end]
             self._programs[back_end] = self._library.program(self._file, defines=defines, around=text)
         return self._programs[back_end]
 
     def writing(self, source: VertexArray | None = None) -> TransformFeedbackPass | ComputePass:
-        """Starts runs: `with kernel.writing(source) as run: run.write(...)`.  None is a source without streams.
-
-        Set uniforms and textures before.
-        """
+        """`with kernel.writing(source) as run: run.write(...)`; None has no streams.  Set uniforms before."""
         if self._choice is not self._back_ends.choice:
             self._choose()
         run = ComputePass if self._back_end is BackEnd.COMPUTE else TransformFeedbackPass

@@ -1,9 +1,7 @@
 """The GLSL around a kernel file: declarations of its records, and `main`.  Does not use OpenGL.
 
-There are two versions: for transform feedback, which every driver supports, and for compute.
-
-The file has `void run(int id)`, which makes record `id`: it reads the fields of its inputs as `a_field` and sets the
-fields of its outputs as `o_field`.
+The file has `void run(int id)`, which makes record `id`: it reads the fields of its inputs as `a_field` and sets
+the fields of its outputs as `o_field`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,7 +21,7 @@ SPAN = "u_dispatch_span"
 
 @dataclass(frozen=True, slots=True)
 class KernelText:
-    """GLSL around a kernel file, empty for a complete shader; `captures` are the outputs for transform feedback."""
+    """Empty for a complete shader; `captures` are the outputs for transform feedback."""
 
     head: str = ""
     tail: str = ""
@@ -98,12 +96,12 @@ def input_name(index: int) -> str:
 
 
 def texel_words(dtype: np.dtype) -> int:
-    """Words of 4 bytes in each texel of a record; 0 if the record is not a whole number of words."""
+    """Words of 4 bytes in each texel; 0 if the record is not a whole number of words."""
     return next((words for words in (4, 2, 1) if dtype.itemsize % (4 * words) == 0), 0)
 
 
 def is_texels(dtype: np.dtype) -> bool:
-    """Whether compute kernels can read a record: whole words, and no half floats."""
+    """Compute kernels read whole words, and no half floats."""
     bases = [dtype[name].base for name in dtype.names or ()]
     return texel_words(dtype) > 0 and all(base.kind != "f" or base.itemsize == 4 for base in bases)
 

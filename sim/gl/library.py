@@ -1,5 +1,3 @@
-"""ShaderLibrary: programs by file names and definitions, compiled once and reloaded while the application runs."""
-
 import weakref
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -75,7 +73,7 @@ class ShaderLibrary:
         defines: Mapping[str, object] | None = None,
         around: KernelText = NOTHING,
     ) -> Program:
-        """The program made of these files, relative to the root; the same request returns the same object.
+        """Files are relative to the root; the same request returns the same object.
 
         Args:
             defines: Macros put after #version; True defines without a value, False skips the macro.
@@ -97,7 +95,7 @@ class ShaderLibrary:
 
     @property
     def back_ends(self) -> str:
-        """Back ends of all living kernels: "tf", "compute" or "compute+tf"."""
+        """ "tf", "compute" or "compute+tf"."""
         return "+".join(sorted({kernel.back_end for kernel in self.kernels}))
 
     def prepare(self, choice: BackEndChoice) -> Task[None]:

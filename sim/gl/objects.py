@@ -1,4 +1,4 @@
-"""Ownership of GL names: every name is registered, and is deleted only while its context is current."""
+"""Every GL name is registered, and is deleted only while its context is current."""
 
 import ctypes
 import itertools
@@ -44,7 +44,7 @@ class ObjectRegistry:
         self._queue.append((kind, name))
 
     def delete(self, kind: str, name: int) -> None:
-        """Deletes now; the context must be current.  Does nothing if the name is already deleted."""
+        """The context must be current.  Does nothing if the name is already deleted."""
         if self._live.pop((kind, name), None) is None:
             return
         if kind == "Program":
@@ -75,14 +75,8 @@ class ObjectRegistry:
 class GLObject:
     """Owner of one GL name; the label identifies it in `Context.live` and in error messages.
 
-    `release()` deletes the name at once (the context must be current) and may be called twice.  If the object is
-    garbage collected instead, `Context.collect` deletes the name.
-
-    Args:
-        kind: Kind of the name, such as "Buffer" or "Sync".
-
-    Attributes:
-        name: The GL name; after `release` reading it raises GLError.
+    `release()` deletes the name at once (the context must be current) and may be called twice; afterwards reading
+    `name` raises GLError.  If the object is garbage collected instead, `Context.collect` deletes the name.
     """
 
     def __init__(self, context: "Context", kind: str, name: int, label: str) -> None:

@@ -1,4 +1,4 @@
-"""Program: a linked program with uniforms as items; setting an item makes no GL call, `use()` sends changed values."""
+"""Uniforms are items of a program; setting an item makes no GL call, `use()` sends changed values."""
 
 import difflib
 import functools
@@ -22,15 +22,12 @@ _COMPARED = NUMBERS | {tuple}
 
 
 class Program:
-    """A program that can be replaced while others hold it.
+    """A program that can be replaced while others hold it; every swap makes another `reflection`.
 
     Uniforms: `program["u_x"] = value` takes numbers, sequences, numpy arrays (matrices row-major) and textures for
     samplers.  Each sampler has its own texture unit; textures are held weakly and bound by `use()`.  A uniform that is
     declared but was optimised away accepts and ignores values, so that editing a shader cannot break drawing; a name
     that no version of the source ever declared raises KeyError with the nearest names.
-
-    Attributes:
-        reflection: Interface of the linked program; another object after every swap.
     """
 
     def __init__(self, context: "Context", sources: ProgramSources, *, label: str = "") -> None:
@@ -48,9 +45,7 @@ class Program:
         self.swap(sources)
 
     def swap(self, sources: ProgramSources) -> None:
-        """Installs new sources, keeping the values of uniforms; raises ShaderError and stays unchanged if they are
-        wrong.
-        """
+        """Keeps the values of uniforms; raises ShaderError and stays unchanged if the sources are wrong."""
         binaries = self.context.binaries
         name = binaries.load(sources) if binaries is not None else None
         if name is None:
@@ -81,7 +76,6 @@ class Program:
         return name in self.reflection.uniforms
 
     def update(self, uniforms: Mapping[str, Any]) -> None:
-        """Sets uniforms by name, like `program[name] = value` for each."""
         known, plain = self.reflection.uniforms, self._plain
         for name, value in uniforms.items():
             # Most values are numbers that do not change between frames; arrays may have been modified in place.
@@ -105,7 +99,7 @@ class Program:
         return self._values[name]
 
     def set_if_active(self, name: str, value: Any) -> bool:
-        """Sets a uniform if it is active, and returns whether it is.  Never raises for an unknown name."""
+        """Returns whether the uniform is active; never raises for an unknown name."""
         if name not in self.reflection.uniforms:
             return False
         self[name] = value
@@ -123,7 +117,7 @@ class Program:
         return self._units[sampler]
 
     def use(self) -> None:
-        """Makes it current, sends changed values and binds textures."""
+        """Makes the program current, sends changed values and binds textures."""
         assert self._owner is not None
         GL.glUseProgram(self._owner.name)
         if self._dirty:

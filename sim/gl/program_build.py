@@ -1,5 +1,3 @@
-"""Compiling and linking: takes sources, returns a GL program name or raises ShaderError."""
-
 import ctypes
 import re
 from collections.abc import Mapping, Sequence

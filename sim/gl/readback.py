@@ -15,11 +15,7 @@ if TYPE_CHECKING:
 
 
 class Fence(GLObject):
-    """Signals when the GPU has finished all commands submitted so far.
-
-    Args:
-        flush: Whether to send the commands to the GPU now; otherwise the first look at `passed` does.
-    """
+    """Signals when the GPU has finished all commands so far; without `flush` the first look at `passed` sends them."""
 
     def __init__(self, context: "Context", *, flush: bool = True, label: str = "") -> None:
         self._sync = GL.glFenceSync(GL.GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
@@ -30,17 +26,14 @@ class Fence(GLObject):
 
     @property
     def passed(self) -> bool:
-        """Whether the commands are finished; never waits.  The context must be current."""
+        """Never waits; the context must be current."""
         assert self.name
         status = GL.glClientWaitSync(self._sync, self._flags, 0)
         return bool(status in (GL.GL_ALREADY_SIGNALED, GL.GL_CONDITION_SATISFIED))
 
 
 class Readback(Owner):
-    """A staging buffer and a fence: `request` copies on the GPU, `poll` returns the array once the copy is done.
-
-    One request is in flight at a time.
-    """
+    """A staging buffer and a fence; one request is in flight at a time."""
 
     def __init__(self, context: "Context", *, label: str = "") -> None:
         self._staging = self.owns(Buffer(context, 0, usage="read", label=f"readback {label}"))
@@ -52,7 +45,7 @@ class Readback(Owner):
         return self._fence is not None
 
     def request(self, buffer: Buffer) -> bool:
-        """Starts a copy of the whole buffer; returns False, doing nothing, while one is pending."""
+        """Copies the whole buffer on the GPU; returns False, doing nothing, while a copy is pending."""
         if self._fence is not None:
             return False
         if self._staging.size != buffer.size:
@@ -63,7 +56,7 @@ class Readback(Owner):
         return True
 
     def poll(self) -> npt.NDArray[Any] | None:
-        """Returns the copy if it is complete, else None; never waits."""
+        """The copy if it is complete, else None; never waits."""
         if self._fence is None or not self._fence.passed:
             return None
         self.disown(self._fence)

@@ -1,4 +1,4 @@
-"""Records: one structured dtype fixes the layout of a buffer, its GLSL inputs and its captured outputs.
+"""One structured dtype fixes the layout of a buffer, its GLSL inputs and its captured outputs.
 
 A record is a whole number of vec4s, so the same buffer can be read as vertex attributes and as an RGBA32F buffer
 texture.
@@ -29,7 +29,7 @@ class RecordError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A named, packed layout of whole vec4s; interleaved capture packs its fields exactly like the dtype."""
+    """A packed layout of whole vec4s; interleaved capture packs its fields exactly like the dtype."""
 
     name: str
     dtype: np.dtype
@@ -39,7 +39,7 @@ class Record:
 
 
 def glsl_types(dtype: np.dtype) -> dict[str, str]:
-    """Field names in memory order with their GLSL types.  Raises RecordError if GLSL has no type for a field."""
+    """Field names in memory order.  Raises RecordError if GLSL has no type for a field."""
     types = {}
     for field in dtype.names or ():
         base, count = _element(dtype, field)
@@ -50,7 +50,6 @@ def glsl_types(dtype: np.dtype) -> dict[str, str]:
 
 
 def field_offset(dtype: np.dtype, field: str) -> int:
-    """First byte of a field of a structured type."""
     assert dtype.fields is not None
     return int(dtype.fields[field][1])
 
@@ -64,7 +63,7 @@ def _element(dtype: np.dtype, field: str) -> tuple[np.dtype, int]:
 
 
 def record(name: str, /, **fields: FieldSpec) -> Record:
-    """Makes a record of named fields: scalar type ("f4", "i4", "u4") or (components, type), in memory order.
+    """Each field has a scalar type ("f4", "i4", "u4") or (components, type), in memory order.
 
     Raises RecordError if a field is not a 4-byte scalar or vector or straddles a vec4, or if the record does not fill
     whole vec4s or exceeds 16 of them.

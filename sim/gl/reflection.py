@@ -1,5 +1,3 @@
-"""Active uniforms, attributes and blocks of a linked program, and the types of uniforms."""
-
 import ctypes
 import itertools
 from collections.abc import Callable
@@ -25,10 +23,7 @@ class UniformType:
     sampler_target: int | None = None  # Texture target of samplers, None for everything else
 
     def encode(self, value: npt.ArrayLike, size: int) -> npt.NDArray[Any]:
-        """Converts a value to a new array of shape (count, *shape), count at most `size`.
-
-        Raises ValueError if the shape does not fit.
-        """
+        """Shape (count, *shape), count at most `size`.  Raises ValueError if the shape does not fit."""
         if value is None:  # numpy would convert it to NaN
             raise ValueError(f"no value for {self.glsl}")
         array = np.array(value, self.dtype, order="C")
@@ -94,7 +89,7 @@ NUMBERS = frozenset((float, int, bool))
 
 
 def is_plain(value: object) -> bool:
-    """Whether a value consists of numbers and tuples only, so that it is immutable."""
+    """Numbers and tuples only, so that the value is immutable."""
     if type(value) is not tuple:
         return type(value) in NUMBERS
     return NUMBERS.issuperset(map(type, value)) or all(map(is_plain, value))

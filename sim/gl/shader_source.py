@@ -1,4 +1,4 @@
-"""Shader text: resolved includes, injected definitions, and the origin of every line.  Does not use OpenGL."""
+"""Resolved includes, injected definitions, and the origin of every line.  Does not use OpenGL."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -27,7 +27,7 @@ class ShaderSource:
     files: tuple[str, ...]
 
     def origin(self, line: int) -> tuple[str, int]:
-        """File and line that line `line` (from 1) of the text came from; the nearest one when out of range."""
+        """Lines count from 1; the nearest one when out of range."""
         if not self.origins:
             return self.name, 1
         return self.origins[min(max(line, 1), len(self.origins)) - 1]

@@ -50,7 +50,7 @@ class StagedCopy:
         return self._fence.passed
 
     def read(self) -> list[npt.NDArray[Any]]:
-        """Returns the contents of the spans; call it once only.  Waits for the GPU unless `passed`."""
+        """Call it once only.  Waits for the GPU unless `passed`."""
         content = self._staging.read(np.uint8, count=sum(dtype.itemsize * count for dtype, count in self._forms))
         self._fence.release()
         self._home.take_back(self._staging)
@@ -68,7 +68,7 @@ class StagingCopies:
         self._spare: list[Buffer] = []
 
     def begin(self, spans: Sequence[BufferSpan]) -> StagedCopy:
-        """Starts a copy of the current contents; later writes to the buffers do not change it."""
+        """Later writes to the buffers do not change the copy."""
         size = sum(span.size for span in spans)
         fitting = [buffer for buffer in self._spare if size <= buffer.size <= 2 * size]
         if fitting:

@@ -1,4 +1,4 @@
-"""Tasks: long work as a generator, so that a caller with little time can do a part of it at a time."""
+"""Long work as a generator, so that a caller with little time can do a part of it at a time."""
 
 from collections.abc import Generator
 from dataclasses import dataclass

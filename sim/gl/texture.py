@@ -1,5 +1,3 @@
-"""Textures: images (`Texture2D`), buffers read as texels (`BufferTexture`, `TexelBuffer`), and pixel formats."""
-
 import ctypes
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -141,7 +139,7 @@ class Texture2D(Texture):
     def from_array(
         cls, context: "Context", array: npt.NDArray[Any], pixels: str | None = None, **options: Any
     ) -> "Texture2D":
-        """Texture from texels of shape (height, width[, channels]), which by default determine the format `pixels`."""
+        """Texels of shape (height, width[, channels]), which by default determine the format `pixels`."""
         if pixels is None:
             channels = 1 if array.ndim == 2 else array.shape[2]
             suffix = {"uint8": "8", "float32": "32f", "uint32": "32ui"}.get(array.dtype.name)
@@ -153,7 +151,7 @@ class Texture2D(Texture):
         return texture
 
     def sample(self, wrap: tuple[int, int], magnify: int, minify: int) -> None:
-        """Sets wrap modes (s, t) and filters, as OpenGL constants."""
+        """Wrap modes (s, t) and filters, as OpenGL constants."""
         self.bind(SCRATCH_UNIT)
         for parameter, value in (
             (GL.GL_TEXTURE_WRAP_S, wrap[0]), (GL.GL_TEXTURE_WRAP_T, wrap[1]),
@@ -162,19 +160,13 @@ class Texture2D(Texture):
             GL.glTexParameteri(self.target, parameter, value)
 
     def write(self, array: npt.NDArray[Any]) -> None:
-        """Replaces all texels of the largest level, shape (height, width[, channels]).
-
-        Raises GLError if shape or type do not fit.
-        """
+        """Shape (height, width[, channels]) of the largest level.  Raises GLError if shape or type do not fit."""
         if array.shape[:2] != self.size[::-1]:
             raise GLError(f"texture {self.label!r} of {self.size} cannot take texels of shape {array.shape}")
         self.write_rows(array)
 
     def write_rows(self, array: npt.NDArray[Any], *, level: int = 0, first: int = 0) -> None:
-        """Replaces some rows of one level from row `first` on, shape (rows, width[, channels]); level 0 is the largest.
-
-        Raises GLError if shape or type do not fit.
-        """
+        """Shape (rows, width[, channels]); level 0 is the largest.  Raises GLError if shape or type do not fit."""
         width, height = self.level_size(level)
         rows = len(array)
         expected = rows * width * self.format.channels
@@ -195,7 +187,7 @@ class Texture2D(Texture):
         return max(1, self.size[0] >> level), max(1, self.size[1] >> level)
 
     def read(self, level: int = 0) -> npt.NDArray[Any]:
-        """Texels of a level, shape (height, width, channels), row 0 at v = 0; waits for the GPU."""
+        """Shape (height, width, channels), row 0 at v = 0; waits for the GPU."""
         width, height = self.level_size(level)
         out = np.empty((height, width, self.format.channels), self.format.dtype)
         self.bind(SCRATCH_UNIT)
@@ -230,8 +222,7 @@ class Texture2D(Texture):
 class BufferTexture(Texture):
     """A buffer read by `texelFetch` through a `samplerBuffer` (`usamplerBuffer` for integer formats).
 
-    Later writes to the buffer are visible at the next fetch.  Raises GLLimitError if it exceeds the limit of the
-    driver.
+    The next fetch sees later writes to the buffer.  Raises GLLimitError if it exceeds the limit of the driver.
     """
 
     target = GL.GL_TEXTURE_BUFFER

@@ -1,4 +1,4 @@
-"""Timers of a context, which measure passes and frames; they cost nothing while switched off."""
+"""Measures passes and frames; timers cost nothing while switched off."""
 
 import ctypes
 import time
@@ -21,8 +21,6 @@ MICROSECONDS = 1e6
 
 
 class TimestampQuery(GLObject):
-    """One query object; holds the time of the last `take`."""
-
     def __init__(self, context: "Context") -> None:
         super().__init__(context, "Query", new_name(GL.glGenQueries), "timestamp")
         self._known = np.zeros(1, np.int32)
@@ -33,7 +31,7 @@ class TimestampQuery(GLObject):
         GL.glQueryCounter(self.name, GL.GL_TIMESTAMP)
 
     def read(self) -> float | None:
-        """Returns that time [s], or None while it is unknown; never waits."""
+        """Seconds, or None while the time is unknown; never waits."""
         glGetQueryObjectiv(self.name, GL.GL_QUERY_RESULT_AVAILABLE, self._known)
         if not self._known[0]:
             return None
@@ -42,8 +40,6 @@ class TimestampQuery(GLObject):
 
 
 class TimerStamps(Owner):
-    """Stamps of the GPU timer; queries are reused."""
-
     source = TimeSource.TIMER
 
     def __init__(self, context: "Context") -> None:
@@ -51,13 +47,11 @@ class TimerStamps(Owner):
         self._spare: list[TimestampQuery] = []
 
     def stamp(self) -> TimestampQuery:
-        """A query after all work submitted so far."""
         query = self._spare.pop() if self._spare else self.owns(TimestampQuery(self._context))
         query.take()
         return query
 
     def time_of(self, stamp: TimestampQuery) -> float | None:
-        """Time of a stamp by the clock of the GPU [s]; None while it is unknown."""
         return stamp.read()
 
     def give_back(self, stamp: TimestampQuery) -> None:
@@ -77,12 +71,7 @@ class TimerStamps(Owner):
 
 
 class Timers:
-    """Measures passes of one context.
-
-    Attributes:
-        calibration: None before `calibrate` was called.
-        vsync: Whether frames wait for the screen; set by the owner of the window.
-    """
+    """`calibration` is None before `calibrate`; the owner of the window sets `vsync`."""
 
     def __init__(self, context: "Context", run_trials: Callable[["Context"], list[Trial]]) -> None:
         self._context, self._run_trials = context, run_trials
@@ -108,7 +97,7 @@ class Timers:
 
     @property
     def own_time(self) -> float:
-        """Time of the instrument in the unfinished frame, without waiting for the GPU [s]."""
+        """Overhead of measuring in the unfinished frame, without waiting for the GPU [s]."""
         return self._recorder.own_time if self._recorder is not None else 0.0
 
     @property
@@ -159,26 +148,23 @@ class Timers:
         self._recorder = Recorder(stamps, time.perf_counter, self._number)
 
     def warm_up(self) -> None:
-        """Skips the next frames, because shaders are rebuilt."""
         if self._recorder is not None:
             self._recorder.warm_up()
 
     def scope(self, name: str, detail: str = "") -> Run | EmptyRun:
-        """Measures a block: `with timers.scope("cloth", "Cape"):` with pass and node; scopes nest."""
+        """`with timers.scope("cloth", "Cape"):` measures a pass of a node; scopes nest."""
         recorder = self._recorder
         return NO_RUN if recorder is None else Run(recorder, name, detail)
 
     def host_scope(self, name: str, detail: str = "") -> Run | EmptyRun:
-        """Measures a block that only uses the CPU; it must not contain other scopes."""
+        """For blocks that only use the CPU; it must not contain other scopes."""
         recorder = self._recorder
         return NO_RUN if recorder is None else Run(recorder, name, detail, is_host=True)
 
     def finish_frame(self, moment: SceneMoment, *, running: bool = True) -> int | None:
-        """Ends a frame; returns its number, or None if it gives no sample.  Pass whether the next frame follows at
-        once.
-        """
+        """Number of the frame, or None if it gives no sample; `running`: the next frame follows at once."""
         return None if self._recorder is None else self._recorder.finish_frame(moment, running=running)
 
     def poll(self) -> list[FrameSample]:
-        """Returns the frames whose times became known, in order; never waits.  The context must be current."""
+        """Frames whose times became known, in order; never waits.  The context must be current."""
         return [] if self._recorder is None else self._recorder.poll()

@@ -1,5 +1,3 @@
-"""Runs kernels by transform feedback, without rasterising."""
-
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Self
 
@@ -14,8 +12,7 @@ if TYPE_CHECKING:
     from sinew.sim.gl.kernel import Kernel
 
 GROUP = 3
-"""Vertices are captured as triangles: a software driver spends less per primitive (10 % of a skinning pass), and the
-order is the same."""
+"""Triangles cost a software driver less than points (10 % of a skinning pass), and the order is the same."""
 
 TRIPLES_FROM = 3072
 """From this number of records on, a remainder that does not fill a triangle is worth a second draw."""
@@ -31,10 +28,7 @@ def padded_count(count: int, per_vertex: int = 1) -> int:
 
 
 class TransformFeedbackPass:
-    """Runs kernels that write into buffers, as a context manager; made by `Kernel.writing`.
-
-    A framebuffer must be bound.  A buffer must not be source and target at once.
-    """
+    """Made by `Kernel.writing`; a framebuffer must be bound.  A buffer must not be source and target at once."""
 
     __slots__ = ("_kernel", "_source")
 
@@ -71,11 +65,7 @@ class TransformFeedbackPass:
         count: int,
         varying: tuple[int, tuple[float, float, float, float]] | None = None,
     ) -> None:
-        """Writes `count` records from `first` on, both whole vertices, to one target for each output.
-
-        Args:
-            varying: Location and new value of a vec4 uniform, see `Program.location`.
-        """
+        """First and count are whole vertices; `varying` is a location and the new value of a vec4 uniform."""
         if varying is not None:
             GL.glUniform4f(varying[0], *varying[1])
         each = self._kernel.per_vertex
@@ -92,12 +82,7 @@ class TransformFeedbackPass:
         GL.glEndTransformFeedback()
 
     def write_each(self, count: int, units: Sequence[int], location: int, substeps: Iterable[Substep]) -> None:
-        """Writes the first `count` records, a `padded_count`, once for each substep.
-
-        Args:
-            units: Texture units of the textures of a substep.
-            location: Location of the vec2 uniform.
-        """
+        """Writes a `padded_count` once for each substep, with textures at `units` and a vec2 uniform at `location`."""
         feedback, mode, vertices = GL.GL_TRANSFORM_FEEDBACK_BUFFER, GL.GL_TRIANGLES, count // self._kernel.per_vertex
         activate, bind, send, bind_target = GL.glActiveTexture, GL.glBindTexture, GL.glUniform2f, GL.glBindBufferBase
         begin, draw, end = GL.glBeginTransformFeedback, GL.glDrawArrays, GL.glEndTransformFeedback

@@ -1,5 +1,3 @@
-"""Measurements on known work: of both back ends, and of the GPU timer against a wall clock."""
-
 import itertools
 import math
 import statistics
@@ -41,7 +39,7 @@ _FLAT = PipelineState(depth_test=False, depth_write=False)
 
 
 def compare_back_ends(context: "Context") -> BackEndComparison:
-    """Measures both by the clock, since the GPU timer may be wrong for one of them; the context must be current."""
+    """Measures by the clock, since the GPU timer may be wrong for one of them; the context must be current."""
     library = ShaderLibrary(context)
     kernels = [Kernel(library, "timing/neighbours.glsl", STATE, back_end=back_end) for back_end in BackEnd]
     ratios = []
@@ -64,10 +62,9 @@ def _seconds(context: "Context", state: PingPong, kernel: Kernel, runs: int) -> 
 
 
 def run_timer_trials(context: "Context") -> list[Trial]:
-    """Compares the GPU timer with the clock on known work.
+    """Compares the GPU timer with the clock on known work; measures a distrusted renderer only once.
 
-    The context must be current; framebuffer and viewport are restored.  A renderer that is distrusted anyway is
-    measured once instead of several times.
+    The context must be current; framebuffer and viewport are restored.
     """
     bound, viewport = get_integer(GL.GL_FRAMEBUFFER_BINDING), np.zeros(4, np.int32)
     GL.glGetIntegerv(GL.GL_VIEWPORT, viewport)
@@ -106,7 +103,7 @@ def run_timer_trials(context: "Context") -> list[Trial]:
 
 
 def _timed(context: "Context", stamps: TimerStamps, step: Callable[[], None]) -> Callable[[int], Timing]:
-    """Measures work by timer and clock; both include submitting it."""
+    """Timer and clock both include submitting the work."""
 
     def run(repeats: int) -> Timing:
         context.finish()

@@ -1,4 +1,4 @@
-"""UniformBlock: values shared by all programs of a frame, laid out by the std140 rules."""
+"""Values shared by all programs of a frame."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -74,7 +74,7 @@ class UniformBlock(Owner):
         self.buffer = self.owns(Buffer(context, self._bytes, usage="stream", label=f"block {name}"))
 
     def __setitem__(self, member: str, value: Any) -> None:
-        """Sets a member, matrices row-major; `bind` sends it."""
+        """Matrices are row-major; `bind` sends the value."""
         if type(value) is tuple and self._plain.get(member) == value:
             return
         target = self._members[member]
@@ -86,7 +86,7 @@ class UniformBlock(Owner):
         self._dirty = True
 
     def edit(self, member: str) -> np.ndarray:
-        """The memory of a member, shape (elements, ...), to write into before the next `bind`."""
+        """Memory to write into before the next `bind`, shape (elements, ...)."""
         self._dirty = True
         return self._members[member]
 
@@ -99,7 +99,6 @@ class UniformBlock(Owner):
 
 
 def _view(block: np.ndarray, place: BlockField) -> np.ndarray:
-    """The memory of one member, matrices row-major, shape (elements, ...)."""
     scalar, rows, components, _, _ = STD140[place.glsl]
     elements = max(place.count, 1)
     if rows == 1:

@@ -1,7 +1,7 @@
-"""Vertex arrays: which buffers feed which attributes.
+"""Streams describe buffers by field names; attributes of a program are matched by name.
 
-Streams describe buffers by field names; attributes of a program are matched by name, so one VertexArray serves every
-program.  GL names are kept per attribute signature (names, locations, types), which a hot reload may change.
+So one VertexArray serves every program.  GL names are kept per attribute signature (names, locations, types), which
+a hot reload may change.
 """
 
 import ctypes
@@ -57,10 +57,7 @@ MISSING_COMPONENTS = (0.0, 0.0, 0.0, 1.0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stream:
-    """A buffer of records that feeds attributes.
-
-    The field `position` feeds the attribute `a_position`, unless `rename` says otherwise.
-    """
+    """The field `position` feeds the attribute `a_position`, unless `rename` says otherwise."""
 
     buffer: Buffer
     dtype: np.dtype | None = None  # Structured type of a record; by default the type of the buffer
@@ -120,9 +117,7 @@ class VertexArray:
         return self.vertex_count if self.indices is None else self.indices.count
 
     def bind(self, program: "Program", per_vertex: int = 1) -> None:
-        """Binds for a program whose vertices read `per_vertex` records; raises KeyError for an attribute without
-        values.
-        """
+        """Vertices of the program read `per_vertex` records; raises KeyError for an attribute without values."""
         signature = program.reflection.signature
         if signature not in self._owners:
             self._owners[signature] = self._build(program, per_vertex), self._constants_of(program)
@@ -140,7 +135,7 @@ class VertexArray:
         first: int = 0,
         instances: int | None = None,
     ) -> None:
-        """Draws with a program, by default all vertices or indices from `first` on; set its uniforms before."""
+        """Draws all vertices or indices from `first` on by default; set uniforms before."""
         program.use()
         self.bind(program)
         length = self.count - first if count is None else count
@@ -160,7 +155,7 @@ class VertexArray:
             GL.glDrawElementsInstanced(MODES[mode], length, element, start, instances)
 
     def texels(self, layouts: tuple[np.dtype, ...]) -> list[BufferTexture]:
-        """The streams of these records as texels for a compute kernel; raises GLError if it cannot read them."""
+        """Texels for a compute kernel; raises GLError if it cannot read the streams of these records."""
         if layouts not in self._texels:
             self._texels[layouts] = [self._as_texels(layout) for layout in layouts]
         return self._texels[layouts]

@@ -1,5 +1,3 @@
-"""The list of kinds; a new kind is one more line."""
-
 from sinew.sim.kinds.cloth.kind import CLOTH
 from sinew.sim.kinds.collider.kind import COLLIDER
 from sinew.sim.kinds.contract import Kind
@@ -10,7 +8,7 @@ from sinew.sim.kinds.light.kind import LIGHT
 from sinew.sim.kinds.model.kind import MODEL
 
 KINDS: dict[str, Kind] = {}
-"""By name in project files, in the order of the Add menu."""
+"""In the order of the Add menu."""
 
 
 def register(kind: Kind) -> None:
@@ -20,7 +18,7 @@ def register(kind: Kind) -> None:
 
 
 def unregister(kind: Kind) -> None:
-    """Removes a kind; scenes must not contain nodes of it."""
+    """Scenes must not contain nodes of the kind."""
     del KINDS[kind.name]
 
 

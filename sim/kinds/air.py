@@ -1,4 +1,4 @@
-"""Settings of wind that several kinds share; see `sinew.sim.maths.gusts.WindSettings`."""
+"""Wind settings of several kinds; see `sinew.sim.maths.gusts.WindSettings`."""
 
 from typing import Annotated
 

@@ -1,5 +1,3 @@
-"""Runs long work of systems on a worker thread."""
-
 import threading
 import weakref
 from collections.abc import Callable
@@ -15,11 +13,11 @@ Pause = Callable[[float], None]
 
 
 def unpaused(_share: float) -> None:
-    """The pause of work that is not reported or cancelled."""
+    """For work without progress and cancelling."""
 
 
 def part_of(pause: Pause, first: float, last: float) -> Pause:
-    """The pause of a part of some work, which covers the progress from `first` to `last`."""
+    """Maps the progress of a part of the work to `first` ... `last`."""
     return lambda share: pause(first + share * (last - first))
 
 
@@ -28,11 +26,7 @@ class Cancelled(Exception):
 
 
 class BackgroundJob(Generic[T]):
-    """Work on a worker thread, or done at once for None.
-
-    Attributes:
-        share: Progress, 0 to 1.
-    """
+    """Work on a worker thread; without `threads`, the constructor does it at once."""
 
     def __init__(self, work: Callable[[Pause], T], threads: ThreadPoolExecutor | None) -> None:
         self.share = 0.0
@@ -51,7 +45,7 @@ class BackgroundJob(Generic[T]):
         return self._future.done()
 
     def result(self) -> T:
-        """Waits for the result; raises what the work raised."""
+        """Waits; raises the exception of the work."""
         return self._future.result()
 
     def cancel(self) -> None:
@@ -65,11 +59,7 @@ class BackgroundJob(Generic[T]):
 
 
 class Background(Service):
-    """Runs pure functions one after another.
-
-    Attributes:
-        is_on: Whether to use a worker thread; otherwise `start` does the work at once.
-    """
+    """Runs pure functions one after another; without `is_on`, `start` does the work at once, on this thread."""
 
     def __init__(self, *_: object) -> None:
         self.is_on = False

@@ -50,23 +50,15 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class AddPlace:
-    """Where a new node is added.
-
-    Attributes:
-        box: World box of the selection [m]; None without a selection or for one without a size.
-        area: Skin area of the selected character, or of the part that the selected bone moves [m²].
-        scalp: Scalp area, if a character or its head is selected [m²].
-    """
-
     scene: Scene
     view: ViewState
-    box: Bounds | None = None
-    area: float | None = None
-    scalp: float | None = None
+    box: Bounds | None = None  # Of the selection in the world [m]; None without one, or if it has no size
+    area: float | None = None  # Skin of the selected character, or of the part that the selected bone moves [m²]
+    scalp: float | None = None  # Scalp, if a character or its head is selected [m²]
 
     @property
     def target(self) -> Vec3:
-        """Centre of the selection, otherwise the target of the camera [m]."""
+        """The centre of the selection, otherwise the target of the camera [m]."""
         if self.box is None:
             return self.view.camera.target
         x, y, z = ((self.box.lo + self.box.hi) / 2.0).tolist()
@@ -89,65 +81,42 @@ class AddPlace:
 
     @property
     def character(self) -> Node | None:
-        """The selected character, or None."""
         chosen = self.view.selection.node
         node = self.scene.by_id.get(chosen) if chosen is not None else None
         return node if node is not None and node.settings.is_character else None
 
     @property
     def attachment(self) -> Attachment:
-        """An attachment to the selected bone; an empty one if no bone is selected."""
+        """To the selected bone; empty if no bone is selected."""
         character, bone = self.character, self.view.selection.bone
         return Attachment() if character is None or bone is None else Attachment(node=character.id, bone=bone)
 
 
 @dataclass(frozen=True, slots=True)
 class AddEntry:
-    """An entry of the Add menu.
-
-    Attributes:
-        id: Name of the action without its prefix: "cloth" for `add.cloth`.
-        label: Text of the menu entry; an ampersand marks the access key.
-        tip: A sentence.
-        make: Creates the node; id and name may be empty.
-        group: Title of the submenu, or "".
-        where: Returns a suffix for the title of the submenu, such as "on ground".
-    """
-
-    id: str
-    label: str
-    tip: str
-    make: Callable[[AddPlace], Node]
+    id: str  # Name of the action without its prefix: "cloth" for `add.cloth`
+    label: str  # An ampersand marks the access key
+    tip: str  # A sentence
+    make: Callable[[AddPlace], Node]  # Creates the node; id and name may be empty
     icon: str = ""
-    group: str = ""
-    where: Callable[[AddPlace], str] | None = None
+    group: str = ""  # Title of the submenu, or ""
+    where: Callable[[AddPlace], str] | None = None  # Suffix for this title, such as "on ground"
 
 
 @dataclass(frozen=True, slots=True)
 class Presets:
-    """Presets of a kind.
-
-    Attributes:
-        format: Format name in files of user presets.
-        folder: Folder of user presets, relative to the settings of the program.
-        what: What the presets are of, in words.
-        values: Built-in presets by name.
-        fields: Settings that a user preset stores.
-        cached: Names of settings that a node keeps when a preset is applied.
-        fitted: Settings that may be larger because of the place of a node, with their upper limits; another preset
-            keeps the factor.
-    """
-
-    format: str
-    folder: str
-    what: str
-    values: Mapping[str, Mapping[str, Any]]
-    fields: tuple[str, ...]
+    format: str  # Name of the format in files of user presets
+    folder: str  # Of user presets, relative to the settings of the program
+    what: str  # Completes "this is not a preset of", such as "a fabric"
+    values: Mapping[str, Mapping[str, Any]]  # Built-in presets by name
+    fields: tuple[str, ...]  # Settings that a user preset stores
+    # Settings that a node keeps when a preset is applied
     cached: Callable[[Settings], frozenset[str]] = lambda _: frozenset()
+    # Settings that grow with the surroundings of a node, with their upper limits; another preset keeps the factor
     fitted: Mapping[str, float] = field(default_factory=dict)
 
     def name_of(self, settings: Settings, more: Mapping[str, Mapping[str, Any]]) -> str:
-        """Name of the first preset, built in or of `more`, with the values of the settings; "" if none has them."""
+        """The first preset, built in or of `more`, whose values the settings have; "" if there is none."""
         cached = self.cached(settings).union(self.fitted)
         for name, values in {**self.values, **more}.items():
             if all(key in cached or getattr(settings, key) == value for key, value in values.items()):
@@ -155,7 +124,7 @@ class Presets:
         return ""
 
     def changes(self, settings: Settings, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Values of a preset that settings take: all except those that they keep, before or after it."""
+        """The values of a preset, except settings that the node keeps before or after the change."""
         cached = self.cached(settings) | self.cached(validated(settings, **values))
         taken = {key: value for key, value in values.items() if key not in cached}
         former = self.values.get(self.name_of(settings, {}), {})
@@ -165,26 +134,18 @@ class Presets:
         return taken
 
     def of(self, settings: Settings) -> dict[str, Any]:
-        """Values to store as a user preset."""
         return {key: getattr(settings, key) for key in self.fields}
 
 
 @dataclass(frozen=True, slots=True)
 class FileUse:
-    """A file that the settings of a node refer to.
+    """A file that the settings of a node refer to."""
 
-    Attributes:
-        field: Name of the setting.
-        content: "character", "mesh", "strands", "image", or "texture" for an image with mip levels.
-        is_needed: Whether the node needs the file; an empty path then counts as missing.
-        without: Consequence if the file cannot be read, to end a message; {names} stands for the nodes.
-    """
-
-    field: str
+    field: str  # Name of the setting
     path: str
-    content: str
-    is_needed: bool = False
-    without: str = ""
+    content: str  # "character", "mesh", "strands", "image", or "texture" for an image with mip levels
+    is_needed: bool = False  # An empty path counts as a missing file
+    without: str = ""  # Consequence if the file cannot be read, to end a message; {names} stands for the nodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,12 +154,12 @@ class Kind:
 
     Attributes:
         name: Key in project files.
-        icon: Icon name, such as "mdi6.sphere".
+        icon: Such as "mdi6.sphere".
         hue: Colour of its passes in plots, "#rrggbb", or "".
         settings: Settings class; its `kind` is the name.
         idle: Names of settings without effect on a node; the inspector hides their rows.
         choices: Texts for members of enumerations whose values do not read well.
-        companion: Creates the node that is added with a model in an empty scene, for example a light.
+        companion: Creates a node, for example a light, that is added with a model in an empty scene.
         imports: File formats that become a node of this kind, and the function that creates it from a path.
         completed: Takes a node before and after an edit, and the edited scene; returns the node with settings that
             follow from the edit.
@@ -206,11 +167,11 @@ class Kind:
         migrate: Updates the JSON object of a node in place; takes the version of the file, the object, and all objects
             by id.
         version: Version of the solver; increase it if the same settings, or a default, give other results.
-        collides: Whether nodes with some settings collide.
+        collides: Whether nodes with these settings collide.
         system: A `System`, or "".
         view: A `View`, or "".
-        colliders: Function from node and world to the colliders of the node, or "".
-        character: A `CharacterView`, for kinds that are read from model files and posed, or "".
+        colliders: Function from nodes and world transforms to the colliders of the nodes, or "".
+        character: A `CharacterView`, for kinds of posed model files, or "".
         panel: A `Panel`, or "".
     """
 
@@ -242,13 +203,12 @@ class Kind:
         return bool(self.system or self.colliders)
 
     def load(self, part: str) -> Any:
-        """Imports the class or function that a field names, such as "system"; None for an empty field."""
+        """Imports the class or function of a field such as "system"; None for an empty field."""
         return loaded(getattr(self, part))
 
 
 @functools.cache
 def loaded(name: str) -> Any:
-    """Imports "package.module:Name"; None for ""."""
     module, _, attribute = name.partition(":")
     return getattr(importlib.import_module(module), attribute) if module else None
 
@@ -257,7 +217,7 @@ def loaded(name: str) -> Any:
 
 
 class Service(Owner):
-    """Data that several systems share: spare buffers, tables, copies of skins; created by `cls(context, library)`."""
+    """Data that several systems share, such as spare buffers and tables; created by `cls(context, library)`."""
 
     def finish_step(self) -> None:
         """Called after every step of all systems, and after a state was restored."""
@@ -267,68 +227,40 @@ class Service(Owner):
 
 
 class Services(Protocol):
-    """The services of one simulation."""
-
     def get(self, cls: Callable[..., S]) -> S:
-        """Returns the only instance of a service class; the first call creates it by `cls(context, library)`."""
+        """The only instance of a service class; the first call creates it by `cls(context, library)`."""
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The scene around a node, as its system and its view see it.
-
-    Attributes:
-        characters: Posed models by node.
-        places: World transforms of all nodes.
-        assets: Contents of the files that settings name.
-        start_time: Scene time at which the simulation starts [s].
-        active_settings: Active settings of nodes whose systems still prepare newer ones, see `Prepares`.
-    """
-
     scene: Scene
     characters: PosedCharacters
     places: WorldTransforms
     services: Services
-    assets: SceneAssets
-    start_time: float = 0.0
+    assets: SceneAssets  # Contents of the files that settings name
+    start_time: float = 0.0  # Scene time at which the simulation starts [s]
+    # Of systems that still prepare newer settings, see `Prepares`
     active_settings: Mapping[NodeId, Settings | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Grab:
-    """A particle that the user drags.
-
-    Attributes:
-        particle: Its number, as `Draggable.particle_at` returned it.
-        hand: Position that it is dragged to [m].
-        reach: Distance within which other particles may come along [m].
-    """
-
     node: NodeId
-    particle: int
-    hand: Vec3
-    reach: float = 0.0
+    particle: int  # As `Draggable.particle_at` returned it
+    hand: Vec3  # Target position [m]
+    reach: float = 0.0  # Other particles within this distance may come along [m]
 
 
 @dataclass(frozen=True, slots=True)
 class StepInputs:
-    """Input of one step of a system.
-
-    Attributes:
-        world: The scene at the end of the step.
-        colliders: Their motion over the step.
-        moment: Number of steps since the start, this one included; loops of the clock do not reset it.
-        time: Scene time at the end [s].
-    """
-
-    world: World
-    colliders: "Colliders"
-    moment: int
-    time: float
+    world: World  # At the end of the step
+    colliders: "Colliders"  # Their motion over the step
+    moment: int  # Steps since the start, including this one; loops of the clock do not reset it
+    time: float  # Scene time at the end [s]
     grab: Grab | None = None
 
     def grabbed(self, node: Node) -> tuple[int, Vec3]:
-        """The dragged particle of a node and its target [m]; -1 for none."""
+        """The dragged particle of a node, -1 for none, and its target [m]."""
         if self.grab is None or self.grab.node != node.id:
             return -1, (0.0, 0.0, 0.0)
         return self.grab.particle, self.grab.hand
@@ -354,7 +286,6 @@ class Array:
 
     @property
     def is_constant(self) -> bool:
-        """Whether all steps have the same values."""
         return self.is_still or self.meaning in ("triangles", "counts", "texcoords")
 
 
@@ -368,8 +299,8 @@ class System(Owner, abc.ABC):
     `stopped` and `warning` are then empty.  An exception disables the node until something changes, and is reported.
 
     Attributes:
-        node: The node of the last `System.apply`.
-        world: The scene of the last `System.apply`.
+        node: Of the last `System.apply`.
+        world: Of the last `System.apply`.
         problems: Lines to report to the user; the reader clears the list.
     """
 
@@ -383,22 +314,21 @@ class System(Owner, abc.ABC):
 
     @property
     def label(self) -> str:
-        """Name of the node for messages and timers."""
         return self.node.name or self.node.id
 
     def report(self, *lines: str) -> None:
-        """Adds lines to `problems`, except empty ones and those of the previous call."""
+        """Adds lines to `problems`, except empty lines and the lines of the previous call."""
         if lines != self._last_report:
             self.problems += [line for line in lines if line and line not in self._last_report]
             self._last_report = lines
 
     @property
     def is_ready(self) -> bool:
-        """Whether there is something to simulate; False while a file or a character is missing."""
+        """False while there is nothing to simulate, for instance because a file or a character is missing."""
         return True
 
     def apply(self, node: Node, world: World) -> None:
-        """Takes a changed node or scene; `changed_effects` returns whether settings need a reset or a rebuild.
+        """Takes a changed node or scene; `changed_effects` says whether settings need a reset or a rebuild.
 
         Raises:
             SettingsError: If the settings are unusable; the system keeps the previous ones.
@@ -418,14 +348,10 @@ class System(Owner, abc.ABC):
         """The time jumped, and characters with it: their jump must not become a velocity."""
 
     def poll(self, now: float) -> None:
-        """Prepares drawing and polls results of the GPU, without waiting.
-
-        Args:
-            now: Monotonic time [s].
-        """
+        """Prepares drawing and polls results of the GPU without waiting; `now` is monotonic time [s]."""
 
     def arrays(self) -> Mapping[str, Array]:
-        """Simulated arrays by name, for files; particles have "positions" and "velocities"."""
+        """Arrays for files; particles have "positions" and "velocities"."""
         return {}
 
     @abc.abstractmethod
@@ -445,24 +371,19 @@ class System(Owner, abc.ABC):
         """
 
     def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
-        """A packed state between those of two consecutive steps, only to be shown; by default the nearer one.
-
-        Args:
-            share: 0 at the first state, 1 at the second.
-        """
+        """A packed state between two steps, only to be shown; `share` is 0 at the first, 1 at the second."""
         return other if share >= 0.5 else one
 
 
 class Draggable(abc.ABC):
-    """A system whose particles can be dragged by `sinew.app.editor.drag_tool.DragTool`; see `StepInputs.grabbed`."""
+    """Particles that `sinew.app.editor.drag_tool.DragTool` can drag; see `StepInputs.grabbed`."""
 
     @abc.abstractmethod
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
-        """The particle of a picked element that is nearest to a ray, or None; waits for the GPU.
+        """The particle of a picked element nearest to a world ray [m], or None; waits for the GPU.
 
         Args:
-            element: Number of the triangle, line or strand that was picked.
-            origin, direction: World ray [m].
+            element: Number of the triangle, line or strand.
         """
 
     @abc.abstractmethod
@@ -471,7 +392,7 @@ class Draggable(abc.ABC):
 
 
 class ShowsMoments(abc.ABC):
-    """A system that can compute any moment without the steps before it.
+    """Computes any moment without the steps before it.
 
     While `has_state` is False, `show` replaces `step`, `snapshot` and `restore`.
     """
@@ -486,16 +407,16 @@ class ShowsMoments(abc.ABC):
 
 
 class Stoppable:
-    """A system that can become unstable: it then stops, keeps its last valid state and says why."""
+    """A system that stops when it becomes unstable, and keeps its last valid state."""
 
     @property
     def stopped(self) -> str:
-        """Reason why the simulation stopped, or ""."""
+        """The reason, or ""."""
         return ""
 
     @property
     def warning(self) -> str:
-        """Why the settings are not sufficient, for instance too few substeps; or ""."""
+        """Why the settings are insufficient, for instance too few substeps; or ""."""
         return ""
 
     def check(self) -> None:
@@ -505,46 +426,41 @@ class Stoppable:
         """Continues from the last valid state if the system stopped."""
 
     def recheck(self) -> None:
-        """A state of other settings was restored: continues if the current settings may be stable there."""
+        """Called after a state of other settings was restored: continues if the current settings may be stable."""
 
 
 class Exports:
-    """A system with more to export than `arrays`."""
-
     def looks(self) -> Mapping[str, Array]:
-        """Colours and widths of the points of `arrays`, by name."""
+        """Colours and widths of the points of `arrays`."""
         return {}
 
     def drawn(self) -> Mapping[str, Array]:
-        """The rendered strands with colours and widths, if these are not the ones of `arrays`; else empty."""
+        """The rendered strands with colours and widths, if they differ from `arrays`; else empty."""
         return {}
 
     @property
     def material(self) -> Material | None:
-        """Material of the surface or of the particles."""
         return None
 
 
 class Measures(abc.ABC):
-    """A system that measures itself, for `sinew sweep`."""
-
     @abc.abstractmethod
     def measures(self) -> Mapping[str, float]:
-        """Named quantities of the current state, such as the largest strain; waits for the GPU."""
+        """Quantities of the current state, such as the largest strain; waits for the GPU."""
 
 
 class Prepares(abc.ABC):
-    """A system that prepares new settings on a worker thread, and meanwhile simulates with the active ones."""
+    """Prepares new settings on a worker thread, and simulates with the active ones until then."""
 
     @property
     @abc.abstractmethod
     def is_preparing(self) -> bool:
-        """Whether the active settings are older than the node; True also after `cancel_preparing`."""
+        """Whether the active settings are older than the node, also after `cancel_preparing`."""
 
     @property
     @abc.abstractmethod
     def is_due(self) -> bool:
-        """Whether the result is ready, and `apply` must be called although the scene did not change."""
+        """Whether the result is ready, so that `apply` must be called although the scene did not change."""
 
     @property
     @abc.abstractmethod
@@ -562,21 +478,18 @@ class Prepares(abc.ABC):
 
     @abc.abstractmethod
     def cancel_preparing(self) -> None:
-        """Stops the preparation; the active settings stay until the settings change again."""
+        """The active settings stay until the settings change again."""
 
 
 def has_state(system: System) -> bool:
-    """Whether the system depends on the steps before, not on the moment alone."""
     return not isinstance(system, ShowsMoments) or system.has_state
 
 
 def stop_reason(system: System | None) -> str:
-    """Why the simulation stopped, or ""."""
     return system.stopped if isinstance(system, Stoppable) else ""
 
 
 def warning_of(system: System | None) -> str:
-    """Why the settings are not sufficient, or ""."""
     return system.warning if isinstance(system, Stoppable) else ""
 
 
@@ -585,7 +498,7 @@ def warning_of(system: System | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Numbers of visible things; particles are the living ones at the last count."""
+    """Particles are the living ones at the last count."""
 
     vertices: int = 0
     triangles: int = 0
@@ -606,37 +519,26 @@ NOTHING = Counts()
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A clickable symbol of fixed size on the screen, drawn over the scene.
-
-    Attributes:
-        position: In the world [m].
-        colour: sRGB and alpha.
-        radius: On the screen [px].
-        is_star: Whether it is a star with four points instead of a disc.
-    """
+    """A clickable symbol, drawn over the scene."""
 
     node_id: NodeId
-    position: Vec3
-    colour: tuple[float, float, float, float]
-    radius: float
+    position: Vec3  # World [m]
+    colour: tuple[float, float, float, float]  # sRGB and alpha
+    radius: float  # On the screen [px]
     selected_colour: tuple[float, float, float, float]
-    is_star: bool = False
+    is_star: bool = False  # A star with four points instead of a disc
 
 
 class View(Owner):
-    """Draws one node; created by `cls(context, library)`, and the context is current in every call.
+    """Draws one node; created by `cls(context, library)`, and the context is current in every call."""
 
-    Attributes:
-        is_helper: Whether it only helps to edit: framing, shadows and clipping planes then ignore it.
-    """
-
-    is_helper: bool = False
+    is_helper: bool = False  # Only helps to edit: framing, shadows and clipping planes ignore it
 
     def apply(self, node: Node, subject: "System | Character | None", world: World) -> None:
         """Takes a changed node and its system or character; also called in every frame while the node is attached."""
 
     def parts(self, display: "DisplayOptions") -> "Sequence[Item]":  # noqa: ARG002
-        """The items to draw now; return the same objects until something changes."""
+        """The items of this frame; return the same objects until something changes."""
         return ()
 
     def light(self) -> "PointLight | None":
@@ -647,7 +549,7 @@ class View(Owner):
         return None
 
     def reach(self) -> Bounds | None:
-        """World box around everything that flies away, as far as known [m]."""
+        """World box around particles and other parts outside of `bounds`, as far as known [m]."""
         return None
 
     def counts(self) -> Counts:
@@ -658,15 +560,8 @@ class View(Owner):
 
 
 class CharacterView(View):
-    """Draws a character and uploads its model.
-
-    Attributes:
-        character: Set by `upload`.
-        segments: Bones of the overlay; None without a skeleton.
-    """
-
-    character: "Character"
-    segments: "BoneSegments | None" = None
+    character: "Character"  # Set by `upload`
+    segments: "BoneSegments | None" = None  # None without a skeleton
 
     @abc.abstractmethod
     def upload(self, prepared: "PreparedModel", images: "MipImages") -> Generator[None, None, None]:
@@ -683,22 +578,12 @@ class CharacterView(View):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """An action in menus, with keys.
-
-    Attributes:
-        id: Name of the action, "simulate.pin".
-        text: Text of the menu entry; an ampersand marks the access key.
-        tip: A sentence.
-        keys: Shortcuts in portable notation; menus show the first one.
-        reason: Returns why the command does not apply now, a sentence, or "".
-    """
-
-    id: str
-    text: str
-    tip: str
+    id: str  # Such as "simulate.pin"
+    text: str  # An ampersand marks the access key
+    tip: str  # A sentence
     run: Callable[[], object]
-    keys: tuple[str, ...] = ()
-    reason: Callable[[], str] = lambda: ""
+    keys: tuple[str, ...] = ()  # Shortcuts in portable notation; menus show the first one
+    reason: Callable[[], str] = lambda: ""  # A sentence if the command does not apply now, or ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -720,8 +605,6 @@ class Dock:
 
 @dataclass(frozen=True, slots=True)
 class ColourKey:
-    """Legend of a colour ramp in the viewport: values from `lo` to `hi`."""
-
     ramp: Ramp
     title: str
     lo: float
@@ -733,8 +616,8 @@ class Tool:
     """Reacts to the left mouse button in the viewport; the first tool that returns True from `press` or `begin` wins.
 
     Attributes:
-        is_over: Whether it precedes marks and bones, for handles that are drawn on top of everything.
-        cursor: Cursor while the mouse is over something of this tool.
+        is_over: Precedes marks and bones, for handles that are drawn on top of everything.
+        cursor: While the mouse is over something of this tool.
     """
 
     is_over = False
@@ -759,7 +642,7 @@ class Tool:
         """The press or drag ended; `cancel` undoes it."""
 
     def click(self, place: Any, shift: bool) -> bool:  # noqa: ARG002
-        """A press ended without a drag; returns True to keep the viewport from selecting."""
+        """A press ended without a drag; return True to keep the viewport from selecting."""
         return False
 
     def deselect(self) -> None:
@@ -767,17 +650,17 @@ class Tool:
 
 
 class Panel:
-    """Editor widgets of a kind beyond its rows of settings; one per window, created by `cls(context)`.
+    """Editor widgets of a kind besides its rows of settings; one per window.
 
-    `context` is the `sinew.app.editor.editor_context.EditorContext` of the window.
+    `cls(context)` creates it with the `sinew.app.editor.editor_context.EditorContext` of the window.
 
     Attributes:
         head: Widget at the top of the inspector while a node of the kind is selected.
         buttons: Widgets next to the mute button.
         overlay: Widget in the lower right corner of the viewport; it shows and hides itself, and emits `resized`.
-        mouse: Rows for the list of keys: what the mouse does, and how.
+        mouse: Rows for the list of keys: mouse button, and its effect.
         commands: Entries of the Simulation menu.
-        adds: Entries of the Add menu below those of the kind; None is a separator.
+        adds: Entries of the Add menu below the entries of the kind; None is a separator.
         rows: Create the widgets below rows of settings, by name of the setting.
     """
 
@@ -792,19 +675,14 @@ class Panel:
     rows: Mapping[str, Callable[[], Any]] = {}
 
     def follow(self, node: Node | None, system: System | None) -> None:
-        """Updates the widgets; called after every change and frame.
-
-        Args:
-            node: The selected node, or None if it is of another kind.
-            system: Its system, once it exists.
-        """
+        """Called after every change and frame; `node` is None if the selected node is of another kind."""
 
     def note(self, node: Node, system: System | None) -> str:  # noqa: ARG002
-        """What the node is missing, a sentence for the top of the inspector; or ""."""
+        """A sentence about missing inputs of the node, for the top of the inspector; or ""."""
         return ""
 
     def remedy(self, node: Node, system: System | None) -> Command | None:  # noqa: ARG002
-        """The command that fixes the warning of a system."""
+        """Fixes `System.warning`."""
         return None
 
     def suggestion(self, node: Node) -> tuple[str, Command] | None:  # noqa: ARG002
@@ -825,9 +703,9 @@ class Panel:
         """Adds entries to the menu of a section of the active model."""
 
     def sides(self) -> tuple[str, str] | None:
-        """Titles of the two halves of a split view; None if nodes of the kind look the same in both."""
+        """Titles of the halves of a split view; None if nodes of the kind look the same in both."""
         return None
 
     def legend(self) -> ColourKey | None:
-        """Legend of the colours of visible nodes."""
+        """For the colours of visible nodes."""
         return None

@@ -1,5 +1,3 @@
-"""Packs states of systems to bytes: a dictionary and arrays, which may still be on the GPU."""
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -9,11 +7,11 @@ import numpy.typing as npt
 
 
 class State:
-    """A state to pack; `unpacked_state` is the inverse.
+    """A state of a system to pack; `unpacked_state` is the inverse.
 
     Args:
         head: Numbers and texts by name; nested states become bytes.
-        parts: Arrays, copied now, and `sinew.sim.gl.staging.BufferSpan`s, to be read or copied before they change.
+        parts: Arrays, copied now, and `BufferSpan`s, to be read or copied before they change.
     """
 
     __slots__ = ("_head", "_parts")
@@ -23,18 +21,14 @@ class State:
         self._parts = [_packed(part) if isinstance(part, np.ndarray) else part for part in parts]
 
     def spans(self) -> Iterator[Any]:
-        """All spans; those of nested states come first."""
+        """Spans of nested states come first."""
         for value in self._head.values():
             if isinstance(value, State):
                 yield from value.spans()
         yield from (part for part in self._parts if not isinstance(part, tuple))
 
     def packed(self, contents: Iterable[npt.NDArray[Any]] | None = None) -> bytes:
-        """The state as bytes.
-
-        Args:
-            contents: Contents of `spans`; None reads them now, which waits for the GPU.
-        """
+        """`contents` belong to `spans`; None reads them now, which waits for the GPU."""
         read = iter(contents) if contents is not None else (span.read() for span in self.spans())
         head = {k: value.packed(read) if isinstance(value, State) else value for k, value in self._head.items()}
         parts = [part if isinstance(part, tuple) else _packed(next(read), copied=False) for part in self._parts]
@@ -50,7 +44,7 @@ _DECODER = msgspec.msgpack.Decoder(tuple[dict[str, Any], list[tuple[Any, tuple[i
 
 
 def unpacked_state(state: bytes) -> tuple[dict[str, Any], list[npt.NDArray[Any]]]:
-    """The head and the arrays of a packed state; the arrays are writable copies."""
+    """The head and writable copies of the arrays."""
     head, packed = _DECODER.decode(state)
     return head, [np.frombuffer(data, _dtype(described)).reshape(shape) for described, shape, data in packed]
 

@@ -1,5 +1,3 @@
-"""ParticleSystem: base of kinds whose state is a list of particles."""
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -24,11 +22,11 @@ PARTICLE = record("Particle", position=(4, "f4"), velocity=(4, "f4"))
 
 
 class ParticleSystem(System, Draggable):
-    """Particles with position and velocity that are attached to their node, or with it to a bone.
+    """Base of kinds whose state is a list of particles; they are attached to their node, or with it to a bone.
 
-    It provides arrays, cache, dragging, and teleports, at which the particles move rigidly with the node.  A kind
-    overrides `apply`, `step` and `reset`; it calls `allocate` when the number of particles is known, and runs its
-    kernel by `self.particles.run(...)`.
+    It provides arrays, cache, dragging and teleports, which move the particles rigidly with the node.  A kind overrides
+    `apply`, `step` and `reset`; it calls `allocate` when the number of particles is known, and runs its kernel by
+    `self.particles.run(...)`.
 
     Attributes:
         particles: Two buffers of `PARTICLE`; None before `allocate`.
@@ -45,13 +43,13 @@ class ParticleSystem(System, Draggable):
         return self.particles is not None
 
     def allocate(self, count: int) -> None:
-        """Replaces the particles by `count` new ones, all zero; call `reset` next."""
+        """All new particles are zero; call `reset` next."""
         self.disown(self.particles)
         self.count = count
         self.particles = self.owns(PingPong(self.context, PARTICLE.zeros(padded_count(count)), label=self.label))
 
     def place(self, positions: Float64) -> None:
-        """Puts the particles at rest at positions in the frame of the node [m], shape (count, 3)."""
+        """Places the particles at rest; positions in the frame of the node [m], shape (count, 3)."""
         self.placement = self.world.places.world_from_node(self.node)
         records = PARTICLE.zeros(self._buffers.count)
         records["position"][: self.count, :3] = positions @ self.placement[:3, :3].T + self.placement[:3, 3]

@@ -1,5 +1,3 @@
-"""Types of numpy arrays; shapes are in docstrings."""
-
 import numpy as np
 import numpy.typing as npt
 

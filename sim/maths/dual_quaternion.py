@@ -13,7 +13,7 @@ from sinew.sim.maths.arrays import Float64
 
 
 def from_rotation_translation(rotation: Float64, translation: Float64) -> Float64:
-    """Rotation by unit quaternions (..., 4), then translation by (..., 3)."""
+    """Rotates by unit quaternions (..., 4), then translates by (..., 3)."""
     motion = np.zeros((*rotation.shape[:-1], 2, 4))
     motion[..., 1, :3] = translation
     motion[..., 1, :] = 0.5 * quaternion.multiply(motion[..., 1, :], rotation)
@@ -22,24 +22,21 @@ def from_rotation_translation(rotation: Float64, translation: Float64) -> Float6
 
 
 def multiply(a: Float64, b: Float64) -> Float64:
-    """The transform `b` first, then `a`."""
+    """Transforms by `b` first, then by `a`."""
     real = quaternion.multiply(a[..., 0, :], b[..., 0, :])
     first, second = quaternion.multiply(a[..., 0, :], b[..., 1, :]), quaternion.multiply(a[..., 1, :], b[..., 0, :])
     return np.stack([real, first + second], axis=-2)
 
 
 def blend(transforms: Float64, weights: Float64) -> Float64:
-    """Weighted mean of dual quaternions, not normalised.
+    """Weighted mean (..., 2, 4), not normalised.
 
-    Every transform is taken with the sign that lies on the side of the strongest one (the first of equals), so the
-    result does not depend on the signs of the input.
+    Every transform has the sign that lies on the side of the strongest one (the first of equals), so the result does
+    not depend on the signs of the input.
 
     Args:
         transforms: Unit dual quaternions, shape (..., K, 2, 4).
         weights: Not negative, at least one positive, shape (..., K).
-
-    Returns:
-        Shape (..., 2, 4).
     """
     strongest = np.argmax(weights, axis=-1)[..., None, None, None]
     pivot = np.take_along_axis(transforms, strongest, axis=-3)[..., 0, :]
@@ -50,24 +47,23 @@ def blend(transforms: Float64, weights: Float64) -> Float64:
 
 
 def normalised(transform: Float64) -> Float64:
-    """Divided by the length of the real part, shape (..., 2, 4)."""
     unit: Float64 = transform / np.linalg.norm(transform[..., :1, :], axis=-1, keepdims=True)
     return unit
 
 
 def translation(transform: Float64) -> Float64:
-    """Translation (..., 3) of unit dual quaternions."""
+    """Shape (..., 3)."""
     moved = quaternion.multiply(transform[..., 1, :], quaternion.conjugate(transform[..., 0, :]))
     return 2.0 * moved[..., :3]
 
 
 def transform_points(transform: Float64, points: Float64) -> Float64:
-    """Points (..., 3) transformed by unit dual quaternions (..., 2, 4)."""
+    """Points (..., 3), unit dual quaternions (..., 2, 4)."""
     return quaternion.rotate(transform[..., 0, :], points) + translation(transform)
 
 
 def to_matrix(transform: Float64) -> Float64:
-    """Matrices (..., 4, 4) of unit dual quaternions."""
+    """Shape (..., 4, 4)."""
     matrix = np.zeros((*transform.shape[:-2], 4, 4))
     matrix[..., :3, :3] = quaternion.to_matrix(transform[..., 0, :])
     matrix[..., :3, 3] = translation(transform)

@@ -27,15 +27,11 @@ _TURNING = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Gusts:
-    """Waves of the air at one moment."""
-
     waves: Float64
     amplitudes: Float64
 
 
 class WindSettings(Protocol):
-    """Settings of the air that a kind has."""
-
     @property
     def wind(self) -> Vec3:
         """Mean velocity [m/s]."""
@@ -54,7 +50,7 @@ class WindSettings(Protocol):
 
 
 def gusts_at(settings: WindSettings, time: float) -> Gusts:
-    """The waves at `time` [s] since the start; phases are in 0 to 2π."""
+    """`time` [s] counts from the start; phases are in 0 to 2π."""
     direction, across, ratio, start = _random_waves(settings.turbulence_seed)
     number = 2.0 * np.pi * ratio / settings.turbulence_scale
     wave = direction * number[:, None]

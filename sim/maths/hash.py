@@ -1,6 +1,6 @@
-"""Counter-based random numbers: a hash of (seed, birth number, channel), without state, the same on every machine.
+"""Random numbers are a hash of (seed, birth number, channel), without state, the same on every machine.
 
-The functions and their names are those of shaders/common/hash.glsl, with the same bits.
+The functions have the names and bits of shaders/common/hash.glsl.
 
 Source: M. Jarzynski, M. Olano 2020, "Hash functions for GPU rendering", JCGT 9(3), functions pcg, pcg3d and pcg4d.
 """
@@ -34,7 +34,7 @@ class RandomStream(enum.IntEnum):
 
 
 def pcg(values: UInt32) -> UInt32:
-    """Hash of integers of any shape; different integers have different hashes."""
+    """Any shape; different integers have different hashes."""
     state = values * np.uint32(747796405) + np.uint32(2891336453)
     word = ((state >> ((state >> np.uint32(28)) + np.uint32(4))) ^ state) * np.uint32(277803737)
     mixed: UInt32 = (word >> np.uint32(22)) ^ word
@@ -42,7 +42,7 @@ def pcg(values: UInt32) -> UInt32:
 
 
 def pcg3d(values: UInt32) -> UInt32:
-    """Three hashes of three integers each, shape (..., 3)."""
+    """Shape (..., 3)."""
     v = values * _MULTIPLIER + _INCREMENT
     x, y, z = v[..., 0], v[..., 1], v[..., 2]
     for shift in (True, False):
@@ -55,7 +55,7 @@ def pcg3d(values: UInt32) -> UInt32:
 
 
 def pcg4d(values: UInt32) -> UInt32:
-    """Four hashes of four integers each, shape (..., 4)."""
+    """Shape (..., 4)."""
     v = values * _MULTIPLIER + _INCREMENT
     x, y, z, w = (v[..., index] for index in range(4))
     for shift in (True, False):
@@ -69,11 +69,8 @@ def pcg4d(values: UInt32) -> UInt32:
 
 
 def birth_bits(seed: int, numbers: npt.ArrayLike, group: int) -> UInt32:
-    """Three channels of random bits for each birth number (n,), shape (n, 3); numbers count modulo 2³².
-
-    Numbers that differ only in their upper bits, as those of one slot may, would stay alike in pcg3d; hashed first they
-    do not.
-    """
+    """Random bits, three channels for each birth number (n,), shape (n, 3); numbers count modulo 2³²."""
+    # pcg3d alone gives similar bits for numbers that differ only in their upper bits, as of one slot.
     counted = pcg(np.asarray(numbers, dtype=np.uint32))
     values = np.empty((*counted.shape, 3), np.uint32)
     values[..., 0], values[..., 1], values[..., 2] = counted, np.uint32(seed), np.uint32(group)
@@ -81,10 +78,10 @@ def birth_bits(seed: int, numbers: npt.ArrayLike, group: int) -> UInt32:
 
 
 def unit_numbers(bits: UInt32) -> Float64:
-    """Numbers in [0, 1) from the upper 24 bits; each is exact as a float32 too."""
+    """In [0, 1), from the upper 24 bits; each is exact as a float32 too."""
     return (bits >> _SPARE_BITS).astype(np.float64) * UNIT
 
 
 def birth_numbers(seed: int, numbers: npt.ArrayLike, group: int) -> Float64:
-    """Three channels of random numbers in [0, 1) for each birth number (n,), shape (n, 3)."""
+    """Three channels of numbers in [0, 1) for each birth number (n,), shape (n, 3)."""
     return unit_numbers(birth_bits(seed, numbers, group))

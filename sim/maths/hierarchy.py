@@ -1,5 +1,3 @@
-"""Evaluation of joint hierarchies, whole levels at a time, parents first."""
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,8 +9,6 @@ from sinew.sim.maths.arrays import Float64, Intp
 
 
 class CycleError(ValueError):
-    """A joint without a root above it."""
-
     def __init__(self, joint: int) -> None:
         super().__init__(f"joint {joint} has no root above it: its parents form a cycle")
         self.joint = joint
@@ -20,7 +16,7 @@ class CycleError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """Joints sorted by depth, so that each level is one contiguous slice."""
+    """Joints sorted by depth, so that each level is one contiguous slice; whole levels are evaluated at a time."""
 
     order: Intp  # Joint at each place of the sorted list, shape (B,); `values[order]` sorts
     places: Intp  # Place of each joint in the sorted list, shape (B,); `sorted[places]` sorts back
@@ -30,12 +26,11 @@ class Hierarchy:
 
     @property
     def levels(self) -> tuple[Intp, ...]:
-        """The joints of each depth below the roots."""
         return tuple(self.order[level] for level, _ in self.steps)
 
 
 def build_hierarchy(parents: npt.ArrayLike) -> Hierarchy:
-    """Evaluation order of joints whose parents may come after them.
+    """Parents may come after their joints.
 
     Args:
         parents: Parent index, or -1 for a root, shape (B,).
@@ -70,17 +65,13 @@ def _levels(parents: Sequence[int]) -> list[list[int]]:
 
 
 def model_from_local(parent_from_joint: Float64, hierarchy: Hierarchy) -> Float64:
-    """Model matrices of all joints: products of the local matrices from the root down.
+    """Products of the local matrices from the root down, in the order of the joints.
 
     One gather and one batched product per level; fancy assignment by level takes twice as long.
 
     Args:
-        parent_from_joint: Local matrices, shape (B, ..., 4, 4); those of roots are relative to the model.
-            Axes between the first and the last two, such as frames, are evaluated together.
-        hierarchy: Evaluation order of the B joints.
-
-    Returns:
-        Matrices of the same shape, in the order of the joints.
+        parent_from_joint: Shape (B, ..., 4, 4); roots are relative to the model.  Axes in the middle, such as frames,
+            are evaluated together.
     """
     local = parent_from_joint.take(hierarchy.order, 0)
     model = np.empty_like(local)

@@ -1,5 +1,3 @@
-"""Points near rays, and an order of points in space that keeps neighbours together."""
-
 import numpy as np
 import numpy.typing as npt
 
@@ -9,14 +7,14 @@ _BITS = 10
 
 
 def nearest_to_ray(points: npt.ArrayLike, origin: npt.ArrayLike, direction: npt.ArrayLike) -> int:
-    """Index of the point (N, 3) nearest to the line through `origin` along `direction`, shape (3,) each."""
+    """Points (N, 3), line through `origin` (3,) along `direction` (3,)."""
     along = np.asarray(direction) / np.linalg.norm(direction)
     offsets = np.asarray(points, np.float64) - np.asarray(origin)
     return int(np.argmin(np.linalg.norm(offsets - np.outer(offsets @ along, along), axis=1)))
 
 
 def places_on_curve(points: Float64) -> Int64:
-    """Places (P,) of at least one point (P, 3) on a curve that fills their box.
+    """Order of points (P, 3), at least one, on a curve that fills their box and keeps neighbours together.
 
     Source: Morton 1966, "A computer oriented geodetic data base".
     """

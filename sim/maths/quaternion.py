@@ -37,18 +37,18 @@ _CONJUGATE: Float64 = np.array([-1.0, -1.0, -1.0, 1.0])
 
 
 def multiply(a: Float64, b: Float64) -> Float64:
-    """Hamilton product of quaternions, shape (..., 4)."""
+    """Hamilton product, shape (..., 4)."""
     outer = a[..., :, None] * b[..., None, :]
     return outer.reshape(*outer.shape[:-2], 16) @ _PRODUCT_FROM_OUTER
 
 
 def conjugate(q: Float64) -> Float64:
-    """Inverse rotation of unit quaternions, shape (..., 4)."""
+    """The inverse rotation of unit quaternions, shape (..., 4)."""
     return q * _CONJUGATE
 
 
 def normalised(q: Float64) -> Float64:
-    """Unit quaternions of the same direction, shape (..., 4); a zero quaternion becomes the identity."""
+    """A zero quaternion becomes the identity."""
     length = np.sqrt(np.sum(np.square(q), axis=-1, keepdims=True))
     missing = length < _SMALLEST_LENGTH
     if not missing.any():
@@ -58,11 +58,11 @@ def normalised(q: Float64) -> Float64:
 
 
 def slerp(a: Float64, b: Float64, t: npt.ArrayLike) -> Float64:
-    """Rotation on the shortest arc from `a` to `b`, at constant angular velocity.
+    """Rotates on the shortest arc from `a` to `b`, at constant angular velocity.
 
     Args:
         a, b: Unit quaternions, shape (..., 4).
-        t: Fraction, 0 gives `a` and 1 gives `b` or `-b`, shape broadcastable to (...).
+        t: 0 gives `a` and 1 gives `b` or `-b`, shape broadcastable to (...).
 
     Source: Shoemake 1985, "Animating rotation with quaternion curves".
     """
@@ -81,9 +81,9 @@ def aligned(q: Float64, pivot: Float64) -> Float64:
 
 
 def arc(a: Float64, b: Float64) -> Float64:
-    """Angle between unit quaternions on the unit sphere [rad], half of the rotation angle, shape (...).
+    """Angle on the unit sphere [rad], half of the rotation angle, shape (...); at least 1e-8, so that it can divide.
 
-    Exact for small angles too, where the arc cosine loses half the digits; never below 1e-8, so that it can divide.
+    Exact for small angles too, where the arc cosine loses half the digits.
     """
     apart, together = np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1)
     angle: Float64 = np.maximum(2.0 * np.arctan2(apart, together), _SMALLEST_ANGLE)
@@ -91,7 +91,7 @@ def arc(a: Float64, b: Float64) -> Float64:
 
 
 def rotate(q: Float64, v: Float64) -> Float64:
-    """Vectors (..., 3) rotated by unit quaternions (..., 4)."""
+    """Unit quaternions (..., 4), vectors (..., 3)."""
     axis, w = q[..., :3], q[..., 3:]
     twice = 2.0 * cross(axis, v)
     turned: Float64 = v + w * twice + cross(axis, twice)
@@ -99,7 +99,7 @@ def rotate(q: Float64, v: Float64) -> Float64:
 
 
 def cross(a: Float64, b: Float64) -> Float64:
-    """Cross products (..., 3), bit-identical to numpy's at half the cost or less for few vectors."""
+    """Bit-identical to numpy's (..., 3) at half the cost or less for few vectors."""
     x = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
     product = np.empty((*x.shape, 3))
     product[..., 0] = x
@@ -109,7 +109,7 @@ def cross(a: Float64, b: Float64) -> Float64:
 
 
 def to_matrix(q: Float64) -> Float64:
-    """Rotation matrices (..., 3, 3) of unit quaternions (..., 4)."""
+    """Unit quaternions (..., 4) to matrices (..., 3, 3)."""
     outer = (q[..., :, None] * q[..., None, :]).reshape(*q.shape[:-1], 16)
     return (outer @ ROTATION_FROM_OUTER).reshape(*q.shape[:-1], 4, 4)[..., :3, :3]
 
@@ -141,22 +141,19 @@ def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> Float64:
 
 
 def from_euler_degrees(angles: npt.ArrayLike) -> Float64:
-    """Rotation about the fixed x, then the fixed y, then the fixed z axis [°], shape (..., 3) to (..., 4)."""
+    """About the fixed x, then the fixed y, then the fixed z axis [°], shape (..., 3) to (..., 4)."""
     radians = np.radians(np.asarray(angles, dtype=np.float64))
     x, y, z = (from_axis_angle(np.eye(3)[i], radians[..., i]) for i in range(3))
     return multiply(z, multiply(y, x))
 
 
 def to_euler_degrees(q: Float64) -> Float64:
-    """Rotations about the fixed x, then y, then z axis [°], shape (3,), of one unit quaternion (4,)."""
+    """About the fixed x, then y, then z axis [°], shape (3,), of one unit quaternion (4,)."""
     return np.array(degrees_from_matrix(to_matrix(q)))
 
 
 def _product_from_outer() -> Float64:
-    """Linear map (16, 4) from the outer product of two quaternions to their Hamilton product.
-
-    Like the two maps below it makes the conversion of a whole batch one matrix product.
-    """
+    """Linear map (16, 4) from the outer product of two quaternions to their product, for whole batches."""
     x, y, z, w = range(4)
     product = np.zeros((4, 4, 4))
     for i in range(4):
@@ -168,10 +165,7 @@ def _product_from_outer() -> Float64:
 
 
 def _rotation_from_outer() -> Float64:
-    """Linear map (16, 16) from the outer product q qT to the 4x4 matrix of the rotation, both row-major.
-
-    The last element is q.q, which is 1 for unit quaternions.
-    """
+    """Linear map (16, 16) from the outer product q qT to the 4x4 matrix, both row-major; its last element is q.q."""
     x, y, z, w = range(4)
     matrix = np.zeros((4, 4, 4, 4))
     for i, j, k in ((x, y, z), (y, z, x), (z, x, y)):

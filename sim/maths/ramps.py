@@ -1,7 +1,4 @@
-"""Colour ramps for scalars: perceptual, ordered in lightness, safe for colour-blind users.
-
-A ramp is 256 sRGB colours, shape (256, 3), uint8, from the lowest value to the highest.
-"""
+"""Ramps of 256 sRGB colours, perceptual, ordered in lightness, safe for colour-blind users."""
 
 import enum
 import functools
@@ -48,7 +45,7 @@ _CIVIDIS = np.array(
 
 @functools.cache
 def ramp_colours(ramp: Ramp) -> UInt8:
-    """Colours of a ramp, shape (256, 3), read-only."""
+    """Shape (256, 3), from the lowest value to the highest, read-only."""
     place = np.linspace(0.0, 1.0, SIZE)
     srgb = _polynomial(_VIRIDIS, place) if ramp is Ramp.VIRIDIS else _polynomial(_CIVIDIS, place) / 255.0
     colours = np.rint(np.clip(srgb, 0.0, 1.0) * 255.0).astype(np.uint8)

@@ -1,4 +1,4 @@
-"""Linear light and sRGB, the encoding of screens (IEC 61966-2-1); components from 0 to 1, any shape."""
+"""sRGB as in IEC 61966-2-1; components from 0 to 1, any shape."""
 
 import functools
 import math
@@ -23,6 +23,5 @@ def linear_from_srgb(encoded: npt.ArrayLike) -> Float64:
 
 @functools.lru_cache(maxsize=64)
 def light_of(colour: Colour) -> Colour:
-    """Linear light of one sRGB colour; cached."""
     red, green, blue = (part / 12.92 if part <= 0.04045 else math.pow((part + 0.055) / 1.055, 2.4) for part in colour)
     return red, green, blue

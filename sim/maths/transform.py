@@ -1,7 +1,4 @@
-"""Affine transforms as matrices (..., 4, 4) that multiply column vectors, batched, float64.
-
-A joint or node transform is `T(position) R(orientation) S(scale)`.
-"""
+"""Affine matrices (..., 4, 4) multiply column vectors; joints and nodes have `T(position) R(orientation) S(scale)`."""
 
 import numpy as np
 
@@ -21,7 +18,7 @@ _COLUMNS: Float64 = np.tile(np.eye(4), 4)
 
 
 def compose(positions: Float64, orientations: Float64, scales: Float64) -> Float64:
-    """Matrices (..., 4, 4) from translations (..., 3), unit quaternions (..., 4) and scales (..., 3)."""
+    """From translations (..., 3), unit quaternions (..., 4) and scales (..., 3)."""
     q = orientations
     outer = (q @ _ROWS) * (q @ _COLUMNS)  # several times as fast as numpy's outer products of so few
     matrix = outer @ quaternion.ROTATION_FROM_OUTER
@@ -32,7 +29,7 @@ def compose(positions: Float64, orientations: Float64, scales: Float64) -> Float
 
 
 def inverse_affine(matrix: Float64) -> Float64:
-    """Inverses of affine matrices (..., 4, 4); the pseudo-inverse of a flat one (a zero scale)."""
+    """The pseudo-inverse of a flat matrix (with a zero scale)."""
     linear = matrix[..., :3, :3]
     inverse = np.zeros_like(matrix)
     try:
@@ -47,8 +44,8 @@ def inverse_affine(matrix: Float64) -> Float64:
 def decompose(matrix: Float64) -> tuple[Float64, Float64, Float64]:
     """Translation (..., 3), unit quaternion (..., 4) and scale (..., 3) of affine matrices (..., 4, 4).
 
-    The scale is that of the columns; `compose` restores a matrix without shear.  A mirroring matrix has three negative
-    scales.
+    The scale is the length of the columns; `compose` restores a matrix without shear.  A mirroring matrix has three
+    negative scales.
     """
     linear = matrix[..., :3, :3]
     scales = np.linalg.norm(linear, axis=-2)
@@ -77,6 +74,6 @@ def polar(linear: Float64) -> tuple[Float64, Float64]:
 
 
 def transform_points(matrix: Float64, points: Float64) -> Float64:
-    """Points (..., 3) transformed by one affine matrix (4, 4)."""
+    """Points (..., 3), one affine matrix (4, 4)."""
     moved: Float64 = points @ matrix[:3, :3].T + matrix[:3, 3]
     return moved

@@ -1,7 +1,7 @@
 """Cost of each frame of the scene over the loops in which it was drawn.
 
-A measured frame counts for the nearest frame of the scene. Bands are passes down to a depth, each without the bands
-that are parts of it, so that they add up to the total.
+A measured frame counts for the nearest frame of the scene.  Bands are passes down to a depth, each without the
+bands that are parts of it, so that they add up to the total.
 """
 
 import math
@@ -21,46 +21,35 @@ BINS_MAX = 4096
 """Longer animations put several frames together."""
 
 _TOTAL = ""
-"""The path of the sum of all bands."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrameCosts:
-    """Costs of the frames of an animation that were measured so far."""
-
     frames: Float64  # Frame at the middle of each bin, shape (N,), ascending
     stride: int  # Frames in a bin
     pictures: Int64  # Measurements of each bin, shape (N,)
-    # Median of each pass over the newest measurements [s], shape (N,) each, those of one group together, in the order
-    # of their first runs
+    # Median of each pass over the newest measurements [s], shape (N,) each; groups in the order of their first runs
     bands: dict[str, Float64]
     median: Float64  # Of the total [s], shape (N,)
     worst: Float64  # Largest total since the start [s], shape (N,)
     worst_number: Int64  # Number of the measured frame that had it, shape (N,)
 
     def bin_at(self, frame: float) -> int | None:
-        """Index of the bin of a fractional frame; None if it was not measured."""
+        """Returns None if the fractional frame was not measured."""
         if not len(self.frames):
             return None
         nearest = int(np.argmin(np.abs(self.frames - frame)))
         return nearest if abs(self.frames[nearest] - frame) <= 0.5 * self.stride else None
 
     def stacked(self) -> dict[str, Float64]:
-        """The bands, scaled so that they add up to the median of the total: medians of parts alone do not."""
+        """Scaled so that the bands add up to the median of the total: medians of parts alone do not."""
         whole = np.sum([np.zeros(len(self.median)), *self.bands.values()], axis=0)
         scale = np.divide(self.median, whole, out=np.zeros(len(self.median)), where=whole > 0.0)
         return {path: band * scale for path, band in self.bands.items()}
 
 
 class FrameCollector:
-    """Collects measured frames; adding one costs a few writes for every pass.
-
-    Args:
-        depth: How many names of a path a band has at most.
-
-    Attributes:
-        version: Changes with every frame.
-    """
+    """Adding a measured frame costs a few writes for every pass; a band has at most `depth` names of a path."""
 
     def __init__(self, depth: int = 2) -> None:
         self._depth = depth
@@ -68,11 +57,7 @@ class FrameCollector:
         self.clear()
 
     def clear(self, frame_count: int = 0) -> None:
-        """Removes all frames.
-
-        Args:
-            frame_count: Frames of the animation that comes next; 0 if that is not known.
-        """
+        """`frame_count`: frames of the animation that comes next; 0 if unknown."""
         self._stride = max(math.ceil(frame_count / BINS_MAX), 1)
         # By path and for the total: the newest measurements of each bin, shape (bins, LOOPS), and their medians
         self._rings = {_TOTAL: np.empty((0, LOOPS), dtype=np.float32)}
@@ -83,7 +68,7 @@ class FrameCollector:
         self.version += 1
 
     def add(self, sample: FrameSample, frame: float) -> None:
-        """Adds a measured frame of the fractional frame `frame`; frames with lost times or outside are ignored."""
+        """Ignores frames with lost times or outside; `frame` is fractional."""
         if not sample.is_whole or not 0.0 <= frame < BINS_MAX * self._stride:
             return
         where = int(frame + 0.5) // self._stride
@@ -104,7 +89,7 @@ class FrameCollector:
         self.version += 1
 
     def costs(self) -> FrameCosts:
-        """Costs by now; computes medians only of frames that were added since the last call."""
+        """Computes medians only of frames that were added since the last call."""
         rows = np.array(sorted(self._stale), dtype=np.int64)
         self._stale.clear()
         for path, ring in self._rings.items():
@@ -149,7 +134,6 @@ def _grouped(paths: Collection[str]) -> list[str]:
 
 
 def _medians(rings: npt.NDArray[np.float32]) -> Float64:
-    """Medians of rows whose unused places are NaN, shape (N,)."""
     ordered = np.sort(rings, axis=1)  # NaN comes last
     known = np.maximum(np.count_nonzero(~np.isnan(rings), axis=1), 1)
     rows = np.arange(len(rings))

@@ -1,7 +1,7 @@
 """Calibration of the GPU timer against a wall clock around finished work.
 
-On a software renderer, timestamps are taken where images are rasterised, while transform feedback runs earlier on the
-calling thread, so that the timer reports only a small part of the time or none.
+On a software renderer, timestamps are taken where images are rasterised, while transform feedback runs earlier on
+the calling thread, so that the timer reports only a small part of the time or none.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,8 +27,6 @@ DISTRUSTED = (
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """One run of known work."""
-
     timer: float  # Time by the timer [s]; NaN or not positive if it is meaningless
     clock: float  # Time by a clock around finished work [s]
 
@@ -39,20 +37,12 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Timer against clock for one kind of work."""
-
     name: str  # Description: "a transform feedback"
     ratio: float  # Timer / clock, median of several rounds
 
 
 def try_out(name: str, run: Callable[[int], Timing], *, quick: bool = False) -> Trial:
-    """Measures one kind of work.
-
-    Args:
-        name: Description for messages.
-        run: Does the work so many times and measures it.
-        quick: Once and for a short time, if the result decides nothing.
-    """
+    """`run` does the work so many times; `quick` measures once and briefly, if the result decides nothing."""
     enough, rounds = (LONG_ENOUGH / 4.0, 1) if quick else (LONG_ENOUGH, ROUNDS)
     repeats = 1
     run(repeats)
@@ -63,18 +53,12 @@ def try_out(name: str, run: Callable[[int], Timing], *, quick: bool = False) -> 
 
 
 def is_distrusted(renderer: str) -> bool:
-    """Whether the timer of a renderer is never used, whatever it reports for known work."""
+    """Distrusted timers are never used, even if they report known work correctly."""
     name = renderer.lower()
     return any(part in name for part in DISTRUSTED)
 
 
 def verdict(renderer: str, trials: Sequence[Trial]) -> Calibration:
-    """The source of GPU times to use.
-
-    Args:
-        renderer: Name of the driver.
-        trials: Results; none without a timer.
-    """
     driver = renderer.split(" ", 1)[0] or "the driver"
     if not trials:
         return Calibration(TimeSource.CLOCK, f"{driver} has no timer", renderer=renderer)

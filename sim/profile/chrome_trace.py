@@ -1,9 +1,9 @@
-"""Timings in Chrome's trace event format, which Perfetto and chrome://tracing open.
+"""Chrome's trace event format, which Perfetto and chrome://tracing open.
 
 The file is a JSON object with "traceEvents" (Duffy, "Trace Event Format", 2016): metadata events name process and
-tracks, passes are complete events ("X") with begin and duration in microseconds, and every frame has a mark. Slices of
-one track nest without exception, also after rounding to nanoseconds: a part never leaves its pass, and neighbours never
-overlap.
+tracks, passes are complete events ("X") with begin and duration in microseconds, and every frame has a mark.
+Slices of one track nest without exception, also after rounding to nanoseconds: a part never leaves its pass, and
+neighbours never overlap.
 """
 
 import functools
@@ -21,17 +21,13 @@ from sinew.sim.profile.sample import SEPARATOR, FrameSample, Slice, name_of
 
 PROCESS = 1
 FRAMES, CPU, GPU = 1, 2, 3
-"""Numbers of the tracks."""
 _NS = 1e9
 
 Arguments = dict[str, Any]
 
 
 def write_chrome_trace(path: Path, recording: TimingRecording, watch: LoadWatch | None = None) -> None:
-    """Writes a recording as a trace; the file appears complete or not at all.
-
-    Args:
-        watch: Reports progress and cancels; counts frames.
+    """The file appears complete or not at all; `watch` counts frames.
 
     Raises:
         OSError: If the file cannot be written.
@@ -76,7 +72,6 @@ class _Track:
         return begin, end - begin
 
     def end_frame(self) -> None:
-        """The next slice is not a part of earlier ones."""
         self.open.clear()
 
 
@@ -118,7 +113,7 @@ def _mark(sample: FrameSample, start: int) -> str:
 
 
 def _slice(track: _Track, part: Slice, start: int, begin: float, length: float, about: str) -> str:
-    """Formats without the JSON encoder: there may be a million slices."""
+    """Does not use the JSON encoder: there may be a million slices."""
     ts, dur = track.place(part.path, start + round(begin * _NS), round(length * _NS))
     gpu_ms = "null" if math.isnan(part.gpu) else f"{part.gpu * 1e3:.6f}"
     return (

@@ -1,12 +1,13 @@
 """Whether one recording is slower than another, and by how much.
 
 The difference of the medians comes with a confidence interval by the circular block bootstrap (Politis and Romano,
-"A circular block-resampling procedure for stationary data", 1992): consecutive frames cost alike, so whole blocks of
-neighbours are drawn, not single frames. The block length follows from the memory of the frames (Politis and White,
-"Automatic block-length selection for the dependent bootstrap", 2004, as corrected by Patton, Politis and White 2009),
-computed for whether a frame is above the median, which is what moves a median. The median of a drawn series is read off
-the sorted frames at the drawn share (Bahadur, "A note on quantiles in large samples", 1966), which needs only sums of
-blocks. Few blocks widen the interval as Student's t does. The draws are the same every time.
+"A circular block-resampling procedure for stationary data", 1992): consecutive frames cost alike, so whole blocks
+of neighbours are drawn, not single frames.  The block length follows from the memory of the frames (Politis and
+White, "Automatic block-length selection for the dependent bootstrap", 2004, as corrected by Patton, Politis and
+White 2009), computed for whether a frame is above the median, because that moves a median.  The median of a drawn
+series is read off the sorted frames at the drawn share (Bahadur, "A note on quantiles in large samples", 1966),
+which needs only sums of blocks.  Few blocks widen the interval as Student's t does.  The draws are the same every
+time.
 """
 
 import math
@@ -28,8 +29,6 @@ _MEMORY_SHARE = 3
 
 @dataclass(frozen=True, slots=True)
 class RecordingComparison:
-    """Medians of two recordings and the confidence interval of their difference."""
-
     # median_a, median_b: Of the frames whose times are known [s]; NaN without any
     median_a: float
     median_b: float
@@ -37,23 +36,22 @@ class RecordingComparison:
     # lo, hi: Ends of its interval of confidence [s]; NaN where there are too few frames
     lo: float
     hi: float
-    # frames_a, frames_b: Frames whose times are known
     frames_a: int
     frames_b: int
 
     @property
     def is_significant(self) -> bool:
-        """Whether the interval excludes 0."""
+        """The interval excludes 0."""
         return self.lo > 0.0 or self.hi < 0.0
 
     @property
     def change(self) -> float:
-        """Difference as a fraction of A's median; NaN if that is 0."""
+        """Fraction of A's median; NaN if that is 0."""
         return self.difference / self.median_a if self.median_a > 0.0 else math.nan
 
 
 def compare(a: Float64, b: Float64) -> RecordingComparison:
-    """Compares times of frames [s], shapes (A,) and (B,), in the order of measurement; NaN is left out."""
+    """Times of frames [s], shapes (A,) and (B,), in the order of measurement; NaN is left out."""
     series = [values[~np.isnan(values)] for values in (a, b)]
     medians = [float(np.median(values)) if len(values) else math.nan for values in series]
     blocks = [block_length(values) for values in series]
@@ -67,11 +65,7 @@ def compare(a: Float64, b: Float64) -> RecordingComparison:
 
 
 def verdict(comparison: RecordingComparison, a: str = "A", b: str = "B") -> str:
-    """The comparison as a sentence, in milliseconds.
-
-    Args:
-        a, b: Names of the recordings.
-    """
+    """One sentence, in milliseconds; `a` and `b` are names of the recordings."""
     if math.isnan(comparison.lo):
         counts = f"{comparison.frames_a} and {comparison.frames_b}"
         return f"Too few frames to compare: {counts}, {FRAMES_MIN} of each are needed"
@@ -87,11 +81,7 @@ def verdict(comparison: RecordingComparison, a: str = "A", b: str = "B") -> str:
 
 
 def block_length(values: Float64) -> int:
-    """Neighbouring frames that are drawn together, from the memory of whether frames are above their median.
-
-    Args:
-        values: Times without NaN, shape (N,).
-    """
+    """Neighbouring frames that are drawn together, for times without NaN, shape (N,)."""
     count = len(values)
     if count < FRAMES_MIN:
         return 1
@@ -158,6 +148,5 @@ def _widening(blocks: int) -> float:
 
 
 def _digits(value: float, sign: str = "") -> str:
-    """Three significant digits."""
     size = math.floor(math.log10(abs(value))) if value else 0
     return f"{value:{sign if value else ''}.{min(max(2 - size, 0), 5)}f}".replace("-", "−")

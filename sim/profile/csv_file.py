@@ -1,8 +1,8 @@
-"""Timings as CSV: a row for each frame and pass, below comment lines that say how they were measured.
+"""A row for each frame and pass, below comment lines with the conditions of the measurement.
 
-Several runs of a pass in one frame are one row with their sum and the number of runs. Lost times are empty cells. Times
-of frames count from the first frame. Columns are found by their names, so that older files, newer ones with more
-columns, and files that a spreadsheet has stored again can be read.
+Several runs of a pass in one frame are one row with their sum and the number of runs.  Lost times are empty cells.
+Times of frames count from the first frame.  Columns are found by their names, so that older files, newer ones with
+more columns, and files that a spreadsheet has stored again can be read.
 """
 
 import csv
@@ -30,7 +30,7 @@ COLUMNS = (
     PASS, RUNS, PASS_BEGIN, GPU_BEGIN, GPU, CPU, SOURCE, LATENCY,
 )  # fmt: skip
 NEEDED = (FRAME, BEGIN, PASS, GPU, CPU, SOURCE)
-"""What no version can do without."""
+"""Columns that every version needs."""
 
 BYTES_MAX = 512 * 1024 * 1024
 PASSES_MAX = 500
@@ -42,12 +42,7 @@ _SOURCES = {source.value: source for source in TimeSource}
 
 
 def write_csv(path: Path, recording: TimingRecording, watch: LoadWatch | None = None) -> None:
-    """Writes a recording; the file appears complete or not at all.
-
-    Args:
-        path: File to write.
-        recording: The recording.
-        watch: Reports progress and cancels; counts frames.
+    """The file appears complete or not at all; `watch` counts frames.
 
     Raises:
         OSError: If the file cannot be written.
@@ -96,20 +91,15 @@ def _cell(value: float, decimals: int) -> str:
 
 
 class TimingsFileError(Exception):
-    """A file that cannot be read as timings; one line that names file, row and reason."""
+    """One line that names file, row and reason."""
 
 
 class _RowFault(ValueError):
-    """A fault of the row that is being read."""
+    """Describes the current row."""
 
 
 class _Lines:
-    """Lines of a file below its comments.
-
-    Attributes:
-        number: Number of the line that was read last, from 1.
-        texts: Values of the comments "# name: value".
-    """
+    """Lines below the comments "# name: value"; `number` counts the last line from 1, `texts` has the comments."""
 
     def __init__(self, lines: Iterator[str], watch: LoadWatch) -> None:
         self._lines, self._watch = lines, watch
@@ -130,7 +120,7 @@ class _Lines:
 
 
 class _Row:
-    """Cells of a row by the names of their columns; a missing column counts as empty cells."""
+    """Cells by the names of their columns; a missing column counts as empty cells."""
 
     def __init__(self, columns: dict[str, int], cells: list[str]) -> None:
         self._columns, self._cells = columns, cells
@@ -140,7 +130,7 @@ class _Row:
         return self._cells[index] if index < len(self._cells) else ""
 
     def number(self, name: str, *, signed: bool = False) -> float:
-        """A finite number; NaN for an empty cell."""
+        """Finite; NaN for an empty cell."""
         text = self.text(name).strip()
         if not text:
             return math.nan
@@ -153,7 +143,7 @@ class _Row:
         return value
 
     def whole(self, name: str) -> int:
-        """A whole number; 0 for an empty cell."""
+        """Returns 0 for an empty cell."""
         value = self.number(name)
         if math.isnan(value):
             return 0
@@ -163,11 +153,7 @@ class _Row:
 
 
 def read_csv(path: Path, watch: LoadWatch | None = None) -> TimingRecording:
-    """Reads a recording, with its table; it gets the name that it was written with.
-
-    Args:
-        path: The file.
-        watch: Reports progress and cancels; counts characters.
+    """The recording gets the name that it was written with; `watch` counts characters.
 
     Raises:
         TimingsFileError: If the file cannot be read or holds no timings.
@@ -194,7 +180,7 @@ def read_csv(path: Path, watch: LoadWatch | None = None) -> TimingRecording:
 
 
 def _history(rows: Iterator[list[str]]) -> QuantityHistory:
-    """All frames; rows that follow each other with the same number are one frame."""
+    """Rows that follow each other with the same number are one frame."""
     names = [name.strip() for name in next(rows, [])]
     missing = [name for name in NEEDED if name not in names]
     if missing:
@@ -210,13 +196,7 @@ def _history(rows: Iterator[list[str]]) -> QuantityHistory:
 
 
 def _sample(rows: Iterator[_Row], history: QuantityHistory, paths: set[str]) -> FrameSample:
-    """A frame; what holds for all its passes is read from the first row.
-
-    Args:
-        rows: Rows of the frame.
-        history: Frames before it.
-        paths: Passes of these frames; those of this one are added.
-    """
+    """The first row has the facts of all passes; adds the passes of the frame to `paths`."""
     row = next(rows)
     if len(history) == FRAMES_MAX:
         raise _RowFault(f"more than {FRAMES_MAX} frames")

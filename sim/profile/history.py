@@ -1,5 +1,3 @@
-"""Costs of frames as columns of numbers, and what is computed from them: recordings, percentiles, buckets for plots."""
-
 import dataclasses
 import enum
 from collections import deque
@@ -28,19 +26,14 @@ _BEGIN, _INTERVAL_BEFORE, _FIXED_ROWS = 0, 1, 2
 
 
 class Quantity(enum.Enum):
-    """Which time of a pass."""
-
     GPU = "gpu"
     CPU = "cpu"
 
 
 class QuantityHistory:
-    """Frames of the last minute in a table: a row for each quantity of each pass, a column for each frame.
+    """A row for each quantity of each pass, a column for each frame; drops frames older than `seconds`.
 
-    Arrays that are returned are contiguous views, oldest frame first. Later frames do not change them.
-
-    Args:
-        seconds: Age at which frames are dropped [s].
+    Arrays that are returned are contiguous views, oldest frame first.  Later frames do not change them.
 
     Attributes:
         version: Changes with every frame.
@@ -58,7 +51,7 @@ class QuantityHistory:
         return self._samples[index]
 
     def append(self, sample: FrameSample) -> None:
-        """Adds a frame that is newer than all others and drops those that are too old."""
+        """The frame must be newer than all others; drops frames that are too old."""
         self._add_passes(dict.fromkeys(part.path for part in sample.slices if part.path not in self._rows))
         values = [0.0] * len(self._table)
         values[_BEGIN], values[_INTERVAL_BEFORE] = sample.begin, self._interval_before(sample)
@@ -88,7 +81,7 @@ class QuantityHistory:
         return list(self._samples)
 
     def begins(self) -> Float64:
-        """Monotonic times of their begins [s], shape (F,)."""
+        """Monotonic times [s], shape (F,)."""
         return self._newest(_BEGIN)
 
     def intervals(self) -> Float64:
@@ -113,7 +106,7 @@ class QuantityHistory:
         return last.interval
 
     def _add_passes(self, paths: Iterable[str]) -> None:
-        """Adds rows; in older frames these passes took no time."""
+        """In older frames the new passes took no time."""
         for path in paths:
             self._rows[path] = _FIXED_ROWS + 2 * len(self.paths)
             self.paths.append(path)
@@ -124,7 +117,7 @@ class QuantityHistory:
             self._table = table
 
     def _grow(self) -> None:
-        """Makes room; a new array, so that views of the old one stay valid."""
+        """Makes a new array, so that views of the old one stay valid."""
         height, width = self._table.shape
         stored = min(self._end, FRAMES_MAX)
         table = np.zeros((height, min(2 * width, 2 * FRAMES_MAX)))
@@ -134,11 +127,9 @@ class QuantityHistory:
 
 @dataclass(frozen=True)
 class TimingRecording:
-    """Frames that follow each other, under a name, and how they were measured."""
-
     name: str
     samples: tuple[FrameSample, ...]  # Oldest first; at most `FRAMES_MAX`
-    # State at the end; `dropped` and `warmup_discarded` count those of the recording
+    # State at the end; `dropped` and `warmup_discarded` count for this recording
     status: TimerStatus = field(default_factory=TimerStatus)
     origin: str = ""  # File it was imported from, or ""
     table: QuantityHistory | None = field(default=None, repr=False, compare=False)  # Of `samples`, if there is one
@@ -148,12 +139,11 @@ class TimingRecording:
             raise ValueError(f"a recording has {len(self.samples)} frames, at most {FRAMES_MAX} are possible")
 
     def renamed(self, name: str) -> "TimingRecording":
-        """A copy with another name and the same table."""
         return replace(self, name=name, table=self.__dict__.get("history", self.table))
 
     @cached_property
     def history(self) -> QuantityHistory:
-        """Its frames as a table, whatever time they span; made at the first access, which is slow for many frames."""
+        """Made at the first access, which is slow for many frames."""
         if self.table is not None:
             return self.table
         history = QuantityHistory(ENDLESS)
@@ -167,18 +157,17 @@ class TimingRecording:
 
     @property
     def summary(self) -> str:
-        """Length and source, such as "612 frames · 10.2 s · GPU timer"."""
+        """Such as "612 frames · 10.2 s · GPU timer"."""
         return f"{len(self.samples)} frames · {self.seconds:.1f} s · {source_text(self.samples) or 'nothing'}"
 
 
 def source_text(samples: tuple[FrameSample, ...]) -> str:
-    """Sources of the GPU times of frames; several names if it changed, "" without frames."""
+    """Several names if the source changed, "" without frames."""
     sources = {sample.source for sample in samples}
     return " and ".join(source.value for source in TimeSource if source in sources)
 
 
 def conditions(recording: TimingRecording) -> dict[str, str]:
-    """How a recording was measured, as names and texts for the head of a file."""
     status = recording.status
     return {
         "recording": recording.name,
@@ -220,7 +209,7 @@ def _leading_number(text: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Statistics of numbers; NaN is left out, and every figure is NaN if nothing else is left.
+    """NaN is left out, and every figure is NaN if nothing else is left.
 
     Percentiles are interpolated linearly between the sorted numbers (Hyndman and Fan 1996, definition 7).
     """
@@ -270,7 +259,7 @@ def buckets(times: Float64, begin: float, end: float, count: int) -> Buckets:
     """
     if not end > begin or count < 1:
         raise ValueError(f"window {begin} to {end} in {count} buckets is empty")
-    # Windows of one size have one length, whatever the rounding of their ends.
+    # Rounding of the ends must not change the length of windows of one size.
     length = float(f"{(end - begin) / count:.9g}")
     first, stop = np.searchsorted(times, (begin, end), side="left")
     numbers = np.floor(times[first:stop] / length)
@@ -282,7 +271,7 @@ def buckets(times: Float64, begin: float, end: float, count: int) -> Buckets:
 def peaks(total: Float64, into: Buckets) -> Int64:
     """Index of the frame with the largest total of each bucket, shape (N,).
 
-    A stack that is drawn from these frames keeps its peaks, and its parts still add up. The first of several equal
+    A stack that is drawn from these frames keeps its peaks, and its parts still add up.  The first of several equal
     frames wins; a bucket whose totals are all NaN gives its first frame.
     """
     if not len(into.starts):

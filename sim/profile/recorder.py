@@ -1,7 +1,4 @@
-"""Recording of passes: runs of passes become frames, and frames become samples once their times are known.
-
-Needs no OpenGL: timestamps come from a `Stamps` object.
-"""
+"""Runs of passes become frames, and frames become samples once their times are known.  Needs no OpenGL."""
 
 import math
 import statistics
@@ -17,7 +14,7 @@ SLASH = "∕"
 
 
 class Run:
-    """One run of a pass; the context manager that the program enters.
+    """One run of a pass.
 
     Args:
         name: The pass, "cloth".
@@ -25,11 +22,8 @@ class Run:
         is_host: Whether it submits no work to the GPU.
 
     Attributes:
-        path: Path of the pass with its detail.
         group: Path without the detail; "" if it has none.
-        parent: The enclosing run.
-        begin: Begin of its submission [s].
-        cpu: Submission time [s].
+        begin, cpu: Begin of its submission, and submission time [s].
         waited: Overhead of measuring before it, then within it [s].
         first, last: Timestamps around its work; None for a run on the CPU alone.
     """
@@ -112,11 +106,7 @@ COSTS_KEPT = 61
 
 
 class Stamps(Protocol):
-    """Source of timestamps; a timestamp is an opaque value.
-
-    Attributes:
-        source: Meaning of the times.
-    """
+    """A timestamp is an opaque value; `source` is the meaning of the times."""
 
     source: TimeSource
 
@@ -127,7 +117,7 @@ class Stamps(Protocol):
         """Time at which the work before a timestamp was done [s]; None while it is unknown."""
 
     def give_back(self, stamp: Any) -> None:
-        """Recycles a timestamp."""
+        pass
 
     def offset(self) -> tuple[float, float]:
         """Clock of the timestamps minus the CPU's, and the error of that [s]."""
@@ -136,12 +126,7 @@ class Stamps(Protocol):
 
 
 class ClockStamps:
-    """Times of finished work: waits for all submitted work, then reads the CPU's clock.
-
-    Args:
-        finish: Returns when all work is done.
-        clock: Monotonic time [s].
-    """
+    """Waits for all submitted work, then reads the monotonic `clock` [s]."""
 
     source = TimeSource.CLOCK
 
@@ -165,8 +150,6 @@ class ClockStamps:
 
 @dataclass(slots=True)
 class PendingFrame:
-    """A frame whose times are not known yet."""
-
     # number, begin, since, moment: As in `FrameSample`
     number: int
     begin: float
@@ -197,7 +180,6 @@ class PendingFrame:
         return True
 
     def lose_all(self) -> None:
-        """Marks all times as lost."""
         for run in self.runs:
             if not run.is_host:
                 self._lose(run)
@@ -221,7 +203,7 @@ class PendingFrame:
         )
 
     def _is_sound(self, run: Run, now: float) -> bool:
-        """Whether a span is positive, not longer than the time that passed, and inside its pass."""
+        """A span must be positive, not longer than the time that passed, and inside its pass."""
         first, last = self._spans[id(run)]
         if self.is_disjoint or not 0.0 < last - first <= now - run.begin + SLACK:
             return False
@@ -234,19 +216,14 @@ class PendingFrame:
 
 
 class Recorder:
-    """Measures passes.
-
-    Args:
-        stamps: Source of GPU times; the recorder releases it.
-        clock: Monotonic time [s].
-        number: Number of the first frame.
+    """Measures passes; releases its `stamps`, the source of GPU times.  `clock` is monotonic [s].
 
     Attributes:
         number: Number of the next frame.
         latency: Frames drawn before the newest known times were known.
         dropped: GPU times of passes that were lost.
         discarded: Warm-up frames.
-        is_closed: Whether it was closed; runs that are still open then end without a measurement.
+        is_closed: Runs that are still open then end without a measurement.
     """
 
     def __init__(self, stamps: Stamps, clock: Callable[[], float], number: int = 0) -> None:
@@ -324,13 +301,10 @@ class Recorder:
             self._stamping += after - at
 
     def finish_frame(self, moment: SceneMoment, *, running: bool = True) -> int | None:
-        """Ends a frame, which is everything since the last call; returns its number, or None if it is discarded.
+        """A frame is everything since the last call; returns its number, or None if it is discarded.
 
-        Args:
-            running: Whether another frame follows by itself, so that a long interval is a slow frame and not a pause.
-
-        Raises:
-            ValueError: If a run is still open.
+        With `running` another frame follows by itself: a long interval is then a slow frame and not a pause.  Raises
+        ValueError if a run is still open.
         """
         if self._open is not None:
             raise ValueError(f"a frame cannot end within {self._open.path!r}")
@@ -370,11 +344,10 @@ class Recorder:
         return samples
 
     def warm_up(self) -> None:
-        """Discards the next frames because shaders are rebuilt."""
         self._warming = WARM_UP
 
     def close(self) -> None:
-        """Ends measuring; pending frames are lost."""
+        """Pending frames are lost."""
         self.is_closed = True
         self._ring.clear()
         self._runs = []
@@ -408,7 +381,6 @@ class Recorder:
         return jumped
 
     def _abandon(self) -> None:
-        """Discards runs that piled up while nothing was drawn."""
         for run in self._runs:
             if not run.is_host:
                 self._stamps.give_back(run.first)

@@ -1,7 +1,4 @@
-"""Cost of one frame, pass by pass, and how it was measured, as plain values.
-
-A frame is everything since the frame before: simulation steps and drawing.
-"""
+"""A frame is everything since the frame before: simulation steps and drawing."""
 
 import enum
 import math
@@ -12,7 +9,7 @@ SEPARATOR = "/"
 
 
 class TimeSource(enum.Enum):
-    """Source of GPU times; the values are stored in files, `label` is displayed."""
+    """The values are stored in files, `label` is displayed."""
 
     TIMER = "GPU timer"
     CLOCK = "wall clock around finished work"
@@ -35,8 +32,6 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class SceneMoment:
-    """State of the scene in a frame."""
-
     step: int = 0  # Simulation steps since the start
     time: float = 0.0  # Scene clock [s]
     clip: str = ""  # Name of the clip of the active model, "" without one
@@ -61,7 +56,7 @@ class FrameSample:
 
 
 def parent_of(path: str) -> str:
-    """The enclosing pass; "" for the outermost ones."""
+    """ "" for the outermost passes."""
     return path.rpartition(SEPARATOR)[0]
 
 
@@ -70,7 +65,7 @@ def name_of(path: str) -> str:
 
 
 class Vsync(enum.Enum):
-    """Whether frames wait for the screen, which bounds their interval from below."""
+    """If frames wait for the screen, their interval has a lower bound."""
 
     ON = "on"
     OFF = "off"
@@ -90,8 +85,6 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class TimerStatus:
-    """State of the measurement, shown next to every figure."""
-
     enabled: bool = False  # Whether passes are measured
     source: TimeSource = TimeSource.CLOCK  # Of the GPU times
     reason: str = "nothing was measured yet"  # For the source; one line
@@ -101,6 +94,5 @@ class TimerStatus:
     warmup_discarded: int = 0  # Frames discarded after measuring was switched on or shaders were rebuilt
     vsync: Vsync = Vsync.UNKNOWN
     own_cost_us_per_frame: float = 0.0  # Overhead of measuring [us], median of the last frames
-    # Part of the overhead that waits for work of the passes [us]; 0 with a timer. Without measuring, the CPU would do
-    # something else during much of that time.
+    # Part of the overhead that waits for work of the passes [us], when the CPU could do other work; 0 with a timer
     waiting_us_per_frame: float = 0.0

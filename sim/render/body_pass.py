@@ -1,5 +1,3 @@
-"""Translucent bodies, such as colliders."""
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +19,7 @@ _STATE = PipelineState(depth_write=False, blend="alpha", cull="back")
 
 @dataclass(eq=False, kw_only=True)
 class BodyItem(Item):
-    """A translucent body with normals, rigidly placed; alpha is the opacity of a face seen head on."""
+    """Rigidly placed, with normals; alpha is the opacity of a face seen head on."""
 
     stages: tuple[Stage, ...] = ("glass", "pick")
     faces: VertexArray

@@ -1,5 +1,3 @@
-"""Arrays of a system (a surface, strands or points) in the colours of a ramp."""
-
 from collections.abc import Mapping
 
 import numpy as np
@@ -37,7 +35,7 @@ class ColouredArrays(PlainSurface):
         self._item: tuple[float, Item] | None = None
 
     def write(self, places: npt.NDArray[np.floating], values: npt.NDArray[np.floating]) -> None:
-        """Sets positions [m], shape (N, 3), and a number for each, shape (N,); NaN for invalid points."""
+        """Positions [m], shape (N, 3), and a number for each, shape (N,); NaN for invalid points."""
         records = np.zeros(len(places), VERTEX)
         records["position"][:, :3] = np.where(np.isfinite(places), places, OUTSIDE)
         records["position"][:, 3] = 1.0
@@ -47,7 +45,7 @@ class ColouredArrays(PlainSurface):
         self.vertices.orphan(records)
 
     def item(self, scale: float) -> Item:
-        """The item with a ramp from 0 to `scale`; the same object for the same scale."""
+        """Ramp from 0 to `scale`; the same object for the same scale."""
         if self._item is None or self._item[0] != scale:
             self._item = scale, self._make_item(1.0 / scale)
         return self._item[1]
@@ -64,8 +62,6 @@ class ColouredArrays(PlainSurface):
 
 
 class ColouredView(View):
-    """The view of a node with another item instead of its own."""
-
     def __init__(self, own: View, item: Item) -> None:
         self._own, self._item = own, item
         self.is_helper = own.is_helper
@@ -78,7 +74,6 @@ class ColouredView(View):
 
 
 def _lines(counts: npt.NDArray[np.int64]) -> npt.NDArray[np.uint32]:
-    """Lines along strands with these numbers of points."""
     begins = np.ones(int(counts.sum()), np.bool_)  # whether a line to the next point begins here
     begins[np.cumsum(counts) - 1] = False
     first = np.flatnonzero(begins)

@@ -1,5 +1,3 @@
-"""Lines and points over the surfaces, in one colour or in the colours of a ramp."""
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -28,28 +26,16 @@ _IN_PLACE = PipelineState()
 
 @dataclass(eq=False, kw_only=True)
 class LinesItem(Item):
-    """Lines in the world.
-
-    Attributes:
-        vertices: `a_position` in the world [m], three or four components; `a_scalar` for a ramp.
-        strip: Whether each line begins at the end of the previous one.
-        colour: sRGB-encoded; None for the ramp.
-        scalar_scale: Ramp coordinate per unit of the scalar.
-        width: On the screen [px].
-        on_top: Whether they are visible through everything.
-        first, count: Range of vertices; None for all that follow the first.
-    """
-
     stages: tuple[Stage, ...] = ("detail", "pick")
     is_thin: bool = True
-    vertices: VertexArray
-    strip: bool = False
-    colour: Vec3 | None = None
-    scalar_scale: float = 1.0
-    width: float = 1.0
-    on_top: bool = False
+    vertices: VertexArray  # `a_position` in the world [m], three or four components; `a_scalar` for a ramp
+    strip: bool = False  # Whether each line begins at the end of the previous one
+    colour: Vec3 | None = None  # sRGB-encoded; None for the ramp
+    scalar_scale: float = 1.0  # Ramp coordinate per unit of the scalar
+    width: float = 1.0  # On the screen [px]
+    on_top: bool = False  # Visible through everything
     first: int = 0
-    count: int | None = None
+    count: int | None = None  # Vertices; None for all that follow the first
 
     def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:  # noqa: ARG002
         mode: Literal["line_strip", "lines"] = "line_strip" if self.strip else "lines"
@@ -61,25 +47,19 @@ class LinesItem(Item):
 
 @dataclass(eq=False, kw_only=True)
 class PointsItem(Item):
-    """Points in the world, drawn as small shaded balls or rings; attributes as for `LinesItem`.
-
-    Attributes:
-        size: Width on the screen [px]; None for a width that decreases with the distance.
-        is_ring: Whether they are rings with dark rims.
-        shader: Vertex shader that computes the positions, with its `defines` and `uniforms`.
-    """
+    """Small shaded balls or rings; fields as for `LinesItem`."""
 
     stages: tuple[Stage, ...] = ("detail", "pick")
     is_thin: bool = True
     vertices: VertexArray
     colour: Vec3 | None = None
     scalar_scale: float = 1.0
-    size: float | None = None
-    is_ring: bool = False
+    size: float | None = None  # Width on the screen [px]; None for a width that decreases with the distance
+    is_ring: bool = False  # With dark rims
     on_top: bool = False
     first: int = 0
     count: int | None = None
-    shader: str = "viewport/detail.vert"
+    shader: str = "viewport/detail.vert"  # Vertex shader that computes the positions, with `defines` and `uniforms`
     defines: Mapping[str, object] = field(default_factory=dict)
     uniforms: Mapping[str, object] = field(default_factory=dict)
 
@@ -97,7 +77,6 @@ class DetailPass(Owner):
         self._ramp = self.owns(Texture2D.from_array(context, np.ascontiguousarray(colours), "rgb8", label="ramp"))
 
     def lines(self, lines: LinesItem, mode: Literal["lines", "line_strip"], ctx: PassContext) -> None:
-        """Draws lines into the bound framebuffer; wide ones as quads."""
         wide = lines.width > THIN
         program = self._program("viewport/detail.vert", lines.colour is None, {"WIDE": True} if wide else {})
         program.set_if_active("u_width", lines.width)
@@ -106,7 +85,6 @@ class DetailPass(Owner):
         lines.vertices.draw(program, mode, first=lines.first, count=lines.count)
 
     def points(self, points: PointsItem, ctx: PassContext) -> None:
-        """Draws points into the bound framebuffer."""
         defines = {"POINTS": True, **points.defines, **({"RING": True} if points.is_ring else {})}
         program = self._program(points.shader, points.colour is None, defines)
         program["u_size"] = points.size or 0.0

@@ -1,4 +1,4 @@
-"""Constants of one drawn frame, packed for the uniform block `Frame` of shaders/viewport/frame.glsl."""
+"""Packed for the uniform block `Frame` of shaders/viewport/frame.glsl."""
 
 import functools
 import math
@@ -46,21 +46,11 @@ _GROUND = (0.24, 0.22, 0.20)
 
 @dataclass(frozen=True, slots=True)
 class PointLight:
-    """A point light.
-
-    Attributes:
-        position: In the world [m].
-        reach: Distance of its nominal intensity [m].
-        colour: sRGB-encoded.
-        intensity: Irradiance on a surface that faces it at distance `reach`.
-        shadow: Whether it casts a shadow; only the first light of a frame does.
-    """
-
-    position: Vec3
-    reach: float
-    colour: Vec3 = (1.0, 0.96, 0.9)
-    intensity: float = 1.6
-    shadow: bool = True
+    position: Vec3  # In the world [m]
+    reach: float  # Distance of the nominal intensity [m]
+    colour: Vec3 = (1.0, 0.96, 0.9)  # sRGB-encoded
+    intensity: float = 1.6  # Irradiance on a surface that faces the light at distance `reach`
+    shadow: bool = True  # Only the first light of a frame casts a shadow
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,24 +68,14 @@ class BoundingSphere:
 
 @dataclass(frozen=True)
 class Frame:
-    """Everything a pass needs to know about the picture, besides its own objects.
-
-    It is a value, so what follows from it is worked out once.
-
-    Attributes:
-        camera: Where it is seen from.
-        view: View settings of the scene.
-        lights: Up to `LIGHT_LIMIT`; the first may cast the shadow.
-        subject: Bounding sphere of all visible objects.
-        width, height: Size of the picture [px].
-    """
+    """Everything that a pass needs, besides its own objects; derived values are computed once."""
 
     camera: Camera
     view: ViewSettings
-    lights: tuple[PointLight, ...]
+    lights: tuple[PointLight, ...]  # Up to `LIGHT_LIMIT`; the first may cast the shadow
     subject: BoundingSphere
-    width: int
-    height: int
+    width: int  # [px]
+    height: int  # [px]
 
     @property
     def aspect(self) -> float:
@@ -179,7 +159,7 @@ class Frame:
 
     @cached_property
     def shadow_clip_from_world(self) -> glm.dmat4:
-        """Projection of the shadow map; from straight above without a light."""
+        """From straight above without a light."""
         centre, radius = self.subject.centre, self.subject.radius
         light = self.lights[0].position if self.lights else centre + glm.dvec3(0.0, 4.0 * radius, 0.0)
         return shadow_clip_from_world(light, centre, radius)
@@ -235,7 +215,6 @@ def _scaled(colour: Vec3, factor: float) -> Vec3:
 
 
 def joined(boxes: Sequence[Bounds]) -> Bounds | None:
-    """Smallest box that holds all boxes; None if there are none."""
     if len(boxes) < 2:
         return boxes[0] if boxes else None
     lowest, highest = (box.lo for box in boxes), (box.hi for box in boxes)
@@ -243,7 +222,7 @@ def joined(boxes: Sequence[Bounds]) -> Bounds | None:
 
 
 def subject_of(surfaces: Sequence[Bounds], particles: Sequence[Bounds], target: Vec3) -> BoundingSphere:
-    """The bounding sphere of boxes of surfaces and of particles; around the target [m] if there are none."""
+    """Around the target [m] if there are no boxes."""
     # Particles cast little shadow: they do not enlarge the sphere, so the shadow map stays sharp.
     box = joined(surfaces or particles)
     if box is None:

@@ -1,5 +1,3 @@
-"""FrameRenderer: draws the stages of one image in order."""
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, get_args
 
@@ -35,10 +33,7 @@ Staged = dict[Stage, list[Item]]
 
 
 class FrameRenderer(Owner):
-    """All passes of an image, and the target they draw into.
-
-    `depth_terms` are the `Frame.depth_terms` of the last image, and 1 if it is orthographic.
-    """
+    """`depth_terms` are the `Frame.depth_terms` of the last image, and 1 if it is orthographic."""
 
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
         self.context = context
@@ -58,7 +53,7 @@ class FrameRenderer(Owner):
         self.depth_terms = (*frame.depth_terms, float(frame.camera.orthographic))
 
     def draw(self, render_view: RenderView, size: tuple[int, int], plan: "FramePlan") -> Task[None]:
-        """Draws a view into the target at a size [px]; yields wherever the plan does."""
+        """`size` in pixels; yields wherever the plan does."""
         frame = render_view.frame(*size)
         self.bind(frame)
         with plan.scope("background"):
@@ -107,7 +102,7 @@ class FrameRenderer(Owner):
             yield from self.passes.get(TransparentPass).draw(staged["transparent"], self.target, ctx, plan)
 
     def cast(self, items: Sequence[Item], ctx: PassContext, plan: "FramePlan") -> Task[None]:
-        """Draws the shadow map of the first light, and binds the target of the context again."""
+        """Binds the target of the context again."""
         shadow = self.passes.get(ShadowPass)
         shadow.begin()
         projection = ctx.frame.shadow_clip_from_world
@@ -146,7 +141,7 @@ def _staged(items: Sequence[Item]) -> Staged:
 
 
 def _regions(view: ViewSettings, size: tuple[int, int]) -> tuple[tuple[bool, Scissor], ...]:
-    """Regions of the image: whether the second skinning method is shown, and the scissor rectangle."""
+    """Returns whether the second skinning method is shown, and the scissor rectangle."""
     if view.comparison is not SkinningComparison.SPLIT:
         return ((False, None),)
     width, height = size

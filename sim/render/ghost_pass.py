@@ -1,4 +1,4 @@
-"""Ghosts: images of other moments, blended over the current image."""
+"""Ghosts are images of other moments, blended over the current image."""
 
 from dataclasses import dataclass
 
@@ -25,12 +25,10 @@ class ImageWithDepth:
 
 @dataclass(frozen=True, slots=True)
 class GhostStyle:
-    """Opacities inside and of the outline; amount of tint inside, 0 to 1; colour of both, sRGB-encoded."""
-
-    colour: Vec3
-    tint: float
-    inside: float
-    line: float
+    colour: Vec3  # Of the tint and the outline, sRGB-encoded
+    tint: float  # Amount inside, 0 to 1
+    inside: float  # Opacity
+    line: float  # Opacity of the outline
 
 
 class GhostPass(Owner):
@@ -52,10 +50,7 @@ class GhostPass(Owner):
         scene: ImageWithDepth,
         mask: Texture2D | None = None,
     ) -> None:
-        """Blends a ghost, an image with alpha and depth, over a framebuffer of the same size.
-
-        It is hidden by the depth of the scene, and always behind the opaque parts of `mask`.
-        """
+        """The depth of the scene hides the ghost, and the opaque parts of `mask` always do; sizes must be equal."""
         output.bind()
         program = self._programs[mask is not None]
         for name, image in (("ghost", ghost), ("scene", scene)):

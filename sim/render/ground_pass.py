@@ -1,5 +1,3 @@
-"""Background gradient, and the ground plane: grid, axes and the shadow of the scene."""
-
 import math
 from collections.abc import Mapping
 
@@ -26,7 +24,7 @@ HORIZON = 100.0
 
 
 class BackgroundPass(Owner):
-    """Draws the background gradient; must be the first pass."""
+    """Must be the first pass."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context = context
@@ -39,11 +37,10 @@ class BackgroundPass(Owner):
 
 
 class GroundPass(Owner):
-    """Draws the ground after the surfaces, blended over the background.
+    """Must follow the surfaces.
 
     The shadow costs more than everything else, so the ground has two parts: a rectangle around the shadow, and a ring
-        around
-    it that does not read the shadow map.
+    around it that does not read the shadow map.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:

@@ -1,4 +1,4 @@
-"""Items: the objects that are drawn.  An item belongs to some stages and draws itself with the shared passes.
+"""An item belongs to some stages and draws itself with the shared passes.
 
 Items of a kind of geometry are in the module of their pass.  The stages, in order:
     shadow: seen from the first light, for its shadow.
@@ -30,7 +30,7 @@ ShaderVariant = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class DrawChunk:
-    """Range of the drawn instances; each stands for `stride` of them.  `variant` selects a shader variant."""
+    """Range of the drawn instances; each represents `stride` of them.  `variant` selects a shader variant."""
 
     stride: int = 1
     first: int = 0
@@ -43,35 +43,22 @@ WHOLE = DrawChunk()
 
 @dataclass(frozen=True, slots=True)
 class BlendMode:
-    """How a transparent item is blended: it adds light or covers the background.
-
-    A soft item fades near surfaces, for which it reads the scene depth; otherwise the depth test hides it.
-    """
-
-    shines: bool
-    is_soft: bool = False
+    shines: bool  # Adds light, else covers the background
+    is_soft: bool = False  # Fades near surfaces by reading the scene depth; otherwise the depth test hides it
 
 
 @dataclass(eq=False, kw_only=True)
 class Item:
-    """An object to draw.  Its view may move it, and replaces it after any other change.
-
-    Attributes:
-        group: Name of its kind in timings, "models".
-        is_thin: Whether it can be picked from a distance of some pixels even if something covers them.
-        is_endless: Whether everything else of its stage is in front of it.
-        is_late: Whether it casts its shadow after all others, because it reads their shadows.
-        is_aside: Whether it is only picked if nothing else is.
-    """
+    """The view of an item may move it, and replaces it after any other change."""
 
     node: Node
     stages: tuple[Stage, ...] = ()
-    group: str = ""
+    group: str = ""  # Name of its kind in timings, "models"
     blend: BlendMode = BlendMode(shines=False)
-    is_thin: bool = False
-    is_endless: bool = False
-    is_late: bool = False
-    is_aside: bool = False
+    is_thin: bool = False  # Can be picked from a distance of some pixels even if something covers it
+    is_endless: bool = False  # Everything else of its stage is in front of it
+    is_late: bool = False  # Casts its shadow after all others, because it reads their shadows
+    is_aside: bool = False  # Only picked if nothing else is
 
     @property
     def name(self) -> str:
@@ -84,7 +71,7 @@ class Item:
 
     @property
     def has_outline(self) -> bool:
-        """Whether it is outlined when selected: surfaces of finite size; strands have too many edges."""
+        """Surfaces of finite size are outlined when selected; strands have too many edges."""
         is_opaque = "transparent" not in self.stages or "opaque" in self.stages
         return "pick" in self.stages and is_opaque and self.instances is None and not (self.is_thin or self.is_endless)
 
@@ -103,7 +90,7 @@ class Item:
         yield from ()
 
     def draw(self, stage: Stage, ctx: "PassContext", part: DrawChunk = WHOLE) -> None:
-        """Draws the item or a chunk of it in a stage; sets all state that it needs unless the context has a state."""
+        """Sets all state that it needs unless the context has a state."""
         raise NotImplementedError
 
     def variants(self, lights: int) -> tuple[ShaderVariant, ...]:

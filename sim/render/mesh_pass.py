@@ -1,5 +1,3 @@
-"""Surfaces: shaded, as wireframe, with normals, or with a scalar through a colour ramp."""
-
 import enum
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -61,45 +59,31 @@ class Scalar(enum.Enum):
 
 
 class Arrays(Protocol):
-    """Vertex arrays of a surface, for instance `SurfaceArrays`."""
-
     @property
     def triangles(self) -> VertexArray:
         """Faces with position, normal, texcoord and the scalars."""
 
     def edges(self, shown: Spans) -> VertexArray:
-        """Lines along all edges of the shown triangles."""
+        pass
 
 
 class MaterialSource(Protocol):
-    """Returns the materials of draw ranges, for instance `Materials`."""
-
     def get(self, index: int, textured: bool) -> GpuMaterial: ...
 
 
 @dataclass(eq=False, kw_only=True)
 class SurfaceItem(Item):
-    """A surface.
-
-    Attributes:
-        texture_origin_bottom: Whether v = 0 is the bottom row.
-        scalar_scale: Ramp coordinate per unit of the scalar.
-        emission: Emitted light, linear RGB.
-        is_coloured: Whether vertex colours multiply the colours of the materials.
-        middles: Approximate centres of the ranges in the world [m], shape (R, 3), to sort transparent ones.
-    """
-
     stages: tuple[Stage, ...] = ("shadow", "opaque", "pick")
     arrays: Arrays
     materials: MaterialSource
     ranges: tuple[DrawRange, ...]
     world_from_model: npt.NDArray[np.float64]
-    texture_origin_bottom: bool = True
+    texture_origin_bottom: bool = True  # v = 0 is the bottom row
     scalar: Scalar = Scalar.NONE
-    scalar_scale: float = 1.0
-    emission: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    is_coloured: bool = False
-    middles: npt.NDArray[np.float64] | None = None
+    scalar_scale: float = 1.0  # Ramp coordinate per unit of the scalar
+    emission: tuple[float, float, float] = (0.0, 0.0, 0.0)  # Emitted light, linear RGB
+    is_coloured: bool = False  # Vertex colours multiply the colours of the materials
+    middles: npt.NDArray[np.float64] | None = None  # Approximate centres of the ranges [m], shape (R, 3)
 
     @property
     def middle(self) -> npt.NDArray[np.float64] | None:
@@ -132,8 +116,6 @@ class SurfaceItem(Item):
 
 
 class MeshPass(Owner):
-    """Draws surfaces from skinned vertices; sets all state it needs."""
-
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
         self._variants: dict[tuple[bool, int, Scalar, frozenset[str]], Program] = {}
@@ -150,7 +132,7 @@ class MeshPass(Owner):
             self._draw_edges(surface, (0.02, 0.03, 0.04, 0.30), ctx.scissor)
 
     def draw_faces(self, surface: SurfaceItem, ctx: PassContext, *, blended: bool) -> None:
-        """Draws the opaque or the blended parts; none of a wireframe, unless it shows a scalar."""
+        """Draws either the opaque or the blended parts; none of a wireframe, unless it shows a scalar."""
         display = ctx.display.settings.display
         if display is DisplayMode.WIREFRAME and surface.scalar is Scalar.NONE:
             return

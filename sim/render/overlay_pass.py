@@ -1,5 +1,3 @@
-"""Overlays on the scene: bones, joints, marks of nodes, and guide lines."""
-
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -92,7 +90,7 @@ class GuidePass(Owner):
         self._array = self.owns(VertexArray(context, [Stream(self._buffer)], label="guides"))
 
     def draw(self, segments: npt.NDArray[np.float64], world_from_guides: npt.NDArray[np.float64]) -> None:
-        """Draws lines, shape (n, 2, 3), with a placement (4, 4)."""
+        """Segments (n, 2, 3) with a placement (4, 4)."""
         if not len(segments):
             return
         points = np.zeros(2 * len(segments), POINT)
@@ -108,8 +106,6 @@ class GuidePass(Owner):
 
 @dataclass(eq=False, kw_only=True)
 class SkeletonItem(Item):
-    """Bones and joints, visible through everything; records of `BONE` and `MARKER`."""
-
     stages: tuple[Stage, ...] = ("overlay",)
     bones: npt.NDArray[np.void]
     joints: npt.NDArray[np.void]
@@ -138,7 +134,7 @@ class GuideLinesItem(Item):
 def bone_records(
     segments: BoneSegments | None, places: Places, selected: int | None, hovered: int | None
 ) -> npt.NDArray[np.void]:
-    """Octahedra of the segments; segments that start at the selected or hovered joint are highlighted."""
+    """Highlights segments that start at the selected or hovered joint."""
     if segments is None or not len(segments.heads):
         return np.zeros(0, BONE)
     records = np.zeros(len(segments.heads), BONE)

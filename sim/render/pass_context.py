@@ -1,5 +1,3 @@
-"""The passes of a context, and the image that items draw into."""
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -28,18 +26,14 @@ DONE = object()
 
 
 class Passes(Owner):
-    """Creates and owns one pass of each class; passes own programs and buffers that items share.
-
-    Attributes:
-        guard: Restricts errors of an item to its node.
-    """
+    """Owns one pass of each class, with programs and buffers that items share; `guard` restricts errors to a node."""
 
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
         self.context, self._library, self.guard = context, library, guard
         self._made: dict[Callable[..., Any], Any] = {}
 
     def get(self, cls: Callable[..., P]) -> P:
-        """The pass, created by `cls(context, library)` at the first call."""
+        """Creates the pass by `cls(context, library)` at the first call."""
         if cls not in self._made:
             self._made[cls] = self.owns(cls(self.context, self._library))
         made: P = self._made[cls]
@@ -52,27 +46,15 @@ class Passes(Owner):
 
 @dataclass(frozen=True, slots=True)
 class PassContext:
-    """A stage of an image, for drawing items.
-
-    Attributes:
-        frame: Constants of the image; bound for the shaders.
-        display: How objects are shown.
-        target: Bound framebuffer.
-        clip_from_world: Projection to the target.
-        scissor: Region of the image to draw.
-        state: Fixed-function state if the stage demands one: in shadows and order-independent transparency.
-        scene_depth: Depth of everything opaque, for soft particles; None in other stages.
-    """
-
     passes: Passes
-    frame: Frame
+    frame: Frame  # Constants of the image; bound for the shaders
     display: DisplayOptions
-    target: Framebuffer
-    clip_from_world: glm.dmat4
+    target: Framebuffer  # Bound
+    clip_from_world: glm.dmat4  # Projection to the target
     shadow_map: Texture2D
     scissor: Scissor = None
-    state: PipelineState = PLAIN
-    scene_depth: Texture2D | None = None
+    state: PipelineState = PLAIN  # If the stage demands one: shadows and order-independent transparency
+    scene_depth: Texture2D | None = None  # Depth of everything opaque, for soft particles
 
     @property
     def context(self) -> Context:
@@ -82,17 +64,17 @@ class PassContext:
         return self.passes.get(cls)
 
     def draw(self, item: "Item", stage: "Stage", *part: "DrawChunk") -> None:
-        """Draws an item, or a chunk of it, in a stage; an item that raises is skipped from then on."""
+        """An item that raises is skipped from then on."""
         self._guarded(item, lambda: item.draw(stage, self, *part))
 
     def set_up(self, item: "Item", stage: "Stage", part: "DrawChunk", piece: int) -> Task[None]:
-        """Prepares chunks of an item, see `Item.set_up`, with the same guard."""
+        """Has the same guard as `draw`; see `Item.set_up`."""
         steps = item.set_up(stage, self, part, piece)
         while self._guarded(item, lambda: next(steps, DONE)) is None:
             yield
 
     def _guarded(self, item: "Item", work: Callable[[], object]) -> object:
-        """Result of a call for an item; `DONE` if it raises or has raised before."""
+        """`DONE` if the call raises or the item has raised before."""
         guard = self.passes.guard
         if item.node.id in guard.faulty:
             return DONE

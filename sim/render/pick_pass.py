@@ -1,5 +1,3 @@
-"""Picking and outlines: both draw the identities of objects."""
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -93,7 +91,7 @@ class PickPass(Owner):
         return numbers, np.where(numbers > 0, depth, np.inf).astype(np.float32), nodes
 
     def draw(self, items: "Sequence[Item]", ctx: PassContext) -> None:
-        """Draws the numbers of items, from 1 on, into the target of the context."""
+        """Numbers of items count from 1."""
         for index, item in enumerate(items):
             self._program["u_object"] = self.current = index
             ctx.draw(item, "pick")
@@ -105,7 +103,6 @@ class PickPass(Owner):
         world_from_model: npt.NDArray[np.float64],
         ranges: Sequence[DrawRange],
     ) -> None:
-        """Draws the numbers of triangles, culled as in the image."""
         self._program["u_clip_from_model"] = ctx.clip_from_world @ world_from_model
         for part in ranges:
             cull = culling(world_from_model, part.double_sided)
@@ -141,7 +138,7 @@ def _nearest(pixels: npt.NDArray[np.int64], is_thin: Sequence[bool]) -> tuple[in
 
 
 class OutlinePass(Owner):
-    """Draws the numbers of objects without multisampling, and a line over the image where the numbers change."""
+    """Draws numbers of objects without multisampling, and a line over the image where the numbers change."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context = context
@@ -150,7 +147,7 @@ class OutlinePass(Owner):
         self._objects: Framebuffer | None = None
 
     def draw(self, items: "Sequence[Item]", ctx: PassContext, box: Bounds | None) -> None:
-        """Draws the outlines of items, visible through everything; `box` holds all of them [m], None if unknown."""
+        """Visible through everything; `box` holds all items [m], None if unknown."""
         size, pick = ctx.target.size, ctx.get(PickPass)
         if self._objects is None or self._objects.size != size:
             self.disown(self._objects)

@@ -1,5 +1,3 @@
-"""Size of objects on the screen."""
-
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,10 +11,8 @@ SPRITE_PIXELS = 48.0
 
 @dataclass(frozen=True)
 class Projection:
-    """A projection to a target of a size [px]."""
-
     clip_from_world: glm.dmat4
-    viewport: tuple[int, int]
+    viewport: tuple[int, int]  # [px]
 
     @cached_property
     def scale(self) -> tuple[float, float]:
@@ -30,7 +26,7 @@ class Projection:
         return x, y, z, w
 
     def pixels(self, width: float, w: float) -> float:
-        """Width on the target [px] of an object of a width [m] at this w."""
+        """Width in pixels of an object of a width [m] at this w."""
         return width * self.scale[1] * self.viewport[1] / (2.0 * w)
 
     def nearest(self, box: Bounds) -> float:
@@ -41,8 +37,6 @@ class Projection:
         return float(near)
 
     def takes_sprites(self, largest: float, box: Bounds | None, limit: float) -> bool:
-        """Whether particles up to a width [m] in a box are small enough for point sprites of the driver, up to `limit`
-        [px].
-        """
+        """Whether particles up to a width [m] in a box fit into point sprites of the driver, up to `limit` [px]."""
         near = self.nearest(box) if box is not None else 0.0
         return near > 0.0 and self.pixels(largest, near) <= min(SPRITE_PIXELS, limit)

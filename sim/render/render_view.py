@@ -1,5 +1,3 @@
-"""RenderView: the camera, lights and views of one image."""
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -34,33 +32,23 @@ class ParticleRef:
 
 @dataclass(frozen=True, slots=True)
 class Overlay:
-    """Editor graphics over the scene; empty in rendered images.
+    """Editor graphics over the scene; empty in rendered images."""
 
-    Attributes:
-        selected: The selected joint, whose weights the heat map shows.
-        selected_nodes: The selected nodes; for a joint its character.
-        marks: Whether nodes and held particles have marks.
-        difference_scale: Distance [file units] at the upper end of the difference ramp; None for a twentieth of the
-            extent of each character.
-        hovered_particle: The particle under the mouse, or held by it.
-    """
-
-    selected: JointRef | None = None
+    selected: JointRef | None = None  # Its weights are the heat map
     hovered: JointRef | None = None
-    selected_nodes: Collection[NodeId] = ()
-    marks: bool = False
-    difference_scale: float | None = None
-    hovered_particle: ParticleRef | None = None
+    selected_nodes: Collection[NodeId] = ()  # For a joint its character
+    marks: bool = False  # Whether nodes and held particles have marks
+    difference_scale: float | None = None  # Upper end of the difference ramp [file units]; None for 1/20 of the extent
+    hovered_particle: ParticleRef | None = None  # Under the mouse, or held by it
     particles: Mapping[NodeId, tuple[int, ...]] = field(default_factory=dict)
 
     def outlines(self, item: "Item") -> bool:
-        """Whether to outline an item: its node is selected, and not one of its joints."""
         return self.selected is None and item.node.id in self.selected_nodes and item.has_outline
 
 
 @dataclass(frozen=True, slots=True)
 class DisplayOptions:
-    """How objects are displayed; `second` selects the second of two compared skinning methods."""
+    """`second` selects the second of two compared skinning methods."""
 
     settings: ViewSettings
     overlay: Overlay
@@ -68,13 +56,12 @@ class DisplayOptions:
     colliders: Colliders = NO_COLLIDERS
 
     def displaying(self, display: DisplayMode) -> "DisplayOptions":
-        """The same with another display mode for surfaces."""
         return replace(self, settings=msgspec.structs.replace(self.settings, display=display))
 
 
 @dataclass(frozen=True, eq=False)
 class RenderView:
-    """A camera and the visible views in drawing order; `outlined` is the box of the selected objects [m]."""
+    """Views are in drawing order; `outlined` is the box of the selected objects [m]."""
 
     camera: Camera
     view: ViewSettings
@@ -90,7 +77,7 @@ class RenderView:
 
     @cached_property
     def items(self) -> "tuple[Item, ...]":
-        """Items to draw; in a split view with the first skinning method."""
+        """In a split view the items have the first skinning method."""
         return self.items_of(self.display())
 
     def items_of(self, display: DisplayOptions) -> "tuple[Item, ...]":
@@ -110,5 +97,4 @@ class RenderView:
 
 
 def divider_pixel(divider: float, width: int) -> int:
-    """First column of the right half of the split view."""
     return int(np.clip(round(divider * width), 0, width))

@@ -1,5 +1,3 @@
-"""The views of a scene: created, updated and removed as the scene changes."""
-
 import operator
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -26,19 +24,12 @@ ViewInputs = tuple[Node, Any, bool, SceneAssets]
 
 
 class ViewEntry(View):
-    """A node with its view; draws nothing while the node is left out after an error.
-
-    Attributes:
-        applied: What the view depends on, as applied last; None after an error.
-        subject: The system or character of the node.
-        is_light: Whether it lights the scene.
-        rank: Characters are drawn first, then kinds in their order.
-    """
+    """Draws nothing while the node is left out after an error."""
 
     def __init__(self, node: Node, view: View, guard: Guard) -> None:
         self.node, self.view, self._guard = node, view, guard
-        self.applied: ViewInputs | None = None
-        self.subject: Any = None
+        self.applied: ViewInputs | None = None  # Applied last; None after an error
+        self.subject: Any = None  # System or character
         self.is_helper = view.is_helper
         self.is_light = False
         name = node.settings.kind
@@ -76,13 +67,7 @@ class ViewEntry(View):
 
 
 class SceneViews:
-    """Creates, updates and owns the views and characters of one scene.
-
-    Attributes:
-        characters: Loaded characters by node.
-        places: World transforms of all nodes.
-        version: Changes whenever anything but time and transforms changes.
-    """
+    """`version` changes whenever anything but time and transforms changes."""
 
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
         self._context, self._library, self._guard = context, library, guard
@@ -117,10 +102,7 @@ class SceneViews:
         self.settle()
 
     def follow(self, world: World, systems: Mapping[NodeId, System]) -> None:
-        """Creates missing views and updates those whose node, system or character changed.
-
-        Attached nodes are updated before the next query, see `_catch_up`.
-        """
+        """Updates views whose node, system or character changed; the next query updates attached nodes."""
         self._world, self._content, self._must_retry = world, _content(world), False
         simulated = world.scene.simulated
         for node in world.scene.nodes:
@@ -135,7 +117,7 @@ class SceneViews:
         self._arrange()
 
     def _created(self, node: Node) -> ViewEntry | None:
-        """A new view; None if its constructor fails."""
+        """Returns None if the constructor of the view fails."""
         try:
             view = KINDS[node.settings.kind].load("view")(self._context, self._library)
             entry = self._entries[node.id] = ViewEntry(node, view, self._guard)
@@ -145,7 +127,7 @@ class SceneViews:
         return entry
 
     def is_news(self, world: World) -> bool:
-        """Whether anything but the world transforms differs from the last call of `follow`."""
+        """Returns whether anything but the world transforms differs from the last call of `follow`."""
         return self._must_retry or not same_objects(_content(world), self._content)
 
     def retry(self) -> None:
@@ -191,10 +173,7 @@ class SceneViews:
         return entry.view if entry is not None else None
 
     def bounds(self, node_id: NodeId | None = None) -> Bounds | None:
-        """Box in the world [m] of one node, or of all visible nodes; None if there is nothing.
-
-        The box of all nodes excludes particles if there are surfaces.
-        """
+        """World box [m]; None if there is nothing.  The box of all nodes excludes particles if there are surfaces."""
         self._catch_up()
         if node_id is None:
             surfaces, particles = self._boxes()
@@ -219,7 +198,6 @@ class SceneViews:
         colliders: Colliders = NO_COLLIDERS,
         nodes: Collection[NodeId] | None = None,
     ) -> RenderView:
-        """A view of the scene at the current moment, optionally of some nodes only."""
         self._catch_up()
         boxes = self._boxes()
         views = tuple(entry for entry in self._visible if nodes is None or entry.node.id in nodes)
@@ -234,8 +212,6 @@ class SceneViews:
         subject = subject_of([box] if box is not None else [], [], camera.target)
         return RenderView(camera, self.scene.view, self._lights(camera), subject, (view,))
 
-    # --- how that is known ----------------------------------------------------------------------------
-
     def _catch_up(self) -> None:
         if not self._has_moved or self._world is None:
             return
@@ -246,7 +222,7 @@ class SceneViews:
             entry.apply(entry.node, entry.subject, self._world)
 
     def _arrange(self) -> None:
-        """Sorts the views: characters first, then kinds in their order, nodes of a kind in the order of the scene."""
+        """Sorts characters first, then kinds in their order, nodes of a kind in the order of the scene."""
         self.version += 1
         entries = self._entries
         present = [entries[node.id] for node in self.scene.nodes if node.id in entries]
@@ -256,7 +232,6 @@ class SceneViews:
         self._lit = [entry for entry in present if entry.is_light]
 
     def _boxes(self) -> tuple[list[Bounds], list[Bounds]]:
-        """Boxes of the visible surfaces, and of the visible particles."""
         views = [entry for entry in self._visible if not entry.is_helper]
         surfaces = [box for view in views if (box := view.bounds()) is not None]
         return surfaces, [box for view in views if (box := view.reach()) is not None]
@@ -272,7 +247,7 @@ class SceneViews:
         return sphere
 
     def _lights(self, camera: Camera) -> tuple[PointLight, ...]:
-        """The visible lights, lights with a shadow first; without lights in the scene, one near the camera."""
+        """Lights with a shadow come first; a scene without lights has one near the camera."""
         if not self._lit:
             right, up, _ = camera.rotation()
             eye = camera.position() + (right + up) * camera.distance * 0.4
@@ -285,5 +260,4 @@ class SceneViews:
 
 
 def _content(world: World) -> tuple[object, ...]:
-    """Everything but the world transforms."""
     return world.scene, world.characters, world.assets

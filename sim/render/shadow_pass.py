@@ -1,5 +1,3 @@
-"""Shadow map of the first light."""
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,5 +1,3 @@
-"""Where the shadow of a point light falls: the projection of the shadow map, and a rectangle on the ground."""
-
 import itertools
 import math
 from collections.abc import Iterable, Sequence
@@ -49,10 +47,7 @@ def texture_from_world(clip_from_world: glm.dmat4) -> glm.dmat4:
 
 @dataclass(frozen=True, slots=True)
 class GroundRectangle:
-    """Rectangle on the ground, in coordinates along `axis` (x, z) and across it (-z, x), from the world origin [m].
-
-    Infinite if the shadow is unbounded.
-    """
+    """Coordinates along `axis` (x, z) and across it (-z, x), from the world origin [m]; infinite if unbounded."""
 
     axis: Vec2
     lo: Vec2

@@ -1,5 +1,3 @@
-"""Surfaces of characters on the GPU: vertex arrays, draw ranges, materials, and the order of transparent parts."""
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -42,9 +40,7 @@ class DrawRange:
 def draw_ranges(
     mesh: Mesh, sides: DoubleSided, hidden: Collection[str] = (), apart: Collection[int] = ()
 ) -> tuple[DrawRange, ...]:
-    """Draw ranges of the visible sections; neighbours with equal appearance are merged unless the material is in
-    `apart`.
-    """
+    """Visible sections; neighbours with equal appearance are merged unless the material is in `apart`."""
     ranges: list[DrawRange] = []
     for section in mesh.sections:
         if section.name in hidden:
@@ -71,7 +67,7 @@ def spans(ranges: Iterable[DrawRange]) -> Spans:
 
 
 def culling(world_from_model: npt.NDArray[np.float64], double_sided: bool) -> Cull:
-    """Which faces to cull; a mirroring placement reverses the winding."""
+    """A mirroring placement reverses the winding."""
     if double_sided:
         return "none"
     (a, b, c, _), (d, e, f, _), (g, h, i, _), _ = world_from_model.tolist()
@@ -99,27 +95,20 @@ def _continues(last: DrawRange, section: Section, double_sided: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class GpuMaterial:
-    """A material with its texture, or the shared white texel.
-
-    Attributes:
-        features: Macros of optional features, see `shaders/viewport/mesh.frag`.
-        values: Uniforms of these features.
-        is_blended: Whether it is transparent.
-    """
+    """A material with its texture, or the shared white texel."""
 
     diffuse: tuple[float, float, float]
     specular: tuple[float, float, float]
     roughness: float
     texture: Texture2D
-    features: frozenset[str] = frozenset()
-    values: Mapping[str, Any] = field(default_factory=dict, hash=False, compare=False)
+    features: frozenset[str] = frozenset()  # Macros of optional features, see `shaders/viewport/mesh.frag`
+    values: Mapping[str, Any] = field(default_factory=dict, hash=False, compare=False)  # Of these features
     is_blended: bool = False
 
 
 def material_on_gpu(
     material: Material, texture: Texture2D, more: Mapping[Sampled, Texture2D] | None = None
 ) -> GpuMaterial:
-    """Converts a material with its base colour texture, and further textures by image and sampler, for the shader."""
     # Blinn-Phong exponent to GGX roughness: n = 2 / a^4 - 2, Walter et al. 2007 with a = roughness^2.
     roughness = float(np.clip((2.0 / (material.shininess + 2.0)) ** 0.25, 0.15, 1.0))
     values: dict[str, Any] = {}
@@ -154,10 +143,7 @@ def material_on_gpu(
 
 
 class Materials(Owner):
-    """Materials and textures of one model, which it owns; an image used by several is uploaded once.
-
-    `drawn` has the materials in the order of the file; it is a new tuple after every change.
-    """
+    """Owns materials and textures of a model; `drawn`, in file order, is a new tuple after every change."""
 
     def __init__(self, context: Context, model: CharacterModel, textures: Mapping[Sampled, Texture2D]) -> None:
         self._model, self._own = model, textures
@@ -174,7 +160,7 @@ class Materials(Owner):
         return frozenset(number for number, material in enumerate(self.drawn) if material.is_blended)
 
     def dress(self, looks: tuple[MaterialLook, ...], others: Mapping[Path, Texture2D]) -> None:
-        """Applies overrides of single materials, and textures for them by path; missing textures are ignored."""
+        """Overrides single materials, with textures by path; missing textures are ignored."""
         if self._applied is not None and self._applied[0] is looks and self._applied[1] is others:
             return
         self._applied = looks, others
@@ -184,7 +170,7 @@ class Materials(Owner):
         self.drawn = tuple(self._uploaded(material, look_of(looks, material.name), textures) for material in materials)
 
     def get(self, index: int, textured: bool) -> GpuMaterial:
-        """The material of a draw range; without textures always the plain material."""
+        """Returns the plain material if not `textured`."""
         return self.drawn[index] if textured and 0 <= index < len(self.drawn) else self._plain
 
     def _uploaded(self, material: Material, look: MaterialLook, textures: Mapping[Sampled, Texture2D]) -> GpuMaterial:
@@ -227,7 +213,7 @@ class MeshBuffers(Owner):
         return cls(context, mesh, texcoords, triangles, scalars, colours)
 
     def edges(self, shown: Spans) -> Buffer:
-        """Index pairs of all edges of the shown triangles; rebuilt when `shown` changes."""
+        """Index pairs are rebuilt when `shown` changes."""
         if self._edges is None or self._edges[0] != shown:
             if self._edges is not None:
                 self.disown(self._edges[1])
@@ -238,12 +224,12 @@ class MeshBuffers(Owner):
         return self._edges[1]
 
     def set_scalars(self, values: npt.NDArray[np.float32]) -> None:
-        """Sets one number per vertex for the colour ramp, shape (V,)."""
+        """One number per vertex for the colour ramp, shape (V,)."""
         self.scalars.write(np.ascontiguousarray(values, np.float32).view(SCALAR))
 
 
 class SurfaceArrays(Owner):
-    """Vertex arrays of skinned vertices and the static buffers of their mesh; `other` is compared with `skinned`."""
+    """Skinned vertices and the static buffers of their mesh; `other` is compared with `skinned`."""
 
     def __init__(self, static: MeshBuffers, skinned: Buffer, other: Buffer) -> None:
         self._static, self._skinned = static, skinned
@@ -255,7 +241,6 @@ class SurfaceArrays(Owner):
         self._edges: VertexArray | None = None
 
     def edges(self, shown: Spans) -> VertexArray:
-        """Lines along all edges of the shown triangles; created at the first call."""
         indices = self._static.edges(shown)
         if self._edges is None or self._edges.indices is not indices:
             self.disown(self._edges)
@@ -265,13 +250,7 @@ class SurfaceArrays(Owner):
 
 
 class PlainSurface(Owner):
-    """Vertex arrays and one untextured material for records of positions and normals that the GPU or the CPU writes.
-
-    Args:
-        vertices: Owned from now on.
-        indices: Of triangles or lines; None for points.
-        faces: Triangles (T, 3) whose edges are drawn in wireframes.
-    """
+    """Vertices that the GPU or the CPU writes, owned from now on; `faces` (T, 3) have the edges of wireframes."""
 
     def __init__(
         self,
@@ -299,7 +278,6 @@ class PlainSurface(Owner):
         return self._material
 
     def edges(self, _shown: Spans) -> VertexArray:
-        """Lines along every edge, for wireframes."""
         assert self._faces is not None
         if self._edges is None:
             indices = self.owns(Buffer(self._context, unique_edges(self._faces).ravel(), label=self._label))
@@ -321,7 +299,7 @@ class SortAnchors:
     def posed(
         self, world_from_model: npt.NDArray[np.float64], palette: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """Centres in the world [m], shape (R, 3), for a placement (4, 4) and a palette (P, 4, 4)."""
+        """World positions [m], shape (R, 3), for a placement (4, 4) and a palette (P, 4, 4)."""
         points = np.append(self.middles, np.ones((len(self.middles), 1)), axis=1)[..., None]
         matrices = world_from_model if self.entries is None else world_from_model @ palette.take(self.entries, 0)
         placed: npt.NDArray[np.float64] = (matrices @ points)[:, :3, 0]

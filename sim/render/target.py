@@ -1,5 +1,3 @@
-"""Framebuffers of one size, such as the image that all passes draw into before it is copied to a window or file."""
-
 from typing import Any
 
 from sinew.sim.gl.context import Context
@@ -9,7 +7,7 @@ from sinew.sim.gl.texture import Texture2D
 
 
 class SizedFramebuffers(Owner):
-    """Framebuffers of one size [px], created at their first use and again when the size changes."""
+    """Framebuffers of one size [px] are created at their first use and again when the size changes."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -22,7 +20,7 @@ class SizedFramebuffers(Owner):
             self._size = size
 
     def get(self, label: str, *, samples: int = 0, **options: Any) -> Framebuffer:
-        """The framebuffer of a label and a number of samples; `options` as for `Framebuffer`."""
+        """`options` as for `Framebuffer`."""
         if (label, samples) not in self._made:
             made = Framebuffer(self._context, self._size, samples=samples, label=label, **options)
             self._made[label, samples] = self.owns(made)
@@ -34,10 +32,7 @@ class SizedFramebuffers(Owner):
 
 
 class RenderTarget(SizedFramebuffers):
-    """Colour and depth, one framebuffer for each number of samples in use.
-
-    Window and files get the same image, independent of the format of the window.
-    """
+    """Window and files get the same image, independent of the format of the window."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -56,16 +51,13 @@ class RenderTarget(SizedFramebuffers):
         return self._current
 
     def copy(self) -> Texture2D:
-        """Returns the image so far, samples averaged; leaves another framebuffer bound."""
+        """Averages samples; leaves another framebuffer bound."""
         resolved = self.get("resolved picture", depth=None)
         self.current.resolve_to(resolved)
         return resolved.colours[0]
 
     def finish(self, output: Framebuffer) -> None:
-        """Copies the image to `output`, averaging the samples through an intermediate image of the same format.
-
-        A blit that averages samples demands equal formats, and the window may have another one.
-        """
+        """Averages samples in an intermediate image, because such a blit demands equal formats."""
         resolved = self.current
         if resolved.samples:
             resolved = self.get("resolved picture", depth=None)

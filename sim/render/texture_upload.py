@@ -21,7 +21,6 @@ STEP_BYTES = 1 << 20
 def upload_images(
     context: Context, images: MipImages, materials: Iterable[Material]
 ) -> Task[Mapping[Sampled, Texture2D]]:
-    """Textures of materials, one for each image and sampler."""
     textures: dict[Sampled, Texture2D] = {}
     for used in (material.sampled(name) for material in materials for name in IMAGES):
         if used is not None and used[0] in images and used not in textures:
@@ -31,7 +30,7 @@ def upload_images(
 
 
 def upload_image(context: Context, image: MipImage, label: str = "", sampler: Sampler = REPEATED) -> Task[Texture2D]:
-    """Uploads an sRGB image with all its levels; if it exceeds the limit of the driver, without the largest ones."""
+    """An sRGB image with all its levels; if it exceeds the limit of the driver, without the largest ones."""
     # Software renderers pay for every anisotropic sample; on hardware they are nearly free.
     ratio = 1.0 if context.capabilities.is_software or sampler.min_filter != REPEATED.min_filter else 8.0
     levels = image.within(context.capabilities.max_texture_size).levels
@@ -58,7 +57,7 @@ def upload_image(context: Context, image: MipImage, label: str = "", sampler: Sa
 
 
 class SharedTextures(Service):
-    """Textures of the images that settings name; nodes that name the same image share it."""
+    """Nodes that name the same image share its texture."""
 
     def __init__(self, context: Context, _library: ShaderLibrary) -> None:
         self._context = context
@@ -70,15 +69,11 @@ class SharedTextures(Service):
         return path in self._known and self._known[path][0] is image
 
     def upload(self, path: Path, image: MipImage) -> Task[None]:
-        """Uploads an image in small steps; the next call of `of` must include it.
-
-        Raises:
-            GLError: From a step, if the driver cannot hold it.
-        """
+        """The next call of `of` must include the image.  A step raises GLError if the driver cannot hold it."""
         self._keep(path, image, (yield from upload_image(self._context, image, path.name)))
 
     def of(self, images: Mapping[Path, MipImage]) -> Mapping[Path, Texture2D]:
-        """Textures of these images; uploads missing ones at once and releases all others.
+        """Uploads missing images at once and releases all others.
 
         Returns the same mapping for the same argument.  Raises GLError if the driver cannot hold them.
         """

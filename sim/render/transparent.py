@@ -1,9 +1,9 @@
 """Order-independent transparency: transparent items are accumulated separately, then composed over the image.
 
-Added light needs no order. Alpha blending is weighted blended order-independent transparency (M. McGuire, L. Bavoil
-2013): sorting particles on the GPU takes a dozen passes over all of them per frame, this takes none, costs the same for
-any number of layers, and does not pop when two particles change places. Its colour is inexact if few dense layers of
-different colours overlap, which smoke and snow do not show.
+Added light needs no order.  Alpha blending is weighted blended order-independent transparency (M. McGuire, L.
+Bavoil 2013): sorting particles on the GPU takes a dozen passes over all of them per frame, this takes none, costs
+the same for any number of layers, and does not pop when two particles change places.  Its colour is inexact if few
+dense layers of different colours overlap, which smoke and snow do not show.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ class BlendTargets(SizedFramebuffers):
     """
 
     def begin(self, size: tuple[int, int], scene: Framebuffer) -> Texture2D:
-        """Sets the size [px] and returns the depth of the scene as a texture."""
+        """`size` in pixels; returns the depth of the scene."""
         self.resize(size)
         behind = self.get("depth behind", colours=())
         scene.copy_depth_to(behind)
@@ -68,8 +68,7 @@ class TransparentPass(Owner):
     """Draws over the image, after everything opaque.
 
     The fragment shader of an item writes light and its alpha, or, for covering items, the sums of weighted blending:
-        colour
-    times weight with the transmittance, and the weight.
+    colour times weight with the transmittance, and the weight.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
@@ -85,7 +84,7 @@ class TransparentPass(Owner):
         plan: "FramePlan",
         gathering: BlendTargets | None = None,
     ) -> Task[None]:
-        """Accumulates items, in a draft at half the size, and composes them over the image."""
+        """A draft accumulates at half the size."""
         light, cover = yield from self.gather(items, picture, ctx, plan, gathering)
         colours = picture.copy()
         picture.current.bind()
@@ -100,7 +99,7 @@ class TransparentPass(Owner):
         plan: "FramePlan",
         gathering: BlendTargets | None = None,
     ) -> Task[tuple[Framebuffer | None, Framebuffer | None]]:
-        """Only accumulates items, see `draw`; returns the sums of light and of covering items."""
+        """Only accumulates, see `draw`; returns the sums of light and of covering items."""
         gathering = gathering or self._gathering
         scene, frame = picture.current, ctx.frame
         is_small = plan.is_draft and not scene.samples
@@ -117,7 +116,7 @@ class TransparentPass(Owner):
     def _gather(
         self, target: Framebuffer, items: "Sequence[Item]", ctx: PassContext, plan: "FramePlan", depth: Texture2D
     ) -> Task[None]:
-        """Draws into one accumulation buffer: first items with depth test, then items that read the depth."""
+        """Draws items with depth test first, then items that read the depth."""
         for is_soft in (False, True):
             chosen = [item for item in items if item.blend.is_soft is is_soft]
             target.test_against(None if is_soft else depth)

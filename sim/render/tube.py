@@ -1,4 +1,4 @@
-"""Tube: a thick line through points on the GPU, drawn as a surface."""
+"""A thick line through points on the GPU, drawn as a surface."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,13 +26,7 @@ SIDES = 10
 
 
 class Tube(PlainSurface):
-    """Vertices of a tube through points, and its material.
-
-    Args:
-        count: Number of points.
-        points: Returns the world positions of the points when the tube is drawn, in xyz of every `stride`-th texel.
-        stride: Texels of each point.
-    """
+    """`points` returns world positions [m] when the tube is drawn, in xyz of every `stride`-th texel."""
 
     def __init__(
         self, context: Context, library: ShaderLibrary, count: int, points: Callable[[], BufferTexture], stride: int = 1
@@ -51,12 +45,7 @@ class Tube(PlainSurface):
         self._frame: Frame | None = None
 
     def item(self, node: Node, colour: Vec3, radius: float) -> "TubeItem":
-        """Draws, shadows and picks the tube.
-
-        Args:
-            colour: sRGB-encoded.
-            radius: In the world [m].
-        """
+        """The colour is sRGB-encoded, the radius in the world [m]."""
         self.set_material(
             Material("tube", None, None, diffuse=light_of(colour), specular=(0.02, 0.02, 0.02), shininess=8.0)
         )
@@ -66,7 +55,7 @@ class Tube(PlainSurface):
         )  # fmt: skip
 
     def follow(self, radius: float, frame: Frame) -> None:
-        """Moves the vertices to the present points, once per frame."""
+        """Runs once per frame."""
         if frame is self._frame:
             return
         self._frame, size = frame, self.vertices.count
@@ -75,8 +64,6 @@ class Tube(PlainSurface):
 
 @dataclass(eq=False, kw_only=True)
 class TubeItem(SurfaceItem):
-    """A tube, whose vertices are computed whenever it is drawn."""
-
     tube: Tube
     radius: float
 

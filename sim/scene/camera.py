@@ -1,8 +1,7 @@
-"""Orbit camera as a value, perspective or orthographic.
+"""World space is right-handed, y up, in metres; matrices multiply column vectors.
 
-World space is right-handed, y up, in metres. Matrices multiply column vectors and are named destination_from_source.
-Single vectors and matrices are GLM types in double precision, which cost a tenth of small numpy arrays.
-GLM reads whole tuples in single precision, so vectors are made from unpacked ones: `glm.dvec3(*point)`.
+Single vectors and matrices are GLM types in double precision, which cost a tenth of small numpy arrays.  GLM reads
+whole tuples in single precision, so vectors are made from unpacked ones: `glm.dvec3(*point)`.
 """
 
 import itertools
@@ -38,7 +37,7 @@ _FLAT, _STEEP = 0.02, 75.0
 
 
 class Camera(msgspec.Struct, frozen=True, kw_only=True):
-    """Orbit camera; part of the view state: saved but not undone.
+    """Part of the view state: saved but not undone.
 
     At yaw 0 and pitch 0 the camera looks along -z from +z (front view); positive yaw moves it towards +x, positive
     pitch moves it up.
@@ -68,11 +67,11 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
         return glm.dvec3(*self.target) + self.rotation()[2] * self.distance
 
     def view_from_world(self) -> glm.dmat4:
-        """Rigid transform into camera space (x right, y up, -z forward)."""
+        """Rigid; camera space has x right, y up, -z forward."""
         return view_from_world(self.rotation(), self.position())
 
     def clip_from_view(self, aspect: float, near: float, far: float) -> glm.dmat4:
-        """Projection to OpenGL clip space; aspect is width / height, near and far in metres."""
+        """OpenGL clip space; aspect is width / height, near and far in metres."""
         if self.orthographic:
             half = self.tangent * self.distance
             return orthographic(half * aspect, half, near, far)
@@ -98,12 +97,12 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, target=(glm.dvec3(*self.target) + offset).to_tuple())
 
     def over(self, lo: Iterable[float], hi: Iterable[float]) -> "Camera":
-        """The camera, turned to look from above if the box from `lo` to `hi` [m] is almost flat."""
+        """Looks from above if the box from `lo` to `hi` [m] is almost flat."""
         wide, high, deep = (top - bottom for bottom, top in zip(lo, hi, strict=True))
         return msgspec.structs.replace(self, pitch=_STEEP) if high < _FLAT * min(wide, deep) else self
 
     def framed(self, lo: Iterable[float], hi: Iterable[float], aspect: float = 1.0) -> "Camera":
-        """The camera, moved along its direction so that the box from `lo` to `hi` [m] fits the image with a margin."""
+        """Moves along its direction so that the box from `lo` to `hi` [m] fits the image with a margin."""
         low, high = glm.dvec3(*lo), glm.dvec3(*hi)
         turn, half = self.rotation(), self.tangent / _FRAME_MARGIN
         corners = [glm.dvec3(*side) * (high - low) * turn for side in itertools.product((-0.5, 0.5), repeat=3)]
@@ -114,18 +113,18 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def view_from_world(rotation: glm.dmat3, eye: glm.dvec3) -> glm.dmat4:
-    """Rigid transform into the space of an eye [m]; columns of the rotation are its right, up and backward axes."""
+    """Rigid; columns of the rotation are the right, up and backward axes of the eye [m]."""
     return glm.translate(glm.dmat4(glm.transpose(rotation)), -eye)
 
 
 def perspective(half_x: float, half_y: float, near: float, far: float) -> glm.dmat4:
-    """Projection to OpenGL clip space; half width and height are of the image at a depth of one metre [m]."""
+    """OpenGL clip space; half width and height are of the image at a depth of one metre [m]."""
     # GLM's own function is in single precision.
     depth, x, y = near - far, 1.0 / half_x, 1.0 / half_y
     return glm.dmat4(x, 0, 0, 0, 0, y, 0, 0, 0, 0, (far + near) / depth, -1.0, 0, 0, 2.0 * far * near / depth, 0)
 
 
 def orthographic(half_x: float, half_y: float, near: float, far: float) -> glm.dmat4:
-    """Projection to OpenGL clip space; half width and height of the image [m] are equal at every depth."""
+    """OpenGL clip space; half width and height of the image [m] are equal at every depth."""
     depth, x, y = near - far, 1.0 / half_x, 1.0 / half_y
     return glm.dmat4(x, 0, 0, 0, 0, y, 0, 0, 0, 0, 2.0 / depth, 0, 0, 0, (far + near) / depth, 1)

@@ -1,4 +1,4 @@
-"""The only notification about the scene: what changed, and its effect on the engine."""
+"""The only notification about the scene."""
 
 import enum
 from dataclasses import dataclass
@@ -17,12 +17,7 @@ class ChangeKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One change of the scene.
-
-    Attributes:
-        ref: The value for `VALUE`; for a node `ParamRef(id, "node", "")`; None for several and for `REPLACED`.
-        effect: What the change costs the engine.
-    """
+    """`ref` is the value for `VALUE`, `ParamRef(id, "node", "")` for a node, None for several and for `REPLACED`."""
 
     kind: ChangeKind
     ref: ParamRef | None
@@ -30,6 +25,5 @@ class Change:
 
 
 def value_change(scene: Scene, ref: ParamRef) -> Change:
-    """Notification of one value, with the effect of its declaration."""
     record = param_of(type(part_of(scene, ref.owner, ref.part)), ref.name)
     return Change(ChangeKind.VALUE, ref, record.declared.effect)

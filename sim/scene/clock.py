@@ -1,7 +1,6 @@
-"""Conversion of real time into fixed simulation steps, and a meter of the frame rate.
+"""The simulation advances in steps of one length at any frame rate, so that results depend on settings alone.
 
-The simulation advances in steps of one length at any frame rate, so that results depend on settings alone. Steps that
-do not fit into a frame are dropped and reported, never queued: a slow frame must not slow down the next one.
+Steps that do not fit into a frame are dropped and reported, never queued: a slow frame must not slow down the next.
 """
 
 import itertools
@@ -18,17 +17,14 @@ STEP_TIME = 1.0 / 60.0
 
 
 def step_end(start: float, step: int) -> float:
-    """Scene time [s] at which a step ends, counted from a start [s]; step 0 is the start.
-
-    Sums up `STEP_TIME` instead of multiplying, so that it gives the same bits as a clock that steps.
-    """
+    """Scene time [s], bit-identical with a clock that steps, because it sums up `STEP_TIME` too."""
     while len(_SUMS) <= step:
         _SUMS.append(_SUMS[-1] + STEP_TIME)
     return start + (_SUMS[step] if step >= 0 else step * STEP_TIME)
 
 
 def step_at(start: float, time: float) -> int:
-    """Step whose end is nearest to a scene time [s], counted from a start [s]; negative before it."""
+    """Step whose end is nearest to a scene time [s]; negative before the start."""
     return round((time - start) / STEP_TIME)
 
 
@@ -37,30 +33,15 @@ _SUMS = [0.0]
 
 @dataclass(frozen=True, slots=True)
 class FrameTime:
-    """Simulation work of one frame.
-
-    Attributes:
-        steps: Fixed steps to take now.
-        alpha: Fraction of a step that has passed since the last one, 0 to 1; drawing blends the last two states.
-        dropped: Steps that were due and are skipped.
-    """
-
     steps: int
-    alpha: float
-    dropped: int
+    alpha: float  # Fraction of a step since the last one, 0 to 1; drawing blends the last two states
+    dropped: int  # Steps that were due and are skipped
 
 
 class FixedStep:
-    """Counts fixed steps out of real time.
+    """Counts fixed steps out of real time; raises ValueError if `dt` [s] or `max_steps` of a frame is not positive.
 
     Source: Fiedler 2004, "Fix your timestep!".
-
-    Args:
-        dt: Length of a step [s].
-        max_steps: Most steps of one frame.
-
-    Raises:
-        ValueError: If either is not positive.
     """
 
     def __init__(self, dt: float, max_steps: int) -> None:
@@ -71,7 +52,7 @@ class FixedStep:
         self._left = 0.0
 
     def advance(self, elapsed: float) -> FrameTime:
-        """Adds `elapsed` [s]; time that runs backwards or is not a number counts as none."""
+        """Time [s] that runs backwards or is not a number counts as none."""
         if 0.0 < elapsed < math.inf:
             self._left += elapsed / self.dt
         due = int(self._left + _ROUNDING)
@@ -90,31 +71,14 @@ class FixedStep:
 
 @dataclass(frozen=True, slots=True)
 class FrameRate:
-    """Frame rate over a window of time.
-
-    Attributes:
-        per_second: Frames per second; 0 before the second frame.
-        longest: Longest time between two frames [s].
-        dropped: Frames that the target rate had room for and that were not drawn.
-        slow: Whether more than a tenth of the frames were dropped, so that playback skips frames to keep real time.
-    """
-
-    per_second: float
-    longest: float
-    dropped: int
-    slow: bool
+    per_second: float  # 0 before the second frame
+    longest: float  # Longest time between two frames [s]
+    dropped: int  # Frames that the target rate had room for and that were not drawn
+    slow: bool  # More than a tenth of the frames were dropped: playback skips frames to keep real time
 
 
 class FrameMeter:
-    """Measures the frame rate.
-
-    Args:
-        target: Frames per second to compare with.
-        window: Time that is measured [s].
-
-    Raises:
-        ValueError: If either is not positive.
-    """
+    """Frame rate over a window [s]; raises ValueError if `target` or `window` is not positive."""
 
     def __init__(self, target: float = 60.0, window: float = 1.0) -> None:
         if not (target > 0.0 and window > 0.0):
@@ -124,7 +88,7 @@ class FrameMeter:
         self._times: deque[float] = deque()
 
     def drawn(self, now: float) -> FrameRate:
-        """Adds a frame drawn at `now` [s] of a monotonic clock."""
+        """Times `now` [s] are of a monotonic clock."""
         if self._times and now < self._times[-1]:
             self._times.clear()
         self._times.append(now)
@@ -142,5 +106,5 @@ class FrameMeter:
         return FrameRate(len(gaps) / span, max(gaps), dropped, dropped > 0.1 * (len(gaps) + dropped))
 
     def pause(self) -> None:
-        """Clears the window; call it when drawing stops, so that the gap is not counted as dropped frames."""
+        """Call it when drawing stops, so that the gap is not counted as dropped frames."""
         self._times.clear()

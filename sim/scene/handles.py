@@ -1,8 +1,4 @@
-"""Transform handles: their geometry, hit test and what a drag does.
-
-Painting and mouse events are elsewhere. Handles 0, 1, 2 belong to the axes x, y, z; `FREE` moves in the plane of the
-view, or scales all axes alike.
-"""
+"""Handles 0, 1, 2 belong to the axes x, y, z; `FREE` moves in the plane of the view, or scales all axes alike."""
 
 import enum
 import math
@@ -43,10 +39,8 @@ class HandleMode(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class HandleView:
-    """The view in which the handles are drawn: camera, and width and height [px]."""
-
     camera: Camera
-    size: tuple[float, float]
+    size: tuple[float, float]  # Width and height [px]
 
     def ray(self, cursor: tuple[float, float]) -> tuple[glm.dvec3, glm.dvec3]:
         width, height = self.size
@@ -68,17 +62,10 @@ class HandleView:
 
 @dataclass(frozen=True, slots=True)
 class Handles:
-    """Handles of one object in one view.
-
-    Attributes:
-        centre: Position of the object in the world [m].
-        axes: Columns are unit directions of the handles in the world.
-    """
-
     mode: HandleMode
     view: HandleView
-    centre: glm.dvec3
-    axes: glm.dmat3
+    centre: glm.dvec3  # In the world [m]
+    axes: glm.dmat3  # Columns are unit directions of the handles in the world
 
     @property
     def length(self) -> float:
@@ -86,7 +73,7 @@ class Handles:
         return REACH * self.view.metres_per_pixel(self.centre)
 
     def curve(self, handle: int) -> Float64:
-        """Points of a handle in the world [m], shape (N, 3): two ends of an axis, or a ring about it."""
+        """Points in the world [m], shape (N, 3): two ends of an axis, or a ring about it."""
         axis = self.axes[handle]
         if self.mode is not HandleMode.ROTATE:
             return np.array([self.centre, self.centre + axis * self.length])
@@ -104,13 +91,9 @@ class Handles:
 
 
 def handles_of(mode: HandleMode, view: HandleView, world_from_parent: Float64, transform: Transform) -> Handles:
-    """Handles of an object.
+    """Moving and rotating use the axes of the parent, as the transform does; scaling uses the axes of the object.
 
-    Moving and rotating use the axes of the parent, which is what the numbers of the transform mean; scaling uses the
-    axes of the object.
-
-    Args:
-        world_from_parent: Parent frame of the transform, shape (4, 4); the identity for most objects.
+    `world_from_parent`, shape (4, 4), is the parent frame of the transform; the identity for most objects.
     """
     placed = glm.dmat4(world_from_parent)
     linear = glm.dmat3(placed)
@@ -181,7 +164,7 @@ def _turn_of(transform: Transform) -> glm.dquat:
 
 
 def _shift(handles: Handles, handle: int, press: tuple[float, float], cursor: tuple[float, float]) -> glm.dvec3:
-    """Offset from press to cursor in the world [m], along the axis or in the plane of the view."""
+    """Offset in the world [m], along the axis or in the plane of the view."""
     if handle == FREE:
         normal = handles.view.camera.rotation()[2]
         start = ray_plane(*handles.view.ray(press), handles.centre, normal)
@@ -193,10 +176,7 @@ def _shift(handles: Handles, handle: int, press: tuple[float, float], cursor: tu
 
 
 def along_axis(view: HandleView, centre: glm.dvec3, axis: glm.dvec3, cursor: tuple[float, float]) -> float:
-    """Position on an axis through a centre that is nearest to the ray through the cursor [m].
-
-    0 if the axis points at the eye.
-    """
+    """Position on an axis that is nearest to the ray through the cursor [m]; 0 if the axis points at the eye."""
     origin, direction = view.ray(cursor)
     between = centre - origin
     cosine = glm.dot(axis, direction)
@@ -208,7 +188,7 @@ def along_axis(view: HandleView, centre: glm.dvec3, axis: glm.dvec3, cursor: tup
 
 
 def _turn(handles: Handles, handle: int, press: tuple[float, float], cursor: tuple[float, float]) -> float:
-    """Angle about an axis from press to cursor [rad], seen around the centre of the handles."""
+    """Angle about an axis [rad], seen around the centre of the handles."""
     x, y = handles.view.pixels([handles.centre])[0].tolist()
     # Pixels count downwards, so the angle on the screen has the opposite sense.
     angle = math.atan2(press[1] - y, press[0] - x) - math.atan2(cursor[1] - y, cursor[0] - x)
@@ -224,7 +204,7 @@ def _factor(handles: Handles, handle: int, press: tuple[float, float], cursor: t
 
 
 def polyline_distance(points: Float64, cursor: tuple[float, float]) -> float:
-    """Distance on the screen [px] from the cursor to a polyline (N, 2); infinite if it is not visible."""
+    """Pixels from the cursor to a polyline (N, 2); infinite if it is not visible."""
     start, end = points[:-1], points[1:]
     along = end - start
     square = np.maximum(np.sum(along**2, axis=1), 1e-12)

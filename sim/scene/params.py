@@ -1,8 +1,8 @@
 """Settings are declared once; everything else derives from the declaration.
 
-A settings class is a frozen `msgspec.Struct` whose fields are annotated with `param(...)`. msgspec enforces type and
-hard range while decoding; `params_of` gives the inspector, the command line, the guide and the tests one record per
-field. This module needs no Qt and no OpenGL.
+A settings class is a frozen `msgspec.Struct` whose fields are annotated with `param(...)`.  msgspec enforces type
+and hard range while decoding; `params_of` gives the inspector, the command line, the guide and the tests one record
+per field.
 """
 
 import enum
@@ -24,18 +24,11 @@ Suffixes = Callable[[], tuple[str, ...]]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Settings of a node; their type is the type of the node.
+    """Settings of a node; their type is the type of the node."""
 
-    Attributes:
-        kind: Name of the kind, the key of its settings in the project file.
-        is_character: Whether its nodes are read from model files and posed, so that others can be attached to bones and
-            skin.
-        is_group: Whether its nodes contain others, which are hidden, locked and removed with them.
-    """
-
-    kind: ClassVar[str] = ""
-    is_character: ClassVar[bool] = False
-    is_group: ClassVar[bool] = False
+    kind: ClassVar[str] = ""  # Key of the settings in the project file
+    is_character: ClassVar[bool] = False  # Read from model files and posed: others can be attached to bones and skin
+    is_group: ClassVar[bool] = False  # Contains other nodes, which are hidden, locked and removed with it
 
     def part(self, name: str) -> msgspec.Struct | None:
         """A nested value whose parameters have their own addresses; None if there is no such part.
@@ -48,7 +41,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
     def with_part(self, name: str, value: msgspec.Struct) -> Self:
-        """A copy with another value of a part; raises KeyError if there is no such part."""
+        """Raises KeyError if there is no such part."""
         entry = entry_of(name)
         if entry is None or self.part(name) is None:
             raise KeyError(f"{self.kind} has no {name}: {value}")
@@ -61,7 +54,7 @@ _ENTRY = re.compile(r"(\w+)\.(\d+)")
 
 
 def entry_of(part: str) -> tuple[str, int] | None:
-    """Field and index that the name of a part means; None if it is not an entry of a list."""
+    """Field and index; None if the part is not an entry of a list."""
     match = _ENTRY.fullmatch(part)
     return (match[1], int(match[2])) if match else None
 
@@ -70,7 +63,7 @@ _EXTRA_KEY = "param"
 
 
 class ParamError(ValueError):
-    """A value that a parameter refuses; the message names value and allowed range."""
+    """The message names value and allowed range."""
 
 
 class SettingsError(ValueError):
@@ -109,13 +102,7 @@ class Role(enum.Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """The part of a parameter that its type and default do not express.
-
-    Attributes:
-        source: Name of the parameter of the same settings with the file whose sections can be chosen.
-        suffixes: Returns the file extensions that a path may have, such as ".png".
-        undone: Whether a change is an undo step; False for values that only change the view.
-    """
+    """The part of a parameter that its type and default do not express."""
 
     doc: str
     unit: str = ""
@@ -128,37 +115,26 @@ class Declaration:
     group: str = ""
     label: str = ""
     role: Role = Role.PLAIN
-    source: str = ""
-    suffixes: Suffixes = tuple
-    undone: bool = True
+    source: str = ""  # Parameter of the same settings with the file whose sections can be chosen
+    suffixes: Suffixes = tuple  # Returns the file extensions that a path may have, such as ".png"
+    undone: bool = True  # False for values that only change the view
 
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """One parameter of a settings class.
-
-    Attributes:
-        name: Field name; also the key in the project file.
-        type: `float`, `int`, `bool`, `str`, an `enum.Enum` subclass, or `tuple` for vectors.
-        size: Number of components of a vector, else 1.
-        optional: Whether None is a value.
-    """
-
-    name: str
-    type: type
-    size: int
-    optional: bool
+    name: str  # Field name; also the key in the project file
+    type: type  # `float`, `int`, `bool`, `str`, an `enum.Enum` subclass, or `tuple` for vectors
+    size: int  # Number of components of a vector, else 1
+    optional: bool  # None is a value
     default: Any
     declared: Declaration
 
     @property
     def label(self) -> str:
-        """Text of the inspector row."""
         return self.declared.label or self.name.replace("_", " ").capitalize()
 
     @property
     def is_length(self) -> bool:
-        """Whether it is a length in the scene, which scales with it."""
         return self.declared.unit == "m" and self.declared.role is Role.PLAIN and self.type in (float, tuple)
 
     @property
@@ -197,8 +173,7 @@ def param(
     Args:
         doc: One sentence for tooltip and guide, ending with a full stop.
         unit: SI unit or "" for a pure number.
-        lo: Lowest value accepted anywhere (hard); None for no bound.
-        hi: Highest value accepted anywhere (hard).
+        lo, hi: Bounds accepted anywhere (hard); None for no bound.
         soft: Range of the slider; defaults to the hard range if that is finite.
         step: Arrow-key and wheel step.
         group: Heading of the inspector section.
@@ -217,11 +192,7 @@ def param(
 
 @functools.cache
 def params_of(cls: type[msgspec.Struct]) -> tuple[Param, ...]:
-    """Records of every declared field of `cls`, in declaration order.
-
-    Raises:
-        TypeError: If a declared field has no default; such a class cannot be edited or migrated.
-    """
+    """In declaration order.  Raises TypeError for a field without default, which cannot be edited or migrated."""
     hints = _hints(cls)
     records = (_record(cls, field, hints[field.name]) for field in msgspec.structs.fields(cls))
     return tuple(record for record in records if record is not None)
@@ -229,7 +200,7 @@ def params_of(cls: type[msgspec.Struct]) -> tuple[Param, ...]:
 
 @functools.cache
 def param_of(cls: type[msgspec.Struct], name: str) -> Param:
-    """Record of the field `name` of `cls`; KeyError names the class and the field."""
+    """KeyError names the class and the field."""
     for record in params_of(cls):
         if record.name == name:
             return record
@@ -237,22 +208,13 @@ def param_of(cls: type[msgspec.Struct], name: str) -> Param:
 
 
 def validated(settings: S, **changes: Any) -> S:
-    """Copy of `settings` with `changes`, each checked against its declaration.
-
-    Raises:
-        ParamError: For a wrong type or a value outside the hard range.
-        KeyError: For a name that is not a parameter.
-    """
+    """Raises ParamError for a wrong type or a value outside the hard range, KeyError for an unknown name."""
     checked = {name: check(type(settings), name, value) for name, value in changes.items()}
     return msgspec.structs.replace(settings, **checked)
 
 
 def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
-    """`value` converted to the type of the parameter `cls.name`.
-
-    Raises:
-        ParamError: Naming parameter, value and allowed range.
-    """
+    """Converts `value` to the type of the parameter.  Raises ParamError with parameter, value and allowed range."""
     record = param_of(cls, name)
     hint = _hints(cls)[name]
     plain = value.value if isinstance(value, enum.Enum) else value
@@ -271,7 +233,7 @@ def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
 
 
 def bounded(settings: S) -> S:
-    """Copy of computed settings whose numbers are clamped to their hard ranges."""
+    """Clamps numbers of computed settings to their hard ranges."""
     return msgspec.structs.replace(
         settings,
         **{
@@ -283,7 +245,7 @@ def bounded(settings: S) -> S:
 
 
 def with_paths(settings: S, change: Callable[[str], str]) -> S:
-    """Copy of settings with every file path replaced by `change(path)`, also in lists; empty paths stay."""
+    """Replaces every file path by `change(path)`, also in lists; empty paths stay."""
     changed: dict[str, Any] = {}
     for record in params_of(type(settings)):
         value = getattr(settings, record.name)
@@ -295,7 +257,6 @@ def with_paths(settings: S, change: Callable[[str], str]) -> S:
 
 
 def paths_of(settings: msgspec.Struct) -> list[str]:
-    """File paths in settings, also in lists."""
     found: list[str] = []
 
     def note(path: str) -> str:
@@ -307,12 +268,11 @@ def paths_of(settings: msgspec.Struct) -> list[str]:
 
 
 def in_order(stops: Sequence[Sequence[float]]) -> bool:
-    """Whether the positions of stops, the first number of each, never decrease."""
+    """The first number of each stop is its position."""
     return all(earlier[0] <= later[0] for earlier, later in itertools.pairwise(stops))
 
 
 def scaled_length(record: Param, value: Any, factor: float) -> Any:
-    """A length, or a vector of lengths, times a factor, clamped to its hard range."""
     scaled = tuple(factor * part for part in value) if record.type is tuple else factor * value
     return _clamped(record.declared, scaled)
 
@@ -324,7 +284,6 @@ def with_lengths(settings: S, factor: float) -> S:
 
 
 def _clamped(declared: Declaration, value: Any) -> Any:
-    """A number, or each number of a tuple, within the hard range; None stays None."""
     if isinstance(value, tuple):
         return tuple(_clamped(declared, part) for part in value)
     if value is None:
@@ -334,7 +293,6 @@ def _clamped(declared: Declaration, value: Any) -> Any:
 
 
 def changed_effects(before: msgspec.Struct, after: msgspec.Struct) -> set[Effect]:
-    """Effects of changing some settings into others of the same class; empty if they are equal."""
     return {
         record.declared.effect
         for record in params_of(type(after))
@@ -343,7 +301,7 @@ def changed_effects(before: msgspec.Struct, after: msgspec.Struct) -> set[Effect
 
 
 def range_text(declared: Declaration) -> str:
-    """Hard range as text with unit, such as "0 to 64 m" or "at least 0"; "" without bounds."""
+    """Such as "0 to 64 m" or "at least 0"; "" without bounds."""
     lo, hi, unit = declared.lo, declared.hi, f" {declared.unit}" if declared.unit else ""
     if lo is not None and hi is not None:
         return f"{lo:g} to {hi:g}{unit}"
@@ -353,7 +311,6 @@ def range_text(declared: Declaration) -> str:
 
 
 def value_text(value: Any) -> str:
-    """A parameter value as a person would write it."""
     if isinstance(value, enum.Enum):
         return str(value.value)
     if isinstance(value, bool):
@@ -386,7 +343,7 @@ def _structs(hint: Any) -> Iterator[type[msgspec.Struct]]:
 
 @functools.cache
 def _hints(cls: type[msgspec.Struct]) -> dict[str, Any]:
-    """Evaluated annotations; cached, because evaluating them costs more than checking a value."""
+    """Cached, because evaluating annotations costs more than checking a value."""
     return typing.get_type_hints(cls, include_extras=True)
 
 

@@ -1,7 +1,4 @@
-"""Projection of points into the image, and picking of joints.
-
-Pixels count from the top left corner of the image, x to the right and y down; pixel 0 spans 0 to 1.
-"""
+"""Pixels count from the top left corner of the image, x to the right and y down; pixel 0 spans 0 to 1."""
 
 import numpy as np
 import numpy.typing as npt
@@ -44,8 +41,8 @@ def pick_joint(
 ) -> int | None:
     """Joint under the cursor, or None.
 
-    The dot of a joint selects that joint; the bone between a joint and its parent selects the parent. Dots win close to
-    the cursor; otherwise the nearest on the screen wins, and of equally near ones the one nearest to the camera.
+    The dot of a joint selects that joint; the bone between a joint and its parent selects the parent.  Dots win close
+    to the cursor; otherwise the nearest on the screen wins, and of equally near ones the one nearest to the camera.
 
     Args:
         size: Width and height of the image [px].
@@ -71,10 +68,7 @@ def pick_joint(
 
 
 def ray_plane(origin: glm.dvec3, direction: glm.dvec3, point: glm.dvec3, normal: glm.dvec3) -> glm.dvec3 | None:
-    """Intersection of a ray with the plane through `point` with `normal` [m]; None if parallel or behind.
-
-    Direction and normal may have any length.
-    """
+    """Intersection [m]; None if parallel or behind.  Direction and normal may have any length."""
     approach = glm.dot(direction, normal)
     if abs(approach) <= 1e-9 * glm.length(direction) * glm.length(normal):
         return None
@@ -100,7 +94,7 @@ def _pixels(camera: Camera, size: tuple[float, float], seen: Float64) -> Float64
 
 
 def _cut(camera: Camera, heads: Float64, tails: Float64) -> tuple[Float64, Float64]:
-    """Segments in camera space, clipped in front of a perspective camera; NaN if nothing is left."""
+    """Clips segments in front of a perspective camera; NaN if nothing is left."""
     if camera.orthographic:
         return heads, tails
     plane = -_NEAREST * camera.distance
@@ -117,7 +111,7 @@ def _cut(camera: Camera, heads: Float64, tails: Float64) -> tuple[Float64, Float
 def _segment_distances(
     camera: Camera, size: tuple[float, float], heads: Float64, tails: Float64, cursor: Float64
 ) -> tuple[Float64, Float64]:
-    """Distance on the screen [px] from the cursor to each segment, and the depth [m] of the nearest point."""
+    """Distance on the screen [px] to each segment, and the depth [m] of the nearest point."""
     start, end = _pixels(camera, size, heads), _pixels(camera, size, tails)
     along = end - start
     squared = np.sum(along**2, axis=1)
@@ -132,7 +126,7 @@ def _segment_distances(
 
 
 def _nearest(distances: Float64, depths: Float64, limit: float) -> int | None:
-    """Index of the smallest distance within the limit; of equally near ones the one with the smallest depth."""
+    """Of equally near ones, the one with the smallest depth."""
     near = np.flatnonzero(distances <= limit)
     if not len(near):
         return None

@@ -1,7 +1,4 @@
-"""Playback settings, and playback as pure functions: the scene clock, and where it is after some time.
-
-A playhead depends on its past and the settings only, so tests and headless renders need no timer.
-"""
+"""A playhead depends on its past and the settings only, so tests and headless renders need no timer."""
 
 import enum
 import functools
@@ -24,7 +21,6 @@ SIMULATED_LENGTH = 10.0
 """Shortest length of a scene with a simulation [s]: most clips end before cloth has settled."""
 
 FRAME_MAX = 1_000_000
-"""Largest frame number."""
 
 TIME_MAX = 1e9
 Frame = Annotated[int, msgspec.Meta(ge=0, le=FRAME_MAX)]
@@ -32,8 +28,6 @@ Moment = Annotated[float, msgspec.Meta(ge=-TIME_MAX, le=TIME_MAX)]
 
 
 class LoopMode(enum.Enum):
-    """What the playhead does at the end of its range."""
-
     LOOP = "loop"
     ONCE = "once"
     PING_PONG = "ping-pong"
@@ -44,8 +38,6 @@ _simulation = functools.partial(param, effect=Effect.RESET)
 
 
 class PlaybackSettings(msgspec.Struct, frozen=True, kw_only=True):
-    """Scene time and playback."""
-
     loop: Annotated[LoopMode, _playback("What happens at the end of the range.")] = LoopMode.LOOP
     speed: Annotated[float, _playback(
         "Scene seconds per second; negative plays backwards.", unit="×", lo=-4.0, hi=4.0, step=0.1,
@@ -83,11 +75,11 @@ class PlaybackSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def simulation_start(self) -> float:
-        """Start of the simulation [s]: the start of the pre-roll, which lasts whole steps."""
+        """Start of the pre-roll [s], which lasts whole steps."""
         return self.start_time - round(self.run_up / STEP_TIME) * STEP_TIME
 
     def end_time(self, duration: float, *, simulated: bool = False) -> float:
-        """End of the scene [s]; `duration` is the end of its clips [s]."""
+        """Seconds; `duration` is the end of the clips [s]."""
         if self.end is not None:
             return max(min(max(self.end, 0), FRAME_MAX) / self.rate, self.start_time)
         return max(duration, self.start_time + (self.min_length if simulated else 0.0))
@@ -99,22 +91,15 @@ _FRAME_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Playhead:
-    """The scene clock.
-
-    Attributes:
-        time: Scene time [s]; scrubbing may place it outside the range.
-        direction: 1 or -1; ping-pong reverses it, and so does playing backwards.
-    """
-
-    time: float = 0.0
+    time: float = 0.0  # Scene time [s]; scrubbing may place it outside the range
     playing: bool = False
-    direction: int = 1
+    direction: int = 1  # 1 or -1; ping-pong reverses it, and so does playing backwards
 
 
 def play_range(settings: PlaybackSettings, duration: float) -> tuple[float, float]:
     """Start and end of the playback range [s], within 0 and `duration`.
 
-    In and out point may be in either order. A range that is empty or outside the scene stands for the whole scene.
+    In and out point may be in either order.  A range that is empty or outside the scene means the whole scene.
     """
     length = max(duration, 0.0)
     first = min(settings.start_time, length)
@@ -125,7 +110,7 @@ def play_range(settings: PlaybackSettings, duration: float) -> tuple[float, floa
 
 
 def play(playhead: Playhead, settings: PlaybackSettings, duration: float, direction: int = 1) -> Playhead:
-    """Starts playing; a range that plays once and is at its end starts again from its beginning."""
+    """A range that plays once and is at its end starts again from its beginning."""
     started = Playhead(playhead.time, True, 1 if direction >= 0 else -1)
     start, end = play_range(settings, duration)
     if settings.loop is not LoopMode.ONCE:
@@ -140,20 +125,16 @@ def pause(playhead: Playhead) -> Playhead:
 
 
 def scrub(playhead: Playhead, time: float, duration: float) -> Playhead:
-    """Moves to `time` [s], clamped to the scene but not to the range; playback continues from there."""
+    """Clamps `time` [s] to the scene but not to the range; playback continues from there."""
     return replace(playhead, time=min(max(0.0, time), max(duration, 0.0)))
 
 
 def advanced(playhead: Playhead, elapsed: float, settings: PlaybackSettings, duration: float) -> Playhead:
-    """The playhead after `elapsed` seconds of real time.
+    """The playhead after some real time [s].
 
     Outside the range it runs towards the range, or, if it moves away from it, enters at the far end (ping-pong: turns
-    at the near one; once: stops there). Any elapsed time is taken in one step; time that runs backwards or is not a
-    number is ignored.
-
-    Args:
-        elapsed: Real time [s].
-        duration: End of the scene [s].
+    at the near one; once: stops there).  Any elapsed time is taken in one step; time that runs backwards or is not a
+    number is ignored.  `duration` is the end of the scene [s].
     """
     step = abs(settings.speed) * elapsed
     if not playhead.playing or not 0.0 < step < math.inf:
@@ -170,14 +151,13 @@ def advanced(playhead: Playhead, elapsed: float, settings: PlaybackSettings, dur
 
 
 def stepped(playhead: Playhead, settings: PlaybackSettings, duration: float) -> Playhead:
-    """The playhead after one simulation step, `STEP_TIME` of scene time, at any speed; unchanged in an empty scene."""
+    """`STEP_TIME` of scene time at any speed; unchanged in an empty scene."""
     if duration <= 0.0:
         return playhead
     return advanced(playhead, STEP_TIME / (abs(settings.speed) or 1.0), settings, duration)
 
 
 def simulation_start(settings: PlaybackSettings, duration: float) -> Playhead:
-    """The playhead at the start of the scene, running forwards."""
     return Playhead(min(settings.start_time, max(duration, 0.0)), True, 1 if settings.speed >= 0.0 else -1)
 
 
@@ -203,7 +183,7 @@ def _moved(gone: float, step: float, length: float, loop: LoopMode) -> tuple[flo
 
 
 def frame_of(time: float, frame_step: float) -> float:
-    """Frame, with its fraction, at `time` [s]; 0 if a clip has a single pose and no step."""
+    """Frame with its fraction; 0 if a clip has a single pose and no step.  Times in seconds."""
     return time / frame_step if frame_step > 0.0 else 0.0
 
 
@@ -212,10 +192,7 @@ def time_of(frame: float, frame_step: float) -> float:
 
 
 def stepped_frame(playhead: Playhead, count: int, frame_step: float, duration: float) -> Playhead:
-    """Paused `count` whole frames further (back if negative), within the clip.
-
-    From between two frames the first step goes to the neighbouring frame.
-    """
+    """Paused `count` whole frames further (back if negative), within the clip; counts from the neighbouring frame."""
     if count == 0 or frame_step <= 0.0:
         return pause(playhead)
     frame = frame_of(playhead.time, frame_step)
@@ -224,12 +201,7 @@ def stepped_frame(playhead: Playhead, count: int, frame_step: float, duration: f
 
 
 def stepped_key(playhead: Playhead, count: int, key_times: Sequence[float] | Float64) -> Playhead:
-    """Paused `count` keys further (back if negative), at the first or last key at most.
-
-    Args:
-        count: Number of keys; 0 only pauses.
-        key_times: Ascending times of the keys [s]; without any it only pauses.
-    """
+    """Paused `count` keys further (back if negative), at most at the first or last of the ascending times [s]."""
     times = np.asarray(key_times, dtype=np.float64)
     if count == 0 or not len(times):
         return pause(playhead)

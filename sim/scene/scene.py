@@ -1,7 +1,7 @@
-"""The scene as immutable values: nodes with settings, playback and view settings.
+"""The scene is everything that a user may set and that the project file holds, as immutable values.
 
-The scene is everything that a user may set and that the project file holds. The document replaces these values; engine
-and widgets read them. Nodes are identified by their `NodeId`, never by an index.
+The document replaces these values; engine and widgets read them.  Nodes are identified by their `NodeId`, never by
+an index.
 """
 
 import functools
@@ -41,7 +41,7 @@ class Attachment(msgspec.Struct, frozen=True, kw_only=True):
 class Node(msgspec.Struct, frozen=True, kw_only=True):
     """One object of the scene; the type of its settings is its kind.
 
-    In the project file the settings stand under the name of the kind, so that errors carry the path
+    In the project file the settings are under the name of the kind, so that errors carry the path
     `$.nodes[2].cloth.substeps`.
     """
 
@@ -86,10 +86,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def simulated(self) -> frozenset[NodeId]:
-        """Nodes that are neither muted nor silenced by a solo node of the same kind.
-
-        Hidden nodes are simulated as well.
-        """
+        """Nodes that are neither muted nor excluded by a solo node of the same kind; includes hidden nodes."""
         solo = {node.kind for node in self.nodes if node.solo}
         return frozenset([n.id for n in self.nodes if not n.muted and (n.solo or not solo or n.kind not in solo)])
 
@@ -103,11 +100,11 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         }
 
     def simulated_of_kind(self, kind: str) -> tuple[Node, ...]:
-        """Simulated nodes of one kind; the same tuple as `of_kind` if that is all of them."""
+        """The same tuple as `of_kind` if all nodes of the kind are simulated."""
         return self._simulated_by_kind.get(kind, ())
 
     def node(self, node_id: NodeId) -> Node:
-        """The node with this id; KeyError if there is none."""
+        """Raises KeyError if there is none."""
         return self.by_id[node_id]
 
     def has(self, node_id: NodeId) -> bool:
@@ -118,7 +115,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def characters(self) -> tuple[Node, ...]:
-        """All nodes that are read from model files and posed, in outliner order."""
+        """Nodes that are read from model files and posed, in outliner order."""
         return tuple(node for node in self.nodes if node.settings.is_character)
 
     @cached_property
@@ -140,7 +137,6 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {**attached, **grouped}
 
     def above(self, node_id: NodeId) -> Iterator[Node]:
-        """Ancestors of a node in the outliner, the nearest first."""
         parent = self.parents.get(node_id)
         while parent is not None:
             yield self.by_id[parent]
@@ -175,7 +171,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         )
 
     def carriers(self, node_id: NodeId) -> list[Node]:
-        """Parents of a node by attachment, the nearest first; missing ones are left out, none is listed twice."""
+        """Parents by attachment, the nearest first; leaves out missing ones, lists none twice."""
         found: list[Node] = []
         seen = {node_id}
         carrier = self.node(node_id).attachment.node
@@ -224,22 +220,15 @@ def _circle(parents: Mapping[NodeId, NodeId]) -> list[NodeId]:
 
 
 class ParamRef(msgspec.Struct, frozen=True):
-    """Address of one value of the scene.
+    """Address of one value of the scene."""
 
-    Attributes:
-        owner: A node's id, or `PLAYBACK`, or `VIEW`.
-        part: "node", "transform", "attachment", the name of the kind or of a part of the settings for nodes; equal to
-            the owner otherwise.
-        name: Field name.
-    """
-
-    owner: str
-    part: str
+    owner: str  # A node's id, or `PLAYBACK`, or `VIEW`
+    part: str  # "node", "transform", "attachment", the kind or a part of the settings; else as `owner`
     name: str
 
 
 def part_of(scene: Scene, owner: str, part: str) -> msgspec.Struct:
-    """The struct that holds a parameter; KeyError if the owner or the part is missing."""
+    """Raises KeyError if the owner or the part is missing."""
     if owner in (PLAYBACK, VIEW):
         value: msgspec.Struct = getattr(scene, owner)
         return value
@@ -256,11 +245,7 @@ def value_at(scene: Scene, ref: ParamRef) -> Any:
 
 
 def node_named(scene: Scene, name: str) -> Node:
-    """The node with a name or an id, else the first whose name is equal but for case.
-
-    Raises:
-        LookupError: If there is none; the message lists the names.
-    """
+    """Finds a name or an id, else the first name that is equal but for case.  Raises LookupError with all names."""
     found = [node for node in scene.nodes if name and name in (node.id, node.name)]
     found = found or [node for node in scene.nodes if name and node.name.casefold() == name.casefold()]
     if not found:
@@ -270,12 +255,7 @@ def node_named(scene: Scene, name: str) -> Node:
 
 
 def with_value(scene: Scene, ref: ParamRef, value: Any) -> Scene:
-    """Scene with one value replaced.
-
-    Raises:
-        ParamError: If the value is refused by its declaration, or the node would be attached to itself.
-        KeyError: If there is no such parameter.
-    """
+    """Raises ParamError for a refused value or a circle of attachments, KeyError for an unknown parameter."""
     part = part_of(scene, ref.owner, ref.part)
     changed = msgspec.structs.replace(part, **{ref.name: check(type(part), ref.name, value)})
     if ref.owner in (PLAYBACK, VIEW):
@@ -291,7 +271,7 @@ def with_value(scene: Scene, ref: ParamRef, value: Any) -> Scene:
 
 
 def refuse_circle(scene: Scene, node: Node, attachment: Attachment) -> None:
-    """Checks that a node can have this attachment; raises ParamError if it would attach the node to itself."""
+    """Raises ParamError if the attachment would attach the node to itself."""
     carrier = attachment.node
     if carrier in scene.by_id and node.id in (carrier, *(above.id for above in scene.carriers(carrier))):
         raise ParamError(f"{node.name or node.id} cannot be attached to itself")

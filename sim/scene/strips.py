@@ -1,7 +1,7 @@
-"""Strips: clips that a character plays, on scene time. A strip knows its clip by name only.
+"""Strips: clips that a character plays, on scene time.
 
-Strips that overlap blend, the later one fading in over the overlap. Between strips the pose holds at the end of the
-strip before, and before the first one at its beginning.
+Strips that overlap blend, the later one fading in over the overlap.  Between strips the pose holds at the end of
+the strip before, and before the first one at its beginning.
 """
 
 import math
@@ -12,7 +12,6 @@ from typing import Annotated
 import msgspec
 
 STRIPS_MAX = 256
-"""Most strips of one character."""
 
 MOMENTS_MAX = 100_000
 """Most moments of one strip that are listed."""
@@ -21,25 +20,15 @@ Seconds = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
 
 
 class Strip(msgspec.Struct, frozen=True, kw_only=True):
-    """A clip that starts at a moment of the scene.
-
-    Attributes:
-        start: Start in the scene [s].
-        clip_in: Clip start: first moment of the clip that is played [s].
-        clip_out: Clip end [s]; None for the end of the clip.
-        speed: Seconds of the clip in a second of the scene; negative plays backwards, 0 holds the pose.
-        repeats: Number of repetitions; 0 for endless.
-    """
-
     clip: Annotated[str, msgspec.Meta(max_length=1000)] = ""
-    start: Seconds = 0.0
-    clip_in: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0
-    clip_out: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] | None = None
-    speed: Annotated[float, msgspec.Meta(ge=-100.0, le=100.0)] = 1.0
-    repeats: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0
+    start: Seconds = 0.0  # In the scene [s]
+    clip_in: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0  # First moment of the clip that is played [s]
+    clip_out: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] | None = None  # [s]; None for the end of the clip
+    speed: Annotated[float, msgspec.Meta(ge=-100.0, le=100.0)] = 1.0  # Negative plays backwards, 0 holds the pose
+    repeats: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0  # 0 for endless
 
     def length(self, clip: float) -> float:
-        """Length of one repetition in the scene [s] for a clip of `clip` seconds; infinite at speed 0."""
+        """One repetition in the scene [s] for a clip of `clip` seconds; infinite at speed 0."""
         lo, hi = self.span(clip)
         return (hi - lo) / abs(self.speed) if self.speed else math.inf
 
@@ -80,29 +69,17 @@ class Strip(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class StripSample:
-    """One clip of a blended pose.
+    """One clip of a blended pose."""
 
-    Attributes:
-        strip: Number of the strip in the order of their starts.
-        time: Moment of the clip [s].
-        turn: Number of the repetition.
-        weight: Weight over all samples before it, 0 to 1; 1 for the first.
-    """
-
-    strip: int
+    strip: int  # Number in the order of their starts
     clip: str
-    time: float
-    turn: int
-    weight: float
+    time: float  # Moment of the clip [s]
+    turn: int  # Number of the repetition
+    weight: float  # Weight over all samples before it, 0 to 1; 1 for the first
 
 
 def parts_at(strips: Sequence[Strip], duration: Callable[[str], float], time: float) -> tuple[StripSample, ...]:
-    """Clips from which the pose at a moment of the scene [s] is blended, the lowest first.
-
-    Args:
-        strips: In any order; without any there are no samples.
-        duration: Length of the clip of a name [s].
-    """
+    """The lowest clip comes first; `time` and `duration`, the length of the clip of a name, are in seconds."""
     ordered = sorted(strips, key=lambda strip: strip.start)
     ends = [strip.end(duration(strip.clip)) for strip in ordered]
     playing = [i for i, strip in enumerate(ordered) if strip.start <= time < ends[i]]
@@ -122,13 +99,13 @@ def parts_at(strips: Sequence[Strip], duration: Callable[[str], float], time: fl
 
 
 def is_cut(before: Sequence[StripSample], after: Sequence[StripSample]) -> bool:
-    """Whether the pose may jump between two consecutive moments: a repetition began, or another strip."""
+    """The pose may jump between consecutive moments if a repetition began, or another strip."""
     known = {(part.strip, part.turn) for part in before}
     return not any((part.strip, part.turn) in known for part in after)
 
 
 def last_end(strips: Iterable[Strip], duration: Callable[[str], float]) -> float:
-    """End of the strip that ends last [s]; an endless one counts once. 0 without strips."""
+    """Latest end [s]; an endless strip counts once.  0 without strips."""
     ends = [strip.start + strip.length(duration(strip.clip)) * (strip.repeats or 1.0) for strip in strips]
     return max((end for end in ends if end < math.inf), default=0.0)
 

@@ -1,5 +1,3 @@
-"""Types of vectors, colours and stops in settings, with the ranges of their components."""
-
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -38,6 +36,6 @@ def check_stops(stops: Sequence[Sequence[float]], name: str) -> None:
 
 
 def values_at(stops: Sequence[Sequence[float]], positions: npt.ArrayLike) -> Float64:
-    """Values between stops at positions (n,), shape (n, components); constant outside the stops."""
+    """Positions (n,), values (n, components); constant outside the stops."""
     table, at = np.asarray(stops, np.float64), np.asarray(positions, np.float64)
     return np.stack([np.interp(at, table[:, 0], column) for column in table[:, 1:].T], axis=1)

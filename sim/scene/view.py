@@ -17,7 +17,7 @@ class DisplayMode(enum.Enum):
 
 
 class SkinningComparison(enum.Enum):
-    """Whether the viewport shows the chosen method, both side by side, or their distance."""
+    """The chosen method, both side by side, or their distance."""
 
     OFF = "off"
     SPLIT = "split"

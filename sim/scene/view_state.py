@@ -1,4 +1,4 @@
-"""View state: camera, playhead and selection; saved with a project but not undone."""
+"""View state is saved with a project but not undone."""
 
 from collections.abc import Iterable
 
@@ -9,21 +9,11 @@ from sinew.sim.scene.scene import NodeId
 
 
 class Selection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The selection shared by outliner, viewport and inspector.
-
-    Attributes:
-        node: Selected node, or None; of several the one that was chosen last.
-        bone: Name of the selected joint of that node, or None if the node itself is selected.
-        view: The viewport settings are selected; `node` is None then.
-        others: Other selected nodes without `node`; empty if a part of it is selected.
-        material: Name of the selected material of that node, as `bone`.
-    """
-
-    node: NodeId | None = None
-    bone: str | None = None
-    view: bool = False
-    others: tuple[NodeId, ...] = ()
-    material: str | None = None
+    node: NodeId | None = None  # Of several, the one that was chosen last
+    bone: str | None = None  # Joint of that node; None if the node itself is selected
+    view: bool = False  # The viewport settings are selected; `node` is None then
+    others: tuple[NodeId, ...] = ()  # Without `node`; empty if a part of it is selected
+    material: str | None = None  # Of that node, as `bone`
 
     @property
     def is_part(self) -> bool:
@@ -40,13 +30,13 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def selection_of(nodes: Iterable[NodeId]) -> Selection:
-    """Selection of several nodes, the one chosen last first; duplicates are dropped."""
+    """The one chosen last comes first; drops duplicates."""
     first, *others = dict.fromkeys(nodes) or (None,)
     return Selection(node=first, others=tuple(others))
 
 
 def toggled(selection: Selection, node_id: NodeId) -> Selection:
-    """The selection with a node added as the last one chosen, or removed if it was in."""
+    """Adds a node as the last one chosen, or removes it."""
     chosen = selection.nodes
     if node_id in chosen:
         return selection_of(other for other in chosen if other != node_id)

@@ -1,5 +1,3 @@
-"""World transforms of the nodes of a scene at one moment, attached to the world, to other nodes or to bones."""
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -24,8 +22,6 @@ _EVEN = 1e-9
 
 
 class PosedCharacter(Protocol):
-    """A model in its pose at one moment."""
-
     @property
     def model(self) -> CharacterModel: ...
 
@@ -62,7 +58,7 @@ Key = tuple[NodeId, str]
 
 @dataclass(frozen=True, slots=True)
 class _BoneMatrices:
-    """Bones of one character with attached nodes: their keys, joints (N,), and the scale of what is attached."""
+    """Bones of one character with attached nodes: their keys, joints (N,), and the scale of the attached nodes."""
 
     character: NodeId
     keys: tuple[Key, ...]
@@ -88,12 +84,12 @@ class WorldTransforms:
     """World transforms of one scene and its characters in their present poses; computed on demand and cached.
 
     A node attached to a node is relative to the frame of that node without its scale, in metres; attached to a bone, to
-    the frame of the bone. The geometric mean of the parent's scale scales it too. If the parent is missing, the
+    the frame of the bone.  The geometric mean of the parent's scale scales it too.  If the parent is missing, the
     transform of the node is relative to the world.
 
     Args:
         characters: Posed models by node.
-        before: Transforms of another moment; what does not depend on poses is reused.
+        before: Transforms of another moment; results that do not depend on poses are reused.
     """
 
     def __init__(self, scene: Scene, characters: PosedCharacters, before: "WorldTransforms | None" = None) -> None:
@@ -103,7 +99,7 @@ class WorldTransforms:
         self._known: dict[int, _AttachedNodes] = before._known if before is not None and is_same else {}
 
     def carrier(self, node: Node) -> ParentFrame:
-        """Parent frame of a node; the node need not be in the scene."""
+        """The node need not be in the scene."""
         attachment = node.attachment
         if not attachment.node:
             return WORLD
@@ -119,14 +115,13 @@ class WorldTransforms:
         return self._carriers[key]
 
     def carriers(self, nodes: Sequence[Node]) -> list[ParentFrame]:
-        """Parent frames of many nodes; fastest for the same tuple as at the moment before."""
+        """Fastest for the same tuple as at the moment before."""
         attached = self._attached(nodes)
         self._find(attached.bones, attached.others)
         known = self._carriers
         return [known[node.attachment.node, node.attachment.bone] if node.attachment.node else WORLD for node in nodes]
 
     def all_missing(self, nodes: Sequence[Node]) -> list[str]:
-        """Lines of `missing` of many nodes."""
         attached = self._attached(nodes)
         if attached.missing is None:
             attached.missing = [line for node in nodes if (line := self.missing(node))]
@@ -186,7 +181,7 @@ class WorldTransforms:
         return _BoneMatrices(character, keys, np.array(joints, np.intp), scale)
 
     def _find(self, bones: list[_BoneMatrices], others: list[Key]) -> None:
-        """Computes parent frames; bones of one character are made rigid together."""
+        """Makes bones of one character rigid together."""
         for bone in bones:
             character = self.characters[bone.character]
             assert character.pose is not None
@@ -207,7 +202,6 @@ class WorldTransforms:
         return ParentFrame(frame, self._scale(node))
 
     def _scale(self, node: Node) -> float:
-        """Mean scale of a node in the world."""
         return _mean_scale(node.transform) * self.carrier(node).scale
 
     def _joint(self, node_id: NodeId, bone: str) -> int | None:
@@ -233,23 +227,18 @@ def rigid_frames(matrices: Float64) -> Float64:
 
 
 def relative_transform(world_from_node: Float64, carrier: ParentFrame) -> Transform:
-    """Transform of a node relative to a parent that gives it a world matrix (4, 4) without shear.
-
-    Values out of range are clamped.
-    """
+    """Transform that gives a node a world matrix (4, 4) without shear; clamps values out of range."""
     position, orientation, scale = decompose(inverse_affine(carrier.matrix) @ world_from_node)
     rotation = degrees_from_matrix(quaternion.to_matrix(orientation))
     return bounded(Transform(position=vector(position), rotation=rotation, scale=vector(scale)))
 
 
 def vector(values: npt.ArrayLike) -> Vec3:
-    """Three numbers of an array as a tuple."""
     x, y, z = np.asarray(values, np.float64).tolist()
     return x, y, z
 
 
 def carrier_of(transform: Transform) -> ParentFrame:
-    """Parent frame of a node that has no parent itself."""
     return ParentFrame(rigid_matrix(transform), _mean_scale(transform))
 
 

@@ -1,5 +1,3 @@
-"""Binds particles to the nearest points of a surface."""
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +9,6 @@ Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
 
 _BLOCK = 64
-"""Points per spatial block."""
 
 _SLACK = 1e-9
 """Tolerance of equal distances [m]."""
@@ -19,32 +16,23 @@ _SLACK = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class SurfaceAttachment:
-    """Foot points of particles on a surface.
-
-    Attributes:
-        particles: shape (H,).
-        corners: Vertices of the triangle of each, shape (H, 3).
-        weights: Barycentric weights of the foot point, shape (H, 3).
-        heights: Height above it along the triangle's normal [m], shape (H,).
-    """
-
-    particles: Int32
-    corners: Int32
-    weights: Float64
-    heights: Float64
+    particles: Int32  # Shape (H,)
+    corners: Int32  # Vertices of each triangle, shape (H, 3)
+    weights: Float64  # Barycentric weights of the foot point, shape (H, 3)
+    heights: Float64  # Above the foot point along the triangle's normal [m], shape (H,)
 
 
 def attach(
     particles: Int32, points: Float64, positions: Float64, triangles: npt.NDArray[np.uint32]
 ) -> SurfaceAttachment:
-    """Foot points on the nearest triangles.
+    """Binds particles to the nearest triangles of a surface.
 
-    The foot point is in the plane of the triangle, possibly outside it, so that a particle stays exactly where it is
-    while the surface rests.
+    The foot point is in the plane of the triangle, possibly outside it, so that a particle stays exactly in place while
+    the surface rests.
 
     Args:
         particles: Numbers, shape (H,).
-        points: Their places [m], shape (H, 3).
+        points: Positions of the particles [m], shape (H, 3).
         positions: Vertices of the surface [m], shape (V, 3).
         triangles: Corners, shape (T, 3), at least one.
     """
@@ -64,7 +52,7 @@ def over_triangles(points: Float64, corners: Float64) -> tuple[Float64, Float64]
 
 
 def joined(first: SurfaceAttachment, second: SurfaceAttachment, held: npt.NDArray[np.bool_]) -> SurfaceAttachment:
-    """Joins two attachments; particles of the first are kept where `held` (P,) is True."""
+    """Keeps particles of the first where `held` (P,) is True."""
     cached = held[first.particles]
     return SurfaceAttachment(
         np.concatenate([first.particles[cached], second.particles]),
@@ -75,7 +63,6 @@ def joined(first: SurfaceAttachment, second: SurfaceAttachment, held: npt.NDArra
 
 
 def _nearest(points: Float64, corners: Float64) -> npt.NDArray[np.intp]:
-    """Nearest triangle of each point, the first of several."""
     nearest = np.empty(len(points), np.intp)
     if not len(points):
         return nearest
@@ -94,7 +81,6 @@ def _nearest(points: Float64, corners: Float64) -> npt.NDArray[np.intp]:
 
 
 def _nearest_of(points: Float64, corners: Float64, middles: Float64, sizes: Float64) -> npt.NDArray[np.intp]:
-    """Nearest triangle of each point, culled by bounding spheres (middle, size)."""
     away = np.zeros((len(points), len(corners)))
     for axis in range(3):
         away += (points[:, axis, None] - middles[:, axis]) ** 2
@@ -110,10 +96,7 @@ def _nearest_of(points: Float64, corners: Float64, middles: Float64, sizes: Floa
 
 
 def closest_weights(points: Float64, corners: Float64) -> Float64:
-    """Barycentric weights (..., 3) of the point of a triangle (..., 3, 3) that is nearest to a point (..., 3).
-
-    Of the foot points on the plane and on the three edges, the nearest that lies on the triangle.
-    """
+    """Barycentric weights (..., 3) of the point of a triangle (..., 3, 3) that is nearest to a point (..., 3)."""
     a, b, c = corners[..., 0, :], corners[..., 1, :], corners[..., 2, :]
     candidates = [_edge_weights(points, *ends) for ends in ((a, b, 0, 1), (b, c, 1, 2), (c, a, 2, 0))]
     candidates.append(_plane_weights(points, a, b, c))

@@ -1,5 +1,3 @@
-"""Points that follow a character by joints and weights, as the vertices of its skin do."""
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +15,6 @@ WIDTH = 8
 """Maximum influences per point."""
 
 _CHUNK = 1 << 20
-"""Numbers per chunk."""
 
 _SAME_PLACE = 1e-12
 """Squared distance to an anchor, relative to the extent, below which a point is at the anchor."""
@@ -25,10 +22,8 @@ _SAME_PLACE = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoseSnapshot:
-    """Pose and placement (4, 4) of a character at one moment."""
-
     pose: Pose
-    world_from_model: Float64
+    world_from_model: Float64  # Shape (4, 4)
 
     def same(self, other: "PoseSnapshot") -> bool:
         if self.pose is other.pose and self.world_from_model is other.world_from_model:
@@ -38,10 +33,7 @@ class PoseSnapshot:
 
 
 def motions(influences: Skin, before: PoseSnapshot, now: PoseSnapshot) -> Float64:
-    """World motion of each point between two moments, rigid in model space, shape (P, 4, 4).
-
-    Motions of joints are blended as dual quaternions; one row of influences applies to all points.
-    """
+    """World motions (P, 4, 4), rigid in model space, blended as dual quaternions."""
     (first, _), (last, _) = (
         rigid_and_scale(snapshot.pose.palette, snapshot.pose.centres) for snapshot in (before, now)
     )
@@ -56,18 +48,18 @@ def motions(influences: Skin, before: PoseSnapshot, now: PoseSnapshot) -> Float6
 
 
 def moved(matrices: Float64, points: Float64) -> Float64:
-    """Points (P, 3) transformed by affine matrices (P, 4, 4) or (1, 4, 4)."""
+    """Points (P, 3), affine matrices (P, 4, 4) or (1, 4, 4)."""
     return turned(matrices, points) + matrices[:, :3, 3]
 
 
 def turned(matrices: Float64, vectors: Float64) -> Float64:
-    """Vectors (P, 3) transformed by affine matrices (P, 4, 4) or (1, 4, 4)."""
+    """Vectors (P, 3), affine matrices (P, 4, 4) or (1, 4, 4)."""
     out: Float64 = (matrices[:, :3, :3] @ vectors[..., None])[..., 0]
     return out
 
 
 def rows_of(influences: Skin, chosen: npt.NDArray[np.intp] | slice) -> Skin:
-    """Influences of some points; a single row applies to all."""
+    """A single row of influences applies to all points."""
     if len(influences.joints) == 1:
         return influences
     return Skin(influences.joints[chosen], influences.weights[chosen], influences.influence_max)
@@ -78,7 +70,7 @@ def of_joint(joint: int) -> Skin:
 
 
 def nearest(points: Float64, vertices: Float64) -> npt.NDArray[np.intp]:
-    """The vertex (V, 3) nearest to each point (P, 3)."""
+    """The index of the vertex (V, 3) nearest to each point (P, 3)."""
     squares = np.sum(vertices**2, axis=1)
     found = np.empty(len(points), np.intp)
     size = max(1, _CHUNK // len(vertices))
@@ -92,9 +84,8 @@ def spread(influences: Skin, anchors: Float64 | None, points: Float64) -> Skin:
     """Influences of points, interpolated between anchors by the inverse square of the distance.
 
     Args:
-        influences: Influences of the anchors.
         anchors: Positions, shape (A, 3); None mixes all evenly, for points that move as one.
-        points: shape (P, 3).
+        points: Shape (P, 3).
     """
     used, columns = np.unique(influences.joints, return_inverse=True)
     table = np.zeros((len(influences.joints), len(used)))
@@ -113,7 +104,6 @@ def spread(influences: Skin, anchors: Float64 | None, points: Float64) -> Skin:
 
 
 def _strongest(joints: npt.NDArray[np.uint16], weights: Float64) -> Skin:
-    """Rows of weights (P, B) of some joints as influences."""
     order = np.argsort(-weights, axis=1, kind="stable")[:, :WIDTH]
     cached = np.take_along_axis(weights, order, axis=1)
     return Skin(joints[order], (cached / cached.sum(axis=1, keepdims=True)).astype(np.float32), order.shape[1])

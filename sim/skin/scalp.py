@@ -1,5 +1,3 @@
-"""Where hair grows on a head: above and behind a plane from the hairline at the forehead down to the nape."""
-
 import re
 from collections.abc import Sequence
 
@@ -17,13 +15,13 @@ _NECK = re.compile(r"neck(?!.*(?:nub|end|tip|lace|tie))", re.IGNORECASE)
 NAPE, HAIRLINE = 0.3, 0.78
 """Heights of the plane at the back and at the front of a head, as shares of its height."""
 LEVEL = 0.55
-"""The same of a level plane, where names of bones do not tell the front."""
+"""Height of a level plane, for bone names that do not show the front."""
 _SOFT = 0.04
 """Half the width of the edge, as a share of the height."""
 
 
 def head_joint(names: Sequence[str], parents: npt.NDArray[np.integer]) -> int | None:
-    """The joint that moves the head: that of this name nearest to the root, else the last one of the neck."""
+    """The joint called head nearest to the root, else the last one of the neck."""
     heads = [index for index, name in enumerate(names) if _HEAD.search(name)]
     if heads:
         return min(heads, key=lambda joint: len(_line(joint, parents)))
@@ -32,12 +30,7 @@ def head_joint(names: Sequence[str], parents: npt.NDArray[np.integer]) -> int | 
 
 
 def scalp(model: CharacterModel, up_axis: str) -> Float64 | None:
-    """How much hair grows at every vertex, 0 to 1, shape (V,); None for a model whose bones do not tell its head.
-
-    Args:
-        model: The model, of which the bind pose counts.
-        up_axis: Axis of its file that points up, "y" or "z".
-    """
+    """Density of hair in the bind pose, 0 to 1, shape (V,); None without a head.  `up_axis` is "y" or "z"."""
     skeleton, skin = model.skeleton, model.skin
     head = head_joint(skeleton.names, skeleton.parents) if skeleton is not None else None
     if skeleton is None or skin is None or head is None:
@@ -70,7 +63,6 @@ def _line(joint: int, parents: npt.NDArray[np.integer]) -> list[int]:
 
 
 def _share(values: Float64, chosen: npt.NDArray[np.bool_]) -> Float64:
-    """Values from 0 at the least of the chosen ones to 1 at the largest."""
     low, high = values[chosen].min(), values[chosen].max()
     found: Float64 = (values - low) / max(high - low, np.finfo(float).tiny)
     return found

@@ -1,5 +1,3 @@
-"""Tables to distribute points on a surface: faces by area, or vertices, with optional densities."""
-
 from typing import NamedTuple
 
 import numpy as np
@@ -26,8 +24,8 @@ def face_table(
     """Threshold and corners of each face that emits, shape (F, 4); a face is chosen by its area times its density.
 
     Args:
-        positions: Vertices [m], shape (V, 3), of the bind pose.
-        triangles: Their numbers, shape (F, 3).
+        positions: Vertices in the bind pose [m], shape (V, 3).
+        triangles: Shape (F, 3).
         density: Of every vertex, shape (V,), not negative; a face has the mean of its corners.
         face_density: Of every face, shape (F,), not negative; both are multiplied.
 
@@ -44,7 +42,7 @@ def face_table(
 
 
 def face_areas(positions: npt.ArrayLike, triangles: npt.ArrayLike) -> Float64:
-    """Areas of faces (F, 3) of vertices (V, 3), shape (F,)."""
+    """Faces (F, 3) of vertices (V, 3), result (F,)."""
     points, corners = np.asarray(positions, np.float64), np.asarray(triangles, np.int64).reshape(-1, 3)
     first, second, third = (points[corners[:, index]] for index in range(3))
     areas: Float64 = 0.5 * np.linalg.norm(np.cross(second - first, third - first), axis=1)
@@ -52,7 +50,7 @@ def face_areas(positions: npt.ArrayLike, triangles: npt.ArrayLike) -> Float64:
 
 
 def vertex_table(vertex_count: int, density: npt.ArrayLike | None = None) -> UInt32:
-    """The same for vertices, each a face of one corner three times, chosen by its density.
+    """Like `face_table`; each vertex is a face with three equal corners, chosen by its density.
 
     Raises:
         SettingsError: If no vertex has a density.
@@ -63,11 +61,11 @@ def vertex_table(vertex_count: int, density: npt.ArrayLike | None = None) -> UIn
 
 
 def texture_density(pixels: npt.NDArray[np.generic], texcoords: npt.ArrayLike) -> Float64:
-    """Brightness of an image at texture coordinates (V, 2), 0 to 1, shape (V,); v = 0 is row 0, outside it repeats.
+    """Brightness at each vertex, 0 to 1, shape (V,).
 
     Args:
-        pixels: 8-bit image, shape (height, width) or (height, width, channels); of four channels alpha is left out.
-        texcoords: shape (V, 2).
+        pixels: 8-bit image, shape (height, width) or (height, width, channels); of four channels alpha is ignored.
+        texcoords: Shape (V, 2); v = 0 is row 0, the image repeats.
     """
     place = np.asarray(texcoords, np.float64) % 1.0
     height, width = pixels.shape[:2]
@@ -80,7 +78,7 @@ def texture_density(pixels: npt.NDArray[np.generic], texcoords: npt.ArrayLike) -
 
 
 def triangle_shares(random: Float64) -> Float64:
-    """Shares of the corners of a triangle (n, 3), uniform over its area.
+    """Shares of the corners of a triangle (N, 3), uniform over its area.
 
     Source: R. Osada et al. 2002, "Shape distributions", eq. 1.
     """
@@ -89,7 +87,6 @@ def triangle_shares(random: Float64) -> Float64:
 
 
 def face_at(thresholds: UInt32, bits: UInt32) -> npt.NDArray[np.intp]:
-    """First face (n,) whose threshold is above the random bits, the last one where there is none."""
     return np.minimum(np.searchsorted(thresholds, bits, side="right"), len(thresholds) - 1)
 
 
@@ -116,7 +113,7 @@ UInt8 = npt.NDArray[np.uint8]
 
 _SAMPLES = np.array([[2, 2, 2], [4, 1, 1], [1, 4, 1], [1, 1, 4], [4, 4, 1], [1, 4, 4], [4, 1, 4]], np.float64)
 SAMPLES = _SAMPLES / _SAMPLES.sum(axis=1, keepdims=True)
-"""Sampled positions of the image within a face, as shares of its corners."""
+"""Positions of image samples within a face, as shares of its corners."""
 
 
 def surface_table(
@@ -128,18 +125,18 @@ def surface_table(
     section: str = "",
     scalp_up: str = "",
 ) -> UInt32:
-    """Thresholds and corners of what emits of a model in its bind pose, shape (F, 4), as `face_table` makes them.
+    """Table of `face_table` for a model in its bind pose, shape (F, 4).
 
     Args:
-        vertices: Whether vertices emit, not faces by their areas.
-        bone: Joint whose weights are the density; everywhere for one that is not there.
+        vertices: Emit from vertices, not from faces by their areas.
+        bone: Joint whose weights are the density; everywhere if it is missing.
         pixels: Image whose brightness is the density, shape (height, width, channels), row 0 at the top.
-        is_bottom_up: Whether texture coordinate v = 0 is the bottom row of the image.
-        section: Section that counts alone; all for one that is not there.
-        scalp_up: Axis of the file that points up, where only the scalp emits; "" for everywhere.
+        is_bottom_up: Texture coordinate v = 0 is the bottom row of the image.
+        section: The only section that emits; all if it is missing.
+        scalp_up: Axis of the file that points up, to emit only from the scalp; "" for everywhere.
 
     Raises:
-        SettingsError: If nothing is left that emits.
+        SettingsError: If nothing emits.
     """
     mesh = model.mesh
     weights = bone_density(model, bone)
@@ -177,7 +174,7 @@ def skin_area(
     section: str = "",
     within: Float64 | None = None,
 ) -> float:
-    """Area of the skin of a model in its bind pose [m²], or as much of it as a joint moves, or a section has.
+    """Area in the bind pose [m²], weighted by a joint or limited to a section.
 
     Args:
         within: Share of every vertex that counts, shape (V,); None for 1.
@@ -191,14 +188,14 @@ def skin_area(
 
 
 def bone_density(model: CharacterModel, bone: str) -> Float64 | None:
-    """Weight of a joint at every vertex, shape (V,); None for a joint that is not there."""
+    """Weight of a joint at every vertex, shape (V,); None if the joint is missing."""
     if model.skeleton is None or model.skin is None or bone not in model.skeleton.names:
         return None
     return model.skin.weights_of(model.skeleton.index(bone))
 
 
 def section_faces(mesh: Mesh, section: str) -> Float64 | None:
-    """1 for faces of the sections of a name and 0 for others, shape (F,); None where there is none of that name."""
+    """1 for faces of sections with this name and 0 for others, shape (F,); None if there are none."""
     ranges = [part for part in mesh.sections if section and part.name == section]
     if not ranges:
         return None
@@ -240,16 +237,16 @@ class TableKey(NamedTuple):
 
 
 class SurfaceTables(Service):
-    """Tables by user; users with equal keys share a table."""
+    """Users with equal keys share a table."""
 
     def __init__(self, *_: object) -> None:
         self._tables: dict[object, tuple[TableKey, UInt32]] = {}
 
     def table(self, user: object, key: TableKey) -> UInt32:
-        """The table of a user; the same array until the key changes.
+        """The same array until the key of the user changes.
 
         Raises:
-            SettingsError: If nothing is left of the surface.
+            SettingsError: If nothing emits.
         """
         own = self._tables.get(user)
         if own is not None and same_objects(own[0], key):

@@ -1,5 +1,3 @@
-"""SurfaceTrail: the skin of a character now and one step ago, for emission with its velocity."""
-
 from dataclasses import dataclass
 
 from sinew.sim.characters.character import Character
@@ -12,21 +10,13 @@ from sinew.sim.owner import Owner
 
 @dataclass(frozen=True, slots=True)
 class SurfaceInput:
-    """Skinned vertices as texels.
-
-    Attributes:
-        vertices: At the end of the step.
-        vertices_before: At its start; the same texture for a surface at rest.
-        texels_per_vertex: 2 for position and normal, 3 with a tangent.
-    """
-
-    vertices: BufferTexture
-    vertices_before: BufferTexture
-    texels_per_vertex: int = 2
+    vertices: BufferTexture  # At the end of the step, as texels
+    vertices_before: BufferTexture  # At its start; the same texture for a surface at rest
+    texels_per_vertex: int = 2  # 2 for position and normal, 3 with a tangent
 
 
 class SurfaceTrail(Owner):
-    """A copy of the skinned vertices on the GPU, shared by all emitters of a character."""
+    """Skinned vertices now and one step ago, shared by all emitters of a character."""
 
     def __init__(self, character: Character) -> None:
         self.character = character
@@ -38,34 +28,30 @@ class SurfaceTrail(Owner):
         self._is_known = False
 
     def motion(self) -> SurfaceInput:
-        """The surface over the step that ends now; at rest after a jump."""
+        """Over the step that ends now; at rest after a jump."""
         if not self._is_known:
             return self.rest()
         return SurfaceInput(self._now, self._before, self._texels)
 
     def rest(self) -> SurfaceInput:
-        """The surface now, without motion."""
         return SurfaceInput(self._now, self._now, self._texels)
 
     def keep(self) -> None:
-        """Ends a step: stores the vertices for the next one."""
         self.character.primary.vertices.copy_to(self._before.buffer)
         self._is_known = True
 
     def teleport(self) -> None:
-        """The time jumped: the next step is at rest."""
+        """The next step is at rest."""
         self._is_known = False
 
 
 class SkinTrails(Service):
-    """The trails of all characters that any emitter follows."""
-
     def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
         self._trails: dict[Character, SurfaceTrail] = {}
         self._followed: dict[object, Character] = {}
 
     def follow(self, user: object, character: Character | None) -> SurfaceTrail | None:
-        """Makes a user follow the skin of a character, or of none; valid until its next call."""
+        """The trail is valid until the next call of the user."""
         self._followed.pop(user, None)
         if character is not None:
             self._followed[user] = character

@@ -89,6 +89,7 @@ PHRASES = {
     r"\bheard\b": "simulated",
     r"(?<!\")\bhalted\b(?!\")": "stopped",
     r"\bnothing at all\b": "nothing",
+    r"\b(?:that|those) of\b": "the noun again",
 }
 """Phrases that stand in no docstring, comment, message, text of the window, guide or README."""
 

@@ -189,7 +189,7 @@ def test_a_state_of_another_size_is_refused(context: Context, name: str, other: 
     assert run.engine.restore(state, run.runner.time_of(3)) == {node.id}
     (problem,) = run.engine.simulation.take_problems()
     assert problem.node == node.id
-    assert "the state is that of another" in problem.text
+    assert "the state belongs to another" in problem.text
     run.engine.simulation.reset()  # includes the node again
     run.advance_to(9)
     assert np.isfinite(run.engine.simulation.systems[node.id].arrays()["positions"].read()).any()

@@ -1,4 +1,4 @@
-"""Editors with a non-modal dialog: colour, file path and texture."""
+"""The dialogs of these editors are not modal."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -58,12 +58,7 @@ class ColourButton(QAbstractButton):
 
 
 class ColourEditor(ValueEditor):
-    """A colour button; the dialog is one gesture from opening to closing.
-
-    Args:
-        title: Title of the dialog.
-        own: Returns the colour that a value of None stands for.
-    """
+    """The dialog is one gesture from opening to closing; `own` returns the colour for which a value of None stands."""
 
     def __init__(
         self, title: str, parent: QWidget | None = None, *, own: Callable[[], Colour] = lambda: (1.0, 1.0, 1.0)
@@ -112,7 +107,7 @@ class ColourEditor(ValueEditor):
 
 
 class PathEditor(ValueEditor):
-    """Path of a file; `suffixes` returns the file extensions of the dialog."""
+    """`suffixes` returns the file extensions of the dialog."""
 
     def __init__(
         self,
@@ -176,7 +171,7 @@ class TextureFacts:
 
 
 class Thumbnail(QWidget):
-    """A small image, or an icon for a missing one."""
+    """Shows an icon for a missing image."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -212,12 +207,7 @@ class Thumbnail(QWidget):
 
 
 class TextureEditor(PathEditor):
-    """Path of an image, "" for no texture, None for the texture of the model file.
-
-    Args:
-        suffixes: Returns the file extensions of the dialog.
-        facts: Returns what to show for a value.
-    """
+    """Path of an image, "" for no texture, None for the texture of the model file."""
 
     locate_requested = Signal(str)  # Name or path of the missing image
 

@@ -1,7 +1,4 @@
-"""Base class of the editors of one value, and the link from an editor to the scene.
-
-An editor does not know the scene: a `Binding` sends its edits to the `EditTarget`, one gesture from press to release.
-"""
+"""Editors do not know the scene: a `Binding` sends their edits to the `EditTarget`, one gesture per drag."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -16,17 +13,13 @@ from sinew.widgets.protocols import EditTarget
 
 
 class GestureSource(Protocol):
-    """A part that emits gestures, such as a `NumberField`."""
-
     edit_started: SignalInstance
     edit_finished: SignalInstance
     edit_cancelled: SignalInstance
 
 
 class ValueEditor(QWidget):
-    """Base of all editors.
-
-    `edited` carries a value that the user entered. Values between `edit_started` and `edit_finished` or
+    """`edited` carries a value that the user entered. Values between `edit_started` and `edit_finished` or
     `edit_cancelled` belong to one gesture; any other value is an edit by itself.
     """
 
@@ -36,7 +29,6 @@ class ValueEditor(QWidget):
     edit_cancelled = Signal()
 
     def forward_gestures(self, source: GestureSource) -> None:
-        """Emits the gestures of a part as its own."""
         source.edit_started.connect(self.edit_started)
         source.edit_finished.connect(self.edit_finished)
         source.edit_cancelled.connect(self.edit_cancelled)
@@ -47,7 +39,7 @@ class ValueEditor(QWidget):
         return None
 
     def set_value(self, value: Any) -> None:
-        """Shows a value; emits nothing."""
+        """Emits nothing."""
         raise NotImplementedError
 
     def show_mixed(self, values: Sequence[Any]) -> None:
@@ -65,11 +57,8 @@ class Binding(QObject):
     """Sends the edits of an editor to a value of one node, and of the other nodes that are edited together with it.
 
     Args:
-        target: Receives the edits.
-        ref: Address of the value.
-        editor: The editor.
         peers: Other nodes, of the same type.
-        by_component: Whether an edit of one component of a vector keeps the other components of the peers.
+        by_component: An edit of one component of a vector keeps the other components of the peers.
     """
 
     refused = Signal(str)  # The scene rejected a value; carries the reason

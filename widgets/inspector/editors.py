@@ -78,7 +78,7 @@ MakeChoices = Callable[[], Choices]
 
 
 class CheckBox(QCheckBox):
-    """A check box without text, as large as a line of text."""
+    """Has no text; as large as a line of text."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -124,15 +124,7 @@ def choice_text(member: enum.Enum) -> str:
 
 
 def editor_for(record: Param, choices: MakeChoices) -> ValueEditor:
-    """Creates the editor of a parameter, by its role and then its type.
-
-    Args:
-        record: The parameter.
-        choices: Returns the names to choose from, for a parameter in `NAMED_ROLES`.
-
-    Raises:
-        TypeError: If there is no editor for the type.
-    """
+    """By role, then by type; raises TypeError if there is none. `choices` returns the names for `NAMED_ROLES`."""
     if record.declared.role is Role.COLOUR:
         return ColourEditor(record.label)
     if record.declared.role is Role.GRADIENT:
@@ -157,7 +149,7 @@ def editor_for(record: Param, choices: MakeChoices) -> ValueEditor:
 
 
 class QuietComboBox(QComboBox):
-    """Combo box that ignores the wheel unless it has the focus."""
+    """Ignores the wheel unless it has the focus."""
 
     opening = Signal()  # Emitted before the list opens
 
@@ -210,7 +202,7 @@ class CheckEditor(ValueEditor):
 
 
 class TextEditor(ValueEditor):
-    """A line of text; Return or losing the focus commits it, Escape restores it."""
+    """Return or losing the focus commits the text, Escape restores it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -267,7 +259,7 @@ class ChoiceEditor(ValueEditor):
 
 
 class NameEditor(ValueEditor):
-    """A combo box of names, which are queried whenever a value is shown or the list opens."""
+    """Queries the names whenever it shows a value or the list opens."""
 
     def __init__(self, choices: MakeChoices, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -307,11 +299,7 @@ class NameEditor(ValueEditor):
 
 
 class NameChoices:
-    """Choices for the parameters in `NAMED_ROLES`.
-
-    Attributes:
-        section_names: Returns the names of the sections of a mesh file by path; empty for a missing file.
-    """
+    """`section_names` returns the names of the sections of a mesh file by path; empty for a missing file."""
 
     def __init__(self, target: EditTarget, model_of: ModelProvider) -> None:
         self._target, self._model_of = target, model_of
@@ -363,8 +351,6 @@ def _fill(editor: ValueEditor, child: QWidget) -> None:
 
 
 class SettingsForm(QWidget):
-    """One row for each setting, with the editors of the inspector."""
-
     edited = Signal()
 
     def __init__(self, settings: msgspec.Struct, parent: QWidget | None = None) -> None:
@@ -386,7 +372,7 @@ class SettingsForm(QWidget):
             self._editors[record.name] = editor
 
     def show_values(self, **values: Any) -> None:
-        """Sets values; emits nothing."""
+        """Emits nothing."""
         self.settings = validated(self.settings, **values)
         for name in values:
             self._editors[name].set_value(getattr(self.settings, name))

@@ -40,13 +40,7 @@ _SEVERITIES = ("warning", "error")
 
 
 class FormSection(QTreeWidgetItem):
-    """A heading with rows below it.
-
-    Args:
-        title: Text of the heading.
-        rows: The rows.
-        is_entry: Whether it is an entry of a list of settings.
-    """
+    """A heading with rows below it; `is_entry` for an entry of a list of settings."""
 
     def __init__(self, title: str, rows: Iterable["FormRow"], *, is_entry: bool = False) -> None:
         super().__init__([label_text(title)])
@@ -59,8 +53,6 @@ class FormSection(QTreeWidgetItem):
 
 
 class FormRow(QTreeWidgetItem):
-    """Base of the rows."""
-
     def attach(self, tree: QTreeWidget) -> None:
         """Called once the row is part of a tree."""
 
@@ -68,15 +60,12 @@ class FormRow(QTreeWidgetItem):
         """Adapts the height to a width [px]."""
 
     def span(self, tree: QTreeWidget, widget: QWidget) -> None:
-        """Places a widget across both columns."""
         self.setFirstColumnSpanned(True)
         tree.setItemWidget(self, 0, widget)
 
 
 @dataclass(frozen=True, slots=True)
 class RowWidgets:
-    """Widgets of a setting's row, and the link from its editor to the scene."""
-
     editor: ValueEditor
     binding: Binding
     reset_button: QToolButton
@@ -84,15 +73,12 @@ class RowWidgets:
 
 
 class SettingRow(FormRow):
-    """A row that edits one value of the scene: label, editor and reset button.
+    """Edits one value of the scene: label, editor and reset button.
 
-    The widgets are created when they are first accessed, because creating them is what takes time. A wide row has its
-    editor below the label.
+    The widgets are created when they are first accessed, because creating them is slow. A wide row has its editor below
+    the label.
 
     Args:
-        record: Declaration of the value.
-        ref: Its address.
-        value: Its current value.
         make_editor, make_binding: Called when the widgets are created.
         others: Returns the values of the other nodes that are edited together with this one.
     """
@@ -127,7 +113,7 @@ class SettingRow(FormRow):
 
     @property
     def is_bare(self) -> bool:
-        """Whether its widgets do not exist yet."""
+        """True until its widgets exist."""
         return self._widgets is None
 
     @property
@@ -181,7 +167,7 @@ class SettingRow(FormRow):
 
     @property
     def resettable(self) -> bool:
-        """Whether it can be reset to its default; file paths and names of nodes cannot."""
+        """File paths and names of nodes cannot be reset."""
         is_file = self.record.declared.role is Role.PATH and not self._is_texture
         return not is_file and (self.ref.part, self.ref.name) != ("node", "name")
 
@@ -190,7 +176,7 @@ class SettingRow(FormRow):
         return self.resettable and bool(self.value != self.record.default)
 
     def set_value(self, value: Any) -> None:
-        """Shows another value; an editor with an open gesture keeps what it shows."""
+        """An editor with an open gesture does not change."""
         if value == self.value:
             return
         self.value = value
@@ -220,11 +206,7 @@ class SettingRow(FormRow):
         return self._is_locked
 
     def lock(self, current: str | None) -> None:
-        """Makes the row read-only.
-
-        Args:
-            current: Text of the current value where it differs from the one shown; None where it does not.
-        """
+        """Makes the row read-only; `current` is the text of the current value, None if the shown one equals it."""
         self._is_locked, self._is_marked = True, current is not None
         self._tip = self.record.tooltip if current is None else f"{self.record.tooltip}\n\nNow: {current}"
         self._show_label()
@@ -248,7 +230,7 @@ class SettingRow(FormRow):
             self.setText(0, text)
 
     def _mark_modified(self) -> None:
-        """Bold label and reset button for a value that is not the default."""
+        """Shows a bold label and the reset button for a value that is not the default."""
         modified = self.modified
         font = self.font(0)
         if font.bold() != modified:
@@ -275,11 +257,9 @@ class FactRow(FormRow):
     """A label and a read-only text.
 
     Args:
-        label: Text on the left.
-        value: Text on the right.
         tip: Tooltip; the value by default.
         mark: Icon name of a severity, or "".
-        link: What a click selects, or None.
+        link: Selected by a click.
         swatch: Colour of a swatch before the label, or None.
     """
 
@@ -314,12 +294,7 @@ class FactRow(FormRow):
 
 
 class NoteRow(FormRow):
-    """A wrapped text over the whole width.
-
-    Args:
-        text: The text.
-        mark: Icon name of a severity, or "".
-    """
+    """A wrapped text over the whole width; `mark` is the icon name of a severity, or ""."""
 
     def __init__(self, text: str, mark: str = "") -> None:
         super().__init__()
@@ -345,11 +320,7 @@ class NoteRow(FormRow):
 
 
 class WidgetRow(FormRow):
-    """A widget over the whole width.
-
-    Args:
-        make: Creates the widget when the row is added to a tree.
-    """
+    """A widget over the whole width, which `make` creates when the row is added to a tree."""
 
     def __init__(self, make: Callable[[], QWidget]) -> None:
         super().__init__()

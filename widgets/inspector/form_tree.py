@@ -1,5 +1,3 @@
-"""The tree that shows the sections of the inspector."""
-
 import math
 import time
 from collections.abc import Callable, Container, Iterable
@@ -25,14 +23,13 @@ from sinew.widgets.theme import SPACE, dress
 
 _FACT_SHARE = 0.36  # Widest label column for facts, as a share of the width: labels of a file may be long
 _LABEL_MAX = 200  # [px]
-_SLICE = 0.008
-"""Time per event loop turn for creating widgets [s]."""
+_SLICE = 0.008  # [s] per event loop turn for creating widgets
 
 Index = QModelIndex | QPersistentModelIndex
 
 
 class FormTree(QTreeWidget):
-    """Sections of rows; remembers which sections are collapsed.
+    """Remembers which sections are collapsed.
 
     Rows that are visible or above get their widgets at once, the others from a timer.
     """
@@ -69,7 +66,6 @@ class FormTree(QTreeWidget):
     # Rows
 
     def all_items(self) -> list[QTreeWidgetItem]:
-        """All sections and rows, from top to bottom."""
         items: list[QTreeWidgetItem] = []
         for section in self._sections:
             items += (section, *section.rows)
@@ -84,9 +80,7 @@ class FormTree(QTreeWidget):
         hidden: Callable[[SettingRow], bool] = lambda _: False,
         keep_position: bool = False,
     ) -> None:
-        """Replaces all rows.
-
-        Keeps the scroll position if the sections have the same titles or `keep_position` is set, and scrolls to an
+        """Keeps the scroll position if the sections have the same titles or `keep_position` is set, and scrolls to an
         entry that a list gained. `hidden` as for `hide_settings`.
         """
         titles, position = [section.title for section in self._sections], self.verticalScrollBar().value()
@@ -118,7 +112,7 @@ class FormTree(QTreeWidget):
         self.setUpdatesEnabled(True)
 
     def suspend(self) -> None:
-        """Stops creating widgets, because the rows are about to be replaced."""
+        """Stops creating widgets, because the rows will soon be replaced."""
         self._is_suspended = True
 
     def release_rows(self) -> None:
@@ -143,7 +137,7 @@ class FormTree(QTreeWidget):
                     item.setHidden(is_hidden)
 
     def lock_settings(self, current: Callable[[SettingRow], str | None]) -> None:
-        """Makes all rows read-only; `current` returns the text of a value that differs from the one shown."""
+        """Makes all rows read-only; `current` returns the text of a value that differs from the shown one."""
         for row in self.settings():
             row.lock(current(row))
         self._fit_columns()
@@ -232,7 +226,7 @@ class FormTree(QTreeWidget):
             menu.popup(event.globalPos())
 
     def menu_for(self, item: QTreeWidgetItem) -> QMenu | None:
-        """Context menu of a setting or a fact; None for other rows."""
+        """Returns None for rows that are neither a setting nor a fact."""
         if not isinstance(item, SettingRow | FactRow):
             return None
         menu = QMenu(self)

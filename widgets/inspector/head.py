@@ -34,8 +34,6 @@ _NAME_MAX = 60
 
 
 class InspectorHeader(QWidget):
-    """Icon, bold title and dim subtitle."""
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._icon = GlyphLabel("view", _TITLE_ICON, self)
@@ -66,11 +64,7 @@ class InspectorHeader(QWidget):
 
 
 class InspectorNotice(QFrame):
-    """A warning or error with buttons below; hidden while there is none.
-
-    Args:
-        mark: Name of the icon; "warning" and "error" have a colour.
-    """
+    """Hidden while there is no warning or error; the `mark`s "warning" and "error" have a colour."""
 
     def __init__(self, mark: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -96,7 +90,7 @@ class InspectorNotice(QFrame):
         return button
 
     def show_reason(self, reason: str) -> None:
-        """Shows a reason; hides for ""."""
+        """ "" hides the notice."""
         text = label_text(reason[:1].upper() + reason[1:])
         if text != self.label.text():
             self.label.setText(text)
@@ -121,7 +115,7 @@ class HistoryBanner(InspectorNotice):
         self.restore_button.clicked.connect(self.restore_requested)
 
     def report(self, text: str, tip: str, *, restorable: bool) -> None:
-        """Sets the text and the tip; the restore button is enabled if the values differ from the current ones."""
+        """`restorable` if the values differ from the current ones."""
         self.label.setText(text)
         self.setToolTip(tip)
         self.restore_button.setToolTip(f"Restore the earlier values, as one step that can be undone.\n{tip}")
@@ -129,7 +123,7 @@ class HistoryBanner(InspectorNotice):
 
 
 class PresetBar(QWidget):
-    """A combo box of presets with a menu; the name of a new preset is typed in the place of the combo box."""
+    """The user types the name of a new preset in the place of the combo box."""
 
     chosen = Signal(str)  # Name of a preset to apply
     saved = Signal(str)  # Name for the current values
@@ -166,7 +160,7 @@ class PresetBar(QWidget):
         packed(QHBoxLayout(self), QLabel("Preset", self), (pages, 1), self.button, spacing=SPACE_WIDE)
 
     def set_names(self, shipped: Sequence[str], own: Sequence[str]) -> None:
-        """Lists the shipped presets, then those of the user."""
+        """Lists the shipped presets, then the user's."""
         self._own = tuple(own)
         current = self.combo.currentText()
         self.combo.clear()
@@ -183,7 +177,6 @@ class PresetBar(QWidget):
         self.delete_action.setText(f"Delete “{name}”" if name in self._own else "Delete preset")
 
     def ask_name(self) -> None:
-        """Opens the text field for the name of a new preset."""
         name = self.combo.currentText()
         self.line.setText(name if name in self._own else "")
         self._stack.setCurrentWidget(self.line)
@@ -212,26 +205,20 @@ class PresetBar(QWidget):
 
 @dataclass(frozen=True, slots=True)
 class NodeStatus:
-    """State of the simulation of a node; texts are "" where there is nothing to report."""
+    """Texts are "" if there is nothing to report."""
 
     stopped: str = ""  # Why its simulation stopped
-    warning: str = ""  # What is wrong with its settings
-    note: str = ""  # Whether it is muted or incomplete
+    warning: str = ""  # Problem of its settings
+    note: str = ""  # It is muted or incomplete
     remedy: Command | None = None  # A fix for the warning
 
 
 class NodeHead(QWidget):
-    """Status, mute and solo buttons, presets, and the widgets that the type of the selected node adds.
+    """Status, mute and solo buttons, presets, and the widgets that the type of the selected node adds."""
 
-    Signals:
-        reset_requested: Back to the first frame.
-        resume_requested: Continue from the last valid state.
-        switched: "muted" or "solo", and its new value.
-    """
-
-    reset_requested = Signal()
-    resume_requested = Signal()
-    switched = Signal(str, bool)
+    reset_requested = Signal()  # Back to the first frame
+    resume_requested = Signal()  # Continue from the last valid state
+    switched = Signal(str, bool)  # "muted" or "solo", and its new value
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -272,7 +259,7 @@ class NodeHead(QWidget):
                 self._buttons.insertWidget(self._buttons.count() - 1, button)
 
     def show_node(self, node: Node) -> None:
-        """Shows the controls of a node; hides if its type has none."""
+        """Hides if the type of the node has no controls."""
         kind = KINDS[node.kind]
         for name, widgets in self._own.items():
             for widget in widgets:
@@ -313,7 +300,6 @@ class NodeHead(QWidget):
 
 
 def head_button(icon_name: str, text: str, tip: str = "") -> QToolButton:
-    """A button of the head: an icon with text."""
     button = QToolButton()
     button.setIcon(icon(icon_name))
     button.setText(text)
@@ -324,7 +310,6 @@ def head_button(icon_name: str, text: str, tip: str = "") -> QToolButton:
 
 
 def _plain_label(parent: QWidget, *, dim: bool = False) -> QLabel:
-    """A wrapped label of plain text."""
     label = QLabel(parent)
     label.setWordWrap(True)
     label.setTextFormat(Qt.TextFormat.PlainText)

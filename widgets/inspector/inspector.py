@@ -1,5 +1,3 @@
-"""The inspector: settings and facts of the selection."""
-
 import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -49,12 +47,7 @@ _STATES = {
 
 
 def groups_of(cls: type[msgspec.Struct], title: str) -> dict[str, list[Param]]:
-    """Parameters of a settings class by heading, in the order of declaration; without lists and hidden ones.
-
-    Args:
-        cls: Settings class.
-        title: Heading of the parameters that declare none.
-    """
+    """By heading, in the order of declaration; without lists and hidden ones. `title` is the default heading."""
     groups: dict[str, list[Param]] = {}
     for record in params_of(cls):
         if record.declared.role not in (Role.HIDDEN, Role.LIST):
@@ -63,11 +56,7 @@ def groups_of(cls: type[msgspec.Struct], title: str) -> dict[str, list[Param]]:
 
 
 def json_path(scene: Scene, ref: ParamRef) -> str:
-    """Path of a value in the project file, such as `$.nodes[2].model.unit_scale`.
-
-    Raises:
-        KeyError: If the scene has no such node.
-    """
+    """Such as `$.nodes[2].model.unit_scale`; raises KeyError if the scene has no such node."""
     if ref.owner in (PLAYBACK, VIEW):
         return f"$.{ref.owner}.{ref.name}"
     node = scene.node(ref.owner)
@@ -106,23 +95,18 @@ _POSE_INTERVAL = 67  # ms: 15 updates a second are as fast as numbers can be rea
 
 
 class Inspector(QWidget):
-    """Shows the selection and sends edits to the target.
+    """Shows settings and facts of the selection and sends edits to the target.
 
     Args:
-        target: Receives edits.
         model_of: Returns the state of the model of a node.
-
-    Signals:
-        refused: The scene rejected a value; carries the reason, one line.
-        link_followed: A row that links to a `Selection` was clicked.
 
     Attributes:
         past: Banner above the settings of an earlier time, see `show_past`.
         names: Choices for parameters that name a clip, node or bone.
     """
 
-    refused = Signal(str)
-    link_followed = Signal(object)
+    refused = Signal(str)  # The scene rejected a value; carries the reason, one line
+    link_followed = Signal(object)  # The user clicked a row that links to a `Selection`
 
     def __init__(self, target: EditTarget, model_of: ModelProvider, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -160,7 +144,6 @@ class Inspector(QWidget):
         return self._selection
 
     def set_selection(self, selection: Selection) -> None:
-        """Shows a selection; emits nothing."""
         if selection != self._selection:
             self._selection = selection
             self._rebuild_later()
@@ -189,7 +172,7 @@ class Inspector(QWidget):
         return self._target.scene if self._past is None else self._past
 
     def show_past(self, scene: Scene) -> None:
-        """Shows the values of an earlier scene, read-only; values that differ from the current ones are marked."""
+        """Shows the values of an earlier scene, read-only; marks values that differ from the current ones."""
         self._past = scene
         self.past.show()
         self._rebuild_later()
@@ -201,12 +184,7 @@ class Inspector(QWidget):
             self._rebuild_later()
 
     def set_pose(self, pose_of: PoseProvider, world_of: WorldProvider | None = None) -> None:
-        """Sets the sources of the transforms of a selected bone; called at most 15 times a second while visible.
-
-        Args:
-            pose_of: Returns the current pose of a node, or None.
-            world_of: Returns world_from_model (4, 4) of a node; without it transforms are in model space.
-        """
+        """Called at most 15 times a second while visible; without `world_of` (4, 4) transforms are in model space."""
         self._pose_of, self._world_of = pose_of, world_of
         self.refresh_pose()
 
@@ -244,7 +222,6 @@ class Inspector(QWidget):
             panel.forget()
 
     def rebuild(self) -> None:
-        """Replaces all rows."""
         self._rebuild_timer.stop()
         self._forget()
         self._head.hide()
@@ -259,7 +236,6 @@ class Inspector(QWidget):
         self._run_timer()
 
     def refresh_pose(self) -> None:
-        """Updates the transforms of the selected bone."""
         node_id, bone = self._selection.node, self._selection.bone
         if not self._placements or node_id is None or bone is None or self._pose_of is None:
             return
@@ -490,7 +466,7 @@ class Inspector(QWidget):
 
     @staticmethod
     def _is_look(ref: ParamRef) -> bool:
-        """Whether rows of materials depend on a value."""
+        """Returns True if rows of materials depend on the value."""
         return ref.part.startswith(MATERIAL_PART) or ref.name == "materials"
 
     def _copy_json_path(self, row: SettingRow) -> None:

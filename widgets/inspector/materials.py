@@ -1,5 +1,3 @@
-"""Materials in the inspector: a row for each material of a model, and the overrides of the selected one."""
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,13 +29,7 @@ def material_of(model: CharacterModel, name: str | None) -> Material | None:
 
 @dataclass(frozen=True, slots=True)
 class ImageProvider:
-    """Access to loaded images.
-
-    Attributes:
-        own: Image of the model of a node, or None until it is loaded.
-        named: Image of a file that settings name, or None until it is loaded.
-        fault: Why such a file could not be loaded, one line; "" if it was or is still loading.
-    """
+    """`own` and `named` return None until the image is loaded; `fault` returns one line, or "" without a fault."""
 
     own: Callable[[NodeId, ImageSource], MipImage | None] = lambda _node, _source: None
     named: Callable[[Path], MipImage | None] = lambda _path: None
@@ -45,11 +37,7 @@ class ImageProvider:
 
 
 class MaterialRows(QObject):
-    """Creates the rows and editors of materials.
-
-    Signals:
-        locate_requested: "Locate" of a missing image: node, and name or path of the image.
-    """
+    """`locate_requested` carries the node, and the name or path of the missing image."""
 
     locate_requested = Signal(str, str)
 
@@ -59,7 +47,6 @@ class MaterialRows(QObject):
         self.images = ImageProvider()
 
     def list_of(self, node: Node, model: CharacterModel) -> FormSection:
-        """A row for each material of a model; a click selects the material."""
         return FormSection("Materials", [self._fact(node, material) for material in model.materials])
 
     def about(self, node: Node, model: CharacterModel, material: Material) -> FormSection:
@@ -79,7 +66,7 @@ class MaterialRows(QObject):
         return idle_values(overridden(material, look)) if material is not None else frozenset()
 
     def editor(self, record: Param, ref: ParamRef) -> ValueEditor:
-        """Editor of a value; shows the value of the file while the settings have none."""
+        """Shows the value of the file while the settings have none."""
         if record.declared.role is Role.PATH:
             editor = TextureEditor(record.declared.suffixes, lambda value: self._texture(ref, value))
             editor.locate_requested.connect(lambda file: self.locate_requested.emit(ref.owner, file))
@@ -144,7 +131,7 @@ class MaterialRows(QObject):
 
 
 def shown_colour(light: Colour) -> Colour:
-    """sRGB of linear light, clipped to white."""
+    """`light` is linear; the result is sRGB, clipped to white."""
     red, green, blue = srgb_from_linear([min(max(part, 0.0), 1.0) for part in light]).tolist()
     return red, green, blue
 
@@ -158,7 +145,6 @@ def _size(image: MipImage | None) -> str:
 
 
 def _thumbnail(image: MipImage | None) -> Any:
-    """The largest mip level that fits a row."""
     if image is None:
         return None
     return next((level for level in image.levels if max(level.shape[:2]) <= _THUMBNAIL), None)

@@ -1,5 +1,3 @@
-"""Editors of numbers and vectors, with a slider over the soft range."""
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -33,13 +31,13 @@ _DECIMALS_MAX = 3
 
 
 class ValueSlider(QSlider):
-    """Slider of a real number; a press on the groove jumps there, Escape cancels a drag.
+    """A press on the groove moves the handle there, Escape cancels a drag.
 
     Signals as in `ValueEditor`: one gesture from press to release, and one for each key or wheel step.
 
     Args:
         span: Lowest and highest value.
-        scale: Linear or logarithmic; LOG needs a positive span.
+        scale: LOG needs a positive span.
         step: Values are multiples of it if linear; None for a thousandth of the span.
     """
 
@@ -69,7 +67,7 @@ class ValueSlider(QSlider):
         return self._start is not None
 
     def set_shown(self, value: float) -> None:
-        """Moves the handle to a value, clamped to the span; emits nothing."""
+        """Clamps the value to the span; emits nothing."""
         self._shown = value
         blocked = self.blockSignals(True)
         self.setValue(self._position_of(value))
@@ -173,8 +171,6 @@ class ValueSlider(QSlider):
 
 
 class NumberEditor(ValueEditor):
-    """A number field, with a slider if the span of the parameter is finite."""
-
     def __init__(self, record: Param, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._whole = record.type is int
@@ -222,7 +218,7 @@ class NumberEditor(ValueEditor):
 
 
 class VectorEditor(ValueEditor):
-    """A number field for each component: in a row if there is room, else stacked."""
+    """The number fields of the components are in a row if there is room, else stacked."""
 
     def __init__(self, record: Param, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -276,8 +272,6 @@ class VectorEditor(ValueEditor):
 
 
 class AxisLabel(QLabel):
-    """Letter of an axis in its colour."""
-
     def __init__(self, index: int, parent: QWidget | None = None) -> None:
         super().__init__(_AXES[index], parent)
         self._index = index
@@ -296,7 +290,7 @@ class AxisLabel(QLabel):
 
 
 def show_mixed(field: NumberField, values: Sequence[float | None]) -> None:
-    """Shows a number, dim if there are different ones."""
+    """Shows the first number, dim if the numbers differ."""
     first = values[0]
     if first is not None and any(value != first for value in values):
         field.set_fallback(first)
@@ -306,7 +300,6 @@ def show_mixed(field: NumberField, values: Sequence[float | None]) -> None:
 
 
 def number_field(record: Param, default: float | None, parent: QWidget) -> NumberField:
-    """Creates a number field with range, unit, step and default of a parameter."""
     declared = record.declared
     decimals = _decimals(record)
     fractional = record.type is not int and decimals is not None
@@ -337,7 +330,7 @@ def _decimals(record: Param) -> int | None:
 
 
 def slider_span(record: Param) -> tuple[float, float] | None:
-    """Span of the slider: the soft range, else the hard range if it is finite, else None."""
+    """The soft range, else the hard range if it is finite, else None."""
     declared = record.declared
     lo, hi = declared.soft if declared.soft is not None else (declared.lo, declared.hi)
     if record.optional or lo is None or hi is None or lo >= hi:

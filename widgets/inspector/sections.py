@@ -1,4 +1,4 @@
-"""Sections of the inspector below the settings: facts of a model file, transforms of a bone, and lists of settings."""
+"""Facts of a model file, transforms of a bone, and lists of settings."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ _WARNINGS_MAX = 50
 
 @dataclass(frozen=True, slots=True)
 class JointPlacement:
-    """A transform in parts: position (3,), orientation as unit quaternion (x, y, z, w), scale (3,)."""
+    """Position (3,), orientation as unit quaternion (x, y, z, w), scale (3,)."""
 
     position: Float64
     orientation: Float64
@@ -45,13 +45,13 @@ class JointPlacement:
 
 
 def local_placement(pose: PoseLike, joint: int, unit_scale: float = 1.0) -> JointPlacement:
-    """Transform of a joint relative to its parent; `unit_scale` is metres per unit of the model."""
+    """Relative to the parent of the joint; `unit_scale` is metres per unit of the model."""
     local = pose.local
     return JointPlacement(unit_scale * local.positions[joint], local.orientations[joint], local.scales[joint])
 
 
 def world_placement(pose: PoseLike, joint: int, world_from_model: Float64 | None) -> JointPlacement:
-    """Transform of a joint in the world, or in model space without a matrix."""
+    """In model space without a matrix."""
     matrix = pose.model_from_joint[joint]
     return JointPlacement(*transform.decompose(matrix if world_from_model is None else world_from_model @ matrix))
 
@@ -66,7 +66,6 @@ def vector_text(values: Float64, digits: int = 4, unit: str = "") -> str:
 
 
 def joint_index(model: CharacterModel, bone: str) -> int | None:
-    """Index of a joint by name, or None if the model has no such joint."""
     names = model.skeleton.names if model.skeleton is not None else ()
     return names.index(bone) if bone in names else None
 
@@ -86,7 +85,7 @@ def joint_section(model: CharacterModel, joint: int) -> FormSection:
 
 
 class PlacementSection(FormSection):
-    """A transform in parts; the tip says in which space."""
+    """The tip says in which space."""
 
     def __init__(self, title: str, tip: str) -> None:
         self._facts = [FactRow(label, "–", tip) for label in ("Position", "Rotation", "Quaternion", "Scale")]
@@ -151,7 +150,7 @@ MakeRows = Callable[[type[msgspec.Struct], str, str], Sequence[FormRow]]
 
 
 def list_sections(scene: Scene, target: EditTarget, node: Node, rows: MakeRows, *, locked: bool) -> list[FormSection]:
-    """Sections of all lists in the settings of a node, without buttons if `locked`."""
+    """Lists have no buttons if `locked`."""
     sections = []
     settings = part_of(scene, node.id, node.kind)
     for record in params_of(type(settings)):
@@ -173,8 +172,6 @@ def label_of(cls: type[msgspec.Struct]) -> str:
 
 
 class ListEdits:
-    """Edits of one list; each one is a step that can be undone."""
-
     def __init__(self, target: EditTarget, ref: ParamRef, record: Param) -> None:
         self._target, self._ref, self._record = target, ref, record
 

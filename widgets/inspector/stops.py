@@ -18,14 +18,7 @@ _VALUE_DIGITS = 5
 
 
 def moved(stops: Stops, index: int, share: float, values: tuple[float, ...] | None = None) -> Stops:
-    """Stops with one moved between its neighbours.
-
-    Args:
-        stops: The stops.
-        index: The stop.
-        share: Its new position.
-        values: Its new values; None to keep them.
-    """
+    """Keeps the moved stop between its neighbours, and its values if `values` is None."""
     lo = stops[index - 1][0] if index > 0 else 0.0
     hi = stops[index + 1][0] if index + 1 < len(stops) else 1.0
     # Rounded first: the typed position of a neighbour may have more digits.
@@ -34,7 +27,7 @@ def moved(stops: Stops, index: int, share: float, values: tuple[float, ...] | No
 
 
 def with_share(stops: Stops, index: int, share: float) -> tuple[Stops, int]:
-    """Stops with a typed position for one of them, which may pass its neighbours; and its new index."""
+    """A typed position may pass the neighbours; returns the stops and the new index."""
     rest = stops[:index] + stops[index + 1 :]
     place = bisect_right([stop[0] for stop in rest], share)
     # A stop that stays between its neighbours keeps its index, also among equal positions.
@@ -49,13 +42,7 @@ def with_values(stops: Stops, index: int, values: tuple[float, ...]) -> Stops:
 
 
 def inserted(stops: Stops, share: float, values: tuple[float, ...] | None = None) -> tuple[Stops, int]:
-    """Stops with another one, and its index; unchanged stops and the nearest index if there are `STOP_MAX`.
-
-    Args:
-        stops: The stops.
-        share: Position of the new stop.
-        values: Its values; None to interpolate them.
-    """
+    """Interpolates values if None; with `STOP_MAX` stops, returns them unchanged and the nearest index."""
     share = round(share, _DIGITS)
     place = bisect_right([stop[0] for stop in stops], share)
     if len(stops) >= STOP_MAX:
@@ -66,7 +53,7 @@ def inserted(stops: Stops, share: float, values: tuple[float, ...] | None = None
 
 
 def removed(stops: Stops, index: int) -> tuple[Stops, int]:
-    """Stops without one, and the index of its neighbour; the last stop stays."""
+    """Returns the index of the neighbour too; the last stop stays."""
     if len(stops) == 1:
         return stops, 0
     return stops[:index] + stops[index + 1 :], max(index - 1, 0)
@@ -86,8 +73,7 @@ def _replaced(stops: Stops, index: int, stop: Stop) -> Stops:
     return (*stops[:index], stop, *stops[index + 1 :])
 
 
-_STEPS = 8
-"""Number of straight pieces of an easing."""
+_STEPS = 8  # straight pieces of an easing
 
 
 EASINGS: dict[str, Callable[[float], float]] = {
@@ -111,11 +97,7 @@ PRESETS: dict[str, tuple[tuple[float, float], ...]] = {
 
 
 def eased(stops: Stops, easing: str) -> Stops:
-    """A curve from the first to the last stop with an easing; unchanged for a single stop.
-
-    Raises:
-        KeyError: If there is no such easing.
-    """
+    """From the first to the last stop; a single stop is unchanged. Raises KeyError if there is no such easing."""
     (start, low), (end, high) = stops[0], stops[-1]
     shape = EASINGS[easing]
     if len(stops) == 1:
@@ -132,10 +114,6 @@ def eased(stops: Stops, easing: str) -> Stops:
 
 
 def preset(stops: Stops, name: str, fallback: float) -> Stops:
-    """A preset as high as the highest of the stops, or as `fallback` if all of them are zero.
-
-    Raises:
-        KeyError: If there is no such preset.
-    """
+    """As high as the highest stop, or as `fallback` if all are zero; raises KeyError if there is no such preset."""
     height = max(value for _, value in stops) or fallback
     return tuple((share, round(height * part, _VALUE_DIGITS)) for share, part in PRESETS[name])

@@ -57,12 +57,7 @@ _OPEN = (_Key.Key_Return, _Key.Key_Enter)
 
 
 class StopView(QWidget):
-    """Base of the views of the stops of an editor; mouse and keys edit through the editor.
-
-    Args:
-        editor: The editor that the view is a part of.
-        tip: Description of the values.
-    """
+    """Base of the views of the stops of an editor; mouse and keys edit through the editor."""
 
     drag_cursor = Qt.CursorShape.SizeHorCursor
 
@@ -90,7 +85,7 @@ class StopView(QWidget):
         raise NotImplementedError
 
     def point_at(self, place: QPointF) -> tuple[float, float | None]:
-        """Position in the life, 0 to 1, and value at a position of the view; None if it shows no values."""
+        """Position in the life, 0 to 1, and value; None if the view shows no values."""
         raise NotImplementedError
 
     def text_at(self, place: QPointF) -> str:
@@ -100,7 +95,7 @@ class StopView(QWidget):
         raise NotImplementedError
 
     def nearest(self, away: list[float], reach: float) -> int | None:
-        """The stop with the smallest distance, up to `reach`; the selected one of several."""
+        """The selected one has priority among several at the smallest distance, up to `reach`."""
         near = [index for index, distance in enumerate(away) if distance <= reach]
         return min(near, key=lambda index: (away[index], index != self._editor.selected), default=None)
 
@@ -226,14 +221,14 @@ class StopView(QWidget):
 
 _POINT_RADIUS, _POINT_REACH = 4.5, 9.0
 _MARGIN = 0.04
-"""Margin as a share of the life, so that the first and last point are not clipped."""
+"""As a share of the life, so that the first and last point are not clipped."""
 _FILL_ALPHA = 60
 _DIGITS = 4
 _LIFE_TICKS = ((0.0, "birth"), (0.25, ""), (0.5, "0.5"), (0.75, ""), (1.0, "death"))
 
 
 class CurvePlot(StopView):
-    """Straight lines between the stops.
+    """Draws straight lines between the stops.
 
     Args:
         span: Lowest value, and the top of the plot while no value is higher.
@@ -258,7 +253,6 @@ class CurvePlot(StopView):
             self.top = self._span[1] if highest <= self._span[1] else min(nice_above(highest), self.limit)
 
     def _box(self) -> QRectF:
-        """The area between the axes."""
         metrics = self.fontMetrics()
         left = metrics.horizontalAdvance("00.0") + 3 * SPACE
         # The last label is centred below the end of the axis.
@@ -337,8 +331,7 @@ class CurvePlot(StopView):
 
 
 _SAMPLES = 512
-_HANDLE_REACH = 3.0
-"""Distance from a handle at which a press still selects it [px]."""
+_HANDLE_REACH = 3.0  # [px] from a handle at which a press still selects it
 
 
 class GradientStrip(StopView):
@@ -399,14 +392,14 @@ def seen_colour(stop: Stop) -> QColor:
 
 
 def strip_image(stops: Stops) -> QImage:
-    """The gradient, one pixel high: interpolated in linear light, then encoded as sRGB."""
+    """One pixel high: interpolated in linear light, then encoded as sRGB."""
     light = values_at(stops, np.linspace(0.0, 1.0, _SAMPLES))
     pixels = np.rint(np.clip(srgb_from_linear(light), 0.0, 1.0) * 255.0).astype(np.uint8)
     return QImage(pixels.tobytes(), _SAMPLES, 1, 3 * _SAMPLES, QImage.Format.Format_RGB888).copy()
 
 
 class StopsEditor(ValueEditor):
-    """Base of the editors of stops; the subclass creates the view and the field of the value, and calls `arrange`."""
+    """The subclass creates the view and the field of the value, and calls `arrange`."""
 
     view: StopView
 
@@ -471,7 +464,7 @@ class StopsEditor(ValueEditor):
         return menu
 
     def take(self, stops: Stops, selected: int) -> None:
-        """Shows edited stops; emits them if they differ."""
+        """Emits the stops if they differ."""
         is_new = stops != self.stops
         self.stops, self.selected = stops, selected
         self._show()
@@ -479,17 +472,15 @@ class StopsEditor(ValueEditor):
             self.edited.emit(stops)
 
     def move_stop(self, share: float, value: float | None) -> None:
-        """Moves the selected stop; None keeps its values."""
+        """None keeps the values."""
         values = None if value is None else (value,)
         self.take(moved(self.stops, self.selected, share, values), self.selected)
 
     def add_stop(self, share: float, value: float | None) -> None:
-        """Adds a stop; None interpolates its values."""
         self.release()
         self.take(*inserted(self.stops, share, None if value is None else (value,)))
 
     def insert_stop(self) -> None:
-        """Adds a stop after the selected one."""
         self.add_stop(gap_beside(self.stops, self.selected), None)
 
     def remove_stop(self) -> None:

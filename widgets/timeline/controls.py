@@ -1,5 +1,3 @@
-"""Controls above the ruler: the row, clip chooser, transport, loop button and a notice."""
-
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -47,7 +45,7 @@ _WIDTH_MIN = 72
 
 
 class ControlRow(QWidget):
-    """Lays out widgets from left to right; hides whole groups of them if the row is too narrow."""
+    """From left to right; hides whole groups of widgets if the row is too narrow."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -67,14 +65,14 @@ class ControlRow(QWidget):
         self._gaps += 1
 
     def add_stretch(self, share: int, widget: QWidget | None = None) -> None:
-        """Adds a share of the free space, optionally filled by a widget of any width."""
+        """A share of the free space, optionally filled by a widget of any width."""
         if widget is None:
             self._layout.addStretch(share)
         else:
             self._layout.addWidget(widget, share)
 
     def set_expendable(self, groups: Sequence[Sequence[QWidget]]) -> None:
-        """Sets the groups that are hidden if the row is too narrow, the first group first."""
+        """Hides the first group first if the row is too narrow."""
         self._expendable = [list(group) for group in groups]
         self._fit(self.width())
 
@@ -111,7 +109,7 @@ class ControlRow(QWidget):
 
 
 class ClipChooser(QComboBox):
-    """A combo box of clips; a plain label if there are none."""
+    """A plain label if there are no clips."""
 
     clip_chosen = Signal(str)
 
@@ -239,7 +237,7 @@ _ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 
 @functools.cache
 def transport_icon(shape: str, mirrored: bool = False) -> QIcon:
-    """The icon of a shape ("play", "pause", "step", "key", "end"); mirrored ones point left."""
+    """Shapes are "play", "pause", "step", "key" and "end"; mirrored ones point left."""
 
     def draw(painter: QPainter, rect: QRect, colour: QColor) -> None:
         side = min(rect.width(), rect.height())
@@ -272,7 +270,7 @@ def _path(shape: str) -> QPainterPath:
 
 
 class TransportButton(QToolButton):
-    """A flat button that does not take the focus when clicked and ignores the arrow keys."""
+    """Does not take the focus when clicked and ignores the arrow keys."""
 
     def __init__(self, name: str, tip: str, shown: QIcon, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -336,13 +334,13 @@ class Transport(QWidget):
         self._add(_LAST).clicked.connect(lambda: self.jump_requested.emit("last"))
 
     def enable(self, *, clip: bool, simulation: bool) -> None:
-        """Enables the buttons; without a clip, a simulation can only play and step forwards, and reset."""
+        """Without a clip, a simulation can only play and step forwards, and reset."""
         self.setEnabled(clip or simulation)
         for button in self.buttons:
             button.setEnabled(clip or (simulation and button in self._forwards))
 
     def set_playing(self, playing: bool, direction: int) -> None:
-        """Turns the button of the playing direction into a pause button."""
+        """The button of the playing direction becomes a pause button."""
         for button, push, sign, key in (
             (self._play, _PLAY, 1, "Space"),
             (self._backwards, _BACKWARDS, -1, "Shift+Space"),
@@ -367,7 +365,7 @@ _LOOPS: dict[LoopMode, tuple[str, str]] = {
 
 
 class LoopButton(TransportButton):
-    """Cycles through the loop modes; emits the next one."""
+    """Emits the next loop mode."""
 
     chosen = Signal(object)
 

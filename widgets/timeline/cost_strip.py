@@ -20,18 +20,16 @@ from sinew.widgets.timings.stack_plot import image_of, stack_pixels
 from sinew.widgets.timings.texts import milliseconds
 
 NOTHING = -1
-TARGET = TARGETS[0][0]
-"""Target time of a frame [s]."""
+TARGET = TARGETS[0][0]  # target time of a frame [s]
 
 _WORST_SHARE = 3.0
-"""Slowest frames above this multiple of the largest median are cut off, to keep the stack readable."""
+"""Slowest frames above this multiple of the largest median are cut off, so that the stack stays readable."""
 
 _TARGET_SHARE = 0.4
 _PADDING = 3.0
 Int64 = npt.NDArray[np.int64]
 HEIGHT_MIN = 34.0
-_LISTED = 6
-"""Number of passes in the tooltip."""
+_LISTED = 6  # passes in the tooltip
 
 _SHORT = {TimeSource.TIMER: "GPU timer", TimeSource.CLOCK: "wall clock"}
 _EMPTY_TEXT = "Frame times appear here while the scene plays."
@@ -58,7 +56,7 @@ def scale_top(costs: FrameCosts) -> float:
     """A round time above the largest median and most of the slowest frames [s]; includes the target if it is near."""
     if not len(costs.frames):
         return round_top(TARGET)
-    # A single measurement, such as that of the first frame, says little if others have several.
+    # A single measurement, such as the one of the first frame, says little if others have several.
     several = costs.median[costs.pictures > 1]
     median = float((several if len(several) else costs.median).max())
     peak = min(float(costs.worst.max()), _WORST_SHARE * median) if median > 0.0 else float(costs.worst.max())
@@ -66,12 +64,7 @@ def scale_top(costs: FrameCosts) -> float:
 
 
 def bins_of_columns(costs: FrameCosts, edges: Float64) -> Int64:
-    """Index of the bin that each column shows, shape (C,): the slowest that it overlaps, or `NOTHING`.
-
-    Args:
-        costs: Times of the frames.
-        edges: Frames at the edges of the columns, ascending, shape (C + 1,).
-    """
+    """The slowest bin that each column overlaps, or `NOTHING`, shape (C,); `edges` [frames] has shape (C + 1,)."""
     half = 0.5 * costs.stride
     first = np.searchsorted(costs.frames + half, edges[:-1], side="right")
     stop = np.searchsorted(costs.frames - half, edges[1:], side="left")
@@ -111,7 +104,7 @@ def _paint_target(painter: QPainter, look: StripLook) -> None:
 
 
 def _paint_worst(painter: QPainter, look: StripLook, chosen: Int64) -> None:
-    """Draws the slowest times as steps, with gaps where nothing was measured."""
+    """Draws steps, with gaps where nothing was measured."""
     painter.setPen(QPen(look.palette.color(QPalette.ColorRole.Text), 0.0))
     known = np.flatnonzero(chosen != NOTHING)
     for run in np.split(known, np.flatnonzero(np.diff(known) > 1) + 1):
@@ -142,7 +135,7 @@ def _ground(palette: QPalette) -> QColor:
 
 
 class CostStrip:
-    """Paints the strip of a timeline; the image is cached until costs or view change."""
+    """The image is cached until costs or view change."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
@@ -156,7 +149,7 @@ class CostStrip:
         return self._costs is not None
 
     def show_costs(self, costs: FrameCosts, source: TimeSource) -> None:
-        """Shows the costs of the frames of the timeline, which may be empty."""
+        """`costs` may be empty."""
         was_shown = self.is_shown
         self._costs, self._source, self._painted = costs, source, None
         if not was_shown:

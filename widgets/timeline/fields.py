@@ -1,5 +1,3 @@
-"""Number fields of the timeline, and a menu of number fields."""
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -29,7 +27,7 @@ class FieldLabel(QLabel):
 
 
 def speed_field(parent: QWidget) -> NumberField:
-    """Creates the field of `PlaybackSettings.speed` from its declaration."""
+    """Range, step and unit come from the declaration of `PlaybackSettings.speed`."""
     declared = param_of(PlaybackSettings, "speed").declared
     field = NumberField(
         parent, lo=declared.lo, hi=declared.hi, step=declared.step, decimals=1, decimals_max=2,
@@ -44,12 +42,12 @@ def speed_field(parent: QWidget) -> NumberField:
 
 
 class TimeFields(QObject):
-    """Fields for the playhead, the in and out points and the end of the scene; the row lays them out.
+    """The row lays out these fields.
 
     Signals:
         scrub_started, scrubbed(seconds), scrub_finished: Edits of frame or time.
-        edit_started(name), edited(name, value), edit_finished(name), edit_cancelled(name): Edits of in and out
-            point [s] and of the end [frames]; None is a cleared field.
+        edit_started(name), edited(name, value), edit_finished(name), edit_cancelled(name): Edits of in and out point
+            [s] and of the end [frames]; None is a cleared field.
     """
 
     scrub_started = Signal()
@@ -108,7 +106,7 @@ class TimeFields(QObject):
         self.time.set_value(time)
 
     def set_points(self, in_point: float | None, out_point: float | None) -> None:
-        """Sets the in and out point [s]; None is an end of the clip, shown dim."""
+        """Times [s]; None is an end of the clip, shown dim."""
         self._points = {IN_POINT: in_point, OUT_POINT: out_point}
         clip, last = self._clip, float(self._clip.last_frame)
         fallbacks = {IN_POINT: clip.frame_of(clip.start), OUT_POINT: last}
@@ -119,7 +117,7 @@ class TimeFields(QObject):
             field.set_value(None if value is None else clip.frame_of(value))
 
     def set_end(self, end: int | None) -> None:
-        """Sets the last frame of the scene; None is the automatic one, shown dim."""
+        """Last frame of the scene; None is the automatic one, shown dim."""
         self._end = end
         self.end.set_fallback(float(self._clip.last_frame))
         self.end.set_value(end)
@@ -175,8 +173,6 @@ class TimeFields(QObject):
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """Declaration of a number field."""
-
     name: str
     label: str
     lo: float
@@ -185,12 +181,12 @@ class Value:
     decimals: int = 2
     unit: str = ""
     tip: str = ""
-    fallback: float | None = None  # What an empty field stands for; None if it must not be empty
+    fallback: float | None = None  # Value of an empty field; None if it must not be empty
     special: str = ""  # Text for the lowest value
 
 
 class ValuesMenu(QMenu):
-    """A menu with number fields at the top.
+    """Has number fields at the top.
 
     Signals:
         edit_started(name), edited(name, value or None), edit_finished(name), edit_cancelled(name): One gesture.
@@ -225,7 +221,7 @@ class ValuesMenu(QMenu):
         self.addAction(action)
 
     def show_values(self, **values: float | None) -> None:
-        """Sets values; emits nothing."""
+        """Emits nothing."""
         for name, value in values.items():
             self.fields[name].set_value(value)
 

@@ -1,5 +1,3 @@
-"""The ruler of the timeline: painting, scrubbing, in and out markers, zoom and pan."""
-
 import math
 from collections.abc import Callable
 
@@ -58,7 +56,7 @@ _GRIP = 5.0
 
 
 class Scrub:
-    """Moves the playhead, snapping to frames if the ruler snaps; Shift inverts snapping."""
+    """Snaps to frames if the ruler snaps; Shift inverts snapping."""
 
     def __init__(self, ruler: "Ruler") -> None:
         self._ruler, self._before = ruler, ruler.time
@@ -78,7 +76,7 @@ class Scrub:
 
 
 class MarkerDrag:
-    """Moves the in or out marker, snapping to frames, at least one frame from the other; Ctrl disables snapping."""
+    """Snaps to frames, at least one frame from the other marker; Ctrl disables snapping."""
 
     def __init__(self, ruler: "Ruler", name: str, x: float) -> None:
         self._ruler, self._name, self._before = ruler, name, ruler.point(name)
@@ -130,11 +128,11 @@ class Ruler(QWidget):
     Signals:
         view_changed: The visible range of time or the clip changed.
         scrub_started, scrubbed(seconds), scrub_finished: Drag of the playhead.
-        edit_started(name), edited(name, value), edit_finished(name), edit_cancelled(name): Drag of the in or out
-            point; before a cancel, `edited` is emitted with the old value.
+        edit_started(name), edited(name, value), edit_finished(name), edit_cancelled(name): Drag of the in or out point;
+            before a cancel, `edited` is emitted with the old value.
 
     Attributes:
-        snaps: Whether scrubbing snaps to frames.
+        snaps: Scrubbing snaps to frames.
     """
 
     view_changed = Signal()
@@ -174,7 +172,7 @@ class Ruler(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
     def set_clip(self, clip: ClipEntry | None) -> None:
-        """Shows a clip, or the empty text for None; a clip of the same length keeps the zoom."""
+        """None shows the empty text; a clip of the same length keeps the zoom."""
         self._end_gesture(cancelled=True)
         old, self.clip = self.clip, clip or _NO_CLIP
         if (old.frame_count, old.duration) != (self.clip.frame_count, self.clip.duration) or self._is_fitted:
@@ -182,7 +180,7 @@ class Ruler(QWidget):
         self._refresh()
 
     def set_time(self, time: float) -> None:
-        """Moves the playhead; repaints only its old and new position."""
+        """Repaints only the old and new position of the playhead."""
         if time == self._time:
             return
         was_shown = self.scale.shows(self._time)
@@ -193,7 +191,7 @@ class Ruler(QWidget):
             self.look_through(self.scale.turned_to(time, self.clip.duration))
 
     def set_points(self, in_point: float | None, out_point: float | None) -> None:
-        """Sets the in and out point [s]; None is an end of the clip."""
+        """Times [s]; None is an end of the clip."""
         points = {IN_POINT: in_point, OUT_POINT: out_point}
         if points != self._points:
             self._points = points
@@ -205,7 +203,7 @@ class Ruler(QWidget):
             self._refresh()
 
     def set_following(self, following: bool) -> None:
-        """Whether the view pages when the playhead leaves it."""
+        """The view pages when the playhead leaves it."""
         self._following = following
 
     def set_empty_text(self, text: str) -> None:
@@ -213,7 +211,7 @@ class Ruler(QWidget):
         self._refresh()
 
     def set_strip(self, paint: StripPainter | None, height: float = 0.0) -> None:
-        """Sets the painter of the strip below the ruler and its height [px]; None removes the strip."""
+        """The strip is below the ruler, `height` in [px]; None removes it."""
         self._strip, self._strip_height = paint, height if paint is not None else 0.0
         self.updateGeometry()
         self._refresh()
@@ -363,14 +361,14 @@ class Ruler(QWidget):
         return self._view
 
     def mark_time(self, name: str) -> float:
-        """Time of a marker [s]: its point clamped to the clip, or an end of the clip."""
+        """[s]; the point clamped to the clip, or an end of the clip."""
         point, duration = self._points[name], self.clip.duration
         if point is None:
             return min(self.clip.start, duration) if name == IN_POINT else duration
         return min(max(point, 0.0), duration)
 
     def set_strip_tip(self, tip: Callable[[float], str] | None) -> None:
-        """Sets the function that returns the tooltip of the strip at a time [s]; None for none."""
+        """The function takes a time [s]."""
         self._strip_tip = tip
 
     def scrub_to(self, time: float) -> None:

@@ -1,5 +1,3 @@
-"""Layout, colours and painting of the ruler."""
-
 import math
 from dataclasses import dataclass
 from itertools import pairwise
@@ -76,7 +74,7 @@ def _with_alpha(colour: QColor, alpha: float) -> QColor:
 
 
 def small_font(font: QFont) -> QFont:
-    """The application font in the size of the ruler, with tabular figures."""
+    """All digits have one width."""
     small = tabular(font)
     if font.pointSizeF() > 0.0:
         small.setPointSizeF(font.pointSizeF() * _SMALL)
@@ -87,7 +85,7 @@ def small_font(font: QFont) -> QFont:
 
 @dataclass(frozen=True, slots=True)
 class RulerBands:
-    """Rectangles from top to bottom: frame numbers, lane of keys and markers, seconds, optional strip."""
+    """From top to bottom: frame numbers, lane of keys and markers, seconds, optional strip."""
 
     frames: QRectF
     lane: QRectF
@@ -100,7 +98,7 @@ class RulerBands:
 
 
 def ruler_bands(width: float, height: float, font: QFont, strip_height: float) -> RulerBands:
-    """Layout for a size; the lane takes the remaining height, up to a limit."""
+    """The lane takes the remaining height, up to a limit."""
     line = label_height(font)
     lane = min(max(height - 2.0 * line - strip_height, _LANE_MIN), _LANE_MAX)
     frames = QRectF(0.0, 0.0, width, line)
@@ -126,7 +124,7 @@ class RulerView:
     out_time: float
     marks: dict[str, float]  # Times of the markers [s], in either order
     set_marks: frozenset[str]  # Names of the markers that the user set
-    bind_pose: bool  # Whether the clip is ignored
+    bind_pose: bool  # The clip is ignored
     font: QFont
     colours: RulerColours
     ratio: float  # Device pixels per logical pixel
@@ -137,7 +135,7 @@ class RulerView:
         return max(math.floor(self.ratio), 1) / self.ratio
 
     def crisp(self, x: float) -> float:
-        """`x` rounded to device pixels."""
+        """Rounds to device pixels."""
         return round(x * self.ratio) / self.ratio
 
 
@@ -161,7 +159,7 @@ def paint_ground(painter: QPainter, view: RulerView) -> None:
 
 
 def paint_marker(painter: QPainter, view: RulerView, name: str, hot: bool) -> None:
-    """Paints the in or out marker: a line through the lane with a flag outside the range."""
+    """A line through the lane with a flag outside the range."""
     is_in = name == IN_POINT
     is_set = name in view.set_marks
     colours, lane = view.colours, view.bands.lane
@@ -203,7 +201,7 @@ def paint_bubble(painter: QPainter, view: RulerView, text: str, rect: QRectF, fi
 
 
 def paint_pointer(painter: QPainter, view: RulerView, x: float) -> None:
-    """Paints the arrow below the flag of the playhead."""
+    """The arrow below the flag of the playhead."""
     top = view.bands.frames.bottom() - 1.5
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -214,7 +212,7 @@ def paint_pointer(painter: QPainter, view: RulerView, x: float) -> None:
 
 
 def paint_line(painter: QPainter, view: RulerView, x: float, colour: QColor) -> None:
-    """Paints a vertical line through frame numbers, lane and strip."""
+    """A vertical line through frame numbers, lane and strip."""
     bands = view.bands
     _vertical(painter, view, view.crisp(x), bands.frames.top(), bands.lane.bottom() + 3.0, colour)
     _vertical(painter, view, view.crisp(x), bands.strip.top(), bands.strip.bottom(), colour)
@@ -249,7 +247,7 @@ def _visible(view: RulerView, spacing: float) -> range:
 
 
 def _paint_frame_ticks(painter: QPainter, view: RulerView, ticks: Ticks) -> None:
-    """Paints short ticks; labelled frames also get a faint line through the lane."""
+    """Labelled frames also get a faint line through the lane."""
     scale, bands, colours, step = view.scale, view.bands, view.colours, view.clip.frame_step
     top = bands.lane.top()
     for index in _visible(view, ticks.minor * step):
@@ -270,7 +268,7 @@ def _paint_second_ticks(painter: QPainter, view: RulerView, ticks: Ticks) -> Non
 
 
 def _paint_label(painter: QPainter, view: RulerView, text: str, time: float, band: QRectF) -> None:
-    """Paints a number centred at its time; dim outside the range that plays."""
+    """Centred at its time; dim outside the range that plays."""
     slack = 0.5 * view.scale.seconds_per_pixel
     plays = view.in_time - slack <= time <= view.out_time + slack
     x = view.crisp(view.scale.x_of(time))
@@ -280,7 +278,7 @@ def _paint_label(painter: QPainter, view: RulerView, text: str, time: float, ban
 
 
 def _paint_keys(painter: QPainter, view: RulerView) -> None:
-    """Paints keys as diamonds, bars, or one band, depending on their distance; dim outside the range that plays."""
+    """Diamonds, bars, or one band, depending on the distance of keys; dim outside the range that plays."""
     scale, step = view.scale, view.clip.frame_step
     times = np.asarray(view.clip.key_times, dtype=np.float64)
     times = times[(times >= scale.start - step) & (times <= scale.end + step)]
@@ -315,7 +313,7 @@ def _paint_diamonds(painter: QPainter, centres: list[QPointF], colour: QColor) -
 
 
 def _paint_outside(painter: QPainter, view: RulerView) -> None:
-    """Dims the clip outside the range that plays, and more what is outside the clip."""
+    """Dims the clip outside the range that plays; dims more outside the clip."""
     scale, bottom = view.scale, view.bands.bottom
     first, last = scale.x_of(0.0), scale.x_of(view.clip.duration)
     for left, right, colour in (

@@ -1,7 +1,4 @@
-"""Mathematics of the ruler: clips, pixels and times, ticks and limits of the markers; independent of Qt.
-
-Pixels are logical and count from the left edge of the ruler.
-"""
+"""Independent of Qt; pixels are logical and count from the left edge of the ruler."""
 
 import math
 from collections.abc import Sequence
@@ -29,7 +26,7 @@ class ClipEntry:
 
     @property
     def frame_step(self) -> float:
-        """Time between two frames [s], positive; 1/30 s for a single pose."""
+        """[s], positive; 1/30 s for a single pose."""
         if self.rate > 0.0:
             return 1.0 / self.rate
         if self.frame_count < 2 or self.duration <= 0.0:
@@ -42,22 +39,22 @@ class ClipEntry:
 
     @property
     def summary(self) -> str:
-        """Length as text, such as "31 frames · 1.00 s"."""
+        """Such as "31 frames · 1.00 s"."""
         if self.duration <= 0.0:
             return "single pose"
         return f"{self.frame_count} frames · {self.duration:.2f} s"
 
     def frame_of(self, time: float) -> float:
-        """Frame at a time [s]; fractional between frames."""
+        """Time in [s]; the frame is fractional between frames."""
         return frame_of(time, self.frame_step)
 
     def time_of(self, frame: float) -> float:
-        """Time of a frame [s]; the frame may be fractional."""
+        """[s]; the frame may be fractional."""
         return time_of(frame, self.frame_step)
 
 
 def scene_entry(start: float, end: float, rate: float, key_times: Sequence[float] = ()) -> ClipEntry:
-    """Entry of the scene from start to end [s] at a frame rate [1/s]."""
+    """Start and end in [s], frame rate in [1/s]."""
     return ClipEntry("", int(end * rate + 1e-6) + 1, end, tuple(key_times), rate, start)
 
 
@@ -96,11 +93,11 @@ class RulerScale:
         return 0.0 <= self.x_of(time) <= self.width
 
     def panned(self, pixels: float, duration: float) -> "RulerScale":
-        """Scrolled by `pixels` to the right; the clip stays visible."""
+        """To the right by `pixels`; the clip stays visible."""
         return self._at(self.start - pixels * self.seconds_per_pixel, duration)
 
     def zoomed(self, x: float, factor: float, duration: float, frame_step: float) -> "RulerScale":
-        """Zoomed by a factor of seconds per pixel around pixel `x`.
+        """Changes seconds per pixel by a factor around pixel `x`.
 
         The closest zoom shows four frames, the widest twice the clip.
         """
@@ -111,11 +108,10 @@ class RulerScale:
         return replace(self, seconds_per_pixel=scaled)._at(held - x * scaled, duration)
 
     def turned_to(self, time: float, duration: float) -> "RulerScale":
-        """Scrolled so that `time` is at the left."""
+        """Scrolls so that `time` is at the left."""
         return self._at(time - MARGIN * self.seconds_per_pixel, duration)
 
     def resized(self, width: float) -> "RulerScale":
-        """The same scale for another width."""
         return replace(self, width=max(width, 1.0))
 
     def _at(self, start: float, duration: float) -> "RulerScale":
@@ -124,7 +120,7 @@ class RulerScale:
 
 
 def fitted(duration: float, width: float) -> RulerScale:
-    """The scale that shows the whole clip between two margins."""
+    """Shows the whole clip between two margins."""
     span = duration if duration > 0.0 else _SPAN_OF_POSE
     margin = min(MARGIN, width * 0.1)
     per_pixel = span / max(width - 2.0 * margin, 1.0)
@@ -140,7 +136,7 @@ class Ticks:
 
 
 def frame_ticks(frame_pixels: float, label_pixels: float) -> Ticks:
-    """Spacing of ticks in frames: labels at 1, 2, 5, 10 ... frames, ticks between them.
+    """Labels at 1, 2, 5, 10 ... frames, ticks between them.
 
     Args:
         frame_pixels: Width of a frame [px], positive.
@@ -152,7 +148,7 @@ def frame_ticks(frame_pixels: float, label_pixels: float) -> Ticks:
 
 
 def second_ticks(second_pixels: float, label_pixels: float) -> Ticks:
-    """Spacing of ticks in seconds: 1, 2, 5 times a power of ten, then whole minutes."""
+    """In seconds: 1, 2, 5 times a power of ten, then whole minutes."""
     rough = label_pixels / second_pixels
     major = nice_above(rough) if rough <= 20.0 else _whole_minutes(rough)
     return Ticks(major, _minor_of(major, second_pixels))
@@ -164,7 +160,7 @@ def tick_indices(first: float, last: float, spacing: float) -> range:
 
 
 def second_label(seconds: float, spacing: float) -> str:
-    """A time on the ruler: "0.25 s", "3 s", or "1:30" for labels minutes apart or later."""
+    """ "0.25 s", "3 s", or "1:30" for labels minutes apart or later."""
     if spacing >= 30.0 or (seconds >= 60.0 and spacing >= 1.0):
         minutes, rest = divmod(round(seconds), 60)
         return f"{minutes}:{rest:02d}"
@@ -177,7 +173,7 @@ def time_text(seconds: float) -> str:
 
 
 def frame_text(frame: float) -> str:
-    """A frame number; fractional frames with one digit."""
+    """Fractional frames have one digit."""
     whole = round(frame)
     return str(whole) if abs(frame - whole) < 0.005 else f"{frame:.1f}"
 

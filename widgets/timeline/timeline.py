@@ -1,4 +1,4 @@
-"""The timeline: controls, ruler and tracks. Setters never emit; every signal is an action of the user."""
+"""Setters never emit; every signal is an action of the user."""
 
 import itertools
 from collections.abc import Sequence
@@ -106,12 +106,7 @@ class Timeline(QWidget):
         self._show_on_ruler(scene)
 
     def set_clips(self, clips: Sequence[ClipEntry], current: str) -> None:
-        """Sets the clips of the selected model; without a scene the ruler shows the current one.
-
-        Args:
-            clips: The clips, with unique names.
-            current: Name of the current clip; the first one is used for an unknown name.
-        """
+        """Names are unique. Without a scene the ruler shows the `current` clip, for an unknown name the first one."""
         self._clips = {clip.name: clip for clip in clips}
         self.clip_chooser.set_clips(clips, current)
         self.bind_pose_button.setEnabled(bool(clips))
@@ -121,7 +116,7 @@ class Timeline(QWidget):
         self.set_current_clip(current)
 
     def set_simulating(self, simulating: bool) -> None:
-        """Whether there is something to simulate: play, step and reset then work without a clip."""
+        """With a simulation, play, step and reset work without a clip."""
         self._simulating = simulating
         self._enable_transport()
 
@@ -138,7 +133,7 @@ class Timeline(QWidget):
         self.fields.set_time(seconds)
 
     def set_playing(self, playing: bool, direction: int = 1) -> None:
-        """Shows whether the clip plays, and in which direction (1 or -1)."""
+        """`direction` is 1 or -1."""
         self.transport.set_playing(playing, direction)
         self.ruler.set_following(playing)
 
@@ -154,7 +149,7 @@ class Timeline(QWidget):
         self.ruler.set_bind_pose(shown)
 
     def set_realtime(self, text: str, warn: bool = False) -> None:
-        """Sets the notice about the playback speed, such as "real time" or "dropping frames: 21 of 60 drawn"."""
+        """Such as "real time" or "dropping frames: 21 of 60 drawn"."""
         self.notice.set_notice(text, warn)
 
     def fit(self) -> None:

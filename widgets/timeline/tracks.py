@@ -1,5 +1,3 @@
-"""Rows below the ruler: strips of clips, and bars of cached simulation steps."""
-
 import enum
 import math
 from collections.abc import Callable, Sequence
@@ -32,24 +30,13 @@ from sinew.widgets.timings.colours import PALETTE
 
 @dataclass(frozen=True, slots=True)
 class StripBar:
-    """One strip.
-
-    Attributes:
-        index: Index among the stored strips of the character.
-        text: Clip, repeats and speed.
-        start, end: Times [s]; the end may be infinite.
-        length: Duration of one repetition [s].
-        fade: Duration of the blend from the previous strip [s].
-        clip: Index of its clip in the model, which determines the colour.
-    """
-
-    index: int
-    text: str
-    start: float
-    end: float
-    length: float
-    fade: float = 0.0
-    clip: int = 0
+    index: int  # Index among the stored strips of the character
+    text: str  # Clip, repeats and speed
+    start: float  # [s]
+    end: float  # [s], may be infinite
+    length: float  # Duration of one repetition [s]
+    fade: float = 0.0  # Duration of the blend from the previous strip [s]
+    clip: int = 0  # Index of its clip in the model, which determines the colour
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +50,6 @@ class StripRow:
 
 
 class CacheState(enum.Enum):
-    """How simulation steps are cached."""
-
     CACHED = "cached"
     THINNED = "thinned"
     OLD = "old"
@@ -95,10 +80,10 @@ class BarRow:
 
 
 def strip_bars(strips: Sequence[Strip], duration: Callable[[str], float], clips: Sequence[str]) -> tuple[StripBar, ...]:
-    """Bars of strips, sorted by start.
+    """Sorted by start.
 
     Args:
-        strips: The strips, in any order.
+        strips: In any order.
         duration: Returns the duration of a clip by name [s].
         clips: Names of the clips of the model; unknown clips count as the first one.
     """
@@ -115,7 +100,7 @@ def strip_bars(strips: Sequence[Strip], duration: Callable[[str], float], clips:
 
 
 def strip_text(strip: Strip) -> str:
-    """Clip, repeats and speed, such as "walk × 3, 0.5 speed"."""
+    """Such as "walk × 3, 0.5 speed"."""
     words = strip.clip
     if strip.repeats == 0.0:
         words += ", repeats ∞"
@@ -144,8 +129,8 @@ class Tracks(QWidget):
     """Strips of the characters, then cached steps of the simulated nodes.
 
     Signals:
-        edit_started(node, part), edited(node, strip, part, seconds), edit_finished(), edit_cancelled(): A strip is
-            moved, or its start or end is ("move", "start" or "end"); the time is that of its start or end [s].
+        edit_started(node, part), edited(node, strip, part, seconds), edit_finished(), edit_cancelled(): The user drags
+            a strip, its start or its end ("move", "start" or "end"); the time is the new start or end [s].
         chosen(node): The row of a character was pressed.
         menu_requested(node, strip, global position, time [s]): Strip is -1 outside all strips.
     """
@@ -173,7 +158,7 @@ class Tracks(QWidget):
         self.setAccessibleDescription("Strips of clips, and cached steps of simulations")
 
     def set_strips(self, rows: Sequence[StripRow]) -> None:
-        """Sets the strips; ends the gesture on a strip that no longer exists."""
+        """Ends the gesture on a strip that no longer exists."""
         if (shown := tuple(rows)) != self.strips:
             self.strips = shown
             held = self._drag and (self._drag.row.node, self._drag.bar.index)
@@ -208,12 +193,12 @@ class Tracks(QWidget):
 
     @property
     def bar_height(self) -> float:
-        """Height of a row of cached steps [px]."""
+        """[px], of a row."""
         return math.ceil(QFontMetricsF(small_font(self.font())).height()) + 5.0
 
     @property
     def strip_height(self) -> float:
-        """Height of a row of strips [px]."""
+        """[px], of a row."""
         return self.bar_height + 7.0
 
     def place_of(self, node: str, index: int) -> QRectF:
@@ -238,7 +223,7 @@ class Tracks(QWidget):
         return strips * self.strip_height + (number - strips) * self.bar_height
 
     def _row_at(self, y: float) -> int:
-        """Index of the row at a vertical position [px]; may be beyond the last row."""
+        """May be beyond the last row; `y` in [px]."""
         y += self.scroll_bar.value()
         strips = len(self.strips) * self.strip_height
         return int(y // self.strip_height) if y < strips else len(self.strips) + int((y - strips) // self.bar_height)

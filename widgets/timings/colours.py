@@ -29,7 +29,7 @@ _SHADES = (100, 78, 122, 64, 140)
 
 @functools.lru_cache(maxsize=4096)
 def pass_colour(path: str) -> QColor:
-    """Colour of a pass by its path (`sinew.sim.profile.sample.Slice.path`); do not modify the result."""
+    """`path` is a `sinew.sim.profile.sample.Slice.path`; do not modify the result."""
     parts = path.split(SEPARATOR)
     kind = parts[1] if len(parts) > 1 else parts[0]
     known = _HUES.get(kind) or _hue_of_kind(kind)
@@ -40,11 +40,11 @@ def pass_colour(path: str) -> QColor:
 
 
 def _hue_of_kind(name: str) -> str:
-    """Hue of a type of node, singular or plural; "" if unknown."""
+    """The name is singular or plural; "" if unknown."""
     kind = KINDS.get(name) or KINDS.get(name.removesuffix("s"))
     return kind.hue if kind is not None else ""
 
 
 def _hash(text: str) -> int:
-    """A hash that is the same in every session, unlike `hash`."""
+    """The same in every session, unlike `hash`."""
     return zlib.crc32(text.encode("utf-8", "surrogatepass")) >> 3

@@ -1,5 +1,3 @@
-"""Comparison of two recordings: distributions, medians and confidence intervals."""
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,12 +41,10 @@ _PENDING = "…"
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two recordings, and which of their times are compared."""
-
     a: TimingRecording
     b: TimingRecording
-    quantity: Quantity  # Which times
-    level: Level  # How far groups are taken apart
+    quantity: Quantity
+    level: Level
 
     def paths(self) -> list[str]:
         """The total, then every band of either recording."""
@@ -59,7 +55,7 @@ class Pair:
         return list(paths)
 
     def times(self, path: str) -> tuple[Float64, Float64]:
-        """Times of a band in both recordings [s]; 0 where it did not run."""
+        """[s]; 0 where the band did not run."""
         tables = [FrameTable(recording.history) for recording in (self.a, self.b)]
         a, b = (values_of(table, self.level, path, self.quantity, ALL) for table in tables)
         return a, b
@@ -82,7 +78,7 @@ class Pair:
 
 
 class CompareTable(PassList):
-    """Medians per pass; rows are added first and filled one by one."""
+    """Rows are added first and filled one by one."""
 
     path_chosen = Signal(str)  # Path of the pass in the current row
 
@@ -116,7 +112,7 @@ class CompareTable(PassList):
         item.setFont(_DIFFERENCE, font)
 
     def choose(self, path: str) -> None:
-        """Selects the row of a pass; emits nothing."""
+        """Emits nothing."""
         if path in self.items_by_path:
             with QSignalBlocker(self):
                 self.setCurrentItem(self.items_by_path[path])
@@ -223,7 +219,7 @@ class ComparePage(QWidget):
     # --- recordings -----------------------------------------------------------------------------------
 
     def set_recordings(self, recordings: Sequence[TimingRecording]) -> None:
-        """Lists the recordings; selects the newest ones where the selection no longer exists."""
+        """Selects the newest recordings where the selection no longer exists."""
         self.recordings = tuple(recordings)
         names = [recording.name for recording in recordings]
         for box, back in ((self.a_box, 2), (self.b_box, 1)):
@@ -240,7 +236,6 @@ class ComparePage(QWidget):
         self._compare()
 
     def choose(self, a: str, b: str) -> None:
-        """Compares the recordings with these names."""
         with QSignalBlocker(self.a_box):
             self.a_box.setCurrentText(a)
         with QSignalBlocker(self.b_box):

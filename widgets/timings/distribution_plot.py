@@ -23,7 +23,7 @@ _PERCENT = 100.0
 
 
 def bin_edges(*series: Float64, count: int = BINS_MAX) -> Float64:
-    """Edges of bins of equal width for several series of times [s], shape (N + 1,).
+    """Bins of equal width for several series of times [s], shape (N + 1,).
 
     Outliers do not squeeze the other times into one bin: `counts` puts them into the last bin.
     """
@@ -52,7 +52,7 @@ def counts(values: Float64, edges: Float64) -> Float64:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    name: str  # What they are called
+    name: str
     times: Float64  # Times [s], NaN where they were lost
     colour: QColor  # Of the bars
 

@@ -13,7 +13,7 @@ from sinew.sim.profile.sample import SEPARATOR, FrameSample
 
 
 class Level(enum.Enum):
-    """Detail of the stack: number of path components that are distinguished."""
+    """Number of path components that are distinguished."""
 
     GROUPS = 1
     KINDS = 2
@@ -26,7 +26,7 @@ class Level(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """One area of the stack: the times of some passes minus those of others."""
+    """One area of the stack: the times of some passes minus the times of others."""
 
     path: str  # The pass or group
     plus: tuple[str, ...]  # Passes that are added, with all their parts
@@ -34,18 +34,12 @@ class Band:
 
     @property
     def label(self) -> str:
-        """Name in legends."""
         return f"{self.path} (other)" if self.minus else self.path
 
 
 @functools.lru_cache(maxsize=256)
 def bands_of(paths: tuple[str, ...], level: Level) -> tuple[Band, ...]:
-    """Bands from the bottom of the stack to its top, a group before its parts.
-
-    Args:
-        paths: Every pass; a part may occur without its group.
-        level: Detail of the stack.
-    """
+    """From the bottom of the stack to its top, a group before its parts; a part may occur without its group."""
     roots = _children(paths)
     bands: dict[str, tuple[list[str], list[str]]] = {}
     for path in paths:
@@ -68,7 +62,6 @@ def _cut(path: str, level: Level) -> str:
 
 
 def _ancestor(path: str, paths: tuple[str, ...]) -> str | None:
-    """The innermost pass that contains this one."""
     while path := path.rpartition(SEPARATOR)[0]:
         if path in paths:
             return path
@@ -128,19 +121,19 @@ class TimingsOptions:
         return path == self.solo if self.solo else path not in self.hidden
 
     def visible(self, bands: tuple[Band, ...]) -> tuple[Band, ...]:
-        """The bands that are shown; all if the solo band does not exist."""
+        """All bands if the solo band does not exist."""
         if self.solo and all(band.path != self.solo for band in bands):
             return replace(self, solo="").visible(bands)
         return tuple(band for band in bands if self.shows(band.path))
 
     def toggled(self, path: str) -> "TimingsOptions":
-        """With one band shown or hidden; ends solo."""
+        """Shows or hides one band; ends solo."""
         if self.solo:
             return replace(self, solo="" if path == self.solo else path)
         return replace(self, hidden=self.hidden ^ {path})
 
     def soloed(self, path: str) -> "TimingsOptions":
-        """With only one band shown, or with solo ended if it was that one."""
+        """Shows only one band, or ends solo if it was that band."""
         return replace(self, solo="" if self.solo == path else path)
 
     @property
@@ -148,11 +141,11 @@ class TimingsOptions:
         return self.shown.quantities[0]
 
     def state(self) -> dict[str, str]:
-        """Settings that are saved between sessions; hidden bands belong to a scene and are not."""
+        """Saved between sessions; hidden bands belong to a scene and are left out."""
         return {"shown": self.shown.name, "unit": self.unit.name, "level": self.level.name}
 
     def restored(self, state: Mapping[str, str]) -> "TimingsOptions":
-        """With saved settings; missing and unknown ones are ignored."""
+        """Ignores missing and unknown settings."""
         shown = PlottedTimes.__members__.get(state.get("shown", ""), self.shown)
         unit = Unit.__members__.get(state.get("unit", ""), self.unit)
         level = Level.__members__.get(state.get("level", ""), self.level)
@@ -164,15 +157,13 @@ ALL = slice(None)
 _LASTS_AT_LEAST = 0.25
 """A frame without a successor is displayed no longer than this [s], or than 1.5 times its cost."""
 
-TOTAL = ""
-"""Path of the sum of all passes."""
+TOTAL = ""  # path of the sum of all passes
 
 
 class FrameTable:
-    """Columns of the frames that a history has now, oldest first; later frames do not change it.
+    """Columns of the current frames of a history, oldest first; later frames do not change it.
 
     Attributes:
-        paths: Every pass.
         begins: Start time of each frame [s], monotonic, shape (F,).
         intervals: Times to the next frames [s], NaN where nothing was drawn between, shape (F,).
     """
@@ -187,16 +178,12 @@ class FrameTable:
         self._cached: list[FrameSample] | None = None
 
     def cached(self) -> "FrameTable":
-        """Keeps the frames of the history and returns itself; call it before the history gets more frames."""
+        """Copies the frames of the history and returns itself; call it before the history gets more frames."""
         self._cached = self._history.samples
         return self
 
     def sample(self, index: int) -> FrameSample:
-        """A frame; the oldest one left if it is no longer in the history and was not kept.
-
-        Raises:
-            IndexError: If there is no frame.
-        """
+        """The oldest frame left if this one is neither in the history nor cached; raises IndexError without frames."""
         if self._cached is not None:
             return self._cached[index]
         if self._version == self._history.version:
@@ -215,7 +202,7 @@ class FrameTable:
         return bands_of(self.paths, level)
 
     def values(self, band: Band, quantity: Quantity, where: Index = ALL) -> Float64:
-        """Times of a band [s]; NaN where they were lost."""
+        """[s]; NaN where times were lost."""
         times = self._sum(band.plus, quantity, where)
         for path in band.minus:
             times = times - self._columns[path, quantity][where]
@@ -223,7 +210,7 @@ class FrameTable:
         return np.maximum(times, 0.0) if band.minus else times
 
     def total(self, quantity: Quantity, where: Index = ALL) -> Float64:
-        """Times of all passes together [s]."""
+        """[s], all passes together."""
         return self._sum(roots_of(self.paths), quantity, where)
 
     @functools.cached_property
@@ -275,7 +262,6 @@ class RegionStatistics:
 
 
 def statistics_of(frames: FrameTable, level: Level, quantity: Quantity, where: slice) -> RegionStatistics:
-    """Statistics of the frames in a region."""
     total = frames.total(quantity, where)
     whole = float(np.nansum(total))
     rows = [FrameStatistics(TOTAL, "Total", summary(total), 1.0 if whole > 0.0 else 0.0)]
@@ -293,7 +279,7 @@ def statistics_of(frames: FrameTable, level: Level, quantity: Quantity, where: s
 
 
 def values_of(frames: FrameTable, level: Level, path: str, quantity: Quantity, where: slice) -> Float64:
-    """Times of a band [s], or of all passes for `TOTAL`; 0 for a band that does not exist."""
+    """[s]; `TOTAL` means all passes; 0 for a band that does not exist."""
     if path == TOTAL:
         return frames.total(quantity, where)
     band = next((band for band in frames.bands(level) if band.path == path), None)
@@ -301,5 +287,5 @@ def values_of(frames: FrameTable, level: Level, path: str, quantity: Quantity, w
 
 
 def is_empty_rest(band: Band, times: Float64) -> bool:
-    """Whether the parts of a group account for all of its time."""
+    """Returns True if the parts of a group account for all of its time."""
     return bool(band.minus) and not bool((times > 1e-9).any())

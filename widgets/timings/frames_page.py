@@ -1,4 +1,4 @@
-"""The page of frames: legend with statistics, stacks over time, histogram and the selected frame."""
+"""Legend with statistics, stacks over time, histogram and the selected frame."""
 
 import math
 
@@ -30,11 +30,7 @@ _HEADINGS = ("Pass", "GPU ms", "CPU ms")
 
 
 class FramePanel(QWidget):
-    """Facts of the frame above, its passes below.
-
-    Attributes:
-        buttons: Buttons that select a frame, shown next to the title of the panel.
-    """
+    """`buttons` select a frame; the panel shows them next to its title."""
 
     stepped = Signal(int)  # Select the previous (-1) or next (1) frame
     worst_requested = Signal()  # Select the slowest frame
@@ -120,8 +116,7 @@ def _rank(times: tuple[float, float, int]) -> float:
 
 
 _HISTOGRAM, _FRAME = range(2)
-_WIDE = 150
-"""Width of a wide page in characters."""
+_WIDE = 150  # width of a wide page in characters
 
 
 class FramesPage(QWidget):
@@ -145,7 +140,7 @@ class FramesPage(QWidget):
         self.frame_panel.stepped.connect(self.step)
 
     def draw(self, frames: FrameTable, choice: TimingsOptions) -> None:
-        """Shows frames; `count` updates the statistics."""
+        """Does not update the statistics: see `count`."""
         self.area.draw(frames, choice)
         self.table.set_choice(choice, self._status)
 
@@ -207,7 +202,7 @@ class FramesPage(QWidget):
     # --- parts ----------------------------------------------------------------------------------------
 
     def _show_current(self) -> None:
-        """Shows the times of the frame under the mouse, else of the selected one, else of the newest one."""
+        """Shows the frame under the mouse, else the selected one, else the newest one."""
         frames, choice = self.area.frames, self.area.choice
         if frames is None or not len(frames):
             return

@@ -1,5 +1,3 @@
-"""Lists of passes, and the legend of the stack: a sortable table of statistics with swatches that hide bands."""
-
 import enum
 import math
 from collections.abc import Mapping, Sequence
@@ -31,12 +29,7 @@ _NAME_CHARACTERS = 22
 
 
 class PassList(QTreeWidget):
-    """A flat list: the name of a pass, then columns of numbers.
-
-    Args:
-        headings: Headings of the columns.
-        name: Accessible name.
-    """
+    """A flat list: the name of a pass, then columns of numbers; `name` is the accessible name."""
 
     def __init__(self, headings: Sequence[str], name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,7 +42,7 @@ class PassList(QTreeWidget):
                 self.headerItem().setTextAlignment(column, _RIGHT)
 
     def set_passes(self, labels: Mapping[str, str]) -> None:
-        """Replaces all rows by passes with these labels, without numbers; emits nothing."""
+        """The new rows have no numbers; emits nothing."""
         with QSignalBlocker(self):
             self.clear()
         self.items_by_path = {}
@@ -61,7 +54,6 @@ class PassList(QTreeWidget):
         self.addTopLevelItems(list(self.items_by_path.values()))
 
     def fill(self, path: str, texts: Sequence[str], tip: str) -> None:
-        """Sets the numbers of a pass, and their tip."""
         item = self.items_by_path[path]
         for column, text in enumerate(texts, 1):
             item.setText(column, text)
@@ -72,8 +64,6 @@ class PassList(QTreeWidget):
 
 
 class PassColumn(enum.Enum):
-    """Heading and tooltip of a column."""
-
     PASS = ("Pass", "Click: show or hide. Alt + click or double click: show it alone.")
     CURRENT = ("Current", "Time [ms] in the frame under the mouse, else in the selected one, else in the newest one.")
     P50 = ("P50", "Half of the frames take no longer [ms].")
@@ -87,7 +77,7 @@ COLUMNS = tuple(PassColumn)
 
 
 class PassDelegate(QStyledItemDelegate):
-    """Paints a swatch before the name, filled if the band is shown."""
+    """The swatch before the name is filled if the band is shown."""
 
     def __init__(self, table: "PassTable") -> None:
         super().__init__(table)
@@ -117,15 +107,10 @@ def _swatch_side(option: QStyleOptionViewItem) -> int:
 
 
 class PassTable(PassList):
-    """Statistics of each band; the total is always the first row.
-
-    Attributes:
-        rows: The statistics, in the order of the rows.
-        choice: Which bands are shown.
-    """
+    """Statistics of each band; the total is always the first row."""
 
     toggled = Signal(str)  # Path of a band to show or hide
-    soloed = Signal(str)  # Path of a band to show alone; ends solo for the one that is
+    soloed = Signal(str)  # Path of a band to show alone; ends solo if it is alone already
     double_clicked = Signal(str)  # As `soloed`, after the first click was reported as `toggled`
     all_requested = Signal()  # Show all bands
 
@@ -155,7 +140,7 @@ class PassTable(PassList):
         self._show_rows()
 
     def set_current(self, times: dict[str, float]) -> None:
-        """Sets the times of one frame by path [s]; passes that are missing did not run."""
+        """Times by path [s]; passes that are missing did not run."""
         self._current = times
         column = COLUMNS.index(PassColumn.CURRENT)
         if self.header().sortIndicatorSection() == column:
@@ -267,7 +252,7 @@ class PassTable(PassList):
         self.menu(self.path_of(self.itemAt(event.pos()))).popup(event.globalPos())
 
     def menu(self, path: str) -> QMenu:
-        """Context menu of a band, or of the table for ""."""
+        """ "" means the table."""
         menu = QMenu(self)
         menu.aboutToHide.connect(menu.deleteLater)
         if path:

@@ -1,5 +1,3 @@
-"""Parts of the plots: visible range, scale, axes, header and mouse input."""
-
 import math
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,13 +13,12 @@ from sinew.widgets.theme import SPACE, tabular
 from sinew.widgets.timings.texts import ago
 
 TARGETS = ((1.0 / 60.0, "16.7 ms (60 fps)", "60 fps"), (1.0 / 30.0, "33.3 ms (30 fps)", "30 fps"))
-"""Target times of a frame [s], with their long and short labels."""
+"""[s], with long and short labels"""
 
 _ROUND = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 _HEADROOM = 1.08
 _SHRINKS_BELOW = 0.4
-LEAST = 1e-5
-"""Shortest scale [s]."""
+LEAST = 1e-5  # shortest scale [s]
 
 SPAN_MAX = 60.0
 SPAN_MIN = 0.05
@@ -36,7 +33,7 @@ def round_top(peak: float) -> float:
 
 
 def next_top(current: float, peak: float) -> float:
-    """The scale for a new peak: grows at once, shrinks late."""
+    """Grows at once, shrinks late."""
     if not math.isfinite(peak) or peak <= 0.0:
         return current
     return current if _SHRINKS_BELOW * current < peak * _HEADROOM <= current else round_top(peak)
@@ -44,8 +41,6 @@ def next_top(current: float, peak: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class TimeWindow:
-    """The visible range of time."""
-
     # Ends relative to the newest frame [s], at most 0
     left: float = -10.0
     right: float = 0.0
@@ -55,7 +50,7 @@ class TimeWindow:
         return self.right - self.left
 
     def zoomed(self, factor: float, at: float) -> "TimeWindow":
-        """Scaled by a factor, keeping the position of `at`."""
+        """Keeps the position of `at`."""
         span = min(max(self.span * factor, SPAN_MIN), SPAN_MAX)
         share = (at - self.left) / self.span
         left = at - share * span
@@ -68,14 +63,14 @@ class TimeWindow:
         return TimeWindow(-self.span, 0.0)
 
     def showing(self, time: float) -> "TimeWindow":
-        """Moved as little as needed to show a time with a margin."""
+        """Moves as little as needed to show a time with a margin."""
         margin = 0.1 * self.span
         if time < self.left + margin:
             return self.panned(time - margin - self.left)
         return self.panned(max(0.0, time + margin - self.right))
 
     def held(self) -> "TimeWindow":
-        """Clamped to the recorded minute, with a small margin on both sides."""
+        """Clamps to the recorded minute, with a small margin on both sides."""
         slack = _SLACK * self.span
         left = min(max(self.left, -SPAN_MAX - slack), slack - self.span)
         return TimeWindow(left, left + self.span)
@@ -83,12 +78,11 @@ class TimeWindow:
 
 _MINUS = "−"
 _GAP = 3 * SPACE
-_WHEEL_STEP = 1.0 / 1.0015
-"""Zoom per unit of the wheel; a notch has 120 units."""
+_WHEEL_STEP = 1.0 / 1.0015  # zoom per unit of the wheel; a notch has 120 units
 
 
 class AgoAxis(pg.AxisItem):  # type: ignore[misc]
-    """Time axis in seconds before the newest frame."""
+    """In seconds before the newest frame."""
 
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
         """Round steps that leave space for the labels."""
@@ -109,7 +103,7 @@ class AgoAxis(pg.AxisItem):  # type: ignore[misc]
 
 
 def style_axes(plot: Plot, font: QFont, sample: str) -> None:
-    """Sets the font of the axes, and their sizes from the longest number on the left axis."""
+    """The sizes of the axes follow `sample`, the longest number on the left axis."""
     metrics, left, bottom = plot.fontMetrics(), plot.getAxis("left"), plot.getAxis("bottom")
     # Half a line of margin for the uppermost number of the scale.
     plot.plotItem.layout.setContentsMargins(0, metrics.height() // 2, SPACE, 0)
@@ -121,7 +115,7 @@ def style_axes(plot: Plot, font: QFont, sample: str) -> None:
 
 
 class PlotHeader(QWidget):
-    """Title on the left, value under the mouse on the right; the title is elided."""
+    """Title on the left, elided; value under the mouse on the right."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -151,8 +145,6 @@ class PlotHeader(QWidget):
 
 
 class TimeBox(pg.ViewBox):  # type: ignore[misc]
-    """View box of a plot over time; emits what the mouse does."""
-
     zoomed = Signal(float, float)  # Factor and time [s] at which the wheel turned
     scaled = Signal(float)  # Factor by which the wheel turned over the vertical axis
     scale_reset = Signal()  # The vertical axis was double-clicked

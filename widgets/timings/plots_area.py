@@ -20,15 +20,13 @@ _HOW = (
 )
 
 
-_REACH = 3
-"""Distance from the mouse at which a click still selects a spike [px]."""
+_REACH = 3  # [px] from the mouse at which a click still selects a spike
 
-_EASY_TO_HIT = 6
-"""Columns of a frame that is wide enough to be clicked."""
+_EASY_TO_HIT = 6  # columns of a frame that is wide enough to be clicked
 
 
 class PlotsArea(QWidget):
-    """Shows frames; times of signals and arguments are monotonic [s]."""
+    """Times of signals and arguments are monotonic [s]."""
 
     frame_clicked = Signal(int)  # Index of the frame that was clicked
     frame_pointed = Signal(object)  # Index of the frame under the mouse, or None
@@ -117,7 +115,7 @@ class PlotsArea(QWidget):
         self._show_marks()
 
     def extent(self) -> slice:
-        """Indices of the frames of the statistics: those in the region, else those in the window."""
+        """Indices of the frames of the statistics: in the region, else in the window."""
         if self.frames is None:
             return slice(0, 0)
         now, window = self.frames.now, self.window_shown

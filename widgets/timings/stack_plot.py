@@ -1,8 +1,4 @@
-"""Stacked times of passes over time.
-
-Each pixel column shows the slowest of its frames: no spike is lost, and the bands of a column add up to a measured
-frame.
-"""
+"""Each pixel column shows the slowest of its frames: no spike is lost, and its bands add up to a measured frame."""
 
 from dataclasses import dataclass
 
@@ -30,10 +26,8 @@ def frames_of_columns(frames: FrameTable, cost: Float64, left: float, right: flo
     """Index of the frame that each column shows, shape (count,); `NOTHING` where there is none.
 
     Args:
-        frames: All frames.
         cost: Time by which the slowest frame of a column is selected, shape (F,).
         left, right: Times of the outer edges [s].
-        count: Number of columns.
     """
     chosen = np.full(count, NOTHING, dtype=np.int64)
     if not len(frames):
@@ -54,7 +48,7 @@ def frames_of_columns(frames: FrameTable, cost: Float64, left: float, right: flo
 
 
 def snapped(left: float, right: float, count: int) -> tuple[float, float]:
-    """The window aligned to whole columns, so that frames keep their columns while the plot scrolls."""
+    """Aligns the window to whole columns, so that frames keep their columns while the plot scrolls."""
     length = (right - left) / count
     end = np.ceil(right / length) * length
     return float(end - count * length), float(end)
@@ -95,10 +89,9 @@ def draw_line(pixels: Colours, values: Float64, colour: int, top: float, *, step
 
     Args:
         pixels: The image, shape (height, C).
-        values: The values.
         colour: 0xffrrggbb.
         top: Value at the upper edge of the image.
-        steps: Whether to connect the values by vertical lines; these would hide the bands of a thin spike.
+        steps: Connect the values by vertical lines; these would hide the bands of a thin spike.
     """
     height = len(pixels)
     known = np.flatnonzero(values <= top)
@@ -119,7 +112,7 @@ def rows_of(values: Float64, top: float, height: int) -> Int64:
 
 @dataclass(frozen=True, slots=True)
 class StackLook:
-    """Everything the stack is painted from."""
+    """The stack is painted from these values alone."""
 
     edges: Float64  # Upper edges of the bands in every column, shape (B, C)
     line: Float64  # The total in every column, NaN where there is none, shape (C,)
@@ -131,11 +124,11 @@ class StackLook:
     grid: tuple[float, ...]  # Values of the grid lines
     rows: int  # Height
     ratio: float  # Device pixels per logical pixel
-    steps: bool  # Whether the pieces of the line are joined
+    steps: bool  # The pieces of the line are joined
 
 
 class StackItem(QGraphicsItem):
-    """Image of the stack in a view box, whose coordinates are logical pixels."""
+    """The coordinates of the view box are logical pixels."""
 
     def __init__(self, box: pg.ViewBox) -> None:
         super().__init__(box)
@@ -167,7 +160,7 @@ class StackItem(QGraphicsItem):
 
 
 def image_of(pixels: Colours, ratio: float) -> QImage:
-    """An image that shares these pixels, which must outlive it."""
+    """Shares the pixels, which must outlive the image."""
     rows, columns = pixels.shape
     image = QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(ratio)
@@ -192,7 +185,7 @@ _MS = 1e3
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """What the pixel columns of a plot show."""
+    """Contents of the pixel columns of a plot."""
 
     chosen: Int64  # Index of the frame of each column, or `NOTHING`, shape (C,)
     bands: tuple[Band, ...]  # Visible bands, without empty rests
@@ -201,12 +194,12 @@ class Columns:
 
 
 class StackPlot(Plot):
-    """Plot of frames; the vertical axis is in milliseconds or percent.
+    """The vertical axis is in milliseconds or percent.
 
     Attributes:
         columns: The bands, or None before the first frame.
         top: Upper end of the scale as a time [s].
-        auto_top: Whether the scale follows the peaks.
+        auto_top: The scale follows the peaks.
     """
 
     region_moved = Signal(float, float)  # Times of the region [s]
@@ -342,7 +335,7 @@ class StackPlot(Plot):
             self.redraw()
 
     def reset_scale(self) -> None:
-        """Lets the scale follow the peaks again."""
+        """The scale follows the peaks again."""
         self.auto_top = True
         self.top = TARGETS[0][0]
         self.redraw()
@@ -350,7 +343,7 @@ class StackPlot(Plot):
     # --- marks ----------------------------------------------------------------------------------------
 
     def point_at(self, time: float | None, cost: float | None = None) -> None:
-        """Moves the cross-hair to a time [s] and a cost [s]; None hides it."""
+        """Time and cost in [s]; None hides the cross-hair."""
         for line, value in zip(self.cross, (time, cost and cost * _MS), strict=True):
             line.setVisible(value is not None)
             if value is not None:
@@ -364,7 +357,7 @@ class StackPlot(Plot):
             self.chosen_line.setPos(time)
 
     def show_region(self, region: tuple[float, float] | None) -> None:
-        """Shows the selected region; emits nothing."""
+        """Emits nothing."""
         self.region.setVisible(region is not None)
         if region is not None and region != self.region.getRegion():
             self.region.blockSignals(True)

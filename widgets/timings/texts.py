@@ -1,5 +1,3 @@
-"""Texts of times, shares and sources."""
-
 import math
 
 from sinew.sim.profile.history import Quantity
@@ -12,7 +10,7 @@ _WAITING = "It includes waiting for the passes to finish, which the GPU timer do
 
 
 def milliseconds(seconds: float) -> str:
-    """A time in milliseconds with about three significant digits; a dash for NaN."""
+    """About three significant digits; a dash for NaN."""
     if math.isnan(seconds):
         return DASH
     value = seconds * 1e3
@@ -24,7 +22,7 @@ def percent(share: float) -> str:
 
 
 def ago(seconds: float) -> str:
-    """A time relative to the newest frame."""
+    """Relative to the newest frame."""
     return f"{seconds:.2f} s".replace("-", "−") if abs(seconds) >= 0.005 else "now"
 
 

@@ -1,5 +1,3 @@
-"""The Timings panel: frame times per pass."""
-
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -84,7 +82,7 @@ class Toolbar(FlowRow):
         )
 
     def show_choice(self, choice: TimingsOptions) -> None:
-        """Sets the boxes; emits nothing."""
+        """Emits nothing."""
         for box, value in (
             (self.shown_box, choice.shown),
             (self.unit_box, choice.unit),
@@ -112,7 +110,7 @@ class Toolbar(FlowRow):
         self.name_edit.setEnabled(not active)
 
     def set_taken(self, names: Sequence[str]) -> None:
-        """Sets the names of the existing recordings; the placeholder is a name that is free."""
+        """Names of the existing recordings; the placeholder is a name that is free."""
         self._taken = set(names)
         self.name_edit.setPlaceholderText(self._free_name())
 
@@ -147,11 +145,9 @@ def _box(tip: str, entries: Sequence[tuple[str, object]]) -> QComboBox:
     return box
 
 
-INTERVAL = 100
-"""Time between two refreshes [ms]."""
+INTERVAL = 100  # [ms] between two refreshes
 
-_STATISTICS_INTERVAL = 500
-"""Shortest time between two updates of the statistics [ms]."""
+_STATISTICS_INTERVAL = 500  # [ms], shortest time between two updates of the statistics
 
 _STATISTICS_SHARE = 100
 """Pause after an update of the statistics, as a multiple of its duration."""
@@ -182,11 +178,7 @@ class SourceLabel(QLabel):
 
 
 class TimingsView(QWidget):
-    """Shows a history of frames.
-
-    Attributes:
-        pause_action: Pauses and resumes the view; its shortcut works inside the panel.
-    """
+    """The shortcut of `pause_action` works inside the panel."""
 
     frame_chosen = Signal(object)  # The user selected a `FrameSample`
     held_changed = Signal(bool)  # The view was paused or resumed
@@ -227,7 +219,7 @@ class TimingsView(QWidget):
     # --- input ----------------------------------------------------------------------------------------
 
     def set_history(self, history: QuantityHistory) -> None:
-        """Shows another history and resumes a paused view."""
+        """Resumes a paused view."""
         self._history = history
         self.choose_frame(None)
         self.go_live()
@@ -256,7 +248,7 @@ class TimingsView(QWidget):
         self.toolbar.set_recording(active, frames)
 
     def choose_frame(self, sample: FrameSample | None) -> None:
-        """Selects a frame; emits nothing."""
+        """Emits nothing."""
         self.frames_page.choose(sample)
 
     def compare(self, a: str, b: str) -> None:
@@ -309,7 +301,7 @@ class TimingsView(QWidget):
         self._count()
 
     def _count(self) -> None:
-        """Updates the statistics; the longer that takes, the less often it is done."""
+        """The longer an update of the statistics takes, the less often it is done."""
         self._since_statistics.start()
         self.frames_page.count()
         self._statistics_pause = max(_STATISTICS_INTERVAL, _STATISTICS_SHARE * self._since_statistics.elapsed())
@@ -349,11 +341,10 @@ class TimingsView(QWidget):
         self.set_choice(self._choice.toggled(path))
 
     def state(self) -> dict[str, str]:
-        """Settings to save between sessions."""
         return self._choice.state() | {"seconds": f"{self.frames_page.area.window_shown.span:g}"}
 
     def restore(self, state: dict[str, str]) -> None:
-        """Restores what `state` returned; missing and unknown settings are ignored."""
+        """Ignores missing and unknown settings."""
         self.set_choice(self._choice.restored(state))
         try:
             seconds = float(state.get("seconds", ""))

@@ -1,5 +1,3 @@
-"""Editor panel of cloth: stability meter, counts, plots, mouse tool, pins, and cloth made of model sections."""
-
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -41,20 +39,17 @@ def cloth_plots() -> Plots:
 
 
 def cloth_values(kinetic: float, elastic: float, potential: float, strain: float) -> dict[str, float]:
-    """Values by channel from energies [J] and a strain as a fraction."""
+    """Energies in [J], strain as a fraction; the result has the strain in percent."""
     total = kinetic + elastic + potential
     return {
         "kinetic": kinetic, "elastic": elastic, "potential": potential, "total": total, "strain": 100.0 * strain
     }  # fmt: skip
 
 
-MESH_PRESETS = (PinPreset.NONE, PinPreset.ALL)
-"""Presets of cloths without rows and columns."""
+MESH_PRESETS = (PinPreset.NONE, PinPreset.ALL)  # of cloths without rows and columns
 
 
 class ClothPanel(Panel):
-    """Shows the state of the selected cloth, updated after every frame."""
-
     mouse = (
         ("Pull a cloth", "Left drag on it"),
         ("Select particles of a cloth", "Shift+Left drag around them or Shift+Left click"),
@@ -117,7 +112,6 @@ class ClothPanel(Panel):
             self._context.document.set_value(ParamRef(node.id, node.kind, "substeps"), substeps)
 
     def soften(self, factor: float) -> None:
-        """Multiplies all stiffness values of the selected cloth."""
         node = self._context.selected("cloth")
         if node is not None:
             assert isinstance(node.settings, ClothSettings)
@@ -176,7 +170,7 @@ class ClothPanel(Panel):
             presets.addAction(action)
 
     def list_sections(self, menu: QMenu) -> None:
-        """Adds an entry for each section of the active model."""
+        """One entry for each section of the active model."""
         model = self._context.active.model
         names = section_names(model) if model else ()
         for name in names:
@@ -191,7 +185,7 @@ class ClothPanel(Panel):
         return "" if self._context.document.scene.of_kind("cloth") else "There is no cloth in the scene."
 
     def add_section_cloth(self, section: str) -> None:
-        """Makes cloth of a section of the active model, or of the whole model for ""."""
+        """ "" means the whole model."""
         context, node, model = self._context, self._context.active.node, self._context.active.model
         if node is None or model is None:
             return
@@ -207,7 +201,6 @@ class ClothPanel(Panel):
         run_in_background(lambda: section_cloth(node, model, section, places), add, context.document)
 
     def _replace_section(self, node_id: NodeId, cloth: Node) -> None:
-        """Adds a cloth and hides the section of the model that it replaces, as one edit."""
         document = self._context.document
         node = document.scene.node(node_id)
         assert isinstance(cloth.settings, ClothSettings)
@@ -220,18 +213,14 @@ class ClothPanel(Panel):
 
 
 def counts_of(cloth: Cloth | None) -> tuple[int, int, int]:
-    """Numbers of particles, springs and triangles; 0 before the cloth is built."""
+    """Particles, springs and triangles; 0 before the cloth is built."""
     if cloth is None:
         return 0, 0, 0
     return cloth.model.particle_count, cloth.model.springs.count, len(cloth.model.faces)
 
 
 class StabilityGauge:
-    """Measures the stability of cloths on a worker thread, one measurement at a time and only after changes.
-
-    Args:
-        arrived: Called with each new measurement while the owner lives.
-    """
+    """Makes one measurement at a time on a worker thread, after changes; calls `arrived` while the owner lives."""
 
     def __init__(self, arrived: Callable[[], None], owner: QObject) -> None:
         self._arrived, self._owner = arrived, owner
@@ -242,7 +231,7 @@ class StabilityGauge:
         self._busy = False
 
     def read(self, cloth: Cloth) -> ClothStability | None:
-        """Latest stability of a cloth; None before the first measurement of its model."""
+        """Returns None before the first measurement of the model."""
         model, settings = cloth.model, cloth.settings
         if model is not self._model:
             self._latest = None

@@ -21,8 +21,7 @@ from sinew.sim.scene.transform import node_matrix
 from sinew.sim.scene.vectors import Colour
 from sinew.sim.scene.world_transforms import WorldTransforms, relative_transform
 
-_AVERAGED = 64
-"""Pixels along the edge of an image that are averaged for its colour."""
+_AVERAGED = 64  # pixels along the edge of an image that are averaged for its colour
 
 TOP_SHARE = 0.03
 """Part of the height, from the top, within which particles are pinned."""
@@ -33,14 +32,7 @@ def section_names(model: CharacterModel) -> tuple[str, ...]:
 
 
 def section_cloth(node: Node, model: CharacterModel, section: str, places: WorldTransforms) -> Node | str:
-    """A node of the cloth, or one line about the error.
-
-    Args:
-        node: Node of the model; the cloth is attached to it, in the place of the section in the bind pose.
-        model: The model.
-        section: Name of the section; "" for the whole mesh.
-        places: World transforms of the nodes.
-    """
+    """Returns a node, or one line about the error; it is attached to `node`. A `section` of "" is the whole model."""
     assert isinstance(node.settings, ModelSettings)
     mesh = upright_mesh(model)
     materials = _materials_of(model, mesh, section)
@@ -67,7 +59,6 @@ def section_cloth(node: Node, model: CharacterModel, section: str, places: World
 
 
 def top_pins(cloth: ClothModel) -> str:
-    """Pin list of the highest particles."""
     height = cloth.positions[:, 1]
     top = np.flatnonzero(height >= height.max() - TOP_SHARE * float(np.ptp(height)))
     return toggled_pin_list("", np.zeros(len(height), np.bool_), top)

@@ -1,4 +1,4 @@
-"""Stability of a cloth: the substep relative to the longest stable one, and remedies."""
+"""Shows the substep relative to the longest stable one, and remedies."""
 
 from PySide6.QtCore import QMargins, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen, QResizeEvent
@@ -11,8 +11,7 @@ from sinew.widgets.overlay import DIM, GROUND, TEXT, ViewportOverlay
 from sinew.widgets.parts import FillBar, packed
 from sinew.widgets.theme import SPACE_WIDE
 
-_SPAN = 1.25
-"""Ratio at the right end of the bar."""
+_SPAN = 1.25  # ratio at the right end of the bar
 _TICK = 3
 _STABLE, _NEAR, _UNSTABLE = QColor("#2f9e77"), QColor("#e0a030"), QColor("#d9503f")
 
@@ -21,15 +20,11 @@ class StabilityMeterWidget(QWidget):
     """A bar, and a button with remedies if the cloth is not stable with a margin.
 
     Args:
-        on_picture: Whether it is over the viewport, where the theme does not apply.
-
-    Signals:
-        stable_requested: Number of substeps that make the cloth stable.
-        soft_requested: Factor of all stiffnesses that makes it stable with the current substeps.
+        on_picture: The meter is over the viewport, where the theme does not apply.
     """
 
-    stable_requested = Signal(int)
-    soft_requested = Signal(float)
+    stable_requested = Signal(int)  # Number of substeps that make the cloth stable
+    soft_requested = Signal(float)  # Factor of all stiffnesses that makes it stable with the current substeps
 
     def __init__(self, parent: QWidget | None = None, *, on_picture: bool = False) -> None:
         super().__init__(parent)
@@ -50,7 +45,7 @@ class StabilityMeterWidget(QWidget):
         return self._stability
 
     def show_stability(self, stability: ClothStability | None) -> None:
-        """Shows a stability, or None while it is unknown."""
+        """Returns None while the stability is unknown."""
         self._stability = stability
         self.bar.show_stability(stability)
         self.button.setVisible(stability is not None and stability.ratio >= MARGIN)
@@ -81,11 +76,7 @@ class StabilityMeterWidget(QWidget):
 
 
 class StabilityOverlay(ViewportOverlay):
-    """The meter over the viewport.
-
-    Signals:
-        resized: The size has changed.
-    """
+    """Emits `resized` when its size has changed."""
 
     resized = Signal()
 
@@ -106,8 +97,6 @@ class StabilityOverlay(ViewportOverlay):
 
 
 class _MeterBar(FillBar):
-    """Bar with a tick at the stability limit, number and rating."""
-
     def __init__(self, parent: QWidget, on_picture: bool) -> None:
         super().__init__(parent)
         self._stability: ClothStability | None = None

@@ -1,4 +1,4 @@
-"""Mouse tool of cloth: highlights and drags particles, selects them with a rubber band, pins them."""
+"""Highlights and drags particles, selects them with a rubber band, pins them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,8 +22,6 @@ CHOOSE_HINT = "Selecting particles · Escape: cancel"
 
 
 class ClothTool(DragTool):
-    """Drags particles and selects them with a rubber band."""
-
     def __init__(self, context: EditorContext) -> None:
         super().__init__(context, "cloth")
         self._document = context.document
@@ -41,7 +39,6 @@ class ClothTool(DragTool):
         return f"Particle {reference.particle} · Drag: pull · P: {pin} · Shift+Drag: select · Right click: more"
 
     def look_at(self, position: QPointF) -> None:
-        """Highlights the particle at a position at once."""
         self.highlight(self.particle_at(position))
 
     def begin(self, position: QPointF, shift: bool) -> bool:
@@ -127,13 +124,7 @@ class ClothTool(DragTool):
 
 
 def toggle_pins(document: Document, numbers: Mapping[NodeId, Sequence[int]], pinned: Mapping[NodeId, Bool]) -> None:
-    """Pins particles as one edit, or unpins them if all of them are pinned.
-
-    Args:
-        document: The document.
-        numbers: Particles by cloth.
-        pinned: Which particles of each of these cloths are pinned now, shape (P,).
-    """
+    """One edit; unpins particles if all of them are pinned. `pinned` flags all particles of each cloth, shape (P,)."""
     unpin = all(pinned[node_id][list(chosen)].all() for node_id, chosen in numbers.items())
     values: dict[ParamRef, object] = {}
     for node_id, chosen in numbers.items():
@@ -149,6 +140,5 @@ def toggle_pins(document: Document, numbers: Mapping[NodeId, Sequence[int]], pin
 
 
 def set_pin_preset(document: Document, node_id: NodeId, preset: PinPreset) -> None:
-    """Pins the particles of a preset only."""
     values = {ParamRef(node_id, "cloth", "pins"): preset, ParamRef(node_id, "cloth", "pin_list"): ""}
     document.set_as_one(f"Pins of {document.scene.node(node_id).name}: {preset.value}", values)

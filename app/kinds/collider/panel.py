@@ -1,5 +1,3 @@
-"""Editor panel of colliders: fits them to the bones of a model."""
-
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,8 +11,7 @@ from sinew.sim.kinds.collider.fit import FittedCollider, fit_colliders
 from sinew.sim.kinds.contract import Command, Panel
 from sinew.sim.scene.scene import Attachment, Node, NodeId
 
-_GROUP = "group"
-"""Id of the new group among the new nodes; it is replaced when they are added."""
+_GROUP = "group"  # id of the new group among the new nodes; it is replaced when they are added
 
 
 class ColliderPanel(Panel):
@@ -42,7 +39,6 @@ class ColliderPanel(Panel):
         return f"{name} has no colliders: this object passes through it.", fit
 
     def fit_parent(self) -> None:
-        """Makes colliders for the character of the selected node, which stays selected."""
         node = self._context.document.selected
         if node is not None and (parent := self._character_of(node)) is not None:
             self._fit(*parent, node.id)
@@ -76,12 +72,12 @@ class ColliderPanel(Panel):
         engine = context.client.engine
         character = engine.views.characters.get(node_id) if engine else None
         pose = character.pose if character else None
-        # Fitted to the surface as morph targets and deformers leave it now.
+        # Fitted to the surface after morph targets and deformers.
         shaped = model if pose is None else replace(model, mesh=shaped_mesh(model.mesh, model.skin, pose))
         run_in_background(lambda: fit_colliders(shaped, unit_scale=scale), add, context.document)
 
     def add_fitted(self, node_id: NodeId, fitted: Sequence[FittedCollider], select: NodeId = "") -> None:
-        """Adds fitted colliders in a group attached to the model, as one edit, and selects the model or `select`."""
+        """Adds a group attached to the model, as one edit, and selects the model or `select`."""
         document = self._context.document
         group = Node(id=_GROUP, name="Colliders", attachment=Attachment(node=node_id), settings=group_kind().settings())
         colliders = [

@@ -1,5 +1,3 @@
-"""Editor panel of emitters: population bar, capacity, seed, and a tool that drags their handles."""
-
 import random
 from dataclasses import dataclass
 from typing import Any
@@ -24,13 +22,10 @@ _NAMES = {
     KnobKind.RADIUS: "radius of the source",
     KnobKind.SIZE: "size of the source",
 }
-_FLAT = 1e-12
-"""Determinant below which a transform cannot be inverted for dragging."""
+_FLAT = 1e-12  # determinant below which a transform cannot be inverted for dragging
 
 
 class EmitterPanel(Panel):
-    """Shows the population of the selected emitter, updated after every frame."""
-
     mouse = (("Speed and shape of an emitter", "Left drag on a knob of the selected emitter"),)
 
     def __init__(self, context: EditorContext) -> None:
@@ -85,7 +80,7 @@ class EmitterPanel(Panel):
         return Command("", text, "Allocate enough particles for the full lifetime of each.", self.make_room)
 
     def make_room(self) -> None:
-        """Sets the capacity of the selected emitter so that every particle lives its whole life."""
+        """With this capacity every particle lives its whole life."""
         node = self._context.selected("emitter")
         if node is not None:
             self._context.document.set_value(ParamRef(node.id, node.kind, "capacity"), self._needed)
@@ -98,7 +93,6 @@ class EmitterPanel(Panel):
 
 
 def other_seed(seed: int) -> int:
-    """A random seed that differs from the given one."""
     return (seed + random.randrange(1, _SEED_MAX)) % _SEED_MAX
 
 
@@ -112,7 +106,7 @@ class _KnobDrag:
 
 
 class EmitterTool(Tool):
-    """Draws the handles of the selected emitter and drags them; each drag is one undo entry."""
+    """Each drag of a handle of the selected emitter is one undo entry."""
 
     is_over = True
     cursor = Qt.CursorShape.PointingHandCursor

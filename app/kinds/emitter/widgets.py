@@ -1,5 +1,3 @@
-"""Widgets of emitters: a bar of living particles, and the handles in the viewport."""
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,28 +15,15 @@ _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 @dataclass(frozen=True, slots=True)
 class Population:
-    """How full an emitter is.
-
-    Attributes:
-        alive: Number of living particles.
-        born_per_second: Spawn rate of the settings [1/s of scene time].
-        capacity: Maximum number of particles; 0 before the emitter is built.
-        needed_capacity: Capacity that lets all particles live their whole life.
-        warning: Why the capacity is too small, or "".
-    """
-
     alive: int = 0
-    born_per_second: float = 0.0
-    capacity: int = 0
-    needed_capacity: int = 0
-    warning: str = ""
+    born_per_second: float = 0.0  # Spawn rate of the settings [1/s of scene time]
+    capacity: int = 0  # Maximum number of particles; 0 before the emitter is built
+    needed_capacity: int = 0  # Capacity with which all particles live their whole life
+    warning: str = ""  # Why the capacity is too small, or ""
 
 
 class PopulationBar(FillBar):
-    """A bar filled in proportion to the capacity.
-
-    The length of the texts depends on width and capacity only, so that a changing count does not move them.
-    """
+    """The length of the texts depends on width and capacity only, so that a changing count does not move them."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -54,7 +39,6 @@ class PopulationBar(FillBar):
         self.update()
 
     def texts(self) -> tuple[str, str]:
-        """Texts on the left and on the right."""
         full = Population(
             alive=self._status.capacity,
             capacity=self._status.capacity,
@@ -107,12 +91,12 @@ def population_tip(status: Population) -> str:
 
 
 def whole_number(value: float) -> str:
-    """A number with separators; below 100 with one digit if it is fractional."""
+    """With separators; below 100 with one digit if it is fractional."""
     return f"{value:,.1f}" if value < 100.0 and value != int(value) else f"{value:,.0f}"
 
 
 def brief_number(value: float) -> str:
-    """A number with three digits, such as 12.3k."""
+    """With three digits, such as 12.3k."""
     for unit, letter in _UNITS:
         if value >= unit:
             scaled = value / unit
@@ -128,8 +112,6 @@ _KNOB = 4.5
 
 
 class EmitterOverlay(HandlesCover[EmitterHandles]):
-    """Arrow, cone and outline of an emitter with their knobs."""
-
     def paint(self, painter: QPainter, handles: EmitterHandles) -> None:
         for line in handles.outline:
             self._stroke(painter, handles.view.pixels(line), QPen(_FAINT, 1.5))
@@ -151,7 +133,7 @@ class EmitterOverlay(HandlesCover[EmitterHandles]):
         painter.drawPolyline(line)
 
     def _paint_knobs(self, painter: QPainter, handles: EmitterHandles, knob: Knob, marked: bool) -> None:
-        """Paints round knobs; square ones for the size, a larger one for the speed."""
+        """Knobs are round; square for the size, larger for the speed."""
         painter.setPen(QPen(_SHADE, 1.0))
         painter.setBrush(_HELD if marked else _LINE)
         side = _KNOB * (1.35 if knob.kind is KnobKind.SPEED else 1.0) + (1.0 if marked else 0.0)

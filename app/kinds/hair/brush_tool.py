@@ -1,5 +1,3 @@
-"""Brush tool of hair: combs and cuts the groom of the selected hair."""
-
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,15 +15,14 @@ from sinew.sim.kinds.hair.strands import Strands
 from sinew.sim.kinds.hair.system import HairSystem
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 
-STEP = 1.15
-"""Factor of the radius per key press or wheel notch."""
+STEP = 1.15  # factor of the radius per key press or wheel notch
 
 LONGEST = 4.0
 """Maximum length of brushed strands over the length in the settings."""
 
 
 class Brush(enum.Enum):
-    """Brushes, with their action and their action with Shift."""
+    """Each with its action and its action with Shift."""
 
     COMB = ("Comb", "Smooth")
     CUT = ("Cut", "Lengthen")
@@ -58,14 +55,7 @@ class _Stroke:
 class BrushTool(Tool):
     """A mode of the viewport: while a brush is active, hair is shown in its groom and the left button brushes.
 
-    Each stroke is one undo entry.
-
-    Attributes:
-        brush: The active brush, if any.
-        radius: Radius of the brush [px].
-        strength: Strength, 0 to 1.
-        mirror: Whether both sides are brushed.
-        bar: Buttons and numbers of the brush.
+    Each stroke is one undo entry. `radius` is in [px], `strength` from 0 to 1.
     """
 
     is_over = True
@@ -99,7 +89,7 @@ class BrushTool(Tool):
         self.take(None if self.brush is brush else brush)
 
     def take(self, brush: Brush | None) -> None:
-        """Activates a brush, or none; the selected hair is shown in its groom while one is active."""
+        """The selected hair is shown in its groom while a brush is active; None ends the mode."""
         self.end(cancel=True)
         node, system = self._subject()
         if brush is not None and (node is None or system is None):
@@ -137,7 +127,6 @@ class BrushTool(Tool):
         self.refresh()
 
     def reset(self) -> None:
-        """Discards all strokes on the selected hair."""
         node = self._context.selected("hair")
         if node is not None and self._is_groomed(node):
             self._document.set_as_one(f"Reset the groom of {node.name}", {ParamRef(node.id, "hair", "groom"): ()})
@@ -157,7 +146,7 @@ class BrushTool(Tool):
         return bool(node.settings.groom)
 
     def _subject(self) -> tuple[Node | None, HairSystem | None]:
-        """The selected hair and its system; None unless it is visible, unlocked and ready."""
+        """Returns None unless the selected hair is visible, unlocked and ready."""
         node = self._context.selected("hair")
         if node is None or node.id not in self._document.scene.shown & self._document.scene.unlocked:
             return None, None

@@ -1,5 +1,3 @@
-"""The hair brush: its controls in the inspector and its circle in the viewport."""
-
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
@@ -13,20 +11,13 @@ RADIUS_LEAST, RADIUS_MOST = 3.0, 400.0
 
 
 class BrushBar(QWidget):
-    """Buttons of the brush modes; radius and strength are shown while one is active.
+    """Radius and strength are shown while a mode is active."""
 
-    Signals:
-        chosen: Name of a mode, or "".
-        radius_changed, strength_changed: Radius [px], strength from 0 to 1.
-        mirrored: Whether both sides are brushed.
-        reset_requested: Remove all manual edits.
-    """
-
-    chosen = Signal(str)
-    radius_changed = Signal(object)
-    strength_changed = Signal(object)
-    mirrored = Signal(bool)
-    reset_requested = Signal()
+    chosen = Signal(str)  # Name of a mode, or ""
+    radius_changed = Signal(object)  # [px]
+    strength_changed = Signal(object)  # 0 to 1
+    mirrored = Signal(bool)  # Both sides are brushed, or one
+    reset_requested = Signal()  # The user removes all manual edits
 
     def __init__(self, names: dict[str, tuple[str, str, str]], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -55,7 +46,7 @@ class BrushBar(QWidget):
         self.numbers.hide()
 
     def show_brush(self, name: str, radius: float, strength: float, *, mirror: bool, edited: bool) -> None:
-        """Shows the active mode, or "" for none, and whether there are edits to reset."""
+        """`name` is "" for no mode; `edited` enables the reset."""
         for other, button in self.buttons.items():
             button.setChecked(other == name)
         self.numbers.setVisible(bool(name))
@@ -71,15 +62,10 @@ _HELD = QColor(255, 214, 92)
 
 
 class BrushRing(ViewportOverlay):
-    """Circle of the brush over the viewport; ignores the mouse.
+    """Circle of the brush over the viewport; ignores the mouse."""
 
-    Signals:
-        given_up: Escape was pressed.
-        turned: Notches of the wheel with Ctrl held.
-    """
-
-    given_up = Signal()
-    turned = Signal(float)
+    given_up = Signal()  # Escape was pressed
+    turned = Signal(float)  # Notches of the wheel with Ctrl held
 
     def __init__(self, viewport: QWidget) -> None:
         super().__init__(viewport)
@@ -90,7 +76,7 @@ class BrushRing(ViewportOverlay):
         self.hide()
 
     def draw(self, place: QPointF | None, radius: float, *, held: bool = False) -> None:
-        """Shows the circle at a position; None hides the circle, but keys and wheel stay active."""
+        """None hides the circle, but keys and wheel stay active."""
         self._place, self._radius, self._is_held = place, radius, held
         self.setGeometry(self._viewport.rect())
         self.show()

@@ -1,5 +1,3 @@
-"""Editor panel of hair: plots, facts, remedies of warnings, the legend of colours, and hair on model sections."""
-
 import functools
 import math
 from collections import deque
@@ -42,8 +40,6 @@ def hair_plots() -> Plots:
 
 
 class HairPanel(Panel):
-    """Shows the state of the selected hair, updated after every frame."""
-
     mouse = (
         ("Pull a strand of hair", "Left drag on it"),
         ("Select a strand of hair", "Left click on it; Shift for more"),
@@ -129,7 +125,7 @@ class HairPanel(Panel):
         self._context.viewport.update()
 
     def locate(self) -> None:
-        """Asks for the file of the selected hair; the same file is read again."""
+        """If the user chooses the same file, it is read again."""
         node = self._context.selected("hair")
         path = self._context.dialogs.strands_path("Locate strands") if node is not None else None
         if node is not None and path is not None:
@@ -171,7 +167,6 @@ class HairPanel(Panel):
         return None
 
     def list_sections(self, menu: Any) -> None:
-        """Adds an entry for each section of the active model."""
         model = self._context.active.model
         names = dict.fromkeys(part.name for part in model.mesh.sections if part.name) if model else {}
         for name in names:
@@ -195,11 +190,9 @@ class HairPanel(Panel):
 
 # --- facts of the inspector -----------------------------------------------------------------------------------------
 
-FRAMES = 60
-"""Frames whose times are averaged."""
+FRAMES = 60  # whose times are averaged
 
-RENEWED = 10
-"""Frames between two updates of the times."""
+RENEWED = 10  # frames between two updates of the times
 
 HAIR = (
     "Guides",
@@ -217,8 +210,6 @@ COSTS = (*PASSES, RIVAL, "Sum", "Source")
 
 
 class HairFacts:
-    """Facts of the selected hair in the inspector: counts, measures, the selected strand, solver times."""
-
     def __init__(self, context: EditorContext, tool: HairTool) -> None:
         self._context, self._tool = context, tool
         self._rows: list[FactRow] = []
@@ -230,7 +221,7 @@ class HairFacts:
         context.client.measured.connect(self._frames.extend)
 
     def sections(self) -> Sequence[FormSection]:
-        """New sections, which the next `show` fills."""
+        """The next `show` fills the new sections."""
         self._rows, sections = [], []
         for title, names in (("Hair", HAIR), ("Compared solvers", COMPARED), ("Cost of a frame", COSTS)):
             rows = [FactRow(name, "–") for name in names]
@@ -267,7 +258,7 @@ class HairFacts:
         return self._strand
 
     def _costs(self, node: Node, system: HairSystem | None) -> dict[str, str]:
-        """Texts of the frame times, updated every `RENEWED` frames."""
+        """Updated every `RENEWED` frames."""
         newest = self._frames[-1].number // RENEWED if self._frames else -1
         key = newest, node, getattr(system, "rival", None)
         if len(self._reported) != len(key) or any(

@@ -1,5 +1,3 @@
-"""Mouse tool of hair: highlights, drags and selects strands."""
-
 from PySide6.QtCore import QPointF
 
 from sinew.app.editor.drag_tool import DragTool
@@ -10,7 +8,7 @@ from sinew.sim.scene.scene import NodeId
 
 
 class HairTool(DragTool):
-    """Drags strands; a click selects a strand and its node."""
+    """A click selects a strand and its node."""
 
     def __init__(self, context: EditorContext) -> None:
         super().__init__(context, "hair")
@@ -25,7 +23,7 @@ class HairTool(DragTool):
         self._hint = "{} · {} · strain {} · bend {} · Drag: pull · Click: select".format(*texts) if texts else ""
 
     def texts_of(self, particle: ParticleRef) -> tuple[str, ...]:
-        """Texts of number, length, strain and bend of a guide; () if there is none.  Waits for the GPU."""
+        """Number, length, strain and bend of a guide; () if there is none.  Waits for the GPU."""
         strands = self._strands(particle.node)
         if strands is None or particle.particle >= strands.growth.guides.count * strands.settings.knots:
             return ()

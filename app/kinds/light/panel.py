@@ -1,5 +1,3 @@
-"""Editor panel of lights: a tool that drags their icons in the plane of the view."""
-
 from dataclasses import dataclass
 
 from pyglm import glm
@@ -18,7 +16,7 @@ from sinew.sim.scene.world_transforms import vector
 
 @dataclass(frozen=True, slots=True)
 class _LightDrag:
-    """A drag: position of the light at the start, and offset of the light from the mouse [m]."""
+    """Position of the light at the start, and offset of the light from the mouse [m]."""
 
     node: NodeId
     place: glm.dvec3
@@ -27,7 +25,7 @@ class _LightDrag:
 
 
 class LightTool(Tool):
-    """Moves a light by its icon; each drag is one undo entry."""
+    """Moves a light by its icon, in the plane of the view; each drag is one undo entry."""
 
     is_over = True
     cursor = Qt.CursorShape.SizeAllCursor

@@ -1,5 +1,3 @@
-"""Editor panel of models: sliders of morph targets, missing textures, and the unit of the file."""
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +14,7 @@ from sinew.widgets.inspector.head import InspectorNotice
 
 
 class ModelPanel(Panel):
-    """Sliders of the morph targets of the selected model; each drag is one undo entry."""
+    """Each drag of a slider of a morph target is one undo entry."""
 
     def __init__(self, context: EditorContext) -> None:
         self._context = context
@@ -64,7 +62,7 @@ class ModelPanel(Panel):
             self._context.document.set_as_one(f"Reset morph targets of {self._node.name}", values)
 
     def solo(self, name: str) -> None:
-        """Applies one target only, or all for ""."""
+        """ "" applies all targets."""
         if self._node is not None:
             text = f"Solo {name} of {self._node.name}" if name else f"Use all targets of {self._node.name}"
             self._context.document.set_as_one(text, {self._ref("solo_target"): name})
@@ -106,7 +104,8 @@ class ModelPanel(Panel):
 
 LOWEST, HIGHEST = 0.2, 5.0
 """Range of plausible sizes [m]: a head or a cat is larger, a horse or a giraffe smaller; a person in centimetres or
-inches, 180 or 71 units high, is far outside."""
+inches, 180 or 71 units high, is far outside.
+"""
 
 CENTIMETRE, INCH, PERSON = 0.01, 0.0254, 1.8
 
@@ -117,7 +116,7 @@ def size_of(settings: ModelSettings, model: CharacterModel) -> float:
 
 
 def is_plausible(settings: ModelSettings, model: CharacterModel) -> bool:
-    """Whether the size is in the plausible range; always true for models that cannot be animated."""
+    """Always true for models that cannot be animated."""
     size, targets = size_of(settings, model), model.mesh.targets
     moves = model.skeleton is not None or (targets is not None and targets.are_frames)
     return not moves or size <= 0.0 or LOWEST <= size <= HIGHEST

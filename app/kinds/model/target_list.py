@@ -1,7 +1,4 @@
-"""Sliders of morph targets with a search field.
-
-Only visible rows are widgets, so that hundreds of targets cost no more than ten.
-"""
+"""Only visible rows are widgets, so that hundreds of targets cost no more than ten."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,12 +15,6 @@ ROWS_MAX = 10
 
 
 class TargetRow(QWidget):
-    """Solo, name, weight and reset of a target.
-
-    Attributes:
-        name: The target that is shown.
-    """
-
     def __init__(self, record: Param) -> None:
         super().__init__()
         self.name = ""
@@ -50,21 +41,12 @@ class TargetRow(QWidget):
 
 
 class TargetList(QWidget):
-    """The morph targets of a model.
-
-    Signals:
-        edit_started, edit_finished, edit_cancelled: A gesture on the weight of a target; the start carries its name.
-        edited: Name and new weight.
-        reset_requested: Reset all weights to the clip.
-        solo_requested: Name of the target to isolate, or "" for all.
-    """
-
-    edit_started = Signal(str)
-    edited = Signal(str, float)
+    edit_started = Signal(str)  # Name; begins a gesture on its weight
+    edited = Signal(str, float)  # Name and new weight
     edit_finished = Signal()
     edit_cancelled = Signal()
-    reset_requested = Signal()
-    solo_requested = Signal(str)
+    reset_requested = Signal()  # Reset all weights to the clip
+    solo_requested = Signal(str)  # Name of the target to isolate, or "" for all
 
     def __init__(self, names: Sequence[str], limit: float, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -93,7 +75,6 @@ class TargetList(QWidget):
         self._filter("")
 
     def show_weights(self, weights: Mapping[str, float], solo: str) -> None:
-        """Shows the weights of the settings."""
         if (weights, solo) != (self._weights, self._solo):
             self._weights, self._solo = weights, solo
             self._show()

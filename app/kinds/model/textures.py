@@ -1,5 +1,3 @@
-"""Textures of models: images for the inspector, and messages with a remedy for missing ones."""
-
 from collections.abc import Mapping
 from itertools import zip_longest
 from pathlib import Path
@@ -31,7 +29,7 @@ class Textures:
         context.store.changed.connect(self._report)
 
     def lost(self, node_id: NodeId) -> tuple[MissingImage, ...]:
-        """Missing images of a model, also images named by its material settings."""
+        """Includes images that the material settings of a model name."""
         node, loaded = self._context.document.scene.by_id.get(node_id), self._context.store.loaded(node_id)
         if node is None or loaded is None or not isinstance(node.settings, ModelSettings):
             return ()
@@ -40,11 +38,7 @@ class Textures:
         )
 
     def locate(self, places: Mapping[NodeId, str]) -> None:
-        """Asks for an image and sets it in all materials that name it, with other missing images of its folder.
-
-        Args:
-            places: Name of the image in the file or the settings, by model.
-        """
+        """`places` has names of the image in files or settings, by model; also finds other images of its folder."""
         lost = {node_id: self.lost(node_id) for node_id in places}
         name = Path(next(iter(places.values()), "")).name
         places = {
@@ -80,7 +74,7 @@ class Textures:
             self._context.panels.warn(node.settings.path, f"{node.name}: {line}{more}", command)
 
     def _remedy(self, file: str) -> Command | None:
-        """A command that locates an unreadable file that is a texture of models."""
+        """Locates an unreadable file that is a texture of models."""
         places: dict[NodeId, str] = {}
         for node in self._context.document.scene.characters:
             for use in KINDS[node.kind].files(node.settings):

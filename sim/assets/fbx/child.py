@@ -26,7 +26,7 @@ REFUSED = 3
 """Exit status after an error of the file, whose reason is then on standard output."""
 
 ALIVE: list[Any] = []
-"""Everything that the binding returned: what is dropped is freed, and other objects point into it."""
+"""Everything that the binding returned: it frees dropped objects, and other objects point into them."""
 
 
 def main() -> None:
@@ -68,7 +68,6 @@ def items(found: Any) -> list[Any]:
 
 
 def table(found: Any, width: int = 0, dtype: str = "<f8") -> Any:
-    """Numbers of a list that is a buffer, in rows of some width."""
     values = np.array(memoryview(hold(found)), dtype) if len(found) else np.zeros(0, dtype)
     return values.reshape(-1, width) if width else values.reshape(-1)
 
@@ -110,7 +109,6 @@ class _Scene:
         self._channels: dict[int, tuple[int, int]] = {}  # mesh and number of each blend channel, by element
 
     def content(self) -> bytes:
-        """An npz archive."""
         scene = self._scene
         self._materials = items(scene.materials)
         rate = hold(scene.settings).frames_per_second
@@ -157,8 +155,6 @@ class _Scene:
                 }
             )
         return records
-
-    # --- meshes ---------------------------------------------------------------------------------------
 
     def _mesh(self, number: int, mesh: Any) -> dict[str, Any]:
         name, arrays = f"mesh{number}", self._arrays
@@ -221,8 +217,6 @@ class _Scene:
         if len(normals) == len(offsets):
             self._arrays[f"{part}.normals"] = normals * factor
 
-    # --- animation ------------------------------------------------------------------------------------
-
     def _stack(self, number: int, stack: Any, rate: float) -> dict[str, Any]:
         bake = self._bake(stack, rate)
         joints = []
@@ -251,7 +245,7 @@ class _Scene:
         }  # fmt: skip
 
     def _bake(self, stack: Any, rate: float) -> Any:
-        """The animation of a stack as keys on the frames of the file."""
+        """Keys lie on the frames of the file."""
         options = {"resample_rate": rate, "max_keyframe_segments": SEGMENTS_MAX}
         bake = hold(self._ufbx.bake_anim(self._scene, hold(stack.anim), **options))
         counts = [len(hold(keys)) for node in items(bake.nodes) for keys in (node.translation_keys, node.rotation_keys)]
@@ -260,11 +254,8 @@ class _Scene:
         return hold(self._ufbx.bake_anim(self._scene, hold(stack.anim), key_reduction_enabled=True, **options))
 
     def _keys(self, name: str, keys: list[Any], width: int) -> None:
-        """Stores the time and the value of each key."""
         rows = [(key.time, *tuple(key.value)[:width]) for key in keys]
         self._arrays[name] = np.array(rows, np.float64).reshape(-1, 1 + width)
-
-    # --- materials ------------------------------------------------------------------------------------
 
     def _material(self, number: int, material: Any) -> dict[str, Any]:
         fbx, pbr = hold(material.fbx), hold(material.pbr)

@@ -1,7 +1,7 @@
-"""Reads FBX: skins, blend shapes with in-betweens, every animation stack, materials and embedded textures.
+"""FBX: skins, blend shapes with in-betweens, every animation stack, materials and embedded textures.
 
-The library `ufbx` reads the file in a process of its own (`child.py`), with limits on memory and time; what it writes
-is checked here like any other file.
+The library `ufbx` reads the file in a process of its own (`child.py`), with limits on memory and time; its output is
+checked here like any other file.  Source: the documentation of ufbx 0.21.
 """
 
 import io
@@ -57,10 +57,6 @@ LEFT_OUT = {"camera", "light", "stereo_camera", "camera_switcher", "marker"}
 
 
 def read_fbx(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    """The content of an FBX file.
-
-    Source: the documentation of ufbx 0.21.
-    """
     arrays = _read_apart(data, watch)
     try:
         document = json.loads(bytes(arrays.pop("document")))
@@ -72,7 +68,7 @@ def read_fbx(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
 
 
 def _read_apart(data: bytes, watch: LoadWatch) -> dict[str, npt.NDArray[Any]]:
-    """Arrays that the child process wrote.
+    """Runs `child.py`.
 
     Raises:
         ElementFault: With the reason of the library, or of the process.
@@ -139,10 +135,7 @@ class _Reader:
             )
         return model
 
-    # --- joints ---------------------------------------------------------------------------------------
-
     def _read_nodes(self) -> dict[int, int]:
-        """Adds the joints; returns the joint of each node that is one."""
         nodes = self._document["nodes"]
         used = {node for mesh in self._document["meshes"] for node in mesh["nodes"]}
         used |= {joint for mesh in self._document["meshes"] if mesh["skin"] for joint in mesh["skin"]["joints"]}
@@ -171,8 +164,6 @@ class _Reader:
         if bones:
             self._model.skeletons.append(RawSkeleton(self._path.stem, bones))
         return joint_of
-
-    # --- meshes ---------------------------------------------------------------------------------------
 
     def _read_mesh(self, number: int, mesh: dict[str, Any], joint_of: dict[int, int]) -> None:
         name, arrays = f"mesh{number}", self._arrays
@@ -220,7 +211,6 @@ class _Reader:
             self._model.warnings.append("Meshes with several skins follow the first one.")
 
     def _sections(self, mesh: dict[str, Any], name: str, faces: Index, vertex_of: Index) -> list[RawSection]:
-        """Triangles by material: polygons become fans around their first corner."""
         counts = faces[:, 1]
         firsts = faces[:, 0]
         if (firsts < 0).any() or (firsts + counts > len(vertex_of)).any():
@@ -298,8 +288,6 @@ class _Reader:
                 targets.append(target)
         return targets
 
-    # --- animation ------------------------------------------------------------------------------------
-
     def _read_stack(self, number: int, stack: dict[str, Any], joint_of: dict[int, int]) -> None:
         begin, end = float(stack["begin"]), float(stack["end"])
         bones = self._model.skeletons[0].bones if self._model.skeletons else []
@@ -335,7 +323,7 @@ class _Reader:
     def _weights(
         self, number: int, stack: dict[str, Any], joint_of: dict[int, int], begin: float, end: float
     ) -> list[RawChannel]:
-        """Weights of the blend shapes of every mesh that the stack moves."""
+        """One channel for each mesh that the stack moves."""
         found: list[RawChannel] = []
         for mesh_number in sorted({mesh for mesh, _ in stack["weights"]}):
             mesh = self._document["meshes"][mesh_number]
@@ -356,7 +344,7 @@ class _Reader:
 
 
 def _at(moments: Float64, times: Float64, values: Float64, is_rotation: bool) -> Float64:
-    """Values of linear keys at some moments; rotations along the shortest arc."""
+    """Interpolates linear keys; rotations along the shortest arc."""
     after = np.clip(np.searchsorted(times, moments), 1, len(times) - 1)
     share = (moments - times[after - 1]) / np.maximum(times[after] - times[after - 1], 1e-12)
     share = np.clip(share, 0.0, 1.0)
@@ -375,7 +363,7 @@ def _is_constant(values: Float64, rest: Float64, is_rotation: bool) -> bool:
 def _hat(weight: Float64, targets: list[float]) -> Float64:
     """Weights of the in-betweens of a channel, (F, T): linear between neighbours, from zero at weight 0.
 
-    Beyond the last target it is extrapolated; below zero the first one is negative.
+    Weights beyond the last target are extrapolated; below zero the first one is negative.
     """
     if len(targets) == 1:
         return weight[:, None] / (targets[0] or 1.0)
@@ -395,7 +383,7 @@ def _hat(weight: Float64, targets: list[float]) -> Float64:
 
 
 def _with_crossings(times: Float64, weight: Float64, targets: list[float]) -> tuple[Float64, Float64]:
-    """The curve with further keys where it crosses a target: its in-betweens are linear from key to key."""
+    """Adds keys where the curve crosses a target: its in-betweens are linear from key to key."""
     extra = []
     for level in (0.0, *targets[:-1]) if len(targets) > 1 else ():
         before, after = weight[:-1] - level, weight[1:] - level
@@ -419,7 +407,6 @@ class _MaterialReader:
         self._folders = [TextureFolder(folder / name) for name in ("", "textures", "Textures", f"{stem}.fbm")]
 
     def read(self) -> list[RawMaterial]:
-        """Materials in file order, with unique names."""
         found, taken = [], set[str]()
         for number, stored in enumerate(self._stored):
             name = stored["name"].strip() or f"material {number}"
@@ -458,7 +445,7 @@ class _MaterialReader:
         )
 
     def _texture(self, number: int, stored: dict[str, Any], key: str) -> tuple[str | None, ImageSource | None]:
-        """Name and image of a texture; no image if it was not found."""
+        """No image if it was not found."""
         use = stored["textures"].get(key)
         if use is None:
             return None, None

@@ -1,4 +1,4 @@
-"""The JSON of a glTF file as typed records; types, lengths and ranges are checked while it is decoded."""
+"""Types, lengths and ranges are checked while the JSON is decoded."""
 
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -29,7 +29,7 @@ Part = TypeVar("Part")
 
 
 class GltfObject(msgspec.Struct, rename="camel", frozen=True):
-    """Base of all JSON objects; undeclared members are ignored."""
+    """Undeclared members are ignored."""
 
 
 class Asset(GltfObject, frozen=True):
@@ -189,7 +189,7 @@ class TextureExtensions(GltfObject, frozen=True):
 
 
 class TextureSampler(GltfObject, frozen=True):
-    """Wrapping and filtering, as OpenGL constants."""
+    """OpenGL constants."""
 
     wrap_s: int = 10497
     wrap_t: int = 10497
@@ -215,7 +215,7 @@ class TextureInfoExtensions(GltfObject, frozen=True):
 
 
 class TextureInfo(GltfObject, frozen=True):
-    """The use of a texture; `scale` applies to normal maps, `strength` to occlusion."""
+    """`scale` applies to normal maps, `strength` to occlusion."""
 
     index: Index
     tex_coord: Index = 0
@@ -312,7 +312,7 @@ KNOWN_MATERIALS = frozenset(
 
 
 def decode_document(text: bytes, warnings: list[str]) -> GltfDocument:
-    """The JSON of a file; fails for wrong types or values, and for unknown required extensions."""
+    """Fails for wrong types or values, and for unknown required extensions."""
     try:
         document = _DECODER.decode(text)
     except msgspec.ValidationError as error:
@@ -341,7 +341,6 @@ def decode_document(text: bytes, warnings: list[str]) -> GltfDocument:
 
 
 def part_of(parts: list[Part], index: int, place: str, what: str) -> Part:
-    """The part with an index; fails if there is none."""
     if index >= len(parts):
         raise ElementFault(place, f"{what}[{index}] does not exist, there are {len(parts)}")
     return parts[index]

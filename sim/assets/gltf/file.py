@@ -1,5 +1,3 @@
-"""A glTF file: chunks of a GLB, buffers, files in the folder of the model, and accessors as arrays."""
-
 import base64
 import binascii
 import importlib
@@ -77,7 +75,6 @@ def is_data_uri(uri: str) -> bool:
 
 
 def data_of_uri(uri: str, place: str) -> bytes:
-    """The bytes of a base64 data URI."""
     head, comma, content = uri.partition(",")
     if not comma or not head.lower().endswith(";base64"):
         raise ElementFault(place, "the data is not base64")
@@ -88,7 +85,6 @@ def data_of_uri(uri: str, place: str) -> bytes:
 
 
 def optional_package(name: str, extension: str) -> ModuleType:
-    """A package that is not always installed, needed by an extension."""
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -96,16 +92,11 @@ def optional_package(name: str, extension: str) -> ModuleType:
 
 
 class GltfFile:
-    """The content of a glTF file; nothing outside the folder of the model is ever opened.
-
-    Buffers, views and accessors are read at their first use.
+    """Opens nothing outside the folder of the model; reads buffers, views and accessors at their first use.
 
     Args:
         binary: Binary chunk of a GLB.
         size: Size of the file [bytes].
-
-    Attributes:
-        files: Files of the folder that were read.
     """
 
     def __init__(self, path: Path, document: GltfDocument, binary: memoryview | None, size: int) -> None:
@@ -127,7 +118,7 @@ class GltfFile:
             raise ElementFault(place, f"needs {size_text(self._limit - self._left)} with all before it; {reason}")
 
     def resolved(self, uri: str, place: str) -> Path:
-        """The file for a relative URI; fails if it is outside the folder."""
+        """Fails if the file is outside the folder."""
         name = unquote_to_bytes(uri).decode("utf-8", "replace")
         if ":" in uri.partition("/")[0] or "\0" in name or not name:
             raise ElementFault(place, f"{name[:_SHOWN]!r} is no file of the model's folder")
@@ -141,7 +132,7 @@ class GltfFile:
         return path
 
     def _read_beside(self, uri: str, size: int, place: str) -> bytes:
-        """The first `size` bytes of a file; fails if it is shorter, or if all files together are too large."""
+        """Fails if the file is shorter, or if all files together are too large."""
         path = self.resolved(uri, place)
         self._folder_bytes += size
         if self._folder_bytes > MAX_FILE_BYTES:
@@ -159,7 +150,6 @@ class GltfFile:
         return data
 
     def _bytes_of(self, index: int, offset: int, size: int, place: str) -> memoryview:
-        """A range of a buffer; fails if it is outside."""
         part = part_of(self.document.buffers, index, place, "buffers")
         if offset + size > part.byte_length:
             raise ElementFault(place, f"needs {offset + size} bytes, buffers[{index}] has {part.byte_length}")
@@ -187,12 +177,7 @@ class GltfFile:
         return part_of(self.document.accessors, index, place, "accessors")
 
     def stored(self, index: int, place: str, types: tuple[str, ...]) -> Array:
-        """Elements as stored, shape (count, length of the type), read-only.
-
-        Args:
-            place: The referring element, for messages.
-            types: Allowed types, such as "VEC3".
-        """
+        """Read-only, shape (count, length of the type); `types` are the allowed types, such as "VEC3"."""
         part = self.accessor(index, place)
         if part.type not in types:
             raise ElementFault(place, f"accessors[{index}] is {part.type}, {' or '.join(types)} is needed")
@@ -203,7 +188,7 @@ class GltfFile:
         return self._stored[index]
 
     def floats(self, index: int, place: str, types: tuple[str, ...]) -> Float32:
-        """Elements as finite float32, normalised where the accessor says so."""
+        """Finite values, normalised where the accessor says so."""
         stored = self.stored(index, place, types)
         if index not in self._floats:
             values = (
@@ -217,14 +202,14 @@ class GltfFile:
         return self._floats[index]
 
     def numbers(self, index: int, place: str, types: tuple[str, ...]) -> UInt32:
-        """Elements of unsigned integer accessors as uint32, shape (count, length of the type)."""
+        """Elements of unsigned integer accessors, shape (count, length of the type)."""
         stored = self.stored(index, place, types)
         if stored.dtype.kind != "u":
             raise ElementFault(place, f"accessors[{index}] does not hold unsigned integers")
         return stored.astype(np.uint32, copy=False)
 
     def view(self, index: int, place: str) -> memoryview:
-        """Bytes of a buffer view, decompressed."""
+        """Decompressed if needed."""
         if index not in self._views:
             part = part_of(self.document.buffer_views, index, place, "bufferViews")
             own = f"bufferViews[{index}]"
@@ -247,7 +232,7 @@ class GltfFile:
         return values
 
     def _elements(self, view: int, offset: int, count: int, length: int, dtype: np.dtype[Any], place: str) -> Array:
-        """Elements of a view without a copy, shape (count, length)."""
+        """Does not copy; shape (count, length)."""
         data = self.view(view, place)
         part = self.document.buffer_views[view]
         packed = part.extensions.meshopt or part.extensions.meshopt_khr
@@ -287,7 +272,7 @@ class GltfFile:
 
 
 def normalised(values: Array) -> Float32:
-    """Integers of 8 or 16 bits as 0 to 1, or as -1 to 1 if signed; other types unchanged."""
+    """Integers of 8 or 16 bits become 0 to 1, or -1 to 1 if signed; other types are unchanged."""
     if values.dtype.kind == "f" or values.dtype.itemsize > 2:
         return values.astype(np.float32, copy=False)
     bits = 8 * values.dtype.itemsize - (values.dtype.kind == "i")

@@ -1,4 +1,4 @@
-"""glTF materials as materials of this program: diffuse and specular factors, a Phong exponent, images."""
+"""glTF materials become diffuse and specular factors, a Phong exponent and images."""
 
 import math
 import os
@@ -24,7 +24,6 @@ Colour = tuple[float, float, float]
 
 
 def base_texture(material: Stored) -> TextureInfo | None:
-    """The colour texture, for both material models."""
     glossy = material.extensions.specular_glossiness
     return glossy.diffuse_texture if glossy is not None else material.pbr.base_color_texture
 
@@ -43,7 +42,6 @@ class MaterialReader:
         self._lost: set[str] = set()
 
     def read(self) -> list[RawMaterial]:
-        """Materials in file order, with unique names."""
         found: list[RawMaterial] = []
         taken: set[str] = set()
         for index, stored in enumerate(self._document.materials):
@@ -99,16 +97,16 @@ class MaterialReader:
         )
 
     def _further(self, use: TextureInfo, base: TextureInfo | None, place: str) -> tuple[str | None, ImageSource | None]:
-        """Name and image of a texture other than the colour; all share the texture coordinates of the leading one."""
+        """Every other texture must share the texture coordinates of the leading one."""
         if base is not None and _coordinates(use) != _coordinates(base):
             self._warnings.append(
-                f"{place} has textures with coordinates of their own; only that of the colour is drawn."
+                f"{place} has textures with coordinates of their own; only the colour texture is drawn."
             )
             return None, None
         return self._texture(use.index, place)
 
     def _texture(self, index: int, place: str) -> tuple[str | None, ImageSource | None]:
-        """Name and image of a texture; (None, None) if it cannot be shown."""
+        """(None, None) if the texture cannot be shown."""
         texture = part_of(self._document.textures, index, place, "textures")
         own = texture.extensions
         source = own.webp.source if own.webp is not None and own.webp.source is not None else texture.source
@@ -121,7 +119,7 @@ class MaterialReader:
         return self._images[source]
 
     def _sampler(self, texture: int) -> Sampler:
-        """Wrapping and filtering of a texture; invalid values become the defaults."""
+        """Invalid values become the defaults."""
         index = self._document.textures[texture].sampler
         if index is None:
             return Sampler()

@@ -1,5 +1,3 @@
-"""Primitives of a glTF mesh as vertices and triangles: attributes, influences, morph targets, strips and fans."""
-
 import math
 from typing import Any
 
@@ -28,12 +26,6 @@ _DIRECTIONS = {"POSITION": "position", "NORMAL": "normal", "TANGENT": "tangent"}
 
 
 class PrimitiveReader:
-    """Reads every primitive once.
-
-    Args:
-        material_names: Names of the materials of the file.
-    """
-
     def __init__(self, file: GltfFile, material_names: list[str], warnings: list[str]) -> None:
         self._file, self._names, self._warnings = file, material_names, warnings
         self._made: dict[tuple[int, int], tuple[RawVertices, RawSection] | None] = {}
@@ -46,7 +38,7 @@ class PrimitiveReader:
             self._file.take(copies * self._sizes[mesh, number], user)
 
     def read(self, mesh: int, number: int) -> tuple[RawVertices, RawSection] | None:
-        """Vertices and triangles of a primitive, shared by all its nodes; None for points and lines."""
+        """All nodes share the arrays; None for points and lines."""
         key = mesh, number
         if key not in self._made:
             primitive = self._file.document.meshes[mesh].primitives[number]
@@ -120,7 +112,7 @@ class PrimitiveReader:
     def _influences(
         self, primitive: Primitive, source: "_Source", count: int, place: str
     ) -> dict[str, npt.NDArray[np.generic]]:
-        """Joints and weights, reduced to the strongest ones if there are too many."""
+        """Keeps the strongest influences if there are too many."""
         sets = 0
         while f"JOINTS_{sets}" in primitive.attributes and f"WEIGHTS_{sets}" in primitive.attributes:
             sets += 1
@@ -149,8 +141,6 @@ class PrimitiveReader:
 
 
 class _Source:
-    """Attributes and indices of a primitive, plain or compressed by Draco."""
-
     def __init__(self, primitive: Primitive, place: str, file: GltfFile) -> None:
         self._primitive, self._place, self._file = primitive, place, file
         draco = primitive.extensions.draco
@@ -228,7 +218,6 @@ def triangles_of(corners: UInt32, mode: int) -> UInt32:
 
 
 def moved_texcoords(texcoords: Float32, info: TextureInfo | None) -> Float32:
-    """Texture coordinates (V, 2) with the transform of a texture applied."""
     moved = info.extensions.transform if info is not None else None
     if moved is None:
         return texcoords

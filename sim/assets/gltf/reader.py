@@ -1,7 +1,7 @@
-"""Reads glTF 2.0, text and binary: rigid and skinned meshes with morph targets, their materials and clips.
+"""glTF 2.0, text and binary: rigid and skinned meshes with morph targets, their materials and clips.
 
-Vertices are those of the placed primitives, ordered by node, then by primitive; a mesh on two nodes is copied.
-Every node is a joint, so rigid parts are skins with one joint.
+Vertices are ordered by node, then by primitive; a mesh on two nodes is copied.  Every node is a joint, so rigid
+parts are skins with one joint.  Source: Khronos Group, glTF 2.0 specification, version 2.0.1.
 """
 
 from dataclasses import replace
@@ -34,10 +34,6 @@ from sinew.sim.printable import counted
 
 
 def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -> RawModel:
-    """The content of a glTF file and of the files next to it.
-
-    Source: Khronos Group, glTF 2.0 specification, version 2.0.1.
-    """
     text, binary = split_file(data)
     warnings = Notes()
     document = decode_document(text, warnings)
@@ -108,7 +104,7 @@ class _Placer:
             self._model.meshes.append(placed)
 
     def _skins_of(self, index: int, node: GltfNode) -> list[int]:
-        """Numbers of the skins of a node's mesh: one, or one for each instance."""
+        """One skin, or one for each instance."""
         if node.skin is not None:
             if node.skin not in self._skins:
                 self._skins[node.skin] = self._added(self._skin(node.skin, f"nodes[{index}].skin"))
@@ -142,7 +138,6 @@ class _Placer:
         return RawSkin(list(stored.joints), matrices)
 
     def _instances(self, stored: Instancing, place: str) -> Float64:
-        """Transforms of the instances of a mesh, shape (N, 4, 4)."""
         parts = {}
         for name, kind in (("TRANSLATION", "VEC3"), ("ROTATION", "VEC4"), ("SCALE", "VEC3")):
             if name in stored.attributes:
@@ -159,7 +154,7 @@ class _Placer:
 
 
 def _target_names(mesh: GltfMesh, count: int) -> list[str]:
-    """Names of morph targets as most writers store them, else numbers."""
+    """`extras.targetNames`, where most writers store the names, else numbers."""
     stored = mesh.extras.get("targetNames") if isinstance(mesh.extras, dict) else None
     names = stored if isinstance(stored, list) else []
     return [
@@ -227,7 +222,7 @@ def node_parents(document: GltfDocument) -> list[int]:
 
 
 def shown_nodes(document: GltfDocument, scene_number: int | None) -> list[int]:
-    """Nodes of a scene in file order; without a number, of the default scene, else the first, else all nodes."""
+    """Nodes in file order; without a number, the default scene, else the first, else all nodes."""
     number = document.scene if scene_number is None else scene_number
     if not document.scenes and number is None:
         return list(range(len(document.nodes)))
@@ -245,7 +240,6 @@ def shown_nodes(document: GltfDocument, scene_number: int | None) -> list[int]:
 
 
 def _names(document: GltfDocument) -> list[str]:
-    """Unique names; unnamed and repeated names get the number of the node."""
     taken: set[str] = set()
     names = []
     for index, node in enumerate(document.nodes):
@@ -283,7 +277,6 @@ _TYPES = {"translation": ("VEC3",), "rotation": ("VEC4",), "scale": ("VEC3",), "
 
 
 def read_clips(file: GltfFile, warnings: list[str]) -> list[RawClip]:
-    """Animations in file order."""
     parts = PartCounter()
     clips = []
     for number, animation in enumerate(file.document.animations):
@@ -336,7 +329,7 @@ class _Keys:
         self._read: dict[tuple[object, ...], tuple[Float64, Float64]] = {}
 
     def channel(self, node: int, path: str, sampler: Sampler, weight_count: int, place: str) -> RawChannel:
-        """Channel of a sampler; its keys count once against the budget, and each driven number."""
+        """Keys count once against the budget, and each driven number."""
         self._file.take(_CHANNEL_BYTES * (weight_count or 1), place)
         key = sampler.input, sampler.output, sampler.interpolation, path, weight_count
         if key not in self._read:
@@ -344,7 +337,6 @@ class _Keys:
         return RawChannel(node, path, sampler.interpolation, *self._read[key])
 
     def _keys(self, path: str, sampler: Sampler, weight_count: int, place: str) -> tuple[Float64, Float64]:
-        """Times and values as in `RawChannel`."""
         times = self._file.floats(sampler.input, f"{place}.input", ("SCALAR",))[:, 0]
         values = self._file.floats(sampler.output, f"{place}.output", _TYPES[path])
         self._file.take(_KEY_BYTES * (len(times) + len(values)), place)

@@ -30,7 +30,6 @@ def bulge(values: Float64, points: Float64, normals: Float64, strength: Float64,
 
 
 def twist(values: Float64, points: Float64, _normals: Float64, strength: Float64, slope: Float64) -> Moved:
-    """A rotation about an axis that increases along it."""
     axis, centre, rate = values[:3], values[4:7], values[8]
     _, along, inside = _along(values, points)
     angle = rate * strength * along
@@ -43,7 +42,6 @@ def twist(values: Float64, points: Float64, _normals: Float64, strength: Float64
 
 
 def bend(values: Float64, points: Float64, _normals: Float64, strength: Float64, slope: Float64) -> Moved:
-    """Bends a part of an axis to an arc."""
     axis, centre, towards = values[:3], values[4:7], values[8:11]
     height, along, inside = _along(values, points)
     beyond, across, curvature = height - along, (points - centre) @ towards, values[11] * strength
@@ -70,7 +68,6 @@ def bend(values: Float64, points: Float64, _normals: Float64, strength: Float64,
 
 
 def taper(values: Float64, points: Float64, _normals: Float64, strength: Float64, slope: Float64) -> Moved:
-    """Widens or narrows a part along an axis."""
     axis, centre, length, more = values[:3], values[4:7], values[7], values[8]
     _, along, inside = _along(values, points)
     part = along / length
@@ -82,7 +79,6 @@ def taper(values: Float64, points: Float64, _normals: Float64, strength: Float64
 
 
 def wave(values: Float64, points: Float64, _normals: Float64, strength: Float64, slope: Float64) -> Moved:
-    """A transverse wave along an axis."""
     axis, number, towards, size = values[:3], values[3], values[4:7], values[7]
     phase = number * (points @ axis) + values[8]
     height = size * np.sin(phase)
@@ -93,24 +89,21 @@ def wave(values: Float64, points: Float64, _normals: Float64, strength: Float64,
 MOVES: Mapping[str, Callable[[Float64, Float64, Float64, Float64, Float64], Moved]] = {
     function.__name__: function for function in (bulge, twist, bend, taper, wave)
 }
-"""The functions by name."""
 
 
 def _along(values: Float64, points: Float64) -> tuple[Float64, Float64, Bool]:
-    """Heights over the start along the axis, the same clamped to the part that changes, and whether they are inside."""
+    """Heights over the start along the axis, the same clamped to the changing part, and whether they are inside."""
     height = points @ values[:3] - values[3]
     along = np.clip(height, 0.0, values[7])
     return height, along, along == height
 
 
 def _outer(one: Float64, other: Float64) -> Float64:
-    """Outer products of vectors (N, 3), shape (N, 3, 3)."""
     product: Float64 = one[:, :, None] * other[:, None, :]
     return product
 
 
 def _both(first: Float64, second: Float64, axis: Float64, towards: Float64) -> Float64:
-    """Vectors with components (N,) along two directions, shape (N, 3)."""
     return np.outer(first, axis) + np.outer(second, towards)
 
 
@@ -127,10 +120,7 @@ _OPPOSITE = 0.1
 
 
 def warps_of(deformers: Sequence[Deformer], model: CharacterModel, up_axis: str, time: float) -> Warps | None:
-    """The deformers at a scene time [s]; None if none acts.
-
-    A deformer that is limited by a bone acts nowhere if the model has no such bone.
-    """
+    """None if no deformer acts at scene time `time` [s]; a deformer that is limited by a missing bone does not."""
     acting = [deformer for deformer in deformers if not deformer.muted]
     light = sum((pulse.light(time) for pulse in acting if isinstance(pulse, EmissionPulse)), np.zeros(3))
     moving = [(deformer, _bone(deformer, model)) for deformer in acting if deformer.function]
@@ -147,7 +137,7 @@ def warps_of(deformers: Sequence[Deformer], model: CharacterModel, up_axis: str,
 
 
 def _bone(deformer: Deformer, model: CharacterModel) -> int | None:
-    """Joint whose weights limit a deformer, -1 for none; None if it is missing."""
+    """The joint whose weights limit a deformer, -1 for none; None if it is missing."""
     if not deformer.bone:
         return -1
     return model.skeleton.find(deformer.bone) if model.skeleton is not None and model.skin is not None else None
@@ -212,7 +202,7 @@ def seams_of(mesh: Mesh) -> Float64 | None:
 
 
 def _hashes(vectors: Float32) -> npt.NDArray[np.uint64]:
-    """A number for each vector; different vectors have the same one with a chance of one in 10^19."""
+    """Different vectors have the same hash with a chance of one in 10^19."""
     bits = (np.ascontiguousarray(vectors, np.float32) + np.float32(0.0)).view(np.uint32)
     hashes = np.zeros(len(bits), np.uint64)
     for axis in range(bits.shape[1]):
@@ -233,7 +223,6 @@ def warped(
     """Points, unit normals and tangents (N, 3) after all deformers, one after the other.
 
     Args:
-        warps: The deformers.
         points, normals, tangents: Bind pose after the morph targets, shape (N, 3) each.
         masks: Gradients and weights of the points, shape (N, 4), by joint.
         seams: See `seams_of`.

@@ -1,6 +1,4 @@
-"""Deformers of a model: an ordered list of settings, each with the arguments of its function.
-
-A deformer is a struct here, a function of its name in `sinew.sim.characters.deformers.functions`, the same in
+"""A deformer is a struct here, a function of its name in `sinew.sim.characters.deformers.functions` and in
 `shaders/model/deformers`, and a line in `DEFORMERS`.  All lengths are relative to the size of the model.
 """
 
@@ -19,15 +17,12 @@ from sinew.sim.scene.params import Effect, Role, Scale, param
 from sinew.sim.scene.vectors import Colour
 
 VALUES = 12
-"""Number of arguments of a function."""
 
 _SHORTEST = 1e-6
-"""Smallest length over which something changes, as a part of the size."""
+"""Shortest part of the model along an axis, as a part of its size."""
 
 
 class DeformerAxis(enum.Enum):
-    """An axis of the model, y up."""
-
     X = "x"
     Y = "y"
     Z = "z"
@@ -38,8 +33,6 @@ _UNIT = {DeformerAxis.X: (1.0, 0.0, 0.0), DeformerAxis.Y: (0.0, 1.0, 0.0), Defor
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Bounds of a model in its bind pose."""
-
     box: Bounds  # In file space
     is_z_up: bool  # Whether z points up in the file
 
@@ -53,12 +46,12 @@ class Extent:
         return (self.box.lo + self.box.hi) / 2.0
 
     def direction(self, axis: DeformerAxis) -> Float64:
-        """An axis in file space, shape (3,)."""
+        """In file space, shape (3,)."""
         x, y, z = _UNIT[axis]
         return np.array([x, -z, y]) if self.is_z_up else np.array([x, y, z])
 
     def span(self, direction: Float64, start: float, end: float) -> tuple[float, float]:
-        """Start of a part of the model along a direction, and its length, from percentages of the whole."""
+        """Start and length of a part of the model along a direction, from percentages of the whole."""
         reach = float(np.abs(direction) @ self.box.size)
         lowest = float(direction @ self.centre) - reach / 2.0
         length = max(0.01 * (end - start) * reach, _SHORTEST * self.size)
@@ -69,8 +62,6 @@ _pose = functools.partial(param, effect=Effect.POSE)
 
 
 class Deformer(msgspec.Struct, frozen=True, kw_only=True, tag_field="deformer"):
-    """Base of all deformers."""
-
     label: ClassVar[str] = ""  # Name in the window
     function: ClassVar[str] = ""  # Name of its function; "" if it moves nothing
 
@@ -80,7 +71,7 @@ class Deformer(msgspec.Struct, frozen=True, kw_only=True, tag_field="deformer"):
     )] = ""  # fmt: skip
 
     def values(self, extent: Extent, time: float) -> Float64:
-        """Arguments of its function at a scene time [s], shape (VALUES,)."""
+        """Arguments of the function at scene time `time` [s], shape (VALUES,)."""
         raise NotImplementedError
 
 
@@ -242,7 +233,7 @@ class EmissionPulse(Deformer, tag="emission-pulse", frozen=True, kw_only=True):
     phase: Phase = -90.0
 
     def light(self, time: float) -> Float64:
-        """Linear RGB at a scene time [s], shape (3,)."""
+        """Linear RGB at scene time `time` [s], shape (3,)."""
         part = 0.5 * (1.0 + math.sin(math.radians(self.phase) + _turn(self.frequency, time)))
         return self.strength * part * np.array(self.colour)
 
@@ -250,10 +241,9 @@ class EmissionPulse(Deformer, tag="emission-pulse", frozen=True, kw_only=True):
 AnyDeformer = Bulge | Twist | Bend | Taper | Wave | EmissionPulse
 
 DEFORMERS: tuple[type[Deformer], ...] = (Bulge, Twist, Bend, Taper, Wave, EmissionPulse)
-"""All deformers, in the order of the menu."""
 
 FUNCTIONS = tuple(known.function for known in DEFORMERS if known.function)
-"""Names of the functions; the index is the number in the shader."""
+"""The index of a name is its number in the shader."""
 
 
 def _packed(*rows: tuple[float, ...]) -> Float64:
@@ -269,7 +259,7 @@ def _turn(frequency: float, time: float) -> float:
 
 
 def _swing(frequency: float, phase: float, time: float) -> float:
-    """Factor from -1 to 1; 1 without a frequency."""
+    """From -1 to 1; 1 without a frequency."""
     return math.sin(math.radians(phase) + _turn(frequency, time)) if frequency else 1.0
 
 

@@ -1,9 +1,8 @@
 """Alembic archives (Ogawa) by `alembic3d`: meshes, points and curves with a sample for each frame.
 
-Each material has a face set of its name; Alembic has no place for the material itself.  Alembic stores the corners of
-faces clockwise, seen from outside.  Strands are polylines: its cubic curves do not reach their first and last points.
-
-The archive is written by a process of its own: the library ends its process, or never ends, when a disk fills.
+Each material has a face set of its name; Alembic has no place for the material itself.  Alembic stores the corners
+of faces clockwise, seen from outside.  Strands are polylines: its cubic curves do not reach their first and last
+points.  A process of its own writes the archive: the library ends its process, or never ends, when a disk fills.
 """
 
 import contextlib
@@ -73,7 +72,7 @@ def serve() -> None:
 
 
 def _watched(process: "subprocess.Popen[Any]", path: Path) -> int:
-    """Its exit status; a process that hangs on a full disk is ended."""
+    """Exit status; ends a process that hangs on a full disk."""
     full_since = None
     while True:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -90,7 +89,6 @@ ID_MASK = 0x7FFFFFFF
 
 
 def write_alembic(recording: SceneRecording, files: tuple[Path, ...]) -> None:
-    """Writes an archive whose samples are at the times of the frames [s]."""
     write_apart(write_archive, recording, files)
 
 
@@ -104,7 +102,6 @@ def write_archive(recording: SceneRecording, files: tuple[Path, ...]) -> None:
 
 
 def read_alembic(files: tuple[Path, ...]) -> Frames:
-    """Positions by node and frame."""
     archive = Abc.IArchive(str(files[0]))
     top = archive.getTop()
     nodes: Frames = []
@@ -221,7 +218,7 @@ def _array(values: Any) -> Float32:
 
 
 def _name(name: str, taken: set[str]) -> str:
-    """A unique name that Alembic allows."""
+    """Unique, and allowed by Alembic."""
     base = name.replace("/", "_") or "node"
     tried, number = base, 2
     while tried in taken:

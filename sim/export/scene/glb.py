@@ -1,9 +1,9 @@
 """Scenes over time as binary glTF: characters as skins with keys for every frame, other surfaces as morph targets.
 
-All move in one animation with linear keys, so that viewers play them together.  For surfaces without a skin, frame 0 is
-the mesh, and every further frame a morph target of positions, normals and, for normal maps, tangents, with weight 1 at
-its own key.  Strands are lines with morph targets.  Particles appear and disappear: the points of each frame are a node
-of their own, scaled to zero at all other times, as the specification proposes for hiding.
+All move in one animation with linear keys, so that viewers play them together.  For surfaces without a skin, frame
+0 is the mesh, and every further frame a morph target of positions, normals and, for normal maps, tangents, with
+weight 1 at its own key.  Strands are lines with morph targets.  Particles appear and disappear: the points of each
+frame are a node of their own, scaled to zero at all other times, as the specification proposes for hiding.
 
 Source: glTF 2.0 specification; skins blend linearly.
 """
@@ -32,12 +32,7 @@ _TYPES = "SCALAR", "VEC2", "VEC3", "VEC4", "MAT4"
 
 
 class GlbFrames:
-    """Positions by frame in a file of this module; keys of everything that moves are at the frames.
-
-    Attributes:
-        times: Times of the frames [s], shape (F,).
-        shown: Nodes of the file for the nodes of the scene, in order.
-    """
+    """Reads positions by frame from a file of this module; `times` are in seconds, `shown` are nodes in scene order."""
 
     def __init__(self, path: Path) -> None:
         data = path.read_bytes()
@@ -58,7 +53,7 @@ class GlbFrames:
         self._worlds: dict[int, Float64] = {}
 
     def frames_of(self, node: int) -> list[Float32]:
-        """Positions of a node in every frame; all parts of a surface share them."""
+        """Positions in every frame; all parts of a surface share them."""
         stored = self._nodes[node]
         if stored.mesh is None:
             return [self._page(stored.children, time) for time in self.times.tolist()]
@@ -76,7 +71,6 @@ class GlbFrames:
         return [positions.astype(np.float32) for positions in places]
 
     def _morphed(self, node: int, mesh: int) -> Iterator[Float64]:
-        """Positions of a mesh with morph targets."""
         part = self._part(mesh)
         first = self._array(part.attributes["POSITION"]).astype(np.float64)
         weights = self._values(node, "weights", self._document.meshes[mesh].weights)
@@ -87,7 +81,7 @@ class GlbFrames:
             yield places
 
     def _world(self, node: int) -> Float64:
-        """World transform of a node in every frame, shape (F, 4, 4)."""
+        """Shape (F, 4, 4)."""
         line = [node]
         while line[-1] not in self._worlds and line[-1] in self._parents:
             line.append(self._parents[line[-1]])
@@ -99,13 +93,12 @@ class GlbFrames:
         return self._worlds[node]
 
     def _values(self, node: int, path: str, rest: Any) -> Float32:
-        """Values of a property, one for each frame."""
+        """One value for each frame."""
         if (node, path) in self._keys:
             return self._keys[node, path][1]
         return np.tile(np.asarray(rest, np.float32), (len(self.times), 1))
 
     def _page(self, pages: list[int], time: float) -> Float32:
-        """Points of the nodes that are not scaled to zero at a time."""
         shown = (self._nodes[node].mesh for node in pages if self._scale(node, time) != 0.0)
         points = [self._array(self._part(mesh).attributes["POSITION"]) for mesh in shown if mesh is not None]
         return np.concatenate([np.zeros((0, 3), np.float32), *points])
@@ -117,7 +110,7 @@ class GlbFrames:
         return self._nodes[node].scale[0]
 
     def _is_book(self, node: GltfNode) -> bool:
-        """Whether it holds particles; joints have no meshes."""
+        """A book holds particles; joints have no meshes."""
         return not node.children or self._nodes[node.children[0]].mesh is not None
 
     def _part(self, mesh: int) -> Primitive:
@@ -136,7 +129,7 @@ _POINTS, _LINES = 0, 1
 
 
 def write_glb_scene(recording: SceneRecording, files: tuple[Path, ...], options: GlbOptions) -> list[str]:
-    """Writes a file in metres, y up; returns lines about skipped content."""
+    """Metres, y up; returns lines about skipped content."""
     scene = _Scene(recording, has_normals=options.normals)
     for track in recording.tracks:
         if track.rig is not None:
@@ -176,7 +169,6 @@ class _Scene(GltfScene):
         return self.chunk.file(self.document())
 
     def add_morphs(self, track: Track) -> None:
-        """A surface or strands with a morph target per frame."""
         positions, tangents = np.asarray(track.positions), track.tangents
         has_normals = (
             self._has_normals and track.form is Topology.SURFACE and not all(s.is_flat for s in track.sections)
@@ -221,7 +213,6 @@ class _Scene(GltfScene):
         self._roots.append(self.put("nodes", book))
 
     def add_character(self, track: Track, rig: JointMotion) -> None:
-        """A surface with a skin."""
         model = rig.model
         assert model.skeleton is not None
         assert model.skin is not None
@@ -263,7 +254,6 @@ class _Scene(GltfScene):
         self, track: Track, positions: Float32, normals: Float32, tangents: Float32 | None, more: dict[str, int],
         targets: list[dict[str, int]],
     ) -> Json:  # fmt: skip
-        """A mesh whose sections share their vertices."""
         assert track.triangles is not None
         attributes = {"POSITION": self.chunk.once(np.asarray(positions, np.float32), VERTEX_DATA, bounded=True)}
         shaded = {"NORMAL": self.chunk.once(unit(normals), VERTEX_DATA)}
@@ -292,7 +282,6 @@ class _Scene(GltfScene):
         return {"name": track.name, "primitives": primitives}
 
     def _lines(self, track: Track, positions: Float32, targets: list[dict[str, int]]) -> Json:
-        """A mesh of strands as line segments."""
         assert track.counts is not None
         ends = np.cumsum(track.counts)
         starts = np.setdiff1d(np.arange(len(positions), dtype=np.uint32), ends - 1)
@@ -307,7 +296,6 @@ class _Scene(GltfScene):
         return {"name": track.name, "primitives": [primitive]}
 
     def _loose(self, track: Track, positions: Float32, frame: int = 0) -> Json:
-        """An unlit primitive of points or lines."""
         given = track.materials[0] if track.form is Topology.STRANDS and track.materials else plain_material(track.name)
         material = replace(given, is_unlit=True)
         attributes = {"POSITION": self.chunk.once(positions, VERTEX_DATA, bounded=True)}
@@ -325,7 +313,7 @@ class _Scene(GltfScene):
         self._animation.sample(node, "scale", "STEP", times, scales)
 
     def _place(self, node: int, positions: Any, orientations: Any, scales: Any) -> None:
-        """Transform of a node in every frame; keys only if it moves."""
+        """Keys only if the node moves."""
         turns = orientations.copy()
         for frame in range(1, len(turns)):
             if turns[frame] @ turns[frame - 1] < 0.0:  # the same rotation, on the short way
@@ -346,7 +334,7 @@ class _Scene(GltfScene):
 
 
 def _within_one(colours: Float32) -> Float32:
-    """Colours of the same hue scaled to at most 1, shape (N, 4)."""
+    """Scales colours to at most 1 with the same hue, shape (N, 4)."""
     bright = np.maximum(colours[:, :3].max(axis=1, keepdims=True), 1.0)
     within = np.concatenate((colours[:, :3] / bright, colours[:, 3:]), axis=1)
     clipped: Float32 = np.clip(within, 0.0, 1.0).astype(np.float32)

@@ -16,14 +16,13 @@ Frames = list[Float32]
 
 
 def write_pc2(recording: SceneRecording, files: tuple[Path, ...]) -> None:
-    """Writes the points frame by frame, and the OBJ of the first frame."""
     (track,) = recording.tracks
     header = PC2_HEADER.pack(PC2_MAGIC, 1, track.point_count, recording.first, 1.0, recording.frame_count)
     _write(track, header, "<f4", files)
 
 
 def read_pc2(files: tuple[Path, ...]) -> Frames:
-    """Positions in every frame; without a name, since the file holds one surface."""
+    """Positions in every frame, of the one surface of the file."""
     with open(files[0], "rb") as file:
         magic, _, points, _, _, frames = PC2_HEADER.unpack(file.read(PC2_HEADER.size))
     if magic != PC2_MAGIC:
@@ -32,14 +31,13 @@ def read_pc2(files: tuple[Path, ...]) -> Frames:
 
 
 def write_mdd(recording: SceneRecording, files: tuple[Path, ...]) -> None:
-    """Writes the times [s] and the points, and the OBJ of the first frame."""
     (track,) = recording.tracks
     header = MDD_HEADER.pack(recording.frame_count, track.point_count) + recording.times.astype(">f4").tobytes()
     _write(track, header, ">f4", files)
 
 
 def read_mdd(files: tuple[Path, ...]) -> Frames:
-    """Positions in every frame; without a name, since the file holds one surface."""
+    """Positions in every frame, of the one surface of the file."""
     with open(files[0], "rb") as file:
         frames, points = MDD_HEADER.unpack(file.read(MDD_HEADER.size))
     return [_mapped(files[0], ">f4", MDD_HEADER.size + 4 * frames, frames, points)]

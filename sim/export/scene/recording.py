@@ -1,5 +1,3 @@
-"""The recorded nodes of a scene over frames, the input of every exporter, and characters as skins or as points."""
-
 import enum
 import itertools
 from collections.abc import Callable, Iterable, Iterator
@@ -21,8 +19,6 @@ PLAIN = 0.52, 0.53, 0.55
 
 
 class Topology(enum.Enum):
-    """What the points of a track form."""
-
     SURFACE = "surface"
     STRANDS = "strands"
     POINTS = "points"
@@ -30,66 +26,36 @@ class Topology(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class JointMotion:
-    """The motion of a character's joints.
-
-    Attributes:
-        positions, orientations, scales: Local transforms of the joints, (F, B, 3), (F, B, 4) xyzw, (F, B, 3).
-        weights: Of the morph targets, shape (F, M).
-        world_from_model: World transform, shape (F, 4, 4).
-        is_dual: Whether skinning uses dual quaternions, else linear blending.
-    """
-
     model: CharacterModel
     positions: Float64
     orientations: Float64
-    scales: Float64
-    weights: Float64
-    world_from_model: Float64
-    is_dual: bool
+    scales: Float64  # Local transforms (F, B, 3), (F, B, 4) xyzw, (F, B, 3)
+    weights: Float64  # Of the morph targets, (F, M)
+    world_from_model: Float64  # (F, 4, 4)
+    is_dual: bool  # Skinning uses dual quaternions, else linear blending
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Track:
-    """One node over F frames, in world space [m], y up.
-
-    Attributes:
-        name: Of the node, unique.
-        positions: shape (F, N, 3); NaN for dead particles.
-        velocities: The same [m/s], or None.
-        ids: Unique numbers of the particles, shape (F, N); or None.
-        triangles: Counter-clockwise from outside, shape (T, 3); None if it is no surface.
-        counts: Points of each strand, root first; None if there are no strands.
-        texcoords: v = 0 at the bottom row of the image, shape (N, 2), of strands at their roots, (strands, 2); or None.
-        ranges: Material name, first triangle and triangle count of each section; empty for one section with the only
-            material.
-        backs: Whether the back of each section is visible; empty for all.
-        flat: Whether each section is shaded flat; empty for none.
-        widths: Of points and strands [m], shape (F or 1, N); or None.
-        colours: Linear RGBA, straight alpha, shape (F or 1, N, 4); they multiply the colours of materials.
-        materials: Materials for the sections.
-        rig: Joint motion of a character.
-        unrigged: Why a character has none, or "".
-        normals: Unit vectors as drawn, shape (F, N, 3); None if computed from the triangles.
-        tangents: The same with handedness, shape (F, N, 4); or None.
-    """
+    """One node over F frames, in world space [m], y up."""
 
     name: str
-    positions: Float32
-    velocities: Float32 | None = None
-    ids: Int64 | None = None
-    triangles: UInt32 | None = None
-    counts: Int32 | None = None
-    texcoords: Float32 | None = None
-    ranges: tuple[tuple[str, int, int], ...] = ()
-    backs: tuple[bool, ...] = ()
-    flat: tuple[bool, ...] = ()
-    widths: Float32 | None = None
-    colours: Float32 | None = None
+    positions: Float32  # (F, N, 3); NaN for dead particles
+    velocities: Float32 | None = None  # [m/s], (F, N, 3)
+    ids: Int64 | None = None  # Unique numbers of the particles, (F, N)
+    triangles: UInt32 | None = None  # Counter-clockwise from outside, (T, 3); None if it is no surface
+    counts: Int32 | None = None  # Points of each strand, root first; None if there are no strands
+    texcoords: Float32 | None = None  # v = 0 at the bottom of the image, (N, 2); of strands (strands, 2)
+    ranges: tuple[tuple[str, int, int], ...] = ()  # Material name, first triangle, count of each section; empty for one
+    backs: tuple[bool, ...] = ()  # Whether the back of each section is visible; empty for all
+    flat: tuple[bool, ...] = ()  # Whether each section is shaded flat; empty for none
+    widths: Float32 | None = None  # Of points and strands [m], (F or 1, N)
+    colours: Float32 | None = None  # Linear RGBA, straight alpha, (F or 1, N, 4); they multiply materials
     materials: tuple[Material, ...] = ()
     rig: JointMotion | None = None
-    unrigged: str = ""
-    normals: Float32 | None = None
-    tangents: Float32 | None = None
+    unrigged: str = ""  # Why a character has no rig, or ""
+    normals: Float32 | None = None  # Unit vectors as drawn, (F, N, 3); None if computed from triangles
+    tangents: Float32 | None = None  # With handedness, (F, N, 4)
 
     @property
     def form(self) -> Topology:
@@ -99,11 +65,11 @@ class Track:
 
     @property
     def point_count(self) -> int:
-        """Points of a frame, including dead particles."""
+        """Includes dead particles."""
         return int(self.positions.shape[1])
 
     def alive(self, frame: int) -> Bool:
-        """Mask of the living points of a frame, shape (N,)."""
+        """Mask of shape (N,)."""
         present: Bool = np.isfinite(self.positions[frame, :, 0])
         return present
 
@@ -156,16 +122,11 @@ class TrackSection:
 
 @dataclass(frozen=True, slots=True)
 class SceneRecording:
-    """Nodes over the same frames.
-
-    Attributes:
-        rate: Frames per second.
-        first: Number of the first frame.
-    """
+    """Nodes over the same frames."""
 
     tracks: tuple[Track, ...]
-    rate: float
-    first: int = 0
+    rate: float  # Frames per second
+    first: int = 0  # Number of the first frame
 
     @property
     def frame_count(self) -> int:
@@ -210,12 +171,7 @@ AsSkin = Callable[[JointMotion], tuple[JointMotion | None, str]]
 
 
 class LinearSkin:
-    """Linear blend skinning of many frames at once, in blocks of vertices that share few joints.
-
-    Args:
-        joints: Palette entries, shape (V, K).
-        weights: shape (V, K); each row sums to 1.
-    """
+    """Blends many frames at once: palette entries (V, K) and weights (V, K), whose rows sum to 1."""
 
     def __init__(self, joints: npt.NDArray[np.integer], weights: Float32) -> None:
         self._blocks: list[tuple[slice, Intp, Float64]] = []
@@ -244,9 +200,9 @@ class LinearSkin:
 
 
 def as_chosen(recording: SceneRecording, choice: Characters, as_skin: AsSkin) -> tuple[SceneRecording, list[str]]:
-    """The recording with characters in the chosen form, and a line for each that deviates from what one expects.
+    """Characters in the chosen form, and a line for each that deviates from the choice.
 
-    Positions are those of the written form; characters that are written as points have no rig.
+    Positions have the written form; characters that are written as points have no rig.
     """
     lines, tracks = list[str](), list[Track]()
     for track in recording.tracks:
@@ -270,7 +226,7 @@ def as_chosen(recording: SceneRecording, choice: Characters, as_skin: AsSkin) ->
 
 
 def linear_positions(rig: JointMotion) -> Iterator[Float32]:
-    """World positions of all vertices by linear blending, shape (V, 3), frame by frame."""
+    """World positions of all vertices, shape (V, 3), frame by frame."""
     mesh, skin = rig.model.mesh, rig.model.skin
     assert skin is not None
     rest, targets = mesh.positions.astype(np.float64), mesh.targets
@@ -282,7 +238,7 @@ def linear_positions(rig: JointMotion) -> Iterator[Float32]:
 
 
 def _morphed(places: Float64, targets: Targets | None, weights: Float64) -> Float64:
-    """Positions with morph targets, shape (V, 3); the same array if all weights are zero."""
+    """Shape (V, 3); the same array if all weights are zero."""
     if targets is None or not weights.any():
         return places
     moved = places.copy()

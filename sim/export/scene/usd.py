@@ -1,7 +1,7 @@
 """Universal Scene Description by `pxr`: meshes, points, curves and characters, with a sample for each time code.
 
-Characters are a skeleton, its animation, a skin, and morph targets as blend shapes.  USD multiplies row vectors: its
-matrices are transposed.
+Characters are a skeleton, its animation, a skin, and morph targets as blend shapes.  USD multiplies row vectors:
+its matrices are transposed.
 
 Source: the schemas UsdGeom and UsdSkel of OpenUSD; UsdPreviewSurface specification 2.6.
 """
@@ -86,7 +86,6 @@ def bind_material(prim: Any, material: Any) -> None:
 
 
 def base_colour(material: Material) -> Three:
-    """The colour of a material without its image."""
     return _base(material)[0]
 
 
@@ -99,7 +98,6 @@ def _base(material: Material) -> tuple[Three, float, bool]:
 
 
 def _values(material: Material) -> dict[str, Any]:
-    """Inputs of the surface without images."""
     base, metal, is_exact = _base(material)
     values: dict[str, Any] = {"diffuseColor": base, "roughness": roughness_of(material)}
     if material.is_unlit:
@@ -163,12 +161,11 @@ def _shader(stage: Any, path: Any, kind: str) -> Any:
 
 
 def vectors(values: npt.NDArray[Any]) -> Any:
-    """(N, 3) as a USD array."""
+    """Shape (N, 3)."""
     return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(values, np.float32))
 
 
 def write_topology(mesh: Any, track: Track) -> None:
-    """Writes faces, texture coordinates and material sections, which are constant."""
     assert track.triangles is not None
     mesh.CreateFaceVertexCountsAttr(Vt.IntArray.FromNumpy(np.full(len(track.triangles), 3, np.int32)))
     mesh.CreateFaceVertexIndicesAttr(Vt.IntArray.FromNumpy(track.triangles.astype(np.int32).ravel()))
@@ -184,7 +181,7 @@ def write_texcoords(prim: Any, texcoords: Float32, interpolation: Any) -> None:
 
 
 def write_colours(prim: Any, colours: npt.NDArray[Any], interpolation: Any, code: Any = None) -> None:
-    """Writes linear colours, (N, 3), or with alpha, (N, 4), at a time code or for all times."""
+    """Linear colours, (N, 3), or with alpha, (N, 4); without a time code, for all times."""
     when = () if code is None else (code,)
     prim.CreateDisplayColorPrimvar(interpolation).Set(vectors(colours[:, :3]), *when)
     if colours.shape[1] == 4:
@@ -193,7 +190,7 @@ def write_colours(prim: Any, colours: npt.NDArray[Any], interpolation: Any, code
 
 
 def _write_materials(mesh: Any, track: Track) -> None:
-    """Materials of the sections, and plain colours for programs that show no materials."""
+    """Plain colours are for programs that show no materials."""
     sections, has_colours = track.sections, track.colours is not None
     mesh.CreateDoubleSidedAttr(any(section.has_backs for section in sections))
     taken: set[str] = set()
@@ -232,7 +229,7 @@ def _coloured(track: Track) -> Float32:
 
 
 def identifier(name: str, taken: set[str]) -> str:
-    """A unique name that USD allows."""
+    """Unique, and allowed by USD."""
     base: str = Tf.MakeValidIdentifier(name)
     tried, number = base, 2
     while tried in taken:
@@ -263,7 +260,6 @@ def as_skin(rig: JointMotion) -> tuple[JointMotion | None, str]:
 
 
 def write_character(stage: Any, path: Any, track: Track, first: int) -> Any:
-    """Writes a character below `path`; returns its prim."""
     rig = track.rig
     assert rig is not None
     skeleton, skin, mesh = rig.model.skeleton, rig.model.skin, rig.model.mesh
@@ -310,7 +306,7 @@ def write_character(stage: Any, path: Any, track: Track, first: int) -> Any:
 
 
 def read_character(prim: Any, codes: list[Any]) -> list[Float32]:
-    """World positions of a character at time codes, as USD skins them."""
+    """World positions at time codes, as USD skins them."""
     root = UsdSkel.Root(prim)
     cache = UsdSkel.Cache()
     cache.Populate(root, Usd.TraverseInstanceProxies())
@@ -371,7 +367,7 @@ def _matrices(values: Float64) -> Any:
 
 
 def _write_extent(root: Any, track: Track, placements: Float64, first: int) -> None:
-    """Bounding box of every frame in the space of the character."""
+    """In the space of the character."""
     extent = UsdGeom.Boundable(root.GetPrim()).CreateExtentAttr()
     for frame, matrix in enumerate(placements):
         world = track.positions[frame].astype(np.float64)
@@ -380,7 +376,6 @@ def _write_extent(root: Any, track: Track, placements: Float64, first: int) -> N
 
 
 def _write_shapes(stage: Any, mesh: Any, motion: Any, track: Track, first: int) -> None:
-    """Morph targets, each with the vertices it moves, and their weights over time."""
     assert track.rig is not None
     targets = track.rig.model.mesh.targets
     assert targets is not None
@@ -408,7 +403,6 @@ def _write_shapes(stage: Any, mesh: Any, motion: Any, track: Track, first: int) 
 
 
 def _add_shapes(shapes: Any, target: Any, skeleton: Any, points: Any, code: Any) -> None:
-    """Applies the blend shapes at a time code."""
     weights = skeleton.GetAnimQuery().ComputeBlendShapeWeights(code)
     mapper = target.GetBlendShapeMapper()
     mapped = mapper.Remap(weights) if mapper else weights
@@ -422,10 +416,7 @@ ROOT = Sdf.Path("/World")
 
 
 def write_usd(recording: SceneRecording, files: tuple[Path, ...], options: UsdOptions) -> list[str]:
-    """Writes a stage in metres, y up; time codes are frame numbers, image files already exist.
-
-    Returns lines about skipped content.
-    """
+    """Metres, y up; time codes are frame numbers, image files already exist.  Returns lines about skipped content."""
     stage = Usd.Stage.CreateNew(str(files[0]))
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
     UsdGeom.SetStageMetersPerUnit(stage, 1.0)
@@ -450,7 +441,7 @@ def write_usd(recording: SceneRecording, files: tuple[Path, ...], options: UsdOp
 
 
 def read_usd(files: tuple[Path, ...]) -> Frames:
-    """World positions by node and frame, characters skinned by USD itself."""
+    """World positions by node and frame; USD itself skins characters."""
     stage = Usd.Stage.Open(str(files[0]))
     codes = [Usd.TimeCode(t) for t in range(int(stage.GetStartTimeCode()), int(stage.GetEndTimeCode()) + 1)]
     nodes: Frames = []
@@ -504,7 +495,6 @@ def _write_particles(stage: Any, path: Any, track: Track, first: int, _options: 
 
 
 def _write_widths_and_colours(prim: Any, track: Track, first: int) -> None:
-    """Widths and colours of points and strands, once if they are constant."""
     if track.widths is not None:
         widths = prim.CreateWidthsAttr()
         prim.SetWidthsInterpolation(UsdGeom.Tokens.vertex)
@@ -517,7 +507,6 @@ def _write_widths_and_colours(prim: Any, track: Track, first: int) -> None:
 
 
 def _codes(values: npt.NDArray[Any], first: int) -> Iterator[tuple[int, Any]]:
-    """Frames of values, each with its time code."""
     if len(values) == 1:
         yield 0, Usd.TimeCode.Default()
     else:

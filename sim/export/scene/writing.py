@@ -1,4 +1,4 @@
-"""Writes a recording; files are read back and compared before they appear."""
+"""Files are read back and compared before they appear."""
 
 import contextlib
 import errno
@@ -29,7 +29,7 @@ Report = Callable[[str], None]
 
 
 def files_of(recording: SceneRecording, path: Path, format: SceneFormat) -> list[tuple[Path, tuple[Track, ...]]]:
-    """The files and the tracks of each; formats with one object per file get one file per track, named after it."""
+    """Formats with one object per file get one file per track, named after it."""
     held = tuple(track for track in recording.tracks if track.form.value in format.holds)
     if not format.is_single or len(held) < 2:
         return [(path, held)] if held else []
@@ -78,10 +78,7 @@ def write_scene(
 
 
 def lost_of(track: Track, keeps: Collection[str]) -> tuple[str, ...]:
-    """Data of a track that a format cannot store; `keeps` is as in `SceneFormat`.
-
-    Velocities of surfaces and strands do not count, since they follow from the positions.
-    """
+    """Velocities of surfaces and strands do not count, since they follow from the positions."""
     is_loose = track.form is Topology.POINTS
     known = {
         "materials": not is_loose and bool(track.materials),
@@ -95,7 +92,7 @@ def lost_of(track: Track, keeps: Collection[str]) -> tuple[str, ...]:
 
 
 def _require_room(recording: SceneRecording, path: Path) -> None:
-    """Fails with OSError if the disk cannot hold the points; some libraries do not notice a full disk, or hang."""
+    """Raises OSError if the disk cannot hold the points; some libraries do not notice a full disk, or hang."""
     needed = sum(track.positions.nbytes for track in recording.tracks if track.form is not Topology.POINTS)
     if needed > shutil.disk_usage(path.parent).free:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
@@ -154,7 +151,7 @@ def _beside(path: Path, stack: contextlib.ExitStack) -> Placed:
 
 @contextlib.contextmanager
 def _folder(folder: Path) -> Iterator[None]:
-    """A folder that is removed on failure if it is new and empty."""
+    """On failure the folder is removed if it is new and empty."""
     is_new = not folder.exists()
     folder.mkdir(exist_ok=True)
     try:
@@ -167,11 +164,7 @@ def _folder(folder: Path) -> Iterator[None]:
 
 
 def largest_difference(recording: SceneRecording, found: Sequence[Sequence[np.ndarray]], path: Path) -> float:
-    """Largest distance along an axis [m] between a recording and the content of a file.
-
-    Raises:
-        ExportError: If the file lacks a node, a frame or a point.
-    """
+    """Largest distance along an axis [m].  Raises ExportError if the file lacks a node, a frame or a point."""
     largest = 0.0
     for index, track in enumerate(recording.tracks):
         frames = found[index] if index < len(found) else ()

@@ -1,5 +1,3 @@
-"""Records of cloth particles on the GPU, the neighbour tables of a mesh, the drawn vertices, and springs as lines."""
-
 import numpy as np
 import numpy.typing as npt
 
@@ -24,7 +22,6 @@ Two whole vec4s: drivers capture each output by itself."""
 MEASURE = np.dtype([("kinetic", "f4"), ("elastic", "f4"), ("potential", "f4"), ("strain", "f4")])
 """Energies of a particle [J], and the largest strain of its threads."""
 MEASURED = record("ClothMeasure", measure=(4, "f4"))
-"""The same four numbers as a kernel writes them."""
 
 PIN = record("ClothPin", pin=(4, "f4"))
 """Target [m] and 1 for a held particle, zeros for a free one."""
@@ -32,14 +29,12 @@ PIN = record("ClothPin", pin=(4, "f4"))
 SPRING_ENDS = np.dtype([("ends", "f4", 2), ("rest", "f4")])
 SPRING_LINE = record("ClothSpringLine", first=(4, "f4"), second=(4, "f4"))
 LINE_VERTEX = np.dtype([("position", "f4", 3), ("strain", "f4")])
-"""The same bytes as vertices of lines, two for each spring."""
 
 PARTICLE = np.dtype([("particle", "i4")])
 TEXCOORD = np.dtype([("texcoord", "f4", 2)])
 
 
 def rest_records(model: ClothModel) -> npt.NDArray[np.void]:
-    """Particles at rest, padded by massless particles that never move."""
     out = CLOTH_STATE.zeros(padded_count(model.particle_count))
     out["position"][: model.particle_count, :3] = model.positions
     out["position"][: model.particle_count, 3] = 1.0 / model.shares
@@ -50,8 +45,8 @@ class ClothTables(Owner):
     """Springs and faces of a mesh as texels; a sheet needs none.
 
     Attributes:
-        defines: Macros that the shaders of this topology need.
-        textures: Sampler name to texture.
+        defines: Macros for the shaders of this topology.
+        textures: By sampler name.
     """
 
     def __init__(self, context: Context, model: ClothModel) -> None:
@@ -77,11 +72,7 @@ class ClothTables(Owner):
 
 
 class ClothSheet(Owner):
-    """Vertices with smooth normals, and the triangles between them.
-
-    Attributes:
-        vertices: Records of `SKINNED`, position and normal in the world.
-    """
+    """Drawn vertices with smooth normals, records of `SKINNED` in the world, and their triangles."""
 
     def __init__(self, context: Context, library: ShaderLibrary, model: ClothModel, tables: ClothTables) -> None:
         self._model, self._tables = model, tables
@@ -98,7 +89,6 @@ class ClothSheet(Owner):
         )
 
     def write(self, state: BufferTexture) -> None:
-        """Writes the vertices of a state, two texels a particle."""
         program = self._kernel.program
         for name, texture in self._tables.textures.items():
             program.set_if_active(name, texture)
@@ -108,12 +98,6 @@ class ClothSheet(Owner):
 
 
 class SpringLines(Owner):
-    """A line for each spring.
-
-    Attributes:
-        lines: Records of `LINE_VERTEX`, two for each spring.
-    """
-
     def __init__(self, context: Context, library: ShaderLibrary, springs: Springs) -> None:
         ends = np.zeros(springs.count, SPRING_ENDS)
         ends["ends"], ends["rest"] = springs.pairs, springs.rest

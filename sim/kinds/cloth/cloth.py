@@ -1,8 +1,3 @@
-"""Cloth: the particles of one cloth on the GPU, with their pins, statistics and drawn vertices.
-
-It knows neither the scene nor the viewport.  The OpenGL context must be current in every call.
-"""
-
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +35,6 @@ INTERVAL = 0.1
 
 
 def fabric(settings: ClothSettings, *, textured: bool) -> Material:
-    """The material of a cloth; a texture replaces the colour."""
     path = Path(settings.texture) if textured else None
     return Material(
         "fabric", path.name if path else None, path,
@@ -49,7 +43,7 @@ def fabric(settings: ClothSettings, *, textured: bool) -> Material:
 
 
 def interpolate_particles(one: bytes, other: bytes, share: float) -> bytes:
-    """The second of two snapshots with its particles interpolated linearly from the first to the second."""
+    """The second of two snapshots; its particles are interpolated linearly from the first."""
     (_, (_, former, *_)), (head, (moving, sound, *rest)) = unpacked_state(one), unpacked_state(other)
     if len(former) != len(sound):
         return other
@@ -60,24 +54,20 @@ def interpolate_particles(one: bytes, other: bytes, share: float) -> bytes:
 
 
 class Cloth(Owner):
-    """One cloth.
+    """The particles of one cloth on the GPU, with their pins, statistics and drawn vertices.
+
+    The context must be current in every call.
 
     Args:
-        context: The context of its buffers.
-        library: Source of its programs.
-        settings: Shape, fabric and solver.
         surface: Triangles in the frame of the node, for a cloth from a mesh.
         world_from_cloth: World transform of the node, shape (4, 4).
 
     Attributes:
-        model: Topology and rest shape.
-        world_from_cloth: World transform of the node, shape (4, 4).
         start: Particles at the start [m], shape (P, 3).
         step_count: Steps since the start.
-        stopped: Why the cloth was stopped; "" while it runs.
+        stopped: Why the cloth stopped; "" while it runs.
         statistics: Newest energies and strain; None before the first arrive.
         measures: Records of `MEASURE` for each particle, of the last step.
-        pins: Held particles and their targets.
         sheet: The drawn vertices, as of the last `refresh`.
 
     Raises:
@@ -104,10 +94,7 @@ class Cloth(Owner):
     def rebuild(
         self, settings: ClothSettings, surface: ClothSurface | None = None, world_from_cloth: Float64 | None = None
     ) -> None:
-        """Builds everything anew; on an error the cloth stays as it was.
-
-        Raises SettingsError if no cloth can be built from the settings.
-        """
+        """On a SettingsError the cloth stays as it was."""
         placement = np.eye(4) if world_from_cloth is None else np.array(world_from_cloth, np.float64)
         model = build_cloth(settings, surface, placement)
         flags = model.pinned(settings)
@@ -129,7 +116,7 @@ class Cloth(Owner):
         self._start()
 
     def reset(self) -> None:
-        """Back to the rest shape at the current transform, at rest, with all pins at their rest positions."""
+        """Returns to the rest shape at the current transform, with all pins at their rest positions."""
         if not np.array_equal(self._built_at, self.world_from_cloth):
             self.rebuild(self.settings, self._surface, self.world_from_cloth)
             return
@@ -141,14 +128,14 @@ class Cloth(Owner):
         self._start()
 
     def start_from(self, positions: Float64) -> None:
-        """Starts at rest from positions (P, 3) in the world [m] instead of the rest shape."""
+        """Starts at rest from world positions (P, 3) [m]."""
         self.write(positions, np.zeros(3))
         self.pins.detach()
         self.pins.set_targets(positions)
         self.start = positions
 
     def step(self, inputs: ClothInputs = NO_INPUTS) -> bool:
-        """Advances by one step of `STEP_TIME`; returns False if the cloth is stopped."""
+        """Advances by `STEP_TIME`; returns False if the cloth is stopped."""
         if self.stopped:
             return False
         settings = self.settings
@@ -163,9 +150,10 @@ class Cloth(Owner):
     # --- changes --------------------------------------------------------------------------------------
 
     def apply(self, settings: ClothSettings, surface: ClothSurface | None = None) -> Effect:
-        """Takes new settings, and a surface if they name another one; returns the largest of their effects.
+        """Returns the largest effect of the changed settings.
 
-        Raises SettingsError if no cloth can be built from them; everything stays as it was.
+        Raises:
+            SettingsError: If no cloth can be built from them; everything stays as it was.
         """
         effects = changed_effects(self.settings, settings)
         if Effect.REBUILD in effects:
@@ -180,7 +168,7 @@ class Cloth(Owner):
         return Effect.STEP if Effect.STEP in effects else Effect.VIEW
 
     def set_transform(self, world_from_cloth: Float64) -> None:
-        """Takes a new world transform of the node: before the first step it moves the cloth, later only its pins."""
+        """Before the first step a new transform moves the cloth, later only its pins."""
         placement = np.array(world_from_cloth, np.float64)
         if np.array_equal(placement, self.world_from_cloth):
             return
@@ -191,20 +179,22 @@ class Cloth(Owner):
         self.world_from_cloth = placement
 
     def rest(self) -> Float64:
-        """Rest positions at the current world transform [m], shape (P, 3)."""
+        """At the current world transform [m], shape (P, 3)."""
         if np.array_equal(self._built_at, self.world_from_cloth):
             return self.model.positions
         return transform_points(self.world_from_cloth @ np.linalg.pinv(self._built_at), self.model.positions)
 
     def hold_pins(self) -> None:
-        """Holds exactly the particles that the settings name; a restored state may hold others."""
         self.pins.hold(self._flags, self._state.texture)
 
     def teleport(self, motions: Float64, world_from_cloth: Float64) -> bool:
         """Moves all particles instead of a step, as if the world around them had moved; waits for the GPU.
 
-        Motions are affine, in the world, shape (P, 4, 4), or (1, 4, 4) for all particles; `world_from_cloth` is the
-        transform of the node afterwards.  A cloth that has failed is not moved, and False returned.
+        Returns False, and moves nothing, if the cloth has failed.
+
+        Args:
+            motions: Affine, in the world, shape (P, 4, 4), or (1, 4, 4) for all particles.
+            world_from_cloth: Transform of the node afterwards.
         """
         records = self._read()
         if self.stopped or records["velocity"][0, 3]:
@@ -217,7 +207,6 @@ class Cloth(Owner):
         return True
 
     def resume(self) -> None:
-        """Continues a stopped cloth from its last sound state."""
         if self.stopped:
             sound = self._monitor.sound.newest.read()
             sound["velocity"][:, 3] = 0.0
@@ -237,10 +226,7 @@ class Cloth(Owner):
         return self._displaced is not None
 
     def show_displaced(self, motions: Float64 | None) -> None:
-        """Draws the newest sound state as if the world around it had moved, without moving it; waits for the GPU.
-
-        Motions as in `teleport`; None draws it in place again.
-        """
+        """Displaces the drawn state by motions as in `teleport`, or draws it in place for None; waits for the GPU."""
         if motions is None:
             if self._displaced is not None:
                 self.disown(self._displaced)
@@ -272,10 +258,7 @@ class Cloth(Owner):
     # --- reading back ---------------------------------------------------------------------------------
 
     def poll(self, now: float) -> bool:
-        """Reads statistics without waiting, and stops the cloth if it failed; returns whether it stopped now.
-
-        Statistics are requested at most every `INTERVAL`; `now` is a monotonic time [s].
-        """
+        """Reads statistics without waiting at monotonic time `now` [s]; returns whether the cloth stopped now."""
         statistics = self._monitor.poll()
         if statistics is not None:
             self.statistics = statistics
@@ -293,22 +276,22 @@ class Cloth(Owner):
         return self.statistics
 
     def positions(self) -> npt.NDArray[np.float32]:
-        """Positions of the particles [m], shape (P, 3); waits for the GPU."""
+        """In the world [m], shape (P, 3); waits for the GPU."""
         return self._read()["position"][:, :3]
 
     def positions_of(self, particles: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
-        """Positions of a few particles [m], shape (N, 3), without reading the others; waits for the GPU."""
+        """Positions [m], shape (N, 3), without reading the other particles; waits for the GPU."""
         buffer = self._monitor.sound.newest
         size = buffer.dtype.itemsize
         records = [buffer.read(offset=int(particle) * size, count=1)["position"] for particle in particles]
         return np.concatenate(records)[:, :3] if records else np.zeros((0, 3), np.float32)
 
     def velocities(self) -> npt.NDArray[np.float32]:
-        """Velocities of the particles [m/s], shape (P, 3); waits for the GPU."""
+        """In the world [m/s], shape (P, 3); waits for the GPU."""
         return self._read()["velocity"][:, :3]
 
     def write(self, positions: npt.ArrayLike, velocities: npt.ArrayLike) -> None:
-        """Replaces positions and velocities, each (P, 3), of the simulated and the drawn state."""
+        """Replaces the simulated and the drawn state; shape (P, 3) each."""
         records = rest_records(self.model)
         records["position"][: self.model.particle_count, :3] = positions
         records["velocity"][: self.model.particle_count, :3] = velocities
@@ -317,16 +300,15 @@ class Cloth(Owner):
         self._drawn = False
 
     def snapshot(self) -> State:
-        """Everything that the next step depends on."""
         head = {"steps": self.step_count, "halted": self.stopped, "tied": self.pins.attached is not None}
         spans = (self._state.newest, self._monitor.sound.newest, self.pins.targets)
         return State(head, *map(BufferSpan, spans), self.pins.flags, *self.pins.attachment_state())
 
     def restore(self, state: bytes) -> None:
-        """Restores a `snapshot`.  SettingsError if it is of another cloth."""
+        """Raises SettingsError if the state belongs to another cloth."""
         head, (moving, sound, targets, flags, *attachment) = unpacked_state(state)
         if len(flags) != self.model.particle_count or len(moving) != self._state.count:
-            raise SettingsError("the state is that of another cloth")
+            raise SettingsError("the state belongs to another cloth")
         self._state.write(moving)
         self._monitor.restore(sound)
         self._is_measured = False
@@ -334,7 +316,6 @@ class Cloth(Owner):
         self.step_count, self.stopped, self._drawn = head["steps"], head["halted"], False
 
     def _measure(self) -> None:
-        """Measures a state that was not measured by a step."""
         if not self._is_measured or not self.step_count:
             self._monitor.measure(self._state.texture, self._solver.constants(self.settings))
             self._is_measured = True

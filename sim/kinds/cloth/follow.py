@@ -1,5 +1,3 @@
-"""Moves the held particles of a cloth with a bone or the skin of a character."""
-
 import numpy as np
 import numpy.typing as npt
 
@@ -20,13 +18,13 @@ Bool = npt.NDArray[np.bool_]
 
 
 class PinFollower(Owner):
-    """Attaches held particles to the parent of the cloth at the first step, and then moves them with it.
+    """Attaches held particles to the parent of the cloth at the first step, and moves them with it.
 
-    A particle that is held later is attached at its position then.  Without the character or the bone the particles
-    stay where they are.
+    A particle that is held later is attached at its position then.  Without the character or the bone the particles do
+    not move.
 
     Attributes:
-        moves: Whether the pins follow a bone or a skin, and not the node.
+        moves: The pins follow a bone or a skin, not the node.
     """
 
     def __init__(self, settings: ClothSettings, parent: NodeId) -> None:
@@ -43,7 +41,6 @@ class PinFollower(Owner):
         return self.moves and self._parent in characters
 
     def take_character(self, characters: PosedCharacters) -> bool:
-        """Follows the present character of the parent; returns whether it is another one than before."""
         character = characters.get(self._parent)
         assert isinstance(character, Character | None)
         if character is self._character:
@@ -60,15 +57,10 @@ class PinFollower(Owner):
     def move(self, cloth: Cloth, node: Node, world: World, binding: SkinBinding | None = None) -> str:
         """Sets the pin targets for the step that ends with the present poses.
 
-        Args:
-            cloth: The cloth.
-            node: Its node.
-            world: The characters in the poses at the end of the step.
-            binding: How the cloth is bound to the skin; a cloth from the character's own file is attached in the bind
-                pose at its start.
+        Returns one line about a missing parent, bone or surface; "" while a model loads.
 
-        Returns:
-            What is missing to follow, as one line; "" if nothing is, or while a model loads.
+        Args:
+            binding: A cloth from the character's own file is attached in the bind pose at its start.
         """
         if self.take_character(world.characters):
             cloth.pins.detach()  # a model that was loaded again has other buffers
@@ -113,7 +105,7 @@ class PinFollower(Owner):
 
 
 def _positions(cloth: Cloth, chosen: Bool) -> Float64:
-    """Positions of some particles now [m], shape (N, 3); after the start this waits for the GPU."""
+    """World positions [m], shape (N, 3); waits for the GPU after the start."""
     everything = cloth.positions() if cloth.step_count else cloth.start
     positions: Float64 = everything[chosen].astype(np.float64)
     return positions

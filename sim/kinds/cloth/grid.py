@@ -1,7 +1,6 @@
-"""A rectangular sheet: its particles, springs and faces.
+"""Particle `row * columns + column`; row 0 is the top edge, column 0 the left edge as seen from +z.
 
-Particle `row * columns + column`; row 0 is the top edge, column 0 the left edge as seen from +z.  The arithmetic is
-exactly antisymmetric about the middle column, so that a sheet stays its own mirror image.
+The arithmetic is exactly antisymmetric about the middle column, so that a sheet stays its own mirror image.
 """
 
 from dataclasses import dataclass
@@ -18,13 +17,10 @@ Int32 = npt.NDArray[np.int32]
 
 
 BEND_SPAN = 2
-"""Bend springs span two cells."""
 
 
 @dataclass(frozen=True, slots=True)
 class GridShape:
-    """Size of a sheet."""
-
     # Particles across and along, at least 2
     columns: int
     rows: int
@@ -44,7 +40,7 @@ class GridShape:
     def spring_factors(self) -> dict[str, float]:
         """Factors of the springs inside a sheet of material, by direction.
 
-        A spring along a thread represents the strip of fabric around it; a bend spring a quarter of that, since two of
+        A spring along a thread represents the strip of fabric around it; a bend spring a quarter of it, since two of
         them lie over every cell and each is two cells long.
         """
         dx, dy = self.across, self.along
@@ -57,12 +53,10 @@ class GridShape:
         }
 
     def numbers(self) -> Int32:
-        """Particle numbers, shape (rows, columns)."""
         return np.arange(self.particle_count, dtype=np.int32).reshape(self.rows, self.columns)
 
 
 def grid_surface(shape: GridShape, placement: ClothPlacement) -> ClothSurface:
-    """Vertices, texture coordinates and triangles of a sheet in the frame of its node."""
     # Twice the distance from the middle in cells is a whole number: the halves mirror each other bit for bit.
     x = (2.0 * np.arange(shape.columns) - (shape.columns - 1)) * (0.5 * shape.across)
     down = 2.0 * np.arange(shape.rows) * (0.5 * shape.along)

@@ -1,5 +1,3 @@
-"""The kind of cloths, with its presets."""
-
 import functools
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -52,13 +50,14 @@ PRESETS: dict[str, dict[str, Any]] = {
         "self_collision": False,
     },
 }  # fmt: skip
-"""By name.  The values of the materials are of the order of textile tests (KES-F: weight, tensile, shear and bending
-rigidity), softened along the threads so that a step needs tens, not thousands, of substeps.  "Demo" is the soft sheet
-of the OpenGL cookbooks, of one kilogram a particle under a thousandth of gravity: ten of its steps make a frame."""
+"""The materials are of the order of textile tests (KES-F: weight, tensile, shear and bending rigidity), softened along
+the threads so that a step needs tens, not thousands, of substeps.  "Demo" is the soft sheet of the OpenGL cookbooks, of
+one kilogram a particle under a thousandth of gravity: ten of its steps make a frame.
+"""
 
 
 def with_preset(settings: ClothSettings, name: str) -> ClothSettings:
-    """Settings with the fabric of a preset; KeyError for an unknown name."""
+    """Raises KeyError for an unknown name."""
     return validated(settings, **PRESETS[name])
 
 
@@ -68,18 +67,18 @@ FABRIC_FIELDS: tuple[str, ...] = (
     "bend_damping", "air_drag", "normal_drag", "tangent_drag", "thickness", "self_collision",
     "self_friction",
 )  # fmt: skip
-"""Fields of a user preset: the fabric, not the shape."""
+"""The fabric, not the shape."""
 
 
 _FIGURE = 1.8
-"""What the sheet suits as it is [m]."""
+"""Extent of surroundings that suits the default sheet [m]."""
 
 _SHEET = ("columns", "rows", "width", "height", "placement")
 _MESH = ("mesh_path", "mesh_section")
 
 
 def new_cloth(place: AddPlace) -> Node:
-    """A sheet that hangs from its two upper corners over the selection or the view, scaled to its size."""
+    """Hangs from its two upper corners over the selection or the view, scaled to its size."""
     x, y, z = place.target
     if place.box is not None:
         y = float(place.box.hi[1])
@@ -91,7 +90,6 @@ def new_cloth(place: AddPlace) -> Node:
 
 
 def idle(node: Node) -> frozenset[str]:
-    """Fields without effect."""
     settings = node.settings
     assert isinstance(settings, ClothSettings)
     unused: dict[Collection[str], bool] = {
@@ -120,7 +118,7 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
 
 
 def completed(before: Node, node: Node, scene: Scene) -> Node:
-    """Attaches pins that shall follow a bone or a skin to the only character; the cloth stays where it is."""
+    """Attaches pins that follow a bone or a skin to the only character; the cloth does not move."""
     old, settings = before.settings, node.settings
     assert isinstance(old, ClothSettings)
     assert isinstance(settings, ClothSettings)

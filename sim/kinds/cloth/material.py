@@ -1,11 +1,11 @@
-"""Constants of the equations of motion from settings: springs, masses, air.
+"""Constants of the equations of motion from settings.
 
 A material is defined per metre of width and per square metre; the factors of the springs (see `grid` and `springs`)
 hold the geometry, so the constants here do not depend on the resolution.
 
-Bend springs of a material only push, and never harder than the polyline of two flaps resists being folded: chord
-2a cos(θ/2) and energy B θ² w / (2a) give a force of 2 B w / a² that hardly depends on the angle, which makes cloth
-buckle.  Source: K.-J. Choi, H.-S. Ko 2002, "Stable but responsive cloth", section 4.
+Bend springs of a material only push, and never harder than the polyline of two flaps resists being folded: chord 2a
+cos(θ/2) and energy B θ² w / (2a) give a force of 2 B w / a² that hardly depends on the angle, which makes cloth buckle.
+Source: K.-J. Choi, H.-S. Ko 2002, "Stable but responsive cloth", section 4.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _FOLD = 16.0
 
 @dataclass(frozen=True, slots=True)
 class ClothConstants:
-    """Constants of the equations of motion; SI."""
+    """In SI units."""
 
     stiffness: Float64  # Of structural, shear and bend springs, to be multiplied by a spring's factor [N/m], shape (3,)
     damping: Float64  # The same for damping [N·s/m], shape (3,)

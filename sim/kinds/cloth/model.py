@@ -1,5 +1,3 @@
-"""ClothModel: topology and rest shape, built from settings and a mesh."""
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,8 +22,6 @@ _SMALLEST_CELL = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class ClothModel:
-    """Topology and rest shape of a cloth; immutable."""
-
     positions: Float64  # Rest positions in the world [m], shape (P, 3)
     shares: Float64  # Share of each particle in the mass: its area [m²], or 1, shape (P,)
     springs: Springs  # All springs
@@ -46,17 +42,15 @@ class ClothModel:
 
     @property
     def border_share(self) -> float:
-        """Factor of the constants of a spring along the border of a sheet."""
         return 0.5 if self.is_material else 1.0
 
     def spring_factors(self) -> dict[str, float]:
-        """Factors of the springs inside a sheet, by direction."""
         assert self.grid is not None
         factors = self.grid.spring_factors()
         return factors if self.is_material else dict.fromkeys(factors, 1.0)
 
     def pinned(self, settings: ClothSettings) -> npt.NDArray[np.bool_]:
-        """The particles that the settings hold, shape (P,); SettingsError if their list is invalid."""
+        """Shape (P,); raises SettingsError for an invalid pin list."""
         return pin_flags(settings.pins, settings.pin_list, self.particle_count, self.grid)
 
 
@@ -66,7 +60,6 @@ def build_cloth(
     """Particles and springs of a sheet, or of a surface.
 
     Args:
-        settings: What to build.
         surface: Triangles in the frame of the node, for the source MESH.
         world_from_cloth: World transform of the node, shape (4, 4); the springs are at rest after it, scale included.
 

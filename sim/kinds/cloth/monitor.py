@@ -1,8 +1,4 @@
-"""ClothMonitor: energies and strain of a cloth, and its newest sound state.
-
-The check runs on the GPU after every step, so that a failed state is never drawn; the CPU reads the result a little
-later, without waiting.
-"""
+"""The GPU checks every step, so that no failed state is drawn; the CPU reads the result later."""
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -30,8 +26,6 @@ BROKEN = 1e29
 
 @dataclass(frozen=True, slots=True)
 class ClothStatistics:
-    """A cloth at one moment."""
-
     time: float  # Since the start [s]
     # Energies [J]; the potential energy is 0 at the origin of the world
     kinetic: float
@@ -46,12 +40,7 @@ class ClothStatistics:
 
 
 class ClothMonitor(Owner):
-    """Measures a state and keeps the newest sound one.
-
-    Attributes:
-        measures: Records of `MEASURE` for each particle, of the step checked last.
-        sound: The newest sound state; the last number of its velocity is the number of the step that failed, or 0.
-    """
+    """`measures` belong to the step checked last; the last velocity number of `sound` is the failed step, or 0."""
 
     def __init__(
         self, context: Context, library: ShaderLibrary, model: ClothModel, tables: ClothTables, rest: np.ndarray
@@ -76,7 +65,7 @@ class ClothMonitor(Owner):
         return self.owns(TexelBuffer(context, np.zeros(count, MEASURE), usage="copy", label=label))
 
     def check(self, state: PingPong, constants: ClothConstants, step_number: int) -> None:
-        """Measures the state after step `step_number` (from 1) and keeps it if it is sound; nothing waits."""
+        """Measures the state after step `step_number` (from 1) and stores it if it is sound; does not wait."""
         self.measure(state.texture, constants)
         program = self._keep.program
         program["u_state"] = state.texture
@@ -85,7 +74,6 @@ class ClothMonitor(Owner):
         self.sound.run(self._keep, "u_kept", "u_check", [(limit, float(step_number))])
 
     def measure(self, state: BufferTexture, constants: ClothConstants) -> None:
-        """Writes energies and strain of a state, and their totals."""
         program = self._measure.program
         if not holds(program, self._token, constants):
             if self._uniforms is None or self._uniforms[0] is not constants:
@@ -115,7 +103,7 @@ class ClothMonitor(Owner):
         self._is_past = self._readback.pending
 
     def request(self, time: float) -> None:
-        """Requests the statistics of the step checked last, which ended at `time` [s]."""
+        """For the step checked last, which ended at `time` [s]."""
         if not self._readback.pending:
             self._write_report()
             self._readback.request(self._report)
@@ -134,7 +122,7 @@ class ClothMonitor(Owner):
         return replace(statistics, failed=0) if is_past else statistics
 
     def read(self, time: float) -> ClothStatistics:
-        """The statistics of the step checked last; waits for the GPU."""
+        """Waits for the GPU."""
         self._write_report()
         return _statistics(self._report.read(), time)
 

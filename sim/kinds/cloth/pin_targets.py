@@ -1,8 +1,3 @@
-"""ClothPins: targets of the held particles on the GPU, and the points of a bone or a skin that they are attached to.
-
-A particle that is pinned while the cloth moves is held at its current position, which only the GPU knows.
-"""
-
 from typing import Any
 
 import numpy as np
@@ -29,12 +24,12 @@ Float64 = npt.NDArray[np.float64]
 
 
 class ClothPins(Owner):
-    """Held particles and their targets.
+    """Targets of the held particles on the GPU; a bone or a skin may move them.
+
+    A particle that is pinned while the cloth moves is held at its current position, which only the GPU knows.
 
     Args:
-        context: The context of its buffers.
-        library: Source of its programs.
-        positions: Rest positions [m], shape (P, 3).
+        positions: At rest [m], shape (P, 3).
 
     Attributes:
         flags: Held particles, shape (P,).
@@ -60,7 +55,7 @@ class ClothPins(Owner):
 
     @property
     def texture(self) -> BufferTexture | None:
-        """Targets as texels; None if no particle is held."""
+        """None if no particle is held."""
         return self._sides[0] if self.flags.any() else None
 
     @property
@@ -69,10 +64,7 @@ class ClothPins(Owner):
         return self._sides[0].buffer
 
     def set_targets(self, targets: Float64, flags: Bool | None = None) -> None:
-        """Sets the positions [m] of held particles at the end of the next step, shape (P, 3); the others are ignored.
-
-        The held particles are `flags`, shape (P,), or the present ones if None.
-        """
+        """Positions at the end of the next step [m], shape (P, 3); `flags` (P,) replaces the held particles."""
         if flags is not None:
             self.flags = flags.copy()
         flags, buffer = self.flags, self._sides[0].buffer
@@ -89,7 +81,6 @@ class ClothPins(Owner):
         self.flags = flags.copy()
 
     def move(self, world_from_world: Float64, state: BufferTexture) -> None:
-        """Moves all targets by a matrix (4, 4)."""
         self._run(np.where(self.flags, AS_BEFORE, FREE), state, world_from_world)
 
     @property
@@ -98,10 +89,7 @@ class ClothPins(Owner):
         return self.flags if self.attached is None else self.flags & ~self.attached
 
     def follow_bone(self, frame: Float64, positions: Float64) -> None:
-        """Moves the targets with a bone in a frame (4, 4).
-
-        Attaches the particles of `unattached`, which are at some positions [m], shape (N, 3).
-        """
+        """Moves targets with a bone (4, 4); attaches the particles of `unattached` at their positions (N, 3) [m]."""
         new = self.unattached
         if self.attached is None or not len(self._in_joint):
             self._in_joint = np.zeros((len(new), 3))
@@ -110,16 +98,13 @@ class ClothPins(Owner):
         self.set_targets(self._in_joint @ frame[:3, :3].T + frame[:3, 3])
 
     def attach(self, added: SurfaceAttachment) -> None:
-        """Attaches the particles of `unattached` to points of a surface; `follow` then moves them."""
+        """Attaches the particles of `unattached`; `follow` then moves them."""
         self._feet = added if self._feet is None else joined(self._feet, added, self.flags)
         self.attached = self.flags.copy()
         self._write_feet(self._feet)
 
     def follow(self, vertices: BufferTexture, texels_per_vertex: int, world_from_model: Float64) -> None:
-        """Takes the targets from the surface that the pins are attached to, if any; runs on the GPU alone.
-
-        Records of the surface begin with the position.
-        """
+        """Updates the targets from their surface on the GPU; the records of the surface begin with the position."""
         if self._feet_vertices is None or self._attach is None:
             return
         self._attach.run(
@@ -131,12 +116,10 @@ class ClothPins(Owner):
         )
 
     def detach(self) -> None:
-        """Attaches all particles anew at the next step."""
         self.attached, self._in_joint, self._feet = None, np.zeros((0, 3)), None
         self._release_feet()
 
     def attachment_state(self) -> tuple[npt.NDArray[Any], ...]:
-        """Arrays for `restore`."""
         attached = () if self.attached is None else (self.attached,)
         feet = self._feet
         arrays = () if feet is None else (feet.particles, feet.corners, feet.weights, feet.heights)
@@ -145,7 +128,6 @@ class ClothPins(Owner):
     def restore(
         self, flags: Bool, targets: npt.NDArray[np.void], state: list[npt.NDArray[Any]], *, is_attached: bool
     ) -> None:
-        """Restores held particles, records of `PIN`, and an `attachment_state`."""
         self.detach()
         self.flags = flags.copy()
         self._sides[0].buffer.write(targets)

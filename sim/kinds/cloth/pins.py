@@ -1,5 +1,3 @@
-"""Held particles: presets, and lists of numbers as text."""
-
 import re
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
@@ -22,10 +20,9 @@ def pin_flags(preset: PinPreset, listed: str, particle_count: int, grid: GridSha
     """Held particles, shape (P,).
 
     Args:
-        preset: Edges and corners are those of a sheet; on a mesh they hold nothing.
+        preset: Edges and corners of a sheet; on a mesh they hold nothing.
         listed: Text for `parse_pins`.
         particle_count: Numbers beyond it are ignored, so that a sheet can be made coarser.
-        grid: The sheet, or None for a mesh.
 
     Raises:
         SettingsError: If the list is invalid.
@@ -37,12 +34,12 @@ def pin_flags(preset: PinPreset, listed: str, particle_count: int, grid: GridSha
 
 
 def parse_pins(listed: str) -> list[tuple[int, int, bool]]:
-    """Ranges as first number, last number and whether they are held: `0 21 40-60 -45` holds 0, 21, 40 to 60 without 45.
+    """Sorted ranges (first, last, held) without overlap: `0 21 40-60 -45` holds 0, 21, and 40 to 60 without 45.
 
-    The result is sorted, without overlap; later entries override earlier ones.
+    Later entries override earlier ones.
 
     Raises:
-        SettingsError: Naming the word that is neither a number nor a range.
+        SettingsError: Names the invalid word.
     """
     written: list[tuple[int, int, bool]] = []
     # A repeated entry counts at its last position.
@@ -59,19 +56,18 @@ def parse_pins(listed: str) -> list[tuple[int, int, bool]]:
 
 
 def toggled_pin_list(settings_list: str, flags: Bool, numbers: Iterable[int]) -> str:
-    """The list text with particles toggled; `flags` are the particles held now, including the preset, shape (P,)."""
+    """The list text after toggling particles; `flags` (P,) are the held particles, including the preset."""
     toggled = [(int(number), int(number), not bool(flags[number])) for number in numbers]
     return pin_list_text(_merged([*parse_pins(settings_list), *toggled]))
 
 
 def pin_list_text(ranges: Sequence[tuple[int, int, bool]]) -> str:
-    """Text of ranges as `parse_pins` returns them: held particles first."""
     spans = [(f"{first}" if first == last else f"{first}-{last}", held) for first, last, held in ranges]
     return " ".join([span for span, held in spans if held] + [f"-{span}" for span, held in spans if not held])
 
 
 def _merged(written: Sequence[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
-    """The same ranges without overlap, ascending; the cost depends on their number, not on their length."""
+    """Ascending ranges without overlap; the cost depends on their number, not on their length."""
     starts = sorted(range(len(written)), key=lambda entry: written[entry][0])
     edges = sorted({edge for first, last, _ in written for edge in (first, last + 1)})
     covering: list[int] = []  # entries that have begun, negated, so that the latest of the text comes first

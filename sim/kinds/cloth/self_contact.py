@@ -1,9 +1,7 @@
-"""SelfContact: which particles of a cloth may touch each other, found on the GPU from positions and velocities.
-
-A tree over the rest shape takes the place of a sorted grid: its order never changes, so only the bounding spheres of
+"""A tree over the rest shape takes the place of a sorted grid: its order never changes, so only the bounding spheres of
 its nodes are updated, from the leaves up.  From the root down, every node then lists the nodes of its level that come
 near within a span of time, among the children of the nodes near its parent, and every particle lists the particles of
-the leaves near its own.  Every pass gathers, and nothing is kept from one span to the next.
+the leaves near its own.  Every pass gathers, and no data survives a span.
 """
 
 from dataclasses import dataclass
@@ -27,14 +25,13 @@ Int32 = npt.NDArray[np.int32]
 
 FAN = 4
 LEAF_MAX = 8
-"""Most particles in a leaf."""
 
 EMPTY = -1
 
 
 @dataclass(frozen=True, slots=True)
 class ContactTree:
-    """A tree over the particles at rest: what is near in the fabric is near in the tree.
+    """A tree over the particles at rest: neighbours in the fabric are neighbours in the tree.
 
     Each inner node has `FAN` children, so nodes are found by arithmetic: the root is 0, the nodes of a level follow
     each other.
@@ -55,11 +52,9 @@ class ContactTree:
 
     @property
     def node_count(self) -> int:
-        """Nodes of all levels, including the places of the particles."""
         return self.first_place + len(self.order)
 
     def leaves(self, count: int) -> Int32:
-        """Leaf of each of `count` particles."""
         held = np.flatnonzero(self.order != EMPTY)
         leaves = np.empty(count, np.int32)
         leaves[self.order[held]] = held // self.leaf_size
@@ -67,7 +62,6 @@ class ContactTree:
 
 
 def first_of_level(level: int) -> int:
-    """Number of the first node of a level below the root."""
     return int((FAN**level - 1) // (FAN - 1))
 
 
@@ -99,7 +93,6 @@ NODE = record("ClothTreeNode", ball=(4, "f4"), motion=(4, "f4"))
 """Centre, radius [m] | velocity [m/s], 0."""
 
 NEAR = record("ClothNearNodes", **{f"near_{index}": (4, "u4") for index in range(16)})
-"""Nodes that are near a node of the same level."""
 
 CONTACTS = record("ClothContacts", **{f"contacts_{index}": (4, "u4") for index in range(8)})
 """Numbers of the particles that a particle may touch.
@@ -127,8 +120,6 @@ def width(lists: Record) -> int:
 
 
 class SelfContact(Owner):
-    """Finds the particles of one cloth that may touch."""
-
     def __init__(self, context: Context, library: ShaderLibrary, model: ClothModel) -> None:
         self._tree = tree = contact_tree(model.positions)
         self._count, padded = model.particle_count, padded_count(model.particle_count)
@@ -153,7 +144,7 @@ class SelfContact(Owner):
         self._list = Kernel(library, "cloth/contact_list.glsl", CONTACTS, defines=widths, records=self._count)
 
     def find(self, state: BufferTexture, clearance: float, span: float) -> BufferTexture:
-        """Lists the particles that may come nearer than a clearance [m] within a time span [s].
+        """Lists the particles that may come nearer than `clearance` [m] within `span` [s].
 
         Returns records of `CONTACTS` for each particle; `state` has two texels a particle.
         """
@@ -191,7 +182,6 @@ class SelfContact(Owner):
         return self._lists
 
     def _write_level(self, kernel: Kernel, first: int, count: int, **uniforms: int) -> None:
-        """Writes a level to a buffer of its own and copies it: a kernel must not write what it reads."""
         kernel.run(None, self._level, count, **uniforms)
         size = NODE.dtype.itemsize
         self._level.copy_to(self._nodes.buffer, count * size, target_offset=first * size)

@@ -1,5 +1,3 @@
-"""Settings of a cloth: its shape, fabric, air, pins and solver."""
-
 import enum
 import functools
 from typing import Annotated, ClassVar
@@ -20,11 +18,7 @@ class ClothSource(enum.Enum):
 
 
 class ClothPlacement(enum.Enum):
-    """Position of a sheet in the frame of its node at the start.
-
-    HANGING has its top edge through the origin and hangs below it, FLAT is horizontal about the origin, FREE stands
-    upright about the origin.
-    """
+    """HANGING has its top edge through the origin, FLAT is horizontal, FREE is upright about the origin."""
 
     HANGING = "hanging"
     FLAT = "flat"
@@ -32,14 +26,12 @@ class ClothPlacement(enum.Enum):
 
 
 class ClothMode(enum.Enum):
-    """Whether the fabric is defined as a material, independent of the resolution, or by its springs."""
-
     MATERIAL = "material"
     SPRINGS = "springs"
 
 
 class PinPreset(enum.Enum):
-    """Particles held in addition to the list; edges are named as a hanging sheet is seen from the front."""
+    """Edges have their names from a hanging sheet seen from the front."""
 
     NONE = "none"
     CORNERS = "top corners"
@@ -53,16 +45,12 @@ class PinPreset(enum.Enum):
 
 
 class PinTarget(enum.Enum):
-    """What the pins follow: nothing, a bone, or the nearest points of a skinned surface."""
-
     WORLD = "world"
     BONE = "bone"
     SURFACE = "surface"
 
 
 class ClothLook(enum.Enum):
-    """How it is drawn: the surface, the strain of the surface or of the threads, or the particles."""
-
     SURFACE = "surface"
     STRAIN = "strain"
     SPRINGS = "springs"
@@ -79,8 +67,6 @@ _solver = functools.partial(param, group="Solver")
 
 
 class ClothSettings(Settings, frozen=True, kw_only=True):
-    """A sheet or a mesh of particles and springs."""
-
     kind: ClassVar[str] = "cloth"
 
     source: Annotated[ClothSource, _shape("A rectangular sheet, or the triangles of a file.")] = ClothSource.GRID
@@ -208,10 +194,8 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
 
     @property
     def step_time(self) -> float:
-        """Duration of a step [s]."""
         return STEP_TIME
 
     @property
     def substep_time(self) -> float:
-        """Duration of a substep [s]."""
         return STEP_TIME / self.substeps

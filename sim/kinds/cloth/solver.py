@@ -1,7 +1,4 @@
-"""ClothSolver: one step of a cloth on the GPU, a draw for each substep.
-
-The same state, settings, inputs and time give the same bits.
-"""
+"""One draw for each substep; the same state, settings, inputs and time give the same bits."""
 
 import weakref
 from dataclasses import dataclass
@@ -39,21 +36,16 @@ KIND_OF = {
     "bend_across": SpringKind.BEND,
     "bend_along": SpringKind.BEND,
 }
-"""Kind of the springs of a sheet, by direction."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClothInputs:
-    """What acts on a cloth during one step, besides its settings."""
-
     colliders: Colliders = NO_COLLIDERS
     grabbed: int = -1  # The dragged particle, or -1
     hand: tuple[float, float, float] = (0.0, 0.0, 0.0)  # Position of the mouse in the world at the end of the step [m]
 
 
 class ClothSolver(Owner):
-    """Advances the state of one cloth."""
-
     def __init__(self, library: ShaderLibrary, model: ClothModel, tables: ClothTables) -> None:
         self._library, self._model, self._tables = library, model, tables
         self._kernels: dict[tuple[object, ...], Kernel] = {}
@@ -75,17 +67,12 @@ class ClothSolver(Owner):
         time: float,
         pins: BufferTexture | None = None,
     ) -> ClothConstants:
-        """Advances by one step of `STEP_TIME`.
+        """Advances by `STEP_TIME`; returns the constants of the settings.
 
         Args:
             state: Records of `CLOTH_STATE`; the newest ones become the state at the end of the step.
-            settings: Fabric, air and substeps.
-            inputs: Colliders and dragging.
             time: Since the start, at the beginning of the step [s]; gusts depend on it.
             pins: Targets at the end of the step, one texel a particle, or None if no particle is held.
-
-        Returns:
-            The constants of the settings.
         """
         constants, colliders = self.constants(settings), inputs.colliders
         has_pins, has_colliders = pins is not None, bool(colliders)
@@ -120,7 +107,7 @@ class ClothSolver(Owner):
         return constants
 
     def constants(self, settings: ClothSettings) -> ClothConstants:
-        """Constants of the equations; the same object for the same settings."""
+        """The same object for the same settings."""
         if self._settings is not settings:
             self._settings, self._features = settings, {}
             constants = self._constants = constants_of(settings)
@@ -164,7 +151,6 @@ def holds(program: Program, token: object, constants: ClothConstants) -> bool:
 def step_features(
     tables: ClothTables, constants: ClothConstants, settings: ClothSettings, has_pins: bool, has_colliders: bool
 ) -> tuple[str, ...]:
-    """Macros of the optional parts that a step needs; the others are compiled out."""
     strength = constants.stiffness + constants.damping
     has_air = constants.normal_drag > 0.0 or constants.tangent_drag > 0.0
     features = {
@@ -205,6 +191,5 @@ def spring_uniforms(model: ClothModel, constants: ClothConstants) -> dict[str, o
 
 
 def plain_values(uniforms: dict[str, object]) -> dict[str, object]:
-    """Uniforms as plain numbers and tuples, which are the fastest to set."""
     plain = {name: np.asarray(value).tolist() for name, value in uniforms.items()}
     return {name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()}

@@ -1,10 +1,8 @@
-"""Springs of a cloth: their ends, rest lengths and factors; springs of triangle meshes, and neighbour tables.
-
-The constants of a spring are those of its kind times its factor, so that a change of the fabric changes a few numbers
-only.  The factor holds the geometry; it is 1 if springs are defined directly.
+"""A spring has the constants of its type of spring times its own factor, so that a change of the fabric changes few
+numbers.  The factor holds the geometry; it is 1 if springs are defined directly.
 
 Sources: A. Van Gelder 1998, "Approximate simulation of elastic membranes by triangulated spring meshes", for the share
-of an edge; the bend springs are those of K.-J. Choi and H.-S. Ko 2002 for the polyline of two flaps.
+of an edge; K.-J. Choi and H.-S. Ko 2002 for the bend springs, a polyline of two flaps.
 """
 
 import enum
@@ -27,8 +25,6 @@ class SpringKind(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Springs:
-    """All springs, each once."""
-
     pairs: Int32  # Particles at the ends, shape (S, 2)
     kinds: Int32  # `SpringKind`, shape (S,)
     rest: Float64  # Rest lengths [m], shape (S,)
@@ -53,7 +49,7 @@ def joined(parts: list[Springs]) -> Springs:
 
 
 BEND_FACTOR_MAX = 4.0
-"""Largest factor of a bend spring over that of two flaps of even height: slivers would need far too short steps."""
+"""Largest factor of a bend spring, relative to two flaps of even height: slivers would need far too short steps."""
 
 
 def mesh_springs(positions: Float64, triangles: npt.NDArray[np.uint32], *, material: bool) -> Springs:
@@ -70,8 +66,6 @@ def mesh_springs(positions: Float64, triangles: npt.NDArray[np.uint32], *, mater
 
 
 class _HalfEdges:
-    """Edges of all triangles, sorted so that those of one edge follow each other."""
-
     def __init__(self, keys: npt.NDArray[np.int64], pairs: Int32, opposite: Int32, areas: Float64) -> None:
         self.keys, self.pairs, self.opposite, self.areas = keys, pairs, opposite, areas
 
@@ -90,7 +84,7 @@ def _half_edges(positions: Float64, triangles: npt.NDArray[np.uint32]) -> _HalfE
 
 
 def triangle_areas(positions: Float64, triangles: npt.NDArray[np.uint32]) -> Float64:
-    """Areas [m²], shape (T,)."""
+    """In m², shape (T,)."""
     a, b, c = (positions[triangles[:, corner]] for corner in range(3))
     areas: Float64 = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
     return areas
@@ -157,9 +151,10 @@ class NeighbourTable:
 
 
 def neighbour_table(springs: Springs, kinds: tuple[SpringKind, ...], particle_count: int) -> NeighbourTable:
-    """Table of the springs of some kinds, neighbours in the order of kind and number.
+    """Neighbours are in the order of kind and number.
 
-    Raises SettingsError if a particle has more than `WIDTH_MAX` of them.
+    Raises:
+        SettingsError: If a particle has more than `WIDTH_MAX` springs of these kinds.
     """
     chosen = np.isin(springs.kinds, [int(kind) for kind in kinds])
     pairs = springs.pairs[chosen]
@@ -180,7 +175,8 @@ def neighbour_table(springs: Springs, kinds: tuple[SpringKind, ...], particle_co
 def face_table(triangles: npt.NDArray[np.uint32], particle_count: int) -> Int32:
     """The two other corners of every triangle around each particle, in winding order, shape (P, W, 2).
 
-    Raises SettingsError if a particle has more than `WIDTH_MAX` triangles.
+    Raises:
+        SettingsError: If a particle has more than `WIDTH_MAX` triangles.
     """
     corners = triangles.astype(np.int32)
     owner = corners.T.ravel()
@@ -194,7 +190,7 @@ def face_table(triangles: npt.NDArray[np.uint32], particle_count: int) -> Int32:
 
 
 def _slots(owner: npt.NDArray[np.integer], particle_count: int) -> tuple[npt.NDArray[np.intp], int]:
-    """Index of each entry among those of the same owner, which follow each other; and the largest number of them."""
+    """Index of each entry within its owner, whose entries follow each other; and the largest number of entries."""
     counts = np.bincount(owner, minlength=particle_count)
     width = int(counts.max(initial=0))
     if width > WIDTH_MAX:

@@ -1,7 +1,5 @@
-"""The largest stable substep of a cloth, from its springs, masses and damping, and why a cloth was stopped.
-
-Linearised about rest the scheme is stable if and only if h² λ + 2 h c < 4 for every mode, λ an eigenvalue of M⁻¹K and
-c the matching one of M⁻¹C.  Gershgorin's circles bound λ by 2 Σ k w; power iterations then find the dominant mode.
+"""Linearised about rest the scheme is stable if and only if h² λ + 2 h c < 4 for every mode, λ an eigenvalue of M⁻¹K
+and c the matching one of M⁻¹C.  Gershgorin's circles bound λ by 2 Σ k w; power iterations then find the dominant mode.
 Strong stretch stiffens springs across their direction, and so lowers the bound further: hence the margin.
 """
 
@@ -37,8 +35,6 @@ NEVER = 1e9
 
 @dataclass(frozen=True, slots=True)
 class ClothStability:
-    """How far a cloth is from instability."""
-
     h_max: float  # Largest stable substep [s]
     ratio: float  # Substep over the largest stable one; stable below 1
     substeps: int  # Fewest substeps that keep the margin, up to the allowed maximum
@@ -51,11 +47,7 @@ class ClothStability:
 
 
 class StabilityEstimator:
-    """Stability of one model under changing settings.
-
-    Args:
-        model: The cloth; a large sheet is replaced by a small one with the same springs.
-    """
+    """Stability of one model under changing settings; a small sheet with the same springs replaces a large one."""
 
     def __init__(self, model: ClothModel, settings: ClothSettings) -> None:
         self.model = model
@@ -64,7 +56,6 @@ class StabilityEstimator:
         self._h_max = NEVER
 
     def read(self, settings: ClothSettings) -> ClothStability:
-        """Stability now; cached while stiffness, damping and mass are the same."""
         constants = constants_of(settings)
         key = (*constants.stiffness, *constants.damping, constants.mass_scale, constants.air_drag)
         if key != self._key:
@@ -76,7 +67,6 @@ class StabilityEstimator:
         return ClothStability(self._h_max, ratio, substeps, softening)
 
     def allows(self, settings: ClothSettings) -> bool:
-        """Whether the cloth is stable; the modes are only computed if the quick bound does not tell."""
         return settings.substep_time < self._modes.bound(constants_of(settings)) or self.read(settings).is_stable
 
 
@@ -89,7 +79,7 @@ def stable_substeps(model: ClothModel, settings: ClothSettings) -> int:
 
 
 def softened(settings: ClothSettings, factor: float) -> dict[str, float]:
-    """Stiffness and damping of all springs times a factor, rounded to three digits: new values by name."""
+    """Stiffness and damping of all springs times a factor, rounded to three digits."""
     names = "stretch_stiffness shear_stiffness bend_stiffness"
     if settings.mode is ClothMode.SPRINGS:
         names = "structural_stiffness shear_stiffness_spring bend_stiffness_spring"
@@ -99,7 +89,7 @@ def softened(settings: ClothSettings, factor: float) -> dict[str, float]:
 
 
 def wave_speed(model: ClothModel, settings: ClothSettings) -> float:
-    """Approximate speed of waves along the threads [m/s]: faster pulls stretch by their speed over this."""
+    """Approximate speed of waves along the threads [m/s]: faster pulls stretch them by their speed over this."""
     constants, threads = constants_of(settings), model.springs.of_kind(SpringKind.STRUCTURAL)
     if not threads.count:
         return 0.0
@@ -114,7 +104,6 @@ def largest_substep(stiffness: float, damping: float) -> float:
 
 
 def sample_of(model: ClothModel, settings: ClothSettings) -> ClothModel:
-    """The model itself, or a smaller sheet of the same cells."""
     grid = model.grid
     if grid is None or max(grid.columns, grid.rows) <= SAMPLE_SIZE:
         return model
@@ -151,7 +140,7 @@ class _SpringModes:
         self._start = sign[:, None] * (1.0 + 0.3 * random.normal(size=(model.particle_count, 3)))
 
     def bound(self, constants: ClothConstants) -> float:
-        """A substep [s] that is certainly stable, by Gershgorin's circles."""
+        """A certainly stable substep [s], by Gershgorin's circles."""
         square = self._roots(constants) ** 2
         circle, damped = (
             2.0 * float((self._spread(values).sum(axis=1) * square).max(initial=0.0))
@@ -173,7 +162,7 @@ class _SpringModes:
         return h_max
 
     def softening(self, constants: ClothConstants, substep: float) -> float:
-        """Factor of stiffness and damping at which a substep [s] is the largest stable one; 0 if there is none."""
+        """Factor of stiffness and damping at which `substep` [s] is the largest stable one; 0 if there is none."""
         stiffness, damping = self._spread(constants.stiffness), self._spread(constants.damping)
         root, mode, strength = self._roots(constants), self._start, substep**2 * stiffness + 2.0 * substep * damping
         for _ in range(ROUNDS):
@@ -186,7 +175,6 @@ class _SpringModes:
         return root
 
     def _strongest_mode(self, start: Float64, root: Float64, strength: Float64) -> Float64:
-        """Unit mode with the largest resistance in the span of power iterations from `start`."""
         basis = [start / np.linalg.norm(start)]
         images: list[Float64] = []
         for _ in range(ITERATIONS):
@@ -229,15 +217,13 @@ def stop_reason(
     *,
     is_finite: bool,
 ) -> str:
-    """What went wrong after the last sound state, and how to prevent it; one line.
+    """One line with the cause of a failure after the last sound state, and its remedy.
 
     Args:
-        model: The cloth.
-        settings: Its settings.
         places: Particles in the last sound state [m], shape (P, 3).
         targets: Pin targets [m], shape (P, 3).
         held: Held particles, shape (P,).
-        is_finite: Whether all positions are still numbers.
+        is_finite: All positions are still numbers.
     """
     estimate, most = stability(model, settings), settings.stretch_limit
     ratio = estimate.ratio
@@ -258,7 +244,7 @@ def stop_reason(
 
 
 def stretch(model: ClothModel, places: Float64, ends: npt.NDArray[np.bool_] | None = None) -> float:
-    """Largest length over rest length of all threads, or of threads at some particles, shape (P,); 0 without any."""
+    """Largest length over rest length of threads, only at the particles `ends` (P,) if given; 0 without threads."""
     threads = model.springs.of_kind(SpringKind.STRUCTURAL)
     chosen = np.ones(threads.count, np.bool_) if ends is None else ends[threads.pairs].any(axis=1)
     corners = places[threads.pairs[chosen]]

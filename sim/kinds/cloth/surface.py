@@ -1,7 +1,4 @@
-"""The surface of a cloth: triangles with texture coordinates, and the particle of each vertex.
-
-Vertices at the same position are one particle: files split them along texture seams, where a cloth must not rip.
-"""
+"""Vertices at the same position are one particle: files split them along texture seams, where a cloth must not rip."""
 
 from dataclasses import dataclass
 
@@ -30,8 +27,6 @@ Real garments have slivers a thousandth of a millimetre wide, whose threads no t
 
 @dataclass(frozen=True, slots=True)
 class ClothSurface:
-    """The drawn triangles."""
-
     positions: Float64  # Vertices [m], shape (V, 3)
     texcoords: Float32  # shape (V, 2)
     triangles: UInt32  # Corners, shape (T, 3)
@@ -39,8 +34,6 @@ class ClothSurface:
 
 @dataclass(frozen=True, slots=True)
 class WeldedSurface:
-    """The same triangles between particles."""
-
     positions: Float64  # Particles [m], shape (P, 3)
     triangles: UInt32  # Corners as particles, without degenerate triangles, shape (T', 3)
     particle_of_vertex: npt.NDArray[np.int32]  # shape (V,)
@@ -50,12 +43,11 @@ def surface_of_mesh(mesh: Mesh, section: str = "", *, name: str = "mesh") -> Clo
     """Triangles of a mesh, or of one of its sections, with the vertices they use.
 
     Args:
-        mesh: Any triangles.
-        section: Name of a section; empty for all of the mesh.
+        section: Empty for all of the mesh.
         name: Name of the mesh in error messages.
 
     Raises:
-        SettingsError: If there is no such section, or it has no triangles.
+        SettingsError: If the section is missing, or has no triangles.
     """
     triangles = section_triangles(mesh, section, name=name)
     used, corners = np.unique(triangles, return_inverse=True)
@@ -67,7 +59,7 @@ def surface_of_mesh(mesh: Mesh, section: str = "", *, name: str = "mesh") -> Clo
 
 
 def section_triangles(mesh: Mesh, section: str = "", *, name: str = "mesh") -> UInt32:
-    """Corners of the triangles of `surface_of_mesh`, shape (T, 3); raises the same errors."""
+    """Shape (T, 3); raises the errors of `surface_of_mesh`."""
     triangles = mesh.triangles
     if section:
         sections = [part for part in mesh.sections if part.name == section]
@@ -82,13 +74,12 @@ def section_triangles(mesh: Mesh, section: str = "", *, name: str = "mesh") -> U
 
 
 def weld(surface: ClothSurface) -> WeldedSurface:
-    """Merges vertices at the same position."""
     positions = surface.positions
     lo = positions.min(axis=0)
     extent = max(float((positions - lo).max()), np.finfo(np.float64).tiny)
     keys = np.rint((positions - lo) / (extent * _WELD)).astype(np.int64)
     _, first, particle = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    # Particles in the order in which the file names them first, so that numbers stay near those of the vertices.
+    # Particles in the order in which the file names them first, so that their numbers stay near the vertex numbers.
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
@@ -106,9 +97,7 @@ _SHORTEST = 1e-12
 
 
 def placed_as_model(node: Node, model: CharacterModel) -> Transform:
-    """Transform of a cloth that puts the mesh of a file where a model node shows it in its bind pose.
-
-    It includes the unit scale, and the rotation of a file whose z axis points up.
+    """Puts the mesh of a file where a model node shows it in its bind pose, with unit scale and up axis.
 
     Raises:
         ValueError: If the scale of the node is zero.

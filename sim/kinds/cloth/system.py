@@ -1,5 +1,3 @@
-"""ClothSystem: builds, places and steps the cloth of a node; its pins follow its parent."""
-
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -26,11 +24,11 @@ PROOF = 30
 """Steps after which settings have proved to be sound."""
 
 TRIES = 3
-"""How often a cloth that stops again before that is resumed automatically."""
+"""How often a cloth that stops again before `PROOF` is resumed automatically."""
 
 
 class Recovery:
-    """Resumes a stopped cloth when a change of its settings has removed the reason."""
+    """Resumes a stopped cloth when a change of its settings removes the reason."""
 
     def __init__(self) -> None:
         self._since = self._tries = 0
@@ -39,7 +37,6 @@ class Recovery:
         self._estimator: StabilityEstimator | None = None
 
     def changed(self, cloth: Cloth, before: ClothSettings) -> None:
-        """Settings that steps read have changed; resumes a stopped cloth if they fix it."""
         lasted = cloth.step_count - self._since >= PROOF
         if not cloth.stopped:
             if lasted:
@@ -51,7 +48,6 @@ class Recovery:
         self._try(cloth)
 
     def restored(self, cloth: Cloth) -> None:
-        """The cloth was restored to a state made with other settings; resumes it if the present ones fix it."""
         cloth.check()  # the failure may not have been read back when the state was cached
         if cloth.stopped and self._resumed is cloth.settings:
             cloth.resume()
@@ -65,7 +61,6 @@ class Recovery:
             cloth.resume()
 
     def _is_fixed(self, cloth: Cloth) -> bool:
-        """Whether the cloth ran with these settings before, or is stable with them."""
         settings = cloth.settings
         before, until = self._sound or (None, 0)
         if before is not None and until <= cloth.step_count and Effect.STEP not in changed_effects(before, settings):
@@ -76,11 +71,7 @@ class Recovery:
 
 
 class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
-    """The simulation of one node.
-
-    Attributes:
-        cloth: Its particles; None until it can be built.
-    """
+    """`cloth` is None until it can be built."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)
@@ -149,7 +140,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
             cloth.refresh()
 
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
-        """The particle at the corner of the picked triangle that is nearest to the ray."""
+        """Returns the corner of the picked triangle that is nearest to the ray."""
         model = self._built.model
         particles = model.particle_of_vertex[model.surface.triangles[element].astype(np.intp)]
         return int(particles[nearest_to_ray(self._built.positions_of(particles), origin, direction)])
@@ -161,7 +152,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         return x, y, z
 
     def outline(self) -> np.ndarray | None:
-        """Rest positions of the outermost particles now [m], shape (N, 3); None without a cloth."""
+        """Current rest positions of the outermost particles [m], shape (N, 3); None without a cloth."""
         return None if self.cloth is None else self._teleport.outline(self.node, self.cloth, self.world)
 
     def check(self) -> None:
@@ -246,7 +237,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         self._recovery = Recovery()
 
     def _restart(self, world: World, time: float | None) -> None:
-        """Restarts on the character in its pose at a scene time [s], or in its present pose."""
+        """Restarts on the character in its pose at scene time `time` [s], or in its present pose."""
         if self.cloth is not None:
             self.cloth.reset()
             self._recovery = Recovery()

@@ -1,6 +1,4 @@
-"""Keeps a cloth with its parent: how it is bound to the skin, where it starts, and when time or the scene jump.
-
-A cloth from the character's own file belongs to the bind pose, and each particle moves with its vertex of the skin.
+"""A cloth from the character's own file belongs to the bind pose, and each particle moves with its vertex of the skin.
 Any other cloth belongs to the pose in which the simulation starts.  Attached to a bone, all of it moves with the bone;
 attached to the skin, held particles move with the nearest vertices, and the others with the held ones, by distance.
 """
@@ -43,7 +41,7 @@ _DIRECTIONS = np.array([d for d in itertools.product((-1.0, 0.0, 1.0), repeat=3)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SkinBindingKey:
-    """Everything that a binding depends on; large objects are compared by identity."""
+    """Large objects are compared by identity."""
 
     model: ClothModel  # The cloth
     character: Character  # The character
@@ -62,7 +60,7 @@ class SkinBindingKey:
 
 
 def skin_binding_key(node: Node, cloth: Cloth, world: World) -> SkinBindingKey | None:
-    """The binding of a cloth; None if its parent is not a character with bones, or is one of its bones."""
+    """Returns None if the parent of the cloth is not a character with bones, or is one of its bones."""
     carrier = world.scene.by_id.get(node.attachment.node)
     character = world.characters.get(node.attachment.node)
     if carrier is None or node.attachment.bone or not isinstance(character, Character) or character.pose is None:
@@ -77,7 +75,7 @@ def skin_binding_key(node: Node, cloth: Cloth, world: World) -> SkinBindingKey |
 
 
 def skin_binding_of(key: SkinBindingKey, cloth: Cloth) -> "SkinBinding | None":
-    """The binding of a key; None if the cloth moves with its node alone."""
+    """Returns None if the cloth moves only with its node."""
     model, (target, bone, *_) = key.character.model, key.plain
     if key.mesh is not None and model.skin is not None and np.array_equal(key.mesh.triangles, model.mesh.triangles):
         return SkinBinding(key, cloth, is_own=True)
@@ -89,13 +87,7 @@ def skin_binding_of(key: SkinBindingKey, cloth: Cloth) -> "SkinBinding | None":
 
 
 class SkinBinding:
-    """A cloth on a character at their present world transforms.
-
-    Args:
-        key: What the binding depends on.
-        cloth: The cloth.
-        is_own: Whether its particles are vertices of the character.
-    """
+    """A cloth on a character; with `is_own` its particles are vertices of the character."""
 
     def __init__(self, key: SkinBindingKey, cloth: Cloth, *, is_own: bool) -> None:
         self.key, self.is_own = key, is_own
@@ -108,7 +100,7 @@ class SkinBinding:
         return PoseSnapshot(pose, self.key.character.world_from_model)
 
     def places(self, snapshot: PoseSnapshot, chosen: Chosen = ALL) -> Float64:
-        """Rest positions of particles on the character in a pose, in the world [m], shape (N, 3)."""
+        """Rest positions on the character in a pose [m], shape (N, 3)."""
         if self.is_own:
             return self._skinned(snapshot, chosen)
         points = self._points[chosen]
@@ -117,20 +109,17 @@ class SkinBinding:
         return moved(self.motions(self._reference, snapshot, chosen), points)
 
     def motions(self, before: PoseSnapshot, now: PoseSnapshot, chosen: Chosen = ALL) -> Float64:
-        """Motions of particles between two poses, shape (N, 4, 4), or (1, 4, 4) for all."""
+        """Between two poses, shape (N, 4, 4), or (1, 4, 4) for all particles."""
         return motions(rows_of(self._influences, chosen), before, now)
 
     def surface(self) -> tuple[Float64, npt.NDArray[np.uint32]]:
-        """The bind pose at the present world transform: vertices in the world [m], and the triangles that are cloth."""
+        """World vertices of the bind pose [m] at the present transform, and the triangles of the cloth."""
         mesh = self.key.character.model.mesh
         vertices = transform_points(self.key.character.world_from_model, mesh.positions.astype(np.float64))
         return vertices, section_triangles(mesh, self.key.plain[2])
 
     def outline(self, snapshot: PoseSnapshot) -> Float64:
-        """Rest positions of the outermost particles on the character in the world [m], shape (N, 3).
-
-        Morph targets and deformers are those of the start: this is called in every frame.
-        """
+        """Shape (N, 3) [m]; uses morph targets and deformers of the start, because every frame calls it."""
         chosen, start = self._outermost
         return (
             start if snapshot.same(self._reference) else moved(self.motions(self._reference, snapshot, chosen), start)
@@ -138,14 +127,12 @@ class SkinBinding:
 
     @cached_property
     def _outermost(self) -> tuple[npt.NDArray[np.intp], Float64]:
-        """Particles that are the last ones in some direction, and their positions at the start."""
         places = self.places(self._reference)
         chosen = np.unique((places @ _DIRECTIONS.T).argmax(axis=0))
         return chosen, places[chosen]
 
     @cached_property
     def _influences(self) -> Skin:
-        """Joints and weights of every particle."""
         model, (target, bone, *_) = self.key.character.model, self.key.plain
         if target is PinTarget.BONE and not self.is_own:
             assert model.skeleton is not None
@@ -163,7 +150,6 @@ class SkinBinding:
 
     @cached_property
     def _vertices(self) -> npt.NDArray[np.intp]:
-        """Vertex of the character for each particle."""
         mesh = self.key.character.model.mesh
         vertices = np.unique(section_triangles(mesh, self.key.plain[2])).astype(np.intp)
         _, first = np.unique(self.key.model.particle_of_vertex, return_index=True)
@@ -195,8 +181,6 @@ SAMPLE = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParentStep:
-    """The parents of a cloth at the end of a step."""
-
     time: float  # Scene time [s]
     scene: Scene
     parents: list[Node]  # The nearest first
@@ -206,8 +190,6 @@ class ParentStep:
 
 
 class TeleportHandling:
-    """What is known of one cloth and its parent from step to step."""
-
     def __init__(self) -> None:
         self._key: SkinBindingKey | None = None
         self._binding: SkinBinding | None = None
@@ -217,7 +199,7 @@ class TeleportHandling:
         self._shown: tuple[ParentStep, Pose | None, Float64] | None = None
 
     def binding(self, node: Node, cloth: Cloth, world: World) -> SkinBinding | None:
-        """How the cloth is bound to the skin of a character; None if it moves with its node alone."""
+        """Returns None if the cloth moves only with its node."""
         key = skin_binding_key(node, cloth, world)
         if key is None:
             self._key = self._binding = None
@@ -228,7 +210,7 @@ class TeleportHandling:
     # --- the start ------------------------------------------------------------------------------------
 
     def start(self, node: Node, cloth: Cloth, world: World, time: float | None = None) -> None:
-        """Places a cloth that was reset on the character in its pose at a scene time [s], or in its present pose."""
+        """Places a reset cloth on the character in its pose at scene time `time` [s], or in its present pose."""
         binding = self.binding(node, cloth, world)
         if binding is not None:
             character = binding.key.character
@@ -236,13 +218,12 @@ class TeleportHandling:
         self._start, self._last = cloth.start, None
 
     def place_before_start(self, node: Node, cloth: Cloth, world: World) -> None:
-        """Before its first step a cloth is shown on the character in its present pose."""
+        """Before its first step a cloth follows the present pose of the character."""
         binding = None if cloth.step_count else self.binding(node, cloth, world)
         if binding is not None:
             self._place(cloth, binding, binding.at(binding.key.character.pose))
 
     def outline(self, node: Node, cloth: Cloth, world: World) -> Float64:
-        """Where the outermost particles would be at rest now, with the parent [m], shape (N, 3)."""
         binding = self.binding(node, cloth, world)
         return cloth.rest() if binding is None else binding.outline(binding.at(binding.key.character.pose))
 
@@ -258,10 +239,10 @@ class TeleportHandling:
     # --- steps ----------------------------------------------------------------------------------------
 
     def begin_step(self, node: Node, cloth: Cloth, inputs: StepInputs) -> bool:
-        """Handles the first step, and jumps of time or the scene; returns whether the cloth was moved in place of it.
+        """Handles the first step, and jumps of time or the scene; returns whether it replaced the step.
 
-        Pins and colliders that are suddenly elsewhere would tear the cloth, so a jump that would move it far moves all
-        of it without adding velocity.
+        Pins and colliders that are suddenly elsewhere would tear the cloth, so a long jump moves all of it without
+        adding velocity.
         """
         if not cloth.step_count and cloth.start is not self._start:
             # Not reset before: starts where a reset would have placed it.
@@ -278,7 +259,7 @@ class TeleportHandling:
         return motions is not None and cloth.teleport(motions, placement)
 
     def end_step(self, node: Node, cloth: Cloth, world: World, time: float, *, is_past: bool = False) -> None:
-        """Remembers the parents, posed at a scene time [s] if `is_past`, else in their present poses."""
+        """Remembers the parents, posed at scene time `time` [s] if `is_past`, else in their present poses."""
         if not node.attachment.node and not is_past:
             return
         last, scene = self._last, world.scene
@@ -292,7 +273,7 @@ class TeleportHandling:
         self._last = ParentStep(time, scene, parents, character, snapshot, cloth.world_from_cloth)
 
     def _motions(self, node: Node, cloth: Cloth, world: World, last: ParentStep, placement: Float64) -> Float64 | None:
-        """Motions of the particles since the last step; None if the simulation can follow them."""
+        """Returns None if the simulation can follow the motions since the last step."""
         held = np.flatnonzero(cloth.pins.flags)
         count = cloth.model.particle_count
         sample = held if len(held) else np.linspace(0, count - 1, min(count, SAMPLE)).astype(np.intp)
@@ -314,10 +295,7 @@ class TeleportHandling:
     # --- drawing --------------------------------------------------------------------------------------
 
     def show(self, node: Node, cloth: Cloth, world: World) -> None:
-        """Draws the cloth with its parent when that is shown at another time than the last step.
-
-        Beyond the simulated steps the cloth keeps its last shape and moves with its parent; its state is not changed.
-        """
+        """Beyond the simulated steps the cloth keeps its last shape and state, and moves with its parent."""
         last = self._last if cloth.step_count and node.attachment.node else None
         if last is None or _is_near(last):
             self._shown = None
@@ -334,11 +312,10 @@ class TeleportHandling:
     # --- state ----------------------------------------------------------------------------------------
 
     def state(self, cloth: Cloth) -> dict[str, object]:
-        """What the next step depends on, as plain values."""
         return {"begun": cloth.start is self._start, "time": self._last.time if self._last is not None else None}
 
     def restore(self, state: dict[str, object], node: Node, cloth: Cloth, world: World) -> None:
-        """Restores a `state`; the characters are posed as they were then, or their poses depend on the time alone."""
+        """The characters are posed as in the state, or their poses depend only on the time."""
         time = state["time"]
         self._start, self._last = cloth.start if state["begun"] else None, None
         if isinstance(time, float):
@@ -346,7 +323,7 @@ class TeleportHandling:
 
 
 def _is_near(last: ParentStep) -> bool:
-    """Whether the character is within a step of that time, and has not been moved."""
+    """Returns whether the character is within a step of that time, and was not moved."""
     character, snapshot = last.character, last.snapshot
     if character is None or snapshot is None or character.time is None:
         return False
@@ -356,5 +333,4 @@ def _is_near(last: ParentStep) -> bool:
 
 
 def _distance(before: Float64, after: Float64) -> float:
-    """Largest distance between points (N, 3) of the same index."""
     return float(np.linalg.norm(after - before, axis=1).max())

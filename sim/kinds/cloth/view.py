@@ -1,5 +1,3 @@
-"""Draws a cloth: vertex arrays over the buffers of its system, and its material."""
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,15 +39,12 @@ TOUCH_LEAST = 5e-4
 PARTICLE, HELD, SELECTED, HOVERED, TOUCHING = (
     (0.93, 0.86, 0.70), (1.00, 0.60, 0.15), (0.35, 0.80, 1.00), (1.00, 0.90, 0.55), (0.35, 0.95, 0.45)
 )  # fmt: skip
-"""Colours of particles and their highlights, sRGB."""
 
 _WORLD = np.eye(4)
 """Particles are in world space."""
 
 
 class ClothArrays(Owner):
-    """Vertex arrays of one build of a cloth."""
-
     def __init__(self, context: Context, cloth: Cloth) -> None:
         self._context, self._cloth = context, cloth
         sheet = cloth.sheet
@@ -71,14 +66,12 @@ class ClothArrays(Owner):
         self._selected: tuple[tuple[int, ...], Buffer, VertexArray] | None = None
 
     def edges(self, _spans: Spans) -> VertexArray:
-        """Lines along every edge; created on first use."""
         if self._edges is None:
             indices = unique_edges(self._cloth.model.surface.triangles.astype(np.uint32)).ravel()
             self._edges = self._indexed(indices, "cloth edges")[1]
         return self._edges
 
     def spring_lines(self) -> VertexArray:
-        """Lines along every spring, with its strain; `SpringSegments` updates them."""
         buffer = self._cloth.spring_lines()
         if self._lines is None:
             rename = {"strain": "a_scalar"}
@@ -86,14 +79,12 @@ class ClothArrays(Owner):
         return self._lines
 
     def pins(self) -> VertexArray:
-        """Targets of the held particles, which the solver writes into two buffers in turn."""
         buffer = self._cloth.pins.targets
         if buffer not in self._pins:
             self._pins[buffer] = self.owns(VertexArray(self._context, [Stream(buffer)], label="cloth pins"))
         return self._pins[buffer]
 
     def selected(self, particles: tuple[int, ...]) -> VertexArray:
-        """The drawn vertices of some particles; the last ones are cached."""
         if self._selected is None or self._selected[0] != particles:
             if self._selected is not None:
                 self.disown(*self._selected[1:])
@@ -109,8 +100,6 @@ class ClothArrays(Owner):
 
 @dataclass(eq=False, kw_only=True)
 class SpringSegments(LinesItem):
-    """Springs coloured by strain; written on the GPU when they are drawn."""
-
     stages: tuple[Stage, ...] = ("detail",)
     cloth: Cloth
 
@@ -120,8 +109,6 @@ class SpringSegments(LinesItem):
 
 
 class ClothView(View):
-    """Draws one cloth."""
-
     def __init__(self, context: Context, _library: ShaderLibrary) -> None:
         self._context = context
         self._node = Node(id="", settings=ClothSettings())
@@ -174,7 +161,6 @@ class ClothView(View):
         return Counts(len(cloth.model.surface.positions), len(cloth.model.surface.triangles))
 
     def get(self, index: int, textured: bool) -> GpuMaterial:  # noqa: ARG002
-        """The fabric; a cloth has one material."""
         texture = self._texture if textured else None
 
         def make() -> GpuMaterial:
@@ -187,7 +173,6 @@ class ClothView(View):
         return self._system.cloth if self._system is not None else None
 
     def _body(self, cloth: Cloth, arrays: ClothArrays) -> tuple[Item, ...]:
-        """The surface, which is picked even if springs or points are drawn in its place, and these."""
         look, node = self.settings.look, self._node
         is_drawn = look not in (ClothLook.SPRINGS, ClothLook.POINTS)
         surface = SurfaceItem(
@@ -209,7 +194,6 @@ class ClothView(View):
         return (surface,)
 
     def _highlights(self, cloth: Cloth, arrays: ClothArrays, display: DisplayOptions) -> list[Item]:
-        """Touching, selected, held and hovered particles; their positions never leave the GPU."""
         items: list[Item] = []
         if display.settings.contacts and display.colliders:
             touch = self._touch(display.colliders)

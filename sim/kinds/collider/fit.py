@@ -1,5 +1,3 @@
-"""Colliders for a character: a capsule or ellipsoid for every bone that moves enough of the skin."""
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
@@ -23,16 +21,16 @@ _OUTSIDE = 6.0
 """Weight of a distance outside over one inside."""
 
 _BULK = 0.02
-"""Weight of the sizes themselves: holds the open ends, where no points are, from growing."""
+"""Weight of the sizes themselves: keeps open ends, which have no points, from growing."""
 
 _STRAY = 0.01
-"""Share of the weight at each end of a direction that is let stick out: spikes of a helmet, a blade."""
+"""Share of the weight at each end of a direction that may stick out: spikes of a helmet, a blade."""
 
 _ROOM, _BEYOND = 0.08, 6.0
-"""How far a shape reaches beyond its limb without harm, as a part of the length of that, and the weight of the rest."""
+"""Harmless reach beyond the limb, as a part of its length, and the weight of any further reach."""
 
 STICKING = 0.095
-"""How far it may reach at most."""
+"""Largest reach beyond the limb, as a part of its length."""
 
 _ROUNDS = 12
 _PLACE, _TURN = 3, 6
@@ -40,7 +38,7 @@ _PLACE, _TURN = 3, 6
 
 
 def _around(count: int) -> Float64:
-    """Directions all around, evenly, on a golden spiral, shape (count, 3)."""
+    """Evenly distributed directions on a golden spiral, shape (count, 3)."""
     height = (2.0 * np.arange(count) + 1.0) / count - 1.0
     turn, radius = np.pi * (1.0 + 5.0**0.5) * np.arange(count), np.sqrt(1.0 - height**2)
     return np.stack([radius * np.cos(turn), radius * np.sin(turn), height], axis=1)
@@ -55,21 +53,11 @@ Distance = Callable[[Float64, Float64], Float64]
 
 @dataclass(frozen=True, slots=True)
 class FittedShape:
-    """A shape in the frame of the points.
-
-    Attributes:
-        shape: Capsule or ellipsoid.
-        size: As in `Solid`, shape (3,).
-        centre: shape (3,).
-        rotation: points_from_shape, shape (3, 3).
-        error: Mean distance of the points, those outside counted more, and a little of the sizes.
-    """
-
     shape: ColliderShape
-    size: Float64
-    centre: Float64
-    rotation: Float64
-    error: float
+    size: Float64  # As in `ColliderState`, shape (3,)
+    centre: Float64  # Shape (3,)
+    rotation: Float64  # points_from_shape, shape (3, 3)
+    error: float  # Mean distance of the points, with more weight outside, and a little of the sizes
 
 
 def fit_shape(
@@ -81,10 +69,11 @@ def fit_shape(
     """The capsule or ellipsoid that comes closest to surface points.
 
     Args:
-        points: shape (n, 3), at least one.
-        weights: Share of each point, the area around it, shape (n,).
-        along: Direction that the long axis may take instead of the principal one, shape (3,); of a bone.
-        around: Points (m, 3) beyond which it shall hardly reach, and their weights (m,); the first points for None.
+        points: Shape (N, 3), at least one.
+        weights: Area around each point, shape (N,).
+        along: Direction of a bone that the long axis may take instead of the principal one, shape (3,).
+        around: Points (M, 3) beyond which the shape hardly reaches, and their weights (M,); by default the first
+            points.
     """
     share = weights / weights.sum()
     limb, held = (points, share) if around is None else (around[0], around[1] / around[1].sum())
@@ -97,7 +86,7 @@ def fit_shape(
 
 
 def ellipsoid_distance_estimate(points: Float64, semi_axes: Float64) -> Float64:
-    """First-order signed distance (n,): exact on the surface and its gradient there, quick elsewhere."""
+    """First-order signed distance (N,): exact on the surface, with its gradient, and quick elsewhere."""
     level = np.linalg.norm(points / semi_axes, axis=1)
     slope = np.maximum(np.linalg.norm(points / semi_axes**2, axis=1), 1e-12)
     estimate: Float64 = level * (level - 1.0) / slope
@@ -106,7 +95,7 @@ def ellipsoid_distance_estimate(points: Float64, semi_axes: Float64) -> Float64:
 
 @dataclass(frozen=True, slots=True)
 class _Extents:
-    """How far a shape reaches without harm in `DIRECTIONS`, and at most in `DENSE`."""
+    """Harmless reach of a shape in `DIRECTIONS`, and its largest reach in `DENSE`."""
 
     harmless: Float64
     largest: Float64
@@ -124,17 +113,16 @@ class _Objective:
     reach: "_Extents"
 
     def place(self, parameters: Float64) -> tuple[Float64, Float64]:
-        """Centre (3,) and rotation (3, 3)."""
         return parameters[:_PLACE], _turned(tuple(parameters[_PLACE:_TURN].tolist())) @ self.frame
 
     def fitting_part(self, parameters: Float64) -> float:
-        """The largest part of the sizes, at most 1, with which the shape reaches no farther than it may."""
+        """Factor of the sizes, at most 1, that keeps the shape within its largest reach."""
         centre, rotation = self.place(parameters)
         room = np.maximum(self.reach.largest - DENSE @ centre, 0.0)
         return float(min(1.0, (room / self.support(DENSE @ rotation, parameters[_TURN:])).min()))
 
     def error(self, parameters: Float64) -> float:
-        """Mean distance and a little of the sizes; infinite for sizes that are none."""
+        """Mean distance and a little of the sizes; infinite for sizes that are too small."""
         sizes = parameters[_TURN:]
         if sizes.min() < SMALLEST_SIZE:
             return float("inf")
@@ -146,7 +134,6 @@ class _Objective:
 
 
 def _fit(shape: ColliderShape, frames: list[Float64], points: Float64, share: Float64, reach: _Extents) -> FittedShape:
-    """The best fit of one shape, searched from the box of the points in each frame."""
     distance, support, first_sizes = _SHAPES[shape]
     fits = []
     for frame in frames:
@@ -162,7 +149,6 @@ def _fit(shape: ColliderShape, frames: list[Float64], points: Float64, share: Fl
 
 
 def _search(objective: _Objective, parameters: Float64) -> tuple[Float64, float]:
-    """Parameters and error of the least error found by changing single parameters at shrinking steps."""
     length = float(parameters[_TURN:].max())
     steps = np.full(len(parameters), 0.2 * length)
     steps[_PLACE:_TURN] = 0.2
@@ -182,7 +168,7 @@ def _search(objective: _Objective, parameters: Float64) -> tuple[Float64, float]
 
 @lru_cache(maxsize=1)
 def _turned(vector: tuple[float, ...]) -> Float64:
-    """Matrix (3, 3) of a turn by the length of a vector about it; most steps of a search leave it as it is."""
+    """Rotates by the length of a vector about it, (3, 3); cached because most steps of a search do not change it."""
     return quaternion.to_matrix(quaternion.from_axis_angle(vector, np.linalg.norm(vector)))
 
 
@@ -194,14 +180,13 @@ def _capsule_distance(local: Float64, sizes: Float64) -> Float64:
 
 
 def _reach(limb: Float64, share: Float64) -> _Extents:
-    """How far a shape may reach that is fitted to a limb, of which these are points (m, 3)."""
     ends, along = _ends(limb, share, DIRECTIONS), limb @ DENSE.T
     harmless = ends + _ROOM * float((ends + _ends(limb, share, -DIRECTIONS)).max())
     return _Extents(harmless, along.max(axis=0) + STICKING * float(np.ptp(along, axis=0).max()))
 
 
 def _ends(points: Float64, share: Float64, directions: Float64, stray: float = _STRAY) -> Float64:
-    """How far points reach in directions (k, 3), but for a few stray ones by weight, shape (k,)."""
+    """Reach of points in directions (k, 3), without a few stray ones by weight, shape (k,)."""
     along = points @ directions.T
     order = np.argsort(along, axis=0)
     below = np.cumsum(share[order], axis=0)
@@ -237,7 +222,7 @@ _SHAPES: dict[ColliderShape, tuple[Distance, Distance, Callable[[Float64], Float
 
 
 def _principal(points: Float64, share: Float64) -> Float64:
-    """Principal axes as columns (3, 3) of a rotation; y is the longest, x the next."""
+    """Columns (3, 3) of a rotation; y is the longest axis, x the next."""
     apart = points - share @ points
     _, axes = np.linalg.eigh(apart.T @ (share[:, None] * apart))
     x, y = axes[:, 1], axes[:, 2]
@@ -245,7 +230,6 @@ def _principal(points: Float64, share: Float64) -> Float64:
 
 
 def _along(frame: Float64, direction: Float64) -> Float64:
-    """`frame` turned so that its y is `direction`."""
     x = frame[:, 0] - (frame[:, 0] @ direction) * direction
     if np.linalg.norm(x) < 1e-6:
         x = frame[:, 2] - (frame[:, 2] @ direction) * direction
@@ -260,24 +244,16 @@ SMALL_PART = 0.09
 """Longest extent, as a fraction of the character's, below which the vertices of a bone go to its parent."""
 
 MOVED = 0.1
-"""Weight from which on a vertex belongs to the limb that a collider may reach over."""
+"""Least weight of vertices that belong to a limb; its collider may reach over them."""
 
 POINTS_MIN = 8
 _POINTS_FITTED = 200
 
 
 class FittedCollider(NamedTuple):
-    """A collider for one joint.
-
-    Attributes:
-        bone: Name of the joint.
-        settings: Shape and size [m] for a model node of scale 1; rides on `bone`, of a model that the caller names.
-        transform: Placement relative to the joint.
-    """
-
     bone: str
-    settings: ColliderSettings
-    transform: Transform
+    settings: ColliderSettings  # Shape and size [m] for a model node of scale 1
+    transform: Transform  # Relative to the joint
 
 
 def fit_colliders(
@@ -286,9 +262,9 @@ def fit_colliders(
     """Colliders that together follow the skin of a character in its bind pose, in the order of its joints.
 
     Args:
-        model: The character; one without skeleton, weights or triangles gets none.
+        model: Without skeleton, weights or triangles it gets none.
         unit_scale: Metres per unit of its file.
-        count_max: Most colliders to make; the smallest parts join their neighbours.
+        count_max: The smallest parts join their neighbours.
     """
     if model.skeleton is None or model.skin is None or not model.mesh.triangle_count:
         return []
@@ -311,7 +287,7 @@ def fit_colliders(
 
 
 def group_weights(skeleton: Skeleton, skin: Skin, joints: list[int]) -> Float64:
-    """Weight of every vertex on some joints, each with what below it has no other of them above, shape (V, k)."""
+    """Weight of every vertex on each joint and the joints below it up to the next one of `joints`, shape (V, k)."""
     column_of = np.full(skeleton.joint_count, len(joints))
     column_of[joints] = np.arange(len(joints))
     for level in skeleton.hierarchy.levels:
@@ -336,17 +312,15 @@ def vertex_areas(mesh: Mesh) -> Float64:
 def skin_groups(
     skeleton: Skeleton, owners: Indices, positions: Float64, areas: Float64, count_max: int
 ) -> dict[int, Indices]:
-    """Vertices that each joint answers for, after small parts went to their parents.
+    """Vertices of each joint, after small parts joined their parents.
 
     Args:
-        skeleton: Whose hierarchy decides where small parts go.
         owners: Joint that moves each vertex most, shape (V,).
-        positions: shape (V, 3).
-        areas: Area of each vertex; those without one are left out, shape (V,).
-        count_max: Most groups.
+        positions: Shape (V, 3).
+        areas: Area of each vertex, shape (V,); vertices without area are omitted.
 
     Returns:
-        At most `_POINTS_FITTED` vertices for each joint that is left, evenly over the skin in file order.
+        At most `_POINTS_FITTED` vertices for each remaining joint, evenly over the skin in file order.
     """
     used = np.flatnonzero(areas > 0.0)
     if not len(used):
@@ -376,7 +350,6 @@ def _merge(skeleton: Skeleton, groups: dict[int, Indices], joint: int) -> None:
 
 
 def _ancestor(skeleton: Skeleton, groups: dict[int, Indices], joint: int) -> int | None:
-    """The nearest joint above that has vertices."""
     above = int(skeleton.parents[joint])
     while above >= 0 and above not in groups:
         above = int(skeleton.parents[above])
@@ -384,7 +357,7 @@ def _ancestor(skeleton: Skeleton, groups: dict[int, Indices], joint: int) -> int
 
 
 def _bone_direction(skeleton: Skeleton, joint: int) -> Float64:
-    """From a joint to the middle of its children, shape (3,); zero where it has none."""
+    """From a joint to the middle of its children, shape (3,); zero without children."""
     children = np.flatnonzero(skeleton.parents == joint)
     places = skeleton.model_from_bind[:, :3, 3]
     if not len(children):

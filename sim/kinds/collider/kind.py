@@ -1,5 +1,3 @@
-"""The kind of colliders."""
-
 import functools
 from collections.abc import Mapping
 from typing import Any
@@ -12,11 +10,11 @@ from sinew.sim.scene.scene import Node
 from sinew.sim.scene.transform import Transform
 
 _LIMB, _FIGURE = 0.35, 1.8
-"""What the sizes of new colliders suit as they are [m]."""
+"""Extents of surroundings that suit the default sizes [m]."""
 
 
 def new_collider(shape: ColliderShape, place: AddPlace) -> Node:
-    """A collider; on the selected bone if there is one, a plane on the ground, others at the target."""
+    """On the selected bone if there is one, otherwise a plane on the ground, others at the target."""
     is_on_bone = bool(place.attachment.node)
     radius = 0.1 if is_on_bone else 0.3
     settings = ColliderSettings(

@@ -1,5 +1,3 @@
-"""Places the colliders of a scene in the world."""
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,12 +13,7 @@ Float64 = npt.NDArray[np.float64]
 
 
 def placements(nodes: tuple[Node, ...], places: WorldTransforms) -> dict[NodeId, ColliderPlacement]:
-    """Where colliders are now, by node; hidden ones act like the others.
-
-    Args:
-        nodes: The colliders.
-        places: Where the nodes of the scene stand.
-    """
+    """Hidden colliders act like the others."""
     if not nodes:
         return {}
     carriers = places.carriers(nodes)
@@ -34,23 +27,17 @@ def placements(nodes: tuple[Node, ...], places: WorldTransforms) -> dict[NodeId,
 
 @dataclass(frozen=True, slots=True)
 class _ColliderShapes:
-    """What no pose changes of colliders on carriers of these scales.
-
-    Attributes:
-        nodes: The colliders.
-        scales: Those of their carriers.
-        values: Id, shape, size (3,), friction and restitution of each.
-        own: Rigid placements carrier_from_collider, shape (N, 4, 4).
-    """
+    """Data of colliders that no pose changes, for carriers of these scales."""
 
     nodes: tuple[Node, ...]
     scales: list[float]
+    # Id, shape, size (3,), friction and restitution of each
     values: list[tuple[NodeId, ColliderShape, Float64, float, float]]
-    own: Float64
+    own: Float64  # Rigid placements carrier_from_collider, shape (N, 4, 4)
 
 
 _made: list[_ColliderShapes] = []
-"""Those made last: the colliders of a scene are the very ones of the step before."""
+"""The last results: consecutive steps have the same colliders."""
 
 
 def _fixed(nodes: tuple[Node, ...], scales: list[float]) -> _ColliderShapes:
@@ -75,7 +62,7 @@ def _fixed(nodes: tuple[Node, ...], scales: list[float]) -> _ColliderShapes:
 def sized(settings: ColliderSettings, scale: Float64) -> tuple[ColliderShape, Float64]:
     """Shape and size (3,) of a collider whose node is scaled by `scale` (3,), as `ColliderSettings` defines it.
 
-    Mirroring does not matter, these shapes being symmetric.  No size gets smaller than the smallest allowed one.
+    Mirroring has no effect on these symmetric shapes.  Sizes have a lower limit.
     """
     factor = np.abs(np.asarray(scale, dtype=np.float64))
     shape = settings.shape

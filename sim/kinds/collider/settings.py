@@ -51,4 +51,3 @@ SIZES_OF_SHAPE: dict[ColliderShape, tuple[str, ...]] = {
     ColliderShape.CAPSULE: ("radius", "length"),
     ColliderShape.BOX: ("half_sizes",),
 }
-"""Sizes that each shape uses."""

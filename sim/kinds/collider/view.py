@@ -1,5 +1,3 @@
-"""Draws a collider as a translucent body; on a character as a wireframe with a faint fill."""
-
 import numpy as np
 
 from sinew.sim.assets.model import Bounds
@@ -27,8 +25,6 @@ _PLANE_SHARE = 0.3  # a plane covers half of the image, and much is seen through
 
 
 class ColliderPoses(Service):
-    """World placements of all colliders, computed once for each moment."""
-
     def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
         self._places: WorldTransforms | None = None
         self._placed: dict[NodeId, ColliderPlacement] = {}

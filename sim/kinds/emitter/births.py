@@ -1,4 +1,4 @@
-"""When particles are born: a pure function of time, so that any division of time into steps gives the same particles.
+"""Births are a pure function of time, so that any division of time into steps gives the same particles.
 
 Time counts in steps of `STEP_TIME` since the start.  Birth number n uses slot n mod capacity; a step from t0 to t1
 spawns exactly the births whose times lie in [t0, t1).
@@ -25,16 +25,12 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """Particles that are born together."""
-
     moment: float  # Time [steps since the start]
     count: int  # Number of particles
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Births at regular times."""
-
     first: int  # Number of the first birth
     count: int  # Number of births
     moment: float  # Time of the first [steps since the start]
@@ -43,8 +39,6 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """A steady stream and bursts."""
-
     per_step: float  # Births of the stream in a step
     bursts: tuple[Burst, ...] = ()  # Sorted by time
     period: float = 0.0  # Time after which the bursts repeat [steps]; 0 for never
@@ -52,16 +46,15 @@ class Schedule:
     passed: float = 0.0  # Births of the stream that were due by then; need not be an integer
 
     def with_rate(self, rate: float, moment: float) -> "Schedule":
-        """The schedule with another rate [1/s] of the stream from a time [steps] on, without a gap or a jump."""
+        """Changes the rate [1/s] of the stream from a time [steps] on, without a gap or a jump."""
         passed = self.passed + self.per_step * (moment - self.anchor)
         return replace(self, per_step=rate * STEP_TIME, anchor=moment, passed=passed)
 
     def births_before(self, moment: float) -> int:
-        """Number of births before a time [steps]."""
         return self._stream_before(moment) + (self._burst_births_before(moment) if self.bursts else 0)
 
     def segments(self, start: float, end: float) -> list[Segment]:
-        """Births in [start, end), in the order of their numbers; bursts come first."""
+        """Births in [start, end) [steps], in the order of their numbers; bursts come first."""
         segments: list[Segment] = []
         streamed = self._stream_before(start)
         number = streamed + (self._burst_births_before(start) if self.bursts else 0)
@@ -93,7 +86,6 @@ class Schedule:
         return total
 
     def _bursts_within(self, start: float, end: float) -> list[tuple[float, int]]:
-        """Times and sizes of the bursts in [start, end), in order."""
         moments: list[tuple[float, int]] = []
         for burst in self.bursts:
             if not self.period:
@@ -111,15 +103,12 @@ N = TypeVar("N", int, npt.NDArray[np.int64])
 
 
 def hash_number(slot: N, generation: N, capacity: int) -> N:
-    """The number of a birth in the hash, modulo 2³²; its birth number until the generation wraps around."""
+    """Birth number for the hash, modulo 2³²; exact until the generation wraps around."""
     return (slot + capacity * generation) % (1 << 32)
 
 
 def slot_ranges(first: int, end: int, capacity: int) -> tuple[tuple[int, int], ...]:
-    """Slots of birth numbers from `first` up to `end`, as at most two ranges of first slot and count.
-
-    Of more births than slots only the last ones count.
-    """
+    """At most two ranges (first slot, count) of births `first` to `end`; only the last `capacity` births count."""
     count = end - first
     if count <= 0:
         return ()
@@ -131,7 +120,7 @@ def slot_ranges(first: int, end: int, capacity: int) -> tuple[tuple[int, int], .
 
 
 def capacity_needed(schedule: Schedule, longest_life: float) -> int:
-    """Slots needed so that no particle loses its slot within the longest life [steps]."""
+    """`longest_life` is in steps."""
     turns = math.ceil(longest_life / schedule.period) + 1 if schedule.period else 0
     crowded = [burst.moment + turns * schedule.period for burst in schedule.bursts]
     steady = math.ceil(schedule.per_step * longest_life - _ROUNDING)
@@ -149,9 +138,10 @@ BURST_COUNT_MAX = 1 << 24
 
 
 def parse_bursts(text: str) -> tuple[Burst, ...]:
-    """Bursts of a text of `seconds:number` entries separated by blanks, sorted by time; a bare number is at 0 s.
+    """Parses `seconds:number` entries separated by blanks, sorted by time; a bare number is at 0 s.
 
-    Raises SettingsError that names the invalid entry.
+    Raises:
+        SettingsError: Names the invalid entry.
     """
     entries = text.replace(",", " ").split()
     if len(entries) > BURST_MAX:
@@ -176,10 +166,7 @@ STOPS = ("colour_over_life", "opacity_over_life", "size_over_life")
 
 
 def schedule_of(settings: EmitterSettings) -> Schedule:
-    """When the particles of an emitter are born; a stateless emitter that is always full gets the mean rate.
-
-    Raises SettingsError if the bursts are invalid, or repeat within a step.
-    """
+    """Raises SettingsError if the bursts are invalid, or repeat within a step."""
     period = settings.burst_period / STEP_TIME
     if 0.0 < period < 1.0:
         raise SettingsError(
@@ -192,17 +179,14 @@ def schedule_of(settings: EmitterSettings) -> Schedule:
 
 
 def slots_needed(settings: EmitterSettings) -> int:
-    """Capacity below which particles lose their slots while they live.  SettingsError if the bursts are invalid."""
+    """Particles lose their slots below this capacity.  Raises SettingsError for invalid bursts."""
     if settings.mode is EmissionMode.FULL:
         return settings.capacity
     return capacity_needed(schedule_of(settings), settings.longest_life / STEP_TIME)
 
 
 def starvation(settings: EmitterSettings) -> str:
-    """Warning if the capacity is too small, with the number needed; "" if not.
-
-    Raises SettingsError if the bursts are invalid.
-    """
+    """Warning if the capacity is too small, or "".  Raises SettingsError for invalid bursts."""
     needed = slots_needed(settings)
     if needed <= settings.capacity:
         return ""

@@ -1,5 +1,3 @@
-"""The uniform block of an emitter: its settings and one step of it, as shaders/emitter/emitter.glsl reads them."""
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,8 +19,6 @@ _SLOW_DRAG = 1e-5
 
 @dataclass(frozen=True, slots=True)
 class EmitterConstants:
-    """Numbers derived from settings."""
-
     left: float  # Factor of a velocity after a substep of drag
     gain: float  # Time for which an acceleration acts in a substep, with drag [s]
     life: float  # Mean lifetime [steps]
@@ -33,7 +29,7 @@ class EmitterConstants:
 
 
 def constants_of(settings: EmitterSettings) -> EmitterConstants:
-    """Derived numbers; a vortex axis without length is y."""
+    """A vortex axis without length is y."""
     axis = np.asarray(settings.vortex_axis, np.float64)
     length = float(np.linalg.norm(axis))
     axis = axis / length if length > 1e-12 else np.array([0.0, 1.0, 0.0])
@@ -55,7 +51,7 @@ def constants_of(settings: EmitterSettings) -> EmitterConstants:
 
 
 def drag_terms(drag: float, time: float) -> tuple[float, float, float]:
-    """Factors of the velocity, and of an acceleration for velocity and position, after a time [s] with drag [1/s].
+    """Factors of the velocity, and of an acceleration for velocity and position, after `time` [s] with `drag` [1/s].
 
     exp(-c t), y = (1 - exp(-c t)) / c and z = (t - y) / c; 1, t and t² / 2 without drag.
     """
@@ -75,15 +71,13 @@ _WORD = 1 << 32
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """The turbulence at one moment, for the curl noise of shaders/common/curl_noise.glsl."""
-
     phases: tuple[int, int, int]  # Change of the slopes, 0 to 1023
     shift: tuple[float, float, float]  # Travel with the wind in the skewed lattice, as a part of a cell
     origin: tuple[int, int, int]  # The same in whole cells
 
 
 def pattern_at(time: float, change: float, wind: tuple[float, float, float], scale: float) -> Pattern:
-    """The turbulence at a time [s], changing `change` times a second, moved by the wind [m/s], in cells of `scale`."""
+    """At `time` [s], with `change` [1/s], wind [m/s] and cells of `scale` [m]."""
     x, y, z = (int(time * change * rate * PHASES) % PHASES for rate in RATES)
     travel = [component * time / scale for component in wind]
     skew = sum(travel) / 3.0
@@ -120,8 +114,6 @@ FIELDS: dict[str, str | tuple[str, int]] = {
 
 
 class EmitterBlock(UniformBlock):
-    """The block, with what was written last."""
-
     def __init__(self, context: Context) -> None:
         super().__init__(context, "Emitter", FIELDS)
         self["world_from_start"] = self["world_from_end"] = np.eye(4)
@@ -144,10 +136,7 @@ class EmitterBlock(UniformBlock):
         self["turbulence"] = (1.0 / settings.turbulence_scale, settings.turbulence, 0.0, 0.0)
 
     def set_source(self, start: Float64, end: Float64, aim: Float64 | None = None) -> None:
-        """World transforms (4, 4) of the source at the start and the end of the step, and of the axes of directions.
-
-        The axes are those of the source at the end if None.  Arrays that are the same object are not written again.
-        """
+        """World transforms (4, 4) of source and aim, by default `end`; the same objects are not written again."""
         aim = end if aim is None else aim
         if self._placed[0] is not start:
             self["world_from_start"] = start
@@ -167,10 +156,7 @@ class EmitterBlock(UniformBlock):
         self["turbulence_cells"] = (*pattern.origin, 0)
 
     def set_births(self, segments: Sequence[Segment], capacity: int, origin: float) -> None:
-        """Births of a span, whose times count from `origin` [steps since the start].
-
-        Only the last `capacity` births and the last `SEGMENT_MAX` segments are written.
-        """
+        """Times count from `origin` [steps]; only the last `capacity` births and `SEGMENT_MAX` segments are written."""
         segments = segments[-SEGMENT_MAX:]
         if not segments:
             self.edit("births")[0] = 0

@@ -1,8 +1,3 @@
-"""Particle buffers, and the count of their particles.
-
-A step writes to a spare buffer that emitters share, and leaves its old one as the spare.
-"""
-
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -26,7 +21,7 @@ PARTICLE = record("Particle", position=(4, "f4"), velocity=(4, "f4"))
 
 DEAD = -1.0
 BROKEN_BELOW = -2e6
-"""Lives below this mark particles that left the world, or whose position was not a number; the position is valid."""
+"""Lives below this mark particles outside the world, or whose position was not a number; the position is valid."""
 
 FILLED_AT_ONCE = 1 << 14
 """Slots that the CPU clears; the GPU repeats them."""
@@ -45,7 +40,6 @@ def padded_slots(capacity: int) -> int:
 
 
 def dead_records(capacity: int) -> npt.NDArray[np.void]:
-    """Unused slots, padded."""
     out = PARTICLE.zeros(padded_slots(capacity))
     out["position"][:, 3] = DEAD
     out["velocity"][:, 3] = -1.0
@@ -54,8 +48,6 @@ def dead_records(capacity: int) -> npt.NDArray[np.void]:
 
 @dataclass(frozen=True, slots=True)
 class ParticleSide:
-    """A buffer of records, as texels and as vertices; `count` is a multiple of `AT_ONCE`."""
-
     buffer: Buffer
     texture: BufferTexture
     vertices: VertexArray
@@ -75,19 +67,17 @@ class ScratchPool(Service):
         self._users: dict[int, int] = {}
 
     def open(self, count: int) -> ParticleSide:
-        """A buffer of `count` records for a new user, to be returned by `close`; contents are undefined."""
+        """A buffer of `count` records with undefined contents; return it by `close`."""
         if count not in self._users:
             self._users[count], self._spare[count] = 0, self._new(count)
         self._users[count] += 1
         return self._new(count)
 
     def swap(self, side: ParticleSide) -> ParticleSide:
-        """Exchanges a buffer for the spare one of the same size."""
         taken, self._spare[side.count] = self._spare[side.count], side
         return taken
 
     def close(self, side: ParticleSide) -> None:
-        """Releases the buffer of a user, and the spare one with the last user of a size."""
         side.release()
         if side.count not in self._users:
             return
@@ -118,15 +108,11 @@ INTERVAL = 0.25
 
 
 class ParticleCounts(NamedTuple):
-    """Particles of an emitter at one moment."""
-
     alive: int
     broken: int  # Left the world, or have a position that is not a number
 
 
 class ParticleCount(Owner):
-    """Counts the particles of one emitter, in levels of sums."""
-
     def __init__(self, context: Context, library: ShaderLibrary, capacity: int) -> None:
         self._levels: list[TexelBuffer] = []
         size = capacity
@@ -150,16 +136,14 @@ class ParticleCount(Owner):
         self._asked_at, self._is_stale = now, False
 
     def poll(self) -> ParticleCounts | None:
-        """The requested count once it has arrived; never waits."""
+        """Returns None until the requested count arrives; never waits."""
         records = self._readback.poll()
         return None if records is None or self._is_stale else _counts(records)
 
     def discard(self) -> None:
-        """Discards pending requests, because the particles were changed."""
         self._is_stale = True
 
     def read(self, state: BufferTexture, slot_count: int) -> ParticleCounts:
-        """The count of the first slots; waits for the GPU."""
         self._measure(state, slot_count)
         return _counts(self._levels[-1].buffer.read())
 

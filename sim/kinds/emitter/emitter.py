@@ -1,8 +1,3 @@
-"""Emitter: the particles of one emitter on the GPU, one pass for each substep.
-
-It knows neither the scene nor the viewport.  The OpenGL context must be current in every call.
-"""
-
 from dataclasses import replace
 
 import numpy as np
@@ -33,7 +28,7 @@ UInt32 = npt.NDArray[np.uint32]
 
 
 def check_limits(context: Context, settings: EmitterSettings, faces: UInt32 | None) -> None:
-    """Checks the limits of the driver, and that a surface source has a surface.  SettingsError names the setting."""
+    """Raises SettingsError if the driver cannot hold the particles, or a surface source has no surface."""
     limit = context.capabilities.max_texture_buffer_size
     if 2 * padded_slots(settings.capacity) > limit:
         raise SettingsError(f"capacity = {settings.capacity}: this driver holds {limit // 2} particles at most")
@@ -46,7 +41,7 @@ def check_limits(context: Context, settings: EmitterSettings, faces: UInt32 | No
 
 
 def interpolate_particles(one: bytes, other: bytes, share: float) -> bytes:
-    """The first of two snapshots, its particles interpolated linearly where they are alive in both.
+    """The first of two snapshots; particles that are alive in both are interpolated linearly.
 
     Particles that die in between stay to the end, particles that are spawned in between appear at the end.
     """
@@ -64,23 +59,21 @@ def interpolate_particles(one: bytes, other: bytes, share: float) -> bytes:
 
 
 class Emitter(Owner):
-    """The particles of one emitter.
+    """The particles of one emitter on the GPU, one pass for each substep.
+
+    The context must be current in every call.
 
     Args:
-        context: The context of its buffers.
-        library: Source of its programs.
-        settings: What to build.
         faces: Table of an emitting surface, see `sinew.sim.skin.surface_table`.
-        pool: Spare buffers that emitters share; one of its own by default.
+        pool: Spare buffers that emitters share; by default the emitter has its own.
 
     Attributes:
         side: Records of `PARTICLE`, one a slot; another buffer after every step.
         look_uniforms: Arguments `emitter` and `spans` of shaders/emitter/shown.glsl, as `u_emitter` and `u_spans`.
-        step_count: Steps since the start.
         spawned: Particles spawned since the start; the capacity for an emitter that is always full, once it runs.
         alive: Living particles at the last count, see `poll`.
-        stopped: Why the emitter was stopped; "" while it runs.
-        warning: What the capacity is too small for, or "".
+        stopped: Why the emitter stopped; "" while it runs.
+        warning: Why the capacity is too small, or "".
 
     Raises:
         SettingsError: If no emitter can be built from the settings.
@@ -104,10 +97,7 @@ class Emitter(Owner):
     # --- building and stepping ------------------------------------------------------------------------
 
     def rebuild(self, settings: EmitterSettings, faces: UInt32 | None = None) -> None:
-        """Builds everything anew; on an error the emitter stays as it was.
-
-        Raises SettingsError if no emitter can be built from the settings.
-        """
+        """On a SettingsError the emitter stays as it was."""
         check_emitter(settings)
         check_limits(self._context, settings, faces)
         self.release()
@@ -120,14 +110,13 @@ class Emitter(Owner):
         self.reset()
 
     def reset(self) -> None:
-        """Back to the start, without particles."""
         self._clear()
         self._schedule: Schedule = schedule_of(self.settings)
         self.step_count = self.spawned = self.alive = 0
         self.stopped = ""
 
     def step(self, inputs: EmitterInputs = NO_INPUTS) -> bool:
-        """Advances by one step of `STEP_TIME`; returns False if the emitter is stopped."""
+        """Advances by `STEP_TIME`; returns False if the emitter is stopped."""
         if self.stopped:
             return False
         if self.settings.stateless:
@@ -145,10 +134,7 @@ class Emitter(Owner):
         return True
 
     def rest(self) -> None:
-        """Lets a step pass without emitting, and removes all particles.
-
-        The next step spawns the same particles that it would have spawned otherwise.
-        """
+        """Removes all particles and emits none in this step; the next step spawns the same particles as otherwise."""
         self.step_count += 1
         self.stopped, self.alive = "", 0
         self.spawned = 0 if self._is_always_full else self._schedule.births_before(self.step_count)
@@ -156,10 +142,7 @@ class Emitter(Owner):
             self._clear()
 
     def show(self, step_count: int, inputs: EmitterInputs = NO_INPUTS) -> None:
-        """Writes the state of a stateless emitter after any number of steps; a stopped one stays as it is.
-
-        The source counts as at rest at its end position.
-        """
+        """State of a stateless emitter after any number of steps, with the source at rest at its end position."""
         if self.stopped:
             return
         self.step_count = step_count
@@ -182,9 +165,10 @@ class Emitter(Owner):
     # --- changes --------------------------------------------------------------------------------------
 
     def apply(self, settings: EmitterSettings, faces: UInt32 | None = None) -> Effect:
-        """Takes new settings at the cost that their declarations name; returns that cost.
+        """Returns the largest effect of the changed settings.
 
-        Raises SettingsError if no emitter can be built from them; everything stays as it was.
+        Raises:
+            SettingsError: If no emitter can be built from them; everything stays as it was.
         """
         effects = changed_effects(self.settings, settings)
         if not effects:
@@ -203,7 +187,6 @@ class Emitter(Owner):
         return Effect.STEP if Effect.STEP in effects else Effect.VIEW
 
     def resume(self) -> None:
-        """Continues a stopped emitter without the particles that failed."""
         if self.stopped:
             records = self.side.buffer.read()
             records["position"][records["position"][:, 3] < BROKEN_BELOW, 3] = DEAD
@@ -215,24 +198,18 @@ class Emitter(Owner):
 
     @property
     def slot_count(self) -> int:
-        """Slots used so far; those after them are empty."""
         return min(self.spawned, self.settings.capacity)
 
     @property
     def spawned_per_second(self) -> float:
-        """Births a second of the stream, without bursts."""
         return self._schedule.per_step / STEP_TIME
 
     @property
     def needed_capacity(self) -> int:
-        """Slots needed so that no life is cut short."""
         return slots_needed(self.settings)
 
     def poll(self, now: float) -> bool:
-        """Reads a new `alive` without waiting, and stops if particles failed; returns whether there is one.
-
-        Counts are requested at most every `INTERVAL`; `now` is a monotonic time [s].
-        """
+        """Reads a new `alive` without waiting, and stops if particles failed; returns whether there is one."""
         counts = self._count.poll()
         if counts is not None:
             self._take_counts(counts)
@@ -241,18 +218,17 @@ class Emitter(Owner):
         return counts is not None
 
     def count(self) -> int:
-        """Number of living particles, and stops if particles failed; waits for the GPU."""
+        """Counts living particles, and stops if particles failed; waits for the GPU."""
         self.alive = 0
         if self.slot_count and not self._is_clear:
             self._take_counts(self._count.read(self.side.texture, self.slot_count))
         return self.alive
 
     def read(self) -> npt.NDArray[np.void]:
-        """Records of `PARTICLE` of the slots used so far; waits for the GPU."""
+        """Records of `PARTICLE` up to `slot_count`; waits for the GPU."""
         return self.side.buffer.read(count=self.slot_count)
 
     def snapshot(self) -> State:
-        """Everything that the next step depends on."""
         stream = self._schedule
         head = {
             "steps": self.step_count, "born": self.spawned, "halted": self.stopped, "clear": self._is_clear,
@@ -261,10 +237,10 @@ class Emitter(Owner):
         return State(head, BufferSpan(self.side.buffer, self.slot_count))
 
     def restore(self, state: bytes) -> None:
-        """Restores a `snapshot`.  SettingsError if the snapshot is of another emitter."""
+        """Raises SettingsError if the state belongs to another emitter."""
         head, (records,) = unpacked_state(state)
         if len(records) > self.settings.capacity:
-            raise SettingsError("the state is that of another emitter")
+            raise SettingsError("the state belongs to another emitter")
         self._clear()
         if len(records):
             self.side.buffer.write(records)
@@ -297,7 +273,6 @@ class Emitter(Owner):
             )
 
     def _plan_substeps(self, start: int) -> list[Substep]:
-        """The slots that move and the births of every substep of the step that begins after `start` steps."""
         capacity = self.settings.capacity
         if self._is_always_full:
             self.spawned = capacity

@@ -1,4 +1,4 @@
-"""Outline and handles of an emitter: the tip of its arrow sets the speed, the rim the cone, the edge its size."""
+"""The tip of the arrow sets the speed, the rim the cone, the edge the size."""
 
 import enum
 import itertools
@@ -19,14 +19,14 @@ from sinew.sim.scene.picking import ray_plane
 Float64 = npt.NDArray[np.float64]
 
 Segments = Float64
-"""Lines, shape (n, 2, 3)."""
+"""Shape (N, 2, 3)."""
 
 _PARTS = 48
 _CROSS = 0.04
 
 
 def emitter_outline(settings: EmitterSettings) -> Segments:
-    """Lines in the frame of the source [m], shape (n, 2, 3); none for an emitter on a surface."""
+    """In the frame of the source [m]; none for an emitter on a surface."""
     if settings.is_on_surface:
         return np.zeros((0, 2, 3))
     return np.concatenate([_source(settings), _directions(settings)])
@@ -59,7 +59,7 @@ def _directions(settings: EmitterSettings) -> Segments:
 
 
 def _cone(half: float, length: float) -> Segments:
-    """Sides and rim about y; the rim of more than a right angle lies below, that of all directions is a point."""
+    """Sides and rim about y; the rim of more than a right angle is below, the rim of all directions is a point."""
     rim = _ring(math.sin(half) * length, math.cos(half) * length)
     sides = np.stack([np.zeros((8, 3)), rim[:: _PARTS // 8, 0]], axis=1)
     axis = np.array([[[0.0, 0.0, 0.0], [0.0, length, 0.0]]])
@@ -67,7 +67,6 @@ def _cone(half: float, length: float) -> Segments:
 
 
 def _sector(settings: EmitterSettings) -> Segments:
-    """Edges of the patch that yaw and pitch span."""
     angles = np.radians([settings.yaw, settings.yaw_spread, settings.pitch, settings.pitch_spread])
     along, none, all_ = np.linspace(0.0, 1.0, _PARTS + 1), np.zeros(_PARTS + 1), np.ones(_PARTS + 1)
     edges = [np.stack(pair, axis=1) for pair in ((along, none), (along, all_), (none, along), (all_, along))]
@@ -78,7 +77,6 @@ def _sector(settings: EmitterSettings) -> Segments:
 
 
 def _rays(settings: EmitterSettings) -> Segments:
-    """Short lines away from the centre of a sphere."""
     steps = np.array(list(itertools.product((-1.0, 0.0, 1.0), repeat=3)))
     variants = steps[np.any(steps != 0.0, axis=1)]
     variants /= np.linalg.norm(variants, axis=1, keepdims=True)
@@ -106,9 +104,9 @@ def _box(half: npt.NDArray[np.float64]) -> Segments:
 
 
 def angle_direction(angles: Float64, random: Float64) -> Float64:
-    """Unit vectors (n, 3), uniform in both angles; pitch counts from the horizontal, yaw from z.
+    """Unit vectors (N, 3), uniform in both angles; pitch counts from the horizontal, yaw from z.
 
-    Angles are middle and span of yaw, middle and span of pitch [rad]; random numbers are in [0, 1), shape (n, 2).
+    Angles are middle and span of yaw, middle and span of pitch [rad]; random numbers are in [0, 1), shape (N, 2).
     """
     yaw = angles[0] + angles[1] * (random[:, 0] - 0.5)
     pitch = angles[2] + angles[3] * (random[:, 1] - 0.5)
@@ -117,14 +115,13 @@ def angle_direction(angles: Float64, random: Float64) -> Float64:
 
 
 FLIGHT = 0.2
-"""Flight time that cone and arrow show [s]; the arrow has a root in addition."""
+"""Flight time of cone and arrow [s]; the arrow has a root in addition."""
 
 SHORTEST, LONGEST = 0.08, 1.5
-"""Bounds of its length [m]."""
+"""Bounds of the length of direction lines [m]."""
 
 
 def reach(settings: EmitterSettings) -> float:
-    """Length of the direction lines [m]."""
     return float(np.clip(settings.speed * min(FLIGHT, settings.lifetime), SHORTEST, LONGEST))
 
 
@@ -145,8 +142,6 @@ _SPEED_MAX, _LENGTH_MAX = 1e4, 1e4
 
 
 class KnobKind(enum.Enum):
-    """The setting that a knob changes."""
-
     SPEED = "speed"
     CONE = "cone_angle"
     RADIUS = "source_radius"
@@ -155,8 +150,6 @@ class KnobKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """A draggable part."""
-
     kind: KnobKind
     points: Float64  # Drawn points in the world [m], shape (K, 3)
     edge: Float64  # Polyline that can be dragged too, shape (N, 3); empty for none
@@ -165,20 +158,13 @@ class Knob:
 
 @dataclass(frozen=True, slots=True)
 class KnobGrab:
-    """What the mouse grabbed: index of the knob, and of its point or the point of its edge."""
-
     knob: int
     point: int
     on_edge: bool = False
 
 
 class EmitterHandles:
-    """Handles of one emitter in one frame.
-
-    Attributes:
-        knobs: Draggable parts, the first ones on top.
-        outline: Polylines that explain the knobs [m].
-    """
+    """`knobs` begin with the topmost one; `outline` explains them by polylines [m]."""
 
     def __init__(self, view: HandleView, world_from_source: npt.ArrayLike, settings: EmitterSettings) -> None:
         self.view, self.world_from_source, self.settings = view, glm.dmat4(world_from_source), settings
@@ -189,31 +175,26 @@ class EmitterHandles:
 
     @property
     def base(self) -> glm.dvec3:
-        """Root of the arrow in the world [m]: at the top of a source that emits outwards."""
         return self.world_from_source * glm.dvec3(0.0, _top(self.settings), 0.0)
 
     @property
     def length(self) -> float:
-        """Length of the arrow in the world [m]."""
+        """In the world [m]."""
         return ROOT * self.view.metres_per_pixel(self.base) + FLIGHT * self.settings.speed
 
     @property
     def direction(self) -> glm.dvec3:
-        """Mean initial direction of the particles, a unit vector in the world."""
+        """Mean initial direction, a unit vector in the world."""
         return _unit(glm.dmat3(self.world_from_source) * middle_direction(self.settings))
 
     def rim_point(self, angle: npt.ArrayLike, azimuth: npt.ArrayLike) -> Float64:
-        """Points (N, 3) of the rim of a cone [m], by half its opening [°] and the angle about its axis [rad].
-
-        The tip of the arrow is farther away than the rim, so that a closed cone does not hide it.
-        """
+        """World points (N, 3) [m] of a cone's rim, by half its opening [°] and the angle about its axis [rad]."""
         tilt, turn = np.broadcast_arrays(np.radians(np.asarray(angle, float)), np.asarray(azimuth, float))
         across = np.sin(tilt)
         local = reach(self.settings) * np.stack([across * np.cos(turn), np.cos(tilt), across * np.sin(turn)], axis=-1)
         return self._placed(local + np.array([0.0, _top(self.settings), 0.0]))
 
     def hit(self, cursor: Cursor) -> KnobGrab | None:
-        """The knob or edge under the cursor, knobs first; None if there is none."""
         for number, knob in enumerate(self.knobs):
             pixels = self.view.pixels(knob.points)
             distances = np.nan_to_num(np.linalg.norm(pixels - cursor, axis=1), nan=np.inf)
@@ -229,7 +210,6 @@ class EmitterHandles:
         return None
 
     def _placed(self, points: Float64) -> Float64:
-        """Points (..., 3) of the source in the world [m]."""
         return transform_points(np.asarray(self.world_from_source), points)
 
     def _aim_knobs(self) -> Iterator[Knob]:
@@ -255,7 +235,7 @@ class EmitterHandles:
                 yield Knob(KnobKind.SIZE, self._placed(ends), np.zeros((0, 3)), axis)
 
     def ring_axes(self) -> tuple[glm.dvec3, glm.dvec3]:
-        """Two directions that span the plane of a disc, or the view plane of a sphere; in the space of the source."""
+        """In the space of the source: the plane of a disc, or the view plane of a sphere."""
         if self.settings.source is not EmitterSource.SPHERE:
             return glm.dvec3(1.0, 0.0, 0.0), glm.dvec3(0.0, 0.0, 1.0)
         right, up, _ = self.view.camera.rotation()
@@ -287,10 +267,7 @@ class EmitterHandles:
 
 
 def dragged_setting(handles: EmitterHandles, hold: KnobGrab, press: Cursor, cursor: Cursor) -> dict[str, Any]:
-    """The setting that a drag changes, with its value; at the press position it keeps its value.
-
-    Every call starts from the handles at the press, so errors do not accumulate.
-    """
+    """At the press position the setting keeps its value; calls do not depend on each other, so errors do not add up."""
     knob, settings = handles.knobs[hold.knob], handles.settings
     if knob.kind is KnobKind.SPEED:
         way = _way(handles, handles.base, handles.direction, press, cursor)
@@ -310,7 +287,6 @@ def dragged_setting(handles: EmitterHandles, hold: KnobGrab, press: Cursor, curs
 
 
 def middle_direction(settings: EmitterSettings) -> glm.dvec3:
-    """Mean direction in the frame of the source."""
     if settings.aim is not EmissionAim.ANGLES:
         return glm.dvec3(0.0, 1.0, 0.0)
     yaw, pitch = math.radians(settings.yaw), math.radians(settings.pitch)
@@ -320,13 +296,11 @@ def middle_direction(settings: EmitterSettings) -> glm.dvec3:
 
 
 def _top(settings: EmitterSettings) -> float:
-    """Height of the arrow's root above the centre of the source [m]."""
     outward = settings.aim is EmissionAim.OUTWARD and settings.source is EmitterSource.SPHERE
     return settings.source_radius if outward else 0.0
 
 
 def _cone_angle(handles: EmitterHandles, knob: Knob, hold: KnobGrab, press: Cursor, cursor: Cursor) -> float:
-    """The angle whose point of the rim, at the grabbed angle, is nearest to the cursor on the screen [°]."""
     before = handles.settings.cone_angle
     part = hold.point / RING_POINTS if hold.on_edge else hold.point / len(knob.points)
     azimuth = 2.0 * np.pi * part
@@ -351,7 +325,7 @@ def _reach(handles: EmitterHandles, cursor: Cursor) -> float:
 
 
 def _way(handles: EmitterHandles, centre: glm.dvec3, axis: glm.dvec3, press: Cursor, cursor: Cursor) -> float:
-    """Movement of the mouse along an axis in the world [m]."""
+    """In the world [m]."""
     return along_axis(handles.view, centre, axis, cursor) - along_axis(handles.view, centre, axis, press)
 
 

@@ -1,5 +1,3 @@
-"""The kind of emitters of particles."""
-
 import functools
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -30,7 +28,6 @@ LIFTS: Mapping[str, float] = {"Snow": 3.5, "Fireworks": 3.0}
 """Height above the ground of effects that need space below them [m]."""
 
 _FIGURE = 1.8
-"""Extent that the sizes of the effects are made for [m]."""
 
 _PLACES = frozenset(("source", "aim"))
 """Fields that a preset does not change for an emitter on a surface."""
@@ -45,7 +42,7 @@ _IMAGE = ("texture", "atlas_columns", "atlas_rows", "atlas_mode", "picture_turn"
 
 
 def new_emitter(preset: str, place: AddPlace) -> Node:
-    """An emitter of a preset, or a default one for "": on the selected bone or character, else on the ground."""
+    """On the selected bone or character, else on the ground; "" is the default emitter."""
     settings = with_preset(EmitterSettings(), preset) if preset else EmitterSettings()
     size = 1.0 if place.attachment.node else place.fitting(_FIGURE)
     settings = with_lengths(settings, size)
@@ -62,14 +59,12 @@ def new_emitter(preset: str, place: AddPlace) -> Node:
 
 
 def where(place: AddPlace) -> str:
-    """Where a new emitter goes, for the title of the submenu."""
     if place.attachment.node:
         return f"(on bone {place.attachment.bone})"
     return "(on ground)" if place.character is None else f"(on surface of {place.character.name})"
 
 
 def idle(node: Node) -> frozenset[str]:
-    """Fields without effect."""
     settings = node.settings
     assert isinstance(settings, EmitterSettings)
     unused: dict[Collection[str], bool] = {
@@ -128,7 +123,6 @@ BUILT_IN = {
     name: {field: getattr(made, field) for field in PRESET_FIELDS}
     for name, made in ((name, with_preset(EmitterSettings(), name)) for name in PRESETS)
 }
-"""Every value of the built-in presets, by name."""
 
 
 def collides(settings: Settings) -> bool:

@@ -1,5 +1,3 @@
-"""Draws the particles of an emitter: the item of a frame, its shader programs, and the texture of changes over life."""
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -34,8 +32,6 @@ LEAST_COVERED, HALF_COVERED = 0.1, 0.5
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The particles of an emitter in one pass."""
-
     particles: "Particles"
     ctx: PassContext
     stride: int = 1  # Every n-th slot is drawn
@@ -46,7 +42,7 @@ class Batch:
 
 
 class ParticlePrograms(Owner):
-    """Compiles programs when they are first needed, and draws with them.
+    """Compiles programs at their first use.
 
     Small round particles and images are point sprites, one vertex each.  Streaks, and particles that may become large,
     are quads: drivers limit the size of points, and a point is clipped as a whole when its centre leaves the viewport.
@@ -62,7 +58,6 @@ class ParticlePrograms(Owner):
         self._sprites: set[Program] = set()
 
     def prepared(self, batch: Batch) -> Program:
-        """The program for a batch with all uniforms set; those of the pass are set once a pass."""
         projection = self._projection(batch.ctx)
         program, particles = self._program(batch, projection), batch.particles
         if self._set_for.get(program) is not batch.ctx:
@@ -83,7 +78,6 @@ class ParticlePrograms(Owner):
         return program
 
     def draw(self, program: Program, first: int, count: int) -> None:
-        """Draws particles of a batch with its program."""
         program["u_first"] = first
         if program in self._sprites:
             self._library.no_vertices.draw(program, "points", count=count)
@@ -154,7 +148,7 @@ _SOLID = PipelineState(alpha_coverage=True, colour_mask=(True, True, True, False
 
 @dataclass(eq=False, kw_only=True)
 class Particles(Item):
-    """The particles of an emitter with fixed settings; opaque ones are drawn with the surfaces, the others blend."""
+    """Particles with fixed settings; opaque ones are drawn with the surfaces, the others blend."""
 
     group: str = "particles"
     emitter: Emitter
@@ -177,7 +171,7 @@ class Particles(Item):
 
     @cached_property
     def look(self) -> ParticleLook:
-        """Form of the particles; round if the image is missing."""
+        """Round if the image is missing."""
         is_textured = self.settings.look is ParticleLook.TEXTURED
         return ParticleLook.ROUND if is_textured and self.image is None else self.settings.look
 
@@ -218,8 +212,6 @@ TABLE_SIZE = 256
 
 
 class GradientTexture(Owner):
-    """`life_table` on the GPU; written only when the settings change."""
-
     def __init__(self, context: Context) -> None:
         texture = Texture2D(context, (TABLE_SIZE, 2), "rgba32f", filtering="nearest", label="particle life")
         self._texture = self.owns(texture)
@@ -237,7 +229,7 @@ class GradientTexture(Owner):
 def life_table(settings: EmitterSettings) -> Float32:
     """Linear red, green, blue, opacity | size, 0, 0, 0 over the life, shape (2, TABLE_SIZE, 4); brightness included.
 
-    Texel i stands for the share i / (TABLE_SIZE - 1) of the life.
+    Texel i is the share i / (TABLE_SIZE - 1) of the life.
 
     Raises:
         SettingsError: For stops that are out of order.

@@ -1,5 +1,3 @@
-"""EmitterPasses: the kernels of an emitter, compiled for the features it uses, and everything they read."""
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -51,8 +49,6 @@ SEARCH_FROM = 2
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What a step of an emitter uses; everything else is compiled out."""
-
     # As the shaders number them; 0 for no response
     source: int
     aim: int
@@ -114,8 +110,6 @@ IDENTITY = np.eye(4)
 
 @dataclass(frozen=True, slots=True)
 class EmitterInputs:
-    """What acts on an emitter during one step, besides its settings."""
-
     # Frame of the source, or of the emitting character, at the start of the step, (4, 4)
     world_from_start: Float64 = field(default_factory=lambda: IDENTITY)
     world_from_end: Float64 = field(default_factory=lambda: IDENTITY)  # The same at its end
@@ -135,8 +129,6 @@ _ColliderKey = tuple[int, ColliderLayout, Shapes]
 
 @dataclass(frozen=True, slots=True)
 class _StepKernels:
-    """Kernels of a step with some colliders."""
-
     colliders: _ColliderKey
     features: Features
     move: Kernel
@@ -144,8 +136,6 @@ class _StepKernels:
 
 
 class EmitterPasses(Owner):
-    """Programs, constants and the table of emitting faces of one emitter."""
-
     def __init__(self, context: Context, library: ShaderLibrary, capacity: int, faces: UInt32 | None) -> None:
         self._library, self._capacity = library, capacity
         self._kernels: dict[tuple[str, Features], Kernel] = {}
@@ -174,7 +164,7 @@ class EmitterPasses(Owner):
     ) -> ParticleSide:
         """Moves and spawns particles over the step that begins at `time` [s since the start]; returns the new records.
 
-        `swap` exchanges a side that was read for the side to write; other emitters may then write to the first.
+        `swap` exchanges the input buffer for an output buffer; other emitters may then write to the first.
         """
         colliders = _colliders_of(inputs)
         stepping = self._stepping
@@ -208,7 +198,7 @@ class EmitterPasses(Owner):
         return side
 
     def show(self, side: ParticleSide, inputs: EmitterInputs, count: int) -> None:
-        """Writes the first slots from the time alone; the source counts as at rest at its end position."""
+        """Writes the first slots from the time alone, with the source at rest at its end position."""
         features = features_of(self._settings, *_colliders_of(NO_INPUTS))
         kernel = self._kernel("emitter/stateless.glsl", features)
         self.block.set_source(inputs.world_from_end, inputs.world_from_end, inputs.world_from_aim)
@@ -231,7 +221,6 @@ class EmitterPasses(Owner):
         return kernel
 
     def _set_inputs(self, kernel: Kernel, features: Features, inputs: EmitterInputs) -> Program:
-        """Sets colliders and surface; returns the program of the kernel."""
         program = kernel.program
         if features.response:
             program["u_colliders"], program["u_collider_count"] = inputs.colliders.texture, inputs.colliders.count

@@ -1,5 +1,3 @@
-"""Built-in effects: names and the settings that they change."""
-
 from typing import Any
 
 import msgspec
@@ -99,11 +97,11 @@ PRESETS: dict[str, dict[str, Any]] = {
         "size_over_life": ((0.0, 0.4), (1.0, 1.8)), "softness": 0.15,
     },
 }  # fmt: skip
-"""By name.  "Demo fountain" is the fountain of the OpenGL cookbooks, with speeds and forces for 60 frames a second."""
+""""Demo fountain" is the fountain of the OpenGL cookbooks, with speeds and forces for 60 frames a second."""
 
 
 def with_preset(settings: EmitterSettings, name: str) -> EmitterSettings:
-    """An emitter with the values of a preset, except `KEPT_FIELDS`; KeyError for an unknown name."""
+    """Keeps `KEPT_FIELDS`; raises KeyError for an unknown name."""
     cached = {field: getattr(settings, field) for field in KEPT_FIELDS}
     return validated(msgspec.structs.replace(EmitterSettings(), **cached), **PRESETS[name])
 
@@ -114,4 +112,3 @@ KEPT_FIELDS: tuple[str, ...] = (
 """Fields that a preset does not change."""
 
 PRESET_FIELDS: tuple[str, ...] = tuple(field for field in EmitterSettings.__struct_fields__ if field not in KEPT_FIELDS)
-"""Fields of a user preset."""

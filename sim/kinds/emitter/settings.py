@@ -1,5 +1,3 @@
-"""Settings of a particle emitter: source, emission, motion, collision and look."""
-
 import enum
 import functools
 from typing import Annotated, ClassVar
@@ -19,8 +17,6 @@ SHORTEST_LIFE = 1e-3
 
 
 class EmitterSource(enum.Enum):
-    """What emits; vertices and faces are those of the parent model, as it moves."""
-
     POINT = "point"
     SPHERE = "sphere"
     BOX = "box"
@@ -31,20 +27,15 @@ class EmitterSource(enum.Enum):
 
 
 SURFACE_SOURCES = (EmitterSource.VERTICES, EmitterSource.FACES)
-"""Sources on the skin of a model."""
 
 
 class EmissionMode(enum.Enum):
-    """A steady stream with bursts, only bursts, or a new particle for each that dies."""
-
     RATE = "rate"
     BURST = "burst"
     FULL = "always full"
 
 
 class EmissionAim(enum.Enum):
-    """Initial direction: around the y axis of the emitter, away from the source, or by yaw and pitch."""
-
     AXIS = "axis"
     OUTWARD = "outward"
     ANGLES = "yaw and pitch"
@@ -56,7 +47,6 @@ SIZE_FACTOR_MAX = 100.0
 ColourStop = tuple[UnitFloat, UnitFloat, UnitFloat, UnitFloat]
 """Share of the life, then linear red, green and blue."""
 ValueStop = tuple[UnitFloat, Annotated[float, msgspec.Meta(ge=0.0, le=SIZE_FACTOR_MAX)]]
-"""Share of the life, then the value."""
 OpacityStop = tuple[UnitFloat, UnitFloat]
 _STOPS = msgspec.Meta(min_length=1, max_length=STOP_MAX)
 
@@ -69,16 +59,12 @@ class CollisionResponse(enum.Enum):
 
 
 class ParticleLook(enum.Enum):
-    """A soft round spot, an image of an atlas, or a streak along the velocity."""
-
     ROUND = "round"
     TEXTURED = "textured"
     STREAK = "streak"
 
 
 class AtlasMode(enum.Enum):
-    """One frame of an atlas for the whole life, or all frames in order."""
-
     RANDOM = "random"
     OVER_LIFE = "over life"
 
@@ -97,8 +83,6 @@ _look = functools.partial(param, group="Look", effect=Effect.VIEW)
 
 
 class EmitterSettings(Settings, frozen=True, kw_only=True):
-    """A source of particles."""
-
     kind: ClassVar[str] = "emitter"
 
     source: Annotated[EmitterSource, _source(
@@ -292,15 +276,12 @@ class EmitterSettings(Settings, frozen=True, kw_only=True):
 
     @property
     def is_on_surface(self) -> bool:
-        """Whether the source is the skin of a model."""
         return self.source in SURFACE_SOURCES
 
     @property
     def substep_time(self) -> float:
-        """Duration of a substep [s]."""
         return STEP_TIME / self.substeps
 
     @property
     def longest_life(self) -> float:
-        """Longest lifetime of a particle [s]."""
         return self.lifetime * (1.0 + self.lifetime_variance)

@@ -1,5 +1,3 @@
-"""What is missing for the source of an emitter, and the boxes around it and most of its particles."""
-
 import functools
 
 import numpy as np
@@ -19,7 +17,6 @@ REACH_MAX = 5.0
 
 
 def missing_source(scene: Scene, characters: PosedCharacters, places: WorldTransforms, node: Node) -> str:
-    """What is missing that the settings name, as one line; "" if nothing is, or while a model loads."""
     settings, label, carrier = node.settings, node.name or node.id, scene.by_id.get(node.attachment.node)
     assert isinstance(settings, EmitterSettings)
     if not settings.is_on_surface:
@@ -36,7 +33,6 @@ def missing_source(scene: Scene, characters: PosedCharacters, places: WorldTrans
 
 
 def missing_density(character: PosedCharacter, label: str, name: str, settings: EmitterSettings) -> str:
-    """Why a bone does not limit where the surface of a model emits, as one line; "" if it does."""
     skeleton = character.model.skeleton
     if not settings.density_bone or (skeleton is not None and settings.density_bone in skeleton.names):
         return ""
@@ -46,7 +42,7 @@ def missing_density(character: PosedCharacter, label: str, name: str, settings: 
 def reach_of(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64]:
     """Least and greatest displacement of a particle from its birth [m], (3,) each, without turbulence and collisions.
 
-    The axis of its cone is a unit vector in the world.  Limited to `REACH_MAX`, so that a long fall does not count in
+    `axis` of the cone is a unit vector in the world.  Limited to `REACH_MAX`, so that a long fall does not count in
     full.
     """
     speed = settings.speed * (1.0 + settings.speed_variance)
@@ -60,13 +56,11 @@ def reach_of(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64
 
 @functools.lru_cache(maxsize=64)
 def _paces(drag: float, life: float) -> tuple[Float64, Float64]:
-    """Factors of velocity and acceleration for the displacement at times of a life [s], (T, 1) each."""
     paces = np.array([drag_terms(drag, time) for time in np.linspace(0.0, life, 17)[1:].tolist()])
     return paces[:, 1:2], paces[:, 2:3]
 
 
 def _direction_bounds(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64]:
-    """Least and greatest components of the initial directions and of zero, (3,) each."""
     if settings.aim is not EmissionAim.AXIS:
         return np.full(3, -1.0), np.full(3, 1.0)
     away, half = np.arccos(np.clip(axis, -1.0, 1.0)), np.radians(settings.cone_angle)
@@ -75,7 +69,7 @@ def _direction_bounds(settings: EmitterSettings, axis: Float64) -> tuple[Float64
 
 
 def source_box(settings: EmitterSettings, world_from_source: Float64) -> Bounds:
-    """Box of the source in the world [m]; of no size for a point."""
+    """In the world [m]; without size for a point."""
     half = {
         EmitterSource.SPHERE: (settings.source_radius,) * 3,
         EmitterSource.DISC: (settings.source_radius, 0.0, settings.source_radius),
@@ -88,7 +82,7 @@ def source_box(settings: EmitterSettings, world_from_source: Float64) -> Bounds:
 
 
 def emitter_box(settings: EmitterSettings, source: Bounds, world_from_source: Float64) -> Bounds:
-    """Box in the world [m] around a source and most of its particles; falling ends at the ground, y = 0."""
+    """World box [m] around a source and most of its particles; falling ends at the ground, y = 0."""
     axis = world_from_source[:3, 1]
     length = np.linalg.norm(axis)
     reach_lo, reach_hi = reach_of(settings, axis / length if length > 0.0 else np.array([0.0, 1.0, 0.0]))

@@ -1,5 +1,3 @@
-"""EmitterSystem: builds and steps the particles of a node, or shows them at any time; its source follows the node."""
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,9 +44,9 @@ UInt32 = npt.NDArray[np.uint32]
 
 
 class SourceFollower:
-    """Frames of a source from step to step; each step starts where the one before ended.
+    """Each step starts where the one before ended.
 
-    After a change of the parent or a jump in time a step starts where it ends, so that no speed comes from the jump.
+    After a change of the parent or a jump in time a step starts where it ends, so that the jump adds no velocity.
     """
 
     def __init__(self) -> None:
@@ -61,7 +59,6 @@ class SourceFollower:
         self._last = None
 
     def inputs(self, node: Node, world: World, trail: SurfaceTrail | None, colliders: Colliders) -> EmitterInputs:
-        """What acts on an emitter during the step that ends with the present poses."""
         end = self._frame(node, world, trail)
         start = end if self._last is None else self._last
         self._last = end
@@ -70,18 +67,15 @@ class SourceFollower:
         return EmitterInputs(start, end, colliders, trail.motion(), world.places.world_from_node(node))
 
     def still_inputs(self, node: Node, world: World, trail: SurfaceTrail | None) -> EmitterInputs:
-        """For stateless emitters: the source at its present place, without motion."""
         frame = self._frame(node, world, trail)
         if trail is None:
             return EmitterInputs(frame, frame)
         return EmitterInputs(frame, frame, surface=trail.rest(), world_from_aim=world.places.world_from_node(node))
 
     def settle(self, node: Node, world: World, trail: SurfaceTrail | None) -> None:
-        """A step that ended with the present poses was restored."""
         self._last = self._frame(node, world, trail)
 
     def _frame(self, node: Node, world: World, trail: SurfaceTrail | None) -> Float64:
-        """World from source; the same array as long as nothing moves it."""
         if node is not self._node:
             self._node, self._own = node, node_matrix(node.transform)
         parent = (world.characters.get(node.attachment.node), node.attachment)
@@ -95,8 +89,6 @@ class SourceFollower:
 
 @dataclass(frozen=True, slots=True)
 class DrawnParticles:
-    """How particles are drawn; named as in shaders/emitter/shown.glsl."""
-
     lives: npt.NDArray[np.bool_]  # Whether the slot is drawn, shape (n,)
     share: Float64  # Part of the life that is over, 0 to 1, shape (n,)
     size: Float64  # Width [m], before the change over the life, shape (n,)
@@ -104,7 +96,7 @@ class DrawnParticles:
 
 
 def shown_particles(settings: EmitterSettings, left: Float64, generations: npt.ArrayLike) -> DrawnParticles:
-    """How the first slots are drawn, by remaining lives [steps] and generations, shape (n,) each."""
+    """For the first slots, by remaining lives [steps] and generations, shape (N,) each."""
     counted = np.asarray(generations).astype(np.int64)
     numbers = hash_number(np.arange(len(counted)), counted, settings.capacity)
     lives = birth_numbers(settings.seed, numbers, RandomStream.LIFE)
@@ -115,11 +107,7 @@ def shown_particles(settings: EmitterSettings, left: Float64, generations: npt.A
 
 
 class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
-    """The simulation of one node.
-
-    Attributes:
-        emitter: Its particles; None until it can be built, and while its surface is missing.
-    """
+    """`emitter` is None until it can be built, and while its surface is missing."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)
@@ -259,7 +247,7 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         return self.emitter
 
     def _slots(self, field: str) -> npt.NDArray[Any]:
-        """A vector of every slot, shape (capacity, 3), NaN if dead."""
+        """Shape (capacity, 3), NaN for the dead."""
         out = np.full((self._built.settings.capacity, 3), np.nan, np.float32)
         records = self._built.read()
         alive = np.flatnonzero(records["position"][:, 3] >= 0.0)
@@ -267,7 +255,7 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         return out
 
     def _birth_numbers(self) -> npt.NDArray[np.int64]:
-        """Birth number of the particle in each slot, shape (capacity,), -1 if dead."""
+        """Of the particle in each slot, shape (capacity,), -1 for the dead."""
         capacity = self._built.settings.capacity
         out = np.full(capacity, -1, np.int64)
         records = self._built.read()
@@ -276,20 +264,19 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         return out
 
     def _drawn(self, *shape: int) -> tuple[EmitterSettings, DrawnParticles, npt.NDArray[np.float32]]:
-        """Settings, the drawn particles, and an array (capacity, *shape) of NaN."""
         settings, records = self._built.settings, self._built.read()
         shown = shown_particles(settings, records["position"][:, 3].astype(float), records["velocity"][:, 3])
         return settings, shown, np.full((settings.capacity, *shape), np.nan, np.float32)
 
     def _widths(self) -> npt.NDArray[np.float32]:
-        """Drawn width of each slot [m], shape (capacity,), NaN if dead."""
+        """In m, shape (capacity,), NaN for the dead."""
         settings, shown, out = self._drawn()
         widths = shown.size * values_at(settings.size_over_life, shown.share)[:, 0]
         out[: len(widths)] = np.where(shown.lives, widths, np.nan)
         return out
 
     def _colours(self) -> npt.NDArray[np.float32]:
-        """Drawn linear colour and opacity of each slot, shape (capacity, 4), NaN if dead."""
+        """Linear colour and opacity, shape (capacity, 4), NaN for the dead."""
         settings, shown, out = self._drawn(4)
         bright = settings.brightness * (1.0 + settings.brightness_variance * (2.0 * shown.random[:, 2:] - 1.0))
         light = bright * values_at(settings.colour_over_life, shown.share)

@@ -1,5 +1,3 @@
-"""Draws an emitter: its particles, its star, and its outline while it is selected."""
-
 from pathlib import Path
 
 import numpy as np
@@ -37,8 +35,6 @@ COLOUR = (0.72, 0.90, 1.0, 0.95)
 
 
 class EmitterView(View):
-    """Draws one emitter; a muted emitter has only a star and an outline."""
-
     def __init__(self, context: Context, _library: ShaderLibrary) -> None:
         self._node = Node(id="", settings=EmitterSettings())
         self._world: World | None = None
@@ -104,17 +100,13 @@ class EmitterView(View):
 
     @property
     def _emitter(self) -> Emitter | None:
-        """Its particles; None if it is not simulated."""
         if self._system is None or self._world is None or self._node.id not in self._world.scene.simulated:
             return None
         return self._system.emitter
 
 
 def emitter_placement(places: WorldTransforms, characters: PosedCharacters, node: Node) -> Float64:
-    """World from source (4, 4) of an emitter, read-only.
-
-    An emitter on a surface has the axes of its own node, at the centre of the character.
-    """
+    """World from source (4, 4), read-only; on a surface the axes of the node at the centre of the character."""
     own, character = places.world_from_node(node), _emitting(characters, node)
     if character is None:
         return own
@@ -124,7 +116,7 @@ def emitter_placement(places: WorldTransforms, characters: PosedCharacters, node
 
 
 def emitter_bounds(characters: PosedCharacters, node: Node, world_from_source: Float64) -> Bounds:
-    """Box in the world [m] around the source of an emitter and most of its particles."""
+    """World box [m] around the source and most of its particles."""
     settings, character = node.settings, _emitting(characters, node)
     assert isinstance(settings, EmitterSettings)
     source = source_box(settings, world_from_source) if character is None else character.bounds()
@@ -132,7 +124,6 @@ def emitter_bounds(characters: PosedCharacters, node: Node, world_from_source: F
 
 
 def _emitting(characters: PosedCharacters, node: Node) -> Character | None:
-    """The character whose surface emits, if it is loaded."""
     assert isinstance(node.settings, EmitterSettings)
     character = characters.get(node.attachment.node) if node.settings.is_on_surface else None
     assert character is None or isinstance(character, Character)

@@ -1,5 +1,3 @@
-"""Groups, which contain other nodes, and move the ones that are not attached elsewhere."""
-
 from typing import ClassVar
 
 from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
@@ -8,8 +6,6 @@ from sinew.sim.scene.scene import Node
 
 
 class GroupSettings(Settings, frozen=True, kw_only=True):
-    """Nodes that belong together."""
-
     kind: ClassVar[str] = "group"
     is_group: ClassVar[bool] = True
 
@@ -18,7 +14,6 @@ ICON = "mdi6.folder-outline"
 
 
 def new_group(place: AddPlace) -> Node:
-    """An empty group; on the selected bone if there is one."""
     return Node(id="", name="Group", attachment=place.attachment, settings=GroupSettings())
 
 

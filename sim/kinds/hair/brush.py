@@ -1,6 +1,4 @@
-"""A brush on the groom: combs, smooths, cuts and lengthens the strands within a circle of the image; pure.
-
-Strands are shaped in the frames of their roots.  With a mirror, each strand is brushed again at its mirror image;
+"""Strands are shaped in the frames of their roots.  With a mirror, each strand is brushed again at its mirror image;
 the sum of both edits applies, so that mirrored strands stay mirrored.
 """
 
@@ -21,7 +19,7 @@ GROWTH = 0.05
 """Part of its length that a strand gains with a dab of full strength."""
 
 SMOOTHING = 0.5
-"""Part of the way to their mean that edges go with a dab of full strength."""
+"""Part of the way to their mean that edges move with a dab of full strength."""
 
 _FINE = 4
 """Samples per segment to find where a cut begins."""
@@ -29,21 +27,14 @@ _FINE = 4
 
 @dataclass(frozen=True, slots=True)
 class BrushStroke:
-    """A brush that moved from one position of an image to another.
-
-    Attributes:
-        camera, size: Of the image, and its width and height [px].
-        start, end: Positions from the top left [px].
-        radius: Of the circle [px].
-        strength: 0 to 1.
-    """
+    """A brush that moved from one position of an image to another [px from the top left]."""
 
     camera: Camera
-    size: tuple[float, float]
+    size: tuple[float, float]  # Width and height of the image [px]
     start: tuple[float, float]
     end: tuple[float, float]
-    radius: float
-    strength: float
+    radius: float  # Of the circle [px]
+    strength: float  # 0 to 1
 
     def pixels(self, places: Float64) -> tuple[Float64, Float64, Float64]:
         """Image positions [px] (..., 2) of points (..., 3), pixels per metre (0 behind the eye), and depths [m]."""
@@ -63,14 +54,12 @@ class BrushStroke:
         return found
 
     def faces(self, places: Float64, normals: Float64) -> npt.NDArray[np.bool_]:
-        """Whether points (N, 3) with normals (N, 3) face the camera."""
         back = np.array(self.camera.rotation()[2].to_tuple())
         to_eye = np.array(self.camera.position().to_tuple()) - places
         found: npt.NDArray[np.bool_] = np.sum(normals * (back if self.camera.orthographic else to_eye), axis=1) > 0.0
         return found
 
     def moved(self, scale: Float64) -> Float64:
-        """Path of the brush in the world [m] (..., 3), where a metre has `scale` pixels (...)."""
         right, up, _ = (np.array(axis.to_tuple()) for axis in self.camera.rotation())
         dx, dy = np.subtract(self.end, self.start)
         way: Float64 = (dx * right - dy * up) / np.maximum(scale, 1e-9)[..., None]
@@ -79,16 +68,10 @@ class BrushStroke:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Occlusion:
-    """What hides strands.
-
-    Attributes:
-        depths: Along the view [m], infinite for nothing, shape (H, W), row 0 at the top.
-    """
-
-    depths: npt.NDArray[np.float32]
+    depths: npt.NDArray[np.float32]  # Along the view [m], infinite for nothing, shape (H, W), row 0 at the top
 
     def hides(self, pixels: Float64, depths: Float64, slack: Float64) -> npt.NDArray[np.bool_]:
-        """Whether image positions (N, K, 2) at depths [m] (N, K) are farther behind it than the slack [m] (N, K)."""
+        """Whether positions (N, K, 2) at depths (N, K) [m] are behind the occlusion by more than the slack (N, K)."""
         height, width = self.depths.shape
         x = np.clip(pixels[..., 0], 0, width - 1).astype(np.intp)
         y = np.clip(pixels[..., 1], 0, height - 1).astype(np.intp)
@@ -98,13 +81,13 @@ class Occlusion:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RootFrames:
-    """Roots as shown, in the world: positions (N, 3) and frames (N, 3, 3); those of mirror images are mirrored."""
+    """World positions (N, 3) and frames (N, 3, 3) as shown; frames of mirror images are mirrored."""
 
     places: Float64
     frames: Float64
 
     def knots(self, offsets: Float64, rows: Intp | slice = slice(None)) -> Float64:
-        """Positions of knots at offsets (M, K, 3) in the frames of some roots [m]."""
+        """World positions [m] of knots at offsets (M, K, 3) in the frames of roots."""
         found: Float64 = self.places[rows, None] + np.einsum("nxy,nky->nkx", self.frames[rows], offsets)
         return found
 
@@ -127,12 +110,8 @@ class BrushedGroom:
     """A groom under a brush.
 
     Args:
-        groom: The groom before the edit.
-        longest: Lengths that strands do not grow beyond [m], shape (N,).
+        longest: Strands do not grow beyond these lengths [m], shape (N,).
         seen: Frames of the roots: the real ones first, then their mirror images.
-
-    Attributes:
-        groom: The edited groom.
     """
 
     def __init__(self, groom: Groom, longest: Float64, *seen: RootFrames) -> None:
@@ -142,7 +121,7 @@ class BrushedGroom:
         self.look(None, *seen)
 
     def look(self, cover: Occlusion | None, *seen: RootFrames) -> None:
-        """Takes moved roots; without an occlusion those are hidden whose skin faces away."""
+        """Takes moved roots; without an occlusion roots are hidden whose skin faces away."""
         self._sights = [_ScreenStrands(one, cover) for one in seen]
 
     def comb(self, dab: BrushStroke) -> None:
@@ -156,7 +135,6 @@ class BrushedGroom:
         self._shape(rows, self._offsets[rows] + _spread(moves[rows]))
 
     def smooth(self, dab: BrushStroke) -> None:
-        """Brings edges nearer to the mean of those around them."""
         changes, most = np.zeros_like(self.groom.edges), np.zeros(self.groom.count)
         for sight in self._sights:
             seen = sight.seen
@@ -173,7 +151,7 @@ class BrushedGroom:
         self._take(rows, bounded(edges), self.groom.lengths[rows])
 
     def cut(self, dab: BrushStroke) -> None:
-        """Ends strands where they come into the circle; the less strength, the less is taken off."""
+        """Ends strands where they enter the circle; less strength cuts less."""
         cached = np.ones(self.groom.count)
         for sight in self._sights:
             rows, _, _ = self._under(dab, sight)
@@ -187,7 +165,6 @@ class BrushedGroom:
             self._take(rows, edges, np.minimum(shares, 1.0) * self.groom.lengths[rows])
 
     def lengthen(self, dab: BrushStroke) -> None:
-        """Lets strands grow."""
         growth = np.zeros(self.groom.count)
         for sight in self._sights:
             rows, shares, _ = self._under(dab, sight)
@@ -214,7 +191,6 @@ class BrushedGroom:
         return near[under], shares[under], scale[under]
 
     def _entry(self, dab: BrushStroke, seen: RootFrames, rows: Intp) -> Float64:
-        """Part of their length (M,) at which strands come into the circle."""
         n = self.groom.segments
         arc = np.arange(n * _FINE + 1) / _FINE
         first = np.minimum(arc.astype(np.intp), n - 1)
@@ -240,11 +216,11 @@ class BrushedGroom:
 
 
 class _ScreenStrands:
-    """Strands on the screen, as long as neither they nor the camera move.
+    """Image positions of strands, valid until they or the camera move.
 
     Attributes:
         low, high: Corners of the box around each strand [px], shape (N, 2).
-        hidden: Whether knots are occluded, shape (N, K).
+        hidden: Occluded knots, shape (N, K).
     """
 
     def __init__(self, seen: RootFrames, cover: Occlusion | None) -> None:
@@ -283,9 +259,9 @@ def _offsets(edges: Float64, lengths: Float64) -> Float64:
 
 
 def _spread(moves: Float64) -> Float64:
-    """Moves of all knots (N, K, 3), as that of the outermost one that is well under the brush has them.
+    """Moves (N, K, 3) all knots by the move of the outermost knot that is well under the brush.
 
-    Those before it follow in proportion, so that a strand turns about its root; those after it go along.
+    Knots before it follow in proportion, so that a strand turns about its root; later knots follow in full.
     """
     squares = np.sum(moves**2, axis=2)
     well = squares >= 0.25 * squares.max(axis=1, keepdims=True)

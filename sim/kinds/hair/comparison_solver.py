@@ -1,5 +1,3 @@
-"""A second solver that simulates the same groom for comparison."""
-
 from dataclasses import dataclass
 
 import msgspec
@@ -18,28 +16,25 @@ from sinew.sim.owner import Owner
 
 @dataclass(frozen=True, slots=True)
 class SolverDistance:
-    """Distance between the guides of two solvers: the largest of a point, and the mean of all points [m]."""
+    """Between the points of the guides of two solvers [m]."""
 
     most: float
     mean: float
 
 
 def rival_settings(settings: HairSettings) -> HairSettings | None:
-    """The settings with the solver to compare with; None if there is none."""
+    """Returns None without a comparison."""
     solver = next((one for one in HairSolver if one.value == settings.rival.value), None)
     return None if solver in (None, settings.solver) else msgspec.structs.replace(settings, solver=solver)
 
 
 class ComparisonSolver(Owner):
-    """Strands of the same groom, and their distance to the others.
+    """Simulates the same groom with a second solver, and measures the distance.
 
     Args:
         settings: With the other solver.
         of: The strands to compare with, which must outlive this object.
         skin: The same surface, as texels of its own.
-
-    Attributes:
-        apart: The newest distance; None before the first arrives.
     """
 
     def __init__(
@@ -58,14 +53,14 @@ class ComparisonSolver(Owner):
         self.apart: SolverDistance | None = None
 
     def poll(self, other: Strands, now: float) -> None:
-        """Polls distances without waiting; `now` is monotonic [s]."""
+        """Does not wait; `now` is monotonic time [s]."""
         found = self._monitor.poll()
         if found is not None:
             self.apart = _distance(found)
         self._monitor.request(self._states(other), now)
 
     def read(self, other: Strands) -> SolverDistance:
-        """The distance now; waits for the GPU."""
+        """Waits for the GPU."""
         self.apart = _distance(self._monitor.read(self._states(other)))
         return self.apart
 

@@ -1,5 +1,3 @@
-"""What the hair of a node cost in a frame, by what was done; pure."""
-
 import math
 from collections.abc import Sequence
 
@@ -8,19 +6,17 @@ import numpy as np
 from sinew.sim.profile.sample import SEPARATOR, FrameSample
 
 PASSES = ("Solve", "Children", "Self-shadow", "Shading", "Draw")
-"""Steps of the guides, strands between them, what darkens them, light on their knots, and ribbons with their shadow."""
+"""Steps of the guides, strands between them, their shadow, light on their knots, and ribbons with the shadow map."""
 
 RIVAL = "Other solver"
-"""What steps of the solver cost that it is compared with."""
 
 _WITHIN = {"self-shadow": ("Self-shadow", "Draw"), "shading": ("Shading", "Draw"), "rival": (RIVAL, "Solve")}
-"""Passes within others, what they are called, and what they are a part of."""
 
 _OUTER = {"hair": "Draw", "shadow": "Draw", "children": "Children"}
 
 
 def costs_of(sample: FrameSample, name: str) -> dict[str, float]:
-    """Time of the GPU for each of `PASSES` and `RIVAL` [s], of the node with a name; NaN where some of it was lost."""
+    """GPU time of a node for each of `PASSES` and `RIVAL` [s]; NaN where some of it was lost."""
     found = dict.fromkeys((*PASSES, RIVAL), 0.0)
     for one in sample.slices:
         if not one.path.endswith(SEPARATOR + name):
@@ -40,7 +36,7 @@ def steps_of(sample: FrameSample, name: str) -> int:
 
 
 def middle_costs(samples: Sequence[FrameSample], name: str) -> dict[str, float]:
-    """Medians over frames that have all times, their sum as "Sum"; nothing without such frames.
+    """Medians over frames that have all times, their sum as "Sum"; empty without such frames.
 
     Steps count in frames that simulate some, and drawing counts in frames that draw.
     """
@@ -56,7 +52,7 @@ def middle_costs(samples: Sequence[FrameSample], name: str) -> dict[str, float]:
 
 
 def step_costs(samples: Sequence[FrameSample], name: str) -> tuple[float, float]:
-    """Median time [s] of a step of the solver, and of the one that it is compared with; NaN for none that is known."""
+    """Median time [s] of a step of the solver and of the comparison solver; NaN if unknown."""
     found = [(costs_of(sample, name), count) for sample in samples if (count := steps_of(sample, name))]
     values = [[row["Solve"] / count, row[RIVAL] / count] for row, count in found if math.isfinite(row["Solve"])]
     if not values:

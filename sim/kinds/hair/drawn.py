@@ -1,5 +1,3 @@
-"""Rendered strands, interpolated between the guides on the GPU, and shells: fur as copies of the skin."""
-
 import math
 from collections.abc import Mapping
 
@@ -31,16 +29,15 @@ from sinew.sim.owner import Owner
 from sinew.sim.render.items import DrawChunk
 
 AT_ONCE = 16_384
-"""Strands that `expand` computes before they are needed."""
 
 
 class DrawnStrands(Owner):
-    """Strands in the world.
+    """Rendered strands in the world, interpolated between the guides on the GPU.
 
     Args:
         buffers: Roots, guides and space for the points; owned from now on unless borrowed.
         knots: Points per strand.
-        plain: Whether they have no clumps, curls and noise.
+        plain: Without clumps, curls and noise.
 
     Attributes:
         version: Changes with every `expand`.
@@ -79,7 +76,7 @@ class DrawnStrands(Owner):
     ) -> None:
         """Takes the current guides; `surface` are the uniforms of shaders/hair/surface.glsl.
 
-        Computes as many strands as were needed after the last call, up to `AT_ONCE`; others follow on demand.
+        Computes as many strands as the last frame needed, up to `AT_ONCE`; others follow on demand.
         """
         form = (settings.clump, 1.0, settings.noise)
         values = {"u_state": state, "u_roots": roots, "u_form": (0.0,) * 3 if self._is_plain else form}
@@ -104,7 +101,6 @@ class DrawnStrands(Owner):
 
     @property
     def colours(self) -> TexelBuffer:
-        """Linear colours of the points, as of the last `shade`."""
         if self._colours is None:
             self._colours = self.owns(
                 TexelBuffer(self._context, self._strands.size, usage="copy", label="hair colours")
@@ -112,25 +108,22 @@ class DrawnStrands(Owner):
         return self._colours
 
     def shade(self, kernel: Kernel, first: int, count: int) -> None:
-        """Writes colours of some strands by a kernel of the same record, whose other uniforms are set.
-
-        `first` must be a multiple of `sinew.sim.gl.transform_feedback.GROUP`.
-        """
+        """`first` must be a multiple of `transform_feedback.GROUP`; other uniforms of `kernel` are set."""
         self.need(first + count)
         kernel.program["u_strands"] = self.texels
         kernel.run(self._source, self.colours.buffer, padded_count(count), first)
 
     def positions(self) -> npt.NDArray[np.float32]:
-        """Points in the world [m], shape (N, K, 3); waits for the GPU."""
+        """In the world [m], shape (N, K, 3); waits for the GPU."""
         return self.knot_texels()[..., :3]
 
     def knot_texels(self) -> npt.NDArray[np.float32]:
-        """The outputs of shaders/hair/expand.glsl, shape (N, K, 4); waits for the GPU."""
+        """Outputs of shaders/hair/expand.glsl, shape (N, K, 4); waits for the GPU."""
         self._make(self.count)
         return strand_texels(self._strands.read(), self.count)
 
     def positions_of(self, strand: int) -> npt.NDArray[np.float32]:
-        """Points of one strand in the world [m], shape (K, 3); waits for the GPU."""
+        """In the world [m], shape (K, 3); waits for the GPU."""
         size = self._strands.dtype.itemsize
         return strand_texels(self._strands.read(offset=strand * size, count=1), 1)[0, :, :3]
 
@@ -146,11 +139,10 @@ LIFT = 0.004
 
 
 class Shells(Owner):
-    """Copies of the skin.
+    """Fur as copies of the skin.
 
     Args:
-        coverage: The surface to copy.
-        knots: Points of the strands at its vertices.
+        knots: Points of the strands at the vertices.
 
     Attributes:
         strands: One at each vertex.
@@ -176,11 +168,10 @@ class Shells(Owner):
         self._array = self.owns(VertexArray(context, [Stream(vertices)], indices=indices, label="shells"))
 
     def copies(self, settings: HairSettings, pixels: float, stride: int) -> int:
-        """Number of copies to draw: fewer for strands that are short on the screen [px], and for drafts."""
         return max(min(settings.shells // stride, math.ceil(pixels)), SHELLS_MIN)
 
     def draw(self, program: Program, settings: HairSettings, pixels: float, part: DrawChunk) -> None:
-        """Draws some copies, the outermost first; `pixels` is the length of the strands on the screen [px]."""
+        """The outermost copies first; `pixels` is the length of the strands on the screen."""
         instances = self.triangles * settings.shells
         wanted = -(-instances // part.stride)
         copies = self.copies(settings, pixels, part.stride)
@@ -198,7 +189,6 @@ class Shells(Owner):
             self._array.draw(program)
 
     def draw_undercoat(self, program: Program, settings: HairSettings) -> None:
-        """Draws one copy on the skin, in the colours of the roots."""
         program["u_cell"] = max(0.25 / self._usual**0.5, 2.0 * settings.root_radius)
         lift = LIFT * settings.length + 2.0 * settings.root_radius
         program["u_undercoat"] = (settings.undercoat, 3.0 / self._usual, lift)

@@ -1,5 +1,3 @@
-"""Finds the surface of some hair, generates its strands on a worker thread and uploads them in small steps."""
-
 import functools
 from collections.abc import Mapping
 from dataclasses import replace
@@ -36,7 +34,7 @@ Pixels = npt.NDArray[np.uint8]
 
 
 class GrowthSurfaces:
-    """Finds the surface for one node; tables and images keep their identity until they change."""
+    """Surfaces of one node; tables and images keep their identity until they change."""
 
     def __init__(self) -> None:
         self._channel = Memo[Pixels]()
@@ -49,11 +47,9 @@ class GrowthSurfaces:
         strands: StrandSet | None,
         images: Mapping[str, Pixels],
     ) -> GrowthSurface | None:
-        """The surface; None while a file or a character is missing.
+        """Returns None while a file or a character is missing.
 
         Args:
-            character: The character that the node is attached to.
-            strands: Strands of its file.
             images: Maps by quantity.
 
         Raises:
@@ -82,7 +78,6 @@ class GrowthSurfaces:
     def _of_skin(
         self, settings: HairSettings, world: World, character: Character, maps: SurfaceMaps, scalp_up: str
     ) -> GrowthSurface:
-        """The skin of a model; only its scalp if its up axis is given."""
         pixels, channel = maps.images.get("density"), settings.density_channel
         if pixels is not None and channel is not ImageChannel.BRIGHTNESS:
             pixels = self._channel.get((pixels, channel), functools.partial(channel_of, pixels, channel))
@@ -100,7 +95,6 @@ class GrowthSurfaces:
 
 
 def _of_file(node: Node, world: World, character: Character | None, strands: StrandSet | None) -> GrowthSurface | None:
-    """The skin that strands of a file are bound to, or their node if it is attached to a bone; None without a file."""
     if strands is None:
         return None
     placement = world.places.world_from_node(node)
@@ -110,7 +104,6 @@ def _of_file(node: Node, world: World, character: Character | None, strands: Str
 
 
 def missing(node: Node, world: World, character: Character | None) -> str:
-    """What the hair is missing, one line; "" for nothing, or while a file is being read."""
     settings, label, carrier = node.settings, node.name or node.id, world.scene.by_id.get(node.attachment.node)
     assert isinstance(settings, HairSettings)
     if settings.source not in ON_SKIN:
@@ -145,11 +138,10 @@ _WITHOUT = {
 def grown(
     settings: HairSettings, ground: GrowthSurface, former: Growth | None = None, pause: Pause = unpaused
 ) -> Growth:
-    """Generates strands on a surface; pure, so that it can run on any thread.
+    """Pure, so that it can run on any thread.
 
     Args:
-        former: Earlier strands, whose nearest guides are reused if the roots are the same.
-        pause: See `sinew.sim.kinds.background`.
+        former: Its nearest guides are reused if the roots are the same.
 
     Raises:
         SettingsError: If nothing can grow.
@@ -175,8 +167,6 @@ def grown_whole(
 
 
 class StrandGeneration:
-    """Strands that are being generated; `settings`, `ground` and `former` as for `grown`."""
-
     def __init__(
         self,
         context: Context,
@@ -194,7 +184,6 @@ class StrandGeneration:
 
     @property
     def share(self) -> float:
-        """Progress, 0 to 1."""
         return self._job.share
 
     @property
@@ -216,11 +205,7 @@ class StrandGeneration:
         return True
 
     def take(self) -> tuple[GeneratedStrands, StrandBuffers]:
-        """Returns the strands; waits for them.
-
-        Raises:
-            SettingsError: If nothing can grow.
-        """
+        """Waits for the strands; raises SettingsError if nothing can grow."""
         while not self.is_done:
             self.turn()
         if self._error is not None:

@@ -1,5 +1,3 @@
-"""The groom: lengths and rest shapes of strands in the frames of their roots, and the weight that it carries."""
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,35 +11,27 @@ Float64 = npt.NDArray[np.float64]
 Float32 = npt.NDArray[np.float32]
 
 TURN_MAX = 0.3
-"""Most that a joint is bent at rest [rad]; curlier detail belongs to the children."""
+"""Largest bend of a joint at rest [rad]; curlier detail belongs to the children."""
 
 SHORTEST = 1e-4
 """Least length of a strand [m]."""
 
 STRAIGHT = 1e-6
-"""Edges that differ by less are those of straight strands."""
+"""Strands are straight if their edges differ by less."""
 
 LENGTHS, DIRECTIONS, OFFSETS = 16, 17, 18
-"""What random channels of a strand are for; others are those of `sinew.sim.maths.hash.RandomStream`."""
+"""Random channels of a strand, in addition to `sinew.sim.maths.hash.RandomStream`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groom:
-    """Strands at rest.
-
-    Attributes:
-        roots: Where they grow.
-        places: Roots in the world as the surface stands at rest [m], shape (N, 3).
-        frames: Their frames there, shape (N, 3, 3).
-        lengths: Of the strands [m], shape (N,).
-        edges: Unit edges in the frames of the roots, shape (N, n, 3).
-    """
+    """Strands at rest."""
 
     roots: Roots
-    places: Float64
-    frames: Float64
-    lengths: Float64
-    edges: Float64
+    places: Float64  # World positions of the roots on the resting surface [m], shape (N, 3)
+    frames: Float64  # Frames of the roots there, shape (N, 3, 3)
+    lengths: Float64  # In m, shape (N,)
+    edges: Float64  # Unit edges in the frames of the roots, shape (N, n, 3)
 
     @property
     def count(self) -> int:
@@ -74,7 +64,7 @@ def grow(settings: HairSettings, surface: RootSurface, roots: Roots) -> Groom:
 
 
 def part_distances(settings: HairSettings, surface: RootSurface, places: Float64) -> tuple[Float64, Float64]:
-    """Unit direction (3,) across the part line, and how far places (N, 3) lie beyond it in that direction [m]."""
+    """Unit direction (3,) across the part line, and signed distances of places (N, 3) beyond it [m]."""
     across = unit(surface.world_from_model[:3, :3] @ np.array(settings.part_across))
     return across, (places - surface.world_from_model[:3, 3]) @ across - settings.part_place
 
@@ -82,7 +72,6 @@ def part_distances(settings: HairSettings, surface: RootSurface, places: Float64
 def _edges(
     settings: HairSettings, surface: RootSurface, places: Float64, frames: Float64, numbers: npt.NDArray[np.intp]
 ) -> Float64:
-    """Unit edges in the world, shape (N, n, 3)."""
     up = frames[:, :, 2]
     linear = surface.world_from_model[:3, :3]
     comb = unit(linear @ np.array(settings.comb))
@@ -112,8 +101,8 @@ def _edges(
 def carried_loads(groom: Groom, gravity: tuple[float, float, float], carried: float) -> Float64:
     """Accelerations of the knots after the root [m/s²], in the frames of the roots, shape (N, n, 3).
 
-    They carry the part of the weight that would bend the groom; what pulls along it stays.  All of it makes the groom
-    an equilibrium.
+    They compensate the part of the weight that would bend the groom; the pull along it stays.  With `carried` = 1 the
+    groom is an equilibrium.
     """
     force = np.einsum("nxy,x->ny", groom.frames, np.array(gravity))
     masses = np.ones(groom.segments)

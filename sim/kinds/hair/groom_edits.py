@@ -1,7 +1,7 @@
-"""Edits by combing and cutting: shapes and lengths of guides, as they are kept in settings and in project files.
+"""Shapes and lengths of combed and cut guides in settings and project files.
 
-Shapes are kept with the places of their roots, in the space of the surface: they hold for other guides, too, between
-the nearest of those that they were made with.  Lengths are factors of what the settings say.
+Shapes have the root positions of their guides in the space of the surface: other guides interpolate the nearest ones.
+Lengths are factors of the settings.
 """
 
 import base64
@@ -18,24 +18,23 @@ Float64 = npt.NDArray[np.float64]
 
 GUIDES, SEGMENTS_MIN, SEGMENTS_MAX = 100_000, 2, 15
 FACTOR_MAX = 64.0
-"""Largest length, as a factor of that of the settings."""
 
 _UNIT = 32767.0
-"""What components of unit vectors are kept in parts of."""
+"""Components of unit vectors are stored as whole numbers in units of its inverse."""
 
 
 class GroomEdits(msgspec.Struct, frozen=True, kw_only=True):
     """Edited guides, packed.
 
     Attributes:
-        guides: How many there were when they were edited.
-        edited: How many of them were.
-        segments: Of each.
-        data: Base64 of, little endian: place of the root of every guide, 3 × float32; numbers of the edited ones,
-            uint32, ascending; factors of their lengths, float32; unit edges, 3 × int16 for each of their segments.
+        guides: Number of all guides at the time of the edit.
+        edited: Number of edited guides.
+        segments: Of each edited guide.
+        data: Base64 of, little endian: root position of every guide, 3 × float32; numbers of the edited ones, uint32,
+            ascending; factors of their lengths, float32; unit edges, 3 × int16 for each of their segments.
 
     Raises:
-        ValueError: If the data is not that of so many guides, or its values make no strands.
+        ValueError: If the data has the wrong size, or its values make no strands.
     """
 
     guides: Annotated[int, msgspec.Meta(ge=1, le=GUIDES)]
@@ -57,19 +56,10 @@ class GroomEdits(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EditedGuides:
-    """Edited guides.
-
-    Attributes:
-        places: Roots of all guides in the space of the surface [m], shape (G, 3).
-        numbers: Of the edited ones, shape (E,).
-        factors: Of their lengths, shape (E,).
-        edges: Unit edges in the space of the surface, shape (E, n, 3).
-    """
-
-    places: Float64
-    numbers: npt.NDArray[np.intp]
-    factors: Float64
-    edges: Float64
+    places: Float64  # Roots of all guides in the space of the surface [m], shape (G, 3)
+    numbers: npt.NDArray[np.intp]  # Of the edited guides, shape (E,)
+    factors: Float64  # Of their lengths, shape (E,)
+    edges: Float64  # Unit edges in the space of the surface, shape (E, n, 3)
 
 
 def packed_size(guides: int, edited: int, segments: int) -> int:
@@ -77,7 +67,6 @@ def packed_size(guides: int, edited: int, segments: int) -> int:
 
 
 def packed(edited: EditedGuides) -> GroomEdits:
-    """As it is kept; at least one guide must have been edited."""
     edges = np.round(edited.edges * _UNIT).astype("<i2")
     parts = (edited.places.astype("<f4"), edited.numbers.astype("<u4"), edited.factors.astype("<f4"), edges)
     text = base64.b64encode(b"".join(part.tobytes() for part in parts)).decode("ascii")
@@ -87,11 +76,7 @@ def packed(edited: EditedGuides) -> GroomEdits:
 
 @functools.lru_cache(maxsize=8)
 def unpacked(edits: GroomEdits) -> EditedGuides:
-    """What was kept.
-
-    Raises:
-        ValueError: If it makes no strands; one line.
-    """
+    """Raises ValueError, one line, if the data makes no strands."""
     try:
         data = base64.b64decode(edits.data, validate=True)
     except (binascii.Error, ValueError):

@@ -1,5 +1,3 @@
-"""Growth: the guides of some hair, the strands that are drawn between them, and the skin they cover; pure."""
-
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -33,24 +31,16 @@ _NUMBERS = {ImageChannel.RED: 0, ImageChannel.GREEN: 1, ImageChannel.BLUE: 2, Im
 
 
 def channel_of(pixels: UInt8, channel: ImageChannel) -> UInt8:
-    """One channel of an image (H, W, 4), or all for their mean."""
     return pixels if channel is ImageChannel.BRIGHTNESS else pixels[..., _NUMBERS[channel]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurfaceMaps:
-    """Maps over the surface of a model.
-
-    Attributes:
-        images: By quantity: "length", "curl", "clump", "noise" or "colour".
-        is_bottom_up: Whether texture coordinate v = 0 is the bottom row.
-    """
-
-    images: Mapping[str, UInt8] = field(default_factory=dict)
-    is_bottom_up: bool = False
+    images: Mapping[str, UInt8] = field(default_factory=dict)  # By quantity: length, curl, clump, noise or colour
+    is_bottom_up: bool = False  # Texture coordinate v = 0 is the bottom row
 
     def factors(self, what: str, settings: HairSettings, model: CharacterModel, roots: Roots) -> Float64 | None:
-        """Factors of a quantity at roots, 0 to 1, shape (N,); None if it is uniform."""
+        """0 to 1 at the roots, shape (N,); None if the quantity is uniform."""
         found: Float64 | None = None
         if what in self.images:
             channel = getattr(settings, f"{what}_channel")
@@ -61,12 +51,12 @@ class SurfaceMaps:
         return found * weights
 
     def weights(self, what: str, settings: HairSettings, model: CharacterModel, roots: Roots) -> Float64 | None:
-        """Weights of the bone that controls a quantity at roots, shape (N,); None without one."""
+        """Weights of the controlling bone at the roots, shape (N,); None without one."""
         weights = bone_density(model, getattr(settings, f"{what}_bone"))
         return None if weights is None else np.einsum("nc,nc->n", roots.shares, weights[roots.corners])
 
     def tints(self, mesh: Mesh, roots: Roots) -> Float64:
-        """Linear colour factors at roots, shape (N, 3)."""
+        """Linear colour factors, shape (N, 3)."""
         if "colour" not in self.images:
             return np.ones((roots.count, 3))
         pixels, places = self.images["colour"], self._places(mesh, roots)
@@ -87,30 +77,16 @@ Intp = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Children:
-    """Rendered strands.
-
-    Attributes:
-        factors: Length factors, shape (N,).
-        guides: Numbers of the nearest guides, shape (N, 3).
-        weights: Weights of these guides, shape (N, 3).
-        random: A random number for each strand, 0 to 1, shape (N,).
-        tints: Linear colour factors at roots and tips, shape (N, 2, 3).
-        dyes: Fractions of dye, shape (N,).
-        forms: Factors of clump, curls, noise and thickness, shape (N, 4).
-        has_colours: Whether the tints are absolute colours.
-        details: Offset of each point from the curve of the guides [m], shape (N, K, 3), see `details` in
-            `sinew.sim.kinds.hair.imported`; None for none.
-    """
-
     roots: Roots
-    factors: Float64
-    guides: Intp
-    weights: Float64
-    random: Float64
-    tints: Float64
-    dyes: Float64
-    forms: Float64
-    has_colours: bool = False
+    factors: Float64  # Length factors, shape (N,)
+    guides: Intp  # Numbers of the nearest guides, shape (N, 3)
+    weights: Float64  # Of these guides, shape (N, 3)
+    random: Float64  # A number for each strand, 0 to 1, shape (N,)
+    tints: Float64  # Linear colour factors at roots and tips, shape (N, 2, 3)
+    dyes: Float64  # Fractions of dye, shape (N,)
+    forms: Float64  # Factors of clump, curls, noise and thickness, shape (N, 4)
+    has_colours: bool = False  # The tints are absolute colours
+    # Offset of each point from the curve of the guides [m], shape (N, K, 3), see `imported.details`
     details: Float64 | None = None
 
     @property
@@ -119,7 +95,7 @@ class Children:
 
     @property
     def carriers(self) -> npt.NDArray[np.intp]:
-        """Number of the guide with the largest weight, shape (N,)."""
+        """The guide with the largest weight, shape (N,)."""
         found: npt.NDArray[np.intp] = self.guides[np.arange(self.count), np.argmax(self.weights, axis=1)]
         return found
 
@@ -132,23 +108,12 @@ def plain_children(roots: Roots, guides: Intp, weights: Float64, random: Float64
 
 @dataclass(frozen=True, eq=False)
 class Growth:
-    """All strands of a node.
-
-    Attributes:
-        surface: The surface at rest.
-        guides: Simulated strands.
-        children: Rendered strands.
-        is_own: Whether the surface belongs to the hair and not to a character.
-        is_bare: Whether the guides are rendered.
-        part: Settings of the parting; None without one.
-    """
-
-    surface: RootSurface
-    guides: Groom
-    children: Children
-    is_own: bool
-    is_bare: bool = False
-    part: tuple[object, ...] | None = None
+    surface: RootSurface  # At rest
+    guides: Groom  # Simulated strands
+    children: Children  # Rendered strands
+    is_own: bool  # The surface belongs to the hair and not to a character
+    is_bare: bool = False  # The guides are rendered
+    part: tuple[object, ...] | None = None  # Settings of the parting
 
     @functools.cached_property
     def longest(self) -> float:
@@ -157,7 +122,6 @@ class Growth:
 
     @functools.cached_property
     def rooted(self) -> npt.NDArray[np.integer]:
-        """Vertices of the surface that have strands."""
         grows = np.zeros(len(self.surface.positions), bool)
         for roots in (self.guides.roots, self.children.roots):
             grows[roots.corners] = True
@@ -170,26 +134,16 @@ class Growth:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GrowthSurface:
-    """A surface for hair.
-
-    Attributes:
-        world_from_surface: Placement of the model or node, shape (4, 4).
-        model: The model with the skin; None for an ellipsoid or a file without a model.
-        table: Faces or vertices with their density, see `sinew.sim.skin.surface_table`.
-        strands: Strands of a file.
-        world_from_file: Placement of the node, in whose frame the file is.
-    """
-
-    world_from_surface: Float64
-    model: CharacterModel | None = None
-    table: UInt32 | None = None
+    world_from_surface: Float64  # Transform of the model or node, shape (4, 4)
+    model: CharacterModel | None = None  # None for an ellipsoid or a file without a model
+    table: UInt32 | None = None  # Faces or vertices with their density, see `sinew.sim.skin.surface_table`
     maps: SurfaceMaps = NO_MAPS
-    strands: StrandSet | None = None
-    world_from_file: Float64 | None = None
+    strands: StrandSet | None = None  # Of a file
+    world_from_file: Float64 | None = None  # Transform of the node, in whose frame the file is, shape (4, 4)
 
     @property
     def surface_from_file(self) -> Float64 | None:
-        """Placement of the file relative to the surface, shape (4, 4); None without a file."""
+        """Shape (4, 4); None without a file."""
         if self.world_from_file is None:
             return None
         return np.linalg.inv(self.world_from_surface) @ self.world_from_file
@@ -204,7 +158,6 @@ def growth_on_model(
     former: Growth | None = None,
     pause: Pause = unpaused,
 ) -> Growth:
-    """Hair on faces or vertices of a model; see `sinew.sim.kinds.hair.generation.grown`."""
     surface = surface_of(model, world_from_model)
 
     def place(numbers: Intp) -> Roots:
@@ -223,7 +176,6 @@ def growth_on_ellipsoid(
     former: Growth | None = None,
     pause: Pause = unpaused,
 ) -> Growth:
-    """Hair on the upper half of an ellipsoid; see `sinew.sim.kinds.hair.generation.grown`."""
     guides, children = _numbers(settings)
     positions, normals, roots = ellipsoid_surface(settings.radii, settings.seed, np.concatenate([guides, children]))
     count = len(guides)
@@ -248,7 +200,6 @@ def _mapped(growth: Growth, maps: SurfaceMaps, model: CharacterModel, settings: 
 def as_mapped(
     children: Children, guides: Groom, maps: SurfaceMaps, model: CharacterModel, settings: HairSettings
 ) -> Children:
-    """Applies lengths, forms and colours of maps at the roots of the children."""
     shares, own = (maps.factors("length", settings, model, roots) for roots in (guides.roots, children.roots))
     if shares is not None and own is not None:
         # The lengths of their guides contain the map already.
@@ -272,7 +223,7 @@ def as_drawn(guides: Groom, seed: int) -> Children:
 
 
 def _numbers(settings: HairSettings) -> tuple[Intp, Intp]:
-    """Numbers of guides and children, which random numbers are based on: adding strands does not move others."""
+    """Numbers seed random numbers: adding strands does not move others."""
     return np.arange(settings.guides), np.arange(GUIDES_MAX, GUIDES_MAX + settings.children)
 
 
@@ -309,7 +260,6 @@ def _grown(
 def _nearest(
     settings: HairSettings, surface: RootSurface, points: Float64, guides: Float64, pause: Pause
 ) -> tuple[Intp, Float64]:
-    """The nearest guides, on the same side of the parting."""
     if settings.part_strength == 0.0:
         return nearest_guides(points, guides, pause)
     side, of_guide = (part_distances(settings, surface, places)[1] < 0.0 for places in (points, guides))
@@ -334,27 +284,16 @@ _WHOLE = 2.0**32
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurfaceCoverage:
-    """A part of a surface with the strands at its vertices.
-
-    Attributes:
-        surface: What the strands grow on, at rest.
-        strands: One at each vertex.
-        triangles: Numbers of these, shape (F, 3).
-        rest: Places of the vertices at rest, in metres of the world, shape (V, 3).
-        density: Strands for each square metre there, shape (V,).
-        is_own: Whether the surface belongs to the coverage, not to a character.
-    """
-
-    surface: RootSurface
-    strands: Children
-    triangles: UInt32
-    rest: Float64
-    density: Float64
-    is_own: bool
+    surface: RootSurface  # At rest
+    strands: Children  # One at each vertex
+    triangles: UInt32  # Of these vertices, shape (F, 3)
+    rest: Float64  # World positions of the vertices at rest [m], shape (V, 3)
+    density: Float64  # Strands per square metre, shape (V,)
+    is_own: bool  # The surface belongs to the coverage, not to a character
 
 
 def coverage_of(settings: HairSettings, ground: GrowthSurface, growth: Growth) -> SurfaceCoverage | None:
-    """What hair is grown on; None for the strands of a file, which have no density."""
+    """Returns None for strands of a file, which have no density."""
     if settings.source is HairSource.FILE:
         return None
     if ground.model is None or ground.table is None:
@@ -365,7 +304,6 @@ def coverage_of(settings: HairSettings, ground: GrowthSurface, growth: Growth) -
 def coverage_on_model(
     settings: HairSettings, growth: Growth, model: CharacterModel, table: UInt32, maps: SurfaceMaps
 ) -> SurfaceCoverage:
-    """The faces that strands of a growth stand on, by the table that says where they grow."""
     mesh = model.mesh
     faces = table[:, 1:]
     per_vertex = bool(np.all(faces[:, 0] == faces[:, 1]))
@@ -417,7 +355,6 @@ def coverage_on_ellipsoid(settings: HairSettings, growth: Growth) -> SurfaceCove
 
 
 def _strands(growth: Growth, roots: Roots, places: Float64) -> Children:
-    """Strands as long as the longest there, of a middling brightness."""
     guides, weights = nearest_guides(places, growth.guides.places)
     return plain_children(roots, guides, weights, np.full(roots.count, 0.5))
 

@@ -1,5 +1,3 @@
-"""How hair looks in files: its guides as the strands that they carry, or these themselves."""
-
 import numpy as np
 import numpy.typing as npt
 
@@ -14,18 +12,18 @@ Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
 CURL_ROWS, CURL_ROWS_MAX = 8.0, 16
-"""Places on a turn of a curl, and most places on a segment."""
+"""Points per turn of a curl, and most points per segment."""
 
 
 def guide_colours(settings: HairSettings, children: Children, count: int) -> Float32:
-    """Linear RGBA of the knots of so many guides, shape (count * knots, 4): the mean of the strands that they carry."""
+    """Linear RGBA of the knots of guides, shape (count * knots, 4): the mean of the strands around each."""
     tints = _of_guides(children, children.tints.reshape(-1, 6), count).reshape(-1, 2, 3)
     dyes = _of_guides(children, children.dyes[:, None], count)
     return _colours(settings, tints, dyes, settings.knots, has_own=children.has_colours)
 
 
 def child_colours(settings: HairSettings, children: Children, rows: int) -> Float32:
-    """Linear RGBA of so many places on each strand that is drawn, shape (N * rows, 4)."""
+    """Linear RGBA of `rows` points on each rendered strand, shape (N * rows, 4)."""
     bright = 1.0 + settings.colour_spread * (2.0 * children.random - 1.0)
     colours = _colours(settings, children.tints, children.dyes[:, None], rows, has_own=children.has_colours)
     colours[:, :3] *= np.repeat(bright, rows)[:, None].astype(np.float32)
@@ -33,7 +31,6 @@ def child_colours(settings: HairSettings, children: Children, rows: int) -> Floa
 
 
 def _colours(settings: HairSettings, tints: Float64, dyes: Float64, rows: int, *, has_own: bool) -> Float32:
-    """Named as in shaders/hair/strand_shade.glsl."""
     root, tip = tints.swapaxes(0, 1)
     if not has_own:
         root, tip = root * light_of(settings.root_colour), tip * light_of(settings.tip_colour)
@@ -45,13 +42,13 @@ def _colours(settings: HairSettings, tints: Float64, dyes: Float64, rows: int, *
 
 
 def widths_of(settings: HairSettings, thickness: Float64, rows: int) -> Float32:
-    """Widths of so many places on strands of factors of the thickness [m], shape (N * rows,)."""
+    """Widths of `rows` points on strands with factors of the thickness [m], shape (N * rows,)."""
     widths = np.linspace(2.0 * settings.root_radius, 2.0 * settings.tip_radius, rows)
     return (thickness[:, None] * widths).ravel().astype(np.float32)
 
 
 def root_texcoords(roots: Roots, character: Character) -> Float32:
-    """Texture coordinates of the skin at the roots, v = 0 at the bottom, shape (N, 2)."""
+    """Of the skin, v = 0 at the bottom, shape (N, 2)."""
     found: Float32 = np.einsum("nk,nkc->nc", roots.shares, character.model.mesh.texcoords[roots.corners]).astype(
         np.float32
     )
@@ -61,12 +58,11 @@ def root_texcoords(roots: Roots, character: Character) -> Float32:
 
 
 def hair_material(settings: HairSettings, name: str) -> Material:
-    """What strands are made of, whose colours are those of their points."""
     return Material(name, None, None, shininess=2.0 / max(settings.roughness, 0.1) ** 4 - 2.0)
 
 
 def drawn_rows(settings: HairSettings, longest: float) -> int:
-    """Places on each strand that is drawn: its knots, and more between them where it is curled."""
+    """Points on each rendered strand: its knots, and more between them where it curls."""
     if settings.curl_radius <= 0.0:
         return settings.knots
     wanted = np.ceil(settings.curl_turns * longest * CURL_ROWS / settings.segments)
@@ -74,9 +70,9 @@ def drawn_rows(settings: HairSettings, longest: float) -> int:
 
 
 def drawn_places(settings: HairSettings, texels: Float32, rows: int) -> Float32:
-    """Places on strands that are drawn, shape (N * rows, 3), from their texels (N, K, 4).
+    """Points of rendered strands, shape (N * rows, 3), from their texels (N, K, 4).
 
-    Named as in shaders/hair/row.glsl and shaders/hair/curl.glsl.
+    Names as in shaders/hair/row.glsl and shaders/hair/curl.glsl.
     """
     knots = texels[..., :3].astype(np.float64)
     if settings.curl_radius <= 0.0:
@@ -112,7 +108,6 @@ def _unit(vectors: Float64) -> Float64:
 
 
 def _of_guides(children: Children, values: Float64, count: int) -> Float64:
-    """Means of some values of strands, (N, k), over those that every guide carries; over all where it carries none."""
     carriers = children.carriers
     strands = np.bincount(carriers, minlength=count)[:, None]
     sums = np.stack([np.bincount(carriers, column, minlength=count) for column in values.T], axis=1)

@@ -1,5 +1,3 @@
-"""Programs and render targets for hair."""
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,9 +39,6 @@ class HairShadow(Owner):
     """Self-shadow by layers of opacity as seen from the light; all hair shares the targets.
 
     Source: C. Yuksel, J. Keyser 2008, "Deep opacity maps".
-
-    Attributes:
-        others: Shadow map of everything but hair.
     """
 
     def __init__(self, context: Context, _library: ShaderLibrary) -> None:
@@ -57,7 +52,7 @@ class HairShadow(Owner):
         self.others = self._others.depth
 
     def keep_others(self, shadow: Framebuffer) -> None:
-        """Copies the shadow map so far, and binds it again."""
+        """Copies the shadow map of all other items, and binds it again."""
         shadow.copy_depth_to(self._others)
         shadow.bind()
 
@@ -74,9 +69,7 @@ class HairShadow(Owner):
         """Renders hair from a light, in steps; returns the uniforms of shaders/hair/shade.glsl.
 
         Args:
-            light: Position [m].
-            box: World box of the hair [m].
-            length: Length of the strands [m].
+            light: World position [m].
             draw: Draws the hair into a target; as layers if uniforms are given.
         """
         centre, radius = (box.lo + box.hi) / 2.0, max(0.5 * float(((box.hi - box.lo) ** 2).sum()) ** 0.5, 1e-4)
@@ -101,7 +94,6 @@ def depth_terms(clip: glm.dmat4) -> tuple[float, float]:
 
 
 LEAST_RADIUS = 0.5
-"""Least radius of a ribbon [px]."""
 
 CAST_RADIUS = 1.0
 """Least radius in a shadow map [px]; narrower ribbons would alias to a grid of dots."""
@@ -110,13 +102,11 @@ ROW_PIXELS = 10.0
 """Length on the screen per row of a ribbon [px]."""
 
 ROWS_MAX = 4
-"""Maximum rows per segment."""
 
 EVERY = 2**30
-"""Number of strands that makes the shader drop none."""
 
 LAYERS_MAX = 8.0
-"""Most ribbons that are drawn, as their total area over the surface of the bounding box of the hair."""
+"""Most ribbons, as their total area over the surface of the bounding box of the hair."""
 
 TWO_PI = 2.0 * math.pi
 WHOLE_STRAND = (0.0, 1.0)
@@ -143,7 +133,7 @@ def has_curls(settings: HairSettings) -> bool:
 
 
 def roughness_of(settings: HairSettings) -> float:
-    """Roughness including the directions of the curls, which are not lit individually."""
+    """Includes the directions of the curls, which are not lit individually."""
     if not has_curls(settings):
         return settings.roughness
     leaning = math.sin(math.atan(settings.curl_radius * TWO_PI * settings.curl_turns))
@@ -152,21 +142,14 @@ def roughness_of(settings: HairSettings) -> float:
 
 @dataclass(frozen=True, slots=True)
 class HairTarget:
-    """Hair in a projection: how wide, how detailed and how many its strands are drawn.
-
-    Attributes:
-        box: World box of the hair [m].
-        length: Length of the strands [m].
-    """
-
     settings: HairSettings
     projection: Projection
-    box: Bounds
-    length: float
+    box: Bounds  # World box of the hair [m]
+    length: float  # Of the strands [m]
 
     @property
     def near(self) -> float:
-        """Approximate depth of the nearest strand, as `Projection.pixels` takes it."""
+        """Approximate depth of the nearest strand, for `Projection.pixels`."""
         return max(self.projection.nearest(self.box), 1e-3)
 
     @property
@@ -176,7 +159,7 @@ class HairTarget:
 
     @property
     def radii(self) -> tuple[float, float]:
-        """Radii at root and tip as drawn [m]; guides do not taper."""
+        """Drawn radii at root and tip [m]; guides do not taper."""
         root, tip = self.settings.root_radius, self.settings.tip_radius
         return root, tip if self.settings.show is HairDisplay.HAIR else root
 
@@ -187,19 +170,19 @@ class HairTarget:
 
     @property
     def eye(self) -> glm.dvec4:
-        """The eye of the projection: its position [m] and 1, or the direction of parallel rays and 0."""
+        """World position [m] and 1, or the direction of parallel rays and 0."""
         eye = glm.inverse(self.projection.clip_from_world) * glm.dvec4(0.0, 0.0, 1.0, 0.0)
         return eye / eye.w if abs(eye.w) > 1e-12 else glm.dvec4(glm.normalize(eye.xyz), 0.0)
 
     def lod_scale(self, stride: int) -> float:
-        """Factor of the width of strands in a draft, where each stands for `stride` strands; bounded to avoid blobs."""
+        """Factor of the width of strands in a draft, where each replaces `stride` strands; bounded to avoid blobs."""
         return min(float(stride), max(LARGEST_SCALE, 3.0 * LEAST_RADIUS / max(self.radius_pixels, 1e-9)))
 
     def count(self, instances: int, stride: int, *, covers: bool = True, least: float = LEAST_RADIUS) -> int:
         """Number of strands to draw out of `instances`.
 
-        Strands thinner than `least` [px] are drawn that wide, and as many fewer with `covers`.  Absurdly wide strands
-        are limited to `LAYERS_MAX` layers over the box of the hair.
+        Strands thinner than `least` [px] are drawn that wide, and with `covers` in smaller number.  `LAYERS_MAX` limits
+        wide ones.
         """
         scale = self.lod_scale(stride)
         wide = self.radius_pixels * scale
@@ -209,7 +192,6 @@ class HairTarget:
         return min(count, math.ceil(LAYERS_MAX * 2.0 * (x * y + y * z + z * x) / area)) if area > 0.0 else count
 
     def rows(self, stride: int) -> int:
-        """Rows of a ribbon, by the length of its segments on the screen."""
         settings = self.settings
         pixels = self.pixels / settings.segments / min(stride, DRAFT_ROWS)
         curled = min(settings.curl_turns * self.length * TURN_ROWS / settings.segments, pixels / CURL_PIXELS)
@@ -218,8 +200,6 @@ class HairTarget:
 
 
 class HairPasses(Owner):
-    """Programs of all hair, built when first needed."""
-
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self.context, self._library = context, library
         self._programs: dict[tuple[object, ...], Program] = {}
@@ -229,7 +209,6 @@ class HairPasses(Owner):
         self.ramp = self.owns(Texture2D.from_array(context, colours, pixels, label="ramp"))
 
     def program(self, settings: HairSettings, kind: str, form: str = "RIBBONS") -> Program:
-        """The program of a key of `_KINDS` for a key of `_FORMS`."""
         key = (settings.knots, kind, form, "SHELL" not in _FORMS[form] and has_curls(settings))
         if key not in self._programs:
             defines = {"KNOTS": settings.knots, **_KINDS[kind], **_FORMS[form], "CURLS": key[-1]}
@@ -264,8 +243,8 @@ class HairPasses(Owner):
         """Draws the first strands as ribbons or lines; they are distributed like all others.
 
         Args:
-            reach: Fractions of the length between which the strands are drawn.
-            covers: Whether to draw fewer, wider strands with the same coverage if they are thinner than `least` [px].
+            reach: Drawn part of the length, as fractions.
+            covers: Draw fewer, wider strands with the same coverage if they are thinner than `least` [px].
         """
         settings, projection, instances = target.settings, target.projection, -(-drawn.count // part.stride)
         count = min(part.count, target.count(instances, part.stride, covers=covers, least=least) - part.first)
@@ -289,7 +268,6 @@ class HairPasses(Owner):
             self._library.no_vertices.draw(program, "line_strip", count=rows, instances=count)
 
     def draw_shells(self, program: Program, shells: Shells, target: HairTarget, part: DrawChunk | None) -> None:
-        """Draws copies of the skin, or the undercoat for None."""
         shells.strands.need(shells.strands.count)
         projection = target.projection
         program["u_strands"], program["u_clip_from_world"] = shells.strands.texels, projection.clip_from_world

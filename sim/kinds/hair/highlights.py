@@ -1,5 +1,3 @@
-"""Guides drawn as lines: highlighted ones, and all in the colours of their distance to another solver."""
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,10 +21,9 @@ from sinew.sim.render.render_view import Overlay
 from sinew.sim.scene.scene import Node
 
 HOVERED, CHOSEN = (1.00, 0.90, 0.55), (0.35, 0.80, 1.00)
-"""Colours of the guide under the mouse and of the selected ones, sRGB."""
+"""Of the guide under the mouse and of selected ones, sRGB."""
 
 MOST = 16
-"""Maximum number of highlighted guides."""
 
 SPAN = 0.25
 """Distance at the upper end of the ramp, as a fraction of the length of the hair."""
@@ -41,12 +38,6 @@ def distance_span(settings: HairSettings) -> float:
 
 
 class GuidePoints(Owner):
-    """Points of some guides in the world, as vertices.
-
-    Attributes:
-        shape: Numbers of guides and of points per guide.
-    """
-
     def __init__(
         self, context: Context, library: ShaderLibrary, guides: int, knots: int, *, is_compared: bool = False
     ) -> None:
@@ -62,7 +53,6 @@ class GuidePoints(Owner):
         self.lines = self.owns(VertexArray(context, streams, indices=indices, label="guides"))
 
     def update(self, strands: Strands, first: int, compared: ComparisonSolver | None = None) -> None:
-        """Takes the points of the guides from number `first` on, and their distances to another solver."""
         uniforms: dict[str, object] = {"u_state": strands.shown_state, "u_roots": strands.roots, "u_guide": first}
         if compared is not None:
             uniforms["u_other"] = compared.strands.state.texture
@@ -91,15 +81,12 @@ class GuideLines(LinesItem):
 
 
 class GuideHighlights(Owner):
-    """Lines of the guides of one node."""
-
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
         self._highlighted: list[GuidePoints] = []
         self._compared: GuidePoints | None = None
 
     def items(self, node: Node, strands: Strands, overlay: Overlay) -> list[Item]:
-        """Lines of the selected guides and of the one under the mouse, with a ring around its point."""
         knots, hovered = strands.settings.knots, overlay.hovered_particle
         guides = [particle // knots for particle in overlay.particles.get(node.id, ())][:MOST]
         highlights = [(guide, CHOSEN, -1) for guide in dict.fromkeys(guides)]
@@ -125,7 +112,6 @@ class GuideHighlights(Owner):
         return items
 
     def distances(self, node: Node, strands: Strands, compared: ComparisonSolver) -> GuideLines:
-        """All guides, coloured by their distance to another solver."""
         shape = (strands.growth.guides.count, strands.settings.knots)
         if self._compared is None or self._compared.shape != shape:
             self.disown(self._compared)

@@ -1,6 +1,4 @@
-"""Strands of a file, bound to the skin of a model or to the frame of their node.
-
-A root near the skin is bound to the nearest triangle.  A root far away, as of a ponytail or a plume, is bound to a
+"""A root near the skin is bound to the nearest triangle.  A root far away, as of a ponytail or a plume, is bound to a
 triangle that a single bone moves, so that it does not swing with the skin.
 """
 
@@ -28,7 +26,7 @@ Float64 = npt.NDArray[np.float64]
 
 _TRIED = 0.6
 _ROUNDS, _PASSES = 60, 4
-"""Enough to straighten sixteen points."""
+"""Sufficient to straighten sixteen points."""
 
 
 def smooth_curves(knots: Float64) -> tuple[Float64, Float64]:
@@ -81,7 +79,6 @@ def details(knots: Float64, curves: Float64, tangents: Float64, normals: Float64
 
 
 def _straight(knots: Float64) -> tuple[Float64, Float64]:
-    """Straight strands of the same lengths, from root towards tip, or upwards."""
     count = knots.shape[1] - 1
     chords = np.linalg.norm(np.diff(knots, axis=1), axis=2).mean(axis=1)
     ahead = unit(knots[:, -1] - knots[:, 0], np.array([0.0, 1.0, 0.0]))
@@ -92,19 +89,18 @@ FAR = 0.03
 """Distance from the skin, as a fraction of the size of the model, from which a root is bound to a bone."""
 
 _ALONE = 0.99
-"""Weight from which a bone counts as moving a vertex alone."""
+"""Weight from which a bone alone counts as the mover of a vertex."""
 
 _BLOCK = 4096
-"""Strands per chunk."""
 
 _Z_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
 
 
 def growth_from_file(settings: HairSettings, ground: GrowthSurface, pause: Pause = unpaused) -> Growth:
-    """Strands of a file: every n-th one is a guide, the others are interpolated.
+    """Every n-th strand is a guide, the others are interpolated.
 
     Raises:
-        SettingsError: If none of the strands has a length.
+        SettingsError: If no strand has a length.
     """
     strands = ground.strands
     assert strands is not None
@@ -146,7 +142,6 @@ def _detailed(children: Children, knots: Float64, curves: Float64, frames: Float
 
 
 def every_of(settings: HairSettings, strands: StrandSet) -> int:
-    """The guide stride, increased if there would be more than `GUIDES_MAX` guides."""
     return max(settings.file_every, -(-strands.count // GUIDES_MAX))
 
 
@@ -161,7 +156,7 @@ def _world_from_file(settings: HairSettings, strands: StrandSet, world_from_node
 def _shapes(
     strands: StrandSet, chosen: Intp, to_world: Float64, segments: int, pause: Pause
 ) -> tuple[Float64, Float64]:
-    """World points of some strands [m], shape (N, segments + 1, 3), and the lengths of their chords (N,)."""
+    """World points [m], shape (N, segments + 1, 3), and the lengths of the chords (N,)."""
     knots, chords = np.empty((len(chosen), segments + 1, 3)), np.empty(len(chosen))
     for first in range(0, len(chosen), _BLOCK):
         pause(first / len(chosen))
@@ -172,7 +167,6 @@ def _shapes(
 
 
 def _sources(settings: HairSettings, strands: StrandSet) -> Intp:
-    """The strand of the file behind each child."""
     return np.arange(settings.children) * strands.count // settings.children
 
 
@@ -181,7 +175,7 @@ def _child_places(
 ) -> tuple[Float64, Intp]:
     """World roots of the children [m], shape (N, 3), and the nearest guide of each, shape (N,).
 
-    If there are more children than strands in the file, they lie between its roots and the guides around.
+    More children than strands in the file grow between its roots and the guides around.
     """
     if not settings.children:
         return np.zeros((0, 3)), np.zeros(0, np.intp)
@@ -220,7 +214,6 @@ def _bound(ground: GrowthSurface, places: Float64, along: Float64, pause: Pause)
 
 
 def _spans(corners: Float64) -> Float64:
-    """Longest sides of triangles (N, 3, 3), shape (N,)."""
     found: Float64 = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
     return found
 
@@ -228,7 +221,7 @@ def _spans(corners: Float64) -> Float64:
 def _ridden(
     model: CharacterModel, skin: Skin, corners: npt.NDArray[np.uint32], shares: Float64
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.bool_]]:
-    """Triangles (N, 3) moved only by the strongest bone at some points, and whether there is one (N,)."""
+    """Triangles (N, 3) that only the strongest bone at each point moves, and whether there is one (N,)."""
     joints = skin.joints_of(skin.joints)
     strongest = joints[np.arange(len(joints)), skin.weights.argmax(axis=1)]
     alone = skin.weights.max(axis=1) >= _ALONE

@@ -1,5 +1,3 @@
-"""The kind of hair and fur."""
-
 import dataclasses
 import functools
 from collections.abc import Collection
@@ -28,25 +26,21 @@ from sinew.sim.scene.transform import Transform
 
 ICON = "mdi6.hair-dryer-outline"
 HEAD = 0.5
-"""Height of hair that grows on nothing else [m]."""
 
 PLAIN = "Short"
-"""Preset of hair that is added without one."""
 
 ON_HEADS = frozenset(("Long", "Wavy", "Curls", "Bob", "Short", "Ponytail"))
-"""Presets that grow on the scalp of a character."""
 
 UNDERCOAT = 1.0
-"""Undercoat of hair that is added to a character."""
+"""Undercoat of hair on a character."""
 
 COVER = 3.0
-"""Strands that lie over one another where new hair grows, at least if not more than these are needed."""
+"""Layers of strands with which new hair covers its surface, as far as the limits allow."""
 
 WIDER, CROWD, GUIDES = 3.0, 400_000, 5000
-"""Factor of their thickness, and their numbers, at most."""
+"""Largest factor of the thickness, and largest numbers."""
 
 _FIGURE = 1.8
-"""What hair suits as it is [m]."""
 
 _FILE = frozenset(("file", "file_scale", "file_up", "file_every", "file_look"))
 _PART = frozenset(("part_across", "part_place", "part_width"))
@@ -58,7 +52,7 @@ _LAYERS = frozenset(("fur_stiffness", "fur_damping"))
 
 
 def new_hair(preset: str, place: AddPlace) -> Node:
-    """Hair of a preset, or some for "": on the selected model, where a bone is selected by its weights."""
+    """On the selected model, limited by the weights of a selected bone; "" is the default hair."""
     settings = with_preset(HairSettings(), preset or PLAIN)
     name, view = titled(preset) or "Hair", place.view.selection
     character = place.character
@@ -77,14 +71,13 @@ def new_hair(preset: str, place: AddPlace) -> Node:
 
 
 def sized(settings: HairSettings, place: AddPlace) -> HairSettings:
-    """Hair as long and as thick as suits the selected character, and as much as covers it."""
     size = 1.0 if place.box is None or place.view.selection.bone else place.fitting(_FIGURE)
     found = msgspec.structs.replace(with_lengths(settings, size), curl_turns=settings.curl_turns / size)
     return found if place.area is None else covering(found, place.area)
 
 
 def covering(settings: HairSettings, area: float) -> HairSettings:
-    """Hair with more strands, which are thicker, where its own would leave much of an area [m²] bare."""
+    """Adds strands and thickness where hair would leave much of `area` [m²] bare."""
     width = settings.root_radius + settings.tip_radius
     ratio = COVER * area / max(settings.children * settings.length * width, 1e-12)
     if settings.children == 0 or ratio <= 1.0:
@@ -101,7 +94,7 @@ def covering(settings: HairSettings, area: float) -> HairSettings:
 
 
 def read_hair(path: Path, place: AddPlace) -> Node:
-    """The strands of a file as they are: on the selected model or the only one, else by themselves."""
+    """On the selected model or the only one, else without a model."""
     characters = place.scene.characters
     carrier = place.character or (characters[0] if len(characters) == 1 else None)
     settings = HairSettings(source=HairSource.FILE, file=str(path), children=0, carried=1.0, noise=0.0)
@@ -110,14 +103,12 @@ def read_hair(path: Path, place: AddPlace) -> Node:
 
 
 def where(place: AddPlace) -> str:
-    """Where new hair goes, in words."""
     if place.character is None:
         return "on sphere"
     return f"on {place.view.selection.bone or place.character.name}"
 
 
 def idle(node: Node) -> frozenset[str]:
-    """Rows of other sources, solvers and looks."""
     settings = node.settings
     assert isinstance(settings, HairSettings)
     is_file, solver = settings.source is HairSource.FILE, settings.solver
@@ -146,7 +137,6 @@ def idle(node: Node) -> frozenset[str]:
 
 
 def files_of(settings: Settings) -> tuple[FileUse, ...]:
-    """The file of strands, or images that say where hair grows, how long, in what form and colour."""
     assert isinstance(settings, HairSettings)
     if settings.source is HairSource.FILE:
         return (FileUse("file", settings.file, "strands", is_needed=True),)
@@ -168,11 +158,10 @@ def collides(settings: Settings) -> bool:
 
 
 FITTED = {"children": CROWD, "guides": GUIDES, "root_radius": 1.0, "tip_radius": 1.0}
-"""Values of which hair has more where it covers more, up to these."""
+"""Settings that grow with the covered area, and their limits."""
 
 
 def cached(settings: Settings) -> frozenset[str]:
-    """What a preset does not change of hair that grows on a model or is read."""
     assert isinstance(settings, HairSettings)
     return frozenset() if settings.source is HairSource.ELLIPSOID else frozenset(("source", "radii"))
 

@@ -1,5 +1,3 @@
-"""Measures guides on the GPU a few times a second, without waiting for the results."""
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -22,29 +20,15 @@ INTERVAL = 0.2
 
 @dataclass(frozen=True, slots=True)
 class HairStatistics:
-    """Guides at one moment.
-
-    Attributes:
-        bend: Largest angle of a joint [rad].
-        stretch: Largest relative lengthening of a segment.
-        energy: Mean kinetic energy per mass [J/kg].
-        broken: Number of broken guides.
-        time: Since the start [s].
-    """
-
-    bend: float
-    stretch: float
-    energy: float
-    broken: int
-    time: float = 0.0
+    bend: float  # Largest angle of a joint [rad]
+    stretch: float  # Largest relative lengthening of a segment
+    energy: float  # Mean kinetic energy per mass [J/kg]
+    broken: int  # Number of broken guides
+    time: float = 0.0  # Since the start [s]
 
 
 class GuideMonitor(Owner):
-    """Runs a kernel that writes one `MEASURE` per guide, and reads the measures back.
-
-    Attributes:
-        time: Simulated time of the newest measures [s].
-    """
+    """Writes one `MEASURE` per guide, and reads it back without waiting; `time` is simulated time [s]."""
 
     def __init__(self, context: Context, library: ShaderLibrary, file: str, count: int, knots: int) -> None:
         self._count = count
@@ -54,31 +38,25 @@ class GuideMonitor(Owner):
         self._asked_at, self.time = -np.inf, 0.0
 
     def poll(self) -> Float64 | None:
-        """Measures (G, 4) that have arrived, or None."""
         found = self._readback.poll()
         return None if found is None else found["measure"].astype(np.float64)
 
     def request(self, uniforms: Mapping[str, object], now: float, time: float = 0.0) -> None:
-        """Measures if the last time is long enough ago.
-
-        Args:
-            now: Monotonic time [s].
-            time: Simulated time [s].
-        """
+        """Measures at most every `INTERVAL` of the monotonic time `now` [s]; `time` is simulated time [s]."""
         if now - self._asked_at >= INTERVAL and not self._readback.pending:
             self._kernel.run(None, self._measures, self._count, **uniforms)
             self._readback.request(self._measures)
             self._asked_at, self.time = now, time
 
     def read(self, uniforms: Mapping[str, object]) -> Float64:
-        """Measures (G, 4) now; waits for the GPU."""
+        """Measures (G, 4); waits for the GPU."""
         self._kernel.run(None, self._measures, self._count, **uniforms)
         found: Float64 = self._measures.read()["measure"].astype(np.float64)
         return found
 
 
 def hair_statistics(values: Float64, time: float = 0.0) -> HairStatistics:
-    """Statistics from the measures of shaders/hair/measure.glsl, shape (G, 4)."""
+    """`values` are measures of shaders/hair/measure.glsl, shape (G, 4)."""
     sound = values[values[:, 3] == 0.0]
     worst = sound[:, :2].max(axis=0, initial=0.0)
     energy = 0.5 * float(sound[:, 2].mean()) if len(sound) else 0.0

@@ -1,5 +1,3 @@
-"""MovingRoots: the roots of guides on the GPU, which follow the surface that they grow on."""
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,26 +21,19 @@ SHOWN = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SurfaceTexels:
-    """A surface on the GPU.
-
-    Attributes:
-        vertices: Position, normal and further texels of each vertex, in model space.
-        texels: Texels per vertex.
-    """
-
-    vertices: BufferTexture
-    texels: int
+    vertices: BufferTexture  # Position, normal and further texels of each vertex, in model space
+    texels: int  # Texels per vertex
 
 
 class MovingRoots(Owner):
-    """Roots at the two newest steps and as shown, each with its motion since the step before.
+    """Roots of guides that follow their surface on the GPU, each with its motion since the step before.
 
     Args:
         bound: Records of `BOUND`.
         skin: The surface; its texture is owned from now on.
 
     Attributes:
-        world_from_surface: Placement of the surface for the next call, shape (4, 4).
+        world_from_surface: Transform of the surface for the next call, shape (4, 4).
         side: Index in `texels` of the newest step, 0 or 1.
         texels: Four texels per guide, see `ROOT`: two steps in turns, then the shown ones.
     """
@@ -86,7 +77,6 @@ class MovingRoots(Owner):
 
     @property
     def uniforms(self) -> dict[str, object]:
-        """The surface, as shaders/hair/surface.glsl reads it."""
         return {
             "u_vertices": self._skin.vertices,
             "u_texels": self._skin.texels,
@@ -95,29 +85,26 @@ class MovingRoots(Owner):
         }
 
     def bind(self, bound: npt.NDArray[np.void]) -> None:
-        """Replaces the records of `BOUND` of the same guides."""
         self._bound.write(bound)
 
     def advance(self, *, teleport: bool = False) -> None:
-        """Ends a step at the current placement; with `teleport` the roots have not moved."""
+        """Ends a step at the current transform; with `teleport` the roots get no motion."""
         self.side = 1 - self.side
         self._follow(self.side, self.before, teleport=teleport)
 
     def start(self) -> None:
-        """Starts at the current placement."""
         self._follow(self.side, self.before, teleport=True)
 
     def show(self, *, teleport: bool = False) -> None:
-        """Updates the shown roots for the current placement."""
         self._follow(SHOWN, self.newest, teleport=teleport)
 
     def seen(self, count: int) -> tuple[Float64, Float64]:
-        """Positions [m] (G, 3) and frames (G, 3, 3) of the first roots as shown; waits for the GPU."""
+        """Shown positions [m] (G, 3) and frames (G, 3, 3) of the first roots; waits for the GPU."""
         found = self.texels[SHOWN].buffer.read()[:count]
         return found["end"][:, :3].astype(np.float64), quaternion.to_matrix(found["turn_end"].astype(np.float64))
 
     def places(self, first: int, count: int) -> npt.NDArray[np.float32]:
-        """Positions of some roots after the newest step [m], shape (count, 3); waits for the GPU."""
+        """After the newest step [m], shape (count, 3); waits for the GPU."""
         found: npt.NDArray[np.float32] = self.now.read(offset=first * ROOT.dtype.itemsize, count=count)["end"][:, :3]
         return found
 

@@ -1,5 +1,3 @@
-"""Kinds of hair and fur to begin with."""
-
 from typing import Any
 
 from sinew.sim.kinds.hair.settings import HairLook, HairSettings, HairSolver, HairSource
@@ -64,12 +62,10 @@ _TOUCHED = {key for name in _CHANGES for key in _values(name)} - {"source", "rad
 PRESETS: dict[str, dict[str, Any]] = {
     name: {key: getattr(_BASE, key) for key in sorted(_TOUCHED)} | _values(name) for name in _CHANGES
 }
-"""Every value of the presets that come with the program, by name; "Springs on a head" is that of the article."""
 
 PRESET_FIELDS: tuple[str, ...] = tuple(sorted(_TOUCHED))
-"""What a preset of one's own holds: the hair, not what it grows on."""
 
 
 def with_preset(settings: HairSettings, name: str) -> HairSettings:
-    """Settings with the values of a preset; KeyError for a name that there is not."""
+    """Raises KeyError for an unknown name."""
     return validated(settings, **PRESETS[name])

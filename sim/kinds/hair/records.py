@@ -1,5 +1,3 @@
-"""Layouts of hair on the GPU, and its upload in small steps."""
-
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -45,7 +43,7 @@ def strand_record(knots: int) -> Record:
 
 
 def strand_records(offsets: npt.NDArray[np.float64]) -> npt.NDArray[np.void]:
-    """Records of resting strands with points at offsets (N, K, 3) from their roots; padded with the last one."""
+    """Resting strands with points at offsets (N, K, 3) from their roots; the last one pads the buffer."""
     count, knots, _ = offsets.shape
     texels = np.zeros((padded_count(count), knots, 4), np.float32)
     texels[:count, 1:, :3] = offsets[:, 1:]
@@ -54,12 +52,12 @@ def strand_records(offsets: npt.NDArray[np.float64]) -> npt.NDArray[np.void]:
 
 
 def strand_texels(records: npt.NDArray[np.void], count: int) -> npt.NDArray[np.float32]:
-    """Views the first records as texels, shape (count, K, 4)."""
+    """Views them as texels, shape (count, K, 4)."""
     return records[:count].view(np.float32).reshape(count, -1, 4)
 
 
 def bound_records(roots: Roots, sizes: npt.NDArray[np.float64], dtype: np.dtype = BOUND) -> npt.NDArray[np.void]:
-    """Records of roots, padded with the last one; `sizes` (N,) go into the fourth weight."""
+    """`sizes` (N,) become the fourth weight."""
     out = np.zeros(padded_count(roots.count), dtype)
     out["corners"][: roots.count, :3] = roots.corners
     if roots.heights is not None:
@@ -83,7 +81,7 @@ Float32 = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedChildren:
-    """Rendered strands: records of `CHILD`, optional texels of details, and their number without padding."""
+    """Records of `CHILD`, texels of details, and the number without padding."""
 
     records: Records
     details: Float32 | None
@@ -92,18 +90,10 @@ class PackedChildren:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedGuides:
-    """Guides as records and texels.
-
-    Attributes:
-        surface: Vertices of a surface of their own; None on a character.
-        rest: Texels of the groom.
-        state: Points at rest.
-    """
-
-    surface: Records | None
+    surface: Records | None  # None on a character
     roots: Records
-    rest: Float32
-    state: Records
+    rest: Float32  # Texels of the groom
+    state: Records  # Points at rest
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,39 +104,25 @@ class PackedStrands:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GeneratedStrands:
-    """Result of generating strands.
-
-    Attributes:
-        as_grown: The guides without edits.
-        growth: With these edits.
-        coverage: Creates the surface that shells copy.
-    """
-
     settings: HairSettings
-    as_grown: Groom
-    growth: Growth
+    as_grown: Groom  # The guides without edits
+    growth: Growth  # With edits
     packed: PackedStrands
-    coverage: Callable[[], SurfaceCoverage | None]
+    coverage: Callable[[], SurfaceCoverage | None]  # Creates the surface that shells copy
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChildBuffers:
-    """Rendered strands on the GPU.
+    """Rendered strands on the GPU."""
 
-    Attributes:
-        table: Records of `PackedChildren`.
-        strands: Space for their points.
-        is_borrowed: Whether another object owns `table` and `details`.
-    """
-
-    table: Buffer
+    table: Buffer  # Records of `PackedChildren`
     details: Buffer | None
-    strands: Buffer
+    strands: Buffer  # Space for their points
     count: int
-    is_borrowed: bool = False
+    is_borrowed: bool = False  # Another object owns `table` and `details`
 
     def shared(self, context: Context) -> "ChildBuffers":
-        """The same strands with space of their own; this object must outlive them."""
+        """This object must outlive the result, which has space of its own."""
         room = self.strands
         strands = Buffer(context, room.size, dtype=room.dtype, usage="copy", label="hair strands")
         return ChildBuffers(self.table, self.details, strands, self.count, is_borrowed=True)
@@ -209,7 +185,7 @@ def upload_strands(context: Context, packed: PackedStrands, knots: int) -> Task[
 
 
 def shared_buffers(context: Context, settings: HairSettings, growth: Growth, drawn: ChildBuffers) -> StrandBuffers:
-    """New guides for rendered strands that are already on the GPU; `drawn` must outlive them."""
+    """New guides for rendered strands on the GPU; `drawn` must outlive them."""
     guides = packed_guides(settings, growth)
     surface = None if guides.surface is None else Buffer(context, guides.surface, label="hair surface")
     return StrandBuffers(guides, surface, drawn.shared(context))

@@ -1,5 +1,3 @@
-"""Hair as a render item: ribbons that face the eye, lines, or shells; shaded per point, once per frame."""
-
 from dataclasses import dataclass, field
 
 from pyglm import glm
@@ -33,11 +31,10 @@ from sinew.sim.render.projection import Projection
 SHELL_PIXELS, DRAFT_SHELL_PIXELS = 12.0, 40.0
 """Length of strands on the screen up to which automatic hair uses shells, and the same for drafts on a CPU.
 
-Shells must also have fewer triangles than half of those of the ribbons.
+Shells must also have fewer than half the triangles of the ribbons.
 """
 
 SHADOW_STRIDE = 4
-"""Every n-th shell casts a shadow."""
 
 RAMP_SPANS = {HairDisplay.BEND: 1.0, HairDisplay.STRETCH: 0.2, HairDisplay.SPRINGS: 0.2}
 """Bend [rad] and stretch at the upper end of the ramp."""
@@ -52,18 +49,14 @@ _PICKED = PipelineState(multisample=False)
 
 @dataclass(eq=False, kw_only=True)
 class Ribbons(Item):
-    """The strands of a node; other settings need another item.
-
-    Attributes:
-        box: World box of the hair [m].
-    """
+    """Strands with fixed settings, as ribbons that face the eye, lines, or shells; shaded per point, once per frame."""
 
     stages: tuple[Stage, ...] = ("shadow", "opaque", "pick")
     group: str = "hair"
     is_late: bool = True
     strands: Strands
     settings: HairSettings
-    box: Bounds
+    box: Bounds  # World box of the hair [m]
     _shaded: tuple[object, ...] = field(default=(), init=False)
 
     def __post_init__(self) -> None:
@@ -140,7 +133,6 @@ class Ribbons(Item):
 
     @property
     def _covers(self) -> bool:
-        """Whether thin strands are replaced by fewer, wider ones; guides are always drawn."""
         return self.settings.show is HairDisplay.HAIR
 
     @property
@@ -206,7 +198,7 @@ class Ribbons(Item):
     def _shade(
         self, ctx: PassContext, shells: Shells | None, part: DrawChunk, piece: int, *, casts: bool
     ) -> Task[None]:
-        """Shades the points for a frame, in steps; binds the target again."""
+        """In steps; binds the target again."""
         settings, frame, drawn = self.settings, ctx.frame, self._drawn(shells)
         passes, shadow = ctx.get(HairPasses), ctx.get(HairShadow)
         mode, lights = self._mode, len(frame.lights)

@@ -1,7 +1,4 @@
-"""Roots of strands on a surface, their frames, and their nearest guides.
-
-A root depends only on the seed and its number, so that adding strands does not move others.
-"""
+"""A root depends only on the seed and its number, so that adding strands does not move others."""
 
 from dataclasses import dataclass
 
@@ -17,36 +14,21 @@ Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]
 
 _EDGE = 0.01
-"""Size of the triangles of roots on an ellipsoid, as a fraction of the ellipsoid."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RootSurface:
-    """A surface at rest.
-
-    Attributes:
-        positions, normals: Vertices in its own space, shape (V, 3).
-        world_from_model: Placement, shape (4, 4).
-    """
-
-    positions: Float64
+    positions: Float64  # Vertices in the space of the surface, shape (V, 3)
     normals: Float64
-    world_from_model: Float64
+    world_from_model: Float64  # Shape (4, 4)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Roots:
-    """Points on a surface.
-
-    Attributes:
-        corners: Vertices of the triangle of each root, shape (N, 3).
-        shares: Barycentric weights, shape (N, 3).
-        heights: Heights above the triangles, in units of the surface, shape (N,); None for 0.  A root with a height
-            uses the normal of its triangle.
-    """
-
-    corners: UInt32
-    shares: Float64
+    corners: UInt32  # Vertices of the triangle of each root, shape (N, 3)
+    shares: Float64  # Barycentric weights, shape (N, 3)
+    # Above the triangles, in units of the surface, shape (N,); None for 0.  Lifted roots use the normal of their
+    # triangle
     heights: Float64 | None = None
 
     @property
@@ -67,14 +49,13 @@ Triangles = tuple[Float64, Float64, Roots]
 
 
 def face_roots(table: UInt32, seed: int, numbers: npt.NDArray[np.intp]) -> Roots:
-    """Roots with some numbers (N,) on the faces of `sinew.sim.skin.surface_table.face_table`."""
     bits = birth_bits(seed, numbers, RandomStream.PLACE)
     shares = triangle_shares(unit_numbers(bits)[:, 1:])
     return Roots(table[face_at(table[:, 0], bits[:, 0]), 1:], shares)
 
 
 def vertex_roots(table: UInt32, triangles: UInt32, seed: int, numbers: npt.NDArray[np.intp]) -> Roots:
-    """Roots on the vertices of a table; the second corner is the end of an edge of each."""
+    """On the vertices of a table; the second corner is the end of an edge of each."""
     bits = birth_bits(seed, numbers, RandomStream.PLACE)
     chosen = table[face_at(table[:, 0], bits[:, 0]), 1]
     beside = np.arange(max(int(triangles.max(initial=0)), int(table[:, 1].max())) + 1, dtype=np.uint32)
@@ -110,7 +91,7 @@ def ellipsoid_places(radii: tuple[float, float, float], turn: Float64, height: F
 
 
 def root_places(surface: RootSurface, roots: Roots) -> Float64:
-    """Places in the world [m], shape (N, 3)."""
+    """In the world [m], shape (N, 3)."""
     found = np.zeros((roots.count, 3))
     for corner in range(3):
         found += roots.shares[:, corner, None] * surface.positions[roots.corners[:, corner]]
@@ -121,7 +102,7 @@ def root_places(surface: RootSurface, roots: Roots) -> Float64:
 
 
 def root_frames(surface: RootSurface, roots: Roots) -> tuple[Float64, Float64]:
-    """Places in the world [m] (N, 3), and frames (N, 3, 3) whose columns are tangent, across and normal.
+    """World positions [m] (N, 3), and frames (N, 3, 3) whose columns are tangent, across and normal.
 
     The same as in shaders/hair/surface.glsl.
     """
@@ -139,7 +120,7 @@ def root_frames(surface: RootSurface, roots: Roots) -> tuple[Float64, Float64]:
 
 
 def _planes(corners: Float64) -> Float64:
-    """Unit normals of triangles (N, 3, 3); 0 where one has none."""
+    """Of triangles (N, 3, 3); 0 for a triangle without area."""
     return unit(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
 
 
@@ -155,7 +136,7 @@ def cofactors(linear: Float64) -> Float64:
 
 
 def unit(vectors: Float64, other: Float64 | None = None) -> Float64:
-    """Vectors (N, 3) of length 1; `other` where one has no direction."""
+    """Vectors (N, 3) of length 1; `other` replaces vectors without direction."""
     size = np.linalg.norm(vectors, axis=-1, keepdims=True)
     fallback = np.zeros(3) if other is None else other
     found: Float64 = np.where(size > 1e-15, vectors / np.maximum(size, 1e-15), fallback)
@@ -184,9 +165,8 @@ def nearest_guides(points: Float64, guides: Float64, pause: Pause = unpaused) ->
     Points are processed in spatial blocks, each with the few guides that may be near.
 
     Args:
-        points: shape (P, 3).
-        guides: shape (G, 3), at least one; with fewer than three the last one repeats, with weight 0.
-        pause: See `sinew.sim.kinds.background`.
+        points: Shape (P, 3).
+        guides: Shape (G, 3), at least one; with fewer than three the last one repeats, with weight 0.
     """
     wanted = min(COUNT, len(guides))
     numbers, squares = np.empty((len(points), COUNT), np.intp), np.empty((len(points), COUNT))
@@ -211,7 +191,6 @@ def nearest_guides(points: Float64, guides: Float64, pause: Pause = unpaused) ->
 
 
 def _near(block: Float64, guides: Float64, among: Intp, wanted: int) -> Intp:
-    """Guides that may be among the nearest of a point of the block."""
     centre = block.mean(axis=0)
     reach = float(np.sqrt(np.sum((block - centre) ** 2, axis=1).max()))
     away = np.sqrt(np.sum((guides[among] - centre) ** 2, axis=1))
@@ -220,7 +199,6 @@ def _near(block: Float64, guides: Float64, among: Intp, wanted: int) -> Intp:
 
 
 def _squares(points: Float64, others: Float64) -> Float64:
-    """Squares of all distances, (P, G)."""
     found = np.zeros((len(points), len(others)))
     for axis in range(3):
         found += (points[:, axis, None] - others[:, axis]) ** 2

@@ -1,5 +1,3 @@
-"""Settings of hair and fur: where strands grow, their groom, how they move and how they look.  Knows no OpenGL."""
-
 import enum
 import functools
 from pathlib import Path
@@ -46,7 +44,6 @@ class ImageChannel(enum.Enum):
 
 
 MAPPED = ("density", "length", "curl", "clump", "noise")
-"""Quantities with a bone, a map and its channel."""
 
 
 _roots = functools.partial(param, group="Roots", effect=Effect.REBUILD)
@@ -62,8 +59,6 @@ _look = functools.partial(param, group="Look", effect=Effect.VIEW)
 
 
 class RootSettings(Settings, frozen=True, kw_only=True):
-    """Settings of where strands grow."""
-
     source: Annotated[HairSource, _roots(
         "What strands grow on: faces or vertices of the model, an ellipsoid, or a file of strands.", label="Grows on",
     )] = HairSource.FACES  # fmt: skip
@@ -163,8 +158,6 @@ class HairForm(enum.Enum):
 
 
 class HairSettings(RootSettings, frozen=True, kw_only=True):
-    """Settings of hair and fur on a model, on an ellipsoid, or from a file."""
-
     kind: ClassVar[str] = "hair"
 
     length: Annotated[float, _groom(
@@ -311,7 +304,6 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
 
     @property
     def substep_time(self) -> float:
-        """Duration of a substep [s]."""
         return STEP_TIME / self.substeps
 
     @property

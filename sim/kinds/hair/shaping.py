@@ -1,5 +1,3 @@
-"""Shapes of strands: bounded bends, resampling, and edits."""
-
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +20,7 @@ def chained(targets: Float64, former: Float64, segments: Float64) -> Float64:
     """Unit edges of strands whose points approach targets; joints turn by no more than `TURN_MAX`.
 
     Args:
-        targets: Targets relative to the roots, in their frames [m], shape (N, n + 1, 3).
+        targets: Relative to the roots, in their frames [m], shape (N, n + 1, 3).
         former: Edges to keep where a target is undefined, shape (N, n, 3).
         segments: Lengths [m], shape (N,).
     """
@@ -36,7 +34,7 @@ def chained(targets: Float64, former: Float64, segments: Float64) -> Float64:
 
 
 def lifted(edges: Float64) -> Float64:
-    """First edges (N, 3), turned to leave the skin, whose normal is z."""
+    """Turns first edges (N, 3) away from the skin, whose normal is z."""
     low = edges[:, 2] < RISE
     level = unit(edges * (1.0, 1.0, 0.0), np.array([1.0, 0.0, 0.0]))
     up = level * np.sqrt(1.0 - RISE**2) + np.array([0.0, 0.0, RISE])
@@ -44,7 +42,7 @@ def lifted(edges: Float64) -> Float64:
 
 
 def bounded(edges: Float64) -> Float64:
-    """Edges (N, n, 3) with joints limited to `TURN_MAX`."""
+    """Joints of edges (N, n, 3) turn by `TURN_MAX` at most."""
     out = edges.copy()
     for j in range(1, edges.shape[1]):
         out[:, j] = _turned(edges[:, j], out[:, j - 1])
@@ -52,7 +50,6 @@ def bounded(edges: Float64) -> Float64:
 
 
 def _turned(edges: Float64, before: Float64) -> Float64:
-    """Edges (N, 3) limited to `TURN_MAX` from the previous ones."""
     cosine = np.sum(edges * before, axis=1)
     far = cosine < np.cos(TURN_MAX) - 1e-12
     if not far.any():
@@ -108,7 +105,6 @@ def edited(groom: Groom, surface: RootSurface, edits: tuple[GroomEdits, ...]) ->
 
 
 def edits_of(grown: Groom, shaped: Groom, surface: RootSurface) -> tuple[GroomEdits, ...]:
-    """Edits that turn one groom into another; empty if they are equal."""
     differs = (grown.edges != shaped.edges).any(axis=(1, 2)) | (grown.lengths != shaped.lengths)
     numbers = np.flatnonzero(differs)
     if not len(numbers):

@@ -1,7 +1,4 @@
-"""StrandSolver: rods, springs and layers, each a kernel that writes a whole strand; and their stability.
-
-The same state, settings and inputs give the same bits.
-"""
+"""Each solver is a kernel that writes a whole strand; the same state, settings and inputs give the same bits."""
 
 import math
 from collections.abc import Mapping
@@ -31,20 +28,11 @@ GRAVITY = 9.81
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StrandTables:
-    """Constant inputs of a step.
-
-    Attributes:
-        roots: Four texels per strand, see shaders/hair/root.glsl.
-        rest: Two texels per segment, see `sinew.sim.kinds.hair.groom.rest_texels`.
-        is_straight: Whether no strand is bent at rest.
-        length: Length of the longest strand [m].
-        head_from_world: Maps the ellipsoid with the roots to the unit sphere, shape (4, 4).
-    """
-
-    roots: BufferTexture
-    rest: BufferTexture
-    is_straight: bool
-    length: float
+    roots: BufferTexture  # Four texels per strand, see shaders/hair/root.glsl
+    rest: BufferTexture  # Two texels per segment, see `sinew.sim.kinds.hair.groom.rest_texels`
+    is_straight: bool  # No strand is bent at rest
+    length: float  # Of the longest strand [m]
+    # Maps the ellipsoid with the roots to the unit sphere, shape (4, 4)
     head_from_world: npt.NDArray[np.float64] | None = None
 
 
@@ -59,7 +47,7 @@ class StrandDrag:
 
 
 class StrandSolver:
-    """Advances strands; `count`, the number of strands, selects the back end."""
+    """`count`, the number of strands, selects the back end."""
 
     def __init__(self, library: ShaderLibrary, knots: int, count: int = 0) -> None:
         self._library, self._knots, self._count = library, knots, count
@@ -140,7 +128,6 @@ class StrandSolver:
             program["u_waves"], program["u_amplitudes"] = gusts.waves, gusts.amplitudes
 
     def _pull(self, settings: HairSettings, tables: StrandTables, colliders: Colliders, pulled: StrandDrag) -> Kernel:
-        """What comes after each substep."""
         free = {"FREE_LENGTH": settings.solver is HairSolver.SPRINGS}
         kernel = self._kernel("hair/pull.glsl", _contact_defines(settings, colliders) | free)
         program = kernel.program
@@ -169,7 +156,7 @@ def _contact_defines(settings: HairSettings, colliders: Colliders) -> dict[str, 
 
 
 def head_radius(head_from_world: npt.NDArray[np.float64]) -> float:
-    """Mean radius [m] of the ellipsoid that a matrix makes the unit sphere."""
+    """Mean radius [m] of the ellipsoid."""
     return float(abs(np.linalg.det(head_from_world[:3, :3])) ** (-1.0 / 3.0))
 
 
@@ -180,19 +167,12 @@ def layer_stiffness(settings: HairSettings, length: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class HairStability:
-    """How near it is.
-
-    Attributes:
-        ratio: Substep over the longest one that is stable, or what stands for it; above 1 it blows up.
-        substeps: Fewest substeps that are stable; 0 where no number is.
-    """
-
-    ratio: float
-    substeps: int
+    ratio: float  # Substep over the longest stable one, or an equivalent; unstable above 1
+    substeps: int  # Fewest stable substeps; 0 if no number is stable
 
 
 def stability(settings: HairSettings) -> HairStability:
-    """Stability of the settings; rods have no bound."""
+    """Rods are always stable."""
     ratio = _ratio(settings)
     if ratio <= 1.0:
         return HairStability(ratio, settings.substeps)
@@ -211,7 +191,7 @@ def _ratio(settings: HairSettings) -> float:
 
 
 def longest_substep(settings: HairSettings) -> float:
-    """Longest stable substep of springs that are moved by their new velocity [s]; one step and more without any."""
+    """Longest stable substep of springs moved by their new velocity [s]; more than a step without springs."""
     drag = settings.knot_drag / settings.knot_mass
     square = 4.0 * settings.spring_stiffness / settings.knot_mass
     if square <= 0.0:

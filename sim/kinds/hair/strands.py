@@ -1,5 +1,3 @@
-"""Strands: simulated guides on the GPU, their roots on a surface, and the strands rendered between them."""
-
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -43,11 +41,11 @@ TABLE_FIELDS = ("gravity", "carried", "hold_fade")
 
 
 class GroomPreview(Owner):
-    """Guides at rest in a groom, shown in place of the simulated ones while the groom is edited.
+    """Guides at rest, shown instead of the simulated ones while the user edits the groom.
 
     Args:
-        kernel: Kernel of shaders/hair/groomed.glsl.
-        count: Number of records, padding included.
+        kernel: Of shaders/hair/groomed.glsl.
+        count: Number of records, including padding.
 
     Attributes:
         texels: `knots` texels per guide: position relative to the root [m], as of the last `pose`.
@@ -60,34 +58,30 @@ class GroomPreview(Owner):
         self.texels = self.owns(TexelBuffer(context, strand_record(knots).zeros(count), usage="copy", label="groom"))
 
     def take(self, groom: Groom, factors: Float64) -> None:
-        """Shows a groom; `factors` (G,) scale the lengths stored with the roots."""
+        """`factors` (G,) scale the lengths stored with the roots."""
         self._table[: groom.count, :, 0, :3] = groom.edges * factors[:, None, None]
         self._rest.buffer.write(self._table)
 
     def pose(self, roots: BufferTexture) -> None:
-        """Moves the guides to their roots."""
         uniforms = {"u_roots": roots, "u_rest": self._rest}
         self._kernel.run(None, self.texels.buffer, len(self._table), **uniforms)
 
 
 class Strands(Owner):
-    """The strands of one node.
+    """The strands of one node: simulated guides on the GPU, their roots, and the strands rendered between them.
 
     Args:
-        skin: The surface that they grow on, if the growth has none of its own; owned from now on.
+        skin: The surface, if the growth has none of its own; owned from now on.
         coverage: Creates the surface that shells copy, when they are first drawn.
         buffers: The growth on the GPU, owned from now on; uploaded at once for None.
 
     Attributes:
-        settings: As applied last.
-        drawn: The rendered strands.
-        step_count: Steps since the start.
         stopped: Why the simulation stopped, or "".
-        statistics: The newest ones; None before the first arrive.
-        is_stale: Whether the rendered strands are older than the guides.
+        statistics: None before the first arrive.
+        is_stale: The rendered strands are older than the guides.
 
     Raises:
-        SettingsError: If the driver cannot hold that many.
+        SettingsError: If the driver cannot hold that many strands.
     """
 
     def __init__(
@@ -131,7 +125,7 @@ class Strands(Owner):
     # --- simulation -----------------------------------------------------------------------------------
 
     def reset(self) -> None:
-        """Returns to the groom; the next step starts where the surface then is."""
+        """Returns to the groom; the next step starts at the then current surface."""
         self.step_count, self._substeps, self.stopped = 0, self.settings.substeps, ""
         self._is_fresh = self._is_quiet = self.is_stale = True
 
@@ -142,12 +136,7 @@ class Strands(Owner):
         time: float = 0.0,
         pulled: StrandDrag | None = None,
     ) -> None:
-        """Advances by one step.
-
-        Args:
-            world_from_model: Placement of the surface at the end of the step.
-            time: Start of the step [s].
-        """
+        """`world_from_model` is the transform at the end of the step, `time` its start [s]."""
         if self.stopped:
             return
         self._begin(world_from_model)
@@ -176,7 +165,7 @@ class Strands(Owner):
         self.is_stale = True
 
     def regroom(self, groom: Groom) -> None:
-        """Takes other shapes and lengths for the same guides; the swinging strands are scaled to the new lengths."""
+        """Takes other shapes and lengths for the same guides; scales the swinging strands to the new lengths."""
         ratio = groom.lengths / self.growth.guides.lengths
         self.growth = replace(self.growth, guides=groom)
         self._roots.bind(bound_records(groom.roots, groom.lengths / groom.segments))
@@ -188,7 +177,7 @@ class Strands(Owner):
         self.is_stale = True
 
     def preview(self, groom: Groom | None) -> None:
-        """Shows a groom of these guides at rest in place of the simulated strands; None ends that."""
+        """Shows a groom of these guides at rest instead of the simulated strands, until None."""
         if groom is None:
             self.disown(self._preview)
             self._preview = None
@@ -200,7 +189,6 @@ class Strands(Owner):
         self.is_stale = True
 
     def refresh(self, world_from_model: Float64) -> None:
-        """Updates the rendered strands for a placement of the surface."""
         self._roots.world_from_surface = world_from_model
         if self._is_fresh:
             self._comb()
@@ -215,7 +203,7 @@ class Strands(Owner):
         self.is_stale = False
 
     def poll(self, now: float) -> None:
-        """Polls statistics, and stops if strands broke; `now` is monotonic [s]."""
+        """Polls statistics, and stops if strands broke; `now` is monotonic time [s]."""
         found = self._monitor.poll()
         if found is not None:
             self._note(hair_statistics(found, self._monitor.time))
@@ -223,7 +211,7 @@ class Strands(Owner):
             self._monitor.request(self._measured(), now, self.step_count * STEP_TIME)
 
     def check(self) -> HairStatistics:
-        """Statistics of the newest state; stops if strands broke.  Waits for the GPU."""
+        """Stops if strands broke; waits for the GPU."""
         found = hair_statistics(self._monitor.read(self._measured()))
         self._note(found)
         return found
@@ -238,7 +226,6 @@ class Strands(Owner):
         self.stopped, self._is_quiet = "", True
 
     def snapshot(self) -> State:
-        """Everything that the next step depends on."""
         head = {
             "steps": self.step_count, "fresh": self._is_fresh, "quiet": self._is_quiet, "substeps": self._substeps,
             "halted": self.stopped,
@@ -246,11 +233,7 @@ class Strands(Owner):
         return State(head, BufferSpan(self.state.now), BufferSpan(self.state.before), BufferSpan(self._roots.now))
 
     def restore(self, state: bytes) -> None:
-        """Restores a packed snapshot.
-
-        Raises:
-            SettingsError: If it is of other strands.
-        """
+        """Raises SettingsError if the state belongs to other strands."""
         head, (now, before, roots) = unpacked_state(state)
         if now.nbytes != self.state.now.size or roots.nbytes != self._roots.now.size:
             raise SettingsError("the state is of other hair")
@@ -264,7 +247,6 @@ class Strands(Owner):
 
     @property
     def shown(self) -> DrawnStrands:
-        """The strands to draw: the children, or the guides if the settings show these."""
         if not self.shows_guides:
             return self.drawn
         if self._guides is None:
@@ -274,13 +256,11 @@ class Strands(Owner):
 
     @property
     def shells(self) -> Shells | None:
-        """Copies of the skin, if hair may be drawn as shells."""
         is_wanted = self.settings.form in (HairForm.SHELLS, HairForm.AUTOMATIC)
         return self._copies() if is_wanted and not self.shows_guides else None
 
     @property
     def undercoat(self) -> Shells | None:
-        """The layer that covers the skin between the roots, if any."""
         return self._copies() if self.settings.undercoat > 0.0 and not self.shows_guides else None
 
     def _copies(self) -> Shells | None:
@@ -300,7 +280,7 @@ class Strands(Owner):
 
     @property
     def shown_state(self) -> BufferTexture:
-        """Shown guides, `KNOTS` texels each."""
+        """`KNOTS` texels for each shown guide."""
         return self.state.texture if self._preview is None else self._preview.texels
 
     @property
@@ -310,7 +290,6 @@ class Strands(Owner):
 
     @property
     def longest(self) -> float:
-        """Length of the longest guide [m]."""
         return self._tables[0].length
 
     # --- queries, which wait for the GPU --------------------------------------------------------------
@@ -326,7 +305,7 @@ class Strands(Owner):
         return self._roots.places(0, self.growth.guides.count)[:, None] + self.offsets()
 
     def velocities(self) -> Float32:
-        """Velocities of the points [m/s], shape (G, K, 3)."""
+        """Of the points [m/s], shape (G, K, 3)."""
         count = self.growth.guides.count
         now, before = (strand_texels(one.read(), count) for one in (self.state.now, self.state.before))
         moved = now[..., :3] - before[..., :3]
@@ -335,12 +314,12 @@ class Strands(Owner):
         return found
 
     def place_of(self, guide: int, knot: int) -> Float64:
-        """World position of one point [m], shape (3,); reads only this guide."""
+        """World position [m], shape (3,); reads only this guide."""
         place: Float64 = self._roots.places(guide, 1)[0].astype(np.float64)
         return place + self._knots_of(guide)[knot] if knot else place
 
     def shape_of(self, guide: int) -> tuple[float, float, float]:
-        """Rest length [m], largest stretch and largest bend [rad] of a guide."""
+        """Rest length [m], largest stretch and largest bend [rad]."""
         edges = np.diff(self._knots_of(guide), axis=0)
         sizes = np.linalg.norm(edges, axis=1)
         length = float(self.growth.guides.lengths[guide])
@@ -349,11 +328,11 @@ class Strands(Owner):
         return length, float(sizes.max() * len(sizes) / length - 1.0), float(bends.max())
 
     def seen(self) -> tuple[Float64, Float64]:
-        """Positions [m] (G, 3) and frames (G, 3, 3) of the roots as shown."""
+        """Shown positions [m] (G, 3) and frames (G, 3, 3) of the roots."""
         return self._roots.seen(self.growth.guides.count)
 
     def _knots_of(self, guide: int) -> Float64:
-        """Points of one guide relative to its root [m], shape (K, 3)."""
+        """Relative to the root [m], shape (K, 3)."""
         record = self.state.now.read(offset=guide * self.state.now.dtype.itemsize, count=1)
         knots: Float64 = strand_texels(record, 1)[0, :, :3].astype(np.float64)
         knots[0] = 0.0
@@ -368,7 +347,6 @@ class Strands(Owner):
             self._is_fresh = False
 
     def _comb(self) -> None:
-        """Puts all guides into the groom, at the current placement of the surface."""
         self._roots.start()
         program = self._groomed.program
         program["u_roots"], program["u_rest"] = self._roots.newest, self._rest

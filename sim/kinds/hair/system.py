@@ -1,5 +1,3 @@
-"""HairSystem: generates and simulates the hair of a node."""
-
 import functools
 from collections.abc import Mapping
 from pathlib import Path
@@ -60,13 +58,13 @@ Float64 = npt.NDArray[np.float64]
 
 
 class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
-    """The simulation of one node.
+    """The hair of one node.
 
     Attributes:
-        strands: None until they have been generated, and while the model that they grow on is missing.
+        strands: None before their generation, and while their model is missing.
         rival: The same strands with another solver, while the settings compare two.
         grown: The guides without edits.
-        missing_text: What the hair is missing, a sentence, or "".
+        missing_text: A sentence about missing inputs, or "".
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
@@ -192,7 +190,7 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
                 self.rival.poll(strands, now)
 
     def show_groom(self, shown: bool) -> None:
-        """Shows the groom at rest in place of the simulated strands, or these again."""
+        """Shows the groom at rest instead of the simulated strands, or the strands again."""
         self._shows_groom = shown
         if self.strands is not None:
             self.strands.preview(self.strands.growth.guides if shown else None)
@@ -258,7 +256,6 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         return hair_material(self._built.settings, self.label)
 
     def _still(self, roots: Roots, colours: Float32, widths: Float32) -> dict[str, Array]:
-        """Constant looks of strands."""
         looks = {"colours": colours, "widths": widths}
         character = self.world.characters.get(self.node.attachment.node)
         if isinstance(character, Character) and not self._built.growth.is_own:
@@ -315,14 +312,12 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         return placement
 
     def _skinned(self, world: World) -> int:
-        """Changes whenever the skin is updated that the hair grows on."""
         character = world.characters.get(self.node.attachment.node)
         return character.primary.write_count if isinstance(character, Character) else 0
 
     def _take(
         self, settings: HairSettings, ground: GrowthSurface, character: Character | None, images: tuple[Any, ...]
     ) -> None:
-        """Generates strands if the settings or the surface need other ones; takes them when they are ready."""
         sources = (character, settings.source, ground.table, ground.strands, *images)
         same = same_objects(self._sources, sources)
         if self.strands is not None and same:
@@ -372,7 +367,6 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         return SurfaceTexels(texels, vertices.dtype.itemsize // 16)
 
     def _take_rival(self, settings: HairSettings, character: Character | None) -> None:
-        """Starts, updates or ends the comparison with another solver."""
         compared, strands = rival_settings(settings), self._built
         if compared is None:
             self.disown(self.rival)
@@ -394,7 +388,6 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         return strands if self.rival is None else [*strands, self.rival.strands]
 
     def _has_moved(self, ground: GrowthSurface) -> bool:
-        """Whether strands of a file moved relative to the skin that they are bound to."""
         placed, now = self._placed, ground.surface_from_file
         return placed is not None and now is not None and not np.allclose(placed, now)
 
@@ -421,7 +414,6 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         self._release()
 
     def _stop(self) -> None:
-        """Cancels the generation."""
         self._is_cancelled = self._is_asked = False
         if self._generation is not None:
             self._generation.cancel()
@@ -434,7 +426,7 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
 
 
 def _same_growth(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    """Whether two keys give the same strands: the same objects, equal settings, and the same placement."""
+    """Compares objects by identity, settings by value, and placements approximately."""
     if len(one) != len(other) or not same_objects(one[:-2], other[:-2]) or one[-2] != other[-2]:
         return False
     return one[-1] is other[-1] or (one[-1] is not None and other[-1] is not None and np.allclose(one[-1], other[-1]))

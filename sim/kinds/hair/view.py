@@ -1,5 +1,3 @@
-"""HairView: draws the hair of a node."""
-
 import numpy as np
 
 from sinew.sim.assets.model import Bounds
@@ -19,7 +17,6 @@ from sinew.sim.render.render_view import DisplayOptions
 from sinew.sim.scene.scene import Node
 
 MASS, MASS_PIXELS = (0.93, 0.86, 0.70), 3.0
-"""Colour (sRGB) and width [px] of points."""
 
 
 class HairView(View):

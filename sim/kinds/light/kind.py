@@ -1,5 +1,3 @@
-"""The kind of lights."""
-
 import math
 
 from pyglm import glm
@@ -15,7 +13,6 @@ ICON = "mdi6.lightbulb-outline"
 
 
 def new_light(place: AddPlace) -> Node:
-    """A light between the camera and its target, up and to the right, where it can be seen and grabbed."""
     camera = place.view.camera
     if place.attachment.node:
         return Node(id="", name="Light", attachment=place.attachment, settings=LightSettings())
@@ -26,7 +23,6 @@ def new_light(place: AddPlace) -> Node:
 
 
 def key_light(model: CharacterModel) -> Node:
-    """A light in front of and above a model, as far away as it is large."""
     turn = glm.radians(front_at_first(model))
     ahead, aside = glm.dvec2(math.sin(turn), math.cos(turn)), glm.dvec2(math.cos(turn), -math.sin(turn))
     size = max(model.mesh.bounds.extent, 1e-3)

@@ -1,5 +1,3 @@
-"""LightView: the light of a node, and its disc in the viewport."""
-
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.contract import Mark, View, World

@@ -1,5 +1,3 @@
-"""Models read from files, posed and skinned by `sinew.sim.characters`."""
-
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.contract import FileUse, Kind
 from sinew.sim.scene.params import Settings, paths_of

@@ -1,5 +1,3 @@
-"""ModelView: draws a character with its materials and bones."""
-
 import numpy as np
 
 from sinew.sim.assets.model import Bounds
@@ -35,12 +33,7 @@ _THROUGH: tuple[Stage, ...] = (*_SOLID, "glass")
 
 
 class ModelView(CharacterView):
-    """Draws one character.
-
-    Attributes:
-        character: Pose and vertices; the caller of `upload` owns it.
-        segments: Bones of the overlay; None without a skeleton.
-    """
+    """The caller of `upload` owns the character."""
 
     character: Character
 
@@ -72,7 +65,7 @@ class ModelView(CharacterView):
         self._materials.dress(settings.materials, world.services.get(SharedTextures).of(world.assets.textures))
 
     def parts(self, display: DisplayOptions) -> tuple[Item, ...]:
-        """The surface; and bones: all, the selected one without the weight display, or those of a bare skeleton."""
+        """The surface and bones: all, the selected one without the weight display, or all of a bare skeleton."""
         surface, settings = self._surface(display), display.settings
         if self._is_bare:
             return (self._skeleton(display),)
@@ -84,7 +77,6 @@ class ModelView(CharacterView):
 
     @property
     def _is_bare(self) -> bool:
-        """Whether there are joints and no triangles."""
         model = self.character.model
         return model.skeleton is not None and not model.mesh.triangle_count
 
@@ -94,7 +86,6 @@ class ModelView(CharacterView):
         return Counts(model.mesh.vertex_count, model.mesh.triangle_count, joints)
 
     def arrays(self, second: bool = False) -> SurfaceArrays:
-        """Vertex arrays of the first or second way of skinning; each can show its distance to the other."""
         secondary = self.character.secondary
         if self._arrays is None or (secondary is not None) != self._compared:
             self._release_arrays()
@@ -105,7 +96,6 @@ class ModelView(CharacterView):
         return self._arrays[1 if second else 0]
 
     def show_weights(self, joint: int | None) -> None:
-        """Writes the weights of a joint into the scalar stream; zeros for None."""
         if joint == self._weight_joint:
             return
         self._weight_joint = joint
@@ -151,7 +141,6 @@ class ModelView(CharacterView):
         return surface
 
     def _scalar(self, display: DisplayOptions) -> tuple[Scalar, float]:
-        """The quantity of the colour ramp, and ramp coordinates per unit."""
         settings, overlay = display.settings, display.overlay
         if settings.comparison is SkinningComparison.DIFFERENCE and settings.display is not DisplayMode.NORMALS:
             span = overlay.difference_scale or self.character.model.mesh.bounds.extent / 20.0
@@ -162,7 +151,6 @@ class ModelView(CharacterView):
         return Scalar.NONE, 1.0
 
     def _draw_ranges(self) -> tuple[tuple[DrawRange, ...], SortAnchors | None]:
-        """Ranges of triangles, and what sorts them if some are blended."""
         settings, blended, model = self.settings, self._materials.blended, self.character.model
 
         def make() -> tuple[tuple[DrawRange, ...], SortAnchors | None]:

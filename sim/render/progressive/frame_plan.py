@@ -1,5 +1,3 @@
-"""FramePlan: how many instances of each item a frame draws, and in chunks of which size."""
-
 import math
 import time
 from collections.abc import Mapping, Sequence
@@ -37,7 +35,7 @@ class TimerScope(Protocol):
 
 
 def lod_scale(stride: int) -> tuple[float, float]:
-    """Scale of an instance that stands for `stride` instances, and how many of that size it still stands for."""
+    """Scale of an instance that represents `stride` instances, and how many of that size it still represents."""
     scale = min(math.sqrt(stride), LARGEST_SCALE)
     return scale, stride / (scale * scale)
 
@@ -45,7 +43,7 @@ def lod_scale(stride: int) -> tuple[float, float]:
 def draft_strides(counts: Sequence[int], budget: int) -> list[int]:
     """For each instanced item the stride: a draft draws every stride-th instance, see `lod_scale`.
 
-    Items share the budget equally; the rest of small ones goes to the others. Strides are powers of two, so that a
+    Items share the budget equally; the rest of small ones goes to the others.  Strides are powers of two, so that a
     smaller draft shows a subset of a larger one.  `counts` are weighted by their cost, see `load_of`.
 
     Source: R. Cook et al. 2007, "Stochastic simplification of aggregate detail".
@@ -63,7 +61,7 @@ def drawn_of(item: Item, stride: int) -> int:
 
 
 def load_of(item: Item, stride: int = 1) -> int:
-    """Cost of the drawn instances of an item, in particles."""
+    """Cost of the drawn instances, in particles."""
     return round(item.weight * drawn_of(item, stride))
 
 
@@ -105,30 +103,16 @@ class ChunkBudget:
 
 @dataclass(eq=False)
 class FramePlan:
-    """How a frame is drawn.
-
-    Attributes:
-        strides: Strides of instanced items; by default 1.
-        is_draft: Whether antialiasing is off and transparent items are accumulated at half the size.
-        budget: Chunk size; None to draw everything in one go.
-        variants: Shader variants of items of which a single instance is drawn, to compile shaders.
-        is_timed: Whether to measure the time of instances, which waits for the GPU.
-        time: That time [s].
-    """
-
     scope: TimerScope = unmeasured
-    strides: Mapping[Item, int] = field(default_factory=dict)
-    is_draft: bool = False
-    budget: ChunkBudget | None = None
-    variants: Mapping[Item, ShaderVariant] = field(default_factory=dict)
-    is_timed: bool = False
-    time: float = 0.0
+    strides: Mapping[Item, int] = field(default_factory=dict)  # Of instanced items; by default 1
+    is_draft: bool = False  # No antialiasing; transparent items are accumulated at half the size
+    budget: ChunkBudget | None = None  # None to draw everything in one go
+    variants: Mapping[Item, ShaderVariant] = field(default_factory=dict)  # To compile shaders: draws one instance
+    is_timed: bool = False  # Measures the time of instances, which waits for the GPU
+    time: float = 0.0  # That time [s]
 
     def draw(self, items: Sequence[Item], stage: Stage, ctx: PassContext) -> Task[None]:
-        """Draws items in a stage; yields between chunks of instances.
-
-        Other frames may be drawn between two steps: each chunk binds and sets everything again.
-        """
+        """Yields between chunks of instances; other frames may be drawn there: each chunk binds and sets everything."""
         for item in items:
             if item.instances is None:
                 ctx.draw(item, stage)

@@ -1,8 +1,8 @@
 """Compiles the shaders of new nodes on a worker thread, with a context of its own.
 
 An engine of that context simulates the first steps of the scene and draws it.  The linked programs are then in the
-folder of program binaries, and the machine code of a software renderer in the cache of the driver, where the engine of
-the viewport finds them.  Until then the viewport shows the scene without the new nodes.
+folder of program binaries, and the machine code of a software renderer in the cache of the driver, where the engine
+of the viewport finds them.  Until then the viewport shows the scene without the new nodes.
 """
 
 import enum
@@ -47,24 +47,19 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PrecompileScene:
-    """A scene with its files and the start of the simulation [s]."""
-
     scene: Scene
     models: Mapping[NodeId, PreparedModel]
     assets: SceneAssets
     camera: Camera
-    start: float
+    start: float  # Of the simulation [s]
 
 
 class Precompiler:
-    """Holds back nodes whose shaders are not compiled, and compiles them on a worker thread.
+    """Holds back nodes whose shaders are not compiled; `waiting` are missing nodes and nodes with old settings.
 
     Args:
         open_context: Called on the worker thread; returns a current context that keeps binaries in the same folder.
         context: The context of the engine; must have binaries.
-
-    Attributes:
-        waiting: Nodes that are missing from the admitted scene, or keep their old settings in it.
     """
 
     def __init__(self, open_context: Callable[[], Context], context: Context, root: Path = shaders.ROOT) -> None:
@@ -93,10 +88,7 @@ class Precompiler:
         return self._job is not None and self._job.is_done
 
     def admit(self, scene: Scene) -> Scene:
-        """The scene without nodes that need compiling; the same object for the same scene.
-
-        A changed node keeps its old settings meanwhile.
-        """
+        """Leaves out new nodes that need compiling, and keeps old settings; the same object for the same scene."""
         self._collect()
         if scene is self._requested:
             return self._admitted
@@ -116,13 +108,13 @@ class Precompiler:
         return self._admitted
 
     def begin(self, contents: PrecompileScene) -> None:
-        """Compiles the waiting nodes of a scene, unless a compilation is running."""
+        """Does nothing while a compilation is running."""
         if self._job is None and self.waiting:
             choice, waiting = self._back_ends.choice, self.waiting
             self._job = self._worker.start(lambda pause: self._compile(contents, waiting, choice, pause))
 
     def cancel_preparing(self) -> None:
-        """Admits everything; the engine then compiles what is missing when it is needed."""
+        """Admits everything; the engine then compiles missing shaders when it needs them."""
         self._known = dict.fromkeys(self._known, True)
         self._requested = None
 
@@ -147,7 +139,7 @@ class Precompiler:
         return repr((self._shaders, back_end, node.kind, values, bool(node.attachment.node), colliders))
 
     def _collect(self) -> None:
-        """Admits compiled nodes.  After a failure everything: the engine then reports the error."""
+        """Admits compiled nodes; everything after a failure: the engine then reports the error."""
         job = self._job
         if job is None or not job.is_done:
             return
@@ -164,12 +156,10 @@ class Precompiler:
             self._facts.note(signature)
         self._known |= dict.fromkeys(signatures, True)
 
-    # --- on the worker thread -------------------------------------------------------------------------
-
     def _compile(
         self, contents: PrecompileScene, waiting: frozenset[NodeId], choice: BackEndChoice, pause: Pause
     ) -> set[str]:
-        """Compiles the shaders of the waiting nodes; returns the signatures of the nodes."""
+        """Runs on the worker thread; returns the signatures of the nodes."""
         context = self._context = self._context or self._open()
         context.back_ends.choice = choice
         if choice is BackEndChoice.AUTO and context.back_ends.has_compute:
@@ -184,7 +174,7 @@ class Precompiler:
 
 
 def _run_scene(context: Context, contents: PrecompileScene, waiting: frozenset[NodeId], pause: Pause) -> None:
-    """Simulates the first steps of a scene with an engine of its own and draws it, which compiles all shaders."""
+    """An engine of its own simulates the first steps of a scene and draws it, which compiles all shaders."""
     scene, engine = contents.scene, Engine(context)
     warmup = engine.pictures.shader_warmup
     try:

@@ -1,8 +1,8 @@
 """When frames are drawn, in which quality, and in how many parts.
 
-The GUI thread must not block.  Slow frames are drafts, without antialiasing and with as many instances as take 20 ms,
-until a full frame follows.  A software renderer draws the full frame in chunks over many turns, which an edit cancels;
-new shader variants are compiled before, one per turn, by drawing into a hidden target.
+The GUI thread must not block.  Slow frames are drafts, without antialiasing and with as many instances as take 20
+ms, until a full frame follows.  A software renderer draws the full frame in chunks over many turns, which an edit
+cancels; new shader variants are compiled before, one per turn, by drawing into a hidden target.
 """
 
 import math
@@ -35,8 +35,6 @@ TURN, POLL = 0.02, 0.004
 
 
 class ViewSource(Protocol):
-    """A scene that is shown in a window."""
-
     def prepare(self) -> int:
         """Updates the engine to the current scene; returns its version, see `Engine.version`."""
 
@@ -108,28 +106,22 @@ class PendingImage:
 
 
 class RenderScheduler:
-    """Draws images; for a window it also decides when and how.  The context must be current in all calls.
-
-    Attributes:
-        pending: A full image for the window that is not finished or not shown yet.
-        postponed: Whether the next frame waits for new shader variants.
-        shader_warmup: Compiles new shader variants.
-    """
+    """Draws images; for a window it also decides when and how.  The context must be current in all calls."""
 
     def __init__(self, picture: FrameRenderer) -> None:
         self._picture, self._context, self._timers = picture, picture.context, picture.context.timers
         self._is_software = picture.context.capabilities.is_software
         self._budget, self._drafts = ChunkBudget(), DraftBudget(self._is_software)
         self.shader_warmup = ShaderWarmup(picture)
-        self.pending: PendingImage | None = None
-        self.postponed = False
+        self.pending: PendingImage | None = None  # For the window, not finished or not shown yet
+        self.postponed = False  # The next frame waits for new shader variants
         self._last_target: tuple[int, tuple[int, int]] | None = None  # framebuffer and size of the last frame
         self._version = -1  # of the engine when it was last checked for new shader variants
         self._cost = self._last = self._begun = 0.0
         self._settles = math.inf
 
     def draw(self, output: Framebuffer, render_view: RenderView, *, draft: bool = False) -> None:
-        """Draws a view and copies it to `output`; a draft has no antialiasing and maybe fewer instances."""
+        """A draft has no antialiasing and maybe fewer instances."""
         self._context.invalidate()
         with self._timers.scope("draw"):
             plan = FramePlan(self._timers.scope)
@@ -145,9 +137,7 @@ class RenderScheduler:
                 self._picture.target.finish(output)
 
     def begin(self, size: tuple[int, int], render_view: RenderView, *, alone: bool = False) -> PendingImage:
-        """Starts drawing a view at a size [px], or with `alone` its surfaces over nothing; the next image invalidates
-        it.
-        """
+        """Draws at a `size` [px], with `alone` only surfaces over nothing.  The next image invalidates this one."""
         self._context.invalidate()
         with self._timers.scope("draw"):
             plan = FramePlan(budget=self._budget if self._is_software else None)
@@ -158,11 +148,10 @@ class RenderScheduler:
         return pending
 
     def takes_one_go(self, render_view: RenderView) -> bool:
-        """Whether a full image can be drawn in one turn."""
         return not self._is_software or sum(map(load_of, render_view.items)) <= AT_ONCE
 
     def paint(self, output: Framebuffer, source: ViewSource) -> bool:
-        """Draws the current scene, as a draft in a slow sequence; returns False to keep the previous frame."""
+        """Draws a draft in a slow sequence; returns False to keep the previous frame."""
         pending, target = self.pending, (output.name, output.size)
         if pending is not None and pending.size == output.size and not pending.done:
             return False
@@ -188,15 +177,10 @@ class RenderScheduler:
 
     @property
     def is_complete(self) -> bool:
-        """Whether `paint` left nothing to `complete`."""
         return not self.postponed and math.isinf(self._settles)
 
     def complete(self, source: ViewSource) -> Generator[Delay | None, None, bool]:
-        """Compiles new shader variants for a postponed frame, or draws a full image some time after a draft.
-
-        Returns:
-            Whether the window must be painted now.
-        """
+        """Compiles variants for a postponed frame, or draws a full image after a draft; returns whether to paint."""
         while not self.is_complete:
             left = self._settles - time.monotonic()
             if self.postponed:
@@ -212,7 +196,7 @@ class RenderScheduler:
         return False
 
     def _complete_image(self, source: ViewSource) -> Generator[Delay, None, bool]:
-        """Draws the full image of the last draft; returns whether the window must be painted now."""
+        """Returns whether the window must be painted now."""
         self._settles, self._begun = math.inf, time.monotonic()
         source.set_up(self._begun)
         render_view = source.render_view()
@@ -228,7 +212,7 @@ class RenderScheduler:
         return self.pending is pending
 
     def outdate(self) -> None:
-        """Drops the pending image, because the scene has changed."""
+        """Call when the scene has changed."""
         self.pending = None
 
     def lose(self) -> None:
@@ -247,6 +231,6 @@ class RenderScheduler:
         return self.postponed
 
     def _takes_draft(self, render_view: RenderView) -> bool:
-        """Whether this frame is one of a slow sequence, or too slow for one turn."""
+        """Returns whether this frame is one of a slow sequence, or too slow for one turn."""
         follows = time.monotonic() - self._last < SETTLE
         return self._cost > (SLOW_PICTURE if follows else LONG_PICTURE) or not self.takes_one_go(render_view)

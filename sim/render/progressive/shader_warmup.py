@@ -1,7 +1,7 @@
 """Compiles shader variants by drawing into hidden targets, a little at a time, so that no visible frame waits for it.
 
-A driver compiles a shader again for every combination of vertices, textures, targets and samples when it is first drawn
-with; a software renderer takes up to 0.1 s for each.
+A driver compiles a shader again for every combination of vertices, textures, targets and samples when it is first
+drawn with; a software renderer takes up to 0.1 s for each.
 """
 
 import functools
@@ -37,14 +37,11 @@ class ShaderWarmup:
         self._current: tuple[ShaderVariant, Item, Task[None]] | None = None
 
     def is_needed(self, render_view: RenderView) -> bool:
-        """Whether full frames or drafts of a view need variants of instanced items that were not drawn yet."""
+        """Returns whether full frames or drafts of a view need variants of instanced items that were not drawn yet."""
         return any(variant not in self._drawn for variant, _, _ in self._variants(render_view))
 
     def play(self, render_view: RenderView) -> bool:
-        """Performs a step of drawing one instance with the first new variant; returns whether there was one.
-
-        Drops a variant whose item is no longer shown.
-        """
+        """Draws one instance with the first new variant; returns whether there was one."""
         if self._current is not None and not any(item is self._current[1] for item in render_view.items):
             self._current = None
         if self._current is None:
@@ -63,10 +60,7 @@ class ShaderWarmup:
         return True
 
     def play_all(self, render_view: RenderView) -> Task[None]:
-        """Draws everything in a view, once for every number of samples; other frames may be drawn between the steps.
-
-        If dropped, `Context.collect` deletes the remaining objects.
-        """
+        """Draws everything once for every number of samples; other frames may be drawn between the steps."""
         frame, output = render_view.frame(*SIZE), Framebuffer(self._context, SIZE, depth=None, label="shader warmup")
         if frame.casts_shadow:
             casting = [item for item in render_view.items if "shadow" in item.stages]
@@ -81,7 +75,7 @@ class ShaderWarmup:
         output.release()
 
     def _isolated(self, draw: Callable[[], object]) -> object:
-        """Calls a function with fresh state; afterwards the default framebuffer is bound."""
+        """Draws with fresh state, then binds the default framebuffer."""
         self._context.invalidate()
         self._picture.block.bind()
         result = draw()
@@ -106,7 +100,6 @@ class ShaderWarmup:
         yield lambda _: picture.finish(output)
 
     def _variants(self, render_view: RenderView) -> Iterator[tuple[ShaderVariant, Item, Callable[[], Task[None]]]]:
-        """All variants of instanced items in full frames and drafts of a view, with functions that draw them."""
         lights, together = len(render_view.lights), dict[bool, tuple[Item, ShaderVariant]]()
         casts_shadow = lights > 0 and render_view.lights[0].shadow
         for item in render_view.items:
@@ -154,7 +147,7 @@ class ShaderWarmup:
     def _gather(
         self, items: Sequence[Item], render_view: RenderView, plan: FramePlan, samples: int | None
     ) -> Task[None]:
-        """Accumulates items, and composes them over an image with this number of samples unless it is None."""
+        """Composes over an image with this number of samples unless it is None."""
         picture, gathering = RenderTarget(self._context), BlendTargets(self._context)
         ctx = self._ctx(picture.begin(*SIZE, samples or 0), render_view.frame(*SIZE), render_view.display())
         transparent = self._picture.passes.get(TransparentPass)
@@ -169,5 +162,4 @@ def _draw_into_new(target: RenderTarget, samples: int, draw: Draw) -> None:
 
 
 def _samples(render_view: RenderView) -> list[int]:
-    """Samples of a pixel in drafts and in full frames."""
     return sorted({DRAFT_SAMPLES, render_view.view.samples})
