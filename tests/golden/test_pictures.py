@@ -15,6 +15,7 @@ from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
+from tests.golden.compare import compare, exaggerated
 
 SIZE = (320, 200)
 LAMP = Node(
@@ -91,3 +92,31 @@ def test_the_strip_between_two_lights(context: Context, golden: Golden) -> None:
         settings=LightSettings(colour=(0.3, 0.5, 1.0), reach=2.0, shadow=False),
     )
     golden("strip_lights", picture(context, model_node("tiny"), 0.4, camera, ViewSettings(grid=False), blue))
+
+
+PICTURE = np.random.default_rng(2).integers(0, 200, (200, 320, 3)).astype(np.uint8)
+
+
+def test_rounding_and_a_few_pixels_of_an_edge_are_acceptable():
+    changed = PICTURE.copy()
+    assert compare(changed, PICTURE).acceptable
+    changed[::4] += 1
+    changed[100, :250] += 50
+    assert compare(changed, PICTURE).acceptable
+
+
+def test_another_brightness_or_size_is_not():
+    assert not compare(PICTURE + np.uint8(1), PICTURE).acceptable
+    assert not compare(PICTURE[:-1], PICTURE).acceptable
+
+
+def test_a_changed_spot_is_not():
+    changed = PICTURE.copy()
+    changed[50:70, 50:70] += 20
+    difference = compare(changed, PICTURE)
+    assert not difference.acceptable
+    assert difference.mean < 0.5
+    assert str(difference).startswith("0.62 % of the pixels differ")
+    spot = exaggerated(changed, PICTURE).any(axis=2)
+    assert spot.sum() == 400
+    assert spot[50:70, 50:70].all()
