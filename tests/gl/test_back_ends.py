@@ -91,9 +91,7 @@ def test_every_dispatch_has_a_barrier(context: Context, tmp_path: Path, calls: l
     state.release()
 
 
-def test_many_groups_are_split_into_dispatches(
-    context: Context, tmp_path: Path, calls: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_groups_are_split_into_dispatches(context, tmp_path, calls, monkeypatch):
     monkeypatch.setattr("sinew.sim.gl.compute.GROUPS_MAX", 2)
     assert GROUPS_MAX == 65_535
     context.back_ends.choice = COMPUTE

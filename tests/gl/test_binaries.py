@@ -50,9 +50,7 @@ def compiles(context: Context, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return built
 
 
-def test_a_cached_program_gives_the_same_bits(
-    context: Context, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cached_program_gives_the_same_bits(context, folder, tmp_path, monkeypatch):
     built = compiles(context, monkeypatch)
     first = values(context, tmp_path)
     assert built == ["scale.glsl"]
@@ -65,9 +63,7 @@ def test_a_cached_program_gives_the_same_bits(
 
 
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "other magic", "wrong payload"])
-def test_a_damaged_file_is_compiled_again(
-    context: Context, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
-) -> None:
+def test_a_damaged_file_is_compiled_again(context, folder, tmp_path, monkeypatch, damage):
     first = values(context, tmp_path)
     (file,) = folder.iterdir()
     content = bytearray(file.read_bytes())
@@ -87,9 +83,7 @@ def test_a_damaged_file_is_compiled_again(
     assert (built, context.binaries.loaded) == (["scale.glsl"], 1), "the new one was written"
 
 
-def test_binaries_of_another_driver_are_not_touched(
-    context: Context, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_binaries_of_another_driver_are_not_touched(context, folder, tmp_path, monkeypatch):
     values(context, tmp_path)
     cached = {file: file.read_bytes() for file in folder.iterdir()}
     found = context.capabilities

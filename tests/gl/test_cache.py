@@ -344,9 +344,7 @@ def record_steps(run: CachedRun, node: str, monkeypatch: pytest.MonkeyPatch) -> 
     return done
 
 
-def test_adding_changing_or_removing_a_node_keeps_the_steps_of_others(
-    context: Context, sheet: OpenedScene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_adding_changing_or_removing_a_node_keeps_the_steps_of_others(context, sheet, monkeypatch):
     """Shown at once, not simulated again, and whatever goes on from them has the bits of a fresh run."""
     one = sheet.scene
     node = one.node("c")

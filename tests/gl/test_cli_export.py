@@ -180,9 +180,7 @@ def test_dual_quaternions_as_points_or_skin(project: Path, tmp_path: Path, capsy
     assert "written as points for every frame: deformers are no part of a skin" in capsys.readouterr().err
 
 
-def test_usd_has_meshes_particles_and_characters(
-    project: Path, steps: dict[str, np.ndarray], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_usd_has_meshes_particles_and_characters(project, steps, tmp_path, capsys):
     usd, geom = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdGeom")
     skel = pytest.importorskip("pxr.UsdSkel")
     stage = usd.Stage.Open(str(exported(project, tmp_path / "a.usda")))
@@ -258,9 +256,7 @@ def test_guides_or_drawn_strands(fur_project: Path, tmp_path: Path, capsys: pyte
         assert ((lengths > 0.03) & (lengths < 0.13)).all()
 
 
-def test_a_vertex_texture_gives_every_vertex_in_every_frame(
-    project: Path, steps: dict[str, np.ndarray], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_vertex_texture_gives_every_vertex_in_every_frame(project, steps, tmp_path, monkeypatch):
     exr = pytest.importorskip("OpenEXR")
     vertex_texture = pytest.importorskip("sinew.sim.export.exr")
     monkeypatch.setattr(vertex_texture, "WIDTH_MAX", 20)
@@ -297,9 +293,7 @@ def test_wrong_options_are_reported(project: Path, tmp_path: Path, capsys: pytes
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_package_is_reported_with_its_install_command(
-    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_package_is_reported_with_its_install_command(project, tmp_path, capsys, monkeypatch):
     for format in SCENE_FORMATS:
         if format.module:
             monkeypatch.setitem(sys.modules, format.module, None)
@@ -310,9 +304,7 @@ def test_a_missing_package_is_reported_with_its_install_command(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_reads_back_differently_is_not_written(
-    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_reads_back_differently_is_not_written(project, tmp_path, capsys, monkeypatch):
     def moved(files: tuple[Path, ...]) -> list[np.ndarray]:
         return [points_file.read_pc2(files)[0] + np.float32(0.01)]
 

@@ -82,9 +82,7 @@ def test_a_project_is_rendered_with_its_saved_view(project: Path, tmp_path: Path
     assert np.abs(default - pixels(tmp_path / "front.png")).mean() > 2.0
 
 
-def test_wrong_options_are_reported(
-    dude: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_options_are_reported(dude, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     arm = resources.path("projects") / "arm.sinew"
     for path, options, status, expected in (

@@ -140,9 +140,7 @@ def test_impossible_sizes_and_rectangles_are_refused(context: Context) -> None:
         (PipelineState(depth_func="greater", depth_test=False), (1, 0, 0, 1), [255, 0, 0]),
     ],
 )
-def test_pipeline_state(
-    context: Context, shaders: ShaderLibrary, state: PipelineState, colour: tuple[float, ...], expected: list[int]
-) -> None:
+def test_pipeline_state(context, shaders, state, colour, expected):
     target = Framebuffer(context, (8, 8))
     target.clear((0, 1, 1, 1))
     draw_half(context, shaders, state, colour)

@@ -1,7 +1,6 @@
 import gc
 import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -99,9 +98,7 @@ def test_the_log_collects_what_opengl_reports(context: Context) -> None:
     ],
     ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
 )
-def test_a_command_without_opengl_says_what_is_missing(
-    variables: dict[str, str], status: int, expected: str, repo_root: Path, tmp_path: Path
-) -> None:
+def test_a_command_without_opengl_says_what_is_missing(variables, status, expected, repo_root, tmp_path):
     model = repo_root / "resources" / "models" / "tiny" / "tiny.ezm"
     found, _, err = finished("-m", "sinew", "pose", model, "--output", tmp_path / "a.npz", **variables)
     assert found == status, err

@@ -41,9 +41,7 @@ def evaluate(context: Context, root: Path, declarations: str, expression: str, *
         ("mat3 u[2]", "vec4(u[1] * vec3(1, 0, 0), 0)", np.arange(18).reshape(2, 3, 3), [9, 12, 15, 0]),
     ],
 )
-def test_values_of_every_type(
-    context: Context, tmp_path: Path, declaration: str, expression: str, value: object, expected: list[float]
-) -> None:
+def test_values_of_every_type(context, tmp_path, declaration, expression, value, expected):
     got = evaluate(context, tmp_path, f"uniform {declaration};", expression, u=value)
     np.testing.assert_allclose(got, expected)
 

@@ -39,9 +39,7 @@ def test_every_number_of_influences(context: Context, library: ShaderLibrary, in
 @ON_BOTH
 @pytest.mark.parametrize("scale", [(0.5, 2.0), (-1.5, -0.5)], ids=["uneven", "mirrored"])
 @pytest.mark.parametrize("method", SkinningMethod)
-def test_scaled_and_mirrored_joints(
-    context: Context, library: ShaderLibrary, method: SkinningMethod, scale: tuple[float, float]
-) -> None:
+def test_scaled_and_mirrored_joints(context, library, method, scale):
     random = np.random.default_rng(7)
     mesh, skin = cloud(2000, random, tangents=True), random_skin(2000, 20, 4, random)
     skinned = SkinnedMesh(context, library, mesh, skin)
@@ -62,9 +60,7 @@ def test_a_thousand_joints(context: Context, library: ShaderLibrary, method: Ski
 
 
 @pytest.mark.parametrize("method", [DQS, DQS_SCALE])
-def test_signs_of_dual_quaternions_do_not_matter(
-    context: Context, library: ShaderLibrary, monkeypatch: pytest.MonkeyPatch, method: SkinningMethod
-) -> None:
+def test_signs_of_dual_quaternions_do_not_matter(context, library, monkeypatch, method):
     random = np.random.default_rng(9)
     mesh, skin = cloud(1000, random), random_skin(1000, 12, 8, random)
     pose = random_pose(12, random)
@@ -197,9 +193,7 @@ def weighed(pose: Pose, weights: list[float]) -> Pose:
 
 @pytest.mark.parametrize("tangents", [False, True])
 @pytest.mark.parametrize("method", SkinningMethod)
-def test_morph_targets_before_skinning(
-    context: Context, library: ShaderLibrary, method: SkinningMethod, tangents: bool
-) -> None:
+def test_morph_targets_before_skinning(context, library, method, tangents):
     random = np.random.default_rng(4)
     mesh, skin = morphing(random, tangents=tangents), random_skin(MORPH_VERTICES, MORPH_JOINTS, 4, random)
     skinned = SkinnedMesh(context, library, mesh, skin)
@@ -231,9 +225,7 @@ def sample(assets: Path, name: str) -> CharacterModel:
 
 @pytest.mark.parametrize("method", SkinningMethod)
 @pytest.mark.parametrize("name", ANIMATED)
-def test_sample_characters_at_random_times(
-    context: Context, library: ShaderLibrary, assets: Path, name: str, method: SkinningMethod
-) -> None:
+def test_sample_characters_at_random_times(context, library, assets, name, method):
     model = sample(assets, name)
     skinned = SkinnedMesh(context, library, model.mesh, model.skin)
     random = np.random.default_rng(len(name))

@@ -355,9 +355,7 @@ def test_the_same_bits_twice_and_after_a_reset(context: Context, library: Shader
 
 
 @pytest.mark.parametrize(("part", "stable"), [(0.98, True), (1.02, False)])
-def test_the_stability_limit_is_where_the_cloth_becomes_unstable(
-    context: Context, library: ShaderLibrary, part: float, stable: bool
-) -> None:
+def test_the_stability_limit_is_where_the_cloth_becomes_unstable(context, library, part, stable):
     settings = springs(**STILL, columns=12, rows=12, substeps=10, structural_damping=0.02, shear_damping=0.02)
     settings = at_ratio(settings, part)
     cloth = Cloth(context, library, settings)

@@ -81,9 +81,7 @@ def test_a_section_starts_on_the_skin(make: Callable[..., ClothedCharacter], met
     np.testing.assert_allclose(springs.rest, lengths, rtol=0.0, atol=1e-6, err_msg="lengths of the bind pose")
 
 
-def test_frames_before_the_first_step_change_nothing(
-    make: Callable[..., ClothedCharacter],
-) -> None:
+def test_frames_before_the_first_step_change_nothing(make):
     outcomes = []
     for times in ((), (0.7, 0.2, 0.0)):
         clothed = make()
@@ -239,9 +237,7 @@ def shown_positions(clothed: ClothedCharacter, time: float) -> np.ndarray:
     return clothed.cloth.sheet.vertices.read()["position"][:, :3].astype(np.float64)
 
 
-def test_frames_beyond_the_simulation_change_nothing(
-    make: Callable[..., ClothedCharacter],
-) -> None:
+def test_frames_beyond_the_simulation_change_nothing(make):
     outcomes = []
     for times in ((), (0.9, 0.3, 0.9)):
         clothed = make()
@@ -286,9 +282,7 @@ def test_steps_after_a_restored_state_have_the_same_bits(make: Callable[..., Clo
     ("file", "section", "reach"),
     [("clothsim_zup/ClothSim.ezm", "ClothSim.clothsim_cape", 1.6), ("dude/dude.ezm", "character_anim:jacketM", 40.0)],
 )
-def test_the_cloth_of_a_section_survives_the_loop_of_its_clip(
-    context: Context, assets: Path, file: str, section: str, reach: float
-) -> None:
+def test_the_cloth_of_a_section_survives_the_loop_of_its_clip(context, assets, file, section, reach):
     """One ends 30 m from where it begins, the other in another pose, which tears a fabric of springs of millimetres."""
     clothed = ClothedCharacter(context, assets / "ezm" / file)
     clothed.apply(clothed.section(section))

@@ -127,9 +127,7 @@ def test_too_few_substeps_are_reported(context: Context, library: ShaderLibrary)
     assert stopped(cloth).endswith(f"; {needed:,} substeps or a softer fabric keep it stable, it has 1")
 
 
-def test_a_fabric_too_stiff_for_any_number_of_substeps_is_reported(
-    context: Context, library: ShaderLibrary, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fabric_too_stiff_for_any_number_of_substeps_is_reported(context, library, monkeypatch):
     monkeypatch.setattr("sinew.sim.kinds.cloth.stability.SUBSTEPS_MAX", 100)
     cloth = Cloth(context, library, msgspec.structs.replace(STABLE, stretch_stiffness=1e7))
     assert stopped(cloth).endswith("no number of substeps is enough, a softer or heavier fabric keeps it stable")

@@ -88,9 +88,7 @@ def test_packed_strands_are_released_after_the_upload(background: Engine) -> Non
 
 
 @pytest.mark.parametrize("form", [HairForm.RIBBONS, HairForm.SHELLS])
-def test_hair_drawn_in_parts_gives_the_same_image(
-    context: Context, engine: Engine, monkeypatch: pytest.MonkeyPatch, form: HairForm
-) -> None:
+def test_hair_drawn_in_parts_gives_the_same_image(context, engine, monkeypatch, form):
     output = Framebuffer(context, (160, 160), ("rgba8",), label="output")
     engine.apply(scene(form=form, shadow=1.0, soft_tips=0.3 if form is HairForm.RIBBONS else 0.0))
     engine.refresh(0.0)
@@ -167,9 +165,7 @@ def test_growth_reports_its_progress() -> None:
     assert 0.5 < reported[-1] <= 1.0
 
 
-def test_a_failed_upload_is_reported_and_left_out(
-    background: Engine, monkeypatch: pytest.MonkeyPatch, survived: list[BaseException]
-) -> None:
+def test_a_failed_upload_is_reported_and_left_out(background, monkeypatch, survived):
     def fail(_self: HairSystem) -> bool:
         raise MemoryError("no room for strands")
 

@@ -131,9 +131,7 @@ def test_refused_settings_leave_the_emitter_as_it_was(context: Context, library:
             Emitter(context, library, settings)
 
 
-def test_more_particles_than_the_driver_allows_are_refused(
-    context: Context, library: ShaderLibrary, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_more_particles_than_the_driver_allows_are_refused(context, library, monkeypatch):
     monkeypatch.setattr(context, "capabilities", replace(context.capabilities, max_texture_buffer_size=6000))
     system = run(Emitter(context, library, BASE), 3)
     with pytest.raises(SettingsError, match="capacity = 3001: this driver holds 3000 particles at most"):

@@ -110,9 +110,7 @@ def scenery(index: int) -> list[ColliderState]:
         (CollisionResponse.STICK, 5, True),
     ],
 )
-def test_collisions_are_those_of_the_reference(
-    context: Context, library: ShaderLibrary, response: CollisionResponse, count: int, knows_shapes: bool
-) -> None:
+def test_collisions_are_those_of_the_reference(context, library, response, count, knows_shapes):
     settings = changed(SMALL, collision=response, cone_angle=60.0, speed=2.0, drag=0.3, lifetime=1.5, clearance=0.02)
     system = Emitter(context, library, settings)
 
@@ -158,9 +156,7 @@ def test_stateless_particles_are_those_of_the_reference(context: Context, librar
 @pytest.mark.parametrize(
     ("source", "aim"), [(EmitterSource.FACES, EmissionAim.OUTWARD), (EmitterSource.VERTICES, EmissionAim.AXIS)]
 )
-def test_a_moving_surface_emits_as_in_the_reference(
-    context: Context, library: ShaderLibrary, source: EmitterSource, aim: EmissionAim
-) -> None:
+def test_a_moving_surface_emits_as_in_the_reference(context, library, source, aim):
     random = np.random.default_rng(3)
     points = random.normal(size=(20, 3))
     later = points + 0.02 * random.normal(size=(20, 3))
@@ -207,9 +203,7 @@ def probed(context: Context, tmp_path: Path, file: str, output: Record, count: i
 @pytest.mark.parametrize(
     ("seed", "first", "group"), [(0, 0, RandomStream.LIFE), (2**31 - 1, 2**32 - 2000, RandomStream.LOOK)]
 )
-def test_random_numbers_are_those_of_numpy_bit_for_bit(
-    context: Context, tmp_path: Path, seed: int, first: int, group: RandomStream
-) -> None:
+def test_random_numbers_are_those_of_numpy_bit_for_bit(context, tmp_path, seed, first, group):
     found = probed(context, tmp_path, "hash_probe.glsl", PROBE, COUNT, u_seed=seed, u_group=int(group), u_first=first)
     numbers = ((first + np.arange(COUNT)) % 2**32).astype(np.uint32)
     np.testing.assert_array_equal(found["bits"][:, :3], birth_bits(seed, numbers, group))

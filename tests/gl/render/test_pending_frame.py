@@ -54,9 +54,7 @@ PLACES = np.random.default_rng(3).uniform((-1.5, 0.2, -1.5), (1.5, 2.8, 1.5), (2
         (ParticleLook.ROUND, Blending.OPAQUE, 0.0),
     ],
 )
-def test_particles_drawn_in_parts_give_the_same_frame(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch, look: ParticleLook, blending: Blending, softness: float
-) -> None:
+def test_particles_drawn_in_parts_give_the_same_frame(stage, monkeypatch, look, blending, softness):
     stage.show({"model": twisted_bar()}, emitter_node(look=look, blending=blending, softness=softness), samples=4)
     place_particles(stage, PLACES, velocity=(1.0, 0.5, 0.0))
     bare = stage.engine.simulation.systems["emitter"].emitter

@@ -99,9 +99,7 @@ def with_cloth(scene: Scene, **changes: object) -> Scene:
     return msgspec.structs.replace(scene, nodes=(nodes[0], sheet, *nodes[2:]))
 
 
-def test_new_nodes_wait_for_their_programs_and_give_the_same_bits(
-    context: Context, compiler: Precompiler, built: list[tuple[bool, str]]
-) -> None:
+def test_new_nodes_wait_for_their_programs_and_give_the_same_bits(context, compiler, built):
     admitted = compiler.admit(SCENE)
     assert [node.id for node in admitted.nodes] == ["ball"]
     assert compiler.waiting == {"sheet"}

@@ -114,14 +114,7 @@ def warm_up(stage: Stage) -> int:
         (ParticleLook.ROUND, Blending.OPAQUE, 0.0),
     ],
 )
-def test_the_first_frames_of_an_emitter_use_nothing_new(
-    stage: Stage,
-    particle_calls: ParticleCalls,
-    monkeypatch: pytest.MonkeyPatch,
-    look: ParticleLook,
-    blending: Blending,
-    softness: float,
-) -> None:
+def test_the_first_frames_of_an_emitter_use_nothing_new(stage, particle_calls, monkeypatch, look, blending, softness):
     stage.look(LIGHT, emitter_node(look=look, blending=blending, softness=softness), samples=4)
     assert warm_up(stage) >= 3
     warmed_up = set(particle_calls)
