@@ -5,9 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-TRIANGLES = np.array([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]])
-"""Of a tetrahedron, counter-clockwise from outside."""
-
+TRIANGLES = np.array([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]])  # of a tetrahedron, counter-clockwise from outside
 POINTS = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], np.float32)[[0, 2, 1, 3]]
 
 

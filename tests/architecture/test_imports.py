@@ -15,8 +15,7 @@ PURE_NAMES = ("kind", "settings", "presets", "contract")
 """Modules of rooms that stay pure: commands that draw nothing, and widgets, load them."""
 PURE_LIBRARIES = {"numpy", "msgspec", "pyglm"}
 ASSET_LIBRARIES = {"lxml", "PIL", "ufbx"}
-EXPORT_LIBRARIES = {"pxr", "alembic3d", "imath", "OpenEXR", "av"}
-"""Optional: imported by the writer of a format alone."""
+EXPORT_LIBRARIES = {"pxr", "alembic3d", "imath", "OpenEXR", "av"}  # optional: imported by the writer of a format alone
 
 
 def _inside(name: str, packages: tuple[str, ...]) -> bool:

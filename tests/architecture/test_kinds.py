@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from sinew.sim.kinds import KINDS
 from tests.architecture.sources import Source, sources
 
-NAMED = re.compile("cloth|emitter", re.IGNORECASE)
-"""Words that mean a kind wherever they stand."""
+NAMED = re.compile("cloth|emitter", re.IGNORECASE)  # words that mean a kind wherever they stand
 PLAIN = ("model", "light", "collider")
 """Names of kinds that are plain words too; they mean one where they are compared, looked up or asked for."""
 ASKING = ("of_kind", "is_kind")
 FOLDERS = re.compile(rf"(sim|app)\.kinds\.({'|'.join(KINDS)})(\.|$)")
-TOKEN = re.compile(r"[a-z0-9_.:/-]+")
-"""Texts that may stand for something; others are for people."""
+TOKEN = re.compile(r"[a-z0-9_.:/-]+")  # texts that may stand for something; others are for people
 OWN = (
     "sim/kinds/", "app/kinds/", "sim/bench/", "resources/samples/", "app/sample_projects.py",
     "app/files/migrations.py",

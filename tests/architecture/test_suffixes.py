@@ -18,9 +18,7 @@ from tests.architecture.sources import Source, sources
 WRITERS = (MODEL_WRITERS, SURFACE_WRITERS, ARRAY_WRITERS, RENDER_FORMATS, SCENE_FORMATS, PAGE_FORMATS)
 REGISTRIES = (MODEL_FORMATS, IMAGE_FORMATS, STRAND_FORMATS, *WRITERS)
 HOMES = ("sim/assets/formats.py", "sim/export/formats.py", "app/files/project_file.py")
-MEASURED = ("sim/bench/", "app/cli/bench")
-"""Benchmarks name the files that they make or start with."""
-
+MEASURED = ("sim/bench/", "app/cli/bench")  # benchmarks name the files that they make or start with
 KNOWN = {PROJECT_SUFFIX, *(suffix for formats in REGISTRIES for suffix in formats.suffixes())}
 SUFFIX = re.compile(rf"(?:{'|'.join(re.escape(suffix) for suffix in sorted(KNOWN))})(?![\w-]|\.\w)", re.IGNORECASE)
 

@@ -7,8 +7,7 @@ ERROR_NAMES = {
     GL.GL_INVALID_FRAMEBUFFER_OPERATION: "invalid framebuffer operation",
     GL.GL_OUT_OF_MEMORY: "out of memory",
 }
-ERROR_LIMIT = 32
-"""A lost context returns errors for ever; stop asking after this many."""
+ERROR_LIMIT = 32  # A lost context returns errors for ever; stop asking after this many
 
 
 def pending_errors() -> list[str]:

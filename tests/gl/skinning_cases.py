@@ -11,9 +11,7 @@ from sinew.sim.maths import quaternion
 from sinew.sim.maths.transform import compose
 from tests.model_samples import mesh_of
 
-POSITION_TOLERANCE = 1e-5
-"""Largest error of a position, as a part of the extent of the mesh."""
-
+POSITION_TOLERANCE = 1e-5  # largest error of a position, as a part of the extent of the mesh
 DIRECTION_TOLERANCE = 1e-4
 """Largest error of a component of a unit vector: single precision, and blends that nearly cancel."""
 

@@ -105,8 +105,7 @@ TEXELS = np.array(
 )  # fmt: skip
 """Two rows of three colours."""
 
-SPAN = 3.0
-"""How often the image fits into the quad, from -1 to 2 along both axes."""
+SPAN = 3.0  # how often the image fits into the quad, from -1 to 2 along both axes
 
 
 def png(pixels: np.ndarray) -> bytes:

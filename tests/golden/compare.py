@@ -7,11 +7,8 @@ import numpy as np
 PIXEL_TOLERANCE = 12
 """A pixel differs when a channel does by more than this; edges move a little between versions of the rasteriser."""
 
-SHARE_TOLERANCE = 0.005
-"""Part of the pixels that may differ."""
-
-MEAN_TOLERANCE = 0.5
-"""Largest mean difference over all pixels and channels: nothing shifts as a whole."""
+SHARE_TOLERANCE = 0.005  # part of the pixels that may differ
+MEAN_TOLERANCE = 0.5  # largest mean difference over all pixels and channels: nothing shifts as a whole
 
 
 @dataclass(frozen=True, slots=True)

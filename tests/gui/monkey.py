@@ -33,8 +33,7 @@ from sinew.app.files.project_files import UnsavedAnswer
 from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Answers, Clock
 
-REMEMBERED, PATIENCE = 40, 60.0
-"""Events reported with a failure, and the longest time of anything [s]."""
+REMEMBERED, PATIENCE = 40, 60.0  # events reported with a failure, and the longest time of anything [s]
 NODES_MAX = 40
 WRITTEN = (PROJECT_SUFFIX, ".png", ".csv", ".json")
 """Endings of files that are really written; renderings and exports are processes, for which there are other tests."""

@@ -8,8 +8,7 @@ from sinew.sim.gl import program
 from sinew.sim.render.progressive.precompiler import Precompiler
 from tests.gui.editor_harness import Clock, picture
 
-PATIENCE = 300_000
-"""Longest wait [ms]: a busy machine takes its time to compile."""
+PATIENCE = 300_000  # longest wait [ms]: a busy machine takes its time to compile
 
 
 @pytest.fixture

@@ -165,8 +165,7 @@ ROOT = resources.path("guide").parent.parent
 TEXTS = {
     path.name: path.read_text(encoding="utf-8") for path in (*resources.path("guide").glob("*.md"), ROOT / "README.md")
 }
-OPEN = " on …"
-"""What a text writes where an entry names the place something goes to."""
+OPEN = " on …"  # what a text writes where an entry names the place something goes to
 
 
 def entries_named(text):

@@ -15,8 +15,7 @@ from sinew.widgets.number_field import NumberField
 FRAMES = 3
 SIZE = 128, 72
 PATIENCE = 60_000  # [ms]
-LOOK = 400
-"""Time before the user types into a dialog [ms]: until it has read its folder, Return changes the folder."""
+LOOK = 400  # time before the user types into a dialog [ms]: until it has read its folder, Return changes the folder
 
 
 @pytest.fixture

@@ -10,8 +10,7 @@ from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Mouse, Session, picture, place_of, play
 
-BACK = 12
-"""The step that is restored; later ones are cached."""
+BACK = 12  # the step that is restored; later ones are cached
 
 
 class Stage:

@@ -19,8 +19,7 @@ Float64 = npt.NDArray[np.float64]
 RESTING_ACCELERATION = 20.0
 """An approach that this acceleration [m/s²] makes within one substep is rest, not an impact: it does not bounce."""
 
-_NO_SPEED = 1e-12
-"""Sliding [m/s] slower than this is none."""
+_NO_SPEED = 1e-12  # sliding [m/s] slower than this is none
 
 
 @dataclass(frozen=True, slots=True)

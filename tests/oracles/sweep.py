@@ -23,9 +23,7 @@ Bools = npt.NDArray[np.bool_]
 SWEEP_SLOP = 1e-4
 """A path that begins this deep [m] below the surface still begins outside, as a point at rest on it does."""
 
-NEVER = 2.0
-"""Entry time of a line that misses; above 1, so that it counts as after the substep."""
-
+NEVER = 2.0  # entry time of a line that misses; above 1, so that it counts as after the substep
 _NO_MOTION = 1e-12
 
 

@@ -21,9 +21,7 @@ from sinew.sim.scene.scene import Node
 from sinew.sim.scene.transform import Transform
 from tests.gl.cloth.character_cases import FRAMES, PLACE, STEP, UPRIGHT, WAY, ClothedCharacter, attached, moved, runner
 
-LOOP = FRAMES - 1
-"""Steps of a turn of the clip."""
-
+LOOP = FRAMES - 1  # steps of a turn of the clip
 TURNED = Transform(position=(1.0, 0.5, -2.0), rotation=(10.0, 70.0, -20.0), scale=(2.0, 2.0, 2.0))
 
 

@@ -20,9 +20,7 @@ from tests.gl.cloth.cloth_cases import collider_inputs, reference_run, run, spri
 from tests.oracles import cloth as reference
 
 STEPS = 60
-BOUND = 1e-4
-"""Largest distance from the reference as a part of the extent; damped motion forgets its rounding errors."""
-
+BOUND = 1e-4  # largest distance from the reference as a part of the extent; damped motion forgets its rounding errors
 GUSTY = {"wind": (0.6, 0.0, 1.5), "turbulence": 0.4, "turbulence_scale": 0.8, "air_drag": 1.0}
 
 CASES = {

@@ -20,9 +20,7 @@ from tests.oracles.contact import bounce, collider_contact, resolve
 from tests.oracles.shapes import signed_distance
 from tests.oracles.sweep import sweep, swept_contact
 
-POINTS = 200
-"""Points for each collider."""
-
+POINTS = 200  # points for each collider
 # Colliders of 0.05 to 2 m with aspects of up to 40 : 1 within 2 m of the origin, turning by up to 2 rad in a step.
 DISTANCE_ERROR = 2e-6
 ERRORS = {"normal": 1e-4, "surface_velocity": 2e-3, "position": 1e-4, "previous": 1e-4, "velocity": 2e-3}
@@ -137,8 +135,7 @@ FRACTIONS = (0.3, 0.4)
 
 # Paths of up to 5 m within 3 m of the origin, in single precision.
 TOLERANCE = 4e-5
-CLEAR = 1e-3
-"""Entries shallower or flatter than this hang on the last digits of the path."""
+CLEAR = 1e-3  # entries shallower or flatter than this hang on the last digits of the path
 
 
 def paths(states: list[ColliderState], random: np.random.Generator) -> np.ndarray:

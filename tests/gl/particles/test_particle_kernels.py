@@ -35,9 +35,7 @@ from tests.gl.shader_files import make_library
 from tests.oracles import particles as reference
 
 STEPS = 150
-BOUND = 1e-4
-"""Largest distance from the reference [m]; paths are up to 30 m long."""
-
+BOUND = 1e-4  # largest distance from the reference [m]; paths are up to 30 m long
 SMALL = EmitterSettings(capacity=70, rate=30.0, lifetime=1.0)
 
 CASES = {

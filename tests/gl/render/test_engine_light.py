@@ -21,9 +21,7 @@ from tests.gl.render.worlds import (
 )
 
 SIZE = (160, 120)
-SAMPLES = [(-0.7, 0.9), (0.0, 1.5), (0.3, 1.2), (0.8, 2.3)]
-"""Places x, y on the lit square at z = 0."""
-
+SAMPLES = [(-0.7, 0.9), (0.0, 1.5), (0.3, 1.2), (0.8, 2.3)]  # places x, y on the lit square at z = 0
 LIGHTS = [
     light_node((1.0, 3.0, 3.0), "a", shadow=False, colour=(1.0, 0.5, 0.2), intensity=0.8, reach=3.0),
     light_node((-2.0, 1.0, 2.0), "b", shadow=False, colour=(0.2, 0.9, 0.4), intensity=0.5, reach=2.0),

@@ -18,8 +18,7 @@ from tests.unit.colliders.cases import posed
 
 FIRST = Path(__file__).resolve().parents[2] / "data" / "projects" / "version-1"
 PROJECTS = resources.path("projects")
-SINCE = {"humanoid": {"hidden_sections": ""}}
-"""What characters had before: strands grow now where one has painted hair."""
+SINCE = {"humanoid": {"hidden_sections": ""}}  # what characters had before: strands grow now where one has painted hair
 MOVED = {"position": [3.0, 0.5, 1.0], "rotation": [10.0, 40.0, -20.0], "scale": [2.0, 2.0, 2.0]}
 OWN = {"position": [0.1, 0.2, 0.3], "rotation": [0.0, 0.0, 30.0], "scale": [1.0, 1.5, 1.0]}
 MODEL = {"id": "character", "name": "Character", "transform": MOVED, "model": {}}

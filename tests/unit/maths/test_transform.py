@@ -14,8 +14,7 @@ from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sinew.sim.maths.transform import compose
 from sinew.sim.scene.transform import Transform, node_matrix
 
-ROUNDING = 1e-14
-"""Products of one matrix and of many may be summed in another order."""
+ROUNDING = 1e-14  # products of one matrix and of many may be summed in another order
 
 
 def random_parts(count: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -32,8 +32,7 @@ def ks_distance(sample: np.ndarray, cumulative: np.ndarray) -> float:
     return math.sqrt(n) * float(max(above.max(), below.max()))
 
 
-KS_LIMIT = 1.95
-"""√n D that a true sample exceeds once in a thousand times (Kolmogorov's limit distribution)."""
+KS_LIMIT = 1.95  # √n D that a true sample exceeds once in a thousand times (Kolmogorov's limit distribution)
 
 
 def chi_square(counts: np.ndarray, expected: np.ndarray) -> float:
@@ -44,10 +43,7 @@ def chi_square(counts: np.ndarray, expected: np.ndarray) -> float:
     return ((statistic / degrees) ** (1.0 / 3.0) - (1.0 - third)) / math.sqrt(third)
 
 
-CHI_LIMIT = 3.3
-"""Exceeded once in two thousand times, either way."""
-
-
+CHI_LIMIT = 3.3  # exceeded once in two thousand times, either way
 COUNT = 50_000
 NUMBERS = np.arange(COUNT)
 

@@ -326,8 +326,7 @@ def test_the_magnifier_gives_every_pixel_around_the_cursor_one_of_its_own(column
     assert (z, w) == (0.3, 1.0)
 
 
-NEITHER = [False] * 4
-"""None of four objects is thin."""
+NEITHER = [False] * 4  # none of four objects is thin
 
 
 def test_the_identity_nearest_to_the_cursor_wins():
