@@ -10,10 +10,14 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import numpy as np
 import pytest
+
+if TYPE_CHECKING:
+    from sinew.sim.assets.model import CharacterModel
 
 REPO_ROOT = Path(__file__).resolve().parent.parent
 
@@ -119,6 +123,14 @@ def assets() -> Path:
     if not folder.is_dir():
         pytest.skip(_no_assets())
     return folder
+
+
+@pytest.fixture(scope="session")
+def humanoid() -> "CharacterModel":
+    from sinew import resources  # imported once the environment is set
+    from sinew.sim.assets.load import load_model
+
+    return load_model(resources.path("models") / "humanoid" / "humanoid.ezm")
 
 
 class _Swallowed(logging.Handler):

@@ -36,13 +36,6 @@ def scene(**changes: Any) -> Scene:
 
 
 @pytest.fixture
-def engine(context: Context) -> Iterator[Engine]:
-    made = Engine(context)
-    yield made
-    made.release()
-
-
-@pytest.fixture
 def background(context: Context) -> Iterator[Engine]:
     made = Engine(context, background=True)
     yield made

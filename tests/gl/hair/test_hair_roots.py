@@ -1,5 +1,4 @@
 import functools
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from sinew.sim.assets.strands import StrandSet
 from sinew.sim.characters.reference import skin
 from sinew.sim.characters.settings import ModelSettings, SkinningMethod, UpAxis
 from sinew.sim.engine import Engine
-from sinew.sim.gl.context import Context
 from sinew.sim.kinds.hair.roots import RootSurface, root_frames
 from sinew.sim.kinds.hair.settings import HairSettings, HairSource
 from sinew.sim.kinds.hair.strands import Strands
@@ -33,13 +31,6 @@ SMALL: dict[str, Any] = {"guides": 60, "children": 30, "knots": 5, "length": 0.0
 @functools.cache
 def model_of(name: str) -> CharacterModel:
     return load_model(resources.path("models") / name)
-
-
-@pytest.fixture
-def engine(context: Context) -> Iterator[Engine]:
-    made = Engine(context)
-    yield made
-    made.release()
 
 
 def stepped(engine: Engine, character: ModelSettings, hair: HairSettings, strands: StrandSet | None = None) -> Strands:

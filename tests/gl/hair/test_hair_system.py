@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +6,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from sinew import resources
-from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.deformers.settings import Twist, Wave
@@ -33,17 +30,10 @@ SMALL: dict[str, Any] = {"guides": 40, "children": 200, "knots": 6, "length": 0.
 BALL = with_preset(HairSettings(source=HairSource.ELLIPSOID), "Long")
 
 
-@pytest.fixture(scope="module")
-def humanoid() -> CharacterModel:
-    return load_model(resources.path("models") / "humanoid" / "humanoid.ezm")
-
-
 @pytest.fixture
-def engine(context: Context, humanoid: CharacterModel) -> Iterator[Engine]:
-    made = Engine(context)
-    made.set_model("character", humanoid, {})
-    yield made
-    made.release()
+def engine(engine: Engine, humanoid: CharacterModel) -> Engine:
+    engine.set_model("character", humanoid, {})
+    return engine
 
 
 def hair(on: str = "character", **changes: Any) -> Node:

@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -6,15 +5,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from sinew import resources
-from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.deformers.settings import Twist, Wave
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.engine import Engine
-from sinew.sim.gl.context import Context
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.emitter.emitter import Emitter
 from sinew.sim.kinds.emitter.settings import EmissionAim, EmissionMode, EmitterSettings, EmitterSource
@@ -34,17 +30,10 @@ BRIEF: dict[str, Any] = {"lifetime": 1.01 * STEP_TIME, "lifetime_variance": 0.0}
 FLOOR = Node(id="floor", settings=ColliderSettings(shape=ColliderShape.PLANE))
 
 
-@pytest.fixture(scope="module")
-def humanoid() -> CharacterModel:
-    return load_model(resources.path("models") / "humanoid" / "humanoid.ezm")
-
-
 @pytest.fixture
-def engine(context: Context, humanoid: CharacterModel) -> Iterator[Engine]:
-    made = Engine(context)
-    made.set_model("character", humanoid, {})
-    yield made
-    made.release()
+def engine(engine: Engine, humanoid: CharacterModel) -> Engine:
+    engine.set_model("character", humanoid, {})
+    return engine
 
 
 ON_CHARACTER, ON_HAND, ON_TAIL = (Attachment(node="character", bone=bone) for bone in ("", "hand_l", "tail"))

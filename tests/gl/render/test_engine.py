@@ -1,4 +1,3 @@
-import gc
 import itertools
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 from tests.gl.render.worlds import (
     FRONT,
     Stage,
+    alive,
     light_node,
     make_stage,
     mesh_of,
@@ -323,12 +323,6 @@ def draw_everything(stage: Stage) -> None:
             stage.engine.compare("model", 1.0)
             stage.engine.pick(FRONT, stage.output.size, 80, 60)
     stage.picture(draft=True)
-
-
-def alive(context: Context) -> list[str]:
-    gc.collect()
-    context.collect()
-    return sorted(context.live)
 
 
 def test_release_deletes_everything_and_may_be_repeated(context: Context) -> None:

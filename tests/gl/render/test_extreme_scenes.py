@@ -1,6 +1,5 @@
 import random
 import typing
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -93,13 +92,6 @@ def extreme_scene(seed: int, model: Path) -> tuple[Scene, ViewState]:
 @pytest.fixture(scope="module")
 def model(repo_root: Path) -> Path:
     return repo_root / "resources" / "models" / "tiny" / "tiny.ezm"
-
-
-@pytest.fixture
-def engine(context: Context, model: Path) -> Iterator[Engine]:
-    made = Engine(context)
-    yield made
-    made.release()
 
 
 def test_values_at_the_ends_of_all_ranges(context: Context, engine: Engine, model: Path, tmp_path: Path) -> None:

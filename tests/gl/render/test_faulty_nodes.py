@@ -1,5 +1,4 @@
 import shutil
-from collections.abc import Iterator
 
 import msgspec
 import numpy as np
@@ -7,7 +6,6 @@ import pytest
 
 from sinew import shaders
 from sinew.sim.engine import Engine
-from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.cloth.settings import ClothSettings
@@ -25,13 +23,6 @@ CLOTH = Node(
 )
 BALL = Node(id="ball", name="Ball", settings=ColliderSettings())
 SCENE = Scene(nodes=(CLOTH, BALL))
-
-
-@pytest.fixture
-def engine(context: Context) -> Iterator[Engine]:
-    made = Engine(context)
-    yield made
-    made.release()
 
 
 def faulty(*_: object, **__: object) -> None:

@@ -1,4 +1,3 @@
-import gc
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,16 +13,10 @@ from sinew.sim.render.projection import Projection
 from sinew.sim.render.render_view import Overlay
 from sinew.sim.scene.view import DisplayMode
 from tests.gl.render.particle_stage import emitter_node, place_particles
-from tests.gl.render.worlds import FRONT, Stage, light_node, model_node, model_of, quad, twisted_bar
+from tests.gl.render.worlds import FRONT, Stage, alive, light_node, model_node, model_of, quad, twisted_bar
 
 LIGHT_POSITION = (3.0, 6.0, 4.0)
 Drawn = set[tuple[str, str, str, int]]
-
-
-def alive(context: Context) -> list[str]:
-    gc.collect()
-    context.collect()
-    return sorted(context.live)
 
 
 @pytest.fixture

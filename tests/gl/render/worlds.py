@@ -1,5 +1,6 @@
 """Small models and scenes whose pictures are known, and a stage that draws them."""
 
+import gc
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -155,3 +156,9 @@ def pixel_of(camera: Camera, size: tuple[int, int], point: Sequence[float]) -> t
     clip = camera.clip_from_world(width / height, 0.01, 1000.0) @ np.append(np.asarray(point, float), 1.0)
     x, y = clip.xy / clip.w
     return int((x + 1.0) / 2.0 * width), int((1.0 - y) / 2.0 * height)
+
+
+def alive(context: Context) -> list[str]:
+    gc.collect()
+    context.collect()
+    return sorted(context.live)

@@ -26,11 +26,6 @@ LIMBS = [(f"{side}{a}", f"{side}{b}") for side in ("left", "right") for a, b in 
 
 
 @pytest.fixture(scope="module")
-def humanoid() -> CharacterModel:
-    return load_model(resources.path("models") / "humanoid" / "humanoid.ezm")
-
-
-@pytest.fixture(scope="module")
 def walk(assets: Path) -> CharacterModel:
     path = assets / "bvh" / "cmu_12_01_walk.bvh"
     if not path.is_file():

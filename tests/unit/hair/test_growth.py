@@ -106,11 +106,6 @@ def test_guides_look_like_the_strands_that_they_carry(has_colours: bool) -> None
 FEW = HairSettings(guides=80, children=300, length_spread=0.0, length=0.1)
 
 
-@pytest.fixture(scope="module")
-def humanoid() -> CharacterModel:
-    return load_model(resources.path("models") / "humanoid" / "humanoid.ezm")
-
-
 def halves(column: int) -> np.ndarray:
     pixels = np.full((2, 4, 4), 128, np.uint8)
     pixels[..., column] = [0, 0, 255, 255]

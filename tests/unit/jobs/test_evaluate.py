@@ -9,7 +9,6 @@ import msgspec
 import numpy as np
 import pytest
 
-from sinew import resources
 from sinew.resources import path
 from sinew.sim.animation.evaluate import bind_pose, evaluate_pose, root_motion
 from sinew.sim.animation.palette import dual_quaternions, lbs_rows, rigid_and_scale
@@ -129,11 +128,6 @@ def test_the_remembered_answer_does_not_keep_a_clip_alive():
     del model, clip
     gc.collect()
     assert gone() is None
-
-
-@pytest.fixture(scope="module")
-def humanoid():
-    return load_model(resources.path("models") / "humanoid" / "humanoid.ezm")
 
 
 def reference(humanoid, one, other, weight):

@@ -1,11 +1,8 @@
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sinew import resources
-from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.maths.hash import RandomStream, birth_bits, birth_numbers, pcg, pcg3d, pcg4d, unit_numbers
 from sinew.sim.scene.params import SettingsError
@@ -158,11 +155,6 @@ def test_a_surface_that_cannot_emit_is_refused(density: list[float]) -> None:
 
 
 WHOLE = 2.0**32
-
-
-@pytest.fixture(scope="module")
-def humanoid() -> CharacterModel:
-    return load_model(Path(resources.path("models")) / "humanoid" / "humanoid.ezm")
 
 
 def shares(table: np.ndarray) -> np.ndarray:
