@@ -61,16 +61,6 @@ def test_arrays_have_the_documented_shape(assets: Path, tmp_path: Path) -> None:
     assert arrays["bone_names"].dtype.kind == "U"
 
 
-def test_mesh_files_hold_the_posed_mesh(assets: Path, tmp_path: Path) -> None:
-    path = assets / "ezm" / "export" / "export.ezm"
-    arrays = posed(path, tmp_path / "a.npz", "--frame", "1")
-    assert main(["pose", str(path), "--frame", "1", "--output", str(tmp_path / "a.obj")]) == 0
-    lines = [line.split() for line in (tmp_path / "a.obj").read_text(encoding="utf-8").splitlines()]
-    positions = np.array([line[1:] for line in lines if line[0] == "v"], dtype=np.float32)
-    np.testing.assert_array_equal(positions, arrays["positions"])
-    assert [line[1].split("/")[0] for line in lines if line[0] == "f"] == ["1"]
-
-
 def test_wrong_options_are_reported(assets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, options, expected in (
         ("dude/dude.ezm", ["--time", "1.3"], "--time 1.3: clip 'Take 001' goes from 0 to 1.2 s"),

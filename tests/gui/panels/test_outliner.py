@@ -22,15 +22,9 @@ from sinew.widgets.theme import colours
 from tests.gui.panels.fakes import SignalLog, character, ref
 
 SIGNALS = (
-    "node_selected",
-    "material_selected",
-    "view_selected",
-    "rename_requested",
-    "visibility_requested",
-    "action_requested",
-    "place_requested",
-    "nodes_selected",
-)
+    "node_selected", "material_selected", "view_selected", "rename_requested", "visibility_requested",
+    "action_requested", "place_requested", "nodes_selected",
+)  # fmt: skip
 
 
 @pytest.fixture
