@@ -207,3 +207,32 @@ class Mouse:
         place_on_screen = self._widget.mapToGlobal(place)
         event = QMouseEvent(kind, place, place_on_screen, button, buttons, self._modifiers)
         QApplication.sendEvent(self._widget, event)
+
+
+class NodeStage:
+    """An editor and one of its nodes; ticks of playback come from the test."""
+
+    def __init__(self, editor: Editor, node: str):
+        self.editor, self.node, self.playback, self.document = editor, node, editor.playback, editor.document
+        self.mouse = Mouse(editor.viewport)
+        self.shift = Mouse(editor.viewport, modifiers=Qt.KeyboardModifier.ShiftModifier)
+        self.document.undo_stack.clear()
+        picture(editor)
+
+    @property
+    def settings(self):
+        return self.document.scene.node(self.node).settings
+
+    @property
+    def system(self):
+        return self.editor.client.engine.simulation.systems[self.node]
+
+    def frame(self):
+        self.editor.frame_all()
+        picture(self.editor)
+
+    def run(self, steps):
+        for _ in range(steps):
+            self.playback._clock.now += STEP_TIME
+            self.playback.tick()
+        picture(self.editor)

@@ -5,9 +5,8 @@ from PySide6.QtTest import QTest
 
 from sinew.sim.kinds.cloth.settings import PinPreset
 from sinew.sim.render.render_view import ParticleRef
-from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import ParamRef
-from tests.gui.editor_harness import Mouse, Session, add_cloth, picture, place_of
+from tests.gui.editor_harness import NodeStage, Session, add_cloth, picture, place_of
 
 COLUMNS = ROWS = 12
 LOWER_LEFT = COLUMNS * (ROWS - 1)
@@ -15,28 +14,18 @@ MIDDLE = COLUMNS * (ROWS // 2) + COLUMNS // 2
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 
-class Stage:
+class Stage(NodeStage):
     def __init__(self, editor):
-        self.editor, self.clock = editor, editor.playback._clock
-        self.playback, self.document = self.editor.playback, self.editor.document
-        self.node = add_cloth(editor, COLUMNS)
-        self.document.undo_stack.clear()
-        picture(self.editor)
-        self.editor.frame_all()
-        picture(self.editor)
-        self.mouse, self.shift = Mouse(self.editor.viewport), Mouse(self.editor.viewport, modifiers=SHIFT)
+        super().__init__(editor, add_cloth(editor, COLUMNS))
+        self.frame()
 
     @property
     def cloth(self):
-        return self.editor.client.engine.simulation.systems[self.node].cloth
+        return self.system.cloth
 
     @property
     def marks(self):
         return self.editor.kind_panels["cloth"].tool.marks
-
-    @property
-    def settings(self):
-        return self.document.scene.node(self.node).settings
 
     @property
     def steps(self):
@@ -48,12 +37,6 @@ class Stage:
 
     def pixel(self, particle):
         return place_of(self.editor, self.positions()[particle])
-
-    def run(self, steps):
-        for _ in range(steps):
-            self.clock.now += STEP_TIME
-            self.playback.tick()
-        picture(self.editor)
 
     def hover(self, particle):
         self.mouse.hover(self.pixel(particle))

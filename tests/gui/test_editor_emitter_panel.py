@@ -9,7 +9,7 @@ from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSource, Partic
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.messages import Severity
-from tests.gui.editor_harness import Session, messages, play
+from tests.gui.editor_harness import NodeStage, Session, messages, play
 from tests.gui.editor_harness import picture as drawn_picture
 
 PRESETS = KINDS["emitter"].presets
@@ -21,21 +21,15 @@ def picture(editor):
     QApplication.processEvents()
 
 
-class Stage:
+class Stage(NodeStage):
     def __init__(self, editor, selection=None):
-        self.editor, self.document = editor, editor.document
-        self.document.select(selection or Selection())
-        self.node = self.editor.edits.add("emitter")
-        self.document.undo_stack.clear()
-        picture(self.editor)
+        editor.document.select(selection or Selection())
+        super().__init__(editor, editor.edits.add("emitter"))
+        QApplication.processEvents()
 
     @property
-    def settings(self):
-        return self.document.scene.node(self.node).settings
-
-    @property
-    def system(self):
-        return self.editor.client.engine.simulation.systems[self.node].emitter
+    def emitter(self):
+        return self.system.emitter
 
     @property
     def head(self):
@@ -106,14 +100,14 @@ def test_a_low_capacity_is_raised_by_the_button_as_one_edit(stage):
 def test_another_seed_is_one_edit_and_changes_particles(stage):
     stage.play(5)
     with stage.editor.viewport.gl_current():
-        before = stage.system.read()["position"][:, :3].copy()
+        before = stage.emitter.read()["position"][:, :3].copy()
     seed = stage.settings.seed
     stage.editor.kind_panels["emitter"].seed_button.click()
     assert stage.settings.seed != seed
     assert stage.document.undo_stack.undoText() == "Reseed Emitter"
     stage.play(5)
     with stage.editor.viewport.gl_current():
-        assert not np.array_equal(stage.system.read()["position"][:, :3], before)
+        assert not np.array_equal(stage.emitter.read()["position"][:, :3], before)
     stage.document.undo_stack.undo()
     assert stage.settings.seed == seed
 
@@ -153,11 +147,11 @@ def test_presets_of_the_user_are_saved_for_the_next_editor_and_deleted(session):
 
 def test_a_surface_without_its_model_stops_until_undo(on_skin, qtbot):
     stage = on_skin
-    assert stage.system is not None
+    assert stage.emitter is not None
     stage.document.remove_node("model-1")
     stage.document.select(Selection(node=stage.node))
     picture(stage.editor)
-    assert stage.system is None
+    assert stage.emitter is None
     assert stage.status.note.startswith("The model whose surface emits is no longer in the scene")
     assert [text for text in messages(stage.editor, Severity.WARNING) if "surface emits is not in the scene" in text]
     stage.document.undo_stack.undo()
@@ -165,7 +159,7 @@ def test_a_surface_without_its_model_stops_until_undo(on_skin, qtbot):
 
     def emits():
         picture(stage.editor)
-        return stage.system is not None and stage.status.note == ""
+        return stage.emitter is not None and stage.status.note == ""
 
     qtbot.waitUntil(emits, timeout=60000)
 

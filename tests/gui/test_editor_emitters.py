@@ -8,7 +8,7 @@ from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Attachment, ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.outliner_entries import EntryKind
-from tests.gui.editor_harness import Mouse, picture, trigger
+from tests.gui.editor_harness import NodeStage, picture, trigger
 
 
 def emitters(editor):
@@ -81,22 +81,16 @@ def test_every_menu_names_the_place_of_a_new_emitter(editor):
     assert "&Emitter (on surface of salt && pepper)" in [action.text() for action in menus.add.actions()]
 
 
-class Handled:
-    def __init__(self, editor, **values):
-        self.editor, self.document, self.mouse = editor, editor.document, Mouse(editor.viewport)
+class Handled(NodeStage):
+    def __init__(self, editor):
         trigger(editor, "add.emitter")
-        self.node = emitters(editor)[-1].id
+        super().__init__(editor, emitters(editor)[-1].id)
         editor.document.set_camera(Camera(target=(0.0, 0.3, 0.0), distance=3.0))
-        self.set(**values)
 
     def set(self, **values):
         self.document.set_values({ParamRef(self.node, "emitter", name): value for name, value in values.items()})
         self.document.undo_stack.clear()
         picture(self.editor)
-
-    @property
-    def settings(self):
-        return self.document.scene.node(self.node).settings
 
     def knob(self, kind, point=0, axis=0):
         handles = self.editor.kind_panels["emitter"].tool._handles()

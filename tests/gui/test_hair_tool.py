@@ -7,34 +7,23 @@ from sinew.app.kinds.hair.brush_tool import Brush
 from sinew.sim.kinds.hair.costs import PASSES, RIVAL
 from sinew.sim.kinds.hair.settings import ComparisonSolverChoice, HairSolver
 from sinew.sim.profile.sample import TimeSource
-from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import Mouse, picture, place_of, set_values
+from tests.gui.editor_harness import NodeStage, picture, place_of, set_values
 
 SMALL = {"guides": 60, "children": 300, "knots": 8, "length": 0.3, "radii": (0.2, 0.2, 0.2), "root_radius": 2e-3}
 
 
-class Stage:
+class Stage(NodeStage):
     def __init__(self, editor):
-        self.editor, self.playback, self.document = editor, editor.playback, editor.document
-        self.document.select(Selection())
-        self.editor.edits.add("hair")
-        self.node = self.document.scene.of_kind("hair")[0].id
-        set_values(editor, self.node, **SMALL)
-        self.document.undo_stack.clear()
-        picture(self.editor)
-        self.editor.frame_all()
-        picture(self.editor)
-        self.mouse = Mouse(self.editor.viewport)
-        self.shift = Mouse(self.editor.viewport, modifiers=Qt.KeyboardModifier.ShiftModifier)
+        editor.document.select(Selection())
+        node = editor.edits.add("hair")
+        set_values(editor, node, **SMALL)
+        super().__init__(editor, node)
+        self.frame()
 
     def set(self, name, value):
         self.document.set_value(ParamRef(self.node, "hair", name), value)
-
-    @property
-    def system(self):
-        return self.editor.client.engine.simulation.systems[self.node]
 
     @property
     def strands(self):
@@ -64,12 +53,6 @@ class Stage:
             if particle is not None and particle.particle % 8 > 4:
                 return place, particle
         raise AssertionError("no strand is to be seen")
-
-    def run(self, steps):
-        for _ in range(steps):
-            self.playback._clock.now += STEP_TIME
-            self.playback.tick()
-        picture(self.editor)
 
 
 @pytest.fixture

@@ -8,29 +8,20 @@ from sinew.sim.kinds.emitter.handles import KnobKind
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import Mouse, Session, picture, place_of, play
+from tests.gui.editor_harness import NodeStage, Session, picture, place_of, play
 
 BACK = 12  # the step that is restored; later ones are cached
 
 
-class Stage:
+class Stage(NodeStage):
     def __init__(self, editor, qtbot, project, node):
         Session(qtbot).load(editor, resource("projects") / f"{project}.sinew")
-        self.editor, self.document, self.node, self.mouse = editor, editor.document, node, Mouse(editor.viewport)
-        self.document.select(Selection(node=node))
-        picture(editor)
+        editor.document.select(Selection(node=node))
+        super().__init__(editor, node)
 
     def set(self, name, value):
         self.document.set_value(ParamRef(self.node, self.document.scene.node(self.node).kind, name), value)
         picture(self.editor)
-
-    @property
-    def system(self):
-        return self.editor.client.engine.simulation.systems[self.node]
-
-    @property
-    def settings(self):
-        return self.document.scene.node(self.node).settings
 
     def play(self, steps):
         play(self.editor, steps)
