@@ -75,7 +75,6 @@ def _set_aside() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Why so many are skipped where the models are absent, in one line."""
     if not _assets_folder().is_dir():
         terminalreporter.write_line(f"Tests with sample models were skipped: {_no_assets()}")
 
@@ -134,8 +133,6 @@ def humanoid() -> "CharacterModel":
 
 
 class _Swallowed(logging.Handler):
-    """Collects the exceptions that the program logs and survives."""
-
     def __init__(self) -> None:
         super().__init__()
         self.errors: list[BaseException] = []

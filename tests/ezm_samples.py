@@ -1,5 +1,3 @@
-"""Small EZMesh files written by hand, and what tests need to make more."""
-
 import struct
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Small key-frame files, made from numbers: MD2, PC2, MDD and numbered OBJ files."""
-
 import struct
 from pathlib import Path
 
@@ -50,7 +48,6 @@ def md2(names: tuple[str, ...] = ("run1", "run2", "run3", "jump1", "jump2")) -> 
 
 
 def write_all(folder: Path) -> dict[str, Path]:
-    """One file of each format; caches have their mesh beside them."""
     places = frames()
     (folder / "cache.obj").write_bytes(obj_text(places[0]))
     made = {

@@ -9,8 +9,6 @@ EXACT = 1e-5
 
 @dataclass(frozen=True)
 class Answer:
-    """One moment of one file."""
-
     file: str  # below the folder of glTF models
     lo: tuple[float, float, float]  # box of the posed vertices
     hi: tuple[float, float, float]  # box of the posed vertices

@@ -13,8 +13,6 @@ QUAD = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], np.float32)
 
 
 class Sample:
-    """A file in the making: its arrays, and its JSON."""
-
     def __init__(self) -> None:
         self.chunk = GlbChunk()
         self.document: dict[str, Any] = {"asset": {"version": "2.0"}}

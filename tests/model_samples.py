@@ -1,5 +1,3 @@
-"""Meshes and models made from arrays."""
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

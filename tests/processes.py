@@ -1,5 +1,3 @@
-"""Other processes of the interpreter, in the root of the repository."""
-
 import os
 import subprocess
 import sys
@@ -17,7 +15,6 @@ def started(*words: object, **variables: str | None) -> subprocess.Popen[str]:
 
 
 def finished(*words: object, **variables: str | None) -> tuple[int, str, str]:
-    """Status, output and errors."""
     process = started(*words, **variables)
     try:
         out, err = process.communicate(timeout=250)

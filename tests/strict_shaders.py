@@ -25,7 +25,6 @@ class Compiled:
         self.texts: dict[tuple[str, str], str] = {}
 
     def build(self, sources: ProgramSources, **options: bool) -> int:
-        """Does what `build_program` does, and keeps what it compiled."""
         made = build_program(sources, **options)
         self.texts |= {(stage, source.text): source.name for stage, source in sources.stages.items()}
         return made

@@ -1,5 +1,3 @@
-"""One damaged file: how it comes about, and what becomes of it."""
-
 from pathlib import Path
 
 from sinew.sim.assets.build import build_model
@@ -33,6 +31,5 @@ def prepare(folder: Path) -> None:
 
 
 def damaged(seed: int, files: dict[str, bytes]) -> tuple[str, bytes]:
-    """Name and content of the file with this seed."""
     name = sorted(files)[seed % len(files)]
     return name, mutated(files[name], seed, list(files.values()))

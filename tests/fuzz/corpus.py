@@ -48,13 +48,11 @@ def chosen(files: dict[str, bytes], suffixes: str) -> dict[str, bytes]:
 
 
 def needs_package(data: bytes) -> bool:
-    """Whether a glTF file is compressed with what is not installed."""
     packages = {b"EXT_meshopt_compression": "meshopt", b"KHR_draco_mesh_compression": "DracoPy"}
     return any(key in data and importlib.util.find_spec(name) is None for key, name in packages.items())
 
 
 def as_text(data: bytes) -> bytes:
-    """A binary glTF file as text that holds its buffer."""
     text, binary = split_file(data)
     document = json.loads(text)
     if binary is not None:

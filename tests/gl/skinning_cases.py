@@ -1,5 +1,3 @@
-"""Meshes, skins and poses for tests of skinning, and the comparison with the double-precision reference."""
-
 import numpy as np
 
 from sinew.sim.animation.pose import Pose

@@ -320,8 +320,6 @@ def test_statistics_of_a_cached_step_are_shown_again(context: Context) -> None:
 
 
 class BakedSteps:
-    """Gives the steps of nodes, up to one."""
-
     def __init__(self, states: dict[tuple[str, int], bytes], ends: dict[str, int]) -> None:
         self.states, self.ends = states, ends
 

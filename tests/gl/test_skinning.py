@@ -277,7 +277,6 @@ def test_deformers_limited_to_a_bone(context: Context, library: ShaderLibrary) -
 
 
 def box() -> Mesh:
-    """A box of hard edges: four vertices a side, so three at every corner."""
     corners, normals, triangles = [], [], []
     for axis in range(3):
         for side in (-1.0, 1.0):

@@ -38,14 +38,12 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def timers(context: Context):
-    """Timers whose calibration is known, so that they need no trial."""
     context.timers.calibration = Calibration(TimeSource.CLOCK, "a test", 0.5, "renderer")
     yield context.timers
     context.timers.switch(False)
 
 
 def frames(timers: Timers, count: int, draw: Callable[[], object]) -> list[FrameSample]:
-    """Samples of some pictures after the warm-up."""
     samples: list[FrameSample] = []
     for index in range(WARM_UP + count):
         draw()

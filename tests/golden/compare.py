@@ -1,5 +1,3 @@
-"""How far two pictures lie apart, and how far they may."""
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,8 +11,6 @@ MEAN_TOLERANCE = 0.5  # largest mean difference over all pixels and channels: no
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Difference of two pictures."""
-
     share: float  # part of the pixels that differ, 0 to 1; 1 for other sizes
     mean: float  # mean absolute difference of a channel, 0 to 255
 

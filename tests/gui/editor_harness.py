@@ -115,7 +115,6 @@ class Session:
 
 
 def sample(name: str, folder: Path) -> Path:
-    """A copy of a shipped model with its textures, in a folder of the test."""
     shutil.copytree(resource("models") / name, folder / name)
     return folder / name / f"{name}.ezm"
 

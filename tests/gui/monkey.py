@@ -134,7 +134,6 @@ class Monkey:
             self._sent("new", self._editor.files.new)
 
     def _sent(self, what: str, send) -> None:
-        """One event, and everything that follows of it."""
         self._last.append(what)
         self._reported.write(f"{what}\n")
         self._count += 1
@@ -147,7 +146,6 @@ class Monkey:
             self._fail(self._faults[0])
 
     def _target(self) -> QWidget:
-        """The window that gets what the user does now."""
         return QApplication.activePopupWidget() or QApplication.activeModalWidget() or self._window
 
     def _place(self, target: QWidget) -> QPoint:

@@ -147,7 +147,6 @@ def until_cancelled(path, *, progress, cancelled):
 
 
 def test_models_and_systems_of_the_former_project_are_not_shown(fresh, tmp_path, monkeypatch, qtbot):
-    """Nodes of two projects may have the same id."""
     paths = []
     for name in ("arm", "tiny"):
         nodes = (

@@ -101,7 +101,6 @@ def stop(editor, cloth):
 
 
 def click_badge(editor, cloth, place):
-    """Clicks a badge of a row, counted from the right edge."""
     outliner = editor.panels.outliner
     index = outliner.model.index_of(outliner.model.entry_of((cloth,)))
     rect, view = outliner.view.visualRect(index), outliner.view.viewport()

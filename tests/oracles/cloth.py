@@ -33,8 +33,6 @@ class Particles:
 
 @dataclass(frozen=True, slots=True)
 class Actions:
-    """What acts on a cloth during one step, beside its settings."""
-
     held: Bool  # pinned particles, shape (P,)
     targets: Float64  # where they are at the end of the step [m], shape (P, 3)
     colliders: Sequence[ColliderState] = ()  # colliders that move over the step
@@ -51,7 +49,6 @@ class Energies:
 
 
 def at_rest(model: ClothModel) -> Particles:
-    """The rest shape without velocity."""
     return Particles(model.positions.copy(), np.zeros_like(model.positions))
 
 

@@ -24,8 +24,6 @@ _NO_SPEED = 1e-12  # sliding [m/s] slower than this is none
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """The surface of a collider as points see it."""
-
     distance: Float64  # signed distance [m], negative inside, shape (n,)
     normal: Float64  # outward unit normals in the world, shape (n, 3)
     velocity: Float64  # velocity of the surface at the closest point [m/s], shape (n, 3)

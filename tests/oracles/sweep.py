@@ -29,8 +29,6 @@ _NO_MOTION = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Entry of paths into a collider."""
-
     found: Bools  # whether the path enters, shape (n,)
     time: Float64  # when, as a fraction of the substep, 0 to 1; above 1 where it does not, shape (n,)
     point: Float64  # place of the entry in the world, carried along to the end of the substep [m], shape (n, 3)

@@ -48,7 +48,6 @@ def test_a_sample_loads_without_a_warning(name: str) -> None:
 
 
 def assert_same_model(one: CharacterModel, other: CharacterModel) -> None:
-    """Meshes with targets bit-identical, images to the pixel."""
     np.testing.assert_array_equal(one.mesh.positions, other.mesh.positions)
     for mesh in (one.mesh, other.mesh):
         assert mesh.targets.names == head_model.TARGETS

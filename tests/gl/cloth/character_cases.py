@@ -1,5 +1,3 @@
-"""Characters with cloth in an engine: a runner that is made here, and models from files."""
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

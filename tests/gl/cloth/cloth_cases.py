@@ -1,5 +1,3 @@
-"""Sheets for tests of the cloth, and how they are moved."""
-
 from collections.abc import Sequence
 from typing import Any
 

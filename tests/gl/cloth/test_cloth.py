@@ -248,7 +248,6 @@ def test_vertices_have_positions_and_smooth_normals(context: Context, library: S
 
 
 def split_tetrahedron() -> ClothSurface:
-    """Four faces that share no vertices, as along seams of a texture."""
     corners = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
     faces = np.array([[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]])
     positions = corners[faces].reshape(-1, 3)

@@ -228,7 +228,6 @@ def test_a_muted_cloth_rests_and_is_teleported_when_unmuted(clothed: ClothedChar
 
 
 def shown_positions(clothed: ClothedCharacter, time: float) -> np.ndarray:
-    """The sheet as it is drawn at a moment, without a step."""
     clothed.engine.advance(time)
     clothed.engine.refresh(time)
     assert clothed.cloth.refresh() is False

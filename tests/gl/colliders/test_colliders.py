@@ -28,7 +28,6 @@ HAIR = 1e-5
 
 
 def probes(states: list[ColliderState], random: np.random.Generator) -> np.ndarray:
-    """Points all around and inside every collider, at random moments."""
     data = PROBE.zeros(len(states) * POINTS)
     data["fraction"] = np.repeat(random.uniform(0.0, 1.0, len(states)), POINTS)
     data["collider"] = np.repeat(np.arange(len(states)), POINTS)
@@ -139,7 +138,6 @@ CLEAR = 1e-3  # entries shallower or flatter than this hang on the last digits o
 
 
 def paths(states: list[ColliderState], random: np.random.Generator) -> np.ndarray:
-    """Fast paths from outside the colliders past and through them."""
     data = PATH.zeros(len(states) * PATHS)
     data["collider"] = np.repeat(np.arange(len(states)), PATHS)
     data["thickness"], data["fractions"] = 0.01, FRACTIONS

@@ -1,5 +1,3 @@
-"""Strands for tests of hair: a few roots that go where a test says, on the GPU and in the oracle alike."""
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -54,8 +52,6 @@ def groom_of(
 
 
 class GpuStrands:
-    """The strands of an oracle on the GPU, moved with it."""
-
     def __init__(self, context: Context, library: ShaderLibrary, oracle: Strands) -> None:
         self.oracle, self._context = oracle, context
         groom, settings = oracle.groom, oracle.settings

@@ -45,7 +45,6 @@ class Stage:
         self.output = Framebuffer(context, SIZE, ("rgba8",), label="output")
 
     def show(self, settings: HairSettings, **changes: Any) -> HairSystem:
-        """Applies settings with few strands, at the start."""
         small = {"radii": (0.2, 0.2, 0.2), "guides": 200, "children": 6000, "root_radius": 3e-4}
         node = Node(id="h", name="Hair", transform=Transform(position=(0.0, 0.5, 0.0)),
                     settings=msgspec.structs.replace(settings, **(small | changes)))  # fmt: skip

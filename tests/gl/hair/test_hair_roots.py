@@ -106,7 +106,6 @@ def test_roots_and_their_frames_follow_the_skin(engine: Engine, character: Model
 
 
 def test_strands_far_from_the_skin_follow_a_bone(engine: Engine) -> None:
-    """A plume above the head moves with the bone that moves the skin below."""
     character = ModelSettings(path="humanoid/humanoid.ezm", clip="walk", skinning=SkinningMethod.LBS)
     model = model_of(character.path)
     assert model.skeleton is not None

@@ -1,5 +1,3 @@
-"""Emitters for the tests, and the same steps in double precision."""
-
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -322,7 +322,6 @@ def test_frames_do_not_change_the_simulation(engine: Engine) -> None:
 
 @pytest.fixture
 def unbounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No value that is allowed throws particles out of the world."""
     monkeypatch.setattr("sinew.sim.kinds.emitter.births.check", lambda *_: None)
 
 

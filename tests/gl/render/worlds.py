@@ -1,5 +1,3 @@
-"""Small models and scenes whose pictures are known, and a stage that draws them."""
-
 import gc
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -108,8 +106,6 @@ FRONT = Camera(target=(0.0, 1.5, 0.0), yaw=0.0, pitch=0.0, distance=6.0)
 
 @dataclass
 class Stage:
-    """An engine with an output, and the shortest way to a picture."""
-
     engine: Engine  # what draws
     output: Framebuffer  # where to
 

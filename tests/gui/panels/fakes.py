@@ -76,7 +76,6 @@ class FakeClip:
 
 
 def character(names=BONES, parents=PARENTS):
-    """Every vertex follows one bone; the last bone moves none."""
     count = len(names)
     positions = np.tile([0.0, 1.0, 0.0], (count, 1))
     skeleton = build_skeleton(

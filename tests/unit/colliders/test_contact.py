@@ -234,7 +234,6 @@ def test_closest_points_lie_on_the_surface_at_that_distance(shape: ColliderShape
 
 @EVERY_SHAPE
 def test_no_surface_point_is_closer(shape: ColliderShape) -> None:
-    """Against a dense cloud of surface points, found from anywhere."""
     size = np.array(SIZES[shape])
     cloud = closest_point(shape, size, points_around(shape, 4000))
     points = points_around(shape, 200)
@@ -293,7 +292,6 @@ def test_vertices_lie_on_the_surface_with_its_normals(shape: ColliderShape) -> N
 
 @pytest.mark.parametrize("shape", SOLIDS)
 def test_solids_are_closed(shape: ColliderShape) -> None:
-    """Every edge, by place, is walked once in each direction."""
     _, corners, _ = made(shape)
     _, place = np.unique(np.round(corners.reshape(-1, 3) / 1e-5).astype(np.int64), axis=0, return_inverse=True)
     loop = place.reshape(-1, 3)

@@ -281,7 +281,6 @@ def test_the_bone_gives_the_axis_where_the_points_do_not() -> None:
 
 
 def test_few_colliders_are_close_to_the_skin() -> None:
-    """Tolerances are parts of the height."""
     assert fit_colliders(synthetic_character(10)) == [], "there is no skin"
     model, fitted = fitted_to(HUMANOID, 1.0)
     assert 10 <= len(fitted) <= COLLIDERS_MAX

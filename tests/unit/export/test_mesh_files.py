@@ -160,7 +160,6 @@ def layers(image: np.ndarray) -> Layers:
 
 
 def never_ends(recording: SceneRecording, files: tuple[Path, ...]) -> None:
-    """A library that waits for room."""
     import time
 
     time.sleep(600)

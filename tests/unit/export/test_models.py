@@ -303,7 +303,6 @@ def test_a_joint_that_moves_a_part_from_two_places_is_refused(tmp_path: Path) ->
 
 
 def test_every_model_that_may_not_be_shipped_is_written_by_the_rules(assets: Path, tmp_path: Path) -> None:
-    """What is refused has a reason; nothing invalid is written."""
     for source in sorted((assets / "gltf").rglob("*.gl*")):
         try:
             raw = read_raw(source)

@@ -33,7 +33,6 @@ def body(*materials: Material, parts: int = 0) -> Track:
 
 
 def written(path: Path, *tracks: Track) -> tuple[Any, list[str]]:
-    """The stage, in which the validators find nothing, and the warnings."""
     warned: list[str] = []
     write_scene(SceneRecording(tracks, 30.0), path, SCENE_FORMATS.of(path), None, lambda _: None, warned.append)
     stage = usd.Stage.Open(str(path))

@@ -158,7 +158,6 @@ WHOLE = 2.0**32
 
 
 def shares(table: np.ndarray) -> np.ndarray:
-    """Probability of each row."""
     return np.diff(np.concatenate([[0.0], table[:, 0] / WHOLE]))
 
 

@@ -145,7 +145,6 @@ def test_times_that_come_later_than_the_ring_are_dropped_and_the_frame_is_not(st
 
 @pytest.mark.parametrize("span", [0.0, -0.004, 50.0])
 def test_spans_that_cannot_be_are_dropped(stamps, span):
-    """Zero, negative, and longer than the time that passed."""
     recorder = warm_recorder(stamps)
     image(recorder, stamps)
     stamps.taken[1] = stamps.taken[0] + span
