@@ -61,7 +61,7 @@ def test_a_thread_of_a_cloth(editor):
         assert clicked(editor, place_of(editor, positions(editor, node)[5])) == Selection(node=node)
 
 
-def test_a_particle_and_the_star_of_its_emitter(editor):
+def test_a_particle_the_star_of_its_emitter_and_the_mark_of_a_light(editor):
     node, hints = added(editor, "emitter"), []
     editor.tools.hint.connect(hints.append)
     step(editor, 40)
@@ -84,9 +84,6 @@ def test_a_particle_and_the_star_of_its_emitter(editor):
     editor.document.set_value(ParamRef(node, "node", "visible"), False)
     picture(editor)
     assert clicked(editor, mark) == Selection()
-
-
-def test_the_mark_of_a_light(editor):
     node = added(editor, "light")
     editor.frame_all()
     picture(editor)
