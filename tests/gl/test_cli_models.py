@@ -1,5 +1,6 @@
 import importlib.util
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from sinew.sim.assets.model import Sampler
 from tests.gltf_answers import ANSWERS, Answer
 from tests.gltf_rules import Checked
 from tests.gltf_samples import QUAD, Sample
+from tests.vrm_samples import vrm, vrm_animation
 
 ANIMATED = ["dude/dude.ezm", "clothsim_zup/ClothSim.ezm", "export/export.ezm"]
 TOLERANCE = 1e-5
@@ -184,3 +186,24 @@ def test_poses_have_the_positions_of_other_programs(answer: Answer, assets: Path
         assert bones.dtype == np.int32
         assert len(bones) == len(palette)
         assert bones.max() < len(arrays["bone_names"])
+
+
+def test_a_vrm_animation_plays_on_a_vrm_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, motion = tmp_path / "girl.vrm", tmp_path / "motion.vrma"
+    model.write_bytes(vrm().data())
+    motion.write_bytes(vrm_animation().data())
+    options = ["--motion", str(motion), "--time", "0.5"]
+    gpu = posed(model, tmp_path / "gpu.npz", *options)
+    reference = posed(model, tmp_path / "reference.npz", *options, "--backend", "reference")
+    np.testing.assert_allclose(gpu["positions"], reference["positions"], atol=1e-5)
+    still = posed(model, tmp_path / "still.npz", "--backend", "reference")
+    assert np.abs(reference["positions"] - still["positions"]).max() > 0.1
+    capsys.readouterr()
+    assert main(["info", str(model), "--json"]) == 0
+    info = json.loads(capsys.readouterr().out)
+    assert (info["format"], info["humanoid"]["head"], info["springs"][0]["name"]) == ("gltf", "head", "hair")
+    assert [part["name"] for part in info["expressions"]] == ["happy", "aa", "blink", "wink"]
+    assert main(["info", str(model)]) == 0
+    text = capsys.readouterr().out
+    assert "Springs (1)" in text
+    assert "Expressions (4)" in text

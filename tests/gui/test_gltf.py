@@ -12,6 +12,7 @@ from sinew.widgets.inspector.sections import ListEdits
 from tests.gltf_samples import morphing, skinned
 from tests.gui.editor_harness import Mouse, Session, picture, place_of, trigger
 from tests.gui.test_editor_files import drop
+from tests.vrm_samples import vrm
 
 
 def dropped(editor, qtbot, path):
@@ -62,7 +63,7 @@ def test_a_shaped_head_is_exported_and_looks_the_same_when_opened(fresh, qtbot, 
     node = dropped(editor, qtbot, resources.path("models") / "head" / "head.glb")
     scrub(editor, 0.4)
     time, clip = editor.playback.playhead.time, picture(editor)
-    field = editor.kind_panels["model"]._list.rows[0].editor.slider
+    field = editor.kind_panels["model"].targets.list.rows[0].editor.slider
     middle = field.height() / 2.0
     Mouse(field).drag(QPointF(8.0, middle), QPointF(0.9 * field.width(), middle))
     ((name, weight),) = editor.document.scene.node(node).settings.target_weights
@@ -128,7 +129,7 @@ def settings(editor):
 
 
 def test_a_slider_sets_a_weight_as_one_edit(editor, qtbot, tmp_path):
-    targets = editor.kind_panels["model"]._list
+    targets = editor.kind_panels["model"].targets.list
     name = targets.rows[0].name
     before, start = weights(editor).copy(), picture(editor)
     slider = targets.rows[0].editor
@@ -150,7 +151,7 @@ def test_a_slider_sets_a_weight_as_one_edit(editor, qtbot, tmp_path):
 
 
 def test_targets_are_searched_soloed_and_reset(editor, qtbot):
-    targets = editor.kind_panels["model"]._list
+    targets = editor.kind_panels["model"].targets.list
     names = [row.name for row in targets.rows]
     targets.search.setText(names[-1].upper())
     assert [row.name for row in targets.rows if row.isVisibleTo(targets)] == [names[-1]]
@@ -196,3 +197,32 @@ def test_deformers_are_added_edited_moved_muted_and_removed(editor, qtbot, tmp_p
     assert settings(editor).deformers == ()
     qtbot.waitUntil(lambda: "1 · Bulge" not in titles(editor), timeout=60000)
     np.testing.assert_array_equal(picture(editor), start)
+
+
+def test_expressions_have_sliders_that_are_undone_and_saved(fresh, qtbot, tmp_path):
+    (tmp_path / "girl").mkdir()
+    path = tmp_path / "girl" / "girl.vrm"
+    path.write_bytes(vrm().data())
+    Session(qtbot).load(fresh, path)
+    fresh.document.select(Selection(node="model-1"))
+    sliders = fresh.kind_panels["model"].expressions.list
+    assert [row.name for row in sliders.rows] == ["happy", "aa", "blink", "wink"]
+    assert not sliders.rows[0].solo.isVisibleTo(sliders)
+    slider = sliders.rows[3].editor
+    slider.edit_started.emit()
+    for value in (0.2, 0.5):
+        slider.edited.emit(value)
+    slider.edit_finished.emit()
+    assert settings(fresh).expressions == (("wink", 0.5),)
+    picture(fresh)
+    np.testing.assert_allclose(weights(fresh), [0.5, 0.4, 0.0])
+    project = tmp_path / "girl.sinew"
+    save_project(project, fresh.document.scene, fresh.document.view_state)
+    assert load_project(project).scene == fresh.document.scene
+    sliders.reset_all.click()
+    assert settings(fresh).expressions == ()
+    fresh.document.undo_stack.undo()
+    fresh.document.undo_stack.undo()
+    assert settings(fresh).expressions == ()
+    picture(fresh)
+    np.testing.assert_array_equal(weights(fresh), 0.0)

@@ -11,6 +11,7 @@ from sinew.app.document.document import Document
 from sinew.app.files.node_text import nodes_of, nodes_text
 from sinew.app.files.project_json import ProjectError
 from sinew.app.files.unknown_content import UnknownContent, UnknownNode
+from sinew.sim.characters.modifiers.settings import Aim
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.cloth.settings import ClothSettings, PinTarget
 from sinew.sim.kinds.collider.settings import ColliderSettings
@@ -459,3 +460,18 @@ def test_a_clipboard_that_holds_something_else_is_refused_in_one_line():
     content = json.loads(nodes_text(places(SCENE), ["b"]))
     content |= {"carriers": [1], "world": {"b": {"position": "there"}}}
     assert nodes_of(json.dumps(content), Scene())[0].attachment == Attachment()
+
+
+def test_targets_of_modifiers_are_found_by_name_in_another_scene():
+    aims = tuple(Aim(bone="head", target=target, muted=target == "d") for target in ("a", "d", "gone"))
+    aiming = msgspec.structs.replace(MODEL, settings=msgspec.structs.replace(MODEL.settings, modifiers=aims))
+    scene = Scene(nodes=(aiming, *SCENE.nodes[1:]))
+    text = nodes_text(places(scene), ["m", "a"])
+    d, stranger = SCENE.node("d"), msgspec.structs.replace(SCENE.node("b"), id="d", name="stranger")
+    for other, targets in (
+        (scene, ["a", "d", ""]),
+        (Scene(nodes=(msgspec.structs.replace(d, id="x"), stranger)), ["a", "x", ""]),
+        (Scene(nodes=(stranger,)), ["a", "", ""]),
+    ):
+        pasted = nodes_of(text, other)[0]
+        assert [modifier.target for modifier in pasted.settings.modifiers] == targets

@@ -415,7 +415,7 @@ def test_a_failure_leaves_the_folder_as_it_was(there: bool, tmp_path: Path, monk
         (folder / "colour.png").write_bytes(b"older")
     before = sorted(os.walk(tmp_path))
     monkeypatch.setattr(writing, "largest_difference", lambda *_: 1.0)
-    with pytest.raises(ExportError, match="no file was usd_written"):
+    with pytest.raises(ExportError, match="no file was written"):
         usd_written(tmp_path / "a.usdc", body(Material("Skin", None, None, embedded=embedded("colour"))))
     assert sorted(os.walk(tmp_path)) == before
     assert not there or (folder / "colour.png").read_bytes() == b"older"

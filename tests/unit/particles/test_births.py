@@ -266,6 +266,12 @@ def missing(node: Node) -> str:
     return missing_source(scene, {}, WorldTransforms(scene, {}), node)
 
 
+def test_a_burst_just_before_a_cut_repeats_no_birth_of_the_stream() -> None:
+    schedule = Schedule(9.0, (Burst(0.0, 1),), 1.0)
+    parts = [one for span in ((0.0, 1.2e-7), (1.2e-7, 3.0)) for one in births(schedule, *span)]
+    assert [number for number, _ in parts] == list(range(30))
+
+
 def test_a_missing_source_is_reported() -> None:
     for attachment in (Attachment(), Attachment(bone="hand")):
         assert missing(Node(id="e", settings=EmitterSettings(), attachment=attachment)) == ""
