@@ -1,27 +1,20 @@
-"""A tick does as many simulation steps as are due and fit into its time."""
-
 import numpy as np
 import pytest
 
+from sinew import resources
+from sinew.app.cli.run import SceneRun
+from sinew.app.cli.scene import opened
 from sinew.app.timeline.playback import STEP_BUDGET, Playback
+from sinew.sim.engine import Engine
+from sinew.sim.gl.context import Context
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.playback import PlaybackSettings
 from tests.gui.editor_harness import Clock
 
 
-class Costly:
-    """A stepper whose steps take time."""
-
+class Steps:
     is_active = has_state = True
     step_count = 0
-
-    def __init__(self, clock: Clock, cost: float) -> None:
-        self._clock, self.cost = clock, cost
-
-    def step(self, time: float) -> float:
-        self._clock.now += self.cost
-        self.step_count += 1
-        return time
 
     def can_reach(self, time: float) -> bool:
         return True
@@ -31,8 +24,30 @@ class Costly:
 
     def pull(self) -> None: ...
 
+
+class Costly(Steps):
+    def __init__(self, clock: Clock, cost: float) -> None:
+        self._clock, self.cost = clock, cost
+
+    def step(self, time: float) -> float:
+        self._clock.now += self.cost
+        self.step_count += 1
+        return time
+
     def reset(self) -> None:
         self.step_count = 0
+
+
+class EngineSteps(Steps):
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def step(self, time: float) -> float:
+        self._engine.step(time)
+        return time
+
+    def reset(self) -> None:
+        self._engine.restart(0.0)
 
 
 def test_a_tick_does_as_many_steps_as_fit_and_at_least_one(qapp):
@@ -90,3 +105,20 @@ def test_slow_motion_interpolates_between_steps(qapp):
         playback.tick()
         assert playback.seen == playback.playhead.time, "at full speed"
     playback.pause()
+
+
+def test_the_cape_moves_as_the_command_line_simulates_it(qapp):
+    scene = opened(resources.path("projects") / "cape.sinew")
+    with Context.headless() as context:
+        run = SceneRun(context, scene)
+        run.advance_to(70)  # more than the 64 of the walk
+        expected = run.engine.simulation.systems["cape"].cloth.positions()
+        engine = SceneRun(context, scene).engine
+        playback = Playback(lambda: scene.scene.playback, lambda: 5.0, EngineSteps(engine))
+        for _ in range(2):
+            for _ in range(70):
+                playback.step_simulation()
+            np.testing.assert_array_equal(engine.simulation.systems["cape"].cloth.positions(), expected)
+            playback.reset_simulation()
+        run.release()
+        engine.release()
