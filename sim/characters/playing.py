@@ -134,7 +134,7 @@ def _layers(
     covers = bool(parts) and not parts[0].is_layer and parts[0].weight >= 1.0
     layers = [] if covers else [Layer(bind_pose(model), 1.0)]
     for part in parts:
-        mask, reference = mask_joints(model, part.mask, settings.humanoid), None
+        mask, reference = mask_joints(model, part.mask, settings.humanoid) if part.mask else None, None
         if part.mode is StripMode.ADD:
             reference = bind_pose(model) if part.reference is None else pose_at(part.clip, part.reference)
         layers.append(

@@ -139,7 +139,7 @@ def parts_at(strips: Sequence[Strip], duration: Callable[[str], float], time: fl
             weight = smooth((time - strip.start) / (until - strip.start)) if until < math.inf else 1.0
         moment, turn = strip.place(time, duration(strip.clip))
         parts.append(StripSample(i, strip.clip, moment, turn, weight * strip.strength(time, ends[i])))
-    layers = [i for i, strip in enumerate(ordered) if strip.is_layer and strip.start <= time < ends[i]]
+    layers = [i for i, strip in enumerate(ordered) if i not in base and strip.start <= time < ends[i]]
     for i in sorted(layers, key=lambda i: ordered[i].mode is StripMode.ADD):
         strip, length = ordered[i], duration(ordered[i].clip)
         (moment, turn), (first, last) = strip.place(time, length), strip.span(length)
