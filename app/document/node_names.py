@@ -55,7 +55,7 @@ def unique_name(wanted: str, taken: Iterable[str]) -> str:
 
 
 def default_name(node: Node) -> str:
-    """The stem of its file, or its kind."""
+    """Returns the name of a new node: the stem of its file, or its kind."""
     path = node.settings.path if isinstance(node.settings, ModelSettings) else ""
     return PurePath(path).stem or node.kind.capitalize()
 

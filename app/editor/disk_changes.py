@@ -21,7 +21,7 @@ Answer = tuple[str, str, Callable[[], object]]
 
 
 class DiskChanges(QObject):
-    """Nothing is overwritten or lost without a question."""
+    """Reacts to changes on the disk; nothing is overwritten or lost without a question."""
 
     shaders_changed = Signal(list)  # Names of changed shader files
 

@@ -54,7 +54,7 @@ class StopReports(QObject):
         return mark
 
     def _place(self, *_: object) -> None:
-        """A mark is above its node, or at the edge of the viewport if the node is out of sight."""
+        """Moves each mark above its node, or to the edge of the viewport if the node is out of sight."""
         engine, viewport = self._context.client.engine, self._context.viewport
         for node_id, mark in self.marks.items():
             box = engine.views.bounds(node_id) if engine is not None else None

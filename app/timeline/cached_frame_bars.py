@@ -13,7 +13,7 @@ from sinew.widgets.timeline.tracks import BarRow, CacheState
 
 
 class CachedFrameBars(QObject):
-    """`outdated` carries nodes whose bake has other settings than the current ones."""
+    """Bars of cached and baked frames; `outdated` carries nodes whose bake has other settings than the current ones."""
 
     outdated = Signal(object)
 

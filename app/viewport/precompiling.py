@@ -39,11 +39,11 @@ class Precompiling:
         self._compiler = Precompiler(self._open, context)
 
     def admit(self) -> Scene:
-        """Leaves out nodes whose shaders are compiling."""
+        """Returns the scene without nodes whose shaders are compiling."""
         return self._compiler.admit(self._document.scene)
 
     def begin(self) -> bool:
-        """Compiles once all files are loaded; returns whether the scene must be applied again."""
+        """Compiles shaders once all files are loaded; returns True if the scene must be applied again."""
         files = self._files
         if self._store.loading or files.is_reading:
             return False

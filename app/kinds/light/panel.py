@@ -16,7 +16,7 @@ from sinew.sim.scene.world_transforms import vector
 
 @dataclass(frozen=True, slots=True)
 class _LightDrag:
-    """Position of the light at the start, and offset of the light from the mouse [m]."""
+    """A dragged light: its position at the start, and its offset from the mouse [m]."""
 
     node: NodeId
     place: glm.dvec3

@@ -14,7 +14,7 @@ from sinew.widgets.inspector.head import InspectorNotice
 
 
 class ModelPanel(Panel):
-    """Each drag of a slider of a morph target is one undo entry."""
+    """Panel of models; each drag of a slider of a morph target is one undo entry."""
 
     def __init__(self, context: EditorContext) -> None:
         self._context = context
@@ -62,7 +62,7 @@ class ModelPanel(Panel):
             self._context.document.set_as_one(f"Reset morph targets of {self._node.name}", values)
 
     def solo(self, name: str) -> None:
-        """ "" applies all targets."""
+        """Applies only one morph target; "" applies all."""
         if self._node is not None:
             text = f"Solo {name} of {self._node.name}" if name else f"Use all targets of {self._node.name}"
             self._context.document.set_as_one(text, {self._ref("solo_target"): name})
@@ -111,12 +111,12 @@ CENTIMETRE, INCH, PERSON = 0.01, 0.0254, 1.8
 
 
 def size_of(settings: ModelSettings, model: CharacterModel) -> float:
-    """Largest edge of the bounding box in the bind pose [m], without the scale of the node."""
+    """Returns the largest edge of the bounding box in the bind pose [m], without the scale of the node."""
     return settings.unit_scale * float(model.mesh.bounds.size.max())
 
 
 def is_plausible(settings: ModelSettings, model: CharacterModel) -> bool:
-    """Always true for models that cannot be animated."""
+    """Returns True if the size of a model is plausible, which static models always are."""
     size, targets = size_of(settings, model), model.mesh.targets
     moves = model.skeleton is not None or (targets is not None and targets.are_frames)
     return not moves or size <= 0.0 or LOWEST <= size <= HIGHEST
