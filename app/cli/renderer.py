@@ -125,7 +125,8 @@ class Renderer:
         return camera.moved(glm.dvec3(*travel(node, character, state.time, self._time)))
 
     def framed(self, camera: Camera, name: str, times: Sequence[float]) -> Camera:
-        """Returns a camera that frames a node at these times [s]; raises CommandError if there is no such node, or it
+        """Returns the camera moved to frame a node at these times [s]; raises CommandError if it does not exist, or
+        shows nothing.
         """
         found = self._scene.named(name).id
         boxes = [box for time in _spread(times) if (box := self._bounds(time, found))]
@@ -135,7 +136,9 @@ class Renderer:
         return camera.framed(lo, hi, self.size[0] / self.size[1])
 
     def camera(self, view: str | None, times: Sequence[float]) -> Camera:
-        """Returns the saved or a preset camera, which frames the scene at these times [s]; raises CommandError if"""
+        """Returns the saved camera of the project, or one that frames the scene at these times [s]; raises CommandError if
+        the saved camera of a model is requested.
+        """
         state = self._scene.view_state
         if view == "saved" and state is None:
             raise CommandError(self._scene.path, "--view saved", "only projects have a saved camera")
