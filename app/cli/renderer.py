@@ -136,8 +136,8 @@ class Renderer:
         return camera.framed(lo, hi, self.size[0] / self.size[1])
 
     def camera(self, view: str | None, times: Sequence[float]) -> Camera:
-        """Returns the saved camera of the project, or one that frames the scene at these times [s]; raises CommandError if
-        the saved camera of a model is requested.
+        """Returns the saved camera of the project, or one that frames the scene at these times [s]; raises CommandError
+        if the saved camera of a model is requested.
         """
         state = self._scene.view_state
         if view == "saved" and state is None:

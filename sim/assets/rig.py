@@ -12,7 +12,7 @@ Vec3 = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class SpringJoint:
-    """Values have the units of VRM, at 60 steps a second; source: VRMC_springBone 1.0."""
+    """Joint of a spring bone, in the units of VRM at 60 steps a second; source: VRMC_springBone 1.0."""
 
     joint: int
     tail: int  # Joint that it points to; -1 if it points to `tail_offset`

@@ -137,7 +137,7 @@ class Character(Owner):
         self._prefetched = settings, run_up, dict(zip(times, poses, strict=False))
 
     def compare(self, now: float) -> ComparisonStatistics | None:
-        """The newest statistics, without waiting, at monotonic time `now` [s]; None before the first arrive."""
+        """Returns the newest statistics, without waiting, at monotonic time `now` [s]; None before the first arrive."""
         if self.secondary is None:
             return None
         if self._comparison is None:
@@ -151,7 +151,7 @@ class Character(Owner):
             self.secondary.invalidate()
 
     def joint_frame(self, name: str) -> Float64 | None:
-        """World transform without scale, shape (4, 4), read-only; None if there is no such joint."""
+        """Returns the world transform without scale, shape (4, 4), read-only; None if the joint does not exist."""
         skeleton = self.model.skeleton
         joint = None if skeleton is None else skeleton.find(name)
         if joint is None:
@@ -167,18 +167,18 @@ class Character(Owner):
 
     @property
     def time(self) -> float | None:
-        """Scene time [s]; None before the first update."""
+        """Scene time of the pose [s]; None before the first update."""
         return self._key.time if self._key is not None else None
 
     def pose_at(self, time: float) -> Pose:
-        """Does not apply the pose; the bind pose before the first update."""
+        """Returns a pose without applying it; the bind pose before the first update."""
         if self._key is None:
             return self.pose
         key = PoseKey(time, self._key.settings, self._key.run_up)
         return self.pose if key == self._key else self._evaluated(key)
 
     def is_cut(self, before: float, after: float) -> bool:
-        """Returns whether the pose may jump between two consecutive scene times [s]."""
+        """Returns True if the pose may jump between two consecutive scene times [s]."""
         if self._key is None:
             return False
         settings, model = self._key.settings, self.model
@@ -189,15 +189,15 @@ class Character(Owner):
         return is_cut(samples_before, samples_after)
 
     def joint_positions(self) -> Float64:
-        """In the world [m], shape (B, 3)."""
+        """Returns joint positions in the world [m], shape (B, 3)."""
         return transform_points(self.world_from_model, self.pose.model_from_joint[:, :3, 3])
 
     def facing(self) -> float:
-        """Yaw of the front in the world [°], a multiple of 90°; 0 (+z) if the bone names do not show it."""
+        """Returns the yaw of the front in the world [°], a multiple of 90°; 0 (+z) if bone names do not show it."""
         return front_in(self.model, self.pose, self.world_from_model)
 
     def bounds(self) -> Bounds:
-        """World box [m] around the deformed vertices, or the joints; reads nothing back."""
+        """Returns the world box [m] around the deformed vertices, or the joints; reads nothing back."""
         if self._box is None or self._box[0] is not self.pose or self._box[1] is not self.world_from_model:
             if self.model.skeleton is not None and not self.model.mesh.vertex_count:
                 points = self.joint_positions()
@@ -215,7 +215,7 @@ class Character(Owner):
         return self._box[2]
 
     def part_of(self, vertices: npt.NDArray[np.integer]) -> SkinPart:
-        """For `part_bounds`; `vertices` has at least one number."""
+        """Returns a part for `part_bounds`; `vertices` has at least one number."""
         mesh, skin = self.model.mesh, self.model.skin
         among = np.zeros(mesh.vertex_count, bool)
         among[vertices] = True
@@ -227,7 +227,7 @@ class Character(Owner):
         return None, (lo + hi)[None] / 2.0, (hi - lo)[None] / 2.0
 
     def part_bounds(self, part: SkinPart) -> Bounds:
-        """World box [m] around the deformed vertices of a part; reads nothing back."""
+        """Returns the world box [m] around the deformed vertices of a part; reads nothing back."""
         used, centres, halves = part
         matrices = self.world_from_model[None]
         if used is not None:
@@ -241,7 +241,7 @@ class Character(Owner):
         return (lo + hi) / 2.0, (hi - lo) / 2.0
 
     def joint_bounds(self, joint: int) -> Bounds:
-        """World box [m] around the vertices that a joint moves; a tenth of the model if it moves none."""
+        """Returns the world box [m] around the vertices that a joint moves; a tenth of the model without any."""
         if self._boxes is not None and self.model.skin is not None:
             chosen = self.model.skin.joints_of(self._boxes[0]) == joint
             if chosen.any():
@@ -279,7 +279,7 @@ class Character(Owner):
 
 
 def _moved_box(matrices: Float64, centres: Float64, halves: Float64) -> Bounds:
-    """Each box has its own matrix, (N, 4, 4).
+    """Returns the box around boxes after their matrices, (N, 4, 4).
 
     Source: Arvo 1990, "Transforming axis-aligned bounding boxes".
     """

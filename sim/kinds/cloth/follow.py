@@ -105,7 +105,7 @@ class PinFollower(Owner):
 
 
 def _positions(cloth: Cloth, chosen: Bool) -> Float64:
-    """World positions [m], shape (N, 3); waits for the GPU after the start."""
+    """Returns world positions [m], shape (N, 3); waits for the GPU after the start."""
     everything = cloth.positions() if cloth.step_count else cloth.start
     positions: Float64 = everything[chosen].astype(np.float64)
     return positions
