@@ -281,7 +281,7 @@ def _structure(scene: Scene) -> list[tuple[str, str, str]]:
 
 
 def badges_of(entry: Entry) -> Iterator[tuple[Badge, str, bool]]:
-    """Returns the badges of a row from the right, with icon and True for a dim one."""
+    """Yields the badges of a row from the right, with icon and True for a dim one."""
     if entry.visible is not None:
         yield Badge.EYE, "visible" if entry.visible else "hidden", not entry.visible
     if entry.speaker:

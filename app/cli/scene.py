@@ -104,7 +104,7 @@ def loaded(path: Path, options: msgspec.Struct | None = None) -> CharacterModel:
 
 
 def require_inside(path: Path, scene: Scene) -> None:
-    """Raises CommandError with the first file outside the folders of the project, whether it exists or not."""
+    """Checks a project; raises CommandError with the first file outside its folders, whether it exists or not."""
     found = outside_files(scene, path)
     if found:
         node, more = scene.node(found[0].node), len(found) - 1

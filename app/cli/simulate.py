@@ -156,7 +156,7 @@ def refuse(scene: OpenedScene, problems: Sequence[str]) -> None:
 
 
 def require_disk_space(output: Path, size: int) -> None:
-    """Raises CommandError if the disk cannot hold `size` bytes twice: while recording, and as the file."""
+    """Checks the disk; raises CommandError if it cannot hold `size` bytes twice: while recording, and as file."""
     free = shutil.disk_usage(output.parent).free
     if 2 * size > free:
         reason = f"needs {size_text(2 * size)} while it is written, {size_text(free)} are free"

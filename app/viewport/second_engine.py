@@ -96,7 +96,7 @@ class SecondEngine:
         return engine
 
     def _missing(self, engine: Engine) -> Iterator[tuple[Key, Content, QueueTask[None]]]:
-        """Returns uploads of models, without their textures, and of textures of settings."""
+        """Yields uploads of models, without their textures, and of textures of settings."""
         return missing_uploads(engine, self._document.scene, self._loaded, self._files.assets.textures, self._failed)
 
 
@@ -109,7 +109,7 @@ def missing_uploads(
     *,
     is_shown: bool = False,
 ) -> Iterator[tuple[Key, Content, QueueTask[None]]]:
-    """Returns uploads that the engine needs, without `failed` ones; if `is_shown`, with textures and shaders."""
+    """Yields uploads that the engine needs, without `failed` ones; if `is_shown`, with textures and shaders."""
     for node in scene.nodes:
         model = loaded(node.id) if node.settings.is_character else None
         if model is not None and model is not failed.get(node.id) and engine.model_of(node.id) is not model.model:

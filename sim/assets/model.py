@@ -55,7 +55,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Returns the number of a joint; raises KeyError if it does not exist."""
+    """Differences to the bind pose for runs of vertices; one weight may drive a run of each part of a mesh."""
 
     # firsts, counts: Run of vertices of each of the T targets, shape (T,)
     firsts: Int32
@@ -110,7 +110,7 @@ class Skeleton:
         return _numbers(self.names).get(name)
 
     def index(self, name: str) -> int:
-        """Raises KeyError if there is none."""
+        """Returns the number of a joint; raises KeyError if it does not exist."""
         return _numbers(self.names)[name]
 
 

@@ -212,7 +212,7 @@ class Context:
 
     @property
     def live(self) -> list[str]:
-        """`kind:label` of all living objects, including the ones that wait for `collect`."""
+        """Texts `kind:label` of all living objects, including the ones that wait for `collect`."""
         return self.registry.labels()
 
     def make_current(self) -> None:

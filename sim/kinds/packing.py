@@ -21,7 +21,7 @@ class State:
         self._parts = [_packed(part) if isinstance(part, np.ndarray) else part for part in parts]
 
     def spans(self) -> Iterator[Any]:
-        """Returns the spans of all buffers, nested states first."""
+        """Yields the spans of all buffers, nested states first."""
         for value in self._head.values():
             if isinstance(value, State):
                 yield from value.spans()

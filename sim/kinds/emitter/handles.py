@@ -164,7 +164,7 @@ class KnobGrab:
 
 
 class EmitterHandles:
-    """`knobs` begin with the topmost one; `outline` explains them by polylines [m]."""
+    """Handles of an emitter; `knobs` begin with the topmost one, `outline` explains them by polylines [m]."""
 
     def __init__(self, view: HandleView, world_from_source: npt.ArrayLike, settings: EmitterSettings) -> None:
         self.view, self.world_from_source, self.settings = view, glm.dmat4(world_from_source), settings
