@@ -168,7 +168,7 @@ class BakeComparison:
 
     def _compare(self, live: Engine, runner: SimulationRunner) -> QueueTask[None]:
         """Compares all steps; requests a frame when the colours of the shown step change."""
-        engine = yield from self._second.bring(live)
+        engine = yield from self._second.update(live)
         while self._left:
             step, scale = self._left.pop(), self.scale
             mark = runner.mark(step)

@@ -81,7 +81,7 @@ class Ghosts:
     def is_due(self) -> bool:
         return self.is_on and any(self._picture(ghost) is None for ghost in self._wanted)
 
-    def lay(self, live: Engine, runner: SimulationRunner, output: Framebuffer) -> None:
+    def draw(self, live: Engine, runner: SimulationRunner, output: Framebuffer) -> None:
         """Composites the ghosts that are ready over the frame that was just drawn, and renders the missing ones."""
         view = self._document.scene.view
         if not (view.ghosts or view.bake_ghost):
@@ -116,7 +116,7 @@ class Ghosts:
 
     def _render(self, live: Engine, runner: SimulationRunner) -> QueueTask[None]:
         while self.is_due:
-            engine = yield from self._second.bring(live)
+            engine = yield from self._second.update(live)
             ghost = next((ghost for ghost in self._wanted if self._picture(ghost) is None), None)
             if ghost is None:
                 return

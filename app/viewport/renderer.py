@@ -129,7 +129,7 @@ class ViewportRenderer(QObject):
             output = Framebuffer.wrap(engine.context, framebuffer_id, (width, height))
             if engine.pictures.paint(output, self):
                 if self.ghosts is not None and self.runner is not None:
-                    self.ghosts.lay(engine, self.runner, output)
+                    self.ghosts.draw(engine, self.runner, output)
                 self._report(engine)
         except Exception as error:  # the last frame stays; errors of one node never get here
             self._fail(error)

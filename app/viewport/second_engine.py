@@ -53,7 +53,7 @@ class SecondEngine:
             while self._tasks.has(Priority.DRAW) and not self._playback.playhead.playing:
                 yield Delay(LOOK)
 
-    def bring(self, live: Engine) -> QueueTask[Engine]:
+    def update(self, live: Engine) -> QueueTask[Engine]:
         """Applies the current scene; returns the engine once it has everything that the scene shows."""
         while True:
             engine = self._follow(live)
