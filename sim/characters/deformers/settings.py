@@ -159,7 +159,7 @@ class Twist(Deformer, tag="twist", frozen=True, kw_only=True):
 
 
 class Bend(Deformer, tag="bend", frozen=True, kw_only=True):
-    """A bend of a part of an axis to an arc."""
+    """Bends a part of an axis to an arc."""
 
     label: ClassVar[str] = "Bend"
     function: ClassVar[str] = "bend"
@@ -181,7 +181,7 @@ class Bend(Deformer, tag="bend", frozen=True, kw_only=True):
 
 
 class Taper(Deformer, tag="taper", frozen=True, kw_only=True):
-    """A widening or narrowing of a part along an axis."""
+    """Widens or narrows a part along an axis."""
 
     label: ClassVar[str] = "Taper"
     function: ClassVar[str] = "taper"

@@ -40,7 +40,7 @@ class ClothStatistics:
 
 
 class ClothMonitor(Owner):
-    """Monitor of steps; `measures` are of the last one, the last velocity of `sound` is the failed step, or 0."""
+    """Monitor of steps; `measures` are of the last one, velocity.w of `sound` is the failed step, or 0."""
 
     def __init__(
         self, context: Context, library: ShaderLibrary, model: ClothModel, tables: ClothTables, rest: np.ndarray
