@@ -43,7 +43,7 @@ AHEAD = 16
 
 
 class Engine(Owner):
-    """Poses, skins, simulates and draws a scene.
+    """Engine that poses, skins, simulates and draws a scene.
 
     `apply` takes the scene, `advance` and `step` set the time, `draw` renders and never advances time.  The context
     must be current in every call.

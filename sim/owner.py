@@ -9,7 +9,7 @@ R = TypeVar("R", bound=Releasable)
 
 
 class Owner:
-    """Releases the objects that it owns, the newest first."""
+    """Owner of objects, which are released with it, the newest first."""
 
     _owned: list[Releasable]
 

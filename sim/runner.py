@@ -24,7 +24,7 @@ CATCH_UP = 2
 
 
 class SimulationRunner:
-    """Steps, seeks and resets the simulation of an engine, and caches its steps.
+    """Runner that steps, seeks and resets the simulation of an engine, and caches its steps.
 
     Call `take` after every `Engine.apply`.
 

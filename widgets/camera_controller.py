@@ -55,7 +55,7 @@ def zoomed(camera: Camera, factor: float, ndc: tuple[float, float], aspect: floa
 
 
 class CameraController:
-    """Moves the camera by Qt events as in Blender; Alt + left drag replaces the middle button."""
+    """Camera control by Qt events as in Blender; Alt + left drag replaces the middle button."""
 
     def __init__(self, camera: Callable[[], Camera], set_camera: Callable[[Camera], None]) -> None:
         self._camera = camera

@@ -37,7 +37,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class OutlinerDelegate(QStyledItemDelegate):
-    """Paints the rows of the outliner: name on the left, note and badges at the right edge."""
+    """Painter of the rows of the outliner: name on the left, note and badges at the right edge."""
 
     def __init__(self, view: QTreeView) -> None:
         super().__init__(view)

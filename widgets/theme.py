@@ -75,7 +75,7 @@ class ThemeMode(enum.Enum):
 
 
 class Theme(QObject):
-    """Applies the palette of the system's scheme or of the user's choice; create one after QApplication and hold it."""
+    """Palette of the system's scheme or of the user's choice; create one after QApplication and hold it."""
 
     changed = Signal()
 

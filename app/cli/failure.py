@@ -99,7 +99,7 @@ def interruptible() -> Iterator[None]:
 
 
 class EndRequest:
-    """Catches the first signal, for work that stops at the next step; the second one raises `Interrupted`."""
+    """Request to end: the first signal is for work that stops at the next step, the second raises `Interrupted`."""
 
     def __init__(self) -> None:
         self.number = 0

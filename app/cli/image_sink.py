@@ -32,7 +32,7 @@ PREVIEW_PERIOD = 0.5  # [s], between two previews
 
 
 class ImageSink:
-    """Writes images in order.
+    """Writer of images in their order.
 
     Args:
         path: Has a placeholder for the number if there are several files.
@@ -92,7 +92,7 @@ class ImageSink:
 
 
 class VideoSink(ImageSink):
-    """Writes a video, and compares it with its images at the end.
+    """Writer of a video, which is compared with its images at the end.
 
     Args:
         path: File that the user asked for.

@@ -30,7 +30,7 @@ UInt8 = npt.NDArray[np.uint8]
 
 
 class Renderer:
-    """Renders a scene into memory.
+    """Renderer of a scene into memory.
 
     Args:
         context: A current context.

@@ -1,4 +1,4 @@
-"""Steps a scene exactly as the editor plays it."""
+"""Runs of a scene, stepped exactly as the editor plays it."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -176,7 +176,7 @@ def known_bake(project: Path) -> Bake | None:
 
 
 class Baker:
-    """Writes the steps of a run as a bake. `run` is at its start; `renderer` is the name of the GPU."""
+    """Writer of a run's steps as a bake. `run` is at its start; `renderer` is the name of the GPU."""
 
     def __init__(self, run: SceneRun, project: Path, renderer: str) -> None:
         self._run, self._folder, self._keys = run, cache_folder(project), run.keys()

@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 class StepRecorder:
-    """Records the steps of a simulation. `arrays` are by their names in the file; `folder` is for temporary files."""
+    """Recorder of simulation steps; `arrays` are by their names in the file, `folder` is for temporary files."""
 
     def __init__(self, arrays: Mapping[str, Array], folder: Path) -> None:
         self._constant = {name: array.read() for name, array in arrays.items() if array.is_constant}

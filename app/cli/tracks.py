@@ -26,7 +26,7 @@ IN_TRACKS = {m: m for m in ("velocities", "ids", "widths", "colours")} | {"point
 
 
 class SystemTrack:
-    """Records one simulated node.
+    """Recording of one simulated node.
 
     Args:
         folder: For temporary files of long recordings.
@@ -69,7 +69,7 @@ class SystemTrack:
 
 
 class CharacterTrack:
-    """Records one character; `folder` is for temporary files of long recordings."""
+    """Recording of one character; `folder` is for temporary files of long recordings."""
 
     def __init__(self, name: str, node: Node, character: Character, folder: Path) -> None:
         self._name, self._character = name, character
@@ -153,7 +153,7 @@ class _Motion:
 
 
 class TrackRecorder:
-    """Records every node with a surface, strands or particles.
+    """Recorder of every node with a surface, strands or particles.
 
     Args:
         run: At the start of its simulation.

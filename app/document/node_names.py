@@ -12,7 +12,7 @@ _NUMBERED_ID = re.compile(r"(.+)-(\d{1,18})")
 
 
 class NodeIds:
-    """Makes ids "model-1", "model-2", "light-1".
+    """Source of ids "model-1", "model-2", "light-1".
 
     Ids are never reused in a session, because undo history and unknown content of project files refer to nodes by id.
     """

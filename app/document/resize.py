@@ -1,4 +1,4 @@
-"""Scales the nodes around a node that changes its size, for example by another unit of its file.
+"""Scaling of the nodes around a node that changes its size, for example by another unit of its file.
 
 Attached nodes always follow with their positions and all settings that are declared as lengths.  If the node is the
 only character, the whole scene and the camera follow.

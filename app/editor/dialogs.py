@@ -132,7 +132,7 @@ def _models() -> str:
 
 
 class RecoveryQuestions(QObject):
-    """Asks about crashed sessions one by one; `ask` returns SAVE to recover, DISCARD to delete, else to keep."""
+    """Questions about crashed sessions, one by one; `ask` returns SAVE to recover, DISCARD to delete, else to keep."""
 
     def __init__(self, store: RecoveryStore, files: ProjectFiles, ask: Callable[[Recovery], UnsavedAnswer]) -> None:
         super().__init__()

@@ -49,8 +49,8 @@ SHARES = {OUTLINER: 0.19, INSPECTOR: 0.28}
 
 
 class Docks(QObject):
-    """Drawers are the docks below the timeline, closed by default and tabbed: they take their height from the viewport
-    when they open and return it when they close; the timeline keeps its height.
+    """The docks of one window. Drawers are the docks below the timeline, closed by default and tabbed: they take their
+    height from the viewport when they open and return it when they close; the timeline keeps its height.
 
     Args:
         panels: Contents of the docks of the program, by id.

@@ -26,8 +26,8 @@ class _Press:
 
 
 class DragTool(Tool):
-    """Drags particles of a kind, whose system is `Draggable`, in the plane of the view; a `Panel` lists it in its
-    `tools`.
+    """Tool that drags particles of a kind, whose system is `Draggable`, in the plane of the view; a `Panel` lists
+    it in its `tools`.
 
     While playback is paused, dragging runs the simulation until the button is released; the playhead stays. `marks`
     belongs to all kinds.

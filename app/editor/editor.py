@@ -484,7 +484,7 @@ def application_theme() -> Theme:
 
 
 class EndSignals(QObject):
-    """Closes the window without a question at the first SIGTERM, SIGHUP or SIGINT, and ends at once at the second.
+    """Handler of SIGTERM, SIGHUP and SIGINT: the first closes the window without a question, the second ends at once.
 
     Unsaved changes are kept for recovery.  Python runs signal handlers only in the interpreter, which a waiting event
     loop does not enter: the system writes the number into a socket that the loop watches.  An ignored signal, as SIGHUP

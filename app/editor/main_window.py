@@ -209,7 +209,7 @@ def simulation_text(state: SimulationState) -> str:
 
 
 class WindowState(QObject):
-    """Updates title, actions and the list of recent files from the document."""
+    """State of the window: title, actions and the list of recent files follow the document."""
 
     def __init__(self, window: MainWindow, document: Document, recent: RecentFiles, files: ProjectFiles) -> None:
         super().__init__(window)

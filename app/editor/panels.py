@@ -22,7 +22,7 @@ from sinew.widgets.protocols import PoseLike
 
 
 class Panels(QObject):
-    """Connects outliner, inspector and messages with document, models and engine.
+    """Connections of outliner, inspector and messages with document, models and engine.
 
     Attributes:
         remedies: Functions from an unreadable file to a command that helps, or None.

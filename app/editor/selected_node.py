@@ -17,7 +17,7 @@ from sinew.widgets.parts import Pages
 
 
 class SelectedNode(QObject):
-    """Shows the selected node after every change and frame; `folder` has the user's presets by kind."""
+    """Display of the selected node after every change and frame; `folder` has the user's presets by kind."""
 
     def __init__(self, context: EditorContext, kinds: Mapping[str, Panel], folder: Path, baking: BakeTask) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Shows stopped simulations in outliner and viewport, with buttons to resume and to reset."""
+"""Reports of stopped simulations in outliner and viewport, with buttons to resume and to reset."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ _MARGIN = 10
 
 
 class StopReports(QObject):
-    """Checks all systems after every frame; `resume` resumes a node from its last valid state."""
+    """Reports of stopped systems, after every frame; `resume` resumes a node from its last valid state."""
 
     def __init__(self, context: EditorContext, resume: Callable[[NodeId], None]) -> None:
         super().__init__()

@@ -13,7 +13,7 @@ WITHHELD = "lies outside the project's folders and is not read unless you allow 
 
 
 class FileAccess(QObject):
-    """Blocks files that a project names outside its folders until the user allows them."""
+    """Access to files: those that a project names outside its folders are blocked until the user allows them."""
 
     asked = Signal(tuple)  # Files that wait for an answer, a tuple of `OutsideFile`; empty after the answer
     allowed = Signal()  # The blocked files may be read

@@ -1,4 +1,4 @@
-"""Writes a recovery file some seconds after an edit, off the GUI thread."""
+"""Autosave: a recovery file is written some seconds after an edit, off the GUI thread."""
 
 import time
 from collections.abc import Callable

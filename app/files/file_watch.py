@@ -1,4 +1,4 @@
-"""Watches files while the program runs: shaders, the open project, models and images."""
+"""Watch of files while the program runs: shaders, the open project, models and images."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +14,7 @@ PAUSE = 120
 
 
 class FileWatch(QObject):
-    """Reports files whose content differs from the content that was read or written by this program.
+    """Watch of files whose content differs from the content that was read or written by this program.
 
     The system reports events of the files and their folders; a worker thread then compares the contents of files whose
     size or time has changed.

@@ -1,4 +1,4 @@
-"""Loads models and their textures on worker threads; signals arrive on the thread of the loader."""
+"""Loader of models and their textures on worker threads; signals arrive on the thread of the loader."""
 
 import itertools
 import logging
@@ -49,7 +49,7 @@ class _ModelRequest:
 
 
 class ModelLoader(QObject):
-    """Loads models. The latest request of a node wins; each ends with one of `loaded`, `failed`, `cancelled`.
+    """Loader of models. The latest request of a node wins; each ends with `loaded`, `failed` or `cancelled`.
 
     Args:
         worker_count: Models that are read at the same time.

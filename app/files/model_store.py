@@ -23,7 +23,7 @@ CANCELLED = "loading was cancelled; reload the model to try again"
 
 
 class ModelStore(QObject):
-    """Follows the model nodes of the document and keeps their loaded files."""
+    """Loaded files of the model nodes of the document."""
 
     changed = Signal(str)  # A node whose model made progress, was loaded, failed or was removed
     warned = Signal(str, str)  # A file (or "") and one warning for the user

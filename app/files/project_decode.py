@@ -32,7 +32,7 @@ _VALUE_TEXT_MAX = 80
 
 
 class ProjectDecoder:
-    """Decodes the content of one project file; collects warnings and unknown content.
+    """Decoder of the content of one project file; collects warnings and unknown content.
 
     Args:
         path: The file, for messages.

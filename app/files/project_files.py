@@ -49,7 +49,7 @@ class _PendingImport:
 
 
 class ProjectFiles(QObject):
-    """Opens and saves files for one document.
+    """Opening and saving of files for one document.
 
     Questions are asked through functions, so that tests and scripts can answer them.
 

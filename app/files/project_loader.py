@@ -1,4 +1,4 @@
-"""Reads projects on a worker thread; signals arrive on the thread of the loader."""
+"""Loader of projects on a worker thread; signals arrive on the thread of the loader."""
 
 import logging
 import threading
@@ -39,7 +39,7 @@ class _ProjectRequest:
 
 
 class ProjectLoader(QObject):
-    """Reads one project at a time; a later request replaces an earlier one."""
+    """Loader of one project at a time; a later request replaces an earlier one."""
 
     progress = Signal(str, float)  # File and finished fraction, 0 to 1
     loaded = Signal(object)  # A `ReadProject`

@@ -1,4 +1,4 @@
-"""Reads meshes, images and strands of settings off the GUI thread; caches them while they are named."""
+"""Meshes, images and strands of settings, read off the GUI thread and cached while they are named."""
 
 import logging
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ Key = tuple[str, Path]
 
 
 class SceneFiles(QObject):
-    """Follows the nodes of the document and caches the files that they name.
+    """Files that the nodes of the document name, cached as long as they do.
 
     Args:
         store: Models that are loaded already are not read again.

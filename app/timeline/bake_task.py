@@ -1,4 +1,4 @@
-"""Bakes simulated nodes into a folder next to the project, shows their baked steps, and verifies them."""
+"""Bakes of simulated nodes in a folder next to the project: writing, showing and verifying their steps."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ from sinew.sim.scene.scene import NodeId, ParamRef
 
 
 class BakeTask(QObject):
-    """Simulates to the end of the scene, then writes the cached steps as a bake; signals carry one line of text."""
+    """Task that simulates to the end of the scene, then writes the cached steps; signals carry one line of text."""
 
     ended = Signal(str)
     warned = Signal(str)
@@ -238,7 +238,7 @@ def _ref(node: NodeId) -> ParamRef:
 
 
 class VerifyTask(QObject):
-    """Simulates the current project again in another process, and compares every baked step."""
+    """Task that simulates the current project again in another process, and compares every baked step."""
 
     progressed = Signal(str, float)  # Text and fraction 0 to 1; an empty text at the end
     ended = Signal(str)  # One line for the user

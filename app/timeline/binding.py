@@ -260,7 +260,7 @@ STRIP_VALUES = (
 
 
 class StripsBinding(QObject):
-    """Shows and edits the strips of all characters; one undo entry per gesture."""
+    """Binding of the strips of all characters, which are shown and edited; one undo entry per gesture."""
 
     def __init__(self, timeline: Timeline, document: Document, store: ModelStore, active: ActiveModel) -> None:
         super().__init__(timeline)

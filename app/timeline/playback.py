@@ -73,7 +73,7 @@ class SimulationState:
 
 
 class Playback(QObject):
-    """Owns the playhead and moves it while playing.
+    """The playhead and its motion while playing.
 
     A clip keeps real time: a slow frame makes the playhead jump further.  A scene with simulations advances by whole
     steps, so that results depend on settings alone; if steps take longer than real time, the scene runs slower.

@@ -18,7 +18,7 @@ _LOOK = 0.02  # [s] between two checks whether all shaders are compiled
 
 
 class SimulationSeek(QObject):
-    """Simulates and caches the same steps as playing does, at full speed while the window stays responsive.
+    """Simulation of the same steps as in playback, cached, at full speed while the window stays responsive.
 
     Edits that affect simulations, playing and scrubbing stop it. `ended` carries one line for the user.
     """

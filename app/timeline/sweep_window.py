@@ -65,7 +65,7 @@ def axes_of(scene: Scene, node: NodeId, wanted: Sequence[tuple[str, str]]) -> li
 
 
 class SweepTask(QObject):
-    """Runs one sweep at a time in another process."""
+    """Task that runs one sweep at a time in another process."""
 
     progressed = Signal(str, float)  # Text and fraction 0 to 1; an empty text at the end
     done = Signal(list)  # The results in the order of the combinations; empty if cancelled

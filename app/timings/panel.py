@@ -25,7 +25,7 @@ _CSV, _TRACE = "Timings (*.csv)", "Chrome trace (*.json)"
 
 
 class TimingsPanel(QObject):
-    """Connects measured frames with the timings dock and the timeline.
+    """Connection of measured frames with the timings dock and the timeline.
 
     Args:
         settings: Stores whether to measure, and the layout of the dock.

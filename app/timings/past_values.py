@@ -64,7 +64,7 @@ def difference_text(now: Scene, ref: ParamRef, value: Any) -> str:
 
 
 class PastValues(QObject):
-    """Stores the scene of every measured frame; on request moves the playhead to its time and shows its settings.
+    """Scenes of measured frames; on request the playhead moves to one and its settings are shown.
 
     Attributes:
         shown: The frame whose settings the inspector shows; None for the current settings.

@@ -106,7 +106,7 @@ FIRST = 4
 
 
 class BackEndTrial(QObject):
-    """Compares transform feedback with compute in the running scene.
+    """Comparison of transform feedback with compute in the running scene.
 
     The back end changes with every frame, so that both run the same steps at the same time.
     """
@@ -168,7 +168,7 @@ Write = Callable[[Path, TimingRecording, LoadWatch], None]
 
 
 class TimingFiles(QObject):
-    """Transfers any number of timings files at the same time; `cancel` stops all."""
+    """Transfers of timings files, any number at the same time; `cancel` stops all."""
 
     progressed = Signal(str, float)  # Text and progress, 0 to 1; an empty text when all transfers have ended
     written = Signal(str)  # Path of a complete file

@@ -55,7 +55,7 @@ class DistanceOverTime:
 
 
 class BakeComparison:
-    """Compares cached steps with the bake while View > Bake Ghost is on, as a task.
+    """Comparison of cached steps with the bake while View > Bake Ghost is on, as a task.
 
     Args:
         second: An engine of its own, which nothing else draws with.

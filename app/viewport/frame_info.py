@@ -36,7 +36,7 @@ def nice_ceiling(value: float) -> float:
 
 
 class ViewportTiming:
-    """Measures frames, also across contexts, so that numbers continue; `status` says how the last was measured."""
+    """Measured frames, also across contexts, so that numbers continue; `status` says how the last was measured."""
 
     def __init__(self, playback: Playback, active: ActiveModel) -> None:
         self._playback, self._active = playback, active

@@ -46,7 +46,7 @@ class Ghost:
 
 
 class Ghosts:
-    """Renders ghosts as a task, and composites them over the frame.
+    """Ghosts, which a task renders and which are composited over the frame.
 
     Args:
         baked: Returns the baked state of a node after a step, or None.

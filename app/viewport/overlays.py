@@ -29,7 +29,7 @@ METHOD_NAMES = {
 
 
 class ViewportOverlays(QObject):
-    """Places and updates the overlays; dragging the divider is an edit."""
+    """Overlays of the viewport, their places and content; dragging the divider is an edit."""
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ MARK_RADIUS = 12.0
 
 
 class Picker:
-    """Finds objects under the mouse; positions are logical pixels from the top left."""
+    """Search for objects under the mouse; positions are logical pixels from the top left."""
 
     def __init__(self, document: Document, client: ViewportRenderer, viewport: Viewport) -> None:
         self._document, self._client, self._viewport = document, client, viewport

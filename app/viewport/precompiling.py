@@ -1,4 +1,4 @@
-"""Compiles shaders on a worker thread of the editor, with a context like the one of the viewport."""
+"""Worker thread of the editor that compiles shaders, with a context like the one of the viewport."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from sinew.sim.scene.scene import Scene
 
 
 class Precompiling:
-    """Connects a `Precompiler` with the document; create it on the GUI thread.
+    """Connection of a `Precompiler` with the document; create it on the GUI thread.
 
     Args:
         context: The context of the viewport's engine; must have binaries.

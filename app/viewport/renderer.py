@@ -44,7 +44,7 @@ _LONG = 0.3  # [s] after which preparations are reported
 
 
 class ViewportRenderer(QObject):
-    """Owns the engine and renders the document; the viewport's context must be current in every call.
+    """Renderer of the document, with its engine; the viewport's context must be current in every call.
 
     Args:
         debug: Report OpenGL errors.

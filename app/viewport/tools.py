@@ -27,7 +27,7 @@ HINT = "Click: select · Middle drag: orbit · with Shift: pan · Wheel: zoom"
 
 
 class ViewportTools(QObject):
-    """Selects by click; tools, asked in order, do everything else. `hint` is "" outside of the viewport."""
+    """Selection by click; tools, asked in order, do everything else. `hint` is "" outside of the viewport."""
 
     hint = Signal(str)
 

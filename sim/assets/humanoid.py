@@ -1,4 +1,4 @@
-"""Finds the bones of a human body by the names and the hierarchy of joints; bones have the names of VRM 1.0."""
+"""Bones of a human body, found by the names and the hierarchy of joints; they have the names of VRM 1.0."""
 
 import itertools
 import re

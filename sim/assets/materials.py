@@ -14,7 +14,7 @@ _TRAILING_REVERSED = re.compile(r"(?:02%|[\s\"'])*+")
 
 
 class TextureFolder:
-    """Finds images next to a model, ignoring case and type."""
+    """Images next to a model, found without regard to case and type."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

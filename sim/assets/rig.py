@@ -55,7 +55,7 @@ class ConstraintType(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """Makes a joint follow the rotation or the direction of another one; source: VRMC_node_constraint 1.0."""
+    """Constraint of a joint to the rotation or the direction of another one; source: VRMC_node_constraint 1.0."""
 
     joint: int
     source: int

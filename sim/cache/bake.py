@@ -96,7 +96,7 @@ def _is_sound(row: bytes, known: int | None) -> bool:
 
 
 class Bake:
-    """Reads a bake; keeps no file open.  Raises BakeError if the index cannot be used.
+    """A bake on the disk, which keeps no file open; the constructor raises BakeError if its index cannot be used.
 
     Attributes:
         damaged: Damaged rows that were not reported yet, one per node; the reader clears it.
@@ -158,7 +158,7 @@ class _Writing:
 
 
 class BakeWriter:
-    """Writes a bake step by step; keeps the steps of other nodes in the folder.
+    """Writer of a bake step by step, which keeps the steps of other nodes in the folder.
 
     Args:
         folder: Created if necessary.

@@ -32,7 +32,7 @@ class CachedState:
 
 
 class SimulationCache:
-    """Caches the steps of a simulation, also those simulated with earlier settings.
+    """Cache of the steps of a simulation, also those simulated with earlier settings.
 
     Reads states back from the GPU and stores them, in order; the context must be current unless a method says that it
     need not.  It is a `sinew.sim.simulation.BakedStates`: nodes that an edit does not affect take their steps from

@@ -1,4 +1,4 @@
-"""Transfers a motion between humanoid skeletons of any proportions, axes and rest poses.
+"""Transfer of a motion between humanoid skeletons of any proportions, axes and rest poses.
 
 Both skeletons are brought into the same reference pose, arms sideways and legs down.  The rotation of each bone away
 from it is transferred; the hips move in proportion to the legs; feet that stand still are pinned by two-bone IK.

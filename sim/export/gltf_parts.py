@@ -118,7 +118,7 @@ _EXACT = 1e-3
 
 
 class MaterialWriter:
-    """Writes equal materials, textures and images once.
+    """Writer of materials, textures and images, equal ones once.
 
     Attributes:
         parts: "materials", "textures", "images", "samplers" and "extensionsUsed" of the document.

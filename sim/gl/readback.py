@@ -1,4 +1,4 @@
-"""Reads buffers back some frames later, without waiting for the GPU."""
+"""Readback of buffers some frames later, without waiting for the GPU."""
 
 import ctypes
 from typing import TYPE_CHECKING, Any

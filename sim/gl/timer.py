@@ -1,4 +1,4 @@
-"""Measures passes and frames; timers cost nothing while switched off."""
+"""Measurement of passes and frames; timers cost nothing while switched off."""
 
 import ctypes
 import time

@@ -59,7 +59,7 @@ class BackgroundJob(Generic[T]):
 
 
 class Background(Service):
-    """Runs pure functions one after another; without `is_on`, `start` does the work at once, on this thread."""
+    """Worker that runs pure functions one after another; without `is_on`, `start` does the work at once."""
 
     def __init__(self, *_: object) -> None:
         self.is_on = False

@@ -530,7 +530,7 @@ class Mark:
 
 
 class View(Owner):
-    """Draws one node; created by `cls(context, library)`, and the context is current in every call."""
+    """Drawing of one node; created by `cls(context, library)`, and the context is current in every call."""
 
     is_helper: bool = False  # Only helps to edit: framing, shadows and clipping planes ignore it
 

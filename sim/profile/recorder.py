@@ -216,7 +216,7 @@ class PendingFrame:
 
 
 class Recorder:
-    """Measures passes; releases its `stamps`, the source of GPU times.  `clock` is monotonic [s].
+    """Recorder of passes; releases its `stamps`, the source of GPU times. `clock` is monotonic [s].
 
     Attributes:
         number: Number of the next frame.

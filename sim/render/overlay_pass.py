@@ -35,7 +35,7 @@ _COLOURS = {PLAIN: (0.93, 0.95, 0.97, 0.85), HOVERED: (1.0, 0.85, 0.45, 1.0), SE
 
 
 class InstancedPass(Owner):
-    """Draws one shape of `corners` vertices per record; the fields feed `i_field`."""
+    """Pass that draws one shape of `corners` vertices per record; the fields feed `i_field`."""
 
     def __init__(
         self,

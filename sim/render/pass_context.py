@@ -26,7 +26,7 @@ DONE = object()
 
 
 class Passes(Owner):
-    """Owns one pass of each class, with programs and buffers that items share; `guard` restricts errors to a node."""
+    """One pass of each class, with programs and buffers that items share; `guard` restricts errors to a node."""
 
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
         self.context, self._library, self.guard = context, library, guard

@@ -38,7 +38,7 @@ class Pick:
 
 
 class PickPass(Owner):
-    """Draws the identities of the pixels around the cursor and reads them back; `current` is the item being drawn."""
+    """Pass that draws identities of pixels around the cursor and reads them back; `current` is the drawn item."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._program = library.program("viewport/depth.vert", "viewport/pick.frag")
@@ -138,7 +138,7 @@ def _nearest(pixels: npt.NDArray[np.int64], is_thin: Sequence[bool]) -> tuple[in
 
 
 class OutlinePass(Owner):
-    """Draws numbers of objects without multisampling, and a line over the image where the numbers change."""
+    """Pass that draws numbers of objects without multisampling, and a line over the image where they change."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context = context

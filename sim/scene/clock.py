@@ -39,7 +39,7 @@ class FrameTime:
 
 
 class FixedStep:
-    """Counts fixed steps out of real time; raises ValueError if `dt` [s] or `max_steps` of a frame is not positive.
+    """Counter of fixed steps in real time; raises ValueError if `dt` [s] or `max_steps` is not positive.
 
     Source: Fiedler 2004, "Fix your timestep!".
     """

@@ -54,7 +54,7 @@ class ValueEditor(QWidget):
 
 
 class Binding(QObject):
-    """Sends the edits of an editor to a value of one node, and of the other nodes that are edited together with it.
+    """Connection of an editor with a value of one node, and of the other nodes that are edited together with it.
 
     Args:
         peers: Other nodes, of the same type.

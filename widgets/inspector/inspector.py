@@ -95,7 +95,7 @@ _POSE_INTERVAL = 67  # ms: 15 updates a second are as fast as numbers can be rea
 
 
 class Inspector(QWidget):
-    """Shows settings and facts of the selection and sends edits to the target.
+    """Settings and facts of the selection; edits go to the target.
 
     Args:
         model_of: Returns the state of the model of a node.

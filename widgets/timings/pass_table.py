@@ -77,7 +77,7 @@ COLUMNS = tuple(PassColumn)
 
 
 class PassDelegate(QStyledItemDelegate):
-    """Paints the name of a pass, with a swatch that is filled if the band is shown."""
+    """Painter of the name of a pass, with a swatch that is filled if the band is shown."""
 
     def __init__(self, table: "PassTable") -> None:
         super().__init__(table)

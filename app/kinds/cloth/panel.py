@@ -220,7 +220,7 @@ def counts_of(cloth: Cloth | None) -> tuple[int, int, int]:
 
 
 class StabilityGauge:
-    """Measures stability on a worker thread, one measurement at a time; calls `arrived` while the owner lives."""
+    """Stability of a cloth, measured on a worker thread; `arrived` is called while the owner lives."""
 
     def __init__(self, arrived: Callable[[], None], owner: QObject) -> None:
         self._arrived, self._owner = arrived, owner

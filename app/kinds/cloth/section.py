@@ -1,4 +1,4 @@
-"""Makes cloth of a model or one of its sections: in the same place, pinned at its top, with stable substeps."""
+"""Cloth of a model or one of its sections: in the same place, pinned at its top, with stable substeps."""
 
 import contextlib
 

@@ -1,4 +1,4 @@
-"""Highlights and drags particles, selects them with a rubber band, pins them."""
+"""Tool that highlights and drags particles, selects them with a rubber band, and pins them."""
 
 from collections.abc import Mapping, Sequence
 

@@ -25,7 +25,7 @@ class _LightDrag:
 
 
 class LightTool(Tool):
-    """Moves a light by its icon, in the plane of the view; each drag is one undo entry."""
+    """Tool that moves a light by its icon, in the plane of the view; each drag is one undo entry."""
 
     is_over = True
     cursor = Qt.CursorShape.SizeAllCursor

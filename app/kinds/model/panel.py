@@ -131,7 +131,7 @@ _ANSWERS = (
 
 
 class UnitQuestion:
-    """Asks for the unit of a file of implausible size, in the inspector; an answer is one edit."""
+    """Question for the unit of a file of implausible size, in the inspector; an answer is one edit."""
 
     def __init__(self, context: EditorContext) -> None:
         self._context = context

@@ -12,7 +12,7 @@ from sinew.widgets.inspector.materials import ImageProvider
 
 
 class Textures:
-    """Reports the missing images of every model once; locating them is one edit."""
+    """Missing images of every model, reported once; locating them is one edit."""
 
     def __init__(self, context: EditorContext) -> None:
         self._context = context

@@ -1,4 +1,4 @@
-"""Reads an FBX file in a process of its own, and writes its content as an npz archive to standard output.
+"""Process that reads an FBX file, and writes its content as an npz archive to standard output.
 
 The binding hands out pointers into the scene without keeping the scene alive, so nothing is freed before the process
 ends.  Imports nothing of the program: starting it must be fast.

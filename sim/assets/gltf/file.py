@@ -92,7 +92,7 @@ def optional_package(name: str, extension: str) -> ModuleType:
 
 
 class GltfFile:
-    """Reads buffers, views and accessors at their first use, and no file outside the folder of the model.
+    """Buffers, views and accessors of a file, read at their first use; no file outside its folder is read.
 
     Args:
         binary: Binary chunk of a GLB.

@@ -171,7 +171,7 @@ AsSkin = Callable[[JointMotion], tuple[JointMotion | None, str]]
 
 
 class LinearSkin:
-    """Blends many frames at once: palette entries (V, K) and weights (V, K), whose rows sum to 1."""
+    """Linear blending of many frames at once: palette entries (V, K) and weights (V, K), whose rows sum to 1."""
 
     def __init__(self, joints: npt.NDArray[np.integer], weights: Float32) -> None:
         self._blocks: list[tuple[slice, Intp, Float64]] = []

@@ -18,7 +18,7 @@ Bool = npt.NDArray[np.bool_]
 
 
 class PinFollower(Owner):
-    """Attaches held particles to the parent of the cloth at the first step, and moves them with it.
+    """Attachment of held particles to the parent of the cloth at the first step, which then moves them.
 
     A particle that is held later is attached at its position then.  Without the character or the bone the particles do
     not move.

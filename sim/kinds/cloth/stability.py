@@ -47,7 +47,7 @@ class ClothStability:
 
 
 class StabilityEstimator:
-    """Estimates stability under changing settings; a small sheet with the same springs replaces a large one."""
+    """Stability under changing settings; a small sheet with the same springs replaces a large one."""
 
     def __init__(self, model: ClothModel, settings: ClothSettings) -> None:
         self.model = model

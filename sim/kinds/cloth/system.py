@@ -28,7 +28,7 @@ TRIES = 3
 
 
 class Recovery:
-    """Resumes a stopped cloth when a change of its settings removes the reason."""
+    """Resumption of a stopped cloth when a change of its settings removes the reason."""
 
     def __init__(self) -> None:
         self._since = self._tries = 0

@@ -42,7 +42,7 @@ class Batch:
 
 
 class ParticlePrograms(Owner):
-    """Compiles programs at their first use.
+    """Programs of particles, compiled at their first use.
 
     Small round particles and images are point sprites, one vertex each.  Streaks, and particles that may become large,
     are quads: drivers limit the size of points, and a point is clipped as a whole when its centre leaves the viewport.

@@ -29,7 +29,7 @@ def rival_settings(settings: HairSettings) -> HairSettings | None:
 
 
 class ComparisonSolver(Owner):
-    """Simulates the same groom with a second solver, and measures the distance.
+    """Simulation of the same groom with a second solver, and the distance between both.
 
     Args:
         settings: With the other solver.

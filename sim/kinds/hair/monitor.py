@@ -28,7 +28,7 @@ class HairStatistics:
 
 
 class GuideMonitor(Owner):
-    """Writes one `MEASURE` per guide, and reads it back without waiting; `time` is simulated time [s]."""
+    """Monitor that writes one `MEASURE` per guide, and reads it back without waiting; `time` is simulated [s]."""
 
     def __init__(self, context: Context, library: ShaderLibrary, file: str, count: int, knots: int) -> None:
         self._count = count

@@ -1,4 +1,4 @@
-"""Compiles the shaders of new nodes on a worker thread, with a context of its own.
+"""Compiler of the shaders of new nodes on a worker thread, with a context of its own.
 
 An engine of that context simulates the first steps of the scene and draws it.  The linked programs are then in the
 folder of program binaries, and the machine code of a software renderer in the cache of the driver, where the engine
@@ -55,7 +55,7 @@ class PrecompileScene:
 
 
 class Precompiler:
-    """Holds back nodes whose shaders are not compiled; `waiting` are missing nodes and nodes with old settings.
+    """Gate for nodes whose shaders are not compiled; `waiting` are missing nodes and nodes with old settings.
 
     Args:
         open_context: Called on the worker thread; returns a current context that keeps binaries in the same folder.

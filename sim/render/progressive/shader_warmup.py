@@ -1,4 +1,4 @@
-"""Compiles shader variants by drawing into hidden targets, a little at a time, so that no visible frame waits for it.
+"""Warmup of shader variants by drawing into hidden targets, so that no visible frame waits for it.
 
 A driver compiles a shader again for every combination of vertices, textures, targets and samples when it is first
 drawn with; a software renderer takes up to 0.1 s for each.
