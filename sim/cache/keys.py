@@ -14,6 +14,7 @@ import numpy as np
 
 from sinew.sim.assets.content import content_sum
 from sinew.sim.assets.model import Interpolation
+from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse, World
 from sinew.sim.scene.params import Declaration, Effect, Role, Settings, params_of
@@ -22,6 +23,10 @@ from sinew.sim.scene.scene import Node, NodeId
 ANEW = frozenset((Effect.RESET, Effect.REBUILD))
 _MARK = "2:"
 """Prefix of keys; keys of older versions have none."""
+
+
+_NEWER = frozenset(("expressions", "modifiers"))
+"""Settings that older versions did not have; without a value they are not in their keys."""
 
 
 class SameNode:
@@ -43,7 +48,8 @@ class SameNode:
 def _values(settings: Settings | None, effects: frozenset[Effect]) -> tuple[Any, ...]:
     if settings is None:
         return ()
-    return tuple(getattr(settings, r.name) for r in params_of(type(settings)) if r.declared.effect in effects)
+    values = [(r.name, getattr(settings, r.name)) for r in params_of(type(settings)) if r.declared.effect in effects]
+    return tuple(value for name, value in values if value or name not in _NEWER)
 
 
 def _in_force(world: World, node: Node) -> Settings | None:
@@ -67,7 +73,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
     """Returns the cache key of each node; keys stay valid between sessions.
 
     Depends on the solver, the start, settings that affect steps, transforms, and full contents of files: of the node,
-    of its parents, and of its colliders.
+    of its parents and the targets of their modifiers, and of its colliders.
     """
     met, found, playback = _met(world), {}, world.scene.playback
     for node in world.scene.nodes:
@@ -75,8 +81,12 @@ def node_keys(world: World) -> dict[NodeId, str]:
         if kind.system:
             simulated = node.id in world.scene.simulated
             start = msgspec.json.encode((kind.version, playback.start_time, playback.run_up, simulated))
-            carriers = (_carrying(world, one) for one in world.scene.carriers(node.id))
-            acting = met if settings is not None and kind.collides(settings) else ()
+            leading = world.scene.leading(node.id)
+            carriers = (_carrying(world, one) for one in leading)
+            collides = settings is not None and kind.collides(settings)
+            for one in leading:
+                collides |= isinstance(one.settings, ModelSettings) and one.settings.plants_feet
+            acting = met if collides else ()
             parts = (start, _whole(world, node), *carriers, b"met", *acting)
             found[node.id] = _MARK + hashlib.sha256(b"\n".join(parts)).hexdigest()
     return found
@@ -93,7 +103,7 @@ def is_current(key: str, world: World, node: Node) -> bool:
 def _met(world: World) -> list[bytes]:
     simulated = world.scene.simulated
     colliders = [node for node in world.scene.nodes if KINDS[node.kind].colliders]
-    carriers = {one.id: one for node in colliders if node.attachment.node for one in world.scene.carriers(node.id)}
+    carriers = {one.id: one for node in colliders if node.attachment.node for one in world.scene.leading(node.id)}
     own = [part for node in colliders for part in (b"heard" if node.id in simulated else b"", _whole(world, node))]
     return own + [_carrying(world, one) for one in carriers.values()]
 
