@@ -225,7 +225,7 @@ class Engine(Owner):
                     self._guard.note(node.id, error)
 
     def _ground(self) -> tuple[Collider, ...]:
-        """The simulated colliders that no character carries."""
+        """Returns the simulated colliders that no character carries."""
         scene, places = self.views.scene, self.views.places
         return self._colliders.get((scene, self.views.characters), lambda: tuple(
             (one.shape, tuple(one.size.tolist()), tuple(one.world_from_collider.ravel().tolist()))

@@ -62,7 +62,7 @@ def default_name(node: Node) -> str:
 
 
 def renamed_links(node: Node, ids: Mapping[NodeId, NodeId]) -> Node:
-    """Replaces the ids of its parent, its group and its targets."""
+    """Returns the node with other ids of its parent, its group and its targets."""
     attachment = msgspec.structs.replace(node.attachment, node=ids.get(node.attachment.node, node.attachment.node))
     settings = with_paths(node.settings, lambda target: ids.get(target, target), Role.NODE)
     within = ids.get(node.within, node.within)

@@ -66,7 +66,7 @@ def _settled(
     node: Node, scene: Scene, among: set[NodeId], carriers: dict[str, dict[str, Any]], world: dict[str, Any] | None
 ) -> Node:
     def alike(other: NodeId) -> NodeId:
-        """The node of the scene with the name and kind of a node that was not copied; "" if there is none."""
+        """Returns the node of the scene with the name and kind of a node that was not copied; "" without one."""
         parent = carriers.get(other, {})
         found = [one.id for one in scene.nodes if {"name": one.name, "kind": one.kind} == parent]
         return other if other in found else next(iter(found), "")

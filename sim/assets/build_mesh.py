@@ -217,7 +217,7 @@ def weighted_meshes(raw: RawModel) -> dict[int, RawMesh]:
 
 
 def target_names(raw: RawModel) -> tuple[str, ...]:
-    """Unique names of all weights; one that several meshes use is prefixed by the name of the mesh."""
+    """Returns unique names of all weights; one that several meshes use is prefixed by the name of the mesh."""
     meshes = weighted_meshes(raw).values()
     uses = Counter(name for mesh in meshes for name in mesh.target_names)
     names = [f"{mesh.name}: {name}" if uses[name] > 1 else name for mesh in meshes for name in mesh.target_names]

@@ -170,7 +170,7 @@ class UniformClip:
 
 
 class MorphingClip(UniformClip):
-    """The same with weights of morph targets at every key, shape (F, M), interpolated linearly."""
+    """Uniform clip with weights of morph targets at every key, shape (F, M), interpolated linearly."""
 
     def __init__(
         self,

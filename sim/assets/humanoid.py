@@ -99,7 +99,7 @@ class _Joint:
 
 
 def bones_of(model: CharacterModel) -> dict[str, int]:
-    """The joint of each bone of a model: as its file states, else those that can be recognised."""
+    """Returns the joint of each bone of a model: as its file says, else those that can be recognised."""
     if model.rig.humanoid or model.skeleton is None:
         return dict(model.rig.humanoid)
     return find_bones(model.skeleton)

@@ -236,7 +236,7 @@ IMAGES = "texture", "emission_image", "normal_image", "surface_image", "occlusio
 """Fields of `Material` with images; "texture" is the colour."""
 
 TOON_IMAGES = "shade_image", "rim_image", "matcap_image"
-"""Fields with images that belong to `Toon`."""
+"""Fields of `Toon` with images."""
 
 
 class AlphaMode(enum.Enum):

@@ -84,7 +84,7 @@ class Rig:
 
 
 def ordered(rig: Rig, names: Sequence[str], warnings: list[str]) -> Rig:
-    """Puts constraints of a source before its followers; leaves out cycles and invalid ones, with warnings."""
+    """Orders constraints, a source before its followers; leaves out cycles and invalid ones, with warnings."""
     waiting = [one for one in rig.constraints if 0 <= one.joint < len(names) and 0 <= one.source < len(names)]
     found: list[Constraint] = []
     while waiting:

@@ -87,7 +87,7 @@ def pose_of(model: CharacterModel, settings: ModelSettings, time: float, run_up:
 
 
 def run_up_weight(time: float, run_up: RunUp) -> float:
-    """Weight of the pose at the start over the bind pose, at a scene time [s]; 1 after the pre-roll."""
+    """Returns the weight of the pose at the start over the bind pose, at a scene time [s]; 1 after the pre-roll."""
     start, length = run_up
     return smooth((time - start + length) / (length * (1.0 - SETTLING))) if length and time < start else 1.0
 

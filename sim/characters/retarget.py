@@ -32,7 +32,7 @@ FADE = 0.1
 """Time over which the pin of a foot fades in and out [s]."""
 
 SMALLEST_HEIGHT = 1e-3
-"""Hips at rest below this height are no measure of a body, in units of the file."""
+"""Minimum height of hips at rest that measures a body, in units of the file."""
 
 REACH = 0.9995
 """Maximum distance from hip to ankle, as part of the stretched leg."""
@@ -114,7 +114,7 @@ def retarget(motion: LocalMotion, source: Body, target: Body, *, pin: bool = Tru
 
 
 def transferred(motion: LocalMotion, source: Body, target: Body) -> LocalMotion:
-    """The motion of `source` on `target`, whose rest poses are the same T-pose.
+    """Returns the motion of `source` on `target`, whose rest poses are the same T-pose.
 
     With W and L the world and local rest rotations of a bone, q its rotation and N = W inv(L) q inv(W), the bone of
     the target gets L' inv(W') N W'; N of a bone that the target does not have acts on the bones below it.

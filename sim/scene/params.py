@@ -243,7 +243,7 @@ def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
 
 
 def weights_from(text: str) -> list[tuple[str, float | str]]:
-    """Value for `Role.WEIGHTS` from text such as "happy=0.5+blink=1"; `check` refuses what is no number."""
+    """Parses a value of `Role.WEIGHTS` such as "happy=0.5+blink=1"; `check` refuses what is no number."""
     pairs: list[tuple[str, float | str]] = []
     for part in filter(None, text.split("+")):
         name, _, number = part.rpartition("=")

@@ -205,7 +205,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return found
 
     def leading(self, node_id: NodeId) -> list[Node]:
-        """Nodes on which the place and the pose of a node depend: its parents, the nearest first, then targets."""
+        """Returns nodes on which place and pose of a node depend: its parents, the nearest first, then targets."""
         return self._leading(node_id, self.targets) if self.targets else self.carriers(node_id)
 
     def _leading(self, node_id: NodeId, targets: Mapping[NodeId, Sequence[NodeId]]) -> list[Node]:

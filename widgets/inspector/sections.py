@@ -172,7 +172,7 @@ def label_of(cls: type[msgspec.Struct]) -> str:
 
 
 def name_of(cls: type[msgspec.Struct]) -> str:
-    """Label within a sentence; abbreviations stay in capitals."""
+    """Returns a label for use within a sentence; abbreviations stay in capitals."""
     label = label_of(cls)
     return label[:1].lower() + label[1:]
 

@@ -39,7 +39,7 @@ def leading_texture(material: Stored) -> TextureInfo | None:
 
 
 class MaterialReader:
-    """Reads the materials of a file.
+    """Reader of the materials of a file.
 
     Args:
         old: What VRM 0.x states about them, in the same order.
@@ -111,7 +111,7 @@ class MaterialReader:
     def _toon(
         self, index: int, name: str, stored: Stored, base: TextureInfo | None, samplers: list[tuple[str, Sampler]]
     ) -> dict[str, Any]:
-        """Fields of a material for MToon; none without."""
+        """Returns the fields of a material for MToon; none without it."""
         mtoon = stored.extensions.mtoon
         if mtoon is None and index < len(self._old) and self._old[index].shader == OLD_SHADER:
             mtoon = mtoon_of_old(self._old[index], base)
