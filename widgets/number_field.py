@@ -157,7 +157,7 @@ class NumberField(QLineEdit):
     # Changes by the user
 
     def begin_edit(self) -> None:
-        """Opens the text with everything selected."""
+        """Opens the text for editing with everything selected."""
         if not self.isReadOnly() or self._held or not self.isEnabled():
             return
         self._press = None

@@ -41,7 +41,7 @@ class SimulationControl(Protocol):
 
     @property
     def step_count(self) -> int:
-        """Steps since the first frame."""
+        """Number of steps since the first frame."""
 
     def is_held(self, time: float) -> bool:
         """Returns True if the viewport shows an earlier step at a scene time [s], because its own is missing."""

@@ -38,7 +38,7 @@ TUBE_RADIUS, TUBE_HEIGHT, INFLUENCES = 0.2, 1.8, 4
 """Size of the synthetic character [m], and influences of a vertex."""
 
 SWAY = 0.05
-"""Random deviation of its joint rotations, in quaternion components."""
+"""Random deviation of the joint rotations of the synthetic character, in quaternion components."""
 
 GLB_ATTRIBUTES = {
     "POSITION": ("position", np.float32),

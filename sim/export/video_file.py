@@ -158,7 +158,7 @@ class VideoContents:
 
 
 class ReadBack:
-    """Records frames while they are written, to compare them with the finished video.
+    """Frames recorded while they are written, to compare them with the finished video.
 
     Args:
         folder: For temporary files.

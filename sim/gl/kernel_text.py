@@ -1,4 +1,4 @@
-"""The GLSL around a kernel file: declarations of its records, and `main`.  Does not use OpenGL.
+"""The GLSL around a kernel file: declarations of its records, and `main`, without OpenGL.
 
 The file has `void run(int id)`, which makes record `id`: it reads the fields of its inputs as `a_field` and sets
 the fields of its outputs as `o_field`.
