@@ -1,4 +1,4 @@
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +7,7 @@ import numpy.typing as npt
 from sinew.sim.assets.images import mip_image
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.scene_assets import SceneAssets
-from sinew.sim.characters.character import Poses
+from sinew.sim.characters.character import Character, Poses
 from sinew.sim.characters.comparison import ComparisonStatistics
 from sinew.sim.characters.modifiers.feet import Collider
 from sinew.sim.characters.playing import up_axis
@@ -65,6 +65,7 @@ class Engine(Owner):
         self.simulation.services.get(Background).is_on = background
         self.textures = self.simulation.services.get(SharedTextures)
         self.views = self.owns(SceneViews(context, self.library, self._guard))
+        self.simulation.place_characters, self.simulation.skin_characters = self._place_attached, self._skin
         self.pictures = RenderScheduler(self._renderer)
         self._time = 0.0
         self._prefetched: frozenset[float] = frozenset()
@@ -100,9 +101,10 @@ class Engine(Owner):
             view.character.primary.prepare(node.settings.skinning)
             yield
             if warmed_up:
-                playback, comparison = self.views.scene.playback, self.views.scene.view.comparison
+                playback = self.views.scene.playback
                 preroll = playback.start_time, playback.run_up
-                view.character.update(node, self._time, comparison, self.views.places, {}, preroll)
+                view.character.update(node, self._time, self.views.places, {}, preroll)
+                view.character.skin(self.views.scene.view.comparison)
                 yield
                 yield from self.pictures.shader_warmup.play_all(self.views.render_view_of(view))
         self.views.put_character(node, view, self.world)
@@ -156,6 +158,7 @@ class Engine(Owner):
         """Poses and skins the characters for scene time `time` [s]; systems without a state follow at `refresh`."""
         with self.context.timers.scope("draw"):
             self._pose(time)
+            self._skin(self.world)
             self.simulation.show(time)
 
     def step(self, time: float, grab: Grab | None = None) -> None:
@@ -212,17 +215,37 @@ class Engine(Owner):
         return True
 
     def _pose(self, time: float) -> None:
+        """Poses the characters; skinning follows when their joints are turned."""
         self._time = time
         self.views.settle()
-        scene = self.views.scene
+        self._pose_characters(self.views.posed())
+
+    def _place_attached(self, _: World) -> World:
+        """The world after joints were turned: characters follow that are attached to them."""
+        self.views.settle()
+        self._pose_characters([one for one in self.views.posed() if one[0].attachment.node])
+        return self.world
+
+    def _pose_characters(self, characters: Iterable[tuple[Node, Character]]) -> None:
         poses: Poses = {}
-        preroll = scene.playback.start_time, scene.playback.run_up
+        playback = self.views.scene.playback
+        run_up = playback.start_time, playback.run_up
+        for node, character in characters:
+            if node.id not in self._guard.faulty:
+                try:
+                    character.update(node, self._time, self.views.places, poses, run_up, self._ground)
+                except Exception as error:
+                    self._guard.note(node.id, error)
+
+    def _skin(self, world: World) -> World:
+        comparison = world.scene.view.comparison
         for node, character in self.views.posed():
             if node.id not in self._guard.faulty:
                 try:
-                    character.update(node, time, scene.view.comparison, self.views.places, poses, preroll, self._ground)
+                    character.skin(comparison)
                 except Exception as error:
                     self._guard.note(node.id, error)
+        return world
 
     def _ground(self) -> tuple[Collider, ...]:
         """Returns the simulated colliders that no character carries."""

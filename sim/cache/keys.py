@@ -100,17 +100,26 @@ def is_current(key: str, world: World, node: Node) -> bool:
     return key == (node_keys(world).get(node.id) if key.startswith(_MARK) else digest(world, node))
 
 
-def _met(world: World) -> list[bytes]:
+def _met(world: World, *, turned: bool = True) -> list[bytes]:
     simulated = world.scene.simulated
     colliders = [node for node in world.scene.nodes if KINDS[node.kind].colliders]
     carriers = {one.id: one for node in colliders if node.attachment.node for one in world.scene.leading(node.id)}
     own = [part for node in colliders for part in (b"heard" if node.id in simulated else b"", _whole(world, node))]
-    return own + [_carrying(world, one) for one in carriers.values()]
+    return own + [(_carrying if turned else _whole)(world, one) for one in carriers.values()]
 
 
 def _carrying(world: World, carrier: Node) -> bytes:
-    """Returns the transform of a parent, and the pose of a character."""
-    return _whole(world, carrier) if KINDS[carrier.kind].character else _record(SameNode(carrier), None)
+    """Returns the transform of a parent; the pose of a character, and what turns its joints."""
+    if not KINDS[carrier.kind].character:
+        return _record(SameNode(carrier), None)
+    parts = [_whole(world, carrier)]
+    for node in world.scene.nodes:
+        if node.attachment.node == carrier.id and KINDS[node.kind].turns_joints:
+            settings = _in_force(world, node)
+            collides = settings is not None and KINDS[node.kind].collides(settings)
+            parts += [b"turned" if node.id in world.scene.simulated else b"still", _whole(world, node)]
+            parts += _met(world, turned=False) if collides else []
+    return b" ".join(parts)
 
 
 def _whole(world: World, node: Node) -> bytes:
