@@ -221,7 +221,7 @@ class Engine(Owner):
         self._pose_characters(self.views.posed())
 
     def _place_attached(self, _: World) -> World:
-        """The world after joints were turned: characters follow that are attached to them."""
+        """Returns the world after joints were turned: characters follow that are attached to them."""
         self.views.settle()
         self._pose_characters([one for one in self.views.posed() if one[0].attachment.node])
         return self.world

@@ -276,7 +276,7 @@ class Simulation:
     def _in_order(
         self, world: World, begin: Callable[[World], object] = lambda _: None
     ) -> Iterator[tuple[list[tuple[Node, Kind, System]], World]]:
-        """All systems, in parts with the world that they see.
+        """Yields all systems, in parts with the world that they see.
 
         After those that turn joints the characters are skinned, and `begin` gets the world of the others.
         """
@@ -505,7 +505,7 @@ class Simulation:
             self._problems.append(Problem(node_id, reason))
 
     def _advance_joint_colliders(self, world: World) -> None:
-        """Colliders for the systems that turn joints: all but what is attached to such a joint."""
+        """Sets colliders for the systems that turn joints: all but those attached to such a joint."""
         if any(kind.collides(node.settings) for node, kind, _ in self._turning):
             placed = self._all_placed(world).items()
             self._joint_colliders.advance({k: one for k, one in placed if not _is_turned(world.scene.node(k), world)})
@@ -555,7 +555,7 @@ def _unchanged(world: World) -> World:
 
 
 def _is_turned(node: Node, world: World) -> bool:
-    """Whether a node is attached, directly or through others, to a joint that a system turns."""
+    """Returns True if a node is attached, directly or through others, to a joint that a system turns."""
     for link in (node, *world.scene.carriers(node.id)):
         character = world.characters.get(link.attachment.node)
         skeleton = character.model.skeleton if character is not None else None

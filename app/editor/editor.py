@@ -345,7 +345,7 @@ class Editor:
         return (engine.skin_area(node, bone=bone), engine.scalp_area(node, bone)) if engine and node else (None, None)
 
     def models(self) -> dict[NodeId, CharacterModel]:
-        """Models of the characters that are loaded."""
+        """Returns the models of the characters that are loaded."""
         loaded = {node.id: self.store.loaded(node.id) for node in self.document.scene.characters}
         return {node_id: one.model for node_id, one in loaded.items() if one is not None}
 

@@ -50,7 +50,7 @@ class _PendingImport:
 
 
 def companions(loaded: LoadedModel, node: Node, before: Scene) -> list[Node]:
-    """Nodes that kinds add with the node of a model to a scene."""
+    """Returns nodes that kinds add with the node of a model to a scene."""
     found = [kind.companion(loaded.model, node, before) for kind in KINDS.values() if kind.companion is not None]
     return [msgspec.structs.replace(one, transform=bounded(one.transform)) for one in found if one is not None]
 

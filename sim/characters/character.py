@@ -167,11 +167,11 @@ class Character(Owner):
             self._turns[user] = turns
 
     def is_turned(self, joint: int) -> bool:
-        """Whether a simulated joint is turned, or is above this one."""
+        """Returns True if a simulated joint is turned, or is above this one."""
         return any(turns.moves(np.array([joint])) for turns in self._turns.values())
 
     def model_from(self, joints: Intp, before: JointTurns | None = None) -> Float64:
-        """Model matrices of some joints, shape (N, 4, 4); waits for the GPU only if a turned joint moves them.
+        """Returns model matrices of some joints, (N, 4, 4); waits for the GPU only if a turned joint moves them.
 
         Args:
             before: Only the turns before these count; None for all.
@@ -261,7 +261,7 @@ class Character(Owner):
         return front_in(self.model, self.animated_pose, self.world_from_model)
 
     def bounds(self) -> Bounds:
-        """World box [m] around the deformed vertices, or the joints of a model without any; vertices are not read."""
+        """Returns the world box [m] around the deformed vertices, or the joints without any; reads no vertices."""
         if self.model.skeleton is not None and not self.model.mesh.vertex_count:
             pose = self.pose
             return self._box.get((pose, self.world_from_model), lambda: _box_of(self.joint_positions()))
@@ -276,7 +276,7 @@ class Character(Owner):
         return self._entry_box(None, (lo + hi)[None] / 2.0, (hi - lo)[None] / 2.0)
 
     def _entry_box(self, entries: Intp | None, centres: Float64, halves: Float64) -> Bounds:
-        """World box around boxes of the bind pose, (N, 3) each, that palette entries (N,) move, or none."""
+        """Returns the world box around boxes of the bind pose, (N, 3) each, that palette entries (N,) move, or none."""
         pose, matrices = self.animated_pose, self.world_from_model[None]
         if entries is not None:
             matrices = self.world_from_model @ pose.palette.take(entries, 0)
@@ -437,7 +437,7 @@ def _box_of(points: Float64) -> Bounds:
 
 
 def _moved_boxes(matrices: Float64, centres: Float64, halves: Float64) -> tuple[Float64, Float64]:
-    """Middles and half extents; each box has its own matrix, (N, 4, 4).
+    """Returns middles and half extents of boxes, each with its own matrix, (N, 4, 4).
 
     Source: Arvo 1990, "Transforming axis-aligned bounding boxes".
     """

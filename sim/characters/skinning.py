@@ -193,7 +193,7 @@ class PaletteTurns(Protocol):
     def write_count(self) -> int: ...
 
     def turned_palette(self, palette: TexelBuffer, method: SkinningMethod) -> TexelBuffer:
-        """A palette of a method with the turns."""
+        """Returns a palette of a method with the turns."""
 
 
 class SkinnedMesh(Owner):

@@ -22,28 +22,28 @@ _EVEN = 1e-9
 
 
 class PosedCharacter(Protocol):
-    """A pose is None for models without a skeleton."""
+    """A character in its pose, which is None for models without a skeleton."""
 
     @property
     def model(self) -> CharacterModel: ...
 
     @property
     def animated_pose(self) -> Pose | None:
-        """Without the turns of simulated joints."""
+        """Pose without the turns of simulated joints."""
 
     @property
     def pose(self) -> Pose | None:
-        """With them."""
+        """Pose with the turns of simulated joints."""
 
     @property
     def world_from_model(self) -> Float64:
         """Transform of the model, shape (4, 4)."""
 
     def model_from(self, joints: Intp) -> Float64:
-        """Model matrices of some joints of the pose, shape (N, 4, 4)."""
+        """Returns model matrices of some joints of the pose, shape (N, 4, 4)."""
 
     def is_turned(self, joint: int) -> bool:
-        """Whether a simulated joint is turned, or is above this one."""
+        """Returns True if a simulated joint is turned, or is above this one."""
 
 
 PosedCharacters = Mapping[NodeId, PosedCharacter]
