@@ -129,7 +129,7 @@ def _first_motion(scene: OpenedScene) -> str | None:
 
 
 def is_conversion(options: argparse.Namespace) -> bool:
-    """A model file is converted with its own clips unless options need a scene."""
+    """Returns True if a model file is converted with its own clips; any option that needs a scene prevents it."""
     chosen = (options.frames, options.clip, options.node, options.option, options.characters, options.children)
     return (
         not is_project(options.path)
@@ -157,7 +157,7 @@ def convert(options: argparse.Namespace) -> None:
 
 
 def as_drawn(opened_scene: OpenedScene, clip: str | None) -> OpenedScene:
-    """Raises CommandError if no character has the clip."""
+    """Returns the scene as it is rendered, with a clip chosen; raises CommandError if no character has the clip."""
     scene = opened_scene.scene
     models = {node_id: model for node_id in opened_scene.models if (model := opened_scene.animated(node_id))}
     names = {c.name for model in models.values() for c in model.clips}
