@@ -397,5 +397,5 @@ class FillBar(QWidget):
 
 
 def local_files(event: QDropEvent) -> list[str]:
-    """Paths of the files that are dragged."""
+    """Returns the paths of the files that are dragged."""
     return [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]

@@ -120,7 +120,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _first_motion(scene: OpenedScene) -> str | None:
-    """The first clip of the motion of a command; None without one."""
+    """Returns the first clip of the motion of a command; None without one."""
     for node_id, model in scene.models.items() if not is_project(scene.path) else ():
         animated = scene.animated(node_id)
         for clip in animated.clips[len(model.clips) :] if animated is not None else ():

@@ -48,7 +48,7 @@ class OpenedScene:
         return self._clip_of(node) if node is not None else None
 
     def animated(self, node_id: NodeId) -> CharacterModel | None:
-        """The model of a node with the clips of its motions."""
+        """Returns the model of a node with the clips of its motions."""
         model = self.models.get(node_id)
         return self.assets.animated_model(node_id, model) if model is not None else None
 
@@ -174,7 +174,7 @@ def _assets_of(path: Path, scene: Scene, budget: ImageBudget) -> SceneAssets:
 def _animated_models(
     path: Path, scene: Scene, models: Mapping[NodeId, CharacterModel], assets: SceneAssets
 ) -> dict[NodeId, CharacterModel]:
-    """Models with the clips of their motions; warns about motions of a project that cannot be played.
+    """Returns models with the clips of their motions; warns about motions of a project that cannot be played.
 
     Raises:
         CommandError: If the motion of a command cannot be played.

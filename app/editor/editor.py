@@ -313,7 +313,7 @@ class Editor:
         QTimer.singleShot(0, self.window, lambda: self.window.show_news(text))
 
     def _character_at(self, paths: list[str], place: QPointF) -> str:
-        """The character at a position of the viewport that files with motions would move; "" for none."""
+        """Returns the character at a position of the viewport that files with motions would move; "" for none."""
         return (self.tools.pick(place).node or "") if motions_among(paths) else ""
 
     # --- commands -------------------------------------------------------------------------------------
@@ -327,14 +327,14 @@ class Editor:
         self.files.drop([path for name in paths if (path := Path(name)) not in motions])
 
     def drop_text(self, paths: list[str], node_id: str) -> str:
-        """What dropping files on a node would do; "" for none."""
+        """Returns what dropping files on a node would do; "" for none."""
         node, motions = self._carrying(node_id), motions_among(paths)
         if node is not None and motions:
             return f"Drop to play {motions[0].name} on {node.name}"
         return self.files.drop_text([Path(path) for path in paths])
 
     def _carrying(self, node_id: str) -> Node | None:
-        """The character that a node is, or is attached to."""
+        """Returns the character that a node is, or is attached to."""
         nodes, node = self.document.scene.by_id, self.document.scene.by_id.get(node_id)
         while node is not None and not node.settings.is_character:
             node = nodes.get(node.attachment.node)

@@ -51,7 +51,7 @@ class ModelStore(QObject):
         return self._statuses.get(node_id)
 
     def loaded(self, node_id: NodeId) -> LoadedModel | None:
-        """The model of a node; None while it is loading or waits for its motions."""
+        """Returns the model of a node; None while it is loading or waits for its motions."""
         return None if self._awaits_motions(node_id) else self._cache.get(self._paths.get(node_id, ""))
 
     def set_animated(self, node_id: NodeId, animated: CharacterModel | None) -> None:
@@ -68,7 +68,7 @@ class ModelStore(QObject):
             self._set(node_id, ModelStatus(state, model, status.text))
 
     def _awaits_motions(self, node_id: NodeId) -> bool:
-        """Whether the model was read and its motions were not."""
+        """Returns True if the model was read and its motions were not."""
         settings = self._document.scene.by_id[node_id].settings if self._document.scene.has(node_id) else None
         is_read = self._paths.get(node_id) in self._cache
         has_motions = isinstance(settings, ModelSettings) and bool(settings.motions)
@@ -84,7 +84,7 @@ class ModelStore(QObject):
             self._set(node_id, ModelStatus(ModelState.UPLOADING, self._model_of(node_id), path))
 
     def _model_of(self, node_id: NodeId) -> CharacterModel:
-        """The model of a node that was read, with the clips of its motions."""
+        """Returns the model of a node that was read, with the clips of its motions."""
         model, animated = self._cache[self._paths[node_id]].model, self._animated.get(node_id)
         return animated if animated is not None and animated.mesh is model.mesh else model
 

@@ -35,7 +35,7 @@ Faults = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Inputs:
-    """What the clips of a character depend on."""
+    """Everything that the clips of a character depend on."""
 
     model: CharacterModel
     settings: ModelSettings
@@ -51,7 +51,7 @@ class _Inputs:
 
 
 def motions_among(paths: Sequence[str]) -> list[Path]:
-    """The files that can move characters, by their extension."""
+    """Returns the files that can move characters, by their extension."""
     return [path for path in map(Path, paths) if path.suffix.lower() in motion_suffixes()]
 
 
@@ -79,7 +79,7 @@ class Motions(QObject):
         files.changed.connect(self.sync)
 
     def sync(self, *_: object) -> None:
-        """Retargets motions whose files were read, and passes on what is known."""
+        """Retargets motions whose files were read, and passes on the results."""
         animated: dict[NodeId, CharacterModel] = {}
         for node in self._document.scene.characters:
             settings = node.settings
@@ -96,7 +96,7 @@ class Motions(QObject):
             self._store.set_animated(node.id, animated.get(node.id))
 
     def _animated(self, model: CharacterModel, settings: ModelSettings) -> CharacterModel | None:
-        """The model with its clips; None until they are known."""
+        """Returns the model with its clips; None until they are known."""
         paths = dict.fromkeys(Path(motion.path) for motion in settings.motions)
         read = self._files.assets.motions
         inputs = _Inputs(model, settings, {path: read[path] for path in paths if path in read})
@@ -173,7 +173,7 @@ class Motions(QObject):
 
 
 def _retargeted(inputs: _Inputs) -> tuple[CharacterModel, Faults]:
-    """Runs on a worker thread, where exceptions would be lost."""
+    """Adds the clips on a worker thread, where exceptions would be lost."""
     try:
         animated, faults = animated_model(inputs.model, inputs.settings, inputs.sources)
         content_sum(animated)  # known from then on: it takes long
@@ -184,7 +184,7 @@ def _retargeted(inputs: _Inputs) -> tuple[CharacterModel, Faults]:
 
 
 def _read_and_retargeted(inputs: _Inputs, path: Path) -> tuple[_Inputs, CharacterModel] | str:
-    """The inputs with a file, and their result; or why it cannot be played."""
+    """Reads a file on a worker thread; returns the inputs with it and their result, or why it cannot be played."""
     try:
         source = load_model(path)
     except ModelError as error:

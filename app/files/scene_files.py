@@ -78,7 +78,7 @@ class SceneFiles(QObject):
         return next((text for (_, failed), text in self._failures.items() if failed == Path(path)), "")
 
     def has_settled(self, content: str, path: str) -> bool:
-        """Whether a file was read or cannot be read."""
+        """Returns True if a file was read or cannot be read."""
         key = content, Path(path)
         return key in self._contents or key in self._failures or not path or not self._access.allows(path)
 

@@ -332,7 +332,6 @@ class StripsBinding(QObject):
         return menu
 
     def _add_layer_entries(self, menu: QMenu, node: Node, model: CharacterModel, index: int) -> None:
-        """Adds the entries for what a strip does to the strips below it."""
         strip, skeleton = strips_of(model_settings(node), model)[index], model.skeleton
         mode = StripMode.REPLACE if strip.mode is StripMode.ADD else StripMode.ADD
         added_entry = menu.addAction(
@@ -358,7 +357,6 @@ class StripsBinding(QObject):
             entry.setChecked(mask == strip.mask)
 
     def _change_once(self, node_id: str, index: int, text: str, **values: Any) -> None:
-        """Changes values of a strip as one edit."""
         strips, _ = self._strips(node_id)
         changed = msgspec.structs.replace(strips[index], **values)
         self._set(node_id, (*strips[:index], changed, *strips[index + 1 :]), text)

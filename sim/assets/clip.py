@@ -202,7 +202,7 @@ class MorphingClip(UniformClip):
 
 
 def renamed(clip: Clip, name: str) -> Clip:
-    """The same keys under another name."""
+    """Returns the same keys under another name."""
     assert isinstance(clip, UniformClip | CurveClip | FrameClip)
     other = copy.copy(clip)
     other._name = name

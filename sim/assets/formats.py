@@ -221,7 +221,7 @@ STRAND_FORMATS = Formats(
 
 
 def motion_suffixes() -> tuple[str, ...]:
-    """File extensions of the formats whose files move characters."""
+    """Returns file extensions of the formats whose files move characters."""
     return tuple(suffix for known in MODEL_FORMATS for suffix in known.motion_suffixes)
 
 

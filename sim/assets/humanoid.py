@@ -103,7 +103,7 @@ def find_bones(skeleton: Skeleton) -> dict[str, int]:
 
 
 def bones_of(model: CharacterModel, edits: Iterable[tuple[str, str]] = ()) -> dict[str, int]:
-    """The joint of each bone: as the file names it, else found by name.
+    """Returns the joint of each bone: as the file says, else found by its name.
 
     Args:
         edits: Bones with the name of their joint, "" for none; they come first.  Unknown names are ignored.

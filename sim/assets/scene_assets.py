@@ -26,7 +26,7 @@ class SceneAssets:
     animated: Mapping[str, CharacterModel] = field(default_factory=dict)
 
     def animated_model(self, node_id: str, model: CharacterModel) -> CharacterModel:
-        """The model of a character with the clips of its motions, or the model itself."""
+        """Returns the model of a character with the clips of its motions, or the model itself."""
         animated = self.animated.get(node_id)
         return animated if animated is not None and animated.mesh is model.mesh else model
 

@@ -47,7 +47,7 @@ class Layer(NamedTuple):
 
 
 def layered(below: LocalPose, layer: Layer) -> LocalPose:
-    """The same object as `below` at weight 0, and the pose of the layer if it replaces everything."""
+    """Returns the pose with a layer: `below` itself at weight 0, the pose of the layer if it replaces everything."""
     if layer.weight <= 0.0:
         return below
     own, mask = layer.pose.local, layer.mask
@@ -67,7 +67,7 @@ def layered(below: LocalPose, layer: Layer) -> LocalPose:
 
 
 def mixed(one: LocalPose, other: LocalPose, weight: float) -> LocalPose:
-    """Translation, scale and morph weights are interpolated linearly, rotations by normalised linear interpolation."""
+    """Interpolates translation, scale and morph weights linearly, rotations by normalised linear interpolation."""
     if weight <= 0.0 or weight >= 1.0:
         return other if weight >= 1.0 else one
     near = quaternion.aligned(other.orientations, one.orientations)
@@ -84,7 +84,7 @@ def _lerp(one: Float64, other: Float64, weight: float) -> Float64:
 
 
 def added(base: LocalPose, pose: LocalPose, reference: LocalPose, weight: float) -> LocalPose:
-    """A pose plus the difference of another one from its reference; scales of 0 in the reference have none."""
+    """Adds the difference of a pose from its reference; scales of 0 in the reference add none."""
     turn = quaternion.multiply(quaternion.conjugate(reference.orientations), pose.orientations)
     turn = np.where(turn[:, 3:] < 0.0, -turn, turn)
     part = np.concatenate([weight * turn[:, :3], 1.0 + weight * (turn[:, 3:] - 1.0)], axis=1)
@@ -108,7 +108,7 @@ _MASKS_MAX = 256
 
 
 def mask_joints(model: CharacterModel, mask: str, humanoid: Sequence[tuple[str, str]] = ()) -> Bool | None:
-    """Joints that a mask names, shape (B,); None for "" or without a skeleton, and none for unknown names.
+    """Returns the joints of a mask, shape (B,): None for "" or without a skeleton, no joint for unknown names.
 
     Args:
         humanoid: Changes of the bones, see `sinew.sim.assets.humanoid.bones_of`.
@@ -139,7 +139,7 @@ def mask_joints(model: CharacterModel, mask: str, humanoid: Sequence[tuple[str, 
 
 
 def _below(model: CharacterModel, tops: Sequence[int]) -> Bool:
-    """Some joints and everything below them."""
+    """Returns some joints and everything below them."""
     assert model.skeleton is not None
     found = np.zeros(model.skeleton.joint_count, bool)
     found[list(tops)] = True

@@ -18,7 +18,7 @@ from sinew.sim.maths.arrays import Float64
 def animated_model(
     model: CharacterModel, settings: ModelSettings, sources: Mapping[Path, CharacterModel]
 ) -> tuple[CharacterModel, list[tuple[str, str]]]:
-    """A model with the clips of its motions after its own; and path and reason of each motion that it cannot play.
+    """Returns a model with the clips of its motions after its own; and path and reason of each unusable motion.
 
     Args:
         sources: Files that were read; motions of others are left out.
@@ -48,7 +48,7 @@ def animated_model(
 def motion_titles(
     model: CharacterModel, motions: Sequence[MotionFile], sources: Mapping[Path, CharacterModel]
 ) -> list[list[str]]:
-    """Unique names of the clips of each motion: the name of its file, and the name of the clip if there are several.
+    """Returns unique names of the clips of each motion: its file, and the name of the clip if there are several.
 
     The name of a motion does not depend on whether others can be read.
     """

@@ -130,7 +130,7 @@ def _layers(
     parts: Sequence[StripSample],
     pose_at: Callable[[str, float], Pose],
 ) -> list[Layer]:
-    """The poses of samples, over the bind pose if the lowest one does not replace it."""
+    """Returns the poses of samples, over the bind pose if the lowest one does not replace it."""
     covers = bool(parts) and not parts[0].is_layer and parts[0].weight >= 1.0
     layers = [] if covers else [Layer(bind_pose(model), 1.0)]
     for part in parts:
@@ -158,7 +158,7 @@ def _reading(model: CharacterModel, settings: ModelSettings) -> _ClipReading:
 
 
 def blended(model: CharacterModel, layers: Sequence[Layer], offsets: Sequence[BonePose] = ()) -> Pose:
-    """Offsets of joints come on top of the layers."""
+    """Blends layers; offsets of joints come on top."""
     pose = layers[0].pose
     local = functools.reduce(layered, layers[1:], pose.local)
     last = next((layer.pose for layer in layers if layer.pose.local is local), None)

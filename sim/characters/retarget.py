@@ -454,7 +454,7 @@ SAME_REST = 1e-5
 
 
 def is_same_rest(one: Skeleton | None, other: Skeleton | None) -> bool:
-    """The same joints in the same order, at the same places."""
+    """Returns True for the same joints in the same order, at the same places."""
     if one is None or other is None or one.names != other.names or not np.array_equal(one.parents, other.parents):
         return False
     size = max(float(np.ptp(one.model_from_bind[:, :3, 3], axis=0).max()), 1e-9)

@@ -48,11 +48,11 @@ class Strip(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def is_layer(self) -> bool:
-        """Lies on top of the strips that replace the whole pose."""
+        """Returns True if it lies on top of the strips that replace the whole pose."""
         return self.mode is StripMode.ADD or bool(self.mask)
 
     def strength(self, time: float, end: float) -> float:
-        """The weight with the fades; `time` and `end`, the end of the strip, are scene times [s]."""
+        """Returns the weight with the fades; `time` and `end`, the end of the strip, are scene times [s]."""
         rising = smooth((time - self.start) / self.fade_in) if self.fade_in else 1.0
         falling = smooth((end - time) / self.fade_out) if self.fade_out and end < math.inf else 1.0
         return self.weight * rising * falling

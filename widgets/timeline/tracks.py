@@ -124,7 +124,7 @@ def strip_text(strip: Strip) -> str:
 
 
 def mask_text(mask: str) -> str:
-    """ "upper body" for a group of bones, else the name of a joint."""
+    """Returns "upper body" for a group of bones, else the name of a joint."""
     return mask.partition(":")[2] if mask.startswith(GROUP) else mask
 
 
@@ -304,7 +304,7 @@ class Tracks(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
 
     def _paint_fades(self, painter: QPainter, area: QRectF, bar: StripBar, ink: QColor) -> None:
-        """Lines from the lower corners to where the strip has its weight."""
+        """Draws lines from the lower corners to where the strip has its weight."""
         painter.setPen(QPen(ink, 1.5))
         for fade, x, toward in zip(bar.fades, (area.left(), area.right()), (1.0, -1.0), strict=True):
             if fade > 0.0:

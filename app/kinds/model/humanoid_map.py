@@ -22,7 +22,7 @@ Place = tuple[float, float]
 
 
 def _places() -> dict[str, Place]:
-    """Place of every bone, seen from the front: the left of the body is at the right."""
+    """Returns the place of every bone, seen from the front: the left of the body is at the right."""
     places: dict[str, Place] = {
         "head": (50.0, 8.0), "jaw": (50.0, 14.0), "neck": (50.0, 20.0), "upperChest": (50.0, 28.0),
         "chest": (50.0, 35.0), "spine": (50.0, 42.0), "hips": (50.0, 50.0),
@@ -52,7 +52,7 @@ _FOUND = QColor("#4c9a5b")
 
 
 def bone_text(bone: str) -> str:
-    """ "leftUpperArm" as "left upper arm"."""
+    """Returns words such as "left upper arm" for "leftUpperArm"."""
     return "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in bone)
 
 
@@ -89,7 +89,7 @@ class BodyMap(QWidget):
 
     @property
     def _scale(self) -> float:
-        """Pixels per unit of the drawing."""
+        """Returns the pixels per unit of the drawing."""
         return min(self.width() / WIDTH, self.height() / HEIGHT)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
@@ -135,7 +135,7 @@ class BodyMap(QWidget):
         painter.drawEllipse(place, _DOT, _DOT)
 
     def bone_at(self, place: QPointF) -> str:
-        """The nearest bone, or "" if none is near."""
+        """Returns the nearest bone, or "" if none is near."""
         distances = {bone: (self.place_of(bone) - place).manhattanLength() for bone in BONES}
         bone = min(distances, key=distances.__getitem__)
         return bone if distances[bone] <= _NEAR else ""
@@ -201,7 +201,7 @@ class HumanoidMap(QDialog):
 
     @property
     def _motion(self) -> int:
-        """-1 for the character itself."""
+        """Returns the number of the motion; -1 for the character itself."""
         return self.body.currentIndex() - 1 if self.body.currentIndex() > 0 else -1
 
     @property
@@ -263,7 +263,6 @@ class HumanoidMap(QDialog):
         self.bone.setCurrentIndex(BONES.index(self._bone))
 
     def choose(self, bone: str) -> None:
-        """Chooses the bone whose joint is edited."""
         self._bone = bone
         self.refresh()
 

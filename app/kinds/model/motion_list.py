@@ -16,7 +16,6 @@ _SIDE = 16
 
 
 def ask_motion(context: EditorContext, node_id: NodeId) -> None:
-    """Asks for a file with a motion and adds it to a character."""
     path = context.dialogs.motion_path()
     if path is not None:
         context.motions.add(node_id, path)
