@@ -1,5 +1,3 @@
-"""`sinew export`: files read by the libraries of their formats, against the steps and the reference skinning."""
-
 import json
 import struct
 import sys
@@ -15,7 +13,7 @@ from sinew.sim.animation.evaluate import evaluate_pose
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import Interpolation
 from sinew.sim.characters.reference import skin
-from sinew.sim.characters.settings import ModelSettings, SkinningMethod
+from sinew.sim.characters.settings import ModelSettings, MotionFile, SkinningMethod
 from sinew.sim.export.formats import SCENE_FORMATS
 from sinew.sim.export.scene import points_file, writing
 from sinew.sim.export.scene.glb import GlbFrames
@@ -27,6 +25,7 @@ from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState
 from tests.gltf_rules import Checked
+from tests.motion_samples import write_bvh
 
 TINY = resources.path("models") / "tiny" / "tiny.ezm"
 FRAMES = 24
@@ -35,7 +34,6 @@ PLACE = (0.5, 0.0, -0.25)
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sheet, particles and a character by dual quaternions."""
     sheet = ClothSettings(columns=8, rows=6, substeps=8)
     sparks = EmitterSettings(capacity=40, rate=90.0, lifetime=0.3, lifetime_variance=0.2, size=0.02)
     tiny = ModelSettings(path=str(TINY), skinning=SkinningMethod.DQS)
@@ -51,7 +49,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def steps(project: Path) -> dict[str, np.ndarray]:
-    """The arrays of the same steps, by the command that writes those."""
     output = project.with_suffix(".npz")
     command = ["simulate", str(project), "--allow-outside", "--steps", str(FRAMES), "--output", str(output)]
     assert main(command) == 0
@@ -66,7 +63,6 @@ def exported(project: Path, path: Path, *options: str) -> Path:
 
 
 def character(frame: int, rate: float = 60.0) -> np.ndarray:
-    """The character in the world by the double-precision reference."""
     model = load_model(TINY)
     clip = model.clips[0]
     pose = evaluate_pose(model, clip, frame / rate % clip.duration, interpolation=Interpolation.LINEAR)
@@ -185,9 +181,7 @@ def test_dual_quaternions_as_points_or_skin(project: Path, tmp_path: Path, capsy
     assert "written as points for every frame: deformers are no part of a skin" in capsys.readouterr().err
 
 
-def test_usd_has_meshes_particles_and_characters(
-    project: Path, steps: dict[str, np.ndarray], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_usd_has_meshes_particles_and_characters(project, steps, tmp_path, capsys):
     usd, geom = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdGeom")
     skel = pytest.importorskip("pxr.UsdSkel")
     stage = usd.Stage.Open(str(exported(project, tmp_path / "a.usda")))
@@ -231,7 +225,6 @@ def test_usd_has_meshes_particles_and_characters(
 
 @pytest.fixture(scope="module")
 def fur_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Hair on a character, with more drawn strands than guides."""
     look = {
         "root_radius": 1e-3,
         "tip_radius": 5e-4,
@@ -264,9 +257,7 @@ def test_guides_or_drawn_strands(fur_project: Path, tmp_path: Path, capsys: pyte
         assert ((lengths > 0.03) & (lengths < 0.13)).all()
 
 
-def test_a_vertex_texture_gives_every_vertex_in_every_frame(
-    project: Path, steps: dict[str, np.ndarray], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_vertex_texture_gives_every_vertex_in_every_frame(project, steps, tmp_path, monkeypatch):
     exr = pytest.importorskip("OpenEXR")
     vertex_texture = pytest.importorskip("sinew.sim.export.exr")
     monkeypatch.setattr(vertex_texture, "WIDTH_MAX", 20)
@@ -303,9 +294,7 @@ def test_wrong_options_are_reported(project: Path, tmp_path: Path, capsys: pytes
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_package_is_reported_with_its_install_command(
-    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_package_is_reported_with_its_install_command(project, tmp_path, capsys, monkeypatch):
     for format in SCENE_FORMATS:
         if format.module:
             monkeypatch.setitem(sys.modules, format.module, None)
@@ -316,9 +305,7 @@ def test_a_missing_package_is_reported_with_its_install_command(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_reads_back_differently_is_not_written(
-    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_reads_back_differently_is_not_written(project, tmp_path, capsys, monkeypatch):
     def moved(files: tuple[Path, ...]) -> list[np.ndarray]:
         return [points_file.read_pc2(files)[0] + np.float32(0.01)]
 
@@ -330,3 +317,36 @@ def test_a_file_that_reads_back_differently_is_not_written(
     assert "the read-back differs by 0.01 m; no file was written" in capsys.readouterr().err
     assert output.read_bytes() == b"older"
     assert [path.name for path in tmp_path.iterdir()] == ["a.pc2"]
+
+
+def test_a_motion_of_another_file_is_exported_and_swept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = resources.path("models") / "humanoid" / "humanoid.ezm"
+    model = load_model(path)
+    motion = write_bvh(model, tmp_path / "swing.bvh")
+    command = ["export", str(path), "--motion", str(motion), "--output"]
+    assert main([*command, str(tmp_path / "converted.glb")]) == 0
+    names = [clip.name for clip in load_model(tmp_path / "converted.glb").clips]
+    assert names == [*(clip.name for clip in model.clips), "swing"]
+    assert main([*command, str(tmp_path / "frames.glb"), "--rate", "30"]) == 0
+    converted, frames = load_model(tmp_path / "converted.glb"), load_model(tmp_path / "frames.glb")
+    (recorded,) = frames.clips
+    assert recorded.duration == pytest.approx(converted.clip("swing").duration), "the motion plays, not the first clip"
+    arm = resources.path("models") / "arm" / "arm.ezm"
+    capsys.readouterr()
+    assert main(["export", str(path), "--motion", str(arm), "--output", str(tmp_path / "a.glb")]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "--motion arm.ezm: arm.ezm is no human body" in line
+    assert not (tmp_path / "a.glb").exists()
+    man = Node(id="m", name="Man", settings=ModelSettings(path=str(path), motions=(MotionFile(path=str(motion)),)))
+    cape = Node(
+        id="c", name="Cape", settings=ClothSettings(columns=4, rows=4), attachment=Attachment(node="m", bone="chest")
+    )
+    save_project(tmp_path / "a.sinew", Scene(nodes=(man, cape)), ViewState())
+    assert (
+        main(["export", str(tmp_path / "a.sinew"), "--motion", str(motion), "--output", str(tmp_path / "b.glb")]) == 1
+    )
+    table = tmp_path / "table.csv"
+    sweep = ["sweep", str(tmp_path / "a.sinew"), "--set", "Man.clip=walk,swing", "--steps", "4", "--allow-outside"]
+    assert main([*sweep, "--measure", "strain", "--output", str(table)]) == 0
+    _, one, other = table.read_text().splitlines()
+    assert one.split(",")[1:] != other.split(",")[1:]

@@ -1,5 +1,3 @@
-"""`sinew pose`, and glTF models on the command line: arrays, samplers, export and errors."""
-
 import importlib.util
 import io
 import json
@@ -23,7 +21,6 @@ TOLERANCE = 1e-5
 
 
 def posed(model: Path, output: Path, *options: str) -> dict[str, np.ndarray]:
-    """Arrays of one pose."""
     assert main(["pose", str(model), *options, "--output", str(output)]) == 0
     with np.load(output) as arrays:
         return dict(arrays)
@@ -66,16 +63,6 @@ def test_arrays_have_the_documented_shape(assets: Path, tmp_path: Path) -> None:
     assert arrays["bone_names"].dtype.kind == "U"
 
 
-def test_mesh_files_hold_the_posed_mesh(assets: Path, tmp_path: Path) -> None:
-    path = assets / "ezm" / "export" / "export.ezm"
-    arrays = posed(path, tmp_path / "a.npz", "--frame", "1")
-    assert main(["pose", str(path), "--frame", "1", "--output", str(tmp_path / "a.obj")]) == 0
-    lines = [line.split() for line in (tmp_path / "a.obj").read_text(encoding="utf-8").splitlines()]
-    positions = np.array([line[1:] for line in lines if line[0] == "v"], dtype=np.float32)
-    np.testing.assert_array_equal(positions, arrays["positions"])
-    assert [line[1].split("/")[0] for line in lines if line[0] == "f"] == ["1"]
-
-
 def test_wrong_options_are_reported(assets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, options, expected in (
         ("dude/dude.ezm", ["--time", "1.3"], "--time 1.3: clip 'Take 001' goes from 0 to 1.2 s"),
@@ -110,8 +97,7 @@ TEXELS = np.array(
 )  # fmt: skip
 """Two rows of three colours."""
 
-SPAN = 3.0
-"""How often the image fits into the quad, from -1 to 2 along both axes."""
+SPAN = 3.0  # how often the image fits into the quad, from -1 to 2 along both axes
 
 
 def png(pixels: np.ndarray) -> bytes:
@@ -121,7 +107,6 @@ def png(pixels: np.ndarray) -> bytes:
 
 
 def quad(path: Path, pixels: np.ndarray, *samplers: dict[str, int]) -> Path:
-    """A shining square with an image that it goes beyond; the last sampler is that of the colour."""
     sample = Sample()
     sample.put("images", {"bufferView": sample.chunk.view(png(pixels)), "mimeType": "image/png", "name": "colours"})
     for number, sampler in enumerate(samplers):
@@ -150,7 +135,6 @@ def index(texel: int, count: int, wrap: int) -> int:
 
 
 def drawn(model: Path, size: int = 180) -> np.ndarray:
-    """The square from the front, cut out."""
     output = model.with_suffix(".png")
     assert main(["render", str(model), "--output", str(output), "--size", f"{size}x{size}", "--alpha"]) == 0
     picture = np.asarray(Image.open(output)).astype(int)
@@ -159,7 +143,6 @@ def drawn(model: Path, size: int = 180) -> np.ndarray:
 
 
 def cells(picture: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    """The colours in the middle of equal cells."""
     middle = [((np.arange(count) + 0.5) * side / count).astype(int) for count, side in
               zip((rows, columns), picture.shape, strict=False)]  # fmt: skip
     return picture[middle[0][:, None], middle[1][None]]

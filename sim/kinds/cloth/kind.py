@@ -62,7 +62,7 @@ TYPICAL = {
 }
 """Density, stretch, shear and bending stiffness as of real fabrics, and thickness; leather and rubber of 1 mm.
 
-Within the ranges of textile tests (KES-F), not of one table.
+The values are within the ranges of textile tests (KES-F), not of one table.
 """
 
 PRESETS |= {
@@ -73,14 +73,15 @@ PRESETS |= {
     }
     for name, (density, stretch, shear, bend, thickness) in TYPICAL.items()
 }  # fmt: skip
-"""The first materials are of the order of textile tests (KES-F: weight, tensile, shear and bending rigidity), softened
-along the threads so that a step of springs needs tens, not thousands, of substeps.  "Demo" is the soft sheet of the
-OpenGL cookbooks, of one kilogram a particle under a thousandth of gravity: ten of its steps make a frame.
+"""Presets. The materials that are not "typical" are of the order of textile tests (KES-F: weight, tensile, shear and
+bending rigidity), softened along the threads so that a step of springs needs tens, not thousands, of substeps. "Demo"
+is the soft sheet of the OpenGL cookbooks, of one kilogram a particle under a thousandth of gravity: ten of its steps
+make a frame.
 """
 
 
 def with_preset(settings: ClothSettings, name: str) -> ClothSettings:
-    """Raises KeyError for an unknown name."""
+    """Returns settings with a preset; raises KeyError for an unknown name."""
     return validated(settings, **PRESETS[name])
 
 
@@ -91,7 +92,7 @@ FABRIC_FIELDS: tuple[str, ...] = (
     "bend_damping", "air_drag", "normal_drag", "tangent_drag", "thickness", "self_collision",
     "self_friction",
 )  # fmt: skip
-"""The fabric, not the shape."""
+"""Settings of the fabric, not of the shape."""
 
 
 _FIGURE = 1.8
@@ -108,7 +109,7 @@ NEW_SHEET = msgspec.structs.replace(
 
 
 def new_cloth(place: AddPlace) -> Node:
-    """Hangs from its two upper corners over the selection or the view, scaled to its size."""
+    """Returns a cloth that hangs by two corners over the selection or the view, scaled to its size."""
     x, y, z = place.target
     if place.box is not None:
         y = float(place.box.hi[1])
@@ -125,7 +126,7 @@ def idle(node: Node) -> frozenset[str]:
         _MESH: settings.source is ClothSource.GRID,
         _group("Springs"): settings.mode is ClothMode.MATERIAL,
         _group("Fabric") - {"mode"}: settings.mode is ClothMode.SPRINGS,
-        ("solver", "rival"): settings.mode is ClothMode.SPRINGS,
+        ("solver",): settings.mode is ClothMode.SPRINGS,
         ("turbulence_scale", "turbulence_seed"): settings.turbulence == 0.0,
         ("self_friction",): not settings.self_collision,
         ("pin_bone",): settings.pin_target is not PinTarget.BONE,
@@ -161,7 +162,7 @@ def completed(before: Node, node: Node, scene: Scene) -> Node:
 
 
 def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any]]) -> None:
-    """Version 1 had the model of the pins among the settings."""
+    """Converts settings of version 1, which had the model of the pins among them."""
     if version == 1:
         carrier = raw["cloth"].pop("pin_node", "")
         if carrier and raw["cloth"].get("pin_target", "world") != "world":

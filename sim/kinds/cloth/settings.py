@@ -21,7 +21,7 @@ class ClothSource(enum.Enum):
 
 
 class ClothPlacement(enum.Enum):
-    """HANGING has its top edge through the origin, FLAT is horizontal, FREE is upright about the origin."""
+    """Rest pose: HANGING has its top edge through the origin, FLAT is horizontal, FREE is upright about the origin."""
 
     HANGING = "hanging"
     FLAT = "flat"
@@ -40,14 +40,8 @@ class ClothSolving(enum.Enum):
     LINES = "lines"
 
 
-class ClothComparison(enum.Enum):
-    NONE = "none"
-    SPRINGS = "springs"
-    LINES = "lines"
-
-
 class PinPreset(enum.Enum):
-    """Edges have their names from a hanging sheet seen from the front."""
+    """Pinned edges and corners, with names from a hanging sheet seen from the front."""
 
     NONE = "none"
     CORNERS = "top corners"
@@ -202,10 +196,6 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
         "Springs need more substeps the stiffer the fabric is; lines hold every stiffness, and need a material.",
         effect=Effect.REBUILD, is_newer=True,
     )] = ClothSolving.SPRINGS  # fmt: skip
-    rival: Annotated[ClothComparison, _solver(
-        "Another solver to run in parallel: the inspector shows the distance and both costs.", label="Compared with",
-        is_newer=True,
-    )] = ClothComparison.NONE  # fmt: skip
     gravity: Annotated[Amounts, _solver(
         "Acceleration of all particles.", unit="m/s²", lo=-MOST, hi=MOST, step=0.1, bounded=False,
     )] = (0.0, -9.81, 0.0)  # fmt: skip

@@ -24,7 +24,7 @@ SAMPLES = int(os.environ.get("SINEW_CAMPAIGN", "60"))
 STEPS = 12
 
 _FIXED = {
-    "source", "mode", "solver", "rival", "columns", "rows", "width", "height", "mesh_path", "mesh_section", "pin_list",
+    "source", "mode", "solver", "columns", "rows", "width", "height", "mesh_path", "mesh_section", "pin_list",
     "pin_bone", "pin_target", "texture", "colour", "look", "gravity", "wind", "stretch_limit", "turbulence_seed",
     "substeps",
 }  # fmt: skip

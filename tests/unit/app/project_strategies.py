@@ -1,5 +1,3 @@
-"""Hypothesis strategies for scenes and view states, derived from the declarations."""
-
 import typing
 
 import msgspec
@@ -29,7 +27,6 @@ model_paths = st.lists(st.sampled_from(["a", "b c", "ä", "..x", "m.ezm"]), min_
 
 
 def settings(cls: type[msgspec.Struct]) -> st.SearchStrategy[msgspec.Struct]:
-    """Any value of a settings class."""
     hints = typing.get_type_hints(cls, include_extras=True)
     values = {
         record.name: model_paths | st.just("")
@@ -55,8 +52,13 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
         case inspect.StructType(cls=cls):
             fields = inspect.type_info(cls).fields
             files = {record.name for record in params_of(cls) if record.declared.role is Role.PATH}
-            paths = model_paths | st.just("") | st.none()
-            named = {field.name: paths if field.name in files else _values(field.type) for field in fields}
+            paths = model_paths | st.just("")
+            named = {
+                field.name: (paths | st.none() if _is_optional(field.type) else paths)
+                if field.name in files
+                else _values(field.type)
+                for field in fields
+            }
             return st.builds(cls, **named)
         case inspect.VarTupleType(item_type=inspect.StructType() as item):
             return st.lists(_values(item), max_size=3).map(tuple)
@@ -75,6 +77,12 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
         case inspect.StrType():
             return texts
     raise TypeError(f"no values for {kind}")
+
+
+def _is_optional(kind: inspect.Type) -> bool:
+    while isinstance(kind, inspect.Metadata):
+        kind = kind.type
+    return isinstance(kind, inspect.UnionType)
 
 
 @st.composite
@@ -115,7 +123,6 @@ def scenes(draw: st.DrawFn) -> Scene:
 
 @st.composite
 def projects(draw: st.DrawFn) -> tuple[Scene, ViewState]:
-    """A scene and a view state that fits it."""
     scene = draw(scenes())
     chosen = draw(st.sampled_from([None, *(node.id for node in scene.nodes)]))
     bone = draw(st.none() | texts) if chosen else None

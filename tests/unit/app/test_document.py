@@ -1,5 +1,3 @@
-"""Edits become single entries of the history, and do, undo and redo look alike; groups, order and the clipboard."""
-
 import json
 from pathlib import Path
 
@@ -43,8 +41,6 @@ def two_nodes() -> Scene:
 
 
 class Log(QObject):
-    """Everything a document announces, in order."""
-
     def __init__(self, document: Document) -> None:
         super().__init__()
         self.changes: list[Change] = []
@@ -165,7 +161,6 @@ def test_undo_texts_come_from_the_declarations_and_count(document):
 
 
 def test_an_attachment_with_one_choice_is_completed_within_the_same_entry(document):
-    """Pins that follow a bone follow the only model; undo takes both back."""
     cloth = Node(id="cloth", settings=ClothSettings(), transform=Transform(position=(0.0, 1.0, 2.0)))
     document.replace_scene(msgspec.structs.replace(document.scene, nodes=(*document.scene.nodes, cloth)), ViewState())
     document.set_value(ParamRef("cloth", "cloth", "pin_target"), PinTarget.BONE)

@@ -1,5 +1,3 @@
-"""Bones of human bodies, and motions transferred between them."""
-
 import dataclasses
 from pathlib import Path
 
@@ -27,11 +25,6 @@ from tests import vrm_samples
 
 LIMBS = [(f"{side}{a}", f"{side}{b}") for side in ("left", "right") for a, b in (
     ("UpperArm", "LowerArm"), ("LowerArm", "Hand"), ("UpperLeg", "LowerLeg"), ("LowerLeg", "Foot"))]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def humanoid() -> CharacterModel:
-    return load_model(resources.path("models") / "humanoid" / "humanoid.ezm")
 
 
 @pytest.fixture(scope="module")

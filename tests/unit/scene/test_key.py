@@ -1,5 +1,3 @@
-"""The key of a simulated node changes with all that its steps depend on, in full, and with nothing else."""
-
 import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
