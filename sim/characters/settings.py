@@ -243,11 +243,11 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     )] = ""  # fmt: skip
     deformers: Annotated[tuple[AnyDeformer, ...], msgspec.Meta(max_length=DEFORMERS_MAX), param(
         "Deformers of the surface, applied in order before the bones.", group="Deformers", role=Role.LIST,
-        effect=Effect.POSE, bounded=False, is_newer=True,
+        effect=Effect.POSE, bounded=False,
     )] = ()  # fmt: skip
     modifiers: Annotated[tuple[AnyModifier, ...], msgspec.Meta(max_length=MODIFIERS_MAX), param(
         "Modifiers of bones, applied in order after the clip and the pose offsets.", group="Modifiers", role=Role.LIST,
-        effect=Effect.POSE, bounded=False,
+        effect=Effect.POSE, bounded=False, is_newer=True,
     )] = ()  # fmt: skip
 
     @property
