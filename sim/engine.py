@@ -22,6 +22,7 @@ from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS, character_kind
 from sinew.sim.kinds.background import Background
 from sinew.sim.kinds.contract import CharacterView, Grab, World
+from sinew.sim.memo import same_objects
 from sinew.sim.render.frame_renderer import FrameRenderer
 from sinew.sim.render.ghost_pass import DepthTerms
 from sinew.sim.render.pick_pass import Pick, PickPass
@@ -31,12 +32,16 @@ from sinew.sim.render.scene_views import SceneViews
 from sinew.sim.render.surface import Images
 from sinew.sim.render.texture_upload import MipImages, SharedTextures
 from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.keyed import KeyedScene
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.view import SkinningComparison
 from sinew.sim.simulation import Simulation
 from sinew.sim.skin.scalp import head_joint, scalp
 from sinew.sim.skin.surface_table import skin_area
+
+_PLACES = ("transform", "node")
+"""Parts whose keys leave the pose as it is."""
 
 AHEAD = 16
 """Steps whose poses are evaluated together."""
@@ -64,7 +69,12 @@ class Engine(Owner):
         self.textures = self.simulation.services.get(SharedTextures)
         self.views = self.owns(SceneViews(context, self.library, self._guard))
         self.pictures = RenderScheduler(self._renderer)
-        self._time = 0.0
+        self._source = Scene()
+        self._keyed = KeyedScene()
+        self._content: tuple[object, ...] = ()
+        # Scene times of characters and of the simulation [s]; None before the first
+        self._time: float | None = None
+        self._step_time: float | None = None
         self._prefetched: frozenset[float] = frozenset()
         self._assets = SceneAssets()
 
@@ -99,7 +109,7 @@ class Engine(Owner):
             if warmed_up:
                 playback, comparison = self.views.scene.playback, self.views.scene.view.comparison
                 preroll = playback.start_time, playback.run_up
-                view.character.update(node, self._time, comparison, self.views.places, {}, preroll)
+                view.character.update(node, self._moment, comparison, self.views.places, {}, preroll)
                 yield
                 yield from self.pictures.shader_warmup.play_all(self.views.render_view_of(view))
         self.views.put_character(node, view, self.world)
@@ -126,13 +136,16 @@ class Engine(Owner):
     def apply(self, scene: Scene) -> None:
         """Finds changes by comparing the scene with the previous one."""
         with self.context.timers.scope("apply"):
-            self.views.take(scene)
+            self._source = scene
+            self.views.take(self._keyed.at(scene, self._moment))
             world = self.world
             is_news = self.views.is_news(world)
-            if is_news:
+            content = scene, world.characters, world.assets
+            if is_news and not (scene.is_keyed and same_objects(content, self._content)):
                 self._guard.renew(scene.by_id)
+            self._content = content
             is_due = self.simulation.is_due
-            self.simulation.apply(world)
+            self.simulation.apply(self._simulated_world)
             if is_due:
                 self.views.version += 1
                 world = self.world  # prepared systems use other settings now
@@ -145,7 +158,24 @@ class Engine(Owner):
         return World(
             views.scene, views.characters, views.places, self.simulation.services, self._assets,
             active_settings=self.simulation.active_settings, start_time=self.simulation.start_time,
+            source=self._source if self._source.is_keyed else None,
         )  # fmt: skip
+
+    @property
+    def _moment(self) -> float:
+        return self.simulation.start_time if self._time is None else self._time
+
+    @property
+    def _simulated_world(self) -> World:
+        """With the keys at the last step, although another moment may be shown."""
+        time = self.simulation.start_time if self._step_time is None else self._step_time
+        return replace(self.world, scene=self._keyed.at(self._source, time)) if self._source.is_keyed else self.world
+
+    def _take_keys(self, time: float) -> None:
+        """The simulation takes the keys at a moment [s] at which the characters are posed."""
+        self._step_time = time
+        if self._source.is_keyed:
+            self.simulation.apply(self.world)
 
     # --- time -----------------------------------------------------------------------------------------
 
@@ -153,12 +183,15 @@ class Engine(Owner):
         """Poses and skins the characters for scene time `time` [s]; systems without a state follow at `refresh`."""
         with self.context.timers.scope("draw"):
             self._pose(time)
+            if self._source.is_keyed and self.views.is_news(world := self.world):
+                self.views.follow(world, self.simulation.systems, is_animated=True)
             self.simulation.show(time)
 
     def step(self, time: float, grab: Grab | None = None) -> None:
         """Advances the simulation by one step, which ends at scene time `time` [s]."""
         with self.context.timers.scope("simulate"):
             self._pose(time)
+            self._take_keys(time)
             self.simulation.step(self.world, time, grab)
 
     def prefetch_poses(self, number: int, time_of: Callable[[int], float]) -> None:
@@ -169,7 +202,7 @@ class Engine(Owner):
         self._prefetched = frozenset(times)
         playback = self.views.scene.playback
         for node, character in self.views.posed():
-            if node.id not in self._guard.faulty:
+            if node.id not in self._guard.faulty and not any(curve.part not in _PLACES for curve in node.curves):
                 with self._guard.of(node):
                     character.prefetch_poses(node, times, (playback.start_time, playback.run_up))
 
@@ -177,10 +210,14 @@ class Engine(Owner):
         """Jumps to a scene time [s] that does not follow the previous one."""
         with self.context.timers.scope("simulate"):
             self._pose(time)
+            self._take_keys(time)
             self.simulation.teleport(self.world, time)
 
     def restart(self, time: float) -> None:
         """Resets the simulation to its first frame, which is at scene time `time` [s]."""
+        if self._source.is_keyed:
+            self._pose(time)
+            self._take_keys(time)
         self.simulation.reset()
         self.teleport(time)
 
@@ -192,6 +229,7 @@ class Engine(Owner):
     def restore(self, state: bytes, time: float) -> frozenset[NodeId]:
         """`time` is the end of the restored step [s]; see `Simulation.restore`."""
         self._pose(time)
+        self._take_keys(time)
         return self.simulation.restore(state, self.world, time)
 
     def show_interpolated(
@@ -205,13 +243,17 @@ class Engine(Owner):
         if not self.simulation.is_baked(step):
             return False
         self._pose(time)
+        self._take_keys(time)
         self.simulation.show_baked(step, self.world)
         return True
 
     def _pose(self, time: float) -> None:
         self._time = time
-        self.views.settle()
-        scene = self.views.scene
+        scene = self._keyed.at(self._source, time)
+        if scene is self.views.scene:
+            self.views.settle()
+        else:
+            self.views.take(scene)
         poses: Poses = {}
         preroll = scene.playback.start_time, scene.playback.run_up
         for node, character in self.views.posed():

@@ -31,6 +31,7 @@ from sinew.sim.kinds.contract import (
 from sinew.sim.kinds.packing import State
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.keyed import jumped, variants
 from sinew.sim.scene.params import Settings, SettingsError
 from sinew.sim.scene.scene import Node, NodeId
 
@@ -186,9 +187,10 @@ class Simulation:
     # --- the scene ------------------------------------------------------------------------------------
 
     def apply(self, world: World) -> None:
-        """Does nothing if only world transforms changed since the last call."""
-        scene, inputs = world.scene, (world.scene, world.characters, world.assets)
+        """Does nothing if only world transforms changed since the last call, and little if keys changed values."""
+        scene, inputs = world.scene, (world.unevaluated, world.characters, world.assets)
         if same_objects(inputs, self._applied) and not self.is_due:
+            self._apply_keys(world)
             return
         self._applied = inputs
         for node_id in [node_id for node_id in self.systems if not scene.has(node_id)]:
@@ -201,6 +203,16 @@ class Simulation:
             if kind.system:
                 self._apply(node, kind, world)
         self._preparing = [(node_id, one) for node_id, one in self.systems.items() if isinstance(one, Prepares)]
+
+    def _apply_keys(self, world: World) -> None:
+        """Systems take nodes whose values changed with time."""
+        for place, (node, kind, system) in enumerate(self._stepped):
+            now = world.scene.node(node.id)
+            if now is not node:
+                self._stepped[place] = now, kind, system
+                self._stale.add(node.id)
+                with self._guard.of(now):
+                    system.apply(now, world)
 
     def _apply(self, node: Node, kind: Kind, world: World) -> None:
         try:
@@ -219,6 +231,8 @@ class Simulation:
             if not system.is_ready:  # half made; the next try creates it anew
                 self.systems.pop(node.id).release()
                 return
+        if node.curves and system.is_ready:
+            system.warm_up(variants(node))
         self._stepped.append((node, kind, system))
         self._stale.add(node.id)
 
@@ -231,6 +245,12 @@ class Simulation:
     def step(self, world: World, time: float, grab: Grab | None = None) -> None:
         """Advances to scene time `time` [s]; the characters are posed for that time."""
         self._time, self._moment = time, self._moment + 1
+        if moved := jumped(world.unevaluated, time - STEP_TIME, time):
+            self.colliders.teleport(moved)
+            for node, _, system in self._stepped:
+                if node.id in moved and system.is_ready:
+                    with self._guard.of(node):
+                        system.jump(world)
         scope, faulty = self._context.timers.scope, self._guard.faulty
         saved = self.baked is not None or self.cached is not None
         inputs = StepInputs(world, self._advance_colliders(world), self._moment, time, grab)

@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -62,9 +62,10 @@ class SceneColliders(Owner):
         self.now = Colliders(self._records if states else None, len(states), layout, fixed.shapes)
         return self.now
 
-    def teleport(self) -> None:
-        """The next step starts where it ends."""
-        self._last = {}
+    def teleport(self, nodes: Collection[NodeId] | None = None) -> None:
+        """These colliders, by default all, start the next step where they end it."""
+        others = () if nodes is None else self._last.keys() - set(nodes)
+        self._last = {node_id: self._last[node_id] for node_id in others}
 
     def reset(self) -> None:
         self.teleport()

@@ -118,6 +118,7 @@ class Declaration:
     source: str = ""  # Parameter of the same settings with the file whose sections can be chosen
     suffixes: Suffixes = tuple  # Returns the file extensions that a path may have, such as ".png"
     undone: bool = True  # False for values that only change the view
+    midway: bool = False  # Keys are evaluated at the middle of a step, as the step applies the value as a whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +168,7 @@ def param(
     suffixes: Suffixes = tuple,
     bounded: bool = True,
     undone: bool = True,
+    midway: bool = False,
 ) -> msgspec.Meta:
     """Annotation of one settings field: `Annotated[float, param("Doc.", unit="m", lo=0.0)] = 1.0`.
 
@@ -178,12 +180,13 @@ def param(
         step: Arrow-key and wheel step.
         group: Heading of the inspector section.
         label: Row label, if the field name reads badly.
-        source, suffixes, undone: See `Declaration`.
+        source, suffixes, undone, midway: See `Declaration`.
         bounded: False for vectors, whose components have their own bounds.
     """
     declared = Declaration(
         doc=doc, unit=unit, lo=lo, hi=hi, soft=soft, step=step, scale=scale,
         effect=effect, group=group, label=label, role=role, source=source, suffixes=suffixes, undone=undone,
+        midway=midway,
     )  # fmt: skip
     return msgspec.Meta(
         ge=lo if bounded else None, le=hi if bounded else None, description=doc, extra={_EXTRA_KEY: declared}
