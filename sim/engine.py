@@ -137,15 +137,15 @@ class Engine(Owner):
         """Finds changes by comparing the scene with the previous one."""
         with self.context.timers.scope("apply"):
             self._source = scene
-            self.views.take(self._keyed.at(scene, self._moment))
+            self.views.take(self._keyed.at(scene, self._moment) if scene.is_keyed else scene)
             world = self.world
             is_news = self.views.is_news(world)
-            content = scene, world.characters, world.assets
-            if is_news and not (scene.is_keyed and same_objects(content, self._content)):
-                self._guard.renew(scene.by_id)
+            content, former = (scene, world.characters, world.assets), self._content
             self._content = content
+            if is_news and not (scene.is_keyed and same_objects(content, former)):
+                self._guard.renew(scene.by_id)
             is_due = self.simulation.is_due
-            self.simulation.apply(self._simulated_world)
+            self.simulation.apply(self._simulated_world if scene.is_keyed else world)
             if is_due:
                 self.views.version += 1
                 world = self.world  # prepared systems use other settings now
@@ -169,13 +169,7 @@ class Engine(Owner):
     def _simulated_world(self) -> World:
         """With the keys at the last step, although another moment may be shown."""
         time = self.simulation.start_time if self._step_time is None else self._step_time
-        return replace(self.world, scene=self._keyed.at(self._source, time)) if self._source.is_keyed else self.world
-
-    def _take_keys(self, time: float) -> None:
-        """The simulation takes the keys at a moment [s] at which the characters are posed."""
-        self._step_time = time
-        if self._source.is_keyed:
-            self.simulation.apply(self.world)
+        return replace(self.world, scene=self._keyed.at(self._source, time))
 
     # --- time -----------------------------------------------------------------------------------------
 
@@ -191,7 +185,9 @@ class Engine(Owner):
         """Advances the simulation by one step, which ends at scene time `time` [s]."""
         with self.context.timers.scope("simulate"):
             self._pose(time)
-            self._take_keys(time)
+            self._step_time = time
+            if self._source.is_keyed:
+                self.simulation.apply(self.world)
             self.simulation.step(self.world, time, grab)
 
     def prefetch_poses(self, number: int, time_of: Callable[[int], float]) -> None:
@@ -210,14 +206,16 @@ class Engine(Owner):
         """Jumps to a scene time [s] that does not follow the previous one."""
         with self.context.timers.scope("simulate"):
             self._pose(time)
-            self._take_keys(time)
+            self._step_time = time
+            if self._source.is_keyed:
+                self.simulation.apply(self.world)
             self.simulation.teleport(self.world, time)
 
     def restart(self, time: float) -> None:
         """Resets the simulation to its first frame, which is at scene time `time` [s]."""
         if self._source.is_keyed:
             self._pose(time)
-            self._take_keys(time)
+            self.simulation.apply(self.world)
         self.simulation.reset()
         self.teleport(time)
 
@@ -229,7 +227,9 @@ class Engine(Owner):
     def restore(self, state: bytes, time: float) -> frozenset[NodeId]:
         """`time` is the end of the restored step [s]; see `Simulation.restore`."""
         self._pose(time)
-        self._take_keys(time)
+        self._step_time = time
+        if self._source.is_keyed:
+            self.simulation.apply(self.world)
         return self.simulation.restore(state, self.world, time)
 
     def show_interpolated(
@@ -243,13 +243,15 @@ class Engine(Owner):
         if not self.simulation.is_baked(step):
             return False
         self._pose(time)
-        self._take_keys(time)
+        self._step_time = time
+        if self._source.is_keyed:
+            self.simulation.apply(self.world)
         self.simulation.show_baked(step, self.world)
         return True
 
     def _pose(self, time: float) -> None:
         self._time = time
-        scene = self._keyed.at(self._source, time)
+        scene = self._keyed.at(self._source, time) if self._source.is_keyed else self._source
         if scene is self.views.scene:
             self.views.settle()
         else:

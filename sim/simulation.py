@@ -188,9 +188,10 @@ class Simulation:
 
     def apply(self, world: World) -> None:
         """Does nothing if only world transforms changed since the last call, and little if keys changed values."""
-        scene, inputs = world.scene, (world.unevaluated, world.characters, world.assets)
+        scene, inputs = world.scene, (world.source or world.scene, world.characters, world.assets)
         if same_objects(inputs, self._applied) and not self.is_due:
-            self._apply_keys(world)
+            if world.source is not None:
+                self._apply_keys(world)
             return
         self._applied = inputs
         for node_id in [node_id for node_id in self.systems if not scene.has(node_id)]:
@@ -245,7 +246,7 @@ class Simulation:
     def step(self, world: World, time: float, grab: Grab | None = None) -> None:
         """Advances to scene time `time` [s]; the characters are posed for that time."""
         self._time, self._moment = time, self._moment + 1
-        if moved := jumped(world.unevaluated, time - STEP_TIME, time):
+        if world.source is not None and (moved := jumped(world.source, time - STEP_TIME, time)):
             self.colliders.teleport(moved)
             for node, _, system in self._stepped:
                 if node.id in moved and system.is_ready:

@@ -278,7 +278,7 @@ class StepInputs:
 
     def air_travel(self, node: Node) -> AirTravel | None:
         """From the start of the simulation to the start of the step; None if wind and turbulence have no keys."""
-        return air_travel(node, self.world.start_time, self.time - STEP_TIME) if node.curves else None
+        return air_travel(node, self.world.start_time, self.time - STEP_TIME)
 
 
 @dataclass(frozen=True, slots=True)

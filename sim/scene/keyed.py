@@ -20,15 +20,19 @@ class KeyedScene:
     """Replaces keyed settings by their values at a moment.
 
     A scene without keys is returned itself; a node whose values stay the same is the same object.
+
+    Args:
+        step: Length of the steps that settings with `Declaration.midway` have in the middle [s].
     """
 
-    def __init__(self) -> None:
+    def __init__(self, step: float = STEP_TIME) -> None:
+        self._half = step / 2.0
         self._source: Scene | None = None
         self._scenes: dict[float, Scene] = {}
         self._nodes: dict[NodeId, tuple[Node, tuple[KeyValue, ...], Node]] = {}
 
     def at(self, scene: Scene, time: float) -> Scene:
-        """At the end of a step at scene time `time` [s]; settings with `Declaration.midway` at its middle."""
+        """At the end of a step, scene time `time` [s]."""
         if not scene.is_keyed:
             return scene
         if scene is not self._source:
@@ -44,9 +48,7 @@ class KeyedScene:
         return found
 
     def _node(self, node: Node, time: float) -> Node:
-        values = tuple(
-            [curve.value(time - STEP_TIME / 2.0 if _is_midway(node, curve) else time) for curve in node.curves]
-        )
+        values = tuple([curve.value(time - self._half if _is_midway(node, curve) else time) for curve in node.curves])
         source, former, found = self._nodes.get(node.id, (None, (), node))
         if source is not node or values != former:
             found = _with_values(node, values)

@@ -5,6 +5,7 @@ an index.
 """
 
 import functools
+import operator
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Annotated, Any
@@ -84,7 +85,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def is_keyed(self) -> bool:
         """Whether a setting of a node has keys."""
-        return any(node.curves for node in self.nodes)
+        return any(map(operator.attrgetter("curves"), self.nodes))
 
     @cached_property
     def _by_kind(self) -> dict[str, tuple[Node, ...]]:

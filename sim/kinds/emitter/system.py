@@ -184,7 +184,7 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
     def step(self, inputs: StepInputs) -> None:
         assert self.emitter is not None
         emission = self._follower.inputs(self.node, inputs.world, self._trail, inputs.colliders)
-        if (travel := inputs.air_travel(self.node)) is not None:
+        if self.node.curves and (travel := inputs.air_travel(self.node)) is not None:
             emission = replace(emission, travel=travel)
         self.emitter.step(emission)
 

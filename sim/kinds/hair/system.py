@@ -156,7 +156,7 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
     def step(self, inputs: StepInputs) -> None:
         self.world = inputs.world
         time, placement = (inputs.moment - 1) * STEP_TIME, self._placement(inputs.world)
-        travel = inputs.air_travel(self.node)
+        travel = inputs.air_travel(self.node) if self.node.curves else None
         pulled = self._pulled(inputs.grab) if inputs.grab is not None else None
         self._built.step(placement, inputs.colliders, time, pulled, travel)
         if self.rival is not None:

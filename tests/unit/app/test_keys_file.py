@@ -67,7 +67,7 @@ DAMAGE: dict[str, tuple[Callable[[Any], None], str]] = {
     "a component": (lambda c: first(c).__setitem__("component", 2), "curves[0].component: 2 is not -1"),
     "no keys": (lambda c: first(c).__setitem__("keys", []), "curves[0].keys: is not a list of length >= 1"),
     "a time": (lambda c: first(c)["keys"].__setitem__(1, ["x", 1.0]), "curves[0].keys[1][0]: is text, not a number"),
-    "the order": (lambda c: first(c)["keys"].__setitem__(1, [0.0, 1.0]), "curves[0].keys[1]: its time 0 s is not after"),
+    "the order": (lambda c: first(c)["keys"].__setitem__(1, [0.0, 1.0]), "curves[0].keys[1]: its time 0 s is not"),
     "a value": (lambda c: first(c)["keys"].__setitem__(1, [2.0, 1e9]), "curves[0].keys[1]: 1e+09 is out of range"),
     "a type": (lambda c: first(c)["keys"].__setitem__(1, [2.0, True]), "curves[0].keys[1]: True is not a value"),
     "a mode": (lambda c: first(c)["keys"].__setitem__(1, [2.0, 1.0, "x"]), "curves[0].keys[1][2]: 'x' is not allowed"),
