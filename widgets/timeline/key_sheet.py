@@ -115,7 +115,7 @@ class KeySheet(QWidget):
         self.scroll_bar.hide()
         self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Dope sheet")
         self.setAccessibleDescription("Keys of animated settings")
         self.hide()

@@ -99,7 +99,7 @@ class Timeline(QWidget):
         row.set_expendable(
             [[*labels, fields.end_time], ends, [fields.time], [self.bind_pose_button], [self.speed_field], [end]]
         )
-        parts = row, self.ruler, (self.tracks, 1), self.sheet, (self.curves, 2)
+        parts = row, self.ruler, (self.tracks, 1), (self.sheet, 2), (self.curves, 3)
         packed(QVBoxLayout(self), *parts, spacing=SPACE, margins=SPACE)
         order = [self.clip_chooser, self.bind_pose_button, *self.transport.buttons, self.loop_button]
         order += [self.speed_field, self.auto_key_button, self.curves_button, *fields.all, self.scene_button]
