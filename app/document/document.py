@@ -10,7 +10,7 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from sinew.app.document.history import Gesture, GestureState, SetScene, UndoHistory, changed_values, values_text
-from sinew.app.document.keyed_values import NEAR, keyed_values
+from sinew.app.document.keyed_values import NEAR, curves_ref, keyed_values, with_keys
 from sinew.app.document.node_names import NodeIds, NodeNames, default_name, renamed_links, unique_name
 from sinew.app.document.resize import Zoom, factor_of, followed
 from sinew.app.files.unknown_content import UnknownContent
@@ -18,6 +18,7 @@ from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.keyable import curve_fault
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.change import Change, ChangeKind, value_change
+from sinew.sim.scene.curves import Curve
 from sinew.sim.scene.keyed import KeyedScene
 from sinew.sim.scene.params import Declaration, Effect, ParamError, Role, bounded, param_of, with_paths
 from sinew.sim.scene.scene import Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
@@ -196,6 +197,14 @@ class Document(QObject):
         text = getattr(gesture, "text", None) or values_text(self.scene, new if values is plain else plain)
         merging = None if isinstance(gesture, Gesture) and gesture.state is GestureState.ENDED else gesture
         self._push(scene, text, refs=undone, gesture=merging, zoom=zoom)
+
+    def set_keys(self, text: str, values: Mapping[ParamRef, Any]) -> None:
+        """Sets keys with these values at the playhead, as one edit."""
+        curves: dict[NodeId, tuple[Curve, ...]] = {}
+        for ref, value in values.items():
+            node = self.scene.node(ref.owner)
+            curves[node.id] = with_keys(node, curves.get(node.id, node.curves), ref, self.key_time, value)
+        self.set_as_one(text, {curves_ref(owner): value for owner, value in curves.items()})
 
     def set_as_one(self, text: str, values: Mapping[ParamRef, Any]) -> None:
         """Sets several values as one edit with an undo text; see `set_value`."""

@@ -180,13 +180,16 @@ def _node(node: Node, unknown: UnknownContent, folder: str | None) -> dict[str, 
     return _object(node, ("nodes", node.id), unknown, node.kind)
 
 
+_NEWER = ("curves", "roll")
+
+
 def _object(value: msgspec.Struct, place: Place, unknown: UnknownContent, kind: str = "") -> dict[str, Any]:
     content: dict[str, Any] = {}
     declared = {record.name for record in params_of(type(value))}
     for field in msgspec.structs.fields(value):
         inner = getattr(value, field.name)
-        if field.name == "curves" and not inner:
-            continue  # older programs know no keys
+        if field.name in _NEWER and not inner:
+            continue  # older programs do not know it
         if isinstance(inner, msgspec.Struct):
             key = kind if kind and field.name == "settings" else field.name
             content[key] = _object(inner, (*place, key), unknown)

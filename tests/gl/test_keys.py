@@ -15,6 +15,7 @@ from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.cache.step_store import StepStore
 from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.gl.context import Context
+from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
@@ -23,6 +24,7 @@ from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.curves import Curve, Key, KeyMode
 from sinew.sim.scene.playback import PlaybackSettings
 from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
+from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState
 
 LAST = 75
@@ -187,3 +189,30 @@ def test_the_commands_follow_keys(context: Context, tmp_path: Path, capsys: pyte
     save_project(project, moved, ViewState())
     capsys.readouterr()
     assert main(["verify", str(project)]) != 0
+
+
+def test_render_looks_through_cameras_and_their_cuts(
+    context: Context, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def camera(name: str, x: float, *cuts: tuple[float, bool]) -> Node:
+        switch = Curve(part="camera", field="cut", keys=tuple(Key(time, on, KeyMode.STEP) for time, on in cuts))
+        aimed = CameraSettings(tracks=True, target=(0.0, 0.5, 0.0))
+        place = Transform(position=(x, 1.0, 3.0))
+        return Node(id=name, name=name, settings=aimed, transform=place, curves=(switch,))
+
+    left, right = camera("Left", -3.0, (0.0, True)), camera("Right", 3.0, (0.2, True))
+    project = tmp_path / "cameras.sinew"
+    save_project(project, Scene(nodes=(STILL, left, right)), ViewState())
+
+    def image(frame: int, name: str) -> bytes:
+        path = tmp_path / f"{name}{frame}.png"
+        command = ["render", str(project), "--frames", str(frame), "--size", "96x64", "--camera", name]
+        assert main([*command, "--output", str(path)]) == 0
+        return path.read_bytes()
+
+    assert image(3, "cuts") == image(3, "Left") != image(3, "Right")
+    assert image(20, "cuts") == image(20, "Right") != image(20, "Left")
+    for name, message in (("Still", "is not a camera"), ("Nobody", "there is no node")):
+        assert main(["render", str(project), "--camera", name, "--output", str(tmp_path / "x.png")]) != 0
+        assert message in capsys.readouterr().err
+    assert main(["render", str(project), "--camera", "cuts", "--view", "front", "--output", "x.png"]) != 0

@@ -118,6 +118,7 @@ class KeySheet(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Dope sheet")
         self.setAccessibleDescription("Keys of animated settings")
+        self.setToolTip(_TIP)
         self.hide()
 
     def set_rows(self, rows: Sequence[KeyRow]) -> None:
