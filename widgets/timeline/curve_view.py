@@ -117,7 +117,8 @@ class CurveView(QWidget):
         slope = curve.slopes(place)[0 if side < 0 else 1]
         along, up = self._scale.pixels(1.0), -slope * self._pixels_per_unit(lo, hi)
         length = math.hypot(along, up)
-        return self.place_of(key.time, float(key.value)) + side * _HANDLE / length * QPointF(along, up)
+        reach = side * _HANDLE / length
+        return self.place_of(key.time, float(key.value)) + QPointF(along * reach, up * reach)
 
     # Painting
 

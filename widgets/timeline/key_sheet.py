@@ -1,5 +1,6 @@
 """Dope sheet: the keys of animated settings on the time scale of the timeline."""
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -297,7 +298,7 @@ class KeySheet(QWidget):
             action.triggered.connect(lambda _=False, act=act: act())
         interpolation, slopes = menu.addMenu("Interpolation"), menu.addMenu("Slopes")
         for mode, text in MODES.items():
-            interpolation.addAction(text, lambda mode=mode: self.set_mode(mode))
+            interpolation.addAction(text, functools.partial(self.set_mode, mode))
         slopes.addAction("Automatic", lambda: self.set_slopes(None))
         slopes.addAction("Flat", lambda: self.set_slopes(0.0))
         interpolation.setEnabled(has_keys)
@@ -403,9 +404,11 @@ class KeySheet(QWidget):
                 return act
         return None
 
+    def _takes(self, event: QKeyEvent) -> bool:
+        return self._drag is not None or self._act_of(event) is not None
+
     def event(self, event: QEvent) -> bool:
-        is_key = event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent)
-        if is_key and (self._drag is not None or self._act_of(event) is not None):
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._takes(event):
             event.accept()
             return True
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):

@@ -23,13 +23,17 @@ class CameraSettings(Settings, frozen=True, kw_only=True):
         effect=Effect.VIEW,
     )] = (0.0, 1.0, 0.0)  # fmt: skip
     near: Annotated[float, param(
-        "Depth at which the drawn frustum and exported cameras start.", label="Clip start", unit="m", lo=1e-4,
+        "Depth at which the frustum of a selected camera starts.", label="Clip start", unit="m", lo=1e-4,
         hi=1e6, soft=(0.01, 10.0), scale=Scale.LOG, effect=Effect.VIEW,
     )] = 0.1  # fmt: skip
     far: Annotated[float, param(
-        "Depth at which the drawn frustum and exported cameras end.", label="Clip end", unit="m", lo=1e-3, hi=1e7,
+        "Depth at which the frustum of a selected camera ends.", label="Clip end", unit="m", lo=1e-3, hi=1e7,
         soft=(1.0, 1000.0), scale=Scale.LOG, effect=Effect.VIEW,
-    )] = 3.0  # fmt: skip
+    )] = 100.0  # fmt: skip
+    size: Annotated[float, param(
+        "Length of the symbol in the viewport.", label="Display size", unit="m", lo=1e-3, hi=1e4, soft=(0.05, 10.0),
+        scale=Scale.LOG, effect=Effect.VIEW,
+    )] = 0.5  # fmt: skip
     cut: Annotated[bool, param(
         "Cuts show this camera from the key at which this is switched on.", label="Active in cuts",
         effect=Effect.VIEW,

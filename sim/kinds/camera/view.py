@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 
 from sinew.sim.assets.model import Bounds
@@ -20,27 +18,26 @@ LINE_VERTEX = np.dtype([("position", "f4", 3)])
 ASPECT = 16.0 / 9.0
 _PLAIN, _SELECTED = (0.62, 0.66, 0.72), (1.0, 0.62, 0.2)
 _RADIUS = 7.0
-# Corners 0 to 3 are near, 4 to 7 far, 8 is the eye, 9 to 11 the triangle that points up.
-_EDGES = (0, 1, 1, 2, 2, 3, 3, 0, 4, 5, 5, 6, 6, 7, 7, 4, 8, 4, 8, 5, 8, 6, 8, 7, 9, 10, 10, 11, 11, 9)
+# Corners 0 to 3 are near, 4 to 7 far, 8 to 11 of the symbol, 12 is the eye, 13 to 15 the triangle that points up.
+_SYMBOL = (8, 9, 9, 10, 10, 11, 11, 8, 12, 8, 12, 9, 12, 10, 12, 11, 13, 14, 14, 15, 15, 13)
+_EDGES = (*_SYMBOL, 0, 1, 1, 2, 2, 3, 3, 0, 4, 5, 5, 6, 6, 7, 7, 4, 0, 4, 1, 5, 2, 6, 3, 7)
 
 
-def frustum(camera: Camera, near: float, far: float) -> Float64:
-    """World corners [m] of the frustum, the eye, and the triangle above the far end, shape (12, 3)."""
+def frustum(camera: Camera, near: float, far: float, size: float) -> Float64:
+    """World corners [m] of the frustum, of a symbol of a length [m], and the eye, shape (16, 3)."""
     right, up, back = (np.array(axis) for axis in camera.rotation())
-    eye = np.array(camera.position())
-    corners = []
-    for depth in (near, far):
-        high = depth * camera.tangent
-        wide = ASPECT * high
-        middle = eye - depth * back
-        corners += [middle + x * wide * right + y * high * up for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
-    top = eye - far * back + 1.08 * far * camera.tangent * up
-    side = 0.3 * ASPECT * far * camera.tangent * right
-    return np.array([*corners, eye, top - side, top + side, top + 0.35 * far * camera.tangent * up])
+    eye, high = np.array(camera.position()), camera.tangent
+    corners = [
+        eye + depth * (x * ASPECT * high * right + y * high * up - back)
+        for depth in (near, far, size)
+        for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))
+    ]
+    top, side = eye + size * (1.08 * high * up - back), 0.3 * size * ASPECT * high * right
+    return np.array([*corners, eye, top - side, top + side, top + 0.35 * size * high * up])
 
 
 class CameraView(View):
-    """Draws the frustum; hidden outside of the editor."""
+    """Draws a symbol, and the frustum of a selected camera; hidden outside of the editor."""
 
     is_helper = True
 
@@ -55,23 +52,25 @@ class CameraView(View):
         settings = node.settings
         assert isinstance(settings, CameraSettings)
         camera = placed_camera(settings, world.places.world_from_node(node))
-        corners = frustum(camera, settings.near, max(settings.far, settings.near))
+        corners = frustum(camera, settings.near, max(settings.far, settings.near), settings.size)
         records = np.zeros(len(_EDGES), LINE_VERTEX)
         records["position"] = corners[list(_EDGES)]
         self._lines.write(records)
-        self._bounds = Bounds(corners.min(axis=0), corners.max(axis=0))
-        x, y, z = corners[8].tolist()
+        self._bounds = Bounds(corners[8:].min(axis=0), corners[8:].max(axis=0))
+        x, y, z = corners[12].tolist()
         self._marks = (Mark(node.id, (x, y, z), (*_PLAIN, 0.95), _RADIUS, (*_SELECTED, 1.0)),)
         if node is not self._node:
             self._node, self._items = node, {}
 
     def parts(self, display: DisplayOptions) -> tuple[LinesItem, ...]:
-        if self._node is None or not display.overlay.marks or not math.isfinite(float(self._bounds.lo.sum())):
+        if self._node is None or not display.overlay.marks:
             return ()
         is_selected = self._node.id in display.overlay.selected_nodes
         if is_selected not in self._items:
-            colour = _SELECTED if is_selected else _PLAIN
-            self._items[is_selected] = LinesItem(node=self._node, vertices=self._vertices, colour=colour, width=1.5)
+            colour, count = (_SELECTED, None) if is_selected else (_PLAIN, len(_SYMBOL))
+            self._items[is_selected] = LinesItem(
+                node=self._node, vertices=self._vertices, colour=colour, width=1.5, count=count
+            )
         return (self._items[is_selected],)
 
     def bounds(self) -> Bounds | None:

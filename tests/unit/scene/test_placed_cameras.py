@@ -43,7 +43,7 @@ def test_a_new_camera_has_the_view_and_a_target_turns_it() -> None:
     turned = placed_camera(tracking, node_matrix(Transform(position=(0.0, 1.0, 5.0), rotation=(10.0, 70.0, 30.0))))
     assert (turned.yaw, turned.pitch, turned.distance) == (pytest.approx(0.0), pytest.approx(0.0), pytest.approx(5.0))
     inside = placed_camera(tracking, node_matrix(Transform(position=tracking.target)))
-    assert np.isfinite(frustum(inside, 0.1, 1.0)).all()
+    assert np.isfinite(frustum(inside, 0.1, 1.0, 0.5)).all()
 
 
 def test_cuts_show_the_camera_that_was_switched_on_last() -> None:
