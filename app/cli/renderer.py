@@ -125,7 +125,7 @@ class Renderer:
         return straight_rgba(over_black, self._drawn(self.engine, camera), *self._backgrounds)
 
     def _placed(self) -> Camera:
-        """The camera of the scene that is looked through, at the present moment."""
+        """The chosen camera of the scene at the present moment."""
         views, source = self.engine.views, self._scene.scene
         chosen = self._scene.named(self._through).id if self._through != CUTS else None
         chosen = chosen or camera_in_cuts(source, views.scene, self._time)

@@ -246,3 +246,36 @@ def test_handles_and_picture_follow_the_keys(editor, qtbot):
     place = engine.views.places.world_from_node(engine.views.scene.node("e"))
     assert place[1, 3] == pytest.approx(1.0)
     assert structs.replace(document.scene.node("e"), curves=()) == SPARKS
+
+
+def test_cameras_are_added_looked_through_aligned_and_cut(session, tmp_path, qtbot):
+    path = tmp_path / "cameras.sinew"
+    save_project(path, Scene(nodes=(LAMP,)), ViewState())
+    editor = session.open(path)
+    document, table = editor.document, editor.window.actions_table
+    view = document.view_state.camera
+    first = editor.edits.add("camera")
+    assert load_project(path).version == 2
+    editor.files.save()
+    assert load_project(path).version == 3
+    other = structs.replace(view, yaw=view.yaw + 60.0, distance=9.0)
+    document.set_camera(other)
+    assert table["camera.look_through"].isEnabled()
+    table["camera.look_through"].trigger()
+    qtbot.waitUntil(lambda: abs(document.view_state.camera.yaw - view.yaw) < 1e-6, timeout=60000)
+    move_away = Curve(part="transform", field="position", component=1, keys=(Key(0.0, 1.0), Key(1.0, 5.0)))
+    document.set_value(ParamRef(first, "node", "curves"), (move_away,))
+    editor.playback.scrub(1.0)
+    qtbot.waitUntil(lambda: abs(document.view_state.camera.position()[1] - 5.0) < 1e-6, timeout=60000)
+    table["camera.look_through"].trigger()
+    assert document.view_state.camera == other, "the former view comes back"
+    table["camera.to_view"].trigger()
+    assert document.undo_stack.undoText() == "Align Camera to view"
+    assert document.evaluated.node(first).transform.position == pytest.approx(other.position().to_tuple(), abs=1e-6)
+    second = editor.edits.add("camera")
+    table["camera.cut"].trigger()
+    cut = ParamRef(second, "camera", "cut")
+    assert (keys(editor, cut), keys(editor, ParamRef(first, "camera", "cut"))) == ([(1.0, True)], [(1.0, False)])
+    count = document.undo_stack.count()
+    document.undo_stack.undo()
+    assert (keys(editor, cut), document.undo_stack.count()) == ([], count)

@@ -59,7 +59,7 @@ class Binding(QObject):
     Args:
         peers: Other nodes, of the same type.
         by_component: An edit of one component of a vector keeps the other components of the peers.
-        shown: Returns the scene with the shown values, by default that of the target.
+        shown: Returns the scene with the shown values, by default the scene of the target.
     """
 
     refused = Signal(str)  # The scene rejected a value; carries the reason

@@ -43,7 +43,7 @@ class _CurveDrag:
 
 
 class CurveView(QWidget):
-    """The row that is active in a dope sheet; the signals are as those of `KeySheet`."""
+    """The row that is active in a dope sheet; it has the signals of `KeySheet`."""
 
     edit_started = Signal(str)
     edited = Signal(object)

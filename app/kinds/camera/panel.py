@@ -81,9 +81,12 @@ class CameraPanel(Panel):
         node = engine.views.scene.by_id.get(self._through)
         present = document.view_state.camera
         is_moved = self._set is not None and present != self._set
-        if node is None or not isinstance(node.settings, CameraSettings) or is_moved:
+        if is_moved or not document.scene.has(self._through):
             self._leave(restores=False)
             return
+        if node is None:  # the next frame has it
+            return
+        assert isinstance(node.settings, CameraSettings)
         camera = placed_camera(node.settings, engine.views.places.world_from_node(node))
         if camera != present:
             document.set_camera(camera)
