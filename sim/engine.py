@@ -1,4 +1,4 @@
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -7,8 +7,9 @@ import numpy.typing as npt
 from sinew.sim.assets.images import mip_image
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.scene_assets import SceneAssets
-from sinew.sim.characters.character import Poses
+from sinew.sim.characters.character import Character, Poses
 from sinew.sim.characters.comparison import ComparisonStatistics
+from sinew.sim.characters.modifiers.feet import Collider
 from sinew.sim.characters.playing import up_axis
 from sinew.sim.characters.prepared import PreparedModel, prepare_model
 from sinew.sim.characters.settings import ModelSettings
@@ -22,7 +23,7 @@ from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS, character_kind
 from sinew.sim.kinds.background import Background
 from sinew.sim.kinds.contract import CharacterView, Grab, World
-from sinew.sim.memo import same_objects
+from sinew.sim.memo import Memo, same_objects
 from sinew.sim.render.frame_renderer import FrameRenderer
 from sinew.sim.render.ghost_pass import DepthTerms
 from sinew.sim.render.pick_pass import Pick, PickPass
@@ -68,6 +69,7 @@ class Engine(Owner):
         self.simulation.services.get(Background).is_on = background
         self.textures = self.simulation.services.get(SharedTextures)
         self.views = self.owns(SceneViews(context, self.library, self._guard))
+        self.simulation.place_characters, self.simulation.skin_characters = self._place_attached, self._skin
         self.pictures = RenderScheduler(self._renderer)
         self._source = Scene()
         self._keyed = KeyedScene()
@@ -77,6 +79,7 @@ class Engine(Owner):
         self._step_time: float | None = None
         self._prefetched: frozenset[float] = frozenset()
         self._assets = SceneAssets()
+        self._colliders: Memo[tuple[Collider, ...]] = Memo()
 
     # --- the scene ------------------------------------------------------------------------------------
 
@@ -107,9 +110,10 @@ class Engine(Owner):
             view.character.primary.prepare(node.settings.skinning)
             yield
             if warmed_up:
-                playback, comparison = self.views.scene.playback, self.views.scene.view.comparison
+                playback = self.views.scene.playback
                 preroll = playback.start_time, playback.run_up
-                view.character.update(node, self._moment, comparison, self.views.places, {}, preroll)
+                view.character.update(node, self._moment, self.views.places, {}, preroll)
+                view.character.skin(self.views.scene.view.comparison)
                 yield
                 yield from self.pictures.shader_warmup.play_all(self.views.render_view_of(view))
         self.views.put_character(node, view, self.world)
@@ -177,6 +181,7 @@ class Engine(Owner):
         """Poses and skins the characters for scene time `time` [s]; systems without a state follow at `refresh`."""
         with self.context.timers.scope("draw"):
             self._pose(time)
+            self._skin(self.world)
             if self._source.is_keyed and self.views.is_news(world := self.world):
                 self.views.follow(world, self.simulation.systems, is_animated=True)
             self.simulation.show(time)
@@ -250,20 +255,52 @@ class Engine(Owner):
         return True
 
     def _pose(self, time: float) -> None:
+        """Poses the characters; skinning follows when their joints are turned."""
         self._time = time
         scene = self._keyed.at(self._source, time) if self._source.is_keyed else self._source
         if scene is self.views.scene:
             self.views.settle()
         else:
             self.views.take(scene)
+        self._pose_characters(self.views.posed())
+
+    def _place_attached(self, _: World) -> World:
+        """The world after joints were turned: characters follow that are attached to them."""
+        self.views.settle()
+        self._pose_characters([one for one in self.views.posed() if one[0].attachment.node])
+        return self.world
+
+    def _pose_characters(self, characters: Iterable[tuple[Node, Character]]) -> None:
         poses: Poses = {}
-        preroll = scene.playback.start_time, scene.playback.run_up
+        playback = self.views.scene.playback
+        run_up = playback.start_time, playback.run_up
+        for node, character in characters:
+            if node.id not in self._guard.faulty:
+                try:
+                    character.update(node, self._time, self.views.places, poses, run_up, self._ground)
+                except Exception as error:
+                    self._guard.note(node.id, error)
+
+    def _skin(self, world: World) -> World:
+        comparison = world.scene.view.comparison
         for node, character in self.views.posed():
             if node.id not in self._guard.faulty:
                 try:
-                    character.update(node, time, scene.view.comparison, self.views.places, poses, preroll)
+                    character.skin(comparison)
                 except Exception as error:
                     self._guard.note(node.id, error)
+        return world
+
+    def _ground(self) -> tuple[Collider, ...]:
+        """The simulated colliders that no character carries."""
+        scene, places = self.views.scene, self.views.places
+        return self._colliders.get((scene, self.views.characters), lambda: tuple(
+            (one.shape, tuple(one.size.tolist()), tuple(one.world_from_collider.ravel().tolist()))
+            for kind in KINDS.values() if kind.colliders
+            for node in scene.simulated_of_kind(kind.name)
+            if not any(above.settings.is_character for above in scene.carriers(node.id))
+            for one in kind.load("colliders")((node,), places).values()
+        ))  # fmt: skip
 
     # --- rendering ------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 import functools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -95,7 +95,12 @@ class Simulation:
     Systems without a state follow the scene clock: they show the step of the last shown time, and advance by one with
     every step.
 
+    Systems that turn joints of characters come first; then the characters are skinned, and the others follow.
+
     Attributes:
+        place_characters: Updates what is attached to joints after some were turned, and returns the world; set by the
+            owner of the characters.
+        skin_characters: Skins the characters, and returns the world.
         systems: Also those that are not ready; a node whose system could not be created has none.
         step_count: Steps since the last reset.
         start_time: Scene time at which the simulation starts [s]; the owner of the clock sets it.
@@ -107,6 +112,9 @@ class Simulation:
         self._context, self._library, self._guard = context, library, guard
         self.services = SharedServices(context, library)
         self.colliders = SceneColliders(context)
+        self._joint_colliders = SceneColliders(context)
+        self.place_characters: Callable[[World], World] = _unchanged
+        self.skin_characters: Callable[[World], World] = _unchanged
         self.systems: dict[NodeId, System] = {}
         self._copies = StagingCopies(context)
         self.step_count = 0
@@ -117,6 +125,8 @@ class Simulation:
         self._reported: set[str] = set()
         self._applied: tuple[object, ...] = ()
         self._stepped: list[tuple[Node, Kind, System]] = []
+        self._turning: list[tuple[Node, Kind, System]] = []
+        self._following: list[tuple[Node, Kind, System]] = []
         self._preparing: list[tuple[NodeId, Prepares]] = []
         self._stale: set[NodeId] = set()
         self._not_restored: set[NodeId] = set()
@@ -198,11 +208,13 @@ class Simulation:
             self.systems.pop(node_id).release()
         self._stale |= scene.simulated - self._simulated
         self._simulated = scene.simulated
-        self._stepped = []
+        self._stepped, self._turning, self._following = [], [], []
         for node in scene.nodes:
             kind = KINDS[node.settings.kind]
             if kind.system:
                 self._apply(node, kind, world)
+        # A character may be attached to a turned joint of another one, which comes first.
+        self._turning.sort(key=lambda one: len(scene.carriers(one[0].id)))
         self._preparing = [(node_id, one) for node_id, one in self.systems.items() if isinstance(one, Prepares)]
 
     def _apply_keys(self, world: World) -> None:
@@ -235,6 +247,7 @@ class Simulation:
         if node.curves and system.is_ready:
             system.warm_up(variants(node))
         self._stepped.append((node, kind, system))
+        (self._turning if kind.turns_joints else self._following).append((node, kind, system))
         self._stale.add(node.id)
 
     def retry(self) -> None:
@@ -246,42 +259,60 @@ class Simulation:
     def step(self, world: World, time: float, grab: Grab | None = None) -> None:
         """Advances to scene time `time` [s]; the characters are posed for that time."""
         self._time, self._moment = time, self._moment + 1
-        if world.source is not None and (moved := jumped(world.source, time - STEP_TIME, time)):
+        moved = jumped(world.source, time - STEP_TIME, time) if world.source is not None else frozenset[NodeId]()
+        if moved:
             self.colliders.teleport(moved)
-            for node, _, system in self._stepped:
-                if node.id in moved and system.is_ready:
-                    with self._guard.of(node):
-                        system.jump(world)
+            self._joint_colliders.teleport(moved)
         scope, faulty = self._context.timers.scope, self._guard.faulty
         saved = self.baked is not None or self.cached is not None
-        inputs = StepInputs(world, self._advance_colliders(world), self._moment, time, grab)
-        for node, kind, system in self._stepped:
-            if node.id in faulty:
-                continue
-            try:
-                if not system.is_ready:
+        self._advance_joint_colliders(world)
+        for nodes, now in self._in_order(world, self._advance_colliders):
+            colliders = self.colliders.now if nodes is self._following else self._joint_colliders.now
+            inputs = StepInputs(now, colliders, self._moment, time, grab)
+            for node, kind, system in nodes:
+                if node.id in faulty:
                     continue
-                if node.id not in self._simulated:
-                    system.mute()
-                    continue
-                with scope(kind.name, node.name or node.id):
-                    if isinstance(system, ShowsMoments) and not system.has_state:
-                        system.show(self._moment, world)
-                        self._stale.discard(node.id)
-                    elif not (
-                        saved and self._restore_saved(node, system, self._moment, world, self.baked, self.cached)
-                    ):
-                        system.step(inputs)
-            except Exception as error:
-                self._guard.note(node.id, error)
+                try:
+                    if not system.is_ready:
+                        continue
+                    if node.id not in self._simulated:
+                        system.mute()
+                        continue
+                    with scope(kind.name, node.name or node.id):
+                        if isinstance(system, ShowsMoments) and not system.has_state:
+                            system.show(self._moment, now)
+                            self._stale.discard(node.id)
+                        elif not (
+                            saved and self._restore_saved(node, system, self._moment, now, self.baked, self.cached)
+                        ):
+                            if node.id in moved:
+                                system.jump(now)
+                            system.step(inputs)
+                except Exception as error:
+                    self._guard.note(node.id, error)
         for service in self.services.all():
             service.finish_step()
         self.step_count += 1
+
+    def _in_order(
+        self, world: World, begin: Callable[[World], object] = lambda _: None
+    ) -> Iterator[tuple[list[tuple[Node, Kind, System]], World]]:
+        """All systems, in parts with the world that they see.
+
+        After those that turn joints the characters are skinned, and `begin` gets the world of the others.
+        """
+        for one in self._turning:
+            yield [one], world
+            world = self.place_characters(world)
+        world = self.skin_characters(world)
+        begin(world)
+        yield self._following, world
 
     def reset(self) -> None:
         """Also retries nodes that failed."""
         self.step_count = self._moment = 0
         self.colliders.reset()
+        self._joint_colliders.reset()
         self._guard.renew()
         for node, _, system in self._stepped:
             with self._guard.of(node):
@@ -291,9 +322,10 @@ class Simulation:
     def teleport(self, world: World, time: float) -> None:
         """The jump gives colliders and emitters no velocity; `time` is in seconds."""
         self.colliders.teleport()
-        for node, _, system in self._stepped:
+        self._joint_colliders.teleport()
+        for node, _, system, now in _each(self._in_order(world)):
             with self._guard.of(node):
-                system.teleport(world)
+                system.teleport(now)
         self._teleport_services()
         self.show(time)
 
@@ -330,19 +362,19 @@ class Simulation:
             disabled until something changes or another state is restored.
         """
         steps, moment, states = msgspec.msgpack.decode(state)
-        self._settle(world)
+        self._advance_joint_colliders(world)
         failed: set[NodeId] = set()
-        for node, _, system in self._stepped:
+        for node, _, system, now in _each(self._in_order(world, self._settle)):
             try:
-                if self._has_state(node, system) and self._restore_saved(node, system, moment, world, self.baked):
+                if self._has_state(node, system) and self._restore_saved(node, system, moment, now, self.baked):
                     continue
                 if node.id in states and system.is_ready and has_state(system):
-                    system.restore(states[node.id], world)
+                    system.restore(states[node.id], now)
                     if node.id in self._not_restored:
                         self._not_restored.discard(node.id)
                         self._guard.faulty.discard(node.id)
                 elif self._has_state(node, system):
-                    self._restore_saved(node, system, moment, world, self.cached)
+                    self._restore_saved(node, system, moment, now, self.cached)
             except Exception as error:
                 failed.add(node.id)
                 self._guard.note(node.id, error)
@@ -370,8 +402,8 @@ class Simulation:
             world: With the characters posed for `time` [s].
         """
         cached = [{} if state is None else msgspec.msgpack.decode(state)[2] for state in states]
-        self._settle(world)
-        for node, _, system in self._stepped:
+        self._advance_joint_colliders(world)
+        for node, _, system, now in _each(self._in_order(world, self._settle)):
             with self._guard.of(node):
                 if not self._has_state(node, system):
                     continue
@@ -382,7 +414,7 @@ class Simulation:
                     for i in (0, 1)
                 )
                 if first is not None and second is not None:
-                    system.restore(system.interpolate(first, second, share), world)
+                    system.restore(system.interpolate(first, second, share), now)
         self.show(time)
         self._stale |= self.systems.keys()
 
@@ -414,10 +446,10 @@ class Simulation:
 
     def show_baked(self, step: int, world: World) -> None:
         """The characters must be posed for the end of the step."""
-        for node, _, system in self._stepped:
+        for node, _, system, now in _each(self._in_order(world)):
             with self._guard.of(node):
                 if self._has_state(node, system):
-                    self._restore_saved(node, system, step, world, self.baked, self.cached)
+                    self._restore_saved(node, system, step, now, self.baked, self.cached)
 
     def _restore_saved(self, node: Node, system: System, step: int, world: World, *sources: BakedStates | None) -> bool:
         """Returns False if no source has the state of the step."""
@@ -443,10 +475,11 @@ class Simulation:
         for system in self.systems.values():
             system.release()
         self.systems.clear()
-        self._stepped, self._preparing = [], []
+        self._stepped, self._turning, self._following, self._preparing = [], [], [], []
         for service in self.services.all():
             service.release()
         self.colliders.release()
+        self._joint_colliders.release()
         self._copies.release()
 
     # --- once a frame ---------------------------------------------------------------------------------
@@ -492,13 +525,24 @@ class Simulation:
         if was_running and (reason := stop_reason(system)):
             self._problems.append(Problem(node_id, reason))
 
-    def _advance_colliders(self, world: World) -> Colliders:
+    def _advance_joint_colliders(self, world: World) -> None:
+        """Colliders for the systems that turn joints: all but what is attached to such a joint."""
+        if any(kind.collides(node.settings) for node, kind, _ in self._turning):
+            placed = self._all_placed(world).items()
+            self._joint_colliders.advance({k: one for k, one in placed if not _is_turned(world.scene.node(k), world)})
+
+    def _all_placed(self, world: World) -> dict[NodeId, ColliderPlacement]:
         placed: dict[NodeId, ColliderPlacement] = {}
-        warnings: list[str] = []
         for kind in KINDS.values():
             if kind.colliders and (nodes := world.scene.simulated_of_kind(kind.name)):
                 with self._context.timers.scope(f"{kind.name}s"):
                     placed |= self._placed(kind, nodes, world)
+        return placed
+
+    def _advance_colliders(self, world: World) -> Colliders:
+        placed, warnings = self._all_placed(world), list[str]()
+        for kind in KINDS.values():
+            if kind.colliders and (nodes := world.scene.simulated_of_kind(kind.name)):
                 warnings += world.places.all_missing(nodes)
         self._problems += [Problem("", line) for line in warnings if line not in self._reported]
         self._reported = set(warnings)  # a warning that was fixed and comes back is reported again
@@ -519,6 +563,27 @@ class Simulation:
         for service in self.services.all():
             service.teleport()
         self._stale |= self.systems.keys()
+
+
+def _each(
+    parts: Iterable[tuple[list[tuple[Node, Kind, System]], World]],
+) -> Iterator[tuple[Node, Kind, System, World]]:
+    return ((*one, world) for nodes, world in parts for one in nodes)
+
+
+def _unchanged(world: World) -> World:
+    return world
+
+
+def _is_turned(node: Node, world: World) -> bool:
+    """Whether a node is attached, directly or through others, to a joint that a system turns."""
+    for link in (node, *world.scene.carriers(node.id)):
+        character = world.characters.get(link.attachment.node)
+        skeleton = character.model.skeleton if character is not None else None
+        joint = skeleton.find(link.attachment.bone) if skeleton is not None else None
+        if character is not None and joint is not None and character.is_turned(joint):
+            return True
+    return False
 
 
 def _saved_state(source: BakedStates | None, node: Node, step: int) -> bytes | None:

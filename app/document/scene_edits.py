@@ -6,7 +6,7 @@ import msgspec
 from sinew.app.document.arrange import grouped, ordered, put_on, topmost, ungrouped
 from sinew.app.document.document import Document
 from sinew.app.files.node_text import nodes_of, nodes_text
-from sinew.sim.assets.model import Bounds
+from sinew.sim.assets.model import Bounds, CharacterModel
 from sinew.sim.characters.settings import BONE_PART, BonePose, ModelSettings, SkinningMethod
 from sinew.sim.kinds import KINDS, group_kind
 from sinew.sim.kinds.contract import AddPlace
@@ -26,6 +26,7 @@ class SceneEdits:
         places: Returns the current world transforms.
         box: Returns the bounding box of the selection, or None.
         areas: Returns the areas of skin and scalp of the selection [m²], or None.
+        models: Returns the models of the characters that are loaded.
     """
 
     def __init__(
@@ -35,9 +36,10 @@ class SceneEdits:
         places: Callable[[], WorldTransforms],
         box: Callable[[], Bounds | None],
         areas: Callable[[], tuple[float | None, float | None]],
+        models: Callable[[], Mapping[NodeId, CharacterModel]],
     ) -> None:
         self._document, self._active, self._places_now, self._box_now = document, active, places, box
-        self._areas_now = areas
+        self._areas_now, self._models_now = areas, models
 
     def set_view(self, name: str, value: object) -> None:
         self._document.set_value(ParamRef(VIEW, VIEW, name), value)
@@ -181,7 +183,8 @@ class SceneEdits:
 
     @property
     def place(self) -> AddPlace:
-        return AddPlace(self._document.scene, self._document.view_state, self._box_now(), *self._areas_now())
+        scene, view = self._document.scene, self._document.view_state
+        return AddPlace(scene, view, self._box_now(), *self._areas_now(), self._models_now())
 
     def add(self, entry_id: str) -> NodeId:
         """Adds the node of an entry of the Add menu and selects it; raises KeyError if there is no such entry."""

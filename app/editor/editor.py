@@ -59,11 +59,12 @@ from sinew.app.viewport.second_engine import SecondEngine
 from sinew.app.viewport.tools import ViewportMenu, ViewportTools
 from sinew.app.viewport.uploads import Uploads
 from sinew.sim.assets.images import ImageBudget
-from sinew.sim.assets.model import Bounds
+from sinew.sim.assets.model import Bounds, CharacterModel
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import Panel
 from sinew.sim.scene.change import Change
+from sinew.sim.scene.scene import NodeId
 from sinew.sim.scene.world_transforms import WorldTransforms
 from sinew.widgets.camera_controller import CameraController
 from sinew.widgets.guide import Guide
@@ -121,7 +122,7 @@ class Editor:
             self.settings, application_theme(), self.client, back_end, lambda: self.viewport.update()
         )
         self.edits = SceneEdits(
-            self.document, lambda: self.active.node, self.places, self.selected_box, self.selected_areas
+            self.document, lambda: self.active.node, self.places, self.selected_box, self.selected_areas, self.models
         )
         self.recent = RecentFiles(self.settings)
         self.dialogs.folder = self.recent.folder
@@ -344,6 +345,11 @@ class Editor:
         """Areas of skin and scalp [m²]; None if the selection has none."""
         engine, (node, bone) = self.client.engine, (self.document.selection.node, self.document.selection.bone or "")
         return (engine.skin_area(node, bone=bone), engine.scalp_area(node, bone)) if engine and node else (None, None)
+
+    def models(self) -> dict[NodeId, CharacterModel]:
+        """Models of the characters that are loaded."""
+        loaded = {node.id: self.store.loaded(node.id) for node in self.document.scene.characters}
+        return {node_id: one.model for node_id, one in loaded.items() if one is not None}
 
     def extend_outliner_menu(self, menu: QMenu, entry: Entry) -> None:
         node = self.document.scene.by_id.get(entry.selection.node or "")

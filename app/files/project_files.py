@@ -26,6 +26,7 @@ from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import AddPlace
 from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.params import bounded
 from sinew.sim.scene.scene import VIEW, Node, ParamRef, Scene
 from sinew.sim.scene.view import ViewSettings
 from sinew.sim.scene.view_state import Selection, ViewState
@@ -46,6 +47,12 @@ class _PendingImport:
     path: Path
     replace: bool
     loaded: LoadedModel | None = None
+
+
+def companions(loaded: LoadedModel, node: Node, before: Scene) -> list[Node]:
+    """Nodes that kinds add with the node of a model to a scene."""
+    found = [kind.companion(loaded.model, node, before) for kind in KINDS.values() if kind.companion is not None]
+    return [msgspec.structs.replace(one, transform=bounded(one.transform)) for one in found if one is not None]
 
 
 class ProjectFiles(QObject):
@@ -272,10 +279,10 @@ class ProjectFiles(QObject):
         self._recent.add(path)
         node = Node(id="", name=path.stem, settings=ModelSettings(path=str(path)))
         yaw = Camera().yaw + front_at_first(loaded.model)
-        makers = {kind.name: kind.companion for kind in KINDS.values() if kind.companion is not None}
         if replace:
-            nodes = [node, *(make(loaded.model) for make in makers.values())]
-            nodes = [msgspec.structs.replace(node, id=f"{node.kind}-1") for node in nodes]
+            node = msgspec.structs.replace(node, id=f"{node.kind}-1")
+            added = companions(loaded, node, Scene())
+            nodes = [node, *(msgspec.structs.replace(one, id=f"{one.kind}-1") for one in added)]
             scene = Scene(nodes=tuple(nodes), view=ViewSettings(follow=True))
             self._document.replace_scene(
                 scene, ViewState(camera=Camera(yaw=yaw), selection=Selection(node=nodes[0].id))
@@ -285,10 +292,11 @@ class ProjectFiles(QObject):
                 if not self._document.scene.characters:
                     self._document.set_camera(msgspec.structs.replace(self._document.view_state.camera, yaw=yaw))
                     self._document.set_value(ParamRef(VIEW, VIEW, "follow"), True)
-                for kind, make in makers.items():
-                    if not self._document.scene.of_kind(kind):
-                        self._document.add_node(make(loaded.model))
-                self._document.add_node(node)
+                node = msgspec.structs.replace(node, id="new")
+                nodes = [node, *companions(loaded, node, self._document.scene)]
+                # What is not attached to the model is listed before it.
+                nodes.sort(key=lambda one: (bool(one.attachment.node), one is node))
+                self._document.add_nodes(nodes, f"Add {node.name}", select=[node.id])
         self.opened.emit(True)
 
     def save(self) -> bool:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
@@ -142,14 +143,11 @@ class HandleTool(QObject, Tool):
         """Relative to the pose of the clip alone."""
         character = self._client.engine.views.characters.get(node.id) if self._client.engine else None
         posed = node.settings.part(f"{BONE_PART}{bone}")
-        if (
-            character is None
-            or character.pose is None
-            or character.model.skeleton is None
-            or not isinstance(posed, BonePose)
-        ):
+        if character is None or character.model.skeleton is None or not isinstance(posed, BonePose):
             return None
-        below = frame_below(character.model.skeleton, character.pose, posed)
+        # A bone that swings keeps its handles at its head.
+        pose = msgspec.structs.replace(character.pose, local=character.animated_pose.local)
+        below = frame_below(character.model.skeleton, pose, posed)
         if below is None:
             return None
         transform = Transform(position=posed.position, rotation=posed.rotation, scale=posed.scale)

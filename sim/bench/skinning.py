@@ -86,14 +86,12 @@ def numpy_cases(mesh: Mesh, skin: Skin, pose: Pose) -> list[Case]:
 def gpu_cases(context: Context, skinned: SkinnedMesh, poses: Sequence[Pose]) -> list[Case]:
     """The poses alternate, because an unchanged pose is not skinned again."""
     title = TITLES[context.back_ends.choice].lower()
-    return [
-        _case(context, "skinning", skinned, f"{title} {method.value}", poses, (method,)) for method in SkinningMethod
-    ]
+    return [_case(context, "skinning", skinned, f"{title} {method.value}", poses, method) for method in SkinningMethod]
 
 
 def _case(
     context: Context, system: str, skinned: SkinnedMesh, variant: str, poses: Sequence[Pose],
-    method: tuple[SkinningMethod, ...] = (),
+    method: SkinningMethod = SkinningMethod.LBS,
 ) -> Case:  # fmt: skip
     alternating = itertools.cycle(poses)
     return Case(
@@ -101,7 +99,7 @@ def _case(
         variant=variant,
         size=skinned.vertex_count,
         unit="vertices",
-        step=lambda: skinned.skin(next(alternating), *method),
+        step=lambda: skinned.skin(next(alternating), method),
         steps=max(1, VERTICES_PER_MEASUREMENT // skinned.vertex_count),
         finish=context.finish,
         timers=context.timers,

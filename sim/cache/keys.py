@@ -14,6 +14,7 @@ import numpy as np
 
 from sinew.sim.assets.content import content_sum
 from sinew.sim.assets.model import Interpolation
+from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse, World
 from sinew.sim.scene.curves import Curve
@@ -23,6 +24,10 @@ from sinew.sim.scene.scene import Node, NodeId, node_part
 ANEW = frozenset((Effect.RESET, Effect.REBUILD))
 _MARK = "2:"
 """Prefix of keys; keys of older versions have none."""
+
+
+_NEWER = frozenset(("expressions", "modifiers"))
+"""Settings that older versions did not have; without a value they are not in their keys."""
 
 
 class SameNode:
@@ -44,7 +49,8 @@ class SameNode:
 def _values(settings: Settings | None, effects: frozenset[Effect]) -> tuple[Any, ...]:
     if settings is None:
         return ()
-    return tuple(getattr(settings, r.name) for r in params_of(type(settings)) if r.declared.effect in effects)
+    values = [(r.name, getattr(settings, r.name)) for r in params_of(type(settings)) if r.declared.effect in effects]
+    return tuple(value for name, value in values if value or name not in _NEWER)
 
 
 def _in_force(world: World, node: Node) -> Settings | None:
@@ -75,7 +81,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
     """Text that stays valid when the program ends.
 
     Depends on the solver, the start, settings that affect steps, transforms, and full contents of files: of the node,
-    of its parents, and of its colliders.
+    of its parents and the targets of their modifiers, and of its colliders.
     """
     scene = world.unevaluated
     met, found, playback = _met(world), {}, scene.playback
@@ -84,8 +90,12 @@ def node_keys(world: World) -> dict[NodeId, str]:
         if kind.system:
             simulated = node.id in scene.simulated
             start = msgspec.json.encode((kind.version, playback.start_time, playback.run_up, simulated))
-            carriers = (_carrying(world, one) for one in scene.carriers(node.id))
-            acting = met if settings is not None and kind.collides(settings) else ()
+            leading = scene.leading(node.id)
+            carriers = (_carrying(world, one) for one in leading)
+            collides = settings is not None and kind.collides(settings)
+            for one in leading:
+                collides |= isinstance(one.settings, ModelSettings) and one.settings.plants_feet
+            acting = met if collides else ()
             parts = (start, _whole(world, node), *carriers, b"met", *acting)
             found[node.id] = _MARK + hashlib.sha256(b"\n".join(parts)).hexdigest()
     return found
@@ -101,18 +111,27 @@ def is_current(key: str, world: World, node: Node) -> bool:
     return key == (node_keys(world).get(node.id) if key.startswith(_MARK) else digest(world, node))
 
 
-def _met(world: World) -> list[bytes]:
+def _met(world: World, *, turned: bool = True) -> list[bytes]:
     scene = world.unevaluated
     simulated = scene.simulated
     colliders = [node for node in scene.nodes if KINDS[node.kind].colliders]
-    carriers = {one.id: one for node in colliders if node.attachment.node for one in scene.carriers(node.id)}
+    carriers = {one.id: one for node in colliders if node.attachment.node for one in scene.leading(node.id)}
     own = [part for node in colliders for part in (b"heard" if node.id in simulated else b"", _whole(world, node))]
-    return own + [_carrying(world, one) for one in carriers.values()]
+    return own + [(_carrying if turned else _whole)(world, one) for one in carriers.values()]
 
 
 def _carrying(world: World, carrier: Node) -> bytes:
-    """Transform of a parent, and the pose of a character."""
-    return _whole(world, carrier) if KINDS[carrier.kind].character else _record(SameNode(carrier), None)
+    """Transform of a parent; the pose of a character, and what turns its joints."""
+    if not KINDS[carrier.kind].character:
+        return _record(SameNode(carrier), None)
+    parts = [_whole(world, carrier)]
+    for node in world.unevaluated.nodes:
+        if node.attachment.node == carrier.id and KINDS[node.kind].turns_joints:
+            settings = _in_force(world, node)
+            collides = settings is not None and KINDS[node.kind].collides(settings)
+            parts += [b"turned" if node.id in world.unevaluated.simulated else b"still", _whole(world, node)]
+            parts += _met(world, turned=False) if collides else []
+    return b" ".join(parts)
 
 
 def _whole(world: World, node: Node) -> bytes:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sinew.sim.scene.keyed import is_keyed
-from sinew.sim.scene.params import Param, Role, param_of, params_of
+from sinew.sim.scene.params import Param, Role, param_of, params_of, weights_from
 from sinew.sim.scene.scene import Node, ParamRef, Scene, node_named, with_value
 
 COUNT_MAX = 4096
@@ -117,4 +117,6 @@ def _value(record: Param, text: str) -> Any:
             return int(text) if record.type is int else float(text)
         except ValueError:
             return text
+    if record.declared.role is Role.WEIGHTS:
+        return weights_from(text)
     return [float(part) for part in text.split()] if record.type is tuple else text

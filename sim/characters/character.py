@@ -1,4 +1,6 @@
-from collections.abc import Sequence
+import abc
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -8,9 +10,13 @@ import numpy.typing as npt
 from sinew.sim.animation.evaluate import bind_pose
 from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.influences import joint_boxes, reach_of
-from sinew.sim.assets.model import NO_WEIGHTS, Bounds, CharacterModel, Targets
+from sinew.sim.assets.model import NO_WEIGHTS, Bounds, CharacterModel
 from sinew.sim.characters.comparison import ComparisonStatistics, MethodComparison
 from sinew.sim.characters.deformers.functions import warped_boxes, warps_of
+from sinew.sim.characters.expressions import expression_weights
+from sinew.sim.characters.joint_turns import JointTurns
+from sinew.sim.characters.modifiers.evaluation import NO_INPUTS, BoneModifiers, ModifierInputs, inputs_of
+from sinew.sim.characters.modifiers.feet import Collider
 from sinew.sim.characters.playing import (
     RunUp,
     active_clip,
@@ -23,7 +29,7 @@ from sinew.sim.characters.playing import (
     world_from_model,
 )
 from sinew.sim.characters.prepared import PreparedModel
-from sinew.sim.characters.settings import ModelSettings, SkinningMethod
+from sinew.sim.characters.settings import ModelSettings, SkinningMethod, model_settings
 from sinew.sim.characters.skinning import SkinnedMesh, SkinningBuffers, upload_skinning
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
@@ -31,10 +37,11 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.task import finish
 from sinew.sim.maths.arrays import Float64, Intp
 from sinew.sim.maths.transform import polar, transform_points
-from sinew.sim.scene.scene import Node
+from sinew.sim.memo import Memo
+from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.strips import StripSample, is_cut
 from sinew.sim.scene.view import SkinningComparison
-from sinew.sim.scene.world_transforms import WorldTransforms
+from sinew.sim.scene.world_transforms import PosedCharacter, PosedCharacters, WorldTransforms
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,7 @@ class PoseKey:
     time: float
     settings: ModelSettings
     run_up: RunUp = (0.0, 0.0)
+    inputs: ModifierInputs = NO_INPUTS
 
 
 SkinPart = tuple[Intp | None, Float64, Float64]
@@ -60,7 +68,8 @@ class Character(Owner):
     Attributes:
         primary: Skinned with the node's method, or with linear blending while methods are compared.
         secondary: Skinned with dual quaternions, for comparison; None before the first comparison.
-        pose: Without a skeleton it holds only the deformation of the surface.
+        animated_pose: Without turns of simulated joints; without a skeleton it holds only the deformation of the
+            surface.
         world_from_model: Shape (4, 4).
     """
 
@@ -72,10 +81,11 @@ class Character(Owner):
         model = self.model = prepared.model
         self.primary = self.owns(SkinnedMesh(context, library, model.mesh, model.skin, buffers))
         self.secondary: SkinnedMesh | None = None
-        self.pose = bind_pose(model)
+        self.animated_pose = bind_pose(model)
         self.world_from_model = np.eye(4)
         self.texture_origin_bottom = True
-        self._bind_pose = self.pose
+        self._bind_pose = self.animated_pose
+        self._turns: dict[NodeId, JointTurns] = {}
         # In other models the palette of the bind pose may differ from the identity, or morph weights from 0.
         self._is_bound_at_rest = (model.skin is None or model.skin.palette is None) and model.mesh.targets is None
         self._comparison: MethodComparison | None = None
@@ -86,25 +96,35 @@ class Character(Owner):
             self._centres, self._halves = (lo + hi) / 2.0, (hi - lo) / 2.0
         self._key: PoseKey | None = None
         self._node: Node | None = None
-        self._box: tuple[Pose, Float64, Bounds] | None = None
+        self._modifiers = BoneModifiers(model)
+        self._places = WorldTransforms(Scene(), {})
+        self._colliders: tuple[Collider, ...] = ()
+        self._clip_pose: tuple[PoseKey | None, Pose] = (None, self.animated_pose)
+        self._box = Memo[Bounds]()
         self._frames: tuple[Pose, Float64, dict[int, Float64]]
-        self._frames = self.pose, self.world_from_model, {}
+        self._frames = self.animated_pose, self.world_from_model, {}
         self._prefetched: tuple[ModelSettings | None, RunUp, dict[float, Pose]] = (None, (0.0, 0.0), {})
         # The strip samples of the last time that was checked for a cut
         self._samples: tuple[ModelSettings | None, float, tuple[StripSample, ...]] = (None, 0.0, ())
+
+    @property
+    def pose(self) -> Pose:
+        """Current pose with the turns of simulated joints; waits for the GPU once a step if there are any."""
+        return self._turned(self._turns.values())
 
     def update(
         self,
         node: Node,
         time: float,
-        comparison: SkinningComparison,
         places: WorldTransforms,
         poses: Poses,
         run_up: RunUp = (0.0, 0.0),
+        ground: Callable[[], tuple[Collider, ...]] = tuple,
     ) -> None:
-        """Evaluates the pose at scene time `time` [s] and skins; does nothing if neither changed since the last call.
+        """Evaluates the pose at scene time `time` [s]; does nothing if it is unchanged.  `skin` must follow.
 
-        `poses` come from other characters at this time: characters of one file often share them.
+        `poses` come from other characters at this time: characters of one file often share them. `ground` returns the
+        colliders on which feet are planted.
         """
         settings = node.settings
         assert isinstance(settings, ModelSettings)
@@ -113,21 +133,58 @@ class Character(Owner):
             self.primary.name = node.name or node.id
             self.world_from_model = world_from_model(settings, self.model, places.world_from_node(node))
             self.texture_origin_bottom = texture_origin_bottom(settings, self.model)
-        key = PoseKey(time, settings, run_up)
+        if settings.modifiers:
+            self._places, self._colliders = places, ground() if settings.plants_feet else ()
+        inputs = self._inputs(node, time, run_up, places.characters) if settings.modifiers else NO_INPUTS
+        key = PoseKey(time, settings, run_up, inputs)
         if key != self._key:
             self._key = key
             self._take_pose(key, poses)
-        method = settings.skinning
+
+    def skin(self, comparison: SkinningComparison) -> None:
+        """Skins the pose with the turns of simulated joints; does nothing if neither has changed."""
+        assert self._key is not None
+        pose, turns, method = self.animated_pose, tuple(self._turns.values()), self._key.settings.skinning
+        for one in turns:
+            one.place(self.model_from(one.joints, one)[:, :3, 3])
         if comparison is SkinningComparison.OFF:
-            self.primary.skin(self.pose, method)
+            self.primary.skin(pose, method, turns)
             return
         if self.secondary is None:
             buffers = finish(upload_skinning(self._context, self._prepared.records))
             model = self.model
             self.secondary = self.owns(SkinnedMesh(self._context, self._library, model.mesh, model.skin, buffers))
-        self.primary.skin(self.pose, SkinningMethod.LBS)
+        self.primary.skin(pose, SkinningMethod.LBS, turns)
         self.secondary.name = self.primary.name
-        self.secondary.skin(self.pose, method if method is SkinningMethod.DQS_SCALE else SkinningMethod.DQS)
+        self.secondary.skin(pose, method if method is SkinningMethod.DQS_SCALE else SkinningMethod.DQS, turns)
+
+    # --- turns of simulated joints ----------------------------------------------------------------------
+
+    def set_turns(self, user: NodeId, turns: JointTurns | None) -> None:
+        """Adds the turns of a node after all others, or removes them for None."""
+        self._turns.pop(user, None)
+        if turns is not None:
+            self._turns[user] = turns
+
+    def is_turned(self, joint: int) -> bool:
+        """Whether a simulated joint is turned, or is above this one."""
+        return any(turns.moves(np.array([joint])) for turns in self._turns.values())
+
+    def model_from(self, joints: Intp, before: JointTurns | None = None) -> Float64:
+        """Model matrices of some joints, shape (N, 4, 4); waits for the GPU only if a turned joint moves them.
+
+        Args:
+            before: Only the turns before these count; None for all.
+        """
+        turns = list(itertools.takewhile(lambda one: one is not before, self._turns.values()))
+        pose = self._turned(turns) if any(one.moves(joints) for one in turns) else self.animated_pose
+        return pose.model_from_joint.take(joints, 0)
+
+    def _turned(self, turns: Iterable[JointTurns]) -> Pose:
+        pose = self.animated_pose
+        for one in turns:
+            pose = one.applied(pose)
+        return pose
 
     def prefetch_poses(self, node: Node, times: Sequence[float], run_up: RunUp) -> None:
         """Evaluates the poses of the next updates together; `times` are scene times [s]."""
@@ -156,11 +213,12 @@ class Character(Owner):
         joint = None if skeleton is None else skeleton.find(name)
         if joint is None:
             return None
-        if self._frames[0] is not self.pose or self._frames[1] is not self.world_from_model:
-            self._frames = self.pose, self.world_from_model, {}
+        pose = self.pose if self.is_turned(joint) else self.animated_pose
+        if self._frames[0] is not pose or self._frames[1] is not self.world_from_model:
+            self._frames = pose, self.world_from_model, {}
         frame = self._frames[2].get(joint)
         if frame is None:
-            frame = self._frames[2][joint] = self.world_from_model @ self.pose.model_from_joint[joint]
+            frame = self._frames[2][joint] = self.world_from_model @ pose.model_from_joint[joint]
             frame[:3, :3], _ = polar(frame[:3, :3])
             frame.flags.writeable = False
         return frame
@@ -171,11 +229,17 @@ class Character(Owner):
         return self._key.time if self._key is not None else None
 
     def pose_at(self, time: float) -> Pose:
-        """Does not apply the pose; the bind pose before the first update."""
-        if self._key is None:
-            return self.pose
-        key = PoseKey(time, self._key.settings, self._key.run_up)
-        return self.pose if key == self._key else self._evaluated(key)
+        """Has no turns of simulated joints and is not applied; the bind pose before the first update."""
+        if self._key is None or self._node is None:
+            return self.animated_pose
+        settings, run_up = self._key.settings, self._key.run_up
+        others: dict[NodeId, PosedCharacter] = {}
+        for leading in self._places.scene.leading(self._node.id) if settings.modifiers else ():
+            character = self._places.characters.get(leading.id)
+            if isinstance(character, Character) and character is not self:
+                others[leading.id] = CharacterAt(character, leading, time, self._places.scene, others)
+        key = PoseKey(time, settings, run_up, self._inputs(self._node, time, run_up, others))
+        return self.animated_pose if key == self._key else self._evaluated(key)
 
     def is_cut(self, before: float, after: float) -> bool:
         """Returns whether the pose may jump between two consecutive scene times [s]."""
@@ -194,25 +258,33 @@ class Character(Owner):
 
     def facing(self) -> float:
         """Yaw of the front in the world [°], a multiple of 90°; 0 (+z) if the bone names do not show it."""
-        return front_in(self.model, self.pose, self.world_from_model)
+        return front_in(self.model, self.animated_pose, self.world_from_model)
 
     def bounds(self) -> Bounds:
-        """World box [m] around the deformed vertices, or the joints; reads nothing back."""
-        if self._box is None or self._box[0] is not self.pose or self._box[1] is not self.world_from_model:
-            if self.model.skeleton is not None and not self.model.mesh.vertex_count:
-                points = self.joint_positions()
-                self._box = (self.pose, self.world_from_model, Bounds(points.min(axis=0), points.max(axis=0)))
-                return self._box[2]
-            if self._boxes is None or (self.pose is self._bind_pose and self._is_bound_at_rest):
-                box = self.model.mesh.bounds
-                lo, hi = self._prepared.reach if self._boxes is None else (box.lo, box.hi)
-                matrices, centres, halves = self.world_from_model[None], (lo + hi)[None] / 2.0, (hi - lo)[None] / 2.0
-            else:
-                matrices = self.world_from_model @ self.pose.palette.take(self._boxes[0], 0)
-                centres, halves = self._centres, self._halves
-            box = _moved_box(matrices, *self._warped(centres, halves))
-            self._box = (self.pose, self.world_from_model, box)
-        return self._box[2]
+        """World box [m] around the deformed vertices, or the joints of a model without any; vertices are not read."""
+        if self.model.skeleton is not None and not self.model.mesh.vertex_count:
+            pose = self.pose
+            return self._box.get((pose, self.world_from_model), lambda: _box_of(self.joint_positions()))
+        return self._box.get((self.animated_pose, self.world_from_model, *self._turns.values()), self._bounds)
+
+    def _bounds(self) -> Bounds:
+        is_at_rest = self.animated_pose is self._bind_pose and self._is_bound_at_rest and not self._turns
+        if self._boxes is not None and not is_at_rest:
+            return self._entry_box(self._boxes[0], self._centres, self._halves)
+        box = self.model.mesh.bounds
+        lo, hi = self._prepared.reach if self._boxes is None else (box.lo, box.hi)
+        return self._entry_box(None, (lo + hi)[None] / 2.0, (hi - lo)[None] / 2.0)
+
+    def _entry_box(self, entries: Intp | None, centres: Float64, halves: Float64) -> Bounds:
+        """World box around boxes of the bind pose, (N, 3) each, that palette entries (N,) move, or none."""
+        pose, matrices = self.animated_pose, self.world_from_model[None]
+        if entries is not None:
+            matrices = self.world_from_model @ pose.palette.take(entries, 0)
+        middles, halves = _moved_boxes(matrices, *self._warped(centres, halves))
+        if entries is not None:
+            for one in self._turns.values():
+                middles, halves = one.reach(entries, middles, halves, pose, self.world_from_model)
+        return Bounds((middles - halves).min(axis=0), (middles + halves).max(axis=0))
 
     def part_of(self, vertices: npt.NDArray[np.integer]) -> SkinPart:
         """For `part_bounds`; `vertices` has at least one number."""
@@ -228,16 +300,13 @@ class Character(Owner):
 
     def part_bounds(self, part: SkinPart) -> Bounds:
         """World box [m] around the deformed vertices of a part; reads nothing back."""
-        used, centres, halves = part
-        matrices = self.world_from_model[None]
-        if used is not None:
-            matrices = self.world_from_model @ self.pose.palette.take(used, 0)
-        return _moved_box(matrices, *self._warped(centres, halves))
+        return self._entry_box(*part)
 
     def _warped(self, centres: Float64, halves: Float64) -> tuple[Float64, Float64]:
-        if self.pose.warps is None or not self.pose.warps.functions:
+        warps = self.animated_pose.warps
+        if warps is None or not warps.functions:
             return centres, halves
-        lo, hi = warped_boxes(self.pose.warps, centres - halves, centres + halves)
+        lo, hi = warped_boxes(warps, centres - halves, centres + halves)
         return (lo + hi) / 2.0, (hi - lo) / 2.0
 
     def joint_bounds(self, joint: int) -> Bounds:
@@ -246,7 +315,8 @@ class Character(Owner):
             chosen = self.model.skin.joints_of(self._boxes[0]) == joint
             if chosen.any():
                 matrices = self.world_from_model @ self.pose.palette[self._boxes[0][chosen]]
-                return _moved_box(matrices, *self._warped(self._centres[chosen], self._halves[chosen]))
+                middles, halves = _moved_boxes(matrices, *self._warped(self._centres[chosen], self._halves[chosen]))
+                return Bounds((middles - halves).min(axis=0), (middles + halves).max(axis=0))
         scale = abs(np.linalg.det(self.world_from_model[:3, :3])) ** (1.0 / 3.0)
         margin = 0.05 * scale * max(self.model.mesh.bounds.extent, 1e-3)
         place = self.joint_positions()[joint]
@@ -254,8 +324,9 @@ class Character(Owner):
 
     def _take_pose(self, key: PoseKey, poses: Poses) -> None:
         settings = key.settings
-        if active_clip(settings, self.model) is None and not settings.pose and not shapes(settings):
-            self.pose = self._bind_pose
+        is_bound = active_clip(settings, self.model) is None and not settings.pose
+        if is_bound and not shapes(settings) and not settings.modifiers and not self.model.rig.constraints:
+            self.animated_pose = self._bind_pose
             return
         shared = id(self.model), key
         if shared not in poses:
@@ -263,50 +334,138 @@ class Character(Owner):
                 poses[shared] = self._evaluated(key)
         pose = poses[shared]
         # Without a change, for instance of deformers without a frequency, a character without a clip keeps its pose.
-        if not (pose.same_shape(self.pose) and np.array_equal(pose.palette, self.pose.palette)):
-            self.pose = pose
+        if not (pose.same_shape(self.animated_pose) and np.array_equal(pose.palette, self.animated_pose.palette)):
+            self.animated_pose = pose
 
     def _evaluated(self, key: PoseKey) -> Pose:
-        settings, run_up, prefetched = self._prefetched
-        is_fetched = settings is key.settings and run_up == key.run_up
-        pose = prefetched.pop(key.time, None) if is_fetched else None
-        if pose is None:
-            if active_clip(key.settings, self.model) is None and not key.settings.pose:
-                pose = self._bind_pose
-            else:
-                pose = pose_of(self.model, key.settings, key.time, key.run_up)
+        pose = self._unmodified(key.settings, key.time, key.run_up)
+        if key.settings.modifiers or self.model.rig.constraints:
+            pose = self._modifiers.applied(pose, key.settings, key.time, key.run_up, key.inputs)
         return shaped(pose, key.settings, self.model, key.time)
 
+    def _unmodified(self, settings: ModelSettings, time: float, run_up: RunUp) -> Pose:
+        """The pose of the clip with the pose offsets."""
+        key = PoseKey(time, settings, run_up)
+        if settings.modifiers and self._clip_pose[0] == key:
+            return self._clip_pose[1]
+        known, known_run_up, prefetched = self._prefetched
+        pose = prefetched.pop(time, None) if known is settings and known_run_up == run_up else None
+        if pose is None:
+            is_bound = active_clip(settings, self.model) is None and not settings.pose
+            pose = self._bind_pose if is_bound else pose_of(self.model, settings, time, run_up)
+        if settings.modifiers:
+            self._clip_pose = key, pose
+        return pose
 
-def _moved_box(matrices: Float64, centres: Float64, halves: Float64) -> Bounds:
-    """Each box has its own matrix, (N, 4, 4).
+    def _inputs(self, node: Node, time: float, run_up: RunUp, others: PosedCharacters) -> ModifierInputs:
+        """What modifiers depend on at a scene time [s]; `others` are the characters at that time."""
+        settings = model_settings(node)
+        if not settings.modifiers or self.model.skeleton is None:
+            return NO_INPUTS
+        own = CharacterBelow(self.model, self._unmodified(settings, time, run_up), self.world_from_model)
+        still = {  # without the turns of simulated joints, so that a pose is a function of time
+            key: CharacterBelow(one.model, one.animated_pose, one.world_from_model)
+            for key, one in others.items()
+            if isinstance(one, Character)
+        }
+        places = WorldTransforms(self._places.scene, {**others, **still, node.id: own})
+        if node.attachment.node:
+            own.world_from_model = world_from_model(settings, self.model, places.world_from_node(node))
+        return inputs_of(node, places, own.world_from_model, self._colliders)
+
+
+class StillCharacter(abc.ABC):
+    """A character whose joints are not turned."""
+
+    @property
+    @abc.abstractmethod
+    def animated_pose(self) -> Pose | None: ...
+
+    @property
+    def pose(self) -> Pose | None:
+        return self.animated_pose
+
+    def model_from(self, joints: Intp) -> Float64:
+        assert self.animated_pose is not None
+        return self.animated_pose.model_from_joint.take(joints, 0)
+
+    def is_turned(self, joint: int) -> bool:  # noqa: ARG002
+        return False
+
+
+@dataclass
+class CharacterBelow(StillCharacter):
+    """A character in its pose before the modifiers, or before the turns of simulated joints."""
+
+    model: CharacterModel
+    own_pose: Pose | None
+    world_from_model: Float64
+
+    @property
+    def animated_pose(self) -> Pose | None:
+        return self.own_pose
+
+
+@dataclass(frozen=True)
+class CharacterAt(StillCharacter):
+    """A character at a scene time [s]; `others` are the other characters at that time."""
+
+    character: Character
+    node: Node
+    time: float
+    scene: Scene
+    others: PosedCharacters
+
+    @property
+    def model(self) -> CharacterModel:
+        return self.character.model
+
+    @property
+    def animated_pose(self) -> Pose:
+        return self.character.pose_at(self.time)
+
+    @property
+    def world_from_model(self) -> Float64:
+        if not self.node.attachment.node:
+            return self.character.world_from_model
+        places = WorldTransforms(self.scene, self.others)
+        return world_from_model(model_settings(self.node), self.model, places.world_from_node(self.node))
+
+
+def _box_of(points: Float64) -> Bounds:
+    return Bounds(points.min(axis=0), points.max(axis=0))
+
+
+def _moved_boxes(matrices: Float64, centres: Float64, halves: Float64) -> tuple[Float64, Float64]:
+    """Middles and half extents; each box has its own matrix, (N, 4, 4).
 
     Source: Arvo 1990, "Transforming axis-aligned bounding boxes".
     """
     linear = matrices[:, :3, :3]
-    middles = (linear @ centres[..., None])[..., 0] + matrices[:, :3, 3]
-    reaches = (np.abs(linear) @ halves[..., None])[..., 0]
-    return Bounds((middles - reaches).min(axis=0), (middles + reaches).max(axis=0))
+    return (linear @ centres[..., None])[..., 0] + matrices[:, :3, 3], (np.abs(linear) @ halves[..., None])[..., 0]
 
 
 def shapes(settings: ModelSettings) -> bool:
-    return bool(settings.target_weights or settings.solo_target or settings.deformers)
+    return bool(settings.target_weights or settings.expressions or settings.solo_target or settings.deformers)
 
 
 def shaped(pose: Pose, settings: ModelSettings, model: CharacterModel, time: float) -> Pose:
     """Adds morph targets and deformers at scene time `time` [s]; returns the same object without any."""
     if not shapes(settings):
         return pose
-    local = msgspec.structs.replace(pose.local, weights=_weights(settings, model.mesh.targets, pose.local.weights))
+    local = msgspec.structs.replace(pose.local, weights=_weights(settings, model, pose.local.weights))
     warps = warps_of(settings.deformers, model, up_axis(settings, model), time) if settings.deformers else None
     return msgspec.structs.replace(pose, local=local, warps=warps)
 
 
-def _weights(settings: ModelSettings, targets: Targets | None, weights: Float64) -> Float64:
+def _weights(settings: ModelSettings, model: CharacterModel, weights: Float64) -> Float64:
+    targets = model.mesh.targets
     if targets is None or targets.are_frames:
         return weights if targets is not None else NO_WEIGHTS
     added = dict(settings.target_weights)
     total: Float64 = weights + np.array([added.get(name, 0.0) for name in targets.names])
+    if settings.expressions:
+        total = total + expression_weights(model.rig, targets, dict(settings.expressions))
     if settings.solo_target in targets.names:
         total = np.where(np.arange(len(total)) == targets.names.index(settings.solo_target), total, 0.0)
     return total

@@ -1,5 +1,6 @@
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -185,6 +186,16 @@ def palette_texels(pose: Pose, method: SkinningMethod) -> Float32:
     return np.concatenate(rigid_and_scale(pose.palette, pose.centres), axis=1, dtype=np.float32, casting="same_kind")
 
 
+class PaletteTurns(Protocol):
+    """Turns of joints on the GPU; `write_count` changes whenever they may have."""
+
+    @property
+    def write_count(self) -> int: ...
+
+    def turned_palette(self, palette: TexelBuffer, method: SkinningMethod) -> TexelBuffer:
+        """A palette of a method with the turns."""
+
+
 class SkinnedMesh(Owner):
     """A mesh with its deformed vertices on the GPU; morph targets, deformers and joints take one pass.
 
@@ -231,8 +242,12 @@ class SkinnedMesh(Owner):
         self._source = self.owns(VertexArray(context, streams, label="skinning source"))
         self.deforms = self._influences is not None or self._morphs is not None
 
-    def skin(self, pose: Pose | None, method: SkinningMethod = SkinningMethod.LBS) -> bool:
-        """Writes `vertices`, in the bind pose for None; returns False if pose, method and back end are unchanged.
+    def skin(
+        self, pose: Pose | None, method: SkinningMethod = SkinningMethod.LBS, turns: Sequence[PaletteTurns] = ()
+    ) -> bool:
+        """Writes `vertices`, in the bind pose for None; returns False if all arguments and the back end are unchanged.
+
+        The turns are applied to the palette on the GPU, in order.
 
         Raises:
             ValueError: If the pose has fewer joints than the skin uses.
@@ -240,14 +255,17 @@ class SkinnedMesh(Owner):
         applied: tuple[object, ...] = (None,)
         if pose is not None:
             # A comparison of back ends skins one pose with both.
-            applied = pose, method, self.context.back_ends.chosen(self.vertex_count, self.record.dtype.itemsize)
+            back_end = self.context.back_ends.chosen(self.vertex_count, self.record.dtype.itemsize)
+            applied = (pose, method, back_end)
+            for one in turns:
+                applied += (one, one.write_count)
         if applied == self._applied:
             return False
         with self.context.timers.scope("skinning", self.name):
             if pose is None:
                 self.rest.copy_to(self.vertices)
             else:
-                self._run(pose, method)
+                self._run(pose, method, turns)
         self._applied = applied
         self.write_count += 1
         return True
@@ -264,7 +282,7 @@ class SkinnedMesh(Owner):
             for slots in (0, 1) if self._morphs is not None else (0,):
                 self._kernel(method, slots, is_warped=False)
 
-    def _run(self, pose: Pose, method: SkinningMethod) -> None:
+    def _run(self, pose: Pose, method: SkinningMethod, turns: Sequence[PaletteTurns]) -> None:
         warps = pose.warps if pose.warps is not None and pose.warps.functions else None
         if not self.deforms and warps is None:
             self.rest.copy_to(self.vertices)
@@ -275,7 +293,10 @@ class SkinnedMesh(Owner):
                 raise ValueError(f"pose of {len(pose.palette)} joints for a skin that uses {self._joint_count}")
             with self.context.timers.scope("palette"):
                 self._palette.buffer.orphan(palette_texels(pose, method))
-            uniforms["u_palette"] = self._palette
+                palette = self._palette
+                for one in turns:
+                    palette = one.turned_palette(palette, method)
+            uniforms["u_palette"] = palette
         slot_count = 0
         if self._morphs is not None:
             slots = self._morphs.slots(pose.local.weights)

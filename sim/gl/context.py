@@ -12,7 +12,7 @@ import numpy as np
 
 from sinew.sim.gl.back_end import BackEnds
 from sinew.sim.gl.binaries import ProgramBinaries
-from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.bootstrap import GL, platform
 from sinew.sim.gl.environment import COMPUTE_VERSION, WANTED
 from sinew.sim.gl.errors import GLError
 from sinew.sim.gl.objects import ObjectRegistry, get_integer, new_name
@@ -178,6 +178,7 @@ class Context:
         self._native = native
         self._small: tuple[int, int] | None = None
         self._block_bindings: dict[str, int] = {}
+        self._handle = platform.GetCurrentContext()
         if native is not None:
             self._small = bind_small_framebuffer()
             self.default_framebuffer = self._small[0]
@@ -214,6 +215,10 @@ class Context:
     def live(self) -> list[str]:
         """`kind:label` of all living objects, including the ones that wait for `collect`."""
         return self.registry.labels()
+
+    @property
+    def is_current(self) -> bool:
+        return bool(platform.GetCurrentContext() == self._handle)
 
     def make_current(self) -> None:
         """For headless contexts; the owner of an adopted one makes it current."""

@@ -7,6 +7,7 @@ from sinew.sim.kinds.group.kind import GROUP
 from sinew.sim.kinds.hair.kind import HAIR
 from sinew.sim.kinds.light.kind import LIGHT
 from sinew.sim.kinds.model.kind import MODEL
+from sinew.sim.kinds.springs.kind import SPRINGS
 
 KINDS: dict[str, Kind] = {}
 """In the order of the Add menu."""
@@ -31,5 +32,5 @@ def group_kind() -> Kind:
     return next(kind for kind in KINDS.values() if kind.settings.is_group)
 
 
-for _kind in (MODEL, LIGHT, CAMERA, CLOTH, HAIR, EMITTER, COLLIDER, GROUP):
+for _kind in (MODEL, LIGHT, CAMERA, CLOTH, HAIR, SPRINGS, EMITTER, COLLIDER, GROUP):
     register(_kind)

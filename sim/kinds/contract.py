@@ -57,6 +57,7 @@ class AddPlace:
     box: Bounds | None = None  # Of the selection in the world [m]; None without one, or if it has no size
     area: float | None = None  # Skin of the selected character, or of the part that the selected bone moves [m²]
     scalp: float | None = None  # Scalp, if a character or its head is selected [m²]
+    models: Mapping[NodeId, CharacterModel] = field(default_factory=dict)  # Of the characters that are loaded
 
     @property
     def target(self) -> Vec3:
@@ -161,7 +162,8 @@ class Kind:
         settings: Settings class; its `kind` is the name.
         idle: Names of settings without effect on a node; the inspector hides their rows.
         choices: Texts for members of enumerations whose values do not read well.
-        companion: Creates a node, for example a light, that is added with a model in an empty scene.
+        companion: Creates a node that is added with a model, for example a light with the first one; takes the model,
+            its node, and the scene before.
         imports: File formats that become a node of this kind, and the function that creates it from a path.
         completed: Takes a node before and after an edit, and the edited scene; returns the node with settings that
             follow from the edit.
@@ -172,6 +174,9 @@ class Kind:
         since: First version of project files with this kind.
         collides: Whether nodes with these settings collide.
         unkeyable: Why a setting of a node, by part and name, cannot have keys; "" if it can.
+        turns_joints: Whether the systems turn joints of the characters that their nodes are attached to; they are then
+            stepped and restored before the characters are skinned, and `StepInputs.colliders` has nothing that is
+            attached to turned joints.
         system: A `System`, or "".
         view: A `View`, or "".
         colliders: Function from nodes and world transforms to the colliders of the nodes, or "".
@@ -188,7 +193,7 @@ class Kind:
     presets: Presets | None = None
     idle: Callable[[Node], frozenset[str]] = lambda _: frozenset()
     choices: Mapping[enum.Enum, str] = field(default_factory=dict)
-    companion: Callable[[CharacterModel], Node] | None = None
+    companion: Callable[[CharacterModel, Node, Scene], Node | None] | None = None
     files: Callable[[Settings], tuple[FileUse, ...]] = lambda _: ()
     imports: tuple[Formats[Any], Callable[[Path, AddPlace], Node]] | None = None
     completed: Callable[[Node, Node, Scene], Node] = lambda _, node, __: node
@@ -198,6 +203,7 @@ class Kind:
     since: int = 2
     collides: Callable[[Settings], bool] = lambda _: True
     unkeyable: Callable[[Node, str, str], str] = lambda _, __, ___: ""
+    turns_joints: bool = False
     system: str = ""
     view: str = ""
     colliders: str = ""

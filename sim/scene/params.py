@@ -30,6 +30,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     is_character: ClassVar[bool] = False  # Read from model files and posed: others can be attached to bones and skin
     is_group: ClassVar[bool] = False  # Contains other nodes, which are hidden, locked and removed with it
 
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Ids of nodes whose world transforms change the pose of the node."""
+        return ()
+
     def part(self, name: str) -> msgspec.Struct | None:
         """A nested value whose parameters have their own addresses; None if there is no such part.
 
@@ -96,6 +101,8 @@ class Role(enum.Enum):
     GRADIENT = "gradient"
     CURVE = "curve"
     OWN_BONE = "own bone"
+    NODE = "node"
+    WEIGHTS = "weights"
     LIST = "list"
     HIDDEN = "hidden"
 
@@ -119,6 +126,7 @@ class Declaration:
     suffixes: Suffixes = tuple  # Returns the file extensions that a path may have, such as ".png"
     undone: bool = True  # False for values that only change the view
     midway: bool = False  # Keys are evaluated at the middle of a step, as the step applies the value as a whole
+    empty: str = ""  # Text of the window for an empty name
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +177,7 @@ def param(
     bounded: bool = True,
     undone: bool = True,
     midway: bool = False,
+    empty: str = "",
 ) -> msgspec.Meta:
     """Annotation of one settings field: `Annotated[float, param("Doc.", unit="m", lo=0.0)] = 1.0`.
 
@@ -180,13 +189,13 @@ def param(
         step: Arrow-key and wheel step.
         group: Heading of the inspector section.
         label: Row label, if the field name reads badly.
-        source, suffixes, undone, midway: See `Declaration`.
+        source, suffixes, undone, midway, empty: See `Declaration`.
         bounded: False for vectors, whose components have their own bounds.
     """
     declared = Declaration(
         doc=doc, unit=unit, lo=lo, hi=hi, soft=soft, step=step, scale=scale,
         effect=effect, group=group, label=label, role=role, source=source, suffixes=suffixes, undone=undone,
-        midway=midway,
+        midway=midway, empty=empty,
     )  # fmt: skip
     return msgspec.Meta(
         ge=lo if bounded else None, le=hi if bounded else None, description=doc, extra={_EXTRA_KEY: declared}
@@ -235,6 +244,18 @@ def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
     return converted
 
 
+def weights_from(text: str) -> list[tuple[str, float | str]]:
+    """Value for `Role.WEIGHTS` from text such as "happy=0.5+blink=1"; `check` refuses what is no number."""
+    pairs: list[tuple[str, float | str]] = []
+    for part in filter(None, text.split("+")):
+        name, _, number = part.rpartition("=")
+        try:
+            pairs.append((name.strip(), float(number)))
+        except ValueError:
+            pairs.append((name.strip(), number))
+    return pairs
+
+
 def bounded(settings: S) -> S:
     """Clamps numbers of computed settings to their hard ranges."""
     return msgspec.structs.replace(
@@ -247,26 +268,26 @@ def bounded(settings: S) -> S:
     )
 
 
-def with_paths(settings: S, change: Callable[[str], str]) -> S:
-    """Replaces every file path by `change(path)`, also in lists; empty paths stay."""
+def with_paths(settings: S, change: Callable[[str], str], role: Role = Role.PATH) -> S:
+    """Replaces every file path, or name of another role, by `change(path)`, also in lists; empty ones stay."""
     changed: dict[str, Any] = {}
     for record in params_of(type(settings)):
         value = getattr(settings, record.name)
-        if record.declared.role is Role.PATH and value:
+        if record.declared.role is role and value:
             changed[record.name] = change(value)
         elif isinstance(value, tuple) and value and isinstance(value[0], msgspec.Struct):
-            changed[record.name] = tuple(with_paths(entry, change) for entry in value)
+            changed[record.name] = tuple(with_paths(entry, change, role) for entry in value)
     return msgspec.structs.replace(settings, **changed) if changed else settings
 
 
-def paths_of(settings: msgspec.Struct) -> list[str]:
+def paths_of(settings: msgspec.Struct, role: Role = Role.PATH) -> list[str]:
     found: list[str] = []
 
     def note(path: str) -> str:
         found.append(path)
         return path
 
-    with_paths(settings, note)
+    with_paths(settings, note, role)
     return found
 
 

@@ -22,16 +22,28 @@ _EVEN = 1e-9
 
 
 class PosedCharacter(Protocol):
+    """A pose is None for models without a skeleton."""
+
     @property
     def model(self) -> CharacterModel: ...
 
     @property
+    def animated_pose(self) -> Pose | None:
+        """Without the turns of simulated joints."""
+
+    @property
     def pose(self) -> Pose | None:
-        """None for models without a skeleton."""
+        """With them."""
 
     @property
     def world_from_model(self) -> Float64:
         """Shape (4, 4)."""
+
+    def model_from(self, joints: Intp) -> Float64:
+        """Model matrices of some joints of the pose, shape (N, 4, 4)."""
+
+    def is_turned(self, joint: int) -> bool:
+        """Whether a simulated joint is turned, or is above this one."""
 
 
 PosedCharacters = Mapping[NodeId, PosedCharacter]
@@ -184,8 +196,7 @@ class WorldTransforms:
         """Makes bones of one character rigid together."""
         for bone in bones:
             character = self.characters[bone.character]
-            assert character.pose is not None
-            frames = rigid_frames(character.world_from_model @ character.pose.model_from_joint.take(bone.joints, 0))
+            frames = rigid_frames(character.world_from_model @ character.model_from(bone.joints))
             for key, frame in zip(bone.keys, frames, strict=True):
                 self._carriers[key] = ParentFrame(frame, bone.scale)
         for key in others:
@@ -206,7 +217,7 @@ class WorldTransforms:
 
     def _joint(self, node_id: NodeId, bone: str) -> int | None:
         character = self.characters.get(node_id)
-        if character is None or character.pose is None or character.model.skeleton is None:
+        if character is None or character.animated_pose is None or character.model.skeleton is None:
             return None
         return character.model.skeleton.find(bone)
 

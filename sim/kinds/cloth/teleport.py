@@ -63,7 +63,12 @@ def skin_binding_key(node: Node, cloth: Cloth, world: World) -> SkinBindingKey |
     """Returns None if the parent of the cloth is not a character with bones, or is one of its bones."""
     carrier = world.scene.by_id.get(node.attachment.node)
     character = world.characters.get(node.attachment.node)
-    if carrier is None or node.attachment.bone or not isinstance(character, Character) or character.pose is None:
+    if (
+        carrier is None
+        or node.attachment.bone
+        or not isinstance(character, Character)
+        or character.animated_pose is None
+    ):
         return None
     settings, bindings_of = cloth.settings, carrier.settings
     assert isinstance(bindings_of, ModelSettings)
@@ -214,18 +219,20 @@ class TeleportHandling:
         binding = self.binding(node, cloth, world)
         if binding is not None:
             character = binding.key.character
-            self._place(cloth, binding, binding.at(character.pose if time is None else character.pose_at(time)))
+            self._place(
+                cloth, binding, binding.at(character.animated_pose if time is None else character.pose_at(time))
+            )
         self._start, self._last = cloth.start, None
 
     def place_before_start(self, node: Node, cloth: Cloth, world: World) -> None:
         """Before its first step a cloth follows the present pose of the character."""
         binding = None if cloth.step_count else self.binding(node, cloth, world)
         if binding is not None:
-            self._place(cloth, binding, binding.at(binding.key.character.pose))
+            self._place(cloth, binding, binding.at(binding.key.character.animated_pose))
 
     def outline(self, node: Node, cloth: Cloth, world: World) -> Float64:
         binding = self.binding(node, cloth, world)
-        return cloth.rest() if binding is None else binding.outline(binding.at(binding.key.character.pose))
+        return cloth.rest() if binding is None else binding.outline(binding.at(binding.key.character.animated_pose))
 
     def _place(self, cloth: Cloth, binding: SkinBinding, snapshot: PoseSnapshot) -> None:
         placed = self._placed
@@ -266,7 +273,7 @@ class TeleportHandling:
         parents = last.parents if last is not None and last.scene is scene else scene.carriers(node.id)
         character, snapshot = world.characters.get(node.attachment.node), None
         if isinstance(character, Character):
-            pose = character.pose_at(time) if is_past else character.pose
+            pose = character.pose_at(time) if is_past else character.animated_pose
             snapshot = PoseSnapshot(pose, character.world_from_model)
         else:
             character = None
@@ -288,7 +295,7 @@ class TeleportHandling:
             return matrix[None] if _distance(before, transform_points(matrix, before)) > far else None
         if last.snapshot is None or last.character is not binding.key.character:
             return None
-        now = binding.at(binding.key.character.pose)
+        now = binding.at(binding.key.character.animated_pose)
         is_far = _distance(binding.places(last.snapshot, sample), binding.places(now, sample)) > far
         return binding.motions(last.snapshot, now) if is_far else None
 
@@ -303,7 +310,10 @@ class TeleportHandling:
             return
         # The characters have moved since the world was passed to `apply`.
         now = dataclasses.replace(world, places=WorldTransforms(world.scene, world.characters, world.places))
-        pose, placement = last.character.pose if last.character is not None else None, now.places.world_from_node(node)
+        pose, placement = (
+            last.character.animated_pose if last.character is not None else None,
+            now.places.world_from_node(node),
+        )
         key = last, pose, placement
         if self._shown is None or self._shown[:2] != key[:2] or not np.array_equal(self._shown[2], placement):
             self._shown = key

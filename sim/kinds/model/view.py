@@ -114,7 +114,11 @@ class ModelView(CharacterView):
     def _surface(self, display: DisplayOptions) -> SurfaceItem:
         scalar, scale = self._scalar(display)
         character, materials = self.character, self._materials
-        arrays, (ranges, anchors), warps = self.arrays(display.second), self._draw_ranges(), character.pose.warps
+        arrays, (ranges, anchors), warps = (
+            self.arrays(display.second),
+            self._draw_ranges(),
+            character.animated_pose.warps,
+        )
         emission = (0.0, 0.0, 0.0) if warps is None else vector(warps.light)
         world_from_model = character.world_from_model
 
@@ -137,7 +141,7 @@ class ModelView(CharacterView):
         key = (self._node, arrays, ranges, world_from_model, materials.drawn, scalar, scale, *emission)
         surface = self._surfaces[display.second].get(key, make)
         if anchors is not None:
-            surface.middles = anchors.posed(world_from_model, character.pose.palette)
+            surface.middles = anchors.posed(world_from_model, character.animated_pose.palette)
         return surface
 
     def _scalar(self, display: DisplayOptions) -> tuple[Scalar, float]:
