@@ -57,7 +57,9 @@ class KeysBinding(QObject):
         self.refresh()
 
     def refresh(self, *_: object) -> None:
-        self._timeline.sheet.set_rows(key_rows(self._document.scene, self._document.selection.all_nodes))
+        selection, sheet = self._document.selection, self._timeline.sheet
+        sheet.set_rows(key_rows(self._document.scene, selection.all_nodes))
+        sheet.activate(selection.node or "")
 
     def _choose(self, node_id: str) -> None:
         if node_id not in self._document.selection.all_nodes:

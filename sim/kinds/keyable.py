@@ -114,13 +114,3 @@ def _key_fault(record: Param, curve: Curve) -> tuple[int, str] | None:
         if not steps_only(record) and (taken != round(float(key.value)) if record.type is int else taken != key.value):
             return place, f"{key.value:g} is out of range"
     return None
-
-
-def without_key(curves: tuple[Curve, ...], address: tuple[str, str, int], time: float) -> tuple[Curve, ...]:
-    """A curve without keys is removed."""
-    found = []
-    for curve in curves:
-        keys = tuple(key for key in curve.keys if curve.address != address or key.time != time)
-        if keys:
-            found.append(curve if len(keys) == len(curve.keys) else msgspec.structs.replace(curve, keys=keys))
-    return tuple(found)

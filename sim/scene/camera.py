@@ -99,10 +99,6 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
         aside = (right * (ndc_x * aspect) + up * ndc_y) * self.tangent
         return (eye + aside * self.distance, -back) if self.orthographic else (eye, glm.normalize(aside - back))
 
-    def rolled(self, roll: float) -> "Camera":
-        """`roll` is in degrees, counter-clockwise for the camera."""
-        return msgspec.structs.replace(self, roll=roll)
-
     def moved(self, offset: glm.dvec3) -> "Camera":
         return msgspec.structs.replace(self, target=(glm.dvec3(*self.target) + offset).to_tuple())
 

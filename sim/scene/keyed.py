@@ -56,13 +56,6 @@ class KeyedScene:
         return found
 
 
-def keyed_value(node: Node, part: str, field: str, time: float) -> Any:
-    """Value of a setting at scene time `time` [s], with or without keys."""
-    curves = curves_of(node, part, field)
-    values = tuple(curve.value(time) for curve in curves)
-    return getattr(node_part(_with_values(msgspec.structs.replace(node, curves=curves), values), part), field)
-
-
 def curves_of(node: Node, part: str, field: str) -> tuple[Curve, ...]:
     return tuple(curve for curve in node.curves if curve.part == part and curve.field == field)
 

@@ -148,6 +148,15 @@ class KeySheet(QWidget):
         self.update()
         self.row_changed.emit()
 
+    def activate(self, node: str) -> None:
+        """Makes the first row of a node active unless one of its rows is."""
+        row = self.active_row
+        found = next((number for number, row in enumerate(self.rows) if row.node == node), None)
+        if row is not None and row.node != node and found is not None:
+            self.active = found
+            self.update()
+            self.row_changed.emit()
+
     @property
     def active_row(self) -> KeyRow | None:
         return self.rows[self.active] if self.rows else None

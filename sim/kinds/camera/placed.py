@@ -2,6 +2,7 @@
 
 import math
 
+import msgspec
 import numpy as np
 from pyglm import glm
 
@@ -36,7 +37,7 @@ def placed_camera(settings: CameraSettings, world_from_node: Float64) -> Camera:
     right, up, _ = level.rotation()
     own = glm.dvec3(*frame[:3, 0].tolist())
     roll = math.degrees(math.atan2(glm.dot(own, up), glm.dot(own, right)))
-    return level if abs(roll) < 1e-9 else level.rolled(roll)
+    return level if abs(roll) < 1e-9 else msgspec.structs.replace(level, roll=roll)
 
 
 def camera_in_cuts(source: Scene, evaluated: Scene, time: float) -> NodeId | None:

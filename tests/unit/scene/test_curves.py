@@ -25,14 +25,19 @@ from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.maths.gusts import gusts_at
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.curves import Curve, Key, KeyMode, with_key
-from sinew.sim.scene.keyed import KeyedScene, jumped, keyed_value, variants
+from sinew.sim.scene.keyed import KeyedScene, jumped, variants
 from sinew.sim.scene.params import params_of
-from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.scene import Attachment, Node, Scene, node_part
 from sinew.sim.scene.world_transforms import WorldTransforms
 
 
 def curve(*keys: tuple, part: str = "light", field: str = "intensity", component: int = -1) -> Curve:
     return Curve(part=part, field=field, component=component, keys=tuple(Key(*key) for key in keys))
+
+
+def keyed_value(node: Node, part: str, field: str, time: float) -> object:
+    evaluated = KeyedScene(step=0.0).at(Scene(nodes=(node,)), time)
+    return getattr(node_part(evaluated.nodes[0], part), field)
 
 
 RISE = curve((0.0, 0.0), (1.0, 1.0), (2.0, 5.0), (3.0, 6.0))
