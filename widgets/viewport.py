@@ -1,4 +1,4 @@
-"""Owns the context and reports mouse events; a `ViewportDelegate` draws."""
+"""The viewport, which owns the context and reports mouse events; a `ViewportDelegate` draws."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,9 +23,9 @@ CLICK_SLOP = 4.0
 
 
 class Viewport(QOpenGLWidget):
-    """Positions are in logical pixels from the top left. `drag_started` carries the position of the press; a press
-    without a drag is a click. Presses, drags and clicks also carry the modifier keys of the press. `files_hovered`
-    carries the files dragged over the viewport, and an empty list when they leave.
+    """View of the scene. Positions are in logical pixels from the top left. `drag_started` carries the position of the
+    press; a press without a drag is a click. Presses, drags and clicks also carry the modifier keys of the press.
+    `files_hovered` carries the files dragged over the viewport, and an empty list when they leave.
     """
 
     pressed = Signal(QPointF, object)
@@ -81,7 +81,7 @@ class Viewport(QOpenGLWidget):
         super().update()
 
     def pixel_size(self) -> tuple[int, int]:
-        """In device pixels."""
+        """Returns the size of the image in device pixels."""
         ratio = self.devicePixelRatioF()
         return max(round(self.width() * ratio), 1), max(round(self.height() * ratio), 1)
 

@@ -111,7 +111,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def is_conversion(options: argparse.Namespace) -> bool:
-    """A model file is converted with its own clips unless options need a scene."""
+    """Returns True if a model file is converted with its own clips; any option that needs a scene prevents it."""
     chosen = (options.frames, options.clip, options.node, options.option, options.characters, options.children)
     return (
         not is_project(options.path)
@@ -132,7 +132,7 @@ def convert(options: argparse.Namespace) -> None:
 
 
 def as_drawn(opened_scene: OpenedScene, clip: str | None) -> OpenedScene:
-    """Raises CommandError if no character has the clip."""
+    """Returns the scene as it is rendered, with a clip chosen; raises CommandError if no character has the clip."""
     scene = opened_scene.scene
     names = {c.name for model in opened_scene.models.values() for c in model.clips}
     if clip is not None and clip not in names:

@@ -25,7 +25,7 @@ from sinew.sim.scene.view_state import ViewState
 
 @dataclass(frozen=True, slots=True)
 class OpenedScene:
-    """`view_state` is None for a model; `assets` are files that settings name, other than models and textures."""
+    """A scene with its files. `view_state` is None for a model; `assets` are files besides models and textures."""
 
     path: Path
     scene: Scene
@@ -41,7 +41,7 @@ class OpenedScene:
             raise CommandError(self.path, "", str(error)) from None
 
     def clip(self) -> Clip | None:
-        """The clip of the timeline: of the selected model, else of the first animated one."""
+        """Returns the clip of the timeline: of the selected model, else of the first animated one."""
         node = self.leading()
         return self._clip_of(node) if node is not None else None
 
@@ -50,7 +50,7 @@ class OpenedScene:
         return active_clip(node.settings, model) if model and isinstance(node.settings, ModelSettings) else None
 
     def leading(self) -> Node | None:
-        """The character of the timeline; None without an animated one."""
+        """Returns the character of the timeline, or None if no character is animated."""
         moving = [node for node in self.scene.nodes if self._clip_of(node)]
         selected = self.view_state.selection.node if self.view_state else None
         return next((node for node in moving if node.id == selected), next(iter(moving), None))
@@ -86,7 +86,7 @@ def opened(path: Path, *, allow_outside: bool = False) -> OpenedScene:
 
 
 def loaded(path: Path, options: msgspec.Struct | None = None) -> CharacterModel:
-    """Shows progress on the terminal and warnings on standard error.
+    """Reads a model; shows progress on the terminal and warnings on standard error.
 
     Raises:
         ModelError: If it cannot be used.
@@ -104,7 +104,7 @@ def loaded(path: Path, options: msgspec.Struct | None = None) -> CharacterModel:
 
 
 def require_inside(path: Path, scene: Scene) -> None:
-    """Raises CommandError that names the first file outside the folders of the project, whether it exists or not."""
+    """Checks a project; raises CommandError with the first file outside its folders, whether it exists or not."""
     found = outside_files(scene, path)
     if found:
         node, more = scene.node(found[0].node), len(found) - 1
@@ -132,7 +132,7 @@ def _models_of(path: Path, scene: Scene) -> dict[NodeId, CharacterModel]:
 
 
 def _assets_of(path: Path, scene: Scene, budget: ImageBudget) -> SceneAssets:
-    """Warns about images that cannot be read; raises CommandError if a needed file is missing."""
+    """Reads the files of a project; warns about unreadable images, raises CommandError if a needed file is missing."""
     contents: dict[str, dict[Path, Asset]] = {name: {} for name in FIELDS.values()}
     failed: set[Path] = set()
     for node in scene.nodes:

@@ -239,7 +239,7 @@ def view_menu(
 
 
 def add_menu(context: EditorContext, files: ProjectFiles, kinds: Kinds) -> Menu:
-    """All actions that add nodes; `AddMenu` arranges them."""
+    """Returns the menu of all actions that add nodes; `AddMenu` arranges them."""
     adds = [
         Action(f"add.{e.id}", e.label, e.tip, lambda e=e: context.edits.add(e.id), icon=e.icon)
         for kind in KINDS.values()
@@ -454,7 +454,7 @@ def _toggle(context: EditorContext, name: str) -> None:
 
 
 def copy_selected(context: EditorContext) -> bool:
-    """Returns False if nothing is selected."""
+    """Copies the selected nodes to the clipboard; returns False if nothing is selected."""
     text = context.edits.copied_text()
     if text:
         QGuiApplication.clipboard().setText(text)
@@ -472,7 +472,7 @@ def _deselect(edits: SceneEdits, tools: ViewportTools) -> None:
 
 
 def paste(context: EditorContext, window: MainWindow) -> None:
-    """Reports in the status bar if the clipboard holds no nodes."""
+    """Adds the nodes on the clipboard; reports in the status bar if there are none."""
     text = QGuiApplication.clipboard().text()
     if FORMAT not in text:
         window.show_news("The clipboard holds no objects of a scene")

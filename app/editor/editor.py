@@ -302,7 +302,7 @@ class Editor:
         timings.restore()
 
     def _report_distance(self, text: str) -> None:
-        """Waits until the frame is painted."""
+        """Shows a result in the status bar after the frame is painted."""
         QTimer.singleShot(0, self.window, lambda: self.window.show_news(text))
 
     # --- commands -------------------------------------------------------------------------------------
@@ -323,7 +323,7 @@ class Editor:
         self._frame(None)
 
     def frame_selection(self) -> None:
-        """Frames the whole scene without a selection."""
+        """Frames the selection, or the whole scene if nothing is selected."""
         self._frame(self.document.selection.node)
 
     def places(self) -> WorldTransforms:
@@ -334,7 +334,7 @@ class Editor:
         return self.client.engine.views.places
 
     def selected_box(self) -> Bounds | None:
-        """[m]; None without selection or extent."""
+        """Returns the bounding box of the selection [m]; None without selection or extent."""
         selection = self.document.selection
         if self.client.engine is None or selection.node is None:
             return None
@@ -342,12 +342,12 @@ class Editor:
             return self.client.own_bounds(selection.node, selection.bone)
 
     def selected_areas(self) -> tuple[float | None, float | None]:
-        """Areas of skin and scalp [m²]; None if the selection has none."""
+        """Returns the areas of skin and scalp of the selection [m²]; None if it has none."""
         engine, (node, bone) = self.client.engine, (self.document.selection.node, self.document.selection.bone or "")
         return (engine.skin_area(node, bone=bone), engine.scalp_area(node, bone)) if engine and node else (None, None)
 
     def models(self) -> dict[NodeId, CharacterModel]:
-        """Models of the characters that are loaded."""
+        """Returns the models of the characters that are loaded."""
         loaded = {node.id: self.store.loaded(node.id) for node in self.document.scene.characters}
         return {node_id: one.model for node_id, one in loaded.items() if one is not None}
 
@@ -361,13 +361,13 @@ class Editor:
             add_place_menus(menu, self.window.actions_table, self.edits.place)
 
     def measure(self, on: bool) -> None:
-        """Starting also shows the timings."""
+        """Starts or stops measuring; starting also shows the timings."""
         self.timings.measure(on)
         if on:
             self.window.docks.reveal("timings")
 
     def compare_back_ends(self) -> None:
-        """Starts playback for the time of the comparison."""
+        """Compares both back ends, and starts playback for the time of the comparison."""
         if baked := [node.name for node in self.document.scene.nodes if node.baked]:
             self.window.show_news(f"{baked[0]} is baked and not simulated: detach its bake to compare back ends")
             return
@@ -377,7 +377,7 @@ class Editor:
             self.timings.trial.finished.connect(self.playback.pause, Qt.ConnectionType.SingleShotConnection)
 
     def reload_shaders(self, names: list[str]) -> None:
-        """A faulty shader file leaves the old program in use."""
+        """Compiles changed shaders again; a faulty shader file leaves the old program in use."""
         if self.client.engine is None:
             return
         with self.viewport.gl_current():
@@ -392,7 +392,7 @@ class Editor:
             self.panels.relocate(node_id, path)
 
     def close(self) -> None:
-        """Stops all work, in the order of dependencies."""
+        """Stops all work of the editor, in the order of dependencies."""
         self.playback.pause()
         self.output.close()
         self.work.close()
@@ -485,14 +485,14 @@ class Editor:
 
 
 def application_theme() -> Theme:
-    """Another theme would style every widget again."""
+    """Returns the theme of the application, made once: another theme would style every widget again."""
     application = QApplication.instance()
     assert isinstance(application, QApplication)
     return application.findChild(Theme) or Theme(application)
 
 
 class EndSignals(QObject):
-    """Closes the window without a question at the first SIGTERM, SIGHUP or SIGINT, and ends at once at the second.
+    """Handler of SIGTERM, SIGHUP and SIGINT: the first closes the window without a question, the second ends at once.
 
     Unsaved changes are kept for recovery.  Python runs signal handlers only in the interpreter, which a waiting event
     loop does not enter: the system writes the number into a socket that the loop watches.  An ignored signal, as SIGHUP

@@ -44,7 +44,7 @@ class EditorContext:
         return node if node is not None and node.kind == kind else None
 
     def reason(self, kind: str) -> str:
-        """ "Select a cloth first." unless a node of the kind is selected; "" if one is."""
+        """Returns "Select a cloth first." unless a node of the kind is selected; "" if one is."""
         label = KINDS[kind].label.lower()
         return "" if self.selected(kind) else f"Select {'an' if label[0] in 'aeiou' else 'a'} {label} first."
 

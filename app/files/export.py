@@ -21,7 +21,7 @@ def export_model(
     failed: Report,
     warned: Report,
 ) -> None:
-    """Works off the GUI thread; the target appears complete or not at all.
+    """Exports a model off the GUI thread; the target appears complete or not at all.
 
     Args:
         source: Read again, because the runtime model does not keep everything.
@@ -44,7 +44,7 @@ def export_model(
 
 
 def _written(source: Path, target: Path, writer: Writer[RawModel]) -> tuple[str, list[str]]:
-    """Returns why it failed, or "", and warnings; runs on a worker thread."""
+    """Writes a model on a worker thread; returns why it failed, or "", and warnings."""
     try:
         raw = read_raw(source)
         known = len(raw.warnings)  # reported when it was opened

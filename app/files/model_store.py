@@ -23,7 +23,7 @@ CANCELLED = "loading was cancelled; reload the model to try again"
 
 
 class ModelStore(QObject):
-    """Follows the model nodes of the document and keeps their loaded files."""
+    """Loaded files of the model nodes of the document."""
 
     changed = Signal(str)  # A node whose model made progress, was loaded, failed or was removed
     warned = Signal(str, str)  # A file (or "") and one warning for the user
@@ -44,7 +44,7 @@ class ModelStore(QObject):
         loader.cancelled.connect(self._on_cancelled)
 
     def status(self, node_id: NodeId) -> ModelStatus | None:
-        """Returns None for nodes without a model."""
+        """Returns the state of the model of a node; None for nodes without a model."""
         return self._statuses.get(node_id)
 
     def loaded(self, node_id: NodeId) -> LoadedModel | None:
@@ -69,7 +69,7 @@ class ModelStore(QObject):
             self._set(node_id, ModelStatus(ModelState.READY, loaded.model))
 
     def mark_failed(self, node_id: NodeId, text: str) -> None:
-        """The model was loaded but cannot be drawn; `text` is one line."""
+        """Marks a model that was loaded but cannot be drawn; `text` is one line."""
         if node_id in self._statuses:
             self._set(node_id, ModelStatus(ModelState.FAILED, text=text))
 
@@ -86,7 +86,7 @@ class ModelStore(QObject):
         return others | {Path(path): loaded.digest for path, loaded in shown.items()}
 
     def reload(self, node_id: NodeId) -> None:
-        """The old model stays until the new one is read, and if that fails."""
+        """Reads a model again; the old model stays until the new one is read, and if that fails."""
         path = self._paths.get(node_id, "")
         if path in self._cache:
             self._requests[self._loader.load(node_id, Path(path))] = node_id
@@ -102,7 +102,7 @@ class ModelStore(QObject):
                 self.reload(node_id)
 
     def cancel(self) -> None:
-        """Cancels loading for the user; models without an earlier version are marked as failed."""
+        """Cancels loading; models without an earlier version are marked as failed."""
         for request, node_id in list(self._requests.items()):
             self._loader.cancel(request)
             path = self._paths[node_id]

@@ -1,4 +1,4 @@
-"""Meshes, images and strands that settings of nodes name: read off the GUI thread, cached while they are named."""
+"""Meshes, images and strands of settings, read off the GUI thread and cached while they are named."""
 
 import logging
 from collections.abc import Mapping
@@ -25,11 +25,11 @@ from sinew.sim.scene.scene import NodeId, Scene
 _log = logging.getLogger(__name__)
 
 Key = tuple[str, Path]
-"""A key of `FIELDS`, and a path."""
+"""Identity of a file: a key of `FIELDS`, and a path."""
 
 
 class SceneFiles(QObject):
-    """Follows the nodes of the document and caches the files that they name.
+    """Files that the nodes of the document name, cached as long as they do.
 
     Args:
         store: Models that are loaded already are not read again.
@@ -62,19 +62,19 @@ class SceneFiles(QObject):
         return bool(self._reading)
 
     def note_of(self, settings: Settings) -> str:
-        """One line about a mesh or strand file that settings need and that is missing, or ""."""
+        """Returns one line about a mesh or strand file that settings need and that is missing, or ""."""
         needed = (use for use in uses_of(settings) if use.content in FIELDS and use.is_needed and use.path)
         path = next((use.path for use in needed if (use.content, Path(use.path)) not in self._contents), "")
         return (self.fault_of(path) or f"Reading {path}") if path else ""
 
     def fault_of(self, path: str) -> str:
-        """One line why a file is missing; "" if it was read or is being read."""
+        """Returns one line why a file is missing; "" if it was read or is being read."""
         if not self._access.allows(path):
             return f"{path} {WITHHELD}"
         return next((text for (_, failed), text in self._failures.items() if failed == Path(path)), "")
 
     def section_names(self, path: str) -> tuple[str, ...]:
-        """Empty if the mesh file was not read."""
+        """Returns the sections of a mesh file; empty if it was not read."""
         mesh = self.assets.meshes.get(Path(path))
         return tuple(section.name for section in mesh.sections) if mesh else ()
 
@@ -120,7 +120,7 @@ class SceneFiles(QObject):
         return {path: "" for _, path in self._contents}
 
     def reread(self, path: Path) -> None:
-        """The old content stays until the changed file is read."""
+        """Reads a changed file again; the old content stays until then."""
         self._outdated.update(key for key in self._contents if key[1] == path)
         self.retry(str(path))
 
@@ -165,7 +165,7 @@ def uses_of(settings: Settings) -> tuple[FileUse, ...]:
 
 
 def _consequence(scene: Scene, path: Path) -> str:
-    """The end of a line: names the nodes and the effect of the missing file."""
+    """Returns the end of a line, which names the nodes and the effect of the missing file."""
     names: dict[str, list[str]] = {}
     for node in scene.nodes:
         for use in uses_of(node.settings):
@@ -175,7 +175,7 @@ def _consequence(scene: Scene, path: Path) -> str:
 
 
 def _load(key: Key, budget: ImageBudget) -> Asset | str:
-    """The asset, or one line why it failed; runs on a worker thread, where exceptions would be lost."""
+    """Reads a file on a worker thread, where exceptions would be lost; returns the asset, or one line why it failed."""
     content, path = key
     try:
         return load_asset(content, path, budget)

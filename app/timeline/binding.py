@@ -55,7 +55,7 @@ class TimelineBinding(QObject):
         timeline.set_playback(document.scene.playback)
 
     def show_rate(self, rate: FrameRate) -> None:
-        """Shows whether playback keeps real time; nothing while paused."""
+        """Shows whether playback keeps real time; shows nothing while paused."""
         if not self._playback.playhead.playing or rate.per_second <= 0.0:
             self._timeline.set_realtime("")
         elif self._playback.pace < SLOW_PACE:
@@ -122,7 +122,7 @@ class TimelineBinding(QObject):
             source.edit_cancelled.connect(lambda name: self._end(name, self._document.cancel_gesture))
 
     def step(self, frames: int) -> None:
-        """Pauses, and simulates steps on the way."""
+        """Pauses and moves the playhead by frames; simulates steps on the way."""
         playback = self._playback
         playback.visit_next(
             stepped_frame(playback.playhead, frames, self._active.frame_step, playback.duration or self._scene_end)
@@ -159,7 +159,7 @@ class TimelineBinding(QObject):
         return self._timeline.ruler.snaps
 
     def set_snapping(self, on: bool) -> None:
-        """The choice is remembered between sessions."""
+        """Switches snapping to frames on or off, and remembers the choice between sessions."""
         app_settings().setValue(_SNAPPING, on)
         self._timeline.ruler.snaps = on
 
@@ -169,7 +169,7 @@ class TimelineBinding(QObject):
             self._document.set_value(ParamRef(node.id, node.kind, "bind_pose"), on)
 
     def _choose_clip(self, name: str) -> None:
-        """Replaces all strips by one looping clip, and removes the range, because the clip has another length."""
+        """Sets one looping clip in place of all strips, and removes the range, because the clip has another length."""
         node = self._active.node
         if node is None:
             return
@@ -260,7 +260,7 @@ STRIP_VALUES = (
 
 
 class StripsBinding(QObject):
-    """Shows and edits the strips of all characters; one undo entry per gesture."""
+    """Binding of the strips of all characters, which are shown and edited; one undo entry per gesture."""
 
     def __init__(self, timeline: Timeline, document: Document, store: ModelStore, active: ActiveModel) -> None:
         super().__init__(timeline)
@@ -288,7 +288,7 @@ class StripsBinding(QObject):
         self._tracks.set_strips(rows)
 
     def open_menu(self, node_id: str, index: int, place: QPoint, time: float) -> None:
-        """`time` is in [s]; an index of -1 is a place without a strip."""
+        """Opens the menu of a strip; `time` is in [s], an index of -1 is a place without a strip."""
         node = self._document.scene.node(node_id)
         model = self._model(node)
         if model is None:
@@ -298,7 +298,7 @@ class StripsBinding(QObject):
         menu.popup(place)
 
     def menu_of(self, node: Node, model: CharacterModel, index: int, time: float | None = None) -> QMenu:
-        """An index of -1 is a place without a strip; new strips start at a time [s], else after the last."""
+        """Returns the menu of a strip, or of a place without one for -1; new strips start at a time [s], else last."""
         strips = strips_of(model_settings(node), model)
         menu = ValuesMenu(STRIP_VALUES if index >= 0 else (), self._tracks)
         if index >= 0:
@@ -389,7 +389,7 @@ class StripsBinding(QObject):
         self._document.set_values({ParamRef(node_id, kind, "strips"): strips}, gesture)
 
     def _strips(self, node_id: str) -> tuple[tuple[Strip, ...], Callable[[str], float]]:
-        """Strips of a character, also the default one, and a function for the duration of its clips [s]."""
+        """Returns strips of a character, also the default one, and a function for the duration of its clips [s]."""
         node = self._document.scene.node(node_id)
         model = self._model(node)
         assert model is not None

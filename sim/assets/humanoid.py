@@ -1,4 +1,4 @@
-"""Finds the bones of a human body by the names and the hierarchy of joints; bones have the names of VRM 1.0."""
+"""Bones of a human body, found by the names and the hierarchy of joints; they have the names of VRM 1.0."""
 
 import itertools
 import re
@@ -31,7 +31,7 @@ REQUIRED = (
 """Bones without which a skeleton is not a human body."""
 
 NEAR_HIPS = 0.02
-"""Fraction of the leg length; nearer joints are not bones of the spine if there are more than three."""
+"""Fraction of the leg length; nearer joints are no bones of the spine if there are more than three."""
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _COMPOUNDS = {
@@ -71,7 +71,7 @@ class _Joint:
             self.finger, self.order = FINGERS[int(biped[1])], int(biped[2] or 0)
 
     def bone(self) -> str:
-        """The bone that the name alone means, such as "UpperLeg"; "arm", "leg" or "hip" if it is ambiguous."""
+        """Returns the bone that the name alone means, such as "UpperLeg"; "arm", "leg" or "hip" if it is ambiguous."""
         words = self.words
         if words & _NO_BONES:
             return ""
@@ -99,7 +99,7 @@ class _Joint:
 
 
 def bones_of(model: CharacterModel) -> dict[str, int]:
-    """The joint of each bone of a model: as its file states, else those that can be recognised."""
+    """Returns the joint of each bone of a model: as its file says, else those that can be recognised."""
     if model.rig.humanoid or model.skeleton is None:
         return dict(model.rig.humanoid)
     return find_bones(model.skeleton)
@@ -198,7 +198,7 @@ class _Finder:
             self._found[bone] = joint
 
     def _find_neck(self, hips: int) -> None:
-        """Neck and head without such names: the end of the chain above the arms."""
+        """Finds neck and head without such names: the end of the chain above the arms."""
         neck, head = self._found.get("neck"), self._found.get("head")
         if neck is not None and head is None:
             chain = self._central(neck)
@@ -219,7 +219,7 @@ class _Finder:
                 self._found["neck"], self._found["head"] = chain[-2:]
 
     def _central(self, start: int) -> list[int]:
-        """Joints below `start`, without a side and with the same words."""
+        """Returns joints below `start`, without a side and with the same words."""
         chain: list[int] = []
         current = start
         while True:
@@ -236,7 +236,7 @@ class _Finder:
         return float(sum(np.linalg.norm(b - a) for a, b in itertools.pairwise(points)))
 
     def _named(self, bone: str, side: str, above: int | None = None) -> list[_Joint]:
-        """Nearest to the root first."""
+        """Returns joints that mean a bone, nearest to the root first."""
         found = [joint for joint in self._joints if joint.side == side and not joint.finger and joint.bone() == bone]
         if above is not None:
             found = [joint for joint in found if joint.index in self._ancestors(above)] or found
@@ -260,7 +260,7 @@ class _Finder:
             self._found[f"{side}{bone}"] = joint.index
 
     def _ancestors(self, index: int) -> list[int]:
-        """From the parent to the root."""
+        """Returns joints from the parent to the root."""
         found = []
         while (index := self._parents[index]) >= 0:
             found.append(index)

@@ -38,7 +38,7 @@ FIELDS = {"mesh": "meshes", "image": "images", "texture": "textures", "strands":
 def load_asset(
     content: str, path: Path, budget: ImageBudget, read_model: Callable[[Path], CharacterModel] = load_model
 ) -> Asset:
-    """Raises ModelError or ImageError if the file cannot be read."""
+    """Loads an asset; raises ModelError or ImageError if the file cannot be read."""
     match content:
         case "mesh":
             return upright_mesh(read_model(path))

@@ -21,24 +21,24 @@ _Y_UP_FROM_Z_UP = np.array([[1.0, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 
 
 
 def up_axis(settings: ModelSettings, model: CharacterModel) -> str:
-    """The up axis of the file, "y" or "z"."""
+    """Returns the up axis of the file, "y" or "z"."""
     return model.default_up_axis.lower() if settings.up_axis is UpAxis.AUTO else settings.up_axis.value
 
 
 def texture_origin_bottom(settings: ModelSettings, model: CharacterModel) -> bool:
-    """Returns whether v = 0 is the bottom row of the images."""
+    """Returns True if v = 0 is the bottom row of the images."""
     if settings.flip_v is FlipV.AUTO:
         return model.default_texture_origin == "bottom"
     return settings.flip_v is FlipV.OFF
 
 
 def active_clip(settings: ModelSettings, model: CharacterModel) -> Clip | None:
-    """The named clip, else the first; None for the bind pose."""
+    """Returns the named clip, else the first; None for the bind pose."""
     return None if settings.bind_pose or not model.clips else clip_of(model, settings.clip)
 
 
 def world_from_model(settings: ModelSettings, model: CharacterModel, world_from_node: Float64) -> Float64:
-    """World transform of the model's file space [m], shape (4, 4)."""
+    """Returns the world transform of the model's file space [m], shape (4, 4)."""
     scaled = np.diag([settings.unit_scale] * 3 + [1.0])
     turned = _Y_UP_FROM_Z_UP if up_axis(settings, model) == "z" else np.eye(4)
     return world_from_node @ scaled @ turned
@@ -52,7 +52,7 @@ RunUp = tuple[float, float]
 
 
 def strips_of(settings: ModelSettings, model: CharacterModel) -> tuple[Strip, ...]:
-    """Without strips the active clip loops; empty in the bind pose."""
+    """Returns the strips; without any the active clip loops. Empty in the bind pose."""
     clip = active_clip(settings, model)
     if clip is None:
         return ()
@@ -60,7 +60,7 @@ def strips_of(settings: ModelSettings, model: CharacterModel) -> tuple[Strip, ..
 
 
 def clip_of(model: CharacterModel, name: str) -> Clip:
-    """Falls back to the first clip, because the file may have been replaced."""
+    """Returns the named clip, else the first, because the file may have been replaced."""
     for clip in model.clips:
         if clip.name == name:
             return clip
@@ -68,17 +68,17 @@ def clip_of(model: CharacterModel, name: str) -> Clip:
 
 
 def parts_of(settings: ModelSettings, model: CharacterModel, time: float) -> tuple[StripSample, ...]:
-    """Clip samples to blend at scene time `time` [s]; empty in the bind pose."""
+    """Returns clip samples to blend at scene time `time` [s]; empty in the bind pose."""
     return parts_at(strips_of(settings, model), lambda name: clip_of(model, name).duration, time)
 
 
 def playing_time(settings: ModelSettings, model: CharacterModel) -> float:
-    """End of the last strip [s]; 0 without strips."""
+    """Returns the end of the last strip [s]; 0 without strips."""
     return last_end(strips_of(settings, model), lambda name: clip_of(model, name).duration)
 
 
 def pose_of(model: CharacterModel, settings: ModelSettings, time: float, run_up: RunUp) -> Pose:
-    """Pose at scene time `time` [s]; in the pre-roll the bind pose, blended into the pose at the start."""
+    """Returns the pose at scene time `time` [s]; in the pre-roll the bind pose, blended into the pose at the start."""
     start, length = run_up
     if not length or time >= start:
         return blended(model, _played(model, settings, time), settings.pose)
@@ -87,13 +87,13 @@ def pose_of(model: CharacterModel, settings: ModelSettings, time: float, run_up:
 
 
 def run_up_weight(time: float, run_up: RunUp) -> float:
-    """Weight of the pose at the start over the bind pose, at a scene time [s]; 1 after the pre-roll."""
+    """Returns the weight of the pose at the start over the bind pose, at a scene time [s]; 1 after the pre-roll."""
     start, length = run_up
     return smooth((time - start + length) / (length * (1.0 - SETTLING))) if length and time < start else 1.0
 
 
 def poses_of(model: CharacterModel, settings: ModelSettings, times: Sequence[float], run_up: RunUp) -> list[Pose]:
-    """Bit-identical to `pose_of` at each scene time [s], but evaluated clip by clip."""
+    """Returns poses bit-identical to `pose_of` at each scene time [s], but evaluated clip by clip."""
     start, length = run_up
     playing = [parts_of(settings, model, time) if not length or time >= start else () for time in times]
     times_of: dict[str, dict[float, None]] = {}
@@ -167,14 +167,14 @@ def _lerp(one: Float64, other: Float64, weight: float) -> Float64:
 
 
 _SIDE = re.compile(r"(?<![A-Za-z])(?:(?i:left|right)|[LlRr](?![A-Za-z]))|(?:Left|Right)(?![a-z])")
-"""The side in a name: `thigh_l`, `L_Hand`, `Bip01 R Foot`, `leftArm`, `mixamorig:LeftArm`, `ArmRight`."""
+"""Pattern of the side in a name: `thigh_l`, `L_Hand`, `Bip01 R Foot`, `leftArm`, `mixamorig:LeftArm`, `ArmRight`."""
 
 _CLEAR = 0.5
-"""Least length of the mean of the unit vectors from right to left, on the ground: how much they agree."""
+"""Minimum length of the mean of the unit vectors from right to left, on the ground: how much they agree."""
 
 
 def facing(names: Sequence[str], parents: npt.NDArray[np.integer], positions: npt.NDArray[np.floating]) -> float | None:
-    """Yaw of the front from +z towards +x [°], a multiple of 90°; None if the names do not show it.
+    """Returns the yaw of the front from +z towards +x [°], a multiple of 90°; None if the names do not show it.
 
     Only pairs with the same parent count, such as thighs, collar bones and eyes: bones further down swing.
 
@@ -199,7 +199,7 @@ def facing(names: Sequence[str], parents: npt.NDArray[np.integer], positions: np
 
 
 def front_in(model: CharacterModel, pose: Pose, placement: Float64) -> float:
-    """Yaw of the front [°]; 0 (+z) if the bone names do not show it."""
+    """Returns the yaw of the front [°]; 0 (+z) if the bone names do not show it."""
     bones = model.skeleton
     if bones is None:
         return 0.0

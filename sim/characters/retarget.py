@@ -1,4 +1,4 @@
-"""Transfers a motion between humanoid skeletons of any proportions, axes and rest poses.
+"""Transfer of a motion between humanoid skeletons of any proportions, axes and rest poses.
 
 Both skeletons are brought into the same reference pose, arms sideways and legs down.  The rotation of each bone away
 from it is transferred; the hips move in proportion to the legs; feet that stand still are pinned by two-bone IK.
@@ -23,19 +23,19 @@ FLOOR_PERCENTILE = 2.0
 """Percentile of the height of the lower ball that counts as the floor of a clip [%]."""
 
 FLOOR_OFFSET = 0.25
-"""A floor that differs from the reference by more of a leg moves the heights of the clip."""
+"""Difference of a floor from the reference, in legs, above which the heights of the clip are moved."""
 
 CONTACT_SPEED, CONTACT_HEIGHT, CONTACT_TIME = 0.25, 0.06, 0.1
-"""A ball touches the floor below this speed [legs/s] and height above its lowest [legs], for at least this time [s]."""
+"""Contact: a ball is below this speed [legs/s] and height over its lowest [legs], for at least this time [s]."""
 
 FADE = 0.1
 """Time over which the pin of a foot fades in and out [s]."""
 
 SMALLEST_HEIGHT = 1e-3
-"""Hips at rest below this height are no measure of a body, in units of the file."""
+"""Minimum height of hips at rest that measures a body, in units of the file."""
 
 REACH = 0.9995
-"""Largest distance from hip to ankle, as part of the stretched leg."""
+"""Maximum distance from hip to ankle, as part of the stretched leg."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Body:
         return float(sum(lengths)) / len(SIDES)
 
     def frame(self) -> Float64:
-        """Columns: left of the body, up, forwards."""
+        """Returns columns: left of the body, up, forwards."""
         points, up = self.skeleton.model_from_bind[:, :3, 3], np.eye(3)[self.up]
         left = points[self.bones["leftUpperLeg"]] - points[self.bones["rightUpperLeg"]]
         left = left - up * (left @ up)
@@ -64,7 +64,7 @@ class Body:
         return np.column_stack([left, up, np.cross(left, up)])
 
     def reference(self) -> Float64:
-        """World rotations (B, 3, 3) with arms sideways and legs down; feet keep their rest rotation."""
+        """Returns world rotations (B, 3, 3) with arms sideways and legs down; feet keep their rest rotation."""
         skeleton, bones = self.skeleton, self.bones
         locals_ = quaternion.to_matrix(skeleton.bind_orientations)
         rotations = _rotations(skeleton, locals_[None])[0]
@@ -98,7 +98,7 @@ class LocalMotion:
 
 
 def retarget(motion: LocalMotion, source: Body, target: Body, *, pin: bool = True) -> LocalMotion:
-    """Joints that only one of the bodies has keep their reference pose; `pin` keeps standing feet in place."""
+    """Retargets a motion; joints of one body alone keep their reference pose, `pin` keeps standing feet in place."""
     reference, own_reference = source.reference(), target.reference()
     turned = target.frame() @ source.frame().T
     common = [bone for bone in source.bones if bone in target.bones]
@@ -114,7 +114,7 @@ def retarget(motion: LocalMotion, source: Body, target: Body, *, pin: bool = Tru
 
 
 def transferred(motion: LocalMotion, source: Body, target: Body) -> LocalMotion:
-    """The motion of `source` on `target`, whose rest poses are the same T-pose.
+    """Returns the motion of `source` on `target`, whose rest poses are the same T-pose.
 
     With W and L the world and local rest rotations of a bone, q its rotation and N = W inv(L) q inv(W), the bone of
     the target gets L' inv(W') N W'; N of a bone that the target does not have acts on the bones below it.
@@ -140,7 +140,7 @@ def transferred(motion: LocalMotion, source: Body, target: Body) -> LocalMotion:
 
 
 def _hips(points: Float64, source: Body, target: Body, turned: Float64) -> Float64:
-    """World positions (F, 3)."""
+    """Returns world positions of the hips (F, 3)."""
     rest, own_rest = source.skeleton.model_from_bind[:, :3, 3], target.skeleton.model_from_bind[:, :3, 3]
     hips, own_hips = source.bones["hips"], target.bones["hips"]
     scale = target.leg / source.leg
@@ -165,7 +165,7 @@ def _ball(body: Body, side: str) -> int:
 
 
 def _world(skeleton: Skeleton, motion: LocalMotion) -> tuple[Float64, Float64]:
-    """World rotations (F, B, 3, 3) and positions (F, B, 3)."""
+    """Returns world rotations (F, B, 3, 3) and positions (F, B, 3)."""
     rotations = _rotations(skeleton, quaternion.to_matrix(motion.orientations))
     return rotations, _points(skeleton, rotations, motion.positions)
 
@@ -179,7 +179,7 @@ def _rotations(skeleton: Skeleton, locals_: Float64) -> Float64:
 
 
 def _points(skeleton: Skeleton, rotations: Float64, positions: Float64) -> Float64:
-    """Scales of the bind pose apply to everything below a joint."""
+    """Returns positions of joints; scales of the bind pose apply to everything below a joint."""
     points, scales = np.empty_like(positions), np.ones((len(skeleton.parents), 3))
     for joint in _order(skeleton):
         parent = skeleton.parents[joint]
@@ -206,7 +206,7 @@ def _descendants(skeleton: Skeleton, joint: int) -> list[int]:
 
 
 def _posed(body: Body, reference: Float64, wanted: Mapping[int, Float64], hips: Float64, step: float) -> LocalMotion:
-    """The world rotations `wanted`, and the world positions of the hips, become local poses."""
+    """Returns local poses from the world rotations `wanted` and the world positions of the hips."""
     skeleton = body.skeleton
     count = len(hips)
     world = np.empty((count, skeleton.joint_count, 3, 3))
@@ -249,7 +249,7 @@ def _arc(one: Float64, other: Float64) -> Float64:
 
 
 def _arcs(a: Float64, b: Float64) -> Float64:
-    """Shortest rotations (F, 3, 3) between unit vectors (F, 3)."""
+    """Returns the shortest rotations (F, 3, 3) between unit vectors (F, 3)."""
     axis, cosine = np.cross(a, b), np.sum(a * b, axis=-1)
     quaternions = np.concatenate([axis, 1.0 + cosine[:, None]], axis=-1)
     opposite = cosine < -1.0 + 1e-12
@@ -263,7 +263,7 @@ def _arcs(a: Float64, b: Float64) -> Float64:
 
 
 def contacts(points: Float64, step: float, leg: float, up: int) -> list[tuple[int, int]]:
-    """First and last frame of each time that a ball, (F, 3), stands on the floor."""
+    """Returns first and last frame of each time that a ball, (F, 3), stands on the floor."""
     if len(points) < 2:
         return []
     speed = np.linalg.norm(np.gradient(points, step, axis=0), axis=-1)
@@ -274,7 +274,7 @@ def contacts(points: Float64, step: float, leg: float, up: int) -> list[tuple[in
 
 
 def _shifts(ball: Float64, stands: Sequence[tuple[int, int]], step: float, up: int) -> Float64:
-    """Displacement of a foot in each frame that makes it stand still, (F, 3); fades outside of the contacts."""
+    """Returns the displacement of a foot that makes it stand still, (F, 3); fades outside of the contacts."""
     shift, fade = np.zeros_like(ball), FADE / step
     for number, (first, last) in enumerate(stands):
         place = np.median(ball[first : last + 1], axis=0)
@@ -340,7 +340,7 @@ def _smoothed(drop: Float64, step: float) -> Float64:
 
 
 def _two_bone(hip: Float64, knee: Float64, ankle: Float64, aim: Float64) -> tuple[Float64, Float64]:
-    """World rotations (F, 3, 3) of the two bones that move the ankle to `aim`; the knee stays in its plane."""
+    """Returns world rotations (F, 3, 3) of the two bones that move the ankle to `aim`; the knee stays in its plane."""
     first, second = np.linalg.norm(knee - hip, axis=-1), np.linalg.norm(ankle - knee, axis=-1)
     leg = aim - hip
     distance = np.clip(np.linalg.norm(leg, axis=-1), np.abs(first - second) + 1e-9, first + second)
@@ -365,11 +365,11 @@ FRAMES_MAX = 100_000
 
 
 class RetargetError(ValueError):
-    """The message is one line."""
+    """Error about retargeting; the message is one line."""
 
 
 def body_of(model: CharacterModel) -> Body:
-    """Raises RetargetError, which names the missing bones."""
+    """Returns the human body of a model; raises RetargetError, which names the missing bones."""
     if model.skeleton is None:
         raise RetargetError(f"{model.path.name} has no bones")
     body = _body(model)
@@ -385,7 +385,7 @@ def _body(model: CharacterModel) -> Body:
 
 
 def retargeted_clip(clip: Clip, source: CharacterModel, target: CharacterModel) -> UniformClip:
-    """The keys are at equal intervals.
+    """Returns the clip for another body, with keys at equal intervals.
 
     VRM files state their bones and rest in the same pose.  Otherwise a target with all joint names of the source gets
     the rotations unchanged: a file with only a motion often has no rest pose.

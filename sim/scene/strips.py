@@ -14,7 +14,7 @@ import msgspec
 STRIPS_MAX = 256
 
 MOMENTS_MAX = 100_000
-"""Most moments of one strip that are listed."""
+"""Maximum number of moments of one strip that are listed."""
 
 Seconds = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
 
@@ -28,7 +28,7 @@ class Strip(msgspec.Struct, frozen=True, kw_only=True):
     repeats: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0  # 0 for endless
 
     def length(self, clip: float) -> float:
-        """One repetition in the scene [s] for a clip of `clip` seconds; infinite at speed 0."""
+        """Returns the length of a repetition in the scene [s] for a clip of `clip` seconds; infinite at speed 0."""
         lo, hi = self.span(clip)
         return (hi - lo) / abs(self.speed) if self.speed else math.inf
 
@@ -40,7 +40,7 @@ class Strip(msgspec.Struct, frozen=True, kw_only=True):
         return min(self.clip_in, last), last
 
     def place(self, time: float, clip: float) -> tuple[float, int]:
-        """Moment of the clip [s] and number of the repetition at a moment of the scene, clamped to the strip.
+        """Returns the moment of the clip [s] and number of the repetition at a scene time, clamped to the strip.
 
         The very end of the last repetition, and of the first of an endless strip, is the end of the clip.
         """
@@ -56,7 +56,7 @@ class Strip(msgspec.Struct, frozen=True, kw_only=True):
         return (lo + within if self.speed >= 0.0 else hi - within), turn
 
     def moments(self, times: Iterable[float], clip: float, until: float) -> list[float]:
-        """Scene times [s] at which moments of a clip [s], such as its keys, are played, from 0 until a moment [s]."""
+        """Returns scene times [s] at which moments of a clip [s], such as its keys, play, from 0 until a moment [s]."""
         lo, hi = self.span(clip)
         length, end = self.length(clip), min(self.end(clip), until)
         if not 0.0 < length < math.inf:
@@ -79,7 +79,7 @@ class StripSample:
 
 
 def parts_at(strips: Sequence[Strip], duration: Callable[[str], float], time: float) -> tuple[StripSample, ...]:
-    """The lowest clip comes first; `time` and `duration`, the length of the clip of a name, are in seconds."""
+    """Returns clips at a time, the lowest one first; `time` and `duration`, by the clip's name, are in seconds."""
     ordered = sorted(strips, key=lambda strip: strip.start)
     ends = [strip.end(duration(strip.clip)) for strip in ordered]
     playing = [i for i, strip in enumerate(ordered) if strip.start <= time < ends[i]]
@@ -99,13 +99,13 @@ def parts_at(strips: Sequence[Strip], duration: Callable[[str], float], time: fl
 
 
 def is_cut(before: Sequence[StripSample], after: Sequence[StripSample]) -> bool:
-    """The pose may jump between consecutive moments if a repetition began, or another strip."""
+    """Returns True if the pose may jump between consecutive moments: a repetition began, or another strip."""
     known = {(part.strip, part.turn) for part in before}
     return not any((part.strip, part.turn) in known for part in after)
 
 
 def last_end(strips: Iterable[Strip], duration: Callable[[str], float]) -> float:
-    """Latest end [s]; an endless strip counts once.  0 without strips."""
+    """Returns the latest end [s], 0 without strips; an endless strip counts once."""
     ends = [strip.start + strip.length(duration(strip.clip)) * (strip.repeats or 1.0) for strip in strips]
     return max((end for end in ends if end < math.inf), default=0.0)
 

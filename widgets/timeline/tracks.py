@@ -80,7 +80,7 @@ class BarRow:
 
 
 def strip_bars(strips: Sequence[Strip], duration: Callable[[str], float], clips: Sequence[str]) -> tuple[StripBar, ...]:
-    """Sorted by start.
+    """Returns the bars of strips, sorted by start.
 
     Args:
         strips: In any order.
@@ -100,7 +100,7 @@ def strip_bars(strips: Sequence[Strip], duration: Callable[[str], float], clips:
 
 
 def strip_text(strip: Strip) -> str:
-    """Such as "walk × 3, 0.5 speed"."""
+    """Returns a text such as "walk × 3, 0.5 speed"."""
     words = strip.clip
     if strip.repeats == 0.0:
         words += ", repeats ∞"
@@ -126,7 +126,7 @@ class _StripDrag:
 
 
 class Tracks(QWidget):
-    """Strips of the characters, then cached steps of the simulated nodes.
+    """Tracks below the ruler: strips of the characters, then cached steps of the simulated nodes.
 
     Signals:
         edit_started(node, part), edited(node, strip, part, seconds), edit_finished(), edit_cancelled(): The user drags
@@ -158,7 +158,7 @@ class Tracks(QWidget):
         self.setAccessibleDescription("Strips of clips, and cached steps of simulations")
 
     def set_strips(self, rows: Sequence[StripRow]) -> None:
-        """Ends the gesture on a strip that no longer exists."""
+        """Shows rows of strips; ends the gesture on a strip that no longer exists."""
         if (shown := tuple(rows)) != self.strips:
             self.strips = shown
             held = self._drag and (self._drag.row.node, self._drag.bar.index)
@@ -193,12 +193,12 @@ class Tracks(QWidget):
 
     @property
     def bar_height(self) -> float:
-        """[px], of a row."""
+        """Height of a row of cached steps [px]."""
         return math.ceil(QFontMetricsF(small_font(self.font())).height()) + 5.0
 
     @property
     def strip_height(self) -> float:
-        """[px], of a row."""
+        """Height of a row of strips [px]."""
         return self.bar_height + 7.0
 
     def place_of(self, node: str, index: int) -> QRectF:
@@ -218,12 +218,12 @@ class Tracks(QWidget):
         self.update()
 
     def _top(self, number: int) -> float:
-        """Upper edge of a row before scrolling [px]."""
+        """Returns the upper edge of a row before scrolling [px]."""
         strips = min(number, len(self.strips))
         return strips * self.strip_height + (number - strips) * self.bar_height
 
     def _row_at(self, y: float) -> int:
-        """May be beyond the last row; `y` in [px]."""
+        """Returns the row at `y` [px], which may be beyond the last one."""
         y += self.scroll_bar.value()
         strips = len(self.strips) * self.strip_height
         return int(y // self.strip_height) if y < strips else len(self.strips) + int((y - strips) // self.bar_height)
@@ -414,7 +414,7 @@ class Tracks(QWidget):
         return f"{row.name}: {CACHED_TEXT[cached] if cached is not None else 'not simulated yet'}"
 
     def _at(self, place: QPointF) -> tuple[StripRow, StripBar | None, str] | None:
-        """Row, strip and part at a position; later strips are on top."""
+        """Returns row, strip and part at a position; later strips are on top."""
         number = self._row_at(place.y())
         if not 0 <= number < len(self.strips):
             return None

@@ -58,7 +58,7 @@ class WeightSliders:
         self._end()
 
     def reset(self) -> None:
-        """Resets all to the weights of the clip."""
+        """Resets all numbers to the weights of the clip."""
         if self._node is not None:
             values: dict[ParamRef, Any] = {self._ref(self._setting): ()}
             if self._solo:
@@ -66,7 +66,7 @@ class WeightSliders:
             self._context.document.set_as_one(f"Reset {self._noun} of {self._node.name}", values)
 
     def solo(self, name: str) -> None:
-        """ "" applies all of them."""
+        """Applies only one name; "" applies all."""
         if self._node is not None:
             text = f"Solo {name} of {self._node.name}" if name else f"Use all targets of {self._node.name}"
             self._context.document.set_as_one(text, {self._ref(self._solo): name})
@@ -156,12 +156,12 @@ CENTIMETRE, INCH, PERSON = 0.01, 0.0254, 1.8
 
 
 def size_of(settings: ModelSettings, model: CharacterModel) -> float:
-    """Largest edge of the bounding box in the bind pose [m], without the scale of the node."""
+    """Returns the largest edge of the bounding box in the bind pose [m], without the scale of the node."""
     return settings.unit_scale * float(model.mesh.bounds.size.max())
 
 
 def is_plausible(settings: ModelSettings, model: CharacterModel) -> bool:
-    """Always true for models that cannot be animated."""
+    """Returns True if the size of a model is plausible, which static models always are."""
     size, targets = size_of(settings, model), model.mesh.targets
     moves = model.skeleton is not None or (targets is not None and targets.are_frames)
     return not moves or size <= 0.0 or LOWEST <= size <= HIGHEST
@@ -176,7 +176,7 @@ _ANSWERS = (
 
 
 class UnitQuestion:
-    """Asks for the unit of a file of implausible size, in the inspector; an answer is one edit."""
+    """Question for the unit of a file of implausible size, in the inspector; an answer is one edit."""
 
     def __init__(self, context: EditorContext) -> None:
         self._context = context

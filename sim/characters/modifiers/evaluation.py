@@ -37,7 +37,7 @@ Matrix = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class ModifierInputs:
-    """Everything outside of a character that its modifiers depend on at one moment."""
+    """Inputs of the modifiers of a character at one moment, from outside of it."""
 
     targets: tuple[tuple[NodeId, Matrix], ...] = ()  # Relative to the model
     placement: Matrix = ()  # World transform of a model with planted feet
@@ -50,7 +50,7 @@ NO_INPUTS = ModifierInputs()
 def inputs_of(
     node: Node, places: WorldTransforms, placement: Float64, colliders: tuple[Collider, ...]
 ) -> ModifierInputs:
-    """Inputs of the modifiers of a character.
+    """Returns the inputs of the modifiers of a character.
 
     Args:
         places: World transforms, in which the character itself has its pose before the modifiers.
@@ -69,7 +69,7 @@ def inputs_of(
 
 
 class BoneModifiers:
-    """Evaluates the modifiers of bones of one model."""
+    """Evaluation of the modifiers of bones of one model."""
 
     def __init__(self, model: CharacterModel) -> None:
         self._model = model
@@ -84,11 +84,11 @@ class BoneModifiers:
 
     @functools.cached_property
     def _body(self) -> dict[str, int]:
-        """The bones of a human body."""
+        """Joints of the bones of a human body."""
         return dict(self._model.rig.humanoid) or find_bones(self._rest.skeleton)
 
     def problems(self, node: Node, scene: Scene) -> list[str]:
-        """A line about each modifier of a character that has no effect."""
+        """Returns a line about each modifier of a character that has no effect."""
         settings, found = node.settings, []
         assert isinstance(settings, ModelSettings)
         for number, modifier in enumerate(settings.modifiers if self._model.skeleton is not None else (), 1):
@@ -102,7 +102,7 @@ class BoneModifiers:
         return found
 
     def applied(self, pose: Pose, settings: ModelSettings, time: float, run_up: RunUp, inputs: ModifierInputs) -> Pose:
-        """A pose with the modifiers of the settings, then the constraints of the file, at a scene time [s]."""
+        """Returns a pose with the modifiers of the settings, then the constraints of the file, at a scene time [s]."""
         if self._model.skeleton is None or not (settings.modifiers or self._model.rig.constraints):
             return pose
         joints = PosedJoints(self._rest.skeleton, pose.local)
@@ -123,7 +123,7 @@ class BoneModifiers:
         return joints.pose(self._model, pose)
 
     def _up_and_front(self, settings: ModelSettings) -> tuple[glm.dvec3, glm.dvec3]:
-        """Directions in the bind pose, in the space of the file."""
+        """Returns directions in the bind pose, in the space of the file."""
         axis = up_axis(settings, self._model)
         if axis not in self._directions:
             upright = world_from_model(ModelSettings(up_axis=UpAxis(axis)), self._model, np.eye(4))
@@ -171,7 +171,7 @@ class BoneModifiers:
         )
 
     def _clip_pose(self, settings: ModelSettings, time: float) -> Pose:
-        """The pose before the modifiers, without a pre-roll."""
+        """Returns the pose before the modifiers, without a pre-roll."""
         if self._clip_poses[0] is not settings or len(self._clip_poses[1]) > _POSES_MAX:
             self._clip_poses = settings, {}
         poses = self._clip_poses[1]
@@ -191,7 +191,7 @@ class BoneModifiers:
         return self._contacts[key]
 
     def _locks(self, settings: ModelSettings, part: StripSample, touching: Contacts) -> list[tuple[float, float]]:
-        """Scene times [s] at which the contacts of a clip that act began, and how much each acts."""
+        """Returns scene times [s] at which the active contacts of a clip began, and how much each of them acts."""
         strip = sorted(strips_of(settings, self._model), key=lambda one: one.start)[part.strip]
         duration, found = clip_of(self._model, part.clip).duration, []
         lo, hi = strip.span(duration)
@@ -206,4 +206,4 @@ class BoneModifiers:
 
 
 _POSES_MAX = 256
-"""Most poses that are remembered."""
+"""Maximum number of poses that are remembered."""

@@ -1,4 +1,4 @@
-"""SpringSystem: simulates spring bones on the GPU, as VRMC_springBone 1.0 does."""
+"""The simulation of spring bones on the GPU, as VRMC_springBone 1.0 defines it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -148,7 +148,7 @@ class SpringSystem(System, Stoppable):
         self.reset()
 
     def _find_chains(self, character: Character | None) -> Chains | None:
-        """The chains of a character; reports what is missing."""
+        """Returns the chains of a character; reports what is missing."""
         scene, self.missing_text = self.world.scene, ""
         parent = scene.by_id.get(self.node.attachment.node)
         if parent is None or not parent.settings.is_character:
@@ -288,7 +288,7 @@ class SpringSystem(System, Stoppable):
         )  # fmt: skip
 
     def _pose_texels(self, pose: ChainPose) -> Float32:
-        """Texels of `u_pose`: joints relative to the joint above, the first ones in the world."""
+        """Returns texels of `u_pose`: joints relative to the joint above, the first ones in the world."""
         assert self.chains is not None
         parents = self.chains.parents
         below = parents >= 0
