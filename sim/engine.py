@@ -171,7 +171,7 @@ class Engine(Owner):
 
     @property
     def _simulated_world(self) -> World:
-        """With the keys at the last step, although another moment may be shown."""
+        """Returns the world with its keys at the last step, although another moment may be shown."""
         time = self.simulation.start_time if self._step_time is None else self._step_time
         return replace(self.world, scene=self._keyed.at(self._source, time))
 
@@ -262,22 +262,23 @@ class Engine(Owner):
             self.views.settle()
         else:
             self.views.take(scene)
-        self._pose_characters(self.views.posed())
+        self._pose_characters(self.views.posed(), time)
 
     def _place_attached(self, _: World) -> World:
         """Returns the world after joints were turned: characters follow that are attached to them."""
         self.views.settle()
-        self._pose_characters([one for one in self.views.posed() if one[0].attachment.node])
+        attached = [one for one in self.views.posed() if one[0].attachment.node]
+        self._pose_characters(attached, self._moment)
         return self.world
 
-    def _pose_characters(self, characters: Iterable[tuple[Node, Character]]) -> None:
+    def _pose_characters(self, characters: Iterable[tuple[Node, Character]], time: float) -> None:
         poses: Poses = {}
         playback = self.views.scene.playback
         run_up = playback.start_time, playback.run_up
         for node, character in characters:
             if node.id not in self._guard.faulty:
                 try:
-                    character.update(node, self._time, self.views.places, poses, run_up, self._ground)
+                    character.update(node, time, self.views.places, poses, run_up, self._ground)
                 except Exception as error:
                     self._guard.note(node.id, error)
 

@@ -24,7 +24,7 @@ def key_near(curve: Curve, time: float) -> Key | None:
 def keyed_values(
     scene: Scene, evaluated: Scene, values: Mapping[ParamRef, Any], time: float, *, auto: bool
 ) -> dict[ParamRef, Any]:
-    """Values of settings with keys become keys at `time` [s]; with `auto` of all that can have keys.
+    """Returns edits that set keys at `time` [s] of settings with keys, and with `auto` of all that can have some.
 
     Only components that differ from `evaluated`, the scene at that time, get a key.
     """

@@ -19,7 +19,7 @@ from sinew.widgets.timeline.key_sheet import KeyId
 
 
 class KeyEdits(QObject):
-    """Keys at the playhead, for the inspector and the dope sheet."""
+    """Edits of keys by the inspector and the dope sheet."""
 
     auto_changed = Signal(bool)
     refused = Signal(str)
@@ -31,7 +31,7 @@ class KeyEdits(QObject):
 
     @property
     def scene(self) -> Scene:
-        """With the keys evaluated at the playhead."""
+        """Returns the scene with its keys evaluated at the playhead."""
         return self._document.evaluated
 
     @property
@@ -45,7 +45,7 @@ class KeyEdits(QObject):
     # --- keys of settings -----------------------------------------------------------------------------
 
     def refusal(self, ref: ParamRef) -> str:
-        """Why the setting cannot have keys; "" if it can."""
+        """Returns why the setting cannot have keys; "" if it can."""
         try:
             return scene_key_refusal(self._document.scene, ref)
         except KeyError:
@@ -65,7 +65,7 @@ class KeyEdits(QObject):
         (self.delete if self.state(chosen[0]) is KeyState.KEY else self.insert)(chosen)
 
     def insert(self, refs: Iterable[ParamRef]) -> None:
-        """With the present values, for all components."""
+        """Inserts keys with the present values, for all components."""
         scene, time, changed = self._document.scene, self._document.key_time, dict[NodeId, tuple[Curve, ...]]()
         for ref in refs:
             if self.refusal(ref) or (value := value_at(self.scene, ref)) is None:
@@ -79,7 +79,7 @@ class KeyEdits(QObject):
         self._remove("Delete key", refs, lambda key: abs(key.time - time) > NEAR)
 
     def clear(self, refs: Iterable[ParamRef]) -> None:
-        """The setting keeps its value at the playhead."""
+        """Removes all keys; the setting keeps its value at the playhead."""
         self._remove("Clear keys", refs, lambda _: False)
 
     def copy(self, ref: ParamRef) -> None:
@@ -158,7 +158,7 @@ class KeyEdits(QObject):
         gesture: object | None = None,
         values: Mapping[ParamRef, Any] | None = None,
     ) -> None:
-        """`values` are of settings whose keys are removed."""
+        """Sets curves by node, and values of settings whose keys are removed."""
         changes = {curves_ref(owner): value for owner, value in curves.items()}
         if not changes:
             return

@@ -37,7 +37,7 @@ class AirTravel:
 
 
 def air_travel(node: Node, start: float, end: float) -> AirTravel | None:
-    """From scene time `start` to `end` [s]; None if no key changes the air."""
+    """Returns the travel from scene time `start` to `end` [s]; None if no key changes the air."""
     moving = {curve.address[1:]: curve for curve in node.curves if curve.part == node.kind and curve.field in _MOVING}
     if not moving:
         return None

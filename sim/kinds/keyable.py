@@ -22,7 +22,7 @@ _BY_STEPS = (bool, enum.Enum)
 
 
 def key_refusal(node: Node, part: str, field: str) -> str:
-    """Why a setting cannot have keys, as the end of a sentence; "" if it can.  Raises KeyError for an unknown one."""
+    """Returns why a setting cannot have keys, or ""; raises KeyError for an unknown setting."""
     return _declared_refusal(node, part, field) or KINDS[node.kind].unkeyable(node, part, field)
 
 
@@ -60,14 +60,14 @@ def components_of(record: Param) -> tuple[int, ...]:
 
 
 def new_key(record: Param, time: float, value: Any, component: int = -1) -> Key:
-    """`value` is the value of the setting, of which the key takes one component."""
+    """Makes a key of one component of the value of a setting."""
     if steps_only(record):
         return Key(time, value.value if isinstance(value, enum.Enum) else value, KeyMode.STEP)
     return Key(time, float(value if component < 0 else value[component]))
 
 
 def curve_fault(node: Node, curves: Iterable[Curve]) -> tuple[str, str] | None:
-    """Place of the first invalid curve, such as "[2].keys[1]", and what is wrong with it; None if all are valid."""
+    """Returns the place of the first fault, such as "[2].keys[1]", and the reason; None if all curves are valid."""
     known: set[tuple[str, str, int]] = set()
     for number, curve in enumerate(curves):
         try:
@@ -89,7 +89,7 @@ def curve_fault(node: Node, curves: Iterable[Curve]) -> tuple[str, str] | None:
 
 
 def curves_refusal(content: Any) -> tuple[str, str]:
-    """Place and reason, as `curve_fault`, of content of a file that is not a list of curves."""
+    """Returns place and reason, as `curve_fault`, of content of a file that is not a list of curves."""
     try:
         msgspec.convert(content, Annotated[tuple[Curve, ...], msgspec.Meta(max_length=CURVES_MAX)])
     except msgspec.ValidationError as error:

@@ -74,11 +74,11 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         )
 
     def integral(self, start: float, end: float) -> float:
-        """Integral of a number from `start` to `end` [s]."""
+        """Returns the integral of a number from `start` to `end` [s]."""
         return self._integral_to(end) - self._integral_to(start)
 
     def slopes(self, place: int) -> tuple[float, float]:
-        """Slopes of a number before and after a key [1/s]."""
+        """Returns the slopes of a number before and after a key [1/s]."""
         key, own = self.keys[place], self._slopes[place]
         return (
             own if key.slope_in is None else key.slope_in,
@@ -87,7 +87,7 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def range(self) -> tuple[float, float]:
-        """Smallest and largest value of a number."""
+        """Returns the smallest and largest value of a number."""
         found = [float(key.value) for key in self.keys]
         for place, key in enumerate(self.keys[:-1]):
             if key.mode is KeyMode.HERMITE:
@@ -95,7 +95,7 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return min(found), max(found)
 
     def jumps(self, start: float, end: float) -> bool:
-        """Whether the value changes suddenly after `start` and not after `end` [s]."""
+        """Returns whether the value changes suddenly after `start` and not after `end` [s]."""
         first, last = bisect_right(self._times, start), bisect_right(self._times, end)
         return any(
             self.keys[place - 1].mode is KeyMode.STEP and self.keys[place - 1].value != self.keys[place].value
@@ -103,7 +103,7 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         )
 
     def _turns(self, place: int) -> list[float]:
-        """Times between two keys at which a Hermite span has an extremum."""
+        """Returns times between two keys at which a Hermite span has an extremum."""
         a, b, h, m0, m1 = self._span(place)
         square, linear, constant = (
             6.0 * (a - b) + 3.0 * h * (m0 + m1),
@@ -120,7 +120,7 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return [self.keys[place].time + s * h for s in roots if 0.0 < s < 1.0]
 
     def _integral_to(self, time: float) -> float:
-        """From the first key."""
+        """Returns the integral from the first key to a time [s]."""
         place = bisect_right(self._times, time) - 1
         if place < 0:
             return float(self.keys[0].value) * (time - self._times[0])
@@ -130,7 +130,7 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return past + self._part(place, (time - self._times[place]) / (self._times[place + 1] - self._times[place]))
 
     def _part(self, place: int, s: float) -> float:
-        """Integral from a key over the fraction `s` of its span."""
+        """Returns the integral from a key over the fraction `s` of its span."""
         a, b, h, m0, m1 = self._span(place)
         square, cube, fourth = s * s / 2.0, s**3, s**4
         match self.keys[place].mode:
@@ -154,7 +154,7 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return h * (a * s + (b - a) * share)
 
     def _span(self, place: int) -> tuple[float, float, float, float, float]:
-        """Values of a key and the next one, time between them [s], and slopes at both."""
+        """Returns values of a key and the next one, time between them [s], and slopes at both."""
         now, then = self.keys[place], self.keys[place + 1]
         slopes = self.slopes(place)[1], self.slopes(place + 1)[0]
         return float(now.value), float(then.value), then.time - now.time, *slopes
@@ -165,7 +165,7 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _sums(self) -> list[float]:
-        """Integral from the first key to each key."""
+        """Returns the integral from the first key to each key."""
         sums = [0.0]
         for place in range(len(self.keys) - 1):
             sums.append(sums[-1] + self._part(place, 1.0))
@@ -177,7 +177,7 @@ class Curve(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def monotone_slopes(times: Sequence[float], values: Sequence[float]) -> list[float]:
-    """Slopes of a cubic Hermite spline that keeps values between their neighbours; 0 at both ends.
+    """Returns slopes of a cubic Hermite spline that keeps values between their neighbours; 0 at both ends.
 
     Source: F. N. Fritsch, J. Butland 1984, "A method for constructing local monotone piecewise cubic interpolants".
     """

@@ -12,6 +12,9 @@ from sinew.sim.scene.curves import Curve, KeyValue
 from sinew.sim.scene.params import Param, Role, Settings, param_of
 from sinew.sim.scene.scene import Node, NodeId, ParamRef, Scene, node_part, with_node_part
 
+_MOMENTS_MAX = 1000
+"""Most moments at which the settings of a node are compared."""
+
 _SCENES = 4
 """Evaluated scenes that are remembered: of the last step, and of the moments that are shown."""
 
@@ -32,7 +35,7 @@ class KeyedScene:
         self._nodes: dict[NodeId, tuple[Node, tuple[KeyValue, ...], Node]] = {}
 
     def at(self, scene: Scene, time: float) -> Scene:
-        """At the end of a step, scene time `time` [s]."""
+        """Returns the scene at the end of a step, scene time `time` [s]."""
         if not scene.is_keyed:
             return scene
         if scene is not self._source:
@@ -61,7 +64,7 @@ def curves_of(node: Node, part: str, field: str) -> tuple[Curve, ...]:
 
 
 def range_of(node: Node, part: str, field: str) -> tuple[float, float] | None:
-    """Smallest and largest value that the keys of a number reach; None without keys."""
+    """Returns the smallest and largest value that the keys of a number reach; None without keys."""
     found = next((curve for curve in curves_of(node, part, field) if curve.is_number), None)
     if found is None:
         return None
@@ -71,9 +74,10 @@ def range_of(node: Node, part: str, field: str) -> tuple[float, float] | None:
 
 
 def variants(node: Node) -> tuple[Settings, ...]:
-    """Settings over time: one of all with the same zeros, switches and choices, for which programs are compiled."""
+    """Returns settings over time, one of all with the same zeros, switches and choices, to compile programs for."""
     curves = tuple(curve for curve in node.curves if curve.part == node.kind)
-    times = sorted({key.time for curve in curves for key in curve.keys})
+    every = sorted({key.time for curve in curves for key in curve.keys})
+    times = every[:: len(every) // _MOMENTS_MAX + 1]
     found: dict[tuple[object, ...], Settings] = {}
     for time in (*times, *((one + other) / 2.0 for one, other in itertools.pairwise(times))):
         values = tuple(curve.value(time) for curve in curves)
@@ -89,7 +93,7 @@ def is_keyed(scene: Scene, ref: ParamRef) -> bool:
 
 
 def jumped(scene: Scene, start: float, end: float) -> frozenset[NodeId]:
-    """Nodes that a step key moved suddenly after `start` and not after `end` [s], themselves or with a parent."""
+    """Returns nodes that a step key moved after `start` and not after `end` [s], themselves or with a parent."""
     moved = {node.id for node in scene.nodes if any(c.part == "transform" and c.jumps(start, end) for c in node.curves)}
     if not moved:
         return frozenset()
@@ -103,7 +107,7 @@ def _is_midway(node: Node, curve: Curve) -> bool:
 
 
 def _with_values(node: Node, values: tuple[KeyValue, ...]) -> Node:
-    """`values` are in the order of the curves."""
+    """Returns the node with values in the order of its curves."""
     parts: dict[str, dict[str, Any]] = {}
     for curve, value in zip(node.curves, values, strict=True):
         part = node_part(node, curve.part)

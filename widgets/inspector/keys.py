@@ -21,7 +21,7 @@ class KeyState(enum.Enum):
 
 
 def key_colour(state: KeyState) -> QColor:
-    """Grey without keys, green with keys, yellow on a key."""
+    """Returns grey without keys, green with keys, yellow on a key."""
     if state is KeyState.NONE:
         return QColor(colours().dim)
     green, yellow = ("#6cc24a", "#e8c93a") if is_dark() else ("#3f8f1f", "#b58900")
@@ -43,13 +43,13 @@ class KeyTarget(Protocol):
 
     @property
     def scene(self) -> Scene:
-        """With the keys evaluated at the playhead."""
+        """Returns the scene with its keys evaluated at the playhead."""
 
     @property
     def can_paste(self) -> bool: ...
 
     def refusal(self, ref: ParamRef) -> str:
-        """Why a setting cannot have keys; "" if it can."""
+        """Returns why a setting cannot have keys; "" if it can."""
 
     def state(self, ref: ParamRef) -> KeyState: ...
 
@@ -78,7 +78,7 @@ class KeyButton(QAbstractButton):
         self.setToolTip(self.state.value)
 
     def refuse(self, reason: str) -> None:
-        """Shows a dot."""
+        """Shows a dot for a setting that cannot have keys."""
         self.setEnabled(False)
         self._is_refused = True
         self.setToolTip(f"Cannot have keys: {reason}")
@@ -110,7 +110,7 @@ class KeyButton(QAbstractButton):
 
 
 def add_key_actions(menu: QMenu, keys: KeyTarget, refs: Sequence[ParamRef]) -> None:
-    """`refs` are the setting that was clicked and the same of the other selected nodes."""
+    """Adds actions for the setting that was clicked, and the same of the other selected nodes."""
     state = keys.state(refs[0])
     word = "Replace Key" if state is KeyState.KEY else "Insert Key"
     menu.addAction(word).triggered.connect(lambda: keys.insert(refs))

@@ -43,7 +43,7 @@ class _CurveDrag:
 
 
 class CurveView(QWidget):
-    """The row that is active in a dope sheet; it has the signals of `KeySheet`."""
+    """Graph of the row that is active in a dope sheet, with the signals of `KeySheet`."""
 
     edit_started = Signal(str)
     edited = Signal(object)
@@ -81,7 +81,7 @@ class CurveView(QWidget):
 
     @property
     def row(self) -> KeyRow | None:
-        """The active row, or for a summary the first row of its node."""
+        """Returns the active row, or for a summary the first row of its node."""
         active, rows = self._sheet.active_row, self._sheet.rows
         if active is None or not active.is_summary:
             return active
@@ -93,7 +93,7 @@ class CurveView(QWidget):
 
     @property
     def span(self) -> tuple[float, float]:
-        """Values at the lower and upper edge."""
+        """Returns the values at the lower and upper edge."""
         if self._drag is not None:
             return self._drag.lo, self._drag.hi
         found = [curve.range for curve in self._curves()]
@@ -179,7 +179,7 @@ class CurveView(QWidget):
 
     @staticmethod
     def _sides(curve: Curve, place: int) -> list[int]:
-        """Sides of a key at which a slope shapes the curve."""
+        """Returns the sides of a key at which a slope shapes the curve."""
         before = place > 0 and curve.keys[place - 1].mode is KeyMode.HERMITE
         after = place < len(curve.keys) - 1 and curve.keys[place].mode is KeyMode.HERMITE
         return [*([-1] if before else []), *([1] if after else [])]
@@ -187,7 +187,7 @@ class CurveView(QWidget):
     # Mouse
 
     def _hit(self, at: QPointF) -> tuple[KeyId, Key, int] | None:
-        """A handle of a selected key, or a key; the side is as in a drag."""
+        """Returns a handle of a selected key, or a key, near a position; the side is as in a drag."""
         row, found = self.row, []
         for curve in self._curves() if row is not None else ():
             assert row is not None
@@ -242,7 +242,7 @@ class CurveView(QWidget):
         self._sheet.select(((node, address, moved.time),))
 
     def _slope_of_pixel(self) -> float:
-        """Slope [1/s] of a line that rises one pixel a pixel."""
+        """Returns the slope [1/s] of a line that rises one pixel a pixel."""
         lo, hi = self.span
         return self._scale.pixels(1.0) / self._pixels_per_unit(lo, hi)
 

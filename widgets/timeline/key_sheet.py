@@ -50,7 +50,7 @@ _TIP = (
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """The curves of one setting, or of all settings of a node."""
+    """Row with the curves of one setting, or of all settings of a node."""
 
     node: str
     name: str
@@ -68,7 +68,7 @@ def moved_keys(keys: Mapping[KeyId, Key], by: float) -> dict[KeyId, Key]:
 
 
 def scaled_keys(keys: Mapping[KeyId, Key], about: float, factor: float) -> dict[KeyId, Key]:
-    """Slopes that the user chose keep the shape of the curve."""
+    """Returns keys scaled in time; slopes that the user chose keep the shape of the curve."""
 
     def scaled(key: Key) -> Key:
         slopes = (None if slope is None else slope / factor for slope in (key.slope_in, key.slope_out))
@@ -87,7 +87,8 @@ class _KeyDrag:
 
 
 class KeySheet(QWidget):
-    """
+    """Dope sheet.
+
     Signals:
         edit_started(text), edited(keys), edit_finished(), edit_cancelled(): The user changes keys; `edited` carries
             new keys, or None for removed ones, by the ids at the start of the gesture.
@@ -226,7 +227,7 @@ class KeySheet(QWidget):
                 painter.drawRect(self._box)
 
     def _paint_names(self, painter: QPainter, base: QColor, text: QColor) -> None:
-        """At the right, because most scenes have keys at their start."""
+        """Paints names at the right, because most scenes have keys at their start."""
         right = self.width() - (self.scroll_bar.width() if self.scroll_bar.isVisible() else 0) - 6.0
         for number, row in enumerate(self.rows):
             area, width = self._rect(number), painter.fontMetrics().horizontalAdvance(row.name) + 8.0
@@ -238,7 +239,7 @@ class KeySheet(QWidget):
     # Keys
 
     def keys_at(self, place: QPointF) -> list[KeyId]:
-        """The keys of one moment of the row at a position."""
+        """Returns the keys of one moment of the row at a position."""
         number = self._row_at(place.y())
         if not 0 <= number < len(self.rows):
             return []
@@ -250,7 +251,7 @@ class KeySheet(QWidget):
         return {one: key for row in self.rows for one, key in row.all_keys() if one in self.selected}
 
     def _change(self, text: str, keys: Mapping[KeyId, Key | None]) -> None:
-        """One edit by itself."""
+        """Emits one edit by itself."""
         if keys:
             self.edit_started.emit(text)
             self.edited.emit(dict(keys))
@@ -260,7 +261,7 @@ class KeySheet(QWidget):
         self._change("Delete keys", dict.fromkeys(self._chosen_keys()))
 
     def set_mode(self, mode: KeyMode) -> None:
-        """Of the selected keys of numbers, to the next key."""
+        """Sets the interpolation from the selected keys of numbers to the next ones."""
         keys = {
             one: msgspec.structs.replace(key, mode=mode)
             for one, key in self._chosen_keys().items()
@@ -269,7 +270,7 @@ class KeySheet(QWidget):
         self._change("Set interpolation", keys)
 
     def set_slopes(self, slope: float | None) -> None:
-        """Of the selected keys; None chooses slopes without overshoot."""
+        """Sets the slopes at the selected keys; None chooses slopes without overshoot."""
         keys = self._chosen_keys().items()
         self._change(
             "Set slopes", {one: msgspec.structs.replace(key, slope_in=slope, slope_out=slope) for one, key in keys}
@@ -279,7 +280,7 @@ class KeySheet(QWidget):
         self._copied = self._chosen_keys()
 
     def paste(self) -> None:
-        """The first copied key arrives at the playhead; the pasted keys are selected."""
+        """Pastes: the first copied key arrives at the playhead; the pasted keys are selected."""
         if not self._copied:
             return
         by = self._frame(self._time) - min(key.time for key in self._copied.values())

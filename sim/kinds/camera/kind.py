@@ -14,14 +14,14 @@ ICON = "mdi6.video-outline"
 
 
 def transform_of(camera: Camera) -> Transform:
-    """World transform of a node that looks as a viewpoint does."""
+    """Returns the world transform of a node that looks as a viewpoint does."""
     matrix = np.array([list(axis) for axis in camera.rotation()]).T
     position: Vec3 = camera.position().to_tuple()
     return bounded(Transform(position=position, rotation=vector(degrees_from_matrix(matrix))))
 
 
 def new_camera(place: AddPlace) -> Node:
-    """At the present view, or on the selected bone."""
+    """Makes a camera at the present view, or on the selected bone."""
     settings = CameraSettings(field_of_view=place.view.camera.field_of_view)
     if place.attachment.node:
         return Node(id="", name="Camera", attachment=place.attachment, settings=settings)

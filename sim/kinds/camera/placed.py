@@ -18,7 +18,7 @@ _DISTANCE = 4.0
 
 
 def placed_camera(settings: CameraSettings, world_from_node: Float64) -> Camera:
-    """Viewpoint of a camera at a world transform (4, 4)."""
+    """Returns the viewpoint of a camera at a world transform (4, 4)."""
     frame = rigid_frames(world_from_node[None])[0]
     eye, backward, distance = frame[:3, 3], frame[:3, 2], _DISTANCE
     if settings.tracks:
@@ -41,7 +41,7 @@ def placed_camera(settings: CameraSettings, world_from_node: Float64) -> Camera:
 
 
 def camera_in_cuts(source: Scene, evaluated: Scene, time: float) -> NodeId | None:
-    """The camera that was switched on last at `time` [s]; None if none is on."""
+    """Returns the camera that was switched on last at `time` [s]; None if none is on."""
     found: tuple[float, NodeId] | None = None
     for node in evaluated.of_kind(CameraSettings.kind):
         assert isinstance(node.settings, CameraSettings)
@@ -52,7 +52,7 @@ def camera_in_cuts(source: Scene, evaluated: Scene, time: float) -> NodeId | Non
 
 
 def _switched_on(node: Node, time: float) -> float:
-    """When a camera was last switched on until `time` [s]; -inf if it was on from the start."""
+    """Returns when a camera was last switched on until `time` [s]; -inf if it was on from the start."""
     since, was_on = -math.inf, False
     for key in next((curve.keys for curve in curves_of(node, CameraSettings.kind, "cut")), ()):
         if key.time > time:

@@ -24,7 +24,7 @@ _EDGES = (*_SYMBOL, 0, 1, 1, 2, 2, 3, 3, 0, 4, 5, 5, 6, 6, 7, 7, 4, 0, 4, 1, 5, 
 
 
 def frustum(camera: Camera, near: float, far: float, size: float) -> Float64:
-    """World corners [m] of the frustum, of a symbol of a length [m], and the eye, shape (16, 3)."""
+    """Returns world corners [m] of the frustum, of a symbol of a length [m], and the eye, shape (16, 3)."""
     right, up, back = (np.array(axis) for axis in camera.rotation())
     eye, high = np.array(camera.position()), camera.tangent
     corners = [

@@ -49,7 +49,8 @@ class ClothInputs:
 
 
 class ClothSolver(Owner):
-    """
+    """Solver of one cloth.
+
     Attributes:
         pending: Settings whose programs the next step compiles.
     """

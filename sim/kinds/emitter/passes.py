@@ -138,7 +138,8 @@ class _StepKernels:
 
 
 class EmitterPasses(Owner):
-    """
+    """Kernels of one emitter.
+
     Attributes:
         pending: Settings whose programs the next step compiles.
     """
