@@ -148,6 +148,9 @@ class Engine(Owner):
             self._content = content
             if is_news and not (scene.is_keyed and same_objects(content, former)):
                 self._guard.renew(scene.by_id)
+                for node_id, character in self.views.characters.items():
+                    if node_id in self._assets.animated or character.animated is not character.model:
+                        character.animate(self._assets.animated_model(node_id, character.model))
             is_due = self.simulation.is_due
             self.simulation.apply(self._simulated_world if scene.is_keyed else world)
             if is_due:

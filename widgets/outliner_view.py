@@ -13,7 +13,19 @@ from PySide6.QtCore import (
     QTimer,
     Signal,
 )
-from PySide6.QtGui import QColor, QContextMenuEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPalette, QResizeEvent
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QDragEnterEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QIcon,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPalette,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -29,6 +41,7 @@ from PySide6.QtWidgets import (
 
 from sinew.widgets.outliner_entries import Entry, EntryKind, Key
 from sinew.widgets.outliner_model import BADGES_ROLE, NOTE_COLOUR_ROLE, NOTE_ROLE, Badge, OutlinerModel
+from sinew.widgets.parts import local_files
 from sinew.widgets.theme import SPACE, dress, tabular
 
 EYE_WIDTH = 24
@@ -115,6 +128,7 @@ class OutlinerView(QTreeView):
     deselected = Signal()  # The last selected row was deselected
     delete_pressed = Signal()  # The Delete key
     menu_requested = Signal(object, object)  # `Entry` and global position
+    files_dropped = Signal(list, str)  # Local files, and the node of the row or ""
 
     def __init__(self, model: OutlinerModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -329,6 +343,24 @@ class OutlinerView(QTreeView):
         if self._had_selection and not self.selectionModel().hasSelection():
             self.deselected.emit()
         self._had_selection = False
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        super().dragEnterEvent(event)
+        if local_files(event):
+            event.acceptProposedAction()
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        super().dragMoveEvent(event)
+        if local_files(event):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if files := local_files(event):
+            entry = self._entry(self.indexAt(event.position().toPoint()))
+            self.files_dropped.emit(files, entry.selection.node or "" if entry is not None else "")
+            event.acceptProposedAction()
+        else:
+            super().dropEvent(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         index = self.indexAt(event.position().toPoint())

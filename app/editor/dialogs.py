@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from sinew.app.files.project_file import PROJECT_SUFFIX
 from sinew.app.files.project_files import ProjectFiles, UnsavedAnswer
 from sinew.app.files.recovery import Recovery, RecoveryStore
-from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, STRAND_FORMATS
+from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, STRAND_FORMATS, motion_suffixes
 from sinew.sim.kinds import KINDS
 from sinew.sim.printable import printable
 from sinew.widgets.texts import ALL_FILES, file_filter
@@ -55,6 +55,9 @@ class Dialogs:
 
     def import_path(self) -> Path | None:
         return self._existing("Import", *_importable())
+
+    def motion_path(self) -> Path | None:
+        return self._existing("Add motion", file_filter("Motions", motion_suffixes()), _models())
 
     def strands_path(self, title: str) -> Path | None:
         return self._existing(title, file_filter("Strands", STRAND_FORMATS.suffixes()))

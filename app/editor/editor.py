@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pyqtgraph.util.garbage_collector import GarbageCollector
-from PySide6.QtCore import QCoreApplication, QObject, QSocketNotifier, Qt, QThreadPool, QTimer
+from PySide6.QtCore import QCoreApplication, QObject, QPointF, QSocketNotifier, Qt, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication, QMenu
 
 from sinew.app import bootstrap
@@ -30,6 +30,7 @@ from sinew.app.files.access import FileAccess
 from sinew.app.files.autosave import Autosave
 from sinew.app.files.model_loader import ModelLoader
 from sinew.app.files.model_store import ModelStore
+from sinew.app.files.motions import Motions, motions_among
 from sinew.app.files.project_files import ProjectFiles, can_open
 from sinew.app.files.project_loader import ProjectLoader
 from sinew.app.files.recent_files import RecentFiles
@@ -64,7 +65,7 @@ from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import Panel
 from sinew.sim.scene.change import Change
-from sinew.sim.scene.scene import NodeId
+from sinew.sim.scene.scene import Node, NodeId
 from sinew.sim.scene.world_transforms import WorldTransforms
 from sinew.widgets.camera_controller import CameraController
 from sinew.widgets.guide import Guide
@@ -114,6 +115,7 @@ class Editor:
             lambda: self.document.scene.playback, lambda: self.active.duration, self.stepper, clock=clock
         )
         self.scene_files = SceneFiles(self.document, self.store, self.access, images)
+        self.motions = Motions(self.document, self.store, self.scene_files)
         self.client = ViewportRenderer(
             self.tasks, self.document, self.store, self.scene_files, self.playback, self.active,
             debug=debug_gl, programs=programs,
@@ -159,7 +161,7 @@ class Editor:
         self.context = EditorContext(
             self.document, self.edits, self.client, self.viewport, picker, self.playback, self.stepper, self.store,
             self.active, self.scene_files, self.panels, self.dialogs,
-            ParticleMarks(self.document, self.client, self.viewport), self.tools.hint.emit,
+            ParticleMarks(self.document, self.client, self.viewport), self.tools.hint.emit, self.motions,
         )  # fmt: skip
         self.kind_panels: dict[str, Panel] = {
             name: kind.load("panel")(self.context) for name, kind in KINDS.items() if kind.panel
@@ -266,10 +268,7 @@ class Editor:
         self.client.gl_failed.connect(lambda text: self.panels.fail("", text), _LATER)
         self.tools.hint.connect(self.window.show_hint)
         self.handles.mode_changed.connect(self.window_state.refresh)
-        self.viewport.files_dropped.connect(lambda paths: self.files.drop([Path(path) for path in paths]))
-        self.viewport.files_hovered.connect(
-            lambda paths: self.overlays.show_drop(self.files.drop_text([Path(path) for path in paths]))
-        )
+        self._connect_drops()
         self.overlays.empty.chosen.connect(self.files.open)
         self.overlays.empty.set_recent(self.recent.paths())
         self.recent.changed.connect(lambda: self.overlays.empty.set_recent(self.recent.paths()))
@@ -290,6 +289,16 @@ class Editor:
         self.autosave.status_changed.connect(self.window.show_autosave)
         self.autosave.failed.connect(lambda text: self.panels.warn("", text))
 
+    def _connect_drops(self) -> None:
+        self.viewport.files_dropped.connect(lambda paths, place: self.drop(paths, self._character_at(paths, place)))
+        self.viewport.files_hovered.connect(
+            lambda paths, place: self.overlays.show_drop(self.drop_text(paths, self._character_at(paths, place)))
+        )
+        self.panels.outliner.view.files_dropped.connect(self.drop)
+        self.motions.added.connect(lambda _: None if self.playback.is_running else self.playback.toggle())
+        self.motions.failed.connect(self.panels.fail)
+        self.motions.progress.connect(self.window.show_progress)
+
     def _connect_timings(self) -> None:
         timings = self.timings
         for signal_of_state in (timings.toggled, timings.paused, timings.recording):
@@ -305,7 +314,33 @@ class Editor:
         """Shows a result in the status bar after the frame is painted."""
         QTimer.singleShot(0, self.window, lambda: self.window.show_news(text))
 
+    def _character_at(self, paths: list[str], place: QPointF) -> str:
+        """Returns the character at a position of the viewport that files with motions would move; "" for none."""
+        return (self.tools.pick(place).node or "") if motions_among(paths) else ""
+
     # --- commands -------------------------------------------------------------------------------------
+
+    def drop(self, paths: list[str], node_id: str) -> None:
+        """Opens files; those with motions move the character that they were dropped on."""
+        node = self._carrying(node_id)
+        motions = motions_among(paths) if node is not None else []
+        for path in motions:
+            self.motions.add(node.id if node is not None else "", path)
+        self.files.drop([path for name in paths if (path := Path(name)) not in motions])
+
+    def drop_text(self, paths: list[str], node_id: str) -> str:
+        """Returns what dropping files on a node would do; "" for none."""
+        node, motions = self._carrying(node_id), motions_among(paths)
+        if node is not None and motions:
+            return f"Drop to play {motions[0].name} on {node.name}"
+        return self.files.drop_text([Path(path) for path in paths])
+
+    def _carrying(self, node_id: str) -> Node | None:
+        """Returns the character that a node is, or is attached to."""
+        nodes, node = self.document.scene.by_id, self.document.scene.by_id.get(node_id)
+        while node is not None and not node.settings.is_character:
+            node = nodes.get(node.attachment.node)
+        return node
 
     def cancel(self) -> None:
         """Cancels a seek, a bake or a verification, else files of timings, else loading."""
@@ -356,6 +391,7 @@ class Editor:
         if node is not None and node.settings.is_character:
             self.document.select(entry.selection)
             add_section_menus(menu, self.kind_panels, self.active.model, entry.selection.material)
+            self.kind_panels[node.kind].fill_menu(menu, node, None)
             menu.addAction(self.window.actions_table["pose.reset"])
             menu.addSeparator()
             add_place_menus(menu, self.window.actions_table, self.edits.place)

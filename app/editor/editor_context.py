@@ -11,6 +11,7 @@ from sinew.app.document.scene_edits import SceneEdits
 from sinew.app.editor.dialogs import Dialogs
 from sinew.app.editor.panels import Panels
 from sinew.app.files.model_store import ModelStore
+from sinew.app.files.motions import Motions
 from sinew.app.files.scene_files import SceneFiles
 from sinew.app.timeline.active_model import ActiveModel
 from sinew.app.timeline.playback import Playback
@@ -38,6 +39,7 @@ class EditorContext:
     dialogs: Dialogs
     marks: ParticleMarks  # The selected particles and the particle under the mouse
     hint: Callable[[str], None]  # Shows in the status bar what the mouse does
+    motions: Motions
 
     def selected(self, kind: str) -> Node | None:
         node = self.document.selected

@@ -12,7 +12,7 @@ from sinew.app.files.access import WITHHELD, FileAccess
 from sinew.app.files.model_store import ModelStore
 from sinew.app.tasks import run_in_background
 from sinew.sim.assets.images import ImageBudget, ImageError, MipImage, pixel_count
-from sinew.sim.assets.model import upright_mesh
+from sinew.sim.assets.model import CharacterModel, upright_mesh
 from sinew.sim.assets.raw import ModelError
 from sinew.sim.assets.scene_assets import FIELDS, Asset, SceneAssets, load_asset
 from sinew.sim.kinds import KINDS
@@ -23,6 +23,9 @@ from sinew.sim.scene.params import Settings
 from sinew.sim.scene.scene import NodeId, Scene
 
 _log = logging.getLogger(__name__)
+
+_SLOW = ("strands", "motion")
+"""Contents whose reading is shown and can be cancelled."""
 
 Key = tuple[str, Path]
 """Identity of a file: a key of `FIELDS`, and a path."""
@@ -49,6 +52,7 @@ class SceneFiles(QObject):
         self.assets = SceneAssets()
         self._uses: dict[NodeId, tuple[FileUse, ...]] = {}
         self._contents: dict[Key, Asset] = {}
+        self._animated: dict[NodeId, CharacterModel] = {}
         self._reading: set[Key] = set()
         self._outdated: set[Key] = set()
         self._failures: dict[Key, str] = {}
@@ -73,6 +77,21 @@ class SceneFiles(QObject):
             return f"{path} {WITHHELD}"
         return next((text for (_, failed), text in self._failures.items() if failed == Path(path)), "")
 
+    def has_settled(self, content: str, path: str) -> bool:
+        """Returns True if a file was read or cannot be read."""
+        key = content, Path(path)
+        return key in self._contents or key in self._failures or not path or not self._access.allows(path)
+
+    def adopt(self, content: str, path: str, asset: Asset) -> None:
+        """Keeps a file that was read before the scene names it, as the next edit must."""
+        self._contents[content, Path(path)] = asset
+
+    def set_animated(self, animated: Mapping[NodeId, CharacterModel]) -> None:
+        """Sets the models with the clips of their motions."""
+        before, self._animated = self._animated, dict(animated)
+        if before.keys() != animated.keys() or any(before[node] is not model for node, model in animated.items()):
+            self.sync()
+
     def section_names(self, path: str) -> tuple[str, ...]:
         """Returns the sections of a mesh file; empty if it was not read."""
         mesh = self.assets.meshes.get(Path(path))
@@ -90,26 +109,27 @@ class SceneFiles(QObject):
             self._drop(self._contents.pop(key))
         self._failures = {key: text for key, text in self._failures.items() if key in named}
         for key in named - (self._contents.keys() - self._outdated) - self._reading - self._failures.keys():
-            model = self._store.model_at(str(key[1])) if key[0] == "mesh" and key not in self._outdated else None
-            if model is not None:
-                self._contents[key] = upright_mesh(model)
+            model = self._store.model_at(str(key[1])) if key not in self._outdated else None
+            if model is not None and key[0] in ("mesh", "motion"):
+                self._contents[key] = upright_mesh(model) if key[0] == "mesh" else model
             else:
                 self._read(key)
         contents: dict[str, dict[Path, Asset]] = {name: {} for name in FIELDS.values()}
         for (content, path), asset in self._contents.items():
             contents[FIELDS[content]][path] = asset
-        assets = SceneAssets(**contents)  # type: ignore[arg-type]  # each reader returns the type of its field
+        # Each reader returns the type of its field.
+        assets = SceneAssets(**contents, animated=dict(self._animated))  # type: ignore[arg-type]
         if not assets.is_same(self.assets):
             self.assets = assets
-        reading = sorted(str(path) for content, path in named & self._reading if content == "strands")
+        reading = sorted(str(path) for content, path in named & self._reading if content in _SLOW)
         if reading or self._shows_progress:
             self.progress.emit(reading[0] if reading else "", 0.0 if reading else 1.0)
         self._shows_progress = bool(reading)
         self.changed.emit()
 
     def cancel(self) -> None:
-        """Cancels reading strands; naming them again reads them again."""
-        for key in sorted(key for key in self._reading - self._failures.keys() if key[0] == "strands"):
+        """Cancels reading strands and motions; naming them again reads them again."""
+        for key in sorted(key for key in self._reading - self._failures.keys() if key[0] in _SLOW):
             self._failures[key] = f"{key[1]}: reading was cancelled"
             self._reading.discard(key)
             self.failed.emit(str(key[1]), self._failures[key])

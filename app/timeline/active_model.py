@@ -75,14 +75,15 @@ class ActiveModel:
         return max((playing_time(model_settings(node), model) for node, model in self._models()), default=0.0)
 
     def clip_frame(self, time: float) -> tuple[str, float]:
-        """Returns name and fractional frame of the topmost clip at a scene time [s]; ("", NaN) without one."""
+        """Returns name and fractional frame of the topmost clip below the layers at a scene time [s]; or ("", NaN)."""
         node, model = self.node, self.model
         parts = parts_of(model_settings(node), model, time) if node and model else ()
         if not parts or model is None:
             return "", math.nan
-        clip = clip_of(model, parts[-1].clip)
+        part = next((part for part in reversed(parts) if not part.is_layer), parts[-1])
+        clip = clip_of(model, part.clip)
         count = len(clip.frame_times) - 1
-        return (clip.name, parts[-1].time * count / clip.duration) if clip.duration > 0.0 else ("", math.nan)
+        return (clip.name, part.time * count / clip.duration) if clip.duration > 0.0 else ("", math.nan)
 
     def _playing_time(self) -> float:
         """Returns the length of the first model that plays something [s]; 0 while a model is loading."""

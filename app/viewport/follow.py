@@ -20,7 +20,7 @@ def travel(node: Node, character: Character, before: float, after: float) -> Vec
 
     Uses the joint that carries the body (`sinew.sim.animation.evaluate`), so that swaying does not count.
     """
-    model, settings = character.model, node.settings
+    model, settings = character.animated, node.settings
     assert isinstance(settings, ModelSettings)
     clip = active_clip(settings, model)
     if clip is None or model.skeleton is None or settings.lock_root:

@@ -1,5 +1,6 @@
 """Clips: equally spaced keys (EZMesh), curves with keys at any times (glTF), and key frames of a whole mesh."""
 
+import copy
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.assets.model import NO_WEIGHTS, Interpolation, LocalPose, Skeleton, Targets, stacked
+from sinew.sim.assets.model import NO_WEIGHTS, Clip, Interpolation, LocalPose, Skeleton, Targets, stacked
 from sinew.sim.assets.raw import RawChannel
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Float64, Intp
@@ -198,6 +199,14 @@ class MorphingClip(UniformClip):
 
     def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
         return stacked([self.sample(time, interpolation) for time in times])
+
+
+def renamed(clip: Clip, name: str) -> Clip:
+    """Returns the same keys under another name."""
+    assert isinstance(clip, UniformClip | CurveClip | FrameClip)
+    other = copy.copy(clip)
+    other._name = name
+    return other
 
 
 def _continuous(q: Float64) -> Float64:

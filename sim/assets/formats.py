@@ -102,6 +102,7 @@ class ModelFormat(Format):
         sniff: For files without magic bytes: gets up to `SNIFFED` bytes, returns whether they begin like this format.
         reader: Returns a `RawModel` for the whole content, the path, a `LoadWatch`, and options if there are any.
         by_suffix: Whether the suffix alone identifies the format.
+        motion_suffixes: Suffixes of files that move a character when they are dropped on it.
     """
 
     key: str
@@ -109,6 +110,7 @@ class ModelFormat(Format):
     sniff: Callable[[bytes], bool] | str | None = None
     reader: Callable[..., RawModel] | str
     by_suffix: bool = False
+    motion_suffixes: tuple[str, ...] = ()
 
     def begins(self, start: bytes) -> bool:
         if self.magic:
@@ -165,7 +167,7 @@ MODEL_FORMATS = Formats(
     ),
     ModelFormat(
         key="gltf", name="glTF", suffixes=(".glb", ".gltf", ".vrm", ".vrma"), by_suffix=True,
-        options=GltfOptions,
+        options=GltfOptions, motion_suffixes=(".glb", ".gltf", ".vrma"),
         sniff=_begins_as_gltf, reader="sinew.sim.assets.gltf.reader:read_gltf",
     ),
     ModelFormat(
@@ -178,11 +180,12 @@ MODEL_FORMATS = Formats(
     ),
     ModelFormat(
         key="fbx", name="FBX", suffixes=(".fbx",), by_suffix=True, module="ufbx", package="ufbx", extra="fbx",
+        motion_suffixes=(".fbx",),
         sniff=lambda start: start.startswith((b"Kaydara FBX Binary", b"; FBX")),
         reader="sinew.sim.assets.fbx.reader:read_fbx",
     ),
     ModelFormat(
-        key="bvh", name="BVH motion", suffixes=(".bvh",),
+        key="bvh", name="BVH motion", suffixes=(".bvh",), motion_suffixes=(".bvh",),
         sniff="sinew.sim.assets.bvh_reader:is_bvh", reader="sinew.sim.assets.bvh_reader:read_bvh",
     ),
     ModelFormat(
@@ -215,6 +218,11 @@ STRAND_FORMATS = Formats(
         reader="sinew.sim.assets.strands:read_tfx",
     ),
 )  # fmt: skip
+
+
+def motion_suffixes() -> tuple[str, ...]:
+    """Returns file extensions of the formats whose files move characters."""
+    return tuple(suffix for known in MODEL_FORMATS for suffix in known.motion_suffixes)
 
 
 def model_format_name(key: str) -> str:

@@ -98,15 +98,28 @@ class _Joint:
         return ""
 
 
-def bones_of(model: CharacterModel) -> dict[str, int]:
-    """Returns the joint of each bone of a model: as its file says, else those that can be recognised."""
-    if model.rig.humanoid or model.skeleton is None:
-        return dict(model.rig.humanoid)
-    return find_bones(model.skeleton)
-
-
 def find_bones(skeleton: Skeleton) -> dict[str, int]:
     return _Finder(skeleton.names, skeleton.parents.tolist(), skeleton.model_from_bind[:, :3, 3]).bones()
+
+
+def bones_of(model: CharacterModel, edits: Iterable[tuple[str, str]] = ()) -> dict[str, int]:
+    """Returns the joint of each bone: as the file says, else found by its name.
+
+    Args:
+        edits: Bones with the name of their joint, "" for none; they come first.  Unknown names are ignored.
+    """
+    skeleton = model.skeleton
+    if skeleton is None:
+        return {}
+    bones = dict(model.rig.humanoid) or find_bones(skeleton)
+    for bone, name in edits:
+        joint = skeleton.find(name)
+        if bone not in BONES or (name and joint is None):
+            continue
+        bones = {other: found for other, found in bones.items() if other != bone and found != joint}
+        if joint is not None:
+            bones[bone] = joint
+    return {bone: bones[bone] for bone in BONES if bone in bones}
 
 
 def is_humanoid(bones: Mapping[str, int]) -> bool:

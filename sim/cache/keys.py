@@ -20,13 +20,14 @@ from sinew.sim.kinds.contract import FileUse, World
 from sinew.sim.scene.curves import Curve
 from sinew.sim.scene.params import Declaration, Effect, Role, Settings, param_of, params_of
 from sinew.sim.scene.scene import Node, NodeId, node_part
+from sinew.sim.scene.strips import LAYER_VALUES, Strip
 
 ANEW = frozenset((Effect.RESET, Effect.REBUILD))
 _MARK = "2:"
 """Prefix of keys; keys of older versions have none."""
 
 
-_NEWER = frozenset(("expressions", "modifiers"))
+_NEWER = frozenset(("expressions", "modifiers", "motions", "humanoid"))
 """Settings that older versions did not have; without a value they are not in their keys."""
 
 
@@ -143,15 +144,15 @@ def _whole(world: World, node: Node) -> bytes:
 
 
 def _files(settings: Settings | None) -> tuple[FileUse, ...]:
-    """Returns files of settings without textures, which steps cannot depend on."""
+    """Returns files of settings without textures, which steps cannot depend on, and motions, which characters hold."""
     uses = KINDS[settings.kind].files(settings) if settings is not None else ()
-    return tuple(use for use in uses if use.content != "texture")
+    return tuple(use for use in uses if use.content not in ("texture", "motion"))
 
 
 def _file_sum(world: World, node: Node, use: FileUse) -> bytes:
     character = world.characters.get(node.id)
     content: Any = {
-        "character": character.model if character is not None else None,
+        "character": world.assets.animated_model(node.id, character.model) if character is not None else None,
         "mesh": world.assets.meshes.get(Path(use.path)),
         "strands": world.assets.strands.get(Path(use.path)),
         "image": world.assets.images.get(Path(use.path)),
@@ -178,6 +179,9 @@ def _stepped(value: Any) -> Any:
     """Returns values that differ from their defaults, by name, without drawing and paths."""
     if isinstance(value, tuple):
         return [_stepped(one) for one in value]
+    if isinstance(value, Strip):  # values of layers count only where they are set: keys are older
+        plain, stored = msgspec.to_builtins(Strip()), msgspec.to_builtins(value)
+        return {name: own for name, own in stored.items() if name not in LAYER_VALUES or own != plain[name]}
     records = params_of(type(value)) if isinstance(value, msgspec.Struct) else ()
     if not records:
         return value

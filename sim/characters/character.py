@@ -66,6 +66,8 @@ class Character(Owner):
         buffers: The mesh on the GPU; the character owns it.
 
     Attributes:
+        model: The model of the file.
+        animated: The same with the clips of its motions.
         primary: Skinned with the node's method, or with linear blending while methods are compared.
         secondary: Skinned with dual quaternions, for comparison; None before the first comparison.
         animated_pose: Without turns of simulated joints; without a skeleton it holds only the deformation of the
@@ -78,7 +80,7 @@ class Character(Owner):
     ) -> None:
         self._context, self._library = context, library
         self._prepared = prepared
-        model = self.model = prepared.model
+        model = self.model = self.animated = prepared.model
         self.primary = self.owns(SkinnedMesh(context, library, model.mesh, model.skin, buffers))
         self.secondary: SkinnedMesh | None = None
         self.animated_pose = bind_pose(model)
@@ -95,6 +97,7 @@ class Character(Owner):
             lo, hi = self._boxes[1][:, 0], self._boxes[1][:, 7]
             self._centres, self._halves = (lo + hi) / 2.0, (hi - lo) / 2.0
         self._key: PoseKey | None = None
+        self._is_outdated = False
         self._node: Node | None = None
         self._modifiers = BoneModifiers(model)
         self._places = WorldTransforms(Scene(), {})
@@ -137,8 +140,8 @@ class Character(Owner):
             self._places, self._colliders = places, ground() if settings.plants_feet else ()
         inputs = self._inputs(node, time, run_up, places.characters) if settings.modifiers else NO_INPUTS
         key = PoseKey(time, settings, run_up, inputs)
-        if key != self._key:
-            self._key = key
+        if key != self._key or self._is_outdated:
+            self._key, self._is_outdated = key, False
             self._take_pose(key, poses)
 
     def skin(self, comparison: SkinningComparison) -> None:
@@ -186,11 +189,19 @@ class Character(Owner):
             pose = one.applied(pose)
         return pose
 
+    def animate(self, animated: CharacterModel) -> None:
+        """Plays the clips of a model with the same mesh and skeleton."""
+        if animated is not self.animated:
+            self.animated, self._is_outdated = animated, True
+            self._prefetched, self._samples = (None, (0.0, 0.0), {}), (None, 0.0, ())
+            self._modifiers, self._clip_pose = BoneModifiers(animated), (None, self.animated_pose)
+
     def prefetch_poses(self, node: Node, times: Sequence[float], run_up: RunUp) -> None:
         """Evaluates the poses of the next updates together; `times` are scene times [s]."""
         settings = node.settings
         assert isinstance(settings, ModelSettings)
-        poses = poses_of(self.model, settings, times, run_up) if active_clip(settings, self.model) is not None else []
+        model = self.animated
+        poses = poses_of(model, settings, times, run_up) if active_clip(settings, model) is not None else []
         self._prefetched = settings, run_up, dict(zip(times, poses, strict=False))
 
     def compare(self, now: float) -> ComparisonStatistics | None:
@@ -239,13 +250,13 @@ class Character(Owner):
             if isinstance(character, Character) and character is not self:
                 others[leading.id] = CharacterAt(character, leading, time, self._places.scene, others)
         key = PoseKey(time, settings, run_up, self._inputs(self._node, time, run_up, others))
-        return self.animated_pose if key == self._key else self._evaluated(key)
+        return self.animated_pose if key == self._key and not self._is_outdated else self._evaluated(key)
 
     def is_cut(self, before: float, after: float) -> bool:
         """Returns True if the pose may jump between two consecutive scene times [s]."""
         if self._key is None:
             return False
-        settings, model = self._key.settings, self.model
+        settings, model = self._key.settings, self.animated
         last, time, samples = self._samples
         samples_before = samples if last is settings and time == before else parts_of(settings, model, before)
         samples_after = parts_of(settings, model, after)
@@ -324,11 +335,11 @@ class Character(Owner):
 
     def _take_pose(self, key: PoseKey, poses: Poses) -> None:
         settings = key.settings
-        is_bound = active_clip(settings, self.model) is None and not settings.pose
+        is_bound = active_clip(settings, self.animated) is None and not settings.pose
         if is_bound and not shapes(settings) and not settings.modifiers and not self.model.rig.constraints:
             self.animated_pose = self._bind_pose
             return
-        shared = id(self.model), key
+        shared = id(self.animated), key
         if shared not in poses:
             with self._context.timers.host_scope("pose", self.primary.name):
                 poses[shared] = self._evaluated(key)
@@ -351,8 +362,8 @@ class Character(Owner):
         known, known_run_up, prefetched = self._prefetched
         pose = prefetched.pop(time, None) if known is settings and known_run_up == run_up else None
         if pose is None:
-            is_bound = active_clip(settings, self.model) is None and not settings.pose
-            pose = self._bind_pose if is_bound else pose_of(self.model, settings, time, run_up)
+            is_bound = active_clip(settings, self.animated) is None and not settings.pose
+            pose = self._bind_pose if is_bound else pose_of(self.animated, settings, time, run_up)
         if settings.modifiers:
             self._clip_pose = key, pose
         return pose

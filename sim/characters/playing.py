@@ -1,7 +1,7 @@
 import functools
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypedDict
 
 import numpy as np
@@ -9,12 +9,12 @@ import numpy.typing as npt
 
 from sinew.sim.animation.evaluate import assembled, bind_pose, evaluate_pose, evaluate_poses
 from sinew.sim.animation.pose import Pose
-from sinew.sim.assets.model import CharacterModel, Clip, Interpolation, LocalPose
+from sinew.sim.assets.model import CharacterModel, Clip, Interpolation
+from sinew.sim.characters.layers import Layer, layered, mask_joints
 from sinew.sim.characters.settings import BonePose, FlipV, ModelSettings, UpAxis
-from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import transform_points
-from sinew.sim.scene.strips import Strip, StripSample, last_end, parts_at, smooth
+from sinew.sim.scene.strips import Strip, StripMode, StripSample, last_end, parts_at, smooth
 
 # One rotation outside the skeleton shows a z-up model upright: (x, y, z) becomes (x, z, -y).
 _Y_UP_FROM_Z_UP = np.array([[1.0, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 0], [0, 0, 0, 1]])
@@ -83,7 +83,7 @@ def pose_of(model: CharacterModel, settings: ModelSettings, time: float, run_up:
     if not length or time >= start:
         return blended(model, _played(model, settings, time), settings.pose)
     first = blended(model, _played(model, settings, start))
-    return blended(model, [(bind_pose(model), 1.0), (first, run_up_weight(time, run_up))], settings.pose)
+    return blended(model, [Layer(bind_pose(model), 1.0), Layer(first, run_up_weight(time, run_up))], settings.pose)
 
 
 def run_up_weight(time: float, run_up: RunUp) -> float:
@@ -99,6 +99,8 @@ def poses_of(model: CharacterModel, settings: ModelSettings, times: Sequence[flo
     times_of: dict[str, dict[float, None]] = {}
     for part in (part for parts in playing for part in parts):
         times_of.setdefault(part.clip, {})[part.time] = None
+        if part.reference is not None:
+            times_of[part.clip][part.reference] = None
     poses = {
         (name, time): pose
         for name, moments in times_of.items()
@@ -109,19 +111,36 @@ def poses_of(model: CharacterModel, settings: ModelSettings, times: Sequence[flo
         )
     }
     return [
-        blended(model, [(poses[part.clip, part.time], part.weight) for part in parts], settings.pose)
+        blended(model, _layers(model, settings, parts, lambda name, time: poses[name, time]), settings.pose)
         if parts
         else pose_of(model, settings, time, run_up)
         for time, parts in zip(times, playing, strict=True)
     ]
 
 
-def _played(model: CharacterModel, settings: ModelSettings, time: float) -> list[tuple[Pose, float]]:
+def _played(model: CharacterModel, settings: ModelSettings, time: float) -> list[Layer]:
     reading = _reading(model, settings)
     parts = parts_of(settings, model, time)
-    return [(evaluate_pose(model, clip_of(model, part.clip), part.time, **reading), part.weight) for part in parts] or [
-        (bind_pose(model), 1.0)
-    ]
+    return _layers(model, settings, parts, lambda name, t: evaluate_pose(model, clip_of(model, name), t, **reading))
+
+
+def _layers(
+    model: CharacterModel,
+    settings: ModelSettings,
+    parts: Sequence[StripSample],
+    pose_at: Callable[[str, float], Pose],
+) -> list[Layer]:
+    """Returns the poses of samples, over the bind pose if the lowest one does not replace it."""
+    covers = bool(parts) and not parts[0].is_layer and parts[0].weight >= 1.0
+    layers = [] if covers else [Layer(bind_pose(model), 1.0)]
+    for part in parts:
+        mask, reference = mask_joints(model, part.mask, settings.humanoid) if part.mask else None, None
+        if part.mode is StripMode.ADD:
+            reference = bind_pose(model) if part.reference is None else pose_at(part.clip, part.reference)
+        layers.append(
+            Layer(pose_at(part.clip, part.time), part.weight, mask, reference.local if reference is not None else None)
+        )
+    return layers
 
 
 class _ClipReading(TypedDict):
@@ -138,32 +157,12 @@ def _reading(model: CharacterModel, settings: ModelSettings) -> _ClipReading:
     }
 
 
-def blended(model: CharacterModel, poses: Sequence[tuple[Pose, float]], offsets: Sequence[BonePose] = ()) -> Pose:
-    """Blends poses on top of each other, each with a weight of 0 to 1; the weight of the first is ignored.
-
-    Translation, scale and morph weights are interpolated linearly, rotations by normalised linear interpolation.
-    Offsets of joints come on top.
-    """
-    pose = poses[0][0]
-    local = functools.reduce(lambda one, other: _mixed(one, other[0].local, other[1]), poses[1:], pose.local)
-    last = next((pose for pose, _ in poses if pose.local is local), None)
+def blended(model: CharacterModel, layers: Sequence[Layer], offsets: Sequence[BonePose] = ()) -> Pose:
+    """Blends layers; offsets of joints come on top."""
+    pose = layers[0].pose
+    local = functools.reduce(layered, layers[1:], pose.local)
+    last = next((layer.pose for layer in layers if layer.pose.local is local), None)
     return last if last is not None and not offsets else assembled(model, local, offsets)
-
-
-def _mixed(one: LocalPose, other: LocalPose, weight: float) -> LocalPose:
-    if weight <= 0.0 or weight >= 1.0:
-        return other if weight >= 1.0 else one
-    near = quaternion.aligned(other.orientations, one.orientations)
-    return LocalPose(
-        _lerp(one.positions, other.positions, weight),
-        quaternion.normalised(_lerp(one.orientations, near, weight)),
-        _lerp(one.scales, other.scales, weight),
-        _lerp(one.weights, other.weights, weight) if len(one.weights) == len(other.weights) else other.weights,
-    )
-
-
-def _lerp(one: Float64, other: Float64, weight: float) -> Float64:
-    return one + weight * (other - one)
 
 
 _SIDE = re.compile(r"(?<![A-Za-z])(?:(?i:left|right)|[LlRr](?![A-Za-z]))|(?:Left|Right)(?![a-z])")

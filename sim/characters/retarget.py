@@ -10,13 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.assets.clip import MorphingClip, UniformClip
+from sinew.sim.assets.clip import MorphingClip, UniformClip, renamed
 from sinew.sim.assets.humanoid import REQUIRED, bones_of
-from sinew.sim.assets.model import CharacterModel, Clip, Interpolation, Skeleton
+from sinew.sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, Skeleton
 from sinew.sim.characters.expressions import expression_weights
 from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
+
+Edits = Sequence[tuple[str, str]]
 
 SIDES = ("left", "right")
 FLOOR_PERCENTILE = 2.0
@@ -368,58 +370,97 @@ class RetargetError(ValueError):
     """Error about retargeting; the message is one line."""
 
 
-def body_of(model: CharacterModel) -> Body:
-    """Returns the human body of a model; raises RetargetError, which names the missing bones."""
+NAMED_MAX = 4
+
+
+def body_of(model: CharacterModel, edits: Edits = (), up_axis: str = "") -> Body:
+    """Returns the human body of a model; raises RetargetError, which names the missing bones.
+
+    Args:
+        edits: Changes of the user, see `sinew.sim.assets.humanoid.bones_of`.
+        up_axis: "y" or "z"; "" for the axis of the file.
+    """
     if model.skeleton is None:
         raise RetargetError(f"{model.path.name} has no bones")
-    body = _body(model)
+    body = _body(model, edits, up_axis)
     missing = [bone for bone in REQUIRED if bone not in body.bones]
     if missing:
-        raise RetargetError(f"{model.path.name} is no human body: {', '.join(missing)} not found")
+        more = f" and {len(missing) - NAMED_MAX} more" if len(missing) > NAMED_MAX else ""
+        raise RetargetError(f"{model.path.name} is no human body: {', '.join(missing[:NAMED_MAX])}{more} not found")
     return body
 
 
-def _body(model: CharacterModel) -> Body:
+def _body(model: CharacterModel, edits: Edits, up_axis: str) -> Body:
     assert model.skeleton is not None
-    return Body(model.skeleton, bones_of(model), 2 if model.default_up_axis == "Z" else 1)
+    return Body(model.skeleton, bones_of(model, edits), 2 if (up_axis or model.default_up_axis).lower() == "z" else 1)
 
 
-def retargeted_clip(clip: Clip, source: CharacterModel, target: CharacterModel) -> UniformClip:
-    """Returns the clip for another body, with keys at equal intervals.
+def retargeted_clip(
+    clip: Clip, source: CharacterModel, target: CharacterModel, *,
+    name: str = "", source_edits: Edits = (), target_edits: Edits = (), up_axis: str = "",
+) -> Clip:  # fmt: skip
+    """Returns the clip for another body, with the same frames.
 
-    VRM files state their bones and rest in the same pose.  Otherwise a target with all joint names of the source gets
-    the rotations unchanged: a file with only a motion often has no rest pose.
+    A clip of the same skeleton is copied unchanged.  VRM files state their bones and rest in the same pose.  Otherwise
+    a target with all joint names of the source gets the rotations unchanged: a file with only a motion often has no
+    rest pose.
+
+    Args:
+        name: Name of the result; "" for the name of the clip.
+        source_edits, target_edits: Changes of their bones, see `sinew.sim.assets.humanoid.bones_of`.
+        up_axis: Of the target; "" for the axis of its file.
 
     Raises:
         RetargetError: If a model is no human body, or the clip is too long.
     """
-    is_stated = all("hips" in model.rig.humanoid for model in (source, target))
-    own, other = (_body(model) if is_stated else body_of(model) for model in (target, source))
-    times = np.asarray(clip.key_times, np.float64)
-    step = float(np.median(np.diff(times))) if len(times) > 1 else 1.0 / 30.0
-    count = round(clip.duration / step) + 1 if step > 0.0 else 1
-    if count > FRAMES_MAX:
+    name, times, targets = name or clip.name, clip.frame_times, target.mesh.targets
+    rest_weights = NO_WEIGHTS if targets is None or targets.are_frames else targets.rest_weights
+    is_same = is_same_rest(source.skeleton, target.skeleton) and not source.rig.expression_joints
+    if is_same and len(clip.sample(0.0, Interpolation.LINEAR).weights) == len(rest_weights):
+        return renamed(clip, name)
+    if len(times) > FRAMES_MAX:
         raise RetargetError(f"clip {clip.name!r} of {source.path.name} has more than {FRAMES_MAX:,} frames")
-    poses = clip.sample_many([min(frame * step, clip.duration) for frame in range(count)], Interpolation.LINEAR)
+    is_stated = all("hips" in model.rig.humanoid for model in (source, target))
+    body = _body if is_same or is_stated else body_of
+    own, other = body(target, target_edits, up_axis), body(source, source_edits, "")
+    if is_stated and any("hips" not in found.bones for found in (own, other)):
+        raise RetargetError("the hips are missing")
+    step = float(times[1] - times[0]) if len(times) > 1 else 1.0 / 30.0
+    poses = clip.sample_many(times.tolist(), Interpolation.LINEAR)
     motion = LocalMotion(poses.positions, poses.orientations, step)
-    names = {name: joint for joint, name in enumerate(own.skeleton.names)}
-    if is_stated:
+    names = {joint_name: joint for joint, joint_name in enumerate(own.skeleton.names)}
+    if is_same:
+        result = motion
+    elif is_stated:
         result = transferred(motion, other, own)
     elif all(other.skeleton.names[joint] in names for joint in other.bones.values()):
         result = _copied(motion, other, own, names)
     else:
         result = retarget(motion, other, own)
-    scales = np.repeat(own.skeleton.bind_scales[None], count, axis=0)
-    targets = target.mesh.targets
+    scales = poses.scales if is_same else np.repeat(own.skeleton.bind_scales[None], len(times), axis=0)
     if targets is None or targets.are_frames:
-        return UniformClip(clip.name, step, result.positions, result.orientations, scales)
-    values = {name: poses.positions[:, joint, 0] for name, joint in source.rig.expression_joints.items()}
+        return UniformClip(name, step, result.positions, result.orientations, scales)
+    values = {expression: poses.positions[:, joint, 0] for expression, joint in source.rig.expression_joints.items()}
     weights = [
-        targets.rest_weights
-        + expression_weights(target.rig, targets, {name: float(value[frame]) for name, value in values.items()})
-        for frame in range(count)
+        rest_weights
+        + expression_weights(target.rig, targets, {known: float(value[frame]) for known, value in values.items()})
+        for frame in range(len(times))
     ]
-    return MorphingClip(clip.name, step, result.positions, result.orientations, scales, np.array(weights))
+    return MorphingClip(name, step, result.positions, result.orientations, scales, np.array(weights))
+
+
+SAME_REST = 1e-5
+"""Largest difference of two rest poses that count as equal, as part of the size of the skeleton."""
+
+
+def is_same_rest(one: Skeleton | None, other: Skeleton | None) -> bool:
+    """Returns True for the same joints in the same order, at the same places."""
+    if one is None or other is None or one.names != other.names or not np.array_equal(one.parents, other.parents):
+        return False
+    size = max(float(np.ptp(one.model_from_bind[:, :3, 3], axis=0).max()), 1e-9)
+    apart = np.abs(one.model_from_bind - other.model_from_bind)
+    apart[:, :3, 3] /= size
+    return bool(apart.max() <= SAME_REST)
 
 
 def _copied(motion: LocalMotion, source: Body, target: Body, names: Mapping[str, int]) -> LocalMotion:

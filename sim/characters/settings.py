@@ -155,6 +155,28 @@ class SkinningMethod(enum.Enum):
     DQS_SCALE = "dqs-scale"
 
 
+BoneJoint = tuple[Annotated[str, msgspec.Meta(max_length=100)], Name]
+"""A bone of the human body, as VRM 1.0 names it, and its joint; "" for none."""
+
+HUMANOID_MAX = 256
+Humanoid = Annotated[tuple[BoneJoint, ...], msgspec.Meta(max_length=HUMANOID_MAX)]
+"""Changes of the bones that the file names or that are found by name."""
+
+
+class MotionFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file whose clips a character plays."""
+
+    path: Annotated[str, _file(
+        "File with a motion; stored relative to the project.", role=Role.PATH, suffixes=MODEL_FORMATS.suffixes,
+        effect=Effect.POSE,
+    )] = ""  # fmt: skip
+    humanoid: Annotated[Humanoid, _file(
+        "Changed bones of the file.", role=Role.HIDDEN, effect=Effect.POSE, bounded=False,
+    )] = ()  # fmt: skip
+
+
+MOTIONS_MAX = 64
+
 TARGET_WEIGHT_MAX = 100.0
 DEFORMERS_MAX = 16
 
@@ -190,6 +212,12 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         "How the joint transforms of a vertex are blended.", group="Skinning", effect=Effect.POSE,
     )] = SkinningMethod.LBS  # fmt: skip
     clip: Annotated[str, _animation("Animation that drives the skeleton.", role=Role.CLIP)] = ""
+    motions: Annotated[tuple[MotionFile, ...], _animation(
+        "Files whose clips the character plays.", role=Role.HIDDEN, bounded=False,
+    ), msgspec.Meta(max_length=MOTIONS_MAX)] = ()  # fmt: skip
+    humanoid: Annotated[Humanoid, _animation(
+        "Changed bones of the human body.", role=Role.HIDDEN, bounded=False,
+    )] = ()  # fmt: skip
     strips: Annotated[tuple[Strip, ...], _animation(
         "Clips over time; without strips the animation loops.", role=Role.HIDDEN, bounded=False,
     ), msgspec.Meta(max_length=STRIPS_MAX)] = ()  # fmt: skip

@@ -74,7 +74,7 @@ def animations(
         else:
             poses = [clip.sample(float(time), Interpolation.LINEAR) for time in clip.key_times]
             _add_poses(made, model, clip.key_times, poses, nodes)
-            for node, weights in weighted.items():
+            for node, weights in weighted.items() if len(poses[0].weights) else ():
                 keys = np.array([pose.weights[weights] for pose in poses])
                 made.add(node, "weights", "LINEAR", clip.key_times, keys)
         written += made.written()

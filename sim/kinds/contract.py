@@ -146,7 +146,7 @@ class FileUse:
 
     field: str  # Name of the setting
     path: str
-    content: str  # "character", "mesh", "strands", "image", or "texture" for an image with mip levels
+    content: str  # "character", "motion", "mesh", "strands", "image", or "texture" for an image with mip levels
     is_needed: bool = False  # An empty path counts as a missing file
     without: str = ""  # Consequence if the file cannot be read, to end a message; {names} stands for the nodes
 

@@ -1,8 +1,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from sinew.app.document.history import Gesture
 from sinew.app.editor.editor_context import EditorContext
+from sinew.app.kinds.model.humanoid_map import HumanoidMap
+from sinew.app.kinds.model.motion_list import MotionList, ask_motion
 from sinew.app.kinds.model.target_list import TargetList
 from sinew.app.kinds.model.textures import Textures
 from sinew.sim.assets.model import CharacterModel
@@ -130,15 +134,24 @@ class ModelPanel(Panel):
     def facts(self, node: Node) -> Sequence[FormSection]:
         status = self._context.store.status(node.id)
         model = status.model if status is not None else None
-        targets = model.mesh.targets if model is not None else None
+        targets, sections = model.mesh.targets if model is not None else None, []
+        if model is not None and model.skeleton is not None:
+            sections.append(FormSection("Motions", [WidgetRow(lambda: MotionList(self._context, node))]))
         if model is None or targets is None or targets.are_frames or not targets.names:
-            return ()
+            return sections
         self.follow(node, None)
-        sections = [FormSection("Morph targets", [WidgetRow(lambda: self.targets.make(targets.names))])]
+        sections.append(FormSection("Morph targets", [WidgetRow(lambda: self.targets.make(targets.names))]))
         if model.rig.expressions:
             names = [expression.name for expression in model.rig.expressions]
             sections.append(FormSection("Expressions", [WidgetRow(lambda: self.expressions.make(names))]))
         return sections
+
+    def fill_menu(self, menu: Any, node: Node, place: Any) -> None:  # noqa: ARG002
+        status = self._context.store.status(node.id)
+        if status is not None and status.model is not None and status.model.skeleton is not None:
+            menu.addAction("Add Motion…", lambda: ask_motion(self._context, node.id))
+            menu.addAction("Humanoid Map…", lambda: HumanoidMap(self._context, node.id).show())
+            menu.addSeparator()
 
     def forget(self) -> None:
         self.targets.forget()
@@ -156,8 +169,14 @@ CENTIMETRE, INCH, PERSON = 0.01, 0.0254, 1.8
 
 
 def size_of(settings: ModelSettings, model: CharacterModel) -> float:
-    """Returns the largest edge of the bounding box in the bind pose [m], without the scale of the node."""
-    return settings.unit_scale * float(model.mesh.bounds.size.max())
+    """Returns the largest edge of the bounding box in the bind pose [m], without the scale of the node.
+
+    The box of the joints counts for a model without a mesh.
+    """
+    extent = model.mesh.bounds.extent
+    if not model.mesh.vertex_count and model.skeleton is not None:
+        extent = float(np.ptp(model.skeleton.model_from_bind[:, :3, 3], axis=0).max())
+    return settings.unit_scale * extent
 
 
 def is_plausible(settings: ModelSettings, model: CharacterModel) -> bool:

@@ -7,7 +7,7 @@ from pyglm import glm
 
 from sinew.sim.animation.evaluate import bind_pose
 from sinew.sim.animation.pose import Pose
-from sinew.sim.assets.humanoid import find_bones
+from sinew.sim.assets.humanoid import bones_of
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.modifiers.feet import RELEASE, Collider, Contacts, Foot, Ground, contacts, plant
 from sinew.sim.characters.modifiers.functions import FUNCTIONS, Surroundings, constrain
@@ -27,6 +27,7 @@ from sinew.sim.characters.playing import (
 from sinew.sim.characters.settings import ModelSettings, UpAxis, section_list
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import inverse_affine
+from sinew.sim.memo import Memo
 from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.strips import StripSample, smooth
 from sinew.sim.scene.world_transforms import WorldTransforms
@@ -74,6 +75,7 @@ class BoneModifiers:
     def __init__(self, model: CharacterModel) -> None:
         self._model = model
         self._contacts: dict[tuple[object, ...], Contacts] = {}
+        self._bones = Memo[dict[str, int]]()
         self._directions: dict[str, tuple[glm.dvec3, glm.dvec3]] = {}
         self._clip_poses: tuple[ModelSettings | None, dict[float, Pose]] = (None, {})
 
@@ -82,10 +84,9 @@ class BoneModifiers:
         assert self._model.skeleton is not None
         return RestPose(self._model.skeleton)
 
-    @functools.cached_property
-    def _body(self) -> dict[str, int]:
-        """Joints of the bones of a human body."""
-        return dict(self._model.rig.humanoid) or find_bones(self._rest.skeleton)
+    def _body(self, settings: ModelSettings) -> dict[str, int]:
+        """Returns the joints of the bones of a human body."""
+        return self._bones.get((settings.humanoid,), lambda: bones_of(self._model, settings.humanoid))
 
     def problems(self, node: Node, scene: Scene) -> list[str]:
         """Returns a line about each modifier of a character that has no effect."""
@@ -95,7 +96,7 @@ class BoneModifiers:
             problem = modifier.problem(self._rest.skeleton, scene.by_id)
             if not problem and modifier.problem(self._rest.skeleton, scene.targets.get(node.id, ())):
                 problem = "its target moves with what follows this character"
-            if isinstance(modifier, FootPlanting) and not self._limbs(modifier):
+            if isinstance(modifier, FootPlanting) and not self._limbs(modifier, settings):
                 problem = "no feet are found; name them"
             if problem and not modifier.muted:
                 found.append(f"{number} · {modifier.label}: {problem}")
@@ -135,9 +136,9 @@ class BoneModifiers:
 
     # --- feet -----------------------------------------------------------------------------------------
 
-    def _limbs(self, modifier: FootPlanting) -> list[tuple[int, int, int]]:
+    def _limbs(self, modifier: FootPlanting, settings: ModelSettings) -> list[tuple[int, int, int]]:
         named = [self._rest.skeleton.find(name) for name in section_list(modifier.feet)]
-        feet = named or [self._body.get(f"{side}Foot") for side in ("left", "right")]
+        feet = named or [self._body(settings).get(f"{side}Foot") for side in ("left", "right")]
         limbs = (self._rest.limb(foot) for foot in feet if foot is not None)
         return [limb for limb in limbs if limb is not None]
 
@@ -145,16 +146,15 @@ class BoneModifiers:
         self, modifier: FootPlanting, joints: PosedJoints, pose: Pose, settings: ModelSettings, time: float,
         run_up: RunUp, inputs: ModifierInputs, around: Surroundings,
     ) -> None:  # fmt: skip
-        limbs = self._limbs(modifier)
+        limbs = self._limbs(modifier, settings)
         moment = max(time, run_up[0]) if run_up[1] else time
         held = run_up_weight(time, run_up)
         if moment != time:
             pose = self._clip_pose(settings, moment)
         feet = []
         for limb in limbs:
-            parts = [
-                (part, self._contacts_of(settings, part.clip, limb)) for part in parts_of(settings, self._model, moment)
-            ]
+            played = [part for part in parts_of(settings, self._model, moment) if not part.is_layer]
+            parts = [(part, self._contacts_of(settings, part.clip, limb)) for part in played]
             shift = glm.dvec3(0.0)
             for part, touching in parts if modifier.lock else ():
                 place = vec(pose.model_from_joint[limb[2], :3, 3])
@@ -164,7 +164,7 @@ class BoneModifiers:
                     shift += part.weight * strength * held * (vec(there) - place)
             lowest = min((touching.lowest for _, touching in parts), default=self._rest.place(limb[2], around.up))
             feet.append(Foot(limb, shift, lowest))
-        pelvis = self._rest.skeleton.find(modifier.pelvis) if modifier.pelvis else self._body.get("hips")
+        pelvis = self._rest.skeleton.find(modifier.pelvis) if modifier.pelvis else self._body(settings).get("hips")
         placement = glm.transpose(glm.dmat4(*inputs.placement))
         plant(
             joints, feet, -1 if pelvis is None else pelvis, Ground(placement, inputs.colliders, modifier.floor), around

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.animation.pose import Pose
-from sinew.sim.assets.model import Mesh, Skin
+from sinew.sim.assets.model import CharacterModel, Mesh, Skin
 from sinew.sim.characters.character import Character
 from sinew.sim.characters.reference import shaped_mesh, skin
 from sinew.sim.characters.settings import ModelSettings
@@ -45,6 +45,7 @@ class SkinBindingKey:
 
     model: ClothModel  # The cloth
     character: Character  # The character
+    animated: CharacterModel  # Its clips
     character_settings: ModelSettings  # Clip and skinning of the character
     mesh: Mesh | None  # The mesh of the cloth, if it is from the file of the character
     # Pin target, bone, section, held particles if they matter, and the start of the scene [s]
@@ -52,6 +53,8 @@ class SkinBindingKey:
 
     def same(self, other: "SkinBindingKey | None") -> bool:
         if other is None or self.model is not other.model or self.character is not other.character:
+            return False
+        if self.animated is not other.animated:
             return False
         return self.mesh is other.mesh and (self.character_settings, self.plain) == (
             other.character_settings,
@@ -76,7 +79,7 @@ def skin_binding_key(node: Node, cloth: Cloth, world: World) -> SkinBindingKey |
     held = cloth.pins.flags.tobytes() if settings.pin_target is PinTarget.SURFACE else b""
     plain = (settings.pin_target, settings.pin_bone, settings.mesh_section, held, world.start_time)
     mesh = world.assets.meshes.get(Path(settings.mesh_path)) if is_own else None
-    return SkinBindingKey(cloth.model, character, bindings_of, mesh, plain)
+    return SkinBindingKey(cloth.model, character, character.animated, bindings_of, mesh, plain)
 
 
 def skin_binding_of(key: SkinBindingKey, cloth: Cloth) -> "SkinBinding | None":
