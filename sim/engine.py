@@ -23,7 +23,7 @@ from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS, character_kind
 from sinew.sim.kinds.background import Background
 from sinew.sim.kinds.contract import CharacterView, Grab, World
-from sinew.sim.memo import Memo
+from sinew.sim.memo import Memo, same_objects
 from sinew.sim.render.frame_renderer import FrameRenderer
 from sinew.sim.render.ghost_pass import DepthTerms
 from sinew.sim.render.pick_pass import Pick, PickPass
@@ -33,12 +33,16 @@ from sinew.sim.render.scene_views import SceneViews
 from sinew.sim.render.surface import Images
 from sinew.sim.render.texture_upload import MipImages, SharedTextures
 from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.keyed import KeyedScene
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.view import SkinningComparison
 from sinew.sim.simulation import Simulation
 from sinew.sim.skin.scalp import head_joint, scalp
 from sinew.sim.skin.surface_table import skin_area
+
+_PLACES = ("transform", "node")
+"""Parts whose keys leave the pose as it is."""
 
 AHEAD = 16
 """Number of steps whose poses are evaluated together."""
@@ -67,7 +71,12 @@ class Engine(Owner):
         self.views = self.owns(SceneViews(context, self.library, self._guard))
         self.simulation.place_characters, self.simulation.skin_characters = self._place_attached, self._skin
         self.pictures = RenderScheduler(self._renderer)
-        self._time = 0.0
+        self._source = Scene()
+        self._keyed = KeyedScene()
+        self._content: tuple[object, ...] = ()
+        # Scene times of characters and of the simulation [s]; None before the first
+        self._time: float | None = None
+        self._step_time: float | None = None
         self._prefetched: frozenset[float] = frozenset()
         self._assets = SceneAssets()
         self._colliders: Memo[tuple[Collider, ...]] = Memo()
@@ -103,7 +112,7 @@ class Engine(Owner):
             if warmed_up:
                 playback = self.views.scene.playback
                 preroll = playback.start_time, playback.run_up
-                view.character.update(node, self._time, self.views.places, {}, preroll)
+                view.character.update(node, self._moment, self.views.places, {}, preroll)
                 view.character.skin(self.views.scene.view.comparison)
                 yield
                 yield from self.pictures.shader_warmup.play_all(self.views.render_view_of(view))
@@ -131,16 +140,19 @@ class Engine(Owner):
     def apply(self, scene: Scene) -> None:
         """Applies a scene; finds changes by comparing it with the previous one."""
         with self.context.timers.scope("apply"):
-            self.views.take(scene)
+            self._source = scene
+            self.views.take(self._keyed.at(scene, self._moment) if scene.is_keyed else scene)
             world = self.world
             is_news = self.views.is_news(world)
-            if is_news:
+            content, former = (scene, world.characters, world.assets), self._content
+            self._content = content
+            if is_news and not (scene.is_keyed and same_objects(content, former)):
                 self._guard.renew(scene.by_id)
                 for node_id, character in self.views.characters.items():
                     if node_id in self._assets.animated or character.animated is not character.model:
                         character.animate(self._assets.animated_model(node_id, character.model))
             is_due = self.simulation.is_due
-            self.simulation.apply(world)
+            self.simulation.apply(self._simulated_world if scene.is_keyed else world)
             if is_due:
                 self.views.version += 1
                 world = self.world  # prepared systems use other settings now
@@ -153,7 +165,18 @@ class Engine(Owner):
         return World(
             views.scene, views.characters, views.places, self.simulation.services, self._assets,
             active_settings=self.simulation.active_settings, start_time=self.simulation.start_time,
+            source=self._source if self._source.is_keyed else None,
         )  # fmt: skip
+
+    @property
+    def _moment(self) -> float:
+        return self.simulation.start_time if self._time is None else self._time
+
+    @property
+    def _simulated_world(self) -> World:
+        """Returns the world with its keys at the last step, although another moment may be shown."""
+        time = self.simulation.start_time if self._step_time is None else self._step_time
+        return replace(self.world, scene=self._keyed.at(self._source, time))
 
     # --- time -----------------------------------------------------------------------------------------
 
@@ -162,12 +185,17 @@ class Engine(Owner):
         with self.context.timers.scope("draw"):
             self._pose(time)
             self._skin(self.world)
+            if self._source.is_keyed and self.views.is_news(world := self.world):
+                self.views.follow(world, self.simulation.systems, is_animated=True)
             self.simulation.show(time)
 
     def step(self, time: float, grab: Grab | None = None) -> None:
         """Advances the simulation by one step, which ends at scene time `time` [s]."""
         with self.context.timers.scope("simulate"):
             self._pose(time)
+            self._step_time = time
+            if self._source.is_keyed:
+                self.simulation.apply(self.world)
             self.simulation.step(self.world, time, grab)
 
     def prefetch_poses(self, number: int, time_of: Callable[[int], float]) -> None:
@@ -178,7 +206,7 @@ class Engine(Owner):
         self._prefetched = frozenset(times)
         playback = self.views.scene.playback
         for node, character in self.views.posed():
-            if node.id not in self._guard.faulty:
+            if node.id not in self._guard.faulty and not any(curve.part not in _PLACES for curve in node.curves):
                 with self._guard.of(node):
                     character.prefetch_poses(node, times, (playback.start_time, playback.run_up))
 
@@ -186,10 +214,16 @@ class Engine(Owner):
         """Jumps to a scene time [s] that does not follow the previous one."""
         with self.context.timers.scope("simulate"):
             self._pose(time)
+            self._step_time = time
+            if self._source.is_keyed:
+                self.simulation.apply(self.world)
             self.simulation.teleport(self.world, time)
 
     def restart(self, time: float) -> None:
         """Resets the simulation to its first frame, which is at scene time `time` [s]."""
+        if self._source.is_keyed:
+            self._pose(time)
+            self.simulation.apply(self.world)
         self.simulation.reset()
         self.teleport(time)
 
@@ -201,6 +235,9 @@ class Engine(Owner):
     def restore(self, state: bytes, time: float) -> frozenset[NodeId]:
         """Restores a state; `time` is the end of its step [s], see `Simulation.restore`."""
         self._pose(time)
+        self._step_time = time
+        if self._source.is_keyed:
+            self.simulation.apply(self.world)
         return self.simulation.restore(state, self.world, time)
 
     def show_interpolated(
@@ -214,29 +251,37 @@ class Engine(Owner):
         if not self.simulation.is_baked(step):
             return False
         self._pose(time)
+        self._step_time = time
+        if self._source.is_keyed:
+            self.simulation.apply(self.world)
         self.simulation.show_baked(step, self.world)
         return True
 
     def _pose(self, time: float) -> None:
         """Poses the characters; skinning follows when their joints are turned."""
         self._time = time
-        self.views.settle()
-        self._pose_characters(self.views.posed())
+        scene = self._keyed.at(self._source, time) if self._source.is_keyed else self._source
+        if scene is self.views.scene:
+            self.views.settle()
+        else:
+            self.views.take(scene)
+        self._pose_characters(self.views.posed(), time)
 
     def _place_attached(self, _: World) -> World:
         """Returns the world after joints were turned: characters follow that are attached to them."""
         self.views.settle()
-        self._pose_characters([one for one in self.views.posed() if one[0].attachment.node])
+        attached = [one for one in self.views.posed() if one[0].attachment.node]
+        self._pose_characters(attached, self._moment)
         return self.world
 
-    def _pose_characters(self, characters: Iterable[tuple[Node, Character]]) -> None:
+    def _pose_characters(self, characters: Iterable[tuple[Node, Character]], time: float) -> None:
         poses: Poses = {}
         playback = self.views.scene.playback
         run_up = playback.start_time, playback.run_up
         for node, character in characters:
             if node.id not in self._guard.faulty:
                 try:
-                    character.update(node, self._time, self.views.places, poses, run_up, self._ground)
+                    character.update(node, time, self.views.places, poses, run_up, self._ground)
                 except Exception as error:
                     self._guard.note(node.id, error)
 

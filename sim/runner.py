@@ -70,11 +70,11 @@ class SimulationRunner:
         world = self.engine.world
         assets = world.assets
         contents = (*assets.meshes.values(), *assets.images.values(), *assets.strands.values())
-        inputs = (world.scene, *world.active_settings.values(), *world.characters.values(), *contents)
+        inputs = (world.unevaluated, *world.active_settings.values(), *world.characters.values(), *contents)
         if same_objects(inputs, self._inputs):
             return
         self._inputs = inputs
-        playback = world.scene.playback
+        playback = world.unevaluated.playback
         self.start_time, self.preroll = playback.start_time, round(playback.run_up / STEP_TIME)
         if not self._is_cached:
             return

@@ -31,6 +31,7 @@ from sinew.sim.kinds.contract import (
 from sinew.sim.kinds.packing import State
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.keyed import jumped, variants
 from sinew.sim.scene.params import Settings, SettingsError
 from sinew.sim.scene.scene import Node, NodeId
 
@@ -196,9 +197,11 @@ class Simulation:
     # --- the scene ------------------------------------------------------------------------------------
 
     def apply(self, world: World) -> None:
-        """Applies the scene; does nothing if only world transforms changed since the last call."""
-        scene, inputs = world.scene, (world.scene, world.characters, world.assets)
+        """Applies the scene; does nothing if only transforms changed since the last call, little if keys did."""
+        scene, inputs = world.scene, (world.source or world.scene, world.characters, world.assets)
         if same_objects(inputs, self._applied) and not self.is_due:
+            if world.source is not None:
+                self._apply_keys(world)
             return
         self._applied = inputs
         for node_id in [node_id for node_id in self.systems if not scene.has(node_id)]:
@@ -213,6 +216,16 @@ class Simulation:
         # A character may be attached to a turned joint of another one, which comes first.
         self._turning.sort(key=lambda one: len(scene.carriers(one[0].id)))
         self._preparing = [(node_id, one) for node_id, one in self.systems.items() if isinstance(one, Prepares)]
+
+    def _apply_keys(self, world: World) -> None:
+        """Systems take nodes whose values changed with time."""
+        for place, (node, kind, system) in enumerate(self._stepped):
+            now = world.scene.node(node.id)
+            if now is not node:
+                self._stepped[place] = now, kind, system
+                self._stale.add(node.id)
+                with self._guard.of(now):
+                    system.apply(now, world)
 
     def _apply(self, node: Node, kind: Kind, world: World) -> None:
         try:
@@ -231,6 +244,8 @@ class Simulation:
             if not system.is_ready:  # half made; the next try creates it anew
                 self.systems.pop(node.id).release()
                 return
+        if node.curves and system.is_ready:
+            system.warm_up(variants(node))
         self._stepped.append((node, kind, system))
         (self._turning if kind.turns_joints else self._following).append((node, kind, system))
         self._stale.add(node.id)
@@ -244,6 +259,10 @@ class Simulation:
     def step(self, world: World, time: float, grab: Grab | None = None) -> None:
         """Advances to scene time `time` [s]; the characters are posed for that time."""
         self._time, self._moment = time, self._moment + 1
+        moved = jumped(world.source, time - STEP_TIME, time) if world.source is not None else frozenset[NodeId]()
+        if moved:
+            self.colliders.teleport(moved)
+            self._joint_colliders.teleport(moved)
         scope, faulty = self._context.timers.scope, self._guard.faulty
         saved = self.baked is not None or self.cached is not None
         self._advance_joint_colliders(world)
@@ -266,6 +285,8 @@ class Simulation:
                         elif not (
                             saved and self._restore_saved(node, system, self._moment, now, self.baked, self.cached)
                         ):
+                            if node.id in moved:
+                                system.jump(now)
                             system.step(inputs)
                 except Exception as error:
                     self._guard.note(node.id, error)

@@ -11,7 +11,6 @@ from sinew.app.cli.failure import print_warnings
 from sinew.app.cli.options import add_outside_option, add_scene_argument
 from sinew.app.cli.progress import Progress
 from sinew.app.cli.scene import require_inside
-from sinew.app.files.migrations import VERSION
 from sinew.app.files.project_file import is_project, load_project
 from sinew.sim.assets.build import build_model
 from sinew.sim.assets.info import info_text, model_info, table
@@ -61,7 +60,7 @@ def project_info(path: Path, *, allow_outside: bool) -> dict[str, Any]:
     return {
         "path": str(path),
         "format": "sinew-project",
-        "version": VERSION if project.migrated_from is None else project.migrated_from,
+        "version": project.version,
         "node_count": len(scene.nodes),
         "unknown_node_count": len(project.unknown.nodes),
         "kinds": {kind: counts[kind] for kind in KINDS if counts[kind]},

@@ -77,6 +77,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="viewpoint; the front is the direction that a single character faces, by the names of its bones, else"
         " +z (default: the saved camera of the project, else the front)",
     )  # fmt: skip
+    parser.add_argument(
+        "--camera", metavar="NODE|cuts", help="look through this camera of the scene, or the one that its cuts show"
+    )
     parser.add_argument("--around", metavar="NODE", help="frame this object")
     parser.add_argument(
         "--turntable", type=finite_number, metavar="TURNS", help="number of camera turns over all frames"
@@ -121,6 +124,8 @@ def _add_look_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     require_folder(options.output)
+    if options.camera and (options.view or options.around or options.turntable is not None):
+        raise CommandError(options.path, "--camera", "does not go with --view, --around or --turntable")
     format = RENDER_FORMATS.of(options.output)
     require_package(options.output, format)
     chosen = format_options(format, options.option, options.output)
@@ -149,7 +154,10 @@ def run(options: argparse.Namespace) -> None:
         renderers = []
         for scene in scenes:
             bakes = options.cache and len(scenes) == 1 and is_project(scene.path)
-            made = Renderer(context, scene, options.size, alpha=options.alpha, every_node=options.cache, bakes=bakes)
+            made = Renderer(
+                context, scene, options.size, alpha=options.alpha, every_node=options.cache, bakes=bakes,
+                through=options.camera or "",
+            )  # fmt: skip
             renderers.append(made)
             stack.callback(renderers[-1].release)
         times = [time for _, time in frames]
@@ -244,7 +252,7 @@ def chosen_frames(scene: OpenedScene, chosen: tuple[int, int] | None, *, numbere
         time = scene.view_state.time if scene.view_state else 0.0
         return [(0, time)]
     times = _frame_times(clip)
-    simulated = any(KINDS[node.kind].system for node in scene.scene.nodes)
+    simulated = any(KINDS[node.kind].system for node in scene.scene.nodes) or scene.scene.is_keyed
     first, last = chosen or (0, SIMULATED_FRAMES - 1 if simulated and clip is None else len(times) - 1)
     if last >= len(times) and not simulated:
         what = f"clip {clip.name!r} goes from 0 to {len(times) - 1}" if clip else "nothing moves; only frame 0 exists"

@@ -14,6 +14,8 @@ from sinew.sim.engine import Engine
 from sinew.sim.export.image import Layers
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.kinds.camera.placed import camera_in_cuts, placed_camera
+from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sinew.sim.scene.camera import DIRECTIONS, Camera
 from sinew.sim.scene.clock import STEP_TIME
@@ -23,6 +25,8 @@ from sinew.sim.scene.vectors import Colour
 from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 
 VIEWS = {**DIRECTIONS, "side": DIRECTIONS["right"]}  # yaw and pitch [°]
+
+CUTS = "cuts"
 
 FRAMING_SAMPLES = 9  # times whose bounds are framed, so that a character that travels stays in the image
 
@@ -38,6 +42,7 @@ class Renderer:
         alpha: Transparent background.
         every_node: Use the bake of every node with the same settings, not only of nodes that show their bake.
         bakes: Bake the simulated steps when `finish` is called.
+        through: Name of a camera of the scene, or "cuts"; replaces other cameras.
     """
 
     def __init__(
@@ -49,8 +54,12 @@ class Renderer:
         alpha: bool = False,
         every_node: bool = False,
         bakes: bool = False,
+        through: str = "",
     ) -> None:
         self._scene = scene
+        self._through = through
+        if through not in ("", CUTS) and scene.named(through).kind != CameraSettings.kind:
+            raise CommandError(scene.path, f"--camera {through}", "is not a camera")
         self._run = SceneRun(context, scene, known_bake(scene.path), every_node=every_node)
         self.engine = self._run.engine
         self._warn(self._run.problems())
@@ -86,7 +95,7 @@ class Renderer:
 
     def layers(self, colour: UInt8, camera: Camera) -> Layers:
         """Returns the image with the depth, normal and object layers of the time that was drawn last."""
-        camera = self._followed(camera)
+        camera = self._placed() if self._through else self._followed(camera)
         numbers, depth, nodes = self.engine.layers(camera, self.size)
         scene = self._scene.scene
         view = validated(scene.view, display=DisplayMode.NORMALS, comparison=SkinningComparison.OFF, samples=1)
@@ -107,12 +116,24 @@ class Renderer:
             self.engine.refresh(monotonic())
         else:
             self.engine.advance(time)
+        camera = self._placed() if self._through else camera
         if not self._backgrounds:
             return self._drawn(self.engine, camera)
         self.engine.apply(msgspec.structs.replace(self._scene.scene, view=self._view_over(BLACK)))
         over_black = self._drawn(self.engine, camera)
         self.engine.apply(msgspec.structs.replace(self._scene.scene, view=self._view_over(WHITE)))
         return straight_rgba(over_black, self._drawn(self.engine, camera), *self._backgrounds)
+
+    def _placed(self) -> Camera:
+        """Returns the chosen camera of the scene at the present moment."""
+        views, source = self.engine.views, self._scene.scene
+        chosen = self._scene.named(self._through).id if self._through != CUTS else None
+        chosen = chosen or camera_in_cuts(source, views.scene, self._time)
+        if chosen is None:
+            raise CommandError(self._scene.path, "--camera cuts", f"no camera is active at {self._time:.3f} s")
+        node = views.scene.node(chosen)
+        assert isinstance(node.settings, CameraSettings)
+        return placed_camera(node.settings, views.places.world_from_node(node))
 
     def _followed(self, camera: Camera) -> Camera:
         """Returns the camera; the saved one moves with the character since the saved time."""

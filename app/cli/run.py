@@ -64,7 +64,10 @@ class SceneRun:
         self._given = self._shown(bake, every_node=every_node) if bake is not None else frozenset()
         if bake is not None:
             self.engine.simulation.baked = BakedNodes(bake, self._given)
-        self.engine.teleport(self.runner.time_of(0))
+        if scene.scene.is_keyed:
+            self.engine.restart(self.runner.time_of(0))
+        else:
+            self.engine.teleport(self.runner.time_of(0))
         self._simulate_preroll()
 
     @property

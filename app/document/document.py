@@ -10,12 +10,16 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from sinew.app.document.history import Gesture, GestureState, SetScene, UndoHistory, changed_values, values_text
+from sinew.app.document.keyed_values import NEAR, curves_ref, keyed_values, with_keys
 from sinew.app.document.node_names import NodeIds, NodeNames, default_name, renamed_links, unique_name
 from sinew.app.document.resize import Zoom, factor_of, followed
 from sinew.app.files.unknown_content import UnknownContent
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.keyable import curve_fault
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.change import Change, ChangeKind, value_change
+from sinew.sim.scene.curves import Curve
+from sinew.sim.scene.keyed import KeyedScene
 from sinew.sim.scene.params import Declaration, Effect, ParamError, Role, bounded, param_of, with_paths
 from sinew.sim.scene.scene import Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
 from sinew.sim.scene.view_state import Selection, ViewState, selection_of
@@ -31,6 +35,7 @@ class Document(QObject):
         path: Project file, or None for a project that was never saved.
         digest: Digest of the content of that file as it was last read or written; "" if unknown.
         unknown: Content of the project file that this version does not know; it is written back on save.
+        auto_key: Whether edits of all settings that can have keys set keys at the playhead.
     """
 
     changed = Signal(object)  # One `sinew.sim.scene.change.Change` for every changed value, node or the whole scene
@@ -45,6 +50,8 @@ class Document(QObject):
         self.path: Path | None = None
         self.digest = ""
         self.unknown = UnknownContent()
+        self.auto_key = False
+        self._keyed = KeyedScene(step=0.0)
         self._ids = NodeIds(self.scene)
         self._is_applying = False
         self.undo_stack = UndoHistory(self)
@@ -124,6 +131,18 @@ class Document(QObject):
     def set_time(self, time: float) -> None:
         self.set_view_state(msgspec.structs.replace(self.view_state, time=time))
 
+    @property
+    def evaluated(self) -> Scene:
+        """Returns the scene with its keys evaluated at the playhead."""
+        return self._keyed.at(self.scene, self.view_state.time)
+
+    @property
+    def key_time(self) -> float:
+        """Returns the scene time of keys that are set now [s]: the playhead, without rounding errors of steps."""
+        time, rate = self.view_state.time, self.scene.playback.rate
+        frame = round(time * rate) / rate
+        return frame if abs(frame - time) <= NEAR else time
+
     def select(self, selection: Selection) -> None:
         for node_id in selection.all_nodes:
             self.scene.node(node_id)
@@ -146,11 +165,20 @@ class Document(QObject):
         """
         self.set_values({ref: value}, gesture)
 
-    def set_values(self, values: Mapping[ParamRef, Any], gesture: object | None = None) -> None:
-        """Sets several values as one edit, such as both ends of a range; see `set_value`."""
+    def set_values(
+        self, values: Mapping[ParamRef, Any], gesture: object | None = None, *, as_keys: bool = True
+    ) -> None:
+        """Sets several values as one edit, such as both ends of a range; see `set_value`.
+
+        With `as_keys` values of settings with keys become keys at the playhead.
+        """
         if isinstance(gesture, Gesture) and gesture.state is GestureState.CANCELLED:
             return
-        scene = self.scene
+        scene, plain = self.scene, values
+        if as_keys and (self.auto_key or scene.is_keyed):
+            values = keyed_values(scene, self.evaluated, values, self.key_time, auto=self.auto_key)
+            if not values:
+                return
         for ref, value in values.items():
             scene = with_value(scene, ref, self._accepted(ref, value))
         edited = {ref.owner for ref in values if ref.part in KINDS}
@@ -166,9 +194,17 @@ class Document(QObject):
         new = {ref: value_at(scene, ref) for ref in undone}
         if all(value == value_at(self.scene, ref) for ref, value in new.items()):
             return
-        text = getattr(gesture, "text", None) or values_text(self.scene, new)
+        text = getattr(gesture, "text", None) or values_text(self.scene, new if values is plain else plain)
         merging = None if isinstance(gesture, Gesture) and gesture.state is GestureState.ENDED else gesture
         self._push(scene, text, refs=undone, gesture=merging, zoom=zoom)
+
+    def set_keys(self, text: str, values: Mapping[ParamRef, Any]) -> None:
+        """Sets keys with these values at the playhead, as one edit."""
+        curves: dict[NodeId, tuple[Curve, ...]] = {}
+        for ref, value in values.items():
+            node = self.scene.node(ref.owner)
+            curves[node.id] = with_keys(node, curves.get(node.id, node.curves), ref, self.key_time, value)
+        self.set_as_one(text, {curves_ref(owner): value for owner, value in curves.items()})
 
     def set_as_one(self, text: str, values: Mapping[ParamRef, Any]) -> None:
         """Sets several values as one edit with an undo text; see `set_value`."""
@@ -228,7 +264,11 @@ class Document(QObject):
         return param_of(type(part_of(self.scene, ref.owner, ref.part)), ref.name).declared
 
     def _accepted(self, ref: ParamRef, value: Any) -> Any:
-        """Returns a checked value: names become unique, paths absolute."""
+        """Returns a checked value: names become unique, paths absolute, keys suit their settings."""
+        if (ref.part, ref.name) == ("node", "curves"):
+            if (fault := curve_fault(self.scene.node(ref.owner), value)) is not None:
+                raise ParamError(f"curves{fault[0]}: {fault[1]}")
+            return value
         if not isinstance(value, str):
             return value
         if "\0" in value:

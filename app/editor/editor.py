@@ -43,6 +43,7 @@ from sinew.app.tasks import TaskQueue
 from sinew.app.timeline.active_model import ActiveModel
 from sinew.app.timeline.binding import StripsBinding, TimelineBinding
 from sinew.app.timeline.cached_frame_bars import BakeDistance, CachedFrameBars
+from sinew.app.timeline.keys_binding import KeysBinding
 from sinew.app.timeline.playback import Playback
 from sinew.app.timeline.simulation_stepper import SimulationStepper
 from sinew.app.timings.panel import TimingsPanel
@@ -174,6 +175,7 @@ class Editor:
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
         self.strips = StripsBinding(self.timeline, self.document, self.store, self.active)
+        self.key_tracks = KeysBinding(self.timeline, self.document, self.panels.keys)
         self.cached_bars = CachedFrameBars(self.timeline, self.document, self.client, self.baking)
         self.overlays = ViewportOverlays(
             self.viewport, self.document, self.playback, self.active, self.client, self.kind_panels.values()

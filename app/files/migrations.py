@@ -4,14 +4,17 @@ A step takes the JSON object of version N and returns the object of version N + 
 need no step: a missing key takes its default.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sinew.sim.kinds import KINDS
+from sinew.sim.scene.scene import Node
 
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
 
-VERSION = 2  # that this program writes
+VERSION = 3  # newest that this program reads and writes
+
+_PLAIN = 2  # written for content that older programs can read
 
 
 class MigrationError(ValueError):
@@ -37,7 +40,17 @@ def _from_version_1(content: dict[str, Any]) -> dict[str, Any]:
     return migrate_nodes(content, 1)
 
 
-MIGRATIONS: Mapping[int, Migration] = {1: _from_version_1}
+def written_version(nodes: Iterable[Node]) -> int:
+    """Returns the lowest version that holds these nodes, so that older programs can read the file."""
+    return max((VERSION if node.curves else KINDS[node.kind].since for node in nodes), default=_PLAIN)
+
+
+def is_converted(version: int) -> bool:
+    """Returns whether a project of a version changes when it is read."""
+    return version < _PLAIN
+
+
+MIGRATIONS: Mapping[int, Migration] = {1: _from_version_1, 2: lambda content: content}
 """Migrations by the version they start from, one for every older version."""
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from sinew.app.files.migrations import MIGRATIONS, VERSION, MigrationError, migrated
+from sinew.app.files.migrations import MIGRATIONS, VERSION, MigrationError, migrated, written_version
 from sinew.app.files.project_decode import ProjectDecoder
 from sinew.app.files.project_file import node_content
 from sinew.app.files.project_json import ProjectError, json_text, parse_json
@@ -35,7 +35,7 @@ def nodes_text(places: WorldTransforms, node_ids: Sequence[NodeId]) -> str:
     names = {one: scene.node(one) for one in sorted(others) if one in scene.by_id and one not in node_ids}
     content = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": written_version(copied),
         "nodes": [node_content(node) for node in copied],
         "carriers": {carrier.id: {"name": carrier.name, "kind": carrier.kind} for carrier in names.values()},
         "world": {

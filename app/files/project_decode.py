@@ -16,6 +16,7 @@ from sinew.app.files.project_paths import resolved_path
 from sinew.app.files.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
 from sinew.sim.assets.raw import LoadWatch
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.keyable import curve_fault, curves_refusal
 from sinew.sim.notes import Notes
 from sinew.sim.printable import printable
 from sinew.sim.scene.params import Declaration, ParamError, Role, check, params_of, with_paths
@@ -120,7 +121,10 @@ class ProjectDecoder:
         settings = self._struct(KINDS[kind].settings, raw[kind], key_path(where, kind), (*place, kind))
         # Older files hold the other kinds as null.
         raw = {key: value for key, value in raw.items() if key not in KINDS}
-        return self._struct(Node, raw, where, place, settings=settings)
+        node = self._struct(Node, raw, where, place, settings=settings)
+        if (fault := curve_fault(node, node.curves)) is not None:
+            raise ProjectError(self._path, f"{where}.curves{fault[0]}", fault[1])
+        return node
 
     def _with_unique_names(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
         named: list[Node] = []
@@ -156,6 +160,9 @@ class ProjectDecoder:
         try:
             converted = msgspec.convert(value, hint) if record is None else check(cls, name, value)
         except (msgspec.ValidationError, ParamError, UnicodeEncodeError) as error:
+            if cls is Node and name == "curves":
+                inner, reason = curves_refusal(value)
+                raise ProjectError(self._path, where + inner, reason) from None
             allowed = _own_words(error) or f"allowed: {allowed_text(hint, record.declared if record else None)}"
             raise self._refused(where, value, allowed, lead="") from None
         if record is not None and record.declared.role is Role.PATH and converted:

@@ -14,7 +14,15 @@ from typing import Any
 import msgspec
 
 from sinew.app.files.digest import digest_of
-from sinew.app.files.migrations import MIGRATIONS, VERSION, Migration, MigrationError, migrated
+from sinew.app.files.migrations import (
+    MIGRATIONS,
+    VERSION,
+    Migration,
+    MigrationError,
+    is_converted,
+    migrated,
+    written_version,
+)
 from sinew.app.files.project_decode import ProjectDecoder
 from sinew.app.files.project_json import ProjectError, json_text, parse_json, read_bytes, read_json
 from sinew.app.files.project_paths import portable_path
@@ -41,7 +49,8 @@ class LoadedProject:
     view_state: ViewState
     unknown: UnknownContent  # Unknown content; pass it to `save_project`
     warnings: tuple[str, ...]  # Problems that were accepted or fixed, one sentence each
-    migrated_from: int | None  # Version of the file if it is an older one, else None
+    version: int  # Of the file
+    migrated_from: int | None  # That version if the content was converted, else None
     digest: str = ""  # Of the content of the file
 
 
@@ -78,8 +87,8 @@ def load_project(
     decoder = ProjectDecoder(path, _folder(path), watch)
     scene, view_state = decoder.decode(content)
     watch.finish()
-    older = version if version < VERSION else None
-    return LoadedProject(scene, view_state, decoder.unknown(), tuple(decoder.warnings), older, digest_of(data))
+    older = version if is_converted(version) else None
+    return LoadedProject(scene, view_state, decoder.unknown(), tuple(decoder.warnings), version, older, digest_of(data))
 
 
 def save_project(path: Path, scene: Scene, view_state: ViewState, unknown: UnknownContent | None = None) -> str:
@@ -98,7 +107,7 @@ def save_project(path: Path, scene: Scene, view_state: ViewState, unknown: Unkno
     try:
         content = project_content(scene, view_state, unknown or UnknownContent(), _folder(path))
         data = (json_text(content) + "\n").encode("utf-8")
-        _keep_older_version(Path(os.path.realpath(path)))
+        _keep_older_version(Path(os.path.realpath(path)), content["version"])
         write_atomically(path, data)
         return digest_of(data)
     except OSError as error:
@@ -125,10 +134,10 @@ def _folder(path: Path) -> str:
     return os.path.dirname(os.path.realpath(path))
 
 
-def _keep_older_version(target: Path) -> None:
+def _keep_older_version(target: Path, version: int) -> None:
     with contextlib.suppress(ProjectError):  # only projects need a backup
         content = read_json(target)
-        if _version(target, content) < VERSION:
+        if _version(target, content) < version:
             write_atomically(_free_backup(target), target.read_bytes())
 
 
@@ -151,7 +160,7 @@ def project_content(scene: Scene, view_state: ViewState, unknown: UnknownContent
     nodes = {node.id: _node(node, unknown, folder) for node in scene.nodes}
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": written_version(scene.nodes),
         "nodes": _with_unknown_nodes(nodes, unknown.nodes),
         PLAYBACK: _object(scene.playback, (PLAYBACK,), unknown),
         VIEW: _object(scene.view, (VIEW,), unknown),
@@ -171,11 +180,16 @@ def _node(node: Node, unknown: UnknownContent, folder: str | None) -> dict[str, 
     return _object(node, ("nodes", node.id), unknown, node.kind)
 
 
+_NEWER = ("curves", "roll")
+
+
 def _object(value: msgspec.Struct, place: Place, unknown: UnknownContent, kind: str = "") -> dict[str, Any]:
     content: dict[str, Any] = {}
     declared = {record.name for record in params_of(type(value))}
     for field in msgspec.structs.fields(value):
         inner = getattr(value, field.name)
+        if field.name in _NEWER and not inner:
+            continue  # older programs do not know it
         if isinstance(inner, msgspec.Struct):
             key = kind if kind and field.name == "settings" else field.name
             content[key] = _object(inner, (*place, key), unknown)

@@ -122,7 +122,7 @@ class HandleTool(QObject, Tool):
         self.refresh()
 
     def _handled(self) -> _HandleTarget | None:
-        selection, scene, engine = self._document.selection, self._document.scene, self._client.engine
+        selection, scene, engine = self._document.selection, self._document.evaluated, self._client.engine
         node = scene.by_id.get(selection.node or "")
         if self.mode is None or engine is None or node is None or node.id not in scene.shown & scene.unlocked:
             return None

@@ -17,8 +17,9 @@ from sinew.sim.assets.model import Interpolation
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse, World
-from sinew.sim.scene.params import Declaration, Effect, Role, Settings, params_of
-from sinew.sim.scene.scene import Node, NodeId
+from sinew.sim.scene.curves import Curve
+from sinew.sim.scene.params import Declaration, Effect, Role, Settings, param_of, params_of
+from sinew.sim.scene.scene import Node, NodeId, node_part
 from sinew.sim.scene.strips import LAYER_VALUES, Strip
 
 ANEW = frozenset((Effect.RESET, Effect.REBUILD))
@@ -50,17 +51,24 @@ def _values(settings: Settings | None, effects: frozenset[Effect]) -> tuple[Any,
 
 
 def _in_force(world: World, node: Node) -> Settings | None:
-    return world.active_settings.get(node.id, node.settings)
+    settings = world.active_settings.get(node.id, node.settings)
+    # Keys have changed values of settings that are still prepared; the curves are in the key.
+    keyed = {curve.field for curve in node.curves if curve.part == node.kind}
+    if settings is None or settings is node.settings or not keyed:
+        return settings
+    return msgspec.structs.replace(settings, **{name: getattr(node.settings, name) for name in keyed})
 
 
 def step_key(world: World) -> tuple[tuple[NodeId, Hashable], ...]:
     """Returns the key of every simulated node, and True if it is baked: the following steps depend on it."""
-    return tuple((node, (key, world.scene.node(node).baked)) for node, key in node_keys(world).items())
+    scene = world.unevaluated
+    return tuple((node, (key, scene.node(node).baked)) for node, key in node_keys(world).items())
 
 
 def start_key(world: World) -> Hashable:
     """Returns start, simulated nodes, their size, and files: every run depends on them from its first step."""
-    playback, all_settings = world.scene.playback, [(node, _in_force(world, node)) for node in world.scene.nodes]
+    scene = world.unevaluated
+    playback, all_settings = scene.playback, [(node, _in_force(world, node)) for node in scene.nodes]
     systems = tuple((n.id, n.kind, _values(settings, ANEW)) for n, settings in all_settings if KINDS[n.kind].system)
     files = tuple(_file_sum(world, node, use) for node, settings in all_settings for use in _files(settings))
     return playback.start_time, playback.run_up, systems, files
@@ -72,13 +80,14 @@ def node_keys(world: World) -> dict[NodeId, str]:
     Depends on the solver, the start, settings that affect steps, transforms, and full contents of files: of the node,
     of its parents and the targets of their modifiers, and of its colliders.
     """
-    met, found, playback = _met(world), {}, world.scene.playback
-    for node in world.scene.nodes:
+    scene = world.unevaluated
+    met, found, playback = _met(world), {}, scene.playback
+    for node in scene.nodes:
         kind, settings = KINDS[node.kind], _in_force(world, node)
         if kind.system:
-            simulated = node.id in world.scene.simulated
+            simulated = node.id in scene.simulated
             start = msgspec.json.encode((kind.version, playback.start_time, playback.run_up, simulated))
-            leading = world.scene.leading(node.id)
+            leading = scene.leading(node.id)
             carriers = (_carrying(world, one) for one in leading)
             collides = settings is not None and kind.collides(settings)
             for one in leading:
@@ -94,13 +103,16 @@ def is_current(key: str, world: World, node: Node) -> bool:
 
     Keys of older versions are compared as those versions did, with only a part of the contents of clips and images.
     """
+    if not key.startswith(_MARK) and world.unevaluated.is_keyed:
+        return False
     return key == (node_keys(world).get(node.id) if key.startswith(_MARK) else digest(world, node))
 
 
 def _met(world: World, *, turned: bool = True) -> list[bytes]:
-    simulated = world.scene.simulated
-    colliders = [node for node in world.scene.nodes if KINDS[node.kind].colliders]
-    carriers = {one.id: one for node in colliders if node.attachment.node for one in world.scene.leading(node.id)}
+    scene = world.unevaluated
+    simulated = scene.simulated
+    colliders = [node for node in scene.nodes if KINDS[node.kind].colliders]
+    carriers = {one.id: one for node in colliders if node.attachment.node for one in scene.leading(node.id)}
     own = [part for node in colliders for part in (b"heard" if node.id in simulated else b"", _whole(world, node))]
     return own + [(_carrying if turned else _whole)(world, one) for one in carriers.values()]
 
@@ -110,11 +122,11 @@ def _carrying(world: World, carrier: Node) -> bytes:
     if not KINDS[carrier.kind].character:
         return _record(SameNode(carrier), None)
     parts = [_whole(world, carrier)]
-    for node in world.scene.nodes:
+    for node in world.unevaluated.nodes:
         if node.attachment.node == carrier.id and KINDS[node.kind].turns_joints:
             settings = _in_force(world, node)
             collides = settings is not None and KINDS[node.kind].collides(settings)
-            parts += [b"turned" if node.id in world.scene.simulated else b"still", _whole(world, node)]
+            parts += [b"turned" if node.id in world.unevaluated.simulated else b"still", _whole(world, node)]
             parts += _met(world, turned=False) if collides else []
     return b" ".join(parts)
 
@@ -149,7 +161,14 @@ def _record(node: SameNode, settings: SameNode | None) -> bytes:
     one = node.thing
     assert isinstance(one, Node)
     reported = _stepped(settings.thing) if settings is not None else None
-    return msgspec.json.encode((one.kind, one.id, reported, one.transform, one.attachment), order="sorted")
+    # Steps depend on a parent without a pose by its transform alone.
+    curves = [c for c in one.curves if c.part == "transform" or (settings is not None and _is_simulated(one, c))]
+    parts = (one.kind, one.id, reported, one.transform, one.attachment, *curves)
+    return msgspec.json.encode(parts, order="sorted")
+
+
+def _is_simulated(node: Node, curve: Curve) -> bool:
+    return not _draws(param_of(type(node_part(node, curve.part)), curve.field).declared)
 
 
 def _stepped(value: Any) -> Any:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sinew.sim.scene.keyed import is_keyed
 from sinew.sim.scene.params import Param, Role, param_of, params_of, weights_from
 from sinew.sim.scene.scene import Node, ParamRef, Scene, node_named, with_value
 
@@ -50,6 +51,8 @@ def axis_of(scene: Scene, text: str) -> SweepAxis:
         raise SweepError(str(error)) from None
     record = _record(node, param)
     ref = ParamRef(node.id, node.kind, record.name)
+    if is_keyed(scene, ref):
+        raise SweepError(f"{name}: the setting has keys, which a sweep would not change")
     accepted = []
     for value in _values(record, values):
         changed = with_value(scene, ref, value).node(node.id)

@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -62,9 +62,10 @@ class SceneColliders(Owner):
         self.now = Colliders(self._records if states else None, len(states), layout, fixed.shapes)
         return self.now
 
-    def teleport(self) -> None:
-        """Forgets the placements, so that the next step starts where it ends."""
-        self._last = {}
+    def teleport(self, nodes: Collection[NodeId] | None = None) -> None:
+        """Forgets placements, by default all, so that the next step of these colliders starts where it ends."""
+        others = () if nodes is None else self._last.keys() - set(nodes)
+        self._last = {node_id: self._last[node_id] for node_id in others}
 
     def reset(self) -> None:
         self.teleport()

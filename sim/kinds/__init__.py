@@ -1,3 +1,4 @@
+from sinew.sim.kinds.camera.kind import CAMERA
 from sinew.sim.kinds.cloth.kind import CLOTH
 from sinew.sim.kinds.collider.kind import COLLIDER
 from sinew.sim.kinds.contract import Kind
@@ -31,5 +32,5 @@ def group_kind() -> Kind:
     return next(kind for kind in KINDS.values() if kind.settings.is_group)
 
 
-for _kind in (MODEL, LIGHT, CLOTH, HAIR, SPRINGS, EMITTER, COLLIDER, GROUP):
+for _kind in (MODEL, LIGHT, CAMERA, CLOTH, HAIR, SPRINGS, EMITTER, COLLIDER, GROUP):
     register(_kind)

@@ -21,8 +21,10 @@ import numpy.typing as npt
 from sinew.sim.assets.formats import Formats
 from sinew.sim.assets.model import Bounds, CharacterModel, Material
 from sinew.sim.assets.scene_assets import SceneAssets
+from sinew.sim.kinds.air import AirTravel, air_travel
 from sinew.sim.maths.ramps import Ramp
 from sinew.sim.owner import Owner
+from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Settings, validated
 from sinew.sim.scene.scene import Attachment, Node, NodeId, Scene
 from sinew.sim.scene.vectors import Vec3
@@ -169,7 +171,9 @@ class Kind:
         migrate: Updates the JSON object of a node in place; takes the version of the file, the object, and all objects
             by id.
         version: Version of the solver; increase it if the same settings, or a default, give other results.
+        since: First version of project files with this kind.
         collides: Whether nodes with these settings collide.
+        unkeyable: Why a setting of a node, by part and name, cannot have keys; "" if it can.
         turns_joints: Whether the systems turn joints of the characters that their nodes are attached to; they are then
             stepped and restored before the characters are skinned, and `StepInputs.colliders` has nothing that is
             attached to turned joints.
@@ -196,7 +200,9 @@ class Kind:
     resized: Callable[[Settings, Settings], float] = lambda _, __: 1.0
     migrate: Callable[[int, dict[str, Any], Mapping[str, dict[str, Any]]], None] | None = None
     version: int = 1
+    since: int = 2
     collides: Callable[[Settings], bool] = lambda _: True
+    unkeyable: Callable[[Node, str, str], str] = lambda _, __, ___: ""
     turns_joints: bool = False
     system: str = ""
     view: str = ""
@@ -247,6 +253,11 @@ class World:
     start_time: float = 0.0  # Scene time at which the simulation starts [s]
     # Of systems that still prepare newer settings, see `Prepares`
     active_settings: Mapping[NodeId, Settings | None] = field(default_factory=dict)
+    source: Scene | None = None  # The scene before its keys were evaluated, if it has any
+
+    @property
+    def unevaluated(self) -> Scene:
+        return self.source or self.scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +281,10 @@ class StepInputs:
         if self.grab is None or self.grab.node != node.id:
             return -1, (0.0, 0.0, 0.0)
         return self.grab.particle, self.grab.hand
+
+    def air_travel(self, node: Node) -> AirTravel | None:
+        """From the start of the simulation to the start of the step; None if wind and turbulence have no keys."""
+        return air_travel(node, self.world.start_time, self.time - STEP_TIME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,6 +367,13 @@ class System(Owner, abc.ABC):
 
     def teleport(self, world: World) -> None:
         """Handles a jump of time, and of characters with it, which must not become a velocity."""
+
+    def warm_up(self, settings: Sequence[Settings]) -> None:
+        """Keys will change the settings to these: the next step compiles their programs."""
+
+    def jump(self, world: World) -> None:
+        """A step key moved the node, or its parent, before the next step."""
+        self.teleport(world)
 
     def poll(self, now: float) -> None:
         """Prepares drawing and polls results of the GPU without waiting; `now` is monotonic time [s]."""

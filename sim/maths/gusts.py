@@ -49,15 +49,32 @@ class WindSettings(Protocol):
         """Seed of the random waves."""
 
 
-def gusts_at(settings: WindSettings, time: float) -> Gusts:
-    """Returns the gusts at `time` [s] from the start; phases are in 0 to 2π."""
+class Travel(Protocol):
+    @property
+    def wind(self) -> Vec3:
+        """Way of the air [m]."""
+
+    @property
+    def turbulence(self) -> float:
+        """Integral of the speed of the gusts [m]."""
+
+
+def gusts_at(settings: WindSettings, time: float, travel: Travel | None = None) -> Gusts:
+    """Returns the gusts at `time` [s] from the start; phases are in 0 to 2π.
+
+    Args:
+        travel: Since the start, if wind or gusts have changed; otherwise they follow from `time`.
+    """
     direction, across, ratio, start = _random_waves(settings.turbulence_seed)
     number = 2.0 * np.pi * ratio / settings.turbulence_scale
     wave = direction * number[:, None]
     # Each wave has a mean square of half its amplitude squared; together they are the square of the strength.
     amplitudes = across * (settings.turbulence * np.sqrt(2.0 / WAVE_COUNT))
-    turning = _TURNING * number * settings.turbulence - wave @ np.asarray(settings.wind)
-    phase = np.mod(start + turning * time, 2.0 * np.pi)
+    if travel is None:
+        turned = (_TURNING * number * settings.turbulence - wave @ np.asarray(settings.wind)) * time
+    else:
+        turned = _TURNING * number * travel.turbulence - wave @ np.asarray(travel.wind)
+    phase = np.mod(start + turned, 2.0 * np.pi)
     return Gusts(np.concatenate([wave, phase[:, None]], axis=1), amplitudes)
 
 

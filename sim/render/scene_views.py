@@ -97,8 +97,11 @@ class SceneViews:
                 self.remove(node_id)
         self.settle()
 
-    def follow(self, world: World, systems: Mapping[NodeId, System]) -> None:
-        """Updates views whose node, system or character changed; the next query updates attached nodes."""
+    def follow(self, world: World, systems: Mapping[NodeId, System], *, is_animated: bool = False) -> None:
+        """Updates views whose node, system or character changed; the next query updates attached nodes.
+
+        With `is_animated` only keys changed values, and the version stays.
+        """
         self._world, self._content, self._must_retry = world, _content(world), False
         simulated = world.scene.simulated
         for node in world.scene.nodes:
@@ -111,6 +114,7 @@ class SceneViews:
                 if entry.applied is None or not all(map(operator.is_, entry.applied, inputs)):
                     entry.update(inputs, world)
         self._arrange()
+        self.version += not is_animated
 
     def _created(self, node: Node) -> ViewEntry | None:
         """Creates the view of a node; returns None if its constructor fails."""
@@ -139,12 +143,14 @@ class SceneViews:
         world = replace(world, characters=self.characters, places=self.places)
         entry.update((node, view.character, node.id in world.scene.simulated, world.assets), world)
         self._arrange()
+        self.version += 1
 
     def remove(self, node_id: NodeId) -> None:
         entry = self._entries.pop(node_id, None)
         if entry is not None:
             entry.release()
             self._arrange()
+            self.version += 1
         if node_id in self.characters:
             self.characters[node_id].release()
             self.characters = {other: character for other, character in self.characters.items() if other != node_id}
@@ -219,7 +225,6 @@ class SceneViews:
 
     def _arrange(self) -> None:
         """Sorts characters first, then kinds in their order, nodes of a kind in the order of the scene."""
-        self.version += 1
         entries = self._entries
         present = [entries[node.id] for node in self.scene.nodes if node.id in entries]
         present.sort(key=operator.attrgetter("rank"))

@@ -51,6 +51,7 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
     distance: Annotated[float, param("Distance from the target.", unit="m", lo=1e-4, hi=1e7)] = 4.0
     orthographic: Annotated[bool, param("Orthographic projection.")] = False
     field_of_view: Annotated[float, param("Vertical field of view.", unit="°", lo=1.0, hi=150.0)] = 40.0
+    roll: Annotated[float, param("Rotation about the direction of view.", unit="°", lo=-MOST, hi=MOST)] = 0.0
 
     @property
     def tangent(self) -> float:
@@ -61,7 +62,12 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
         """Returns world from camera space: columns are the camera's right, up and backward axes in the world."""
         turn, tilt = math.radians(self.yaw), math.radians(self.pitch)
         cy, sy, cp, sp = math.cos(turn), math.sin(turn), math.cos(tilt), math.sin(tilt)
-        return glm.dmat3(cy, 0.0, -sy, -sy * sp, cp, -cy * sp, sy * cp, sp, cy * cp)
+        level = glm.dmat3(cy, 0.0, -sy, -sy * sp, cp, -cy * sp, sy * cp, sp, cy * cp)
+        if not self.roll:
+            return level
+        (right, up, back), roll = level, math.radians(self.roll)
+        c, s = math.cos(roll), math.sin(roll)
+        return glm.dmat3(c * right + s * up, c * up - s * right, back)
 
     def position(self) -> glm.dvec3:
         return glm.dvec3(*self.target) + self.rotation()[2] * self.distance

@@ -125,6 +125,7 @@ class Declaration:
     source: str = ""  # Parameter of the same settings with the file whose sections can be chosen
     suffixes: Suffixes = tuple  # Returns the file extensions that a path may have, such as ".png"
     undone: bool = True  # False for values that only change the view
+    midway: bool = False  # Keys are evaluated at the middle of a step, as the step applies the value as a whole
     empty: str = ""  # Text of the window for an empty name
     is_newer: bool = False  # Older versions did not have it: with its default it is not in their keys
 
@@ -176,6 +177,7 @@ def param(
     suffixes: Suffixes = tuple,
     bounded: bool = True,
     undone: bool = True,
+    midway: bool = False,
     empty: str = "",
     is_newer: bool = False,
 ) -> msgspec.Meta:
@@ -189,13 +191,13 @@ def param(
         step: Arrow-key and wheel step.
         group: Heading of the inspector section.
         label: Row label, if the field name reads badly.
-        source, suffixes, undone, empty, is_newer: See `Declaration`.
+        source, suffixes, undone, midway, empty, is_newer: See `Declaration`.
         bounded: False for vectors, whose components have their own bounds.
     """
     declared = Declaration(
         doc=doc, unit=unit, lo=lo, hi=hi, soft=soft, step=step, scale=scale,
         effect=effect, group=group, label=label, role=role, source=source, suffixes=suffixes, undone=undone,
-        empty=empty, is_newer=is_newer,
+        midway=midway, empty=empty, is_newer=is_newer,
     )  # fmt: skip
     return msgspec.Meta(
         ge=lo if bounded else None, le=hi if bounded else None, description=doc, extra={_EXTRA_KEY: declared}

@@ -5,12 +5,14 @@ an index.
 """
 
 import functools
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any
 
 import msgspec
 
+from sinew.sim.scene.curves import CURVES_MAX, Curve
 from sinew.sim.scene.params import Effect, ParamError, Role, Settings, check, param
 from sinew.sim.scene.playback import PlaybackSettings
 from sinew.sim.scene.transform import Transform
@@ -60,6 +62,9 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     transform: Transform = Transform()
     attachment: Attachment = Attachment()
     settings: Settings
+    curves: Annotated[
+        tuple[Curve, ...], _state("Keys of settings over scene time."), msgspec.Meta(max_length=CURVES_MAX)
+    ] = ()
 
     @property
     def kind(self) -> str:
@@ -76,6 +81,11 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def by_id(self) -> dict[NodeId, Node]:
         return {node.id: node for node in self.nodes}
+
+    @cached_property
+    def is_keyed(self) -> bool:
+        """Whether a setting of a node has keys."""
+        return any(map(operator.attrgetter("curves"), self.nodes))
 
     @cached_property
     def _by_kind(self) -> dict[str, tuple[Node, ...]]:
@@ -284,12 +294,26 @@ def part_of(scene: Scene, owner: str, part: str) -> msgspec.Struct:
     if owner in (PLAYBACK, VIEW):
         value: msgspec.Struct = getattr(scene, owner)
         return value
-    node = scene.node(owner)
+    return node_part(scene.node(owner), part)
+
+
+def node_part(node: Node, part: str) -> msgspec.Struct:
+    """Raises KeyError if there is none."""
     parts = {"node": node, "transform": node.transform, "attachment": node.attachment, node.kind: node.settings}
     found = parts.get(part) or node.settings.part(part)
     if found is None:
-        raise KeyError(f"{owner} has no {part}")
+        raise KeyError(f"{node.id} has no {part}")
     return found
+
+
+def with_node_part(node: Node, part: str, changed: msgspec.Struct) -> Node:
+    """`changed` replaces the part of that name."""
+    if isinstance(changed, Node):
+        return changed
+    if part not in ("transform", "attachment", node.kind):
+        changed = node.settings.with_part(part, changed)
+    field = "settings" if isinstance(changed, Settings) else part
+    return msgspec.structs.replace(node, **{field: changed})
 
 
 def value_at(scene: Scene, ref: ParamRef) -> Any:
@@ -315,10 +339,7 @@ def with_value(scene: Scene, ref: ParamRef, value: Any) -> Scene:
     node = scene.node(ref.owner)
     if isinstance(changed, Attachment):
         refuse_circle(scene, node, changed)
-    if ref.part not in ("node", "transform", "attachment", node.kind):
-        changed = node.settings.with_part(ref.part, changed)
-    field = "settings" if isinstance(changed, Settings) else ref.part
-    replaced = changed if isinstance(changed, Node) else msgspec.structs.replace(node, **{field: changed})
+    replaced = with_node_part(node, ref.part, changed)
     return msgspec.structs.replace(scene, nodes=tuple(replaced if n is node else n for n in scene.nodes))
 
 

@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 from PySide6.QtWidgets import QWidget
 
 from sinew.sim.scene.params import ParamError
-from sinew.sim.scene.scene import NodeId, ParamRef, value_at
+from sinew.sim.scene.scene import NodeId, ParamRef, Scene, value_at
 from sinew.widgets.number_text import NumberTextError
 from sinew.widgets.protocols import EditTarget
 
@@ -59,6 +59,7 @@ class Binding(QObject):
     Args:
         peers: Other nodes, of the same type.
         by_component: An edit of one component of a vector keeps the other components of the peers.
+        shown: Returns the scene with the shown values, by default the scene of the target.
     """
 
     refused = Signal(str)  # The scene rejected a value; carries the reason
@@ -72,11 +73,13 @@ class Binding(QObject):
         peers: Sequence[NodeId] = (),
         *,
         by_component: bool = False,
+        shown: Callable[[], Scene] | None = None,
     ) -> None:
         super().__init__(editor)
         self._target, self._editor = target, editor
         self._peers, self._by_component = [ParamRef(node_id, ref.part, ref.name) for node_id in peers], by_component
         self._ref = ref
+        self._shown = shown or (lambda: target.scene)
         self._gesture: object | None = None
         editor.edit_started.connect(self._begin)
         editor.edited.connect(self.set_value)
@@ -105,7 +108,7 @@ class Binding(QObject):
             self.settled.emit()
 
     def _values(self, value: Any) -> dict[ParamRef, Any]:
-        scene, values = self._target.scene, {self._ref: value}
+        scene, values = self._shown(), {self._ref: value}
         before, change = value_at(scene, self._ref), self._editor.change
         for peer in self._peers:
             values[peer] = value

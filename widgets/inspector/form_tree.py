@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from sinew.sim.scene.params import Role, value_text
 from sinew.widgets.icons import icon
 from sinew.widgets.inspector.form import FactRow, FormSection, SettingRow
+from sinew.widgets.inspector.keys import add_key_actions
 from sinew.widgets.theme import SPACE, dress
 
 _FACT_SHARE = 0.36  # Widest label column for facts, as a share of the width: labels of a file may be long
@@ -234,6 +235,9 @@ class FormTree(QTreeWidget):
             reset = menu.addAction(icon("reset"), "Reset to default")
             reset.setEnabled(item.modified and not item.is_locked)
             reset.triggered.connect(item.reset)
+            menu.addSeparator()
+        if isinstance(item, SettingRow) and item.keys is not None and item.can_have_keys and not item.is_locked:
+            add_key_actions(menu, item.keys, item.refs)
             menu.addSeparator()
         copied = value_text(item.value) if isinstance(item, SettingRow) else item.value
         menu.addAction(icon("copy"), "Copy value").triggered.connect(lambda: QApplication.clipboard().setText(copied))

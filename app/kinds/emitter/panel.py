@@ -171,6 +171,7 @@ class EmitterTool(Tool):
         node, engine = self._context.selected("emitter"), self._context.client.engine
         if node is None or node.id not in self._context.document.scene.shown or engine is None:
             return None
+        node = self._document.evaluated.node(node.id)
         assert isinstance(node.settings, EmitterSettings)
         placed = engine.views.places.world_from_node(node)
         if abs(np.linalg.det(placed[:3, :3])) < _FLAT:

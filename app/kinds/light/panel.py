@@ -46,7 +46,7 @@ class LightTool(Tool):
         if light is None or self._context.client.engine is None:
             return False
         document.select(Selection(node=light))
-        node = document.scene.node(light)
+        node = document.evaluated.node(light)
         place = glm.dvec3(*vector(self._context.client.engine.views.places.world_from_node(node)[:3, 3]))
         grabbed = self._context.picker.beside(position, place)
         offset = place - grabbed if grabbed is not None else glm.dvec3()

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -169,12 +170,12 @@ class Cloth(Owner):
         self.hold_pins()
         return Effect.STEP if Effect.STEP in effects else Effect.VIEW
 
-    def set_transform(self, world_from_cloth: Float64) -> None:
-        """Sets the transform, which moves the cloth before the first step, later only its pins."""
+    def set_transform(self, world_from_cloth: Float64, *, is_animated: bool = False) -> None:
+        """Sets the transform, which moves the cloth before its first step unless keys do so, later only its pins."""
         placement = np.array(world_from_cloth, np.float64)
         if np.array_equal(placement, self.world_from_cloth):
             return
-        if self.step_count == 0:
+        if self.step_count == 0 and not is_animated:
             self.rebuild(self.settings, self._surface, placement)
             return
         self.pins.move(placement @ np.linalg.pinv(self.world_from_cloth), self._state.texture)
@@ -185,6 +186,9 @@ class Cloth(Owner):
         if np.array_equal(self._built_at, self.world_from_cloth):
             return self.model.positions
         return transform_points(self.world_from_cloth @ np.linalg.pinv(self._built_at), self.model.positions)
+
+    def warm_up(self, settings: Sequence[ClothSettings]) -> None:
+        self._solver.pending = settings
 
     def hold_pins(self) -> None:
         self.pins.hold(self._flags, self._state.texture)

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from sinew.sim.kinds.air import unkeyable
 from sinew.sim.kinds.cloth.settings import (
     LINE_SUBSTEPS,
     ClothLook,
@@ -181,6 +182,7 @@ CLOTH = Kind(
     idle=idle,
     files=files_of,
     completed=completed,
+    unkeyable=unkeyable,
     migrate=migrate,
     system="sinew.sim.kinds.cloth.system:ClothSystem",
     view="sinew.sim.kinds.cloth.view:ClothView",

@@ -1,6 +1,7 @@
 """Solver of cloth: one draw for each substep; the same state, settings, inputs and time give the same bits."""
 
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.program import Program
 from sinew.sim.gl.texture import BufferTexture
+from sinew.sim.kinds.air import AirTravel
 from sinew.sim.kinds.cloth.buffers import CLOTH_STATE, ClothTables
 from sinew.sim.kinds.cloth.material import UNLIMITED, ClothConstants, constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
@@ -43,15 +45,23 @@ class ClothInputs:
     colliders: Colliders = NO_COLLIDERS
     grabbed: int = -1  # The dragged particle, or -1
     hand: tuple[float, float, float] = (0.0, 0.0, 0.0)  # Position of the mouse in the world at the end of the step [m]
+    travel: AirTravel | None = None  # Of the air to the start of the step, if it has keys
 
 
 class ClothSolver(Owner):
+    """Solver of one cloth.
+
+    Attributes:
+        pending: Settings whose programs the next step compiles.
+    """
+
     def __init__(self, library: ShaderLibrary, model: ClothModel, tables: ClothTables) -> None:
         self._library, self._model, self._tables = library, model, tables
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._settings: ClothSettings | None = None
         self._features: dict[tuple[bool, bool], tuple[str, ...]] = {}
         self._uniforms: dict[str, object] = {}
+        self.pending: Sequence[ClothSettings] = ()
         self._token = object()
         self._contact: SelfContact | None = None
         threads = model.springs.of_kind(SpringKind.STRUCTURAL)
@@ -83,6 +93,11 @@ class ClothSolver(Owner):
         layout = colliders.layout if has_colliders else ANY_ORDER
         has_others = colliders.count > layout.planes + layout.ovals
         kernel = self._kernels.get((features, layout, has_others)) or self._build(features, layout, has_others)
+        for later in self.pending:
+            needed = step_features(self._tables, constants_of(later), later, has_pins, has_colliders)
+            if (needed, layout, has_others) not in self._kernels:
+                self._build(needed, layout, has_others)
+        self.pending = ()
         program = kernel.program
         if not holds(program, self._token, constants):
             for name, value in self._uniforms.items():
@@ -96,7 +111,7 @@ class ClothSolver(Owner):
             program["u_colliders"], program["u_collider_count"] = colliders.texture, colliders.count
             program["u_clearance"] = constants.clearance
         if "GUSTS" in features:
-            gusts = gusts_at(settings, time)
+            gusts = gusts_at(settings, time, inputs.travel)
             program["u_waves"], program["u_amplitudes"] = gusts.waves, gusts.amplitudes
         program["u_grabbed"], program["u_hand"] = inputs.grabbed, (*inputs.hand, self._hand_reach)
         if "SELF" in features:

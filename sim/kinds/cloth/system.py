@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,7 @@ from sinew.sim.kinds.cloth.teleport import TeleportHandling
 from sinew.sim.kinds.contract import Array, Draggable, Exports, Measures, StepInputs, Stoppable, System, World
 from sinew.sim.kinds.packing import State, unpacked_state
 from sinew.sim.maths.points import nearest_to_ray
-from sinew.sim.scene.params import Effect, changed_effects
+from sinew.sim.scene.params import Effect, Settings, changed_effects
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.vectors import Vec3
 
@@ -79,6 +79,8 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         self.cloth: Cloth | None = None
         self._settings: ClothSettings | None = None
         self._follower = PinFollower(ClothSettings(), "")
+        self._former = np.eye(4)  # Transform of the node before the last change
+        self._has_jumped = False
         self._teleport, self._recovery = TeleportHandling(), Recovery()
 
     @property
@@ -92,6 +94,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
     def apply(self, node: Node, world: World) -> None:
         settings = node.settings
         assert isinstance(settings, ClothSettings)
+        is_animated = self.cloth is not None and world.source is not None and world.source is self.world.source
         self.world = world
         if node is self.node and not node.attachment.node:
             return
@@ -106,19 +109,27 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
             self._follower.release()
             self._follower = PinFollower(settings, node.attachment.node)
             self._built.pins.detach()
-        self._built.set_transform(placement)
+        self._former = self._built.world_from_cloth
+        self._built.set_transform(placement, is_animated=is_animated)
 
     def step(self, inputs: StepInputs) -> None:
         cloth, node, world = self._built, self.node, inputs.world
         if cloth.stopped:
             return
         cloth.hold_pins()
-        if not self._teleport.begin_step(node, cloth, inputs):
+        has_jumped, self._has_jumped = self._has_jumped, False
+        if has_jumped:
+            has_jumped = cloth.teleport(
+                (cloth.world_from_cloth @ np.linalg.pinv(self._former))[None], cloth.world_from_cloth
+            )
+        if not has_jumped and not self._teleport.begin_step(node, cloth, inputs):
             if not self._follower.moves and node.attachment.node:
                 cloth.set_transform(world.places.world_from_node(node))
             binding = None if cloth.step_count else self._teleport.binding(node, cloth, world)
             self.report(self._follower.move(cloth, node, world, binding) or world.places.missing(node))
-            cloth.step(ClothInputs(inputs.colliders, *inputs.grabbed(node)))
+            cloth.step(
+                ClothInputs(inputs.colliders, *inputs.grabbed(node), inputs.air_travel(node) if node.curves else None)
+            )
         self._teleport.end_step(node, cloth, world, inputs.time)
 
     def reset(self) -> None:
@@ -130,6 +141,12 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         moves = bool(self.node.attachment.bone) or self._follower.follows(world.characters)
         if moves or self._teleport.binding(self.node, self.cloth, world) is not None:
             self._restart(world, None)
+
+    def warm_up(self, settings: Sequence[Settings]) -> None:
+        self._built.warm_up([one for one in settings if isinstance(one, ClothSettings)])
+
+    def jump(self, world: World) -> None:  # noqa: ARG002
+        self._has_jumped = not self.node.attachment.node  # teleport handling moves attached cloths
 
     def poll(self, now: float) -> None:
         cloth = self._built

@@ -42,6 +42,11 @@ def migrate(version: int, raw: dict[str, Any], _nodes: Mapping[str, dict[str, An
             raw["attachment"] = {"node": node, "bone": bone}
 
 
+def unkeyable(_node: Node, part: str, field: str) -> str:
+    is_size = (part, field) == ("transform", "scale") or any(field in names for names in SIZES_OF_SHAPE.values())
+    return "a surface that grows has no velocity for collisions" if is_size else ""
+
+
 COLLIDER = Kind(
     name="collider",
     label="Collider",
@@ -58,6 +63,7 @@ COLLIDER = Kind(
         for shape in ColliderShape
     ),
     idle=idle,
+    unkeyable=unkeyable,
     migrate=migrate,
     colliders="sinew.sim.kinds.collider.place:placements",
     view="sinew.sim.kinds.collider.view:ColliderView",

@@ -193,9 +193,13 @@ def starvation(settings: EmitterSettings) -> str:
     return f"capacity {settings.capacity} cuts lives short: this rate and lifetime take {needed} particles"
 
 
-def check_emitter(settings: EmitterSettings) -> None:
-    """Checks settings; raises SettingsError, one line that names the setting, if no emitter can be built."""
+def check_emitter(settings: EmitterSettings, former: EmitterSettings | None = None) -> None:
+    """Checks what differs from `former`, valid settings; raises SettingsError, one line that names the setting, if no
+    emitter can be built.
+    """
     for record in params_of(EmitterSettings):
+        if former is not None and getattr(settings, record.name) is getattr(former, record.name):
+            continue
         try:
             check(EmitterSettings, record.name, getattr(settings, record.name))
         except ParamError as error:

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -176,7 +177,7 @@ class Emitter(Owner):
         if Effect.REBUILD in effects:
             self.rebuild(settings, faces)
             return Effect.REBUILD
-        check_emitter(settings)
+        check_emitter(settings, self.settings)
         changes_rate = settings.rate != self.settings.rate
         self._take(settings)
         if Effect.RESET in effects:
@@ -185,6 +186,9 @@ class Emitter(Owner):
         if changes_rate and settings.mode is EmissionMode.RATE:
             self._schedule = self._schedule.with_rate(settings.rate, self.step_count)
         return Effect.STEP if Effect.STEP in effects else Effect.VIEW
+
+    def warm_up(self, settings: Sequence[EmitterSettings]) -> None:
+        self._passes.pending = settings
 
     def resume(self) -> None:
         if self.stopped:

@@ -14,6 +14,7 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.program import Program
 from sinew.sim.gl.record import Record
 from sinew.sim.gl.texture import TexelBuffer
+from sinew.sim.kinds.air import AirTravel
 from sinew.sim.kinds.emitter.block import EmitterBlock, pattern_at
 from sinew.sim.kinds.emitter.buffers import PARTICLE, PER_VERTEX, ParticleSide, padded_slots
 from sinew.sim.kinds.emitter.settings import (
@@ -117,6 +118,7 @@ class EmitterInputs:
     surface: SurfaceInput | None = None  # For surface sources; without it they emit nothing
     # Axes of the directions that do not follow the normals of a surface, shape (4, 4); `world_from_end` if None
     world_from_aim: Float64 | None = None
+    travel: AirTravel | None = None  # Of the air to the start of the step, if it has keys
 
 
 NO_INPUTS = EmitterInputs()
@@ -136,9 +138,16 @@ class _StepKernels:
 
 
 class EmitterPasses(Owner):
+    """Kernels of one emitter.
+
+    Attributes:
+        pending: Settings whose programs the next step compiles.
+    """
+
     def __init__(self, context: Context, library: ShaderLibrary, capacity: int, faces: UInt32 | None) -> None:
         self._library, self._capacity = library, capacity
         self._kernels: dict[tuple[str, Features], Kernel] = {}
+        self.pending: Sequence[EmitterSettings] = ()
         self.block = self.owns(EmitterBlock(context))
         self._faces: TexelBuffer | None = None
         if faces is not None:
@@ -169,16 +178,17 @@ class EmitterPasses(Owner):
         colliders = _colliders_of(inputs)
         stepping = self._stepping
         if stepping is None or stepping.colliders != colliders:
-            features = features_of(self._settings, *colliders)
-            move = self._kernel("emitter/step.glsl", features, (PARTICLE,), PER_VERTEX)
-            spawn = None if features.full else self._kernel("emitter/spawn.glsl", features)
-            stepping = self._stepping = _StepKernels(colliders, features, move, spawn)
+            stepping = self._stepping = self._step_kernels(self._settings, colliders)
+        for settings in self.pending:
+            self._step_kernels(settings, colliders)
+        self.pending = ()
         features, move, spawn = stepping.features, stepping.move, stepping.spawn
         if features.turbulence:
             settings = self._settings
-            self.block.set_pattern(
-                pattern_at(time, settings.turbulence_change, settings.wind, settings.turbulence_scale)
-            )
+            way = (settings.turbulence_change, settings.wind)
+            if inputs.travel is not None:
+                time, way = 1.0, (inputs.travel.change, inputs.travel.wind)
+            self.block.set_pattern(pattern_at(time, *way, settings.turbulence_scale))
         self.block.set_source(inputs.world_from_start, inputs.world_from_end, inputs.world_from_aim)
         move_values = self._set_inputs(move, features, inputs).location("u_substep")
         if spawn is not None:
@@ -196,6 +206,12 @@ class EmitterPasses(Owner):
                         capture.write((target.buffer,), first, count, (spawn_values, values))
                 side = target
         return side
+
+    def _step_kernels(self, settings: EmitterSettings, colliders: _ColliderKey) -> _StepKernels:
+        features = features_of(settings, *colliders)
+        move = self._kernel("emitter/step.glsl", features, (PARTICLE,), PER_VERTEX)
+        spawn = None if features.full else self._kernel("emitter/spawn.glsl", features)
+        return _StepKernels(colliders, features, move, spawn)
 
     def show(self, side: ParticleSide, inputs: EmitterInputs, count: int) -> None:
         """Writes the first slots from the time alone, with the source at rest at its end position."""

@@ -1,8 +1,9 @@
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -23,7 +24,7 @@ from sinew.sim.kinds.contract import (
     System,
     World,
 )
-from sinew.sim.kinds.emitter.births import hash_number
+from sinew.sim.kinds.emitter.births import hash_number, starvation
 from sinew.sim.kinds.emitter.buffers import ScratchPool
 from sinew.sim.kinds.emitter.emitter import Emitter, interpolate_particles
 from sinew.sim.kinds.emitter.passes import EmitterInputs
@@ -33,6 +34,8 @@ from sinew.sim.kinds.packing import State
 from sinew.sim.maths.hash import RandomStream, birth_numbers
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.keyed import range_of
+from sinew.sim.scene.params import Settings
 from sinew.sim.scene.scene import Attachment, Node
 from sinew.sim.scene.transform import node_matrix
 from sinew.sim.scene.vectors import values_at
@@ -106,6 +109,14 @@ def shown_particles(settings: EmitterSettings, left: Float64, generations: npt.A
     return DrawnParticles(left >= 0.0, share, size, birth_numbers(settings.seed, numbers, RandomStream.LOOK))
 
 
+def largest_settings(node: Node) -> EmitterSettings:
+    """With the largest rate and lifetime that the keys of a node reach."""
+    assert isinstance(node.settings, EmitterSettings)
+    names = ("rate", "lifetime", "lifetime_variance")
+    largest = {name: span[1] for name in names if (span := range_of(node, node.kind, name)) is not None}
+    return msgspec.structs.replace(node.settings, **largest)
+
+
 class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
     """The emitter of one node; `emitter` is None until it can be built, and while its surface is missing."""
 
@@ -130,7 +141,9 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
 
     @property
     def warning(self) -> str:
-        return self.emitter.warning if self.emitter is not None else ""
+        if self.emitter is None:
+            return ""
+        return starvation(largest_settings(self.node)) if self.node.curves else self.emitter.warning
 
     def apply(self, node: Node, world: World) -> None:
         settings = node.settings
@@ -170,7 +183,13 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
 
     def step(self, inputs: StepInputs) -> None:
         assert self.emitter is not None
-        self.emitter.step(self._follower.inputs(self.node, inputs.world, self._trail, inputs.colliders))
+        emission = self._follower.inputs(self.node, inputs.world, self._trail, inputs.colliders)
+        if self.node.curves and (travel := inputs.air_travel(self.node)) is not None:
+            emission = replace(emission, travel=travel)
+        self.emitter.step(emission)
+
+    def warm_up(self, settings: Sequence[Settings]) -> None:
+        self._built.warm_up([one for one in settings if isinstance(one, EmitterSettings)])
 
     def mute(self) -> None:
         self._built.rest()

@@ -1,7 +1,7 @@
 """Solvers of hair; each is a kernel that writes a whole strand, and the same inputs give the same bits."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -15,6 +15,7 @@ from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.program import Program
 from sinew.sim.gl.texture import BufferTexture
+from sinew.sim.kinds.air import AirTravel
 from sinew.sim.kinds.hair.records import strand_record
 from sinew.sim.kinds.hair.settings import SUBSTEPS_MAX, HairSettings, HairSolver
 from sinew.sim.maths.gusts import gusts_at
@@ -47,11 +48,16 @@ class StrandDrag:
 
 
 class StrandSolver:
-    """Solver of strands; `count`, their number, selects the back end."""
+    """Solver of strands; `count`, their number, selects the back end.
+
+    Attributes:
+        pending: Settings whose programs the next step compiles.
+    """
 
     def __init__(self, library: ShaderLibrary, knots: int, count: int = 0) -> None:
         self._library, self._knots, self._count = library, knots, count
         self._kernels: dict[tuple[object, ...], Kernel] = {}
+        self.pending: Sequence[HairSettings] = ()
 
     def step(
         self,
@@ -62,12 +68,17 @@ class StrandSolver:
         time: float,
         colliders: Colliders = NO_COLLIDERS,
         pulled: StrandDrag | None = None,
+        travel: AirTravel | None = None,
     ) -> None:
-        """Advances strands by one step, which starts at `time` [s]."""
+        """Advances strands by one step, which starts at `time` [s]; `travel` is the way of the air, if it has keys."""
         met = colliders if settings.collide else NO_COLLIDERS
         defines = self._defines(settings, tables) | _contact_defines(settings, met)
         kernel = self._kernel("hair/step.glsl", defines, WHOLE)
-        self._set(kernel.program, settings, tables, time)
+        for later in self.pending:
+            met_later = colliders if later.collide else NO_COLLIDERS
+            self._kernel("hair/step.glsl", self._defines(later, tables) | _contact_defines(later, met_later), WHOLE)
+        self.pending = ()
+        self._set(kernel.program, settings, tables, time, travel)
         if met:
             self._set_contact(kernel.program, settings, met)
         count = settings.substeps
@@ -107,7 +118,9 @@ class StrandSolver:
             "HEAD": settings.solver is HairSolver.SPRINGS and tables.head_from_world is not None,
         }
 
-    def _set(self, program: Program, settings: HairSettings, tables: StrandTables, time: float) -> None:
+    def _set(
+        self, program: Program, settings: HairSettings, tables: StrandTables, time: float, travel: AirTravel | None
+    ) -> None:
         program["u_roots"] = tables.roots
         program["u_step"] = (settings.substep_time, settings.felt, settings.drag, 0.0)
         program["u_gravity"] = settings.gravity
@@ -124,7 +137,7 @@ class StrandSolver:
         else:
             program["u_layers"] = (layer_stiffness(settings, tables.length), settings.fur_damping, 0.0, 0.0)
         if settings.turbulence > 0.0:
-            gusts = gusts_at(settings, time)
+            gusts = gusts_at(settings, time, travel)
             program["u_waves"], program["u_amplitudes"] = gusts.waves, gusts.amplitudes
 
     def _pull(self, settings: HairSettings, tables: StrandTables, colliders: Colliders, pulled: StrandDrag) -> Kernel:

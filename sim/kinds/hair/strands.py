@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +12,7 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.staging import BufferSpan
 from sinew.sim.gl.task import finish
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
+from sinew.sim.kinds.air import AirTravel
 from sinew.sim.kinds.hair.drawn import DrawnStrands, Shells
 from sinew.sim.kinds.hair.groom import Groom, rest_texels
 from sinew.sim.kinds.hair.growth import Growth, SurfaceCoverage, as_drawn
@@ -135,6 +136,7 @@ class Strands(Owner):
         colliders: Colliders = NO_COLLIDERS,
         time: float = 0.0,
         pulled: StrandDrag | None = None,
+        travel: AirTravel | None = None,
     ) -> None:
         """Advances by a step; `world_from_model` is the transform at its end, `time` its start [s]."""
         if self.stopped:
@@ -146,7 +148,9 @@ class Strands(Owner):
             self._turn(self._substeps / substeps, 1.0 / substeps)
         self._is_quiet, self._substeps = False, substeps
         tables = self._current_tables()
-        self._solver.step(self.state, self.settings, tables, time=time, colliders=colliders, pulled=pulled)
+        self._solver.step(
+            self.state, self.settings, tables, time=time, colliders=colliders, pulled=pulled, travel=travel
+        )
         self.step_count += 1
         self.is_stale = True
 
@@ -163,6 +167,9 @@ class Strands(Owner):
         if changed:
             self._write_rest()
         self.is_stale = True
+
+    def warm_up(self, settings: Sequence[HairSettings]) -> None:
+        self._solver.pending = settings
 
     def regroom(self, groom: Groom) -> None:
         """Sets other shapes and lengths of the same guides; scales the swinging strands to the new lengths."""

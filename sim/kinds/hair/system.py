@@ -1,5 +1,5 @@
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,7 @@ from sinew.sim.kinds.packing import State, unpacked_state
 from sinew.sim.maths.points import nearest_to_ray
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
-from sinew.sim.scene.params import Effect, SettingsError, changed_effects, params_of
+from sinew.sim.scene.params import Effect, Settings, SettingsError, changed_effects, params_of
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.vectors import Vec3
 from sinew.sim.scene.view import SkinningComparison
@@ -156,11 +156,15 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
     def step(self, inputs: StepInputs) -> None:
         self.world = inputs.world
         time, placement = (inputs.moment - 1) * STEP_TIME, self._placement(inputs.world)
+        travel = inputs.air_travel(self.node) if self.node.curves else None
         pulled = self._pulled(inputs.grab) if inputs.grab is not None else None
-        self._built.step(placement, inputs.colliders, time, pulled)
+        self._built.step(placement, inputs.colliders, time, pulled, travel)
         if self.rival is not None:
             with self.context.timers.scope("rival", self.label):
-                self.rival.strands.step(placement, inputs.colliders, time, pulled)
+                self.rival.strands.step(placement, inputs.colliders, time, pulled, travel)
+
+    def warm_up(self, settings: Sequence[Settings]) -> None:
+        self._built.warm_up([one for one in settings if isinstance(one, HairSettings)])
 
     def mute(self) -> None:
         self.reset()
