@@ -6,6 +6,7 @@ few passes, so the substep depends on the load and hardly on the stiffness.
 References: M. Macklin et al. 2019, "Small steps in physics simulation"; M. Wardetzky et al. 2007 for the bending.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -71,7 +72,11 @@ class _Family:
 
 
 class LineSolver(Owner):
-    """Takes the place of `ClothSolver`: the same records, pins, colliders and contacts."""
+    """Takes the place of `ClothSolver`: the same records, pins, colliders and contacts.
+
+    Attributes:
+        pending: Settings whose programs the next step compiles.
+    """
 
     def __init__(self, library: ShaderLibrary, model: ClothModel, tables: ClothTables) -> None:
         self._library, self._model, self._tables = library, model, tables
@@ -81,6 +86,7 @@ class LineSolver(Owner):
         self._loads: list[TexelBuffer] = []
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._settings: ClothSettings | None = None
+        self.pending: Sequence[ClothSettings] = ()
         self._token = object()
         self._contact: SelfContact | None = None
         self._families: dict[bool, list[_Family]] = {}
@@ -103,6 +109,13 @@ class LineSolver(Owner):
     ) -> ClothConstants:
         """As `ClothSolver.step`."""
         constants = self.constants(settings)
+        for later in self.pending:
+            coming = constants_of(later)
+            self._ends(step_features(self._tables, coming, later, pins is not None, bool(inputs.colliders)), inputs)
+            self._families_of(bool(coming.damping.any()))
+            if later.bend_stiffness > 0.0:
+                self._bend_kernel()
+        self.pending = ()
         predict, finish, reads = self._prepare(state, settings, inputs, time, pins)
         passes, sides = [], state.sides
         between = [self._between(side) for side in sides]
@@ -172,13 +185,7 @@ class LineSolver(Owner):
         """Kernels before and after the lines with their uniforms, and the textures that both read."""
         constants, colliders = self._constants, inputs.colliders
         features = step_features(self._tables, constants, settings, pins is not None, bool(colliders))
-        layout = colliders.layout if colliders else ANY_ORDER
-        predicts = tuple(name for name in features if name in _PREDICTS and (name != "DAMPED" or "AIR" in features))
-        predict = self._kernel("line_predict", POINT, dict.fromkeys(predicts, True))
-        ends: dict[str, object] = {name: True for name in features if name in ("SELF", "COLLIDERS")}
-        ends |= {"LISTED": width(CONTACTS)} if "SELF" in features else {}
-        has_others = colliders.count > layout.planes + layout.ovals
-        finish = self._kernel("line_finish", CLOTH_STATE, ends | layout.defines | {"OTHERS": has_others})
+        predict, finish = self._ends(features, inputs)
         reads = dict(self._tables.textures)
         if pins is not None:
             reads["u_pins"] = pins
@@ -187,7 +194,7 @@ class LineSolver(Owner):
             reads["u_colliders"] = colliders.texture
             finish.program["u_collider_count"] = colliders.count
         if "GUSTS" in features:
-            gusts = gusts_at(settings, time)
+            gusts = gusts_at(settings, time, inputs.travel)
             predict.program.update({"u_waves": gusts.waves, "u_amplitudes": gusts.amplitudes})
         if "SELF" in features and finds_contacts:
             if self._contact is None:
@@ -197,6 +204,17 @@ class LineSolver(Owner):
             self._set(kernel, self._uniforms)
         predict.program.update({"u_grabbed": inputs.grabbed, "u_hand": (*inputs.hand, self._hand_reach)})
         return predict, finish, reads
+
+    def _ends(self, features: tuple[str, ...], inputs: ClothInputs) -> tuple[Kernel, Kernel]:
+        """Kernels before and after the lines."""
+        colliders = inputs.colliders
+        layout = colliders.layout if colliders else ANY_ORDER
+        predicts = tuple(name for name in features if name in _PREDICTS and (name != "DAMPED" or "AIR" in features))
+        ends: dict[str, object] = {name: True for name in features if name in ("SELF", "COLLIDERS")}
+        ends |= {"LISTED": width(CONTACTS)} if "SELF" in features else {}
+        has_others = colliders.count > layout.planes + layout.ovals
+        predict = self._kernel("line_predict", POINT, dict.fromkeys(predicts, True))
+        return predict, self._kernel("line_finish", CLOTH_STATE, ends | layout.defines | {"OTHERS": has_others})
 
     def _set(self, kernel: Kernel, values: dict[str, object]) -> None:
         if not holds(kernel.program, self._token, self._constants):
@@ -210,7 +228,10 @@ class LineSolver(Owner):
         settings, passes, here = self._settings, [], self._points[0]
         assert settings is not None
         if self._relaxations:
-            bend = self._bend_kernel()
+            bend, scale = self._bend_kernel(), settings.bend_stiffness * settings.substep_time**2
+            grid = self._model.grid
+            weights = (1.0, 0.0) if grid is None else grid_bending(grid)
+            self._set(bend, self._uniforms | {"u_bend": (scale * weights[0], scale * weights[1])})
             for relax in self._relaxations:
                 target = self._other(here)
                 reads = self._entries | {"u_flat": self._points[0], "u_points": here}
@@ -253,11 +274,14 @@ class LineSolver(Owner):
         return next(points for points in self._points if points.buffer is written)
 
     def _used(self) -> list[_Family]:
-        stiffness, is_damped = self._constants.stiffness, bool(self._constants.damping.any())
+        stiffness, families = self._constants.stiffness, self._families_of(bool(self._constants.damping.any()))
+        return [family for family in families if stiffness[family.kind] > 0.0 and family.longest]
+
+    def _families_of(self, is_damped: bool) -> list[_Family]:
         if is_damped not in self._families:
             made = self._grid_families(is_damped) if self._model.grid is not None else self._mesh_families(is_damped)
             self._families[is_damped] = made
-        return [family for family in self._families[is_damped] if stiffness[family.kind] > 0.0 and family.longest]
+        return self._families[is_damped]
 
     def _level_count(self, family: _Family, settings: ClothSettings) -> int:
         stiffness = self._constants.stiffness[family.kind] * family.factor
@@ -329,19 +353,11 @@ class LineSolver(Owner):
     # --- bending --------------------------------------------------------------------------------------
 
     def _bend_kernel(self) -> Kernel:
-        settings, model = self._settings, self._model
-        assert settings is not None
-        scale = settings.bend_stiffness * settings.substep_time**2
-        if model.grid is not None:
-            values: dict[str, object] = {"u_bend": tuple(scale * one for one in grid_bending(model.grid))}
-            kernel = self._kernel("line_bend", POINT)
-        else:
-            assert self._bend_rows is not None
-            if not self._entries:
-                self._entries, self._near = self._bend_entries(self._bend_rows)
-            values, kernel = {"u_bend": (scale, 0.0)}, self._kernel("line_bend", POINT, {"NEAR": self._near})
-        self._set(kernel, self._uniforms | values)
-        return kernel
+        if self._bend_rows is None:
+            return self._kernel("line_bend", POINT)
+        if not self._entries:
+            self._entries, self._near = self._bend_entries(self._bend_rows)
+        return self._kernel("line_bend", POINT, {"NEAR": self._near})
 
     def _bend_entries(self, bending: BendRows) -> tuple[dict[str, BufferTexture], int]:
         """Texels of two entries, and the even number of entries of a particle."""
