@@ -115,17 +115,16 @@ def test_it_is_the_specification_in_double_precision(context: Context, engine: E
     assert met > 100
 
 
-@pytest.mark.parametrize("scale", [1.0, 0.5])
 def test_uneven_scales_are_computed_in_the_world_alike(
-    context: Context, engine: Engine, monkeypatch: pytest.MonkeyPatch, scale: float
+    context: Context, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = []
     for even in (chain_pose._EVEN, -1.0):
         monkeypatch.setattr(chain_pose, "_EVEN", even)
-        start(engine, tailed(scale=scale), springs(msgspec.structs.replace(OF_FILE, substeps=2)))
+        start(engine, tailed(scale=0.7), springs(msgspec.structs.replace(OF_FILE, substeps=2)))
         run(engine, 0, 60)
         found.append(engine.views.characters["c"].joint_positions())
-    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=2e-5 * scale)
+    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-5)
     assert found[0].tobytes() != found[1].tobytes()
 
 
