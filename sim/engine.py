@@ -41,11 +41,11 @@ from sinew.sim.skin.scalp import head_joint, scalp
 from sinew.sim.skin.surface_table import skin_area
 
 AHEAD = 16
-"""Steps whose poses are evaluated together."""
+"""Number of steps whose poses are evaluated together."""
 
 
 class Engine(Owner):
-    """Poses, skins, simulates and draws a scene.
+    """Engine that poses, skins, simulates and draws a scene.
 
     `apply` takes the scene, `advance` and `step` set the time, `draw` renders and never advances time.  The context
     must be current in every call.
@@ -121,7 +121,7 @@ class Engine(Owner):
         return character.model if character else None
 
     def set_assets(self, assets: SceneAssets) -> None:
-        """The next `apply` uses them; an engine with `background` omits textures until `textures` has uploaded them."""
+        """Sets the assets for the next `apply`; with `background`, textures wait until `textures` has uploaded them."""
         if self._background:
             uploaded = {path: image for path, image in assets.textures.items() if self.textures.has(path, image)}
             assets = replace(assets, textures=uploaded)
@@ -129,13 +129,16 @@ class Engine(Owner):
             self._assets = assets
 
     def apply(self, scene: Scene) -> None:
-        """Finds changes by comparing the scene with the previous one."""
+        """Applies a scene; finds changes by comparing it with the previous one."""
         with self.context.timers.scope("apply"):
             self.views.take(scene)
             world = self.world
             is_news = self.views.is_news(world)
             if is_news:
                 self._guard.renew(scene.by_id)
+                for node_id, character in self.views.characters.items():
+                    if node_id in self._assets.animated or character.animated is not character.model:
+                        character.animate(self._assets.animated_model(node_id, character.model))
             is_due = self.simulation.is_due
             self.simulation.apply(world)
             if is_due:
@@ -191,12 +194,12 @@ class Engine(Owner):
         self.teleport(time)
 
     def refresh(self, now: float) -> None:
-        """Updates what the simulation draws; call once per frame with the monotonic time [s]."""
+        """Updates the drawn data of the simulation; call this once per frame with the monotonic time [s]."""
         with self.context.timers.scope("draw"):
             self.simulation.refresh(self.world, now)
 
     def restore(self, state: bytes, time: float) -> frozenset[NodeId]:
-        """`time` is the end of the restored step [s]; see `Simulation.restore`."""
+        """Restores a state; `time` is the end of its step [s], see `Simulation.restore`."""
         self._pose(time)
         return self.simulation.restore(state, self.world, time)
 
@@ -221,7 +224,7 @@ class Engine(Owner):
         self._pose_characters(self.views.posed())
 
     def _place_attached(self, _: World) -> World:
-        """The world after joints were turned: characters follow that are attached to them."""
+        """Returns the world after joints were turned: characters follow that are attached to them."""
         self.views.settle()
         self._pose_characters([one for one in self.views.posed() if one[0].attachment.node])
         return self.world
@@ -248,7 +251,7 @@ class Engine(Owner):
         return world
 
     def _ground(self) -> tuple[Collider, ...]:
-        """The simulated colliders that no character carries."""
+        """Returns the simulated colliders that no character carries."""
         scene, places = self.views.scene, self.views.places
         return self._colliders.get((scene, self.views.characters), lambda: tuple(
             (one.shape, tuple(one.size.tolist()), tuple(one.world_from_collider.ravel().tolist()))
@@ -261,11 +264,11 @@ class Engine(Owner):
     # --- rendering ------------------------------------------------------------------------------------
 
     def draw(self, output: Framebuffer, camera: Camera, overlay: Overlay | None = None, *, draft: bool = False) -> None:
-        """`draft` renders roughly and quickly, because another frame follows."""
+        """Draws a frame; `draft` renders roughly and quickly, because another frame follows."""
         self.pictures.draw(output, self.render_view(camera, overlay), draft=draft)
 
     def begin(self, size: tuple[int, int], camera: Camera, overlay: Overlay | None = None) -> PendingImage:
-        """Starts to render an image of a size [px] without waiting; it must be shown before the next frame."""
+        """Begins an image of a size [px] without waiting; it must be shown before the next frame."""
         return self.pictures.begin(size, self.render_view(camera, overlay))
 
     def render_view(self, camera: Camera, overlay: Overlay | None = None) -> RenderView:
@@ -278,17 +281,17 @@ class Engine(Owner):
         return self.pictures.begin(size, render_view, alone=True)
 
     def silhouette(self, output: Framebuffer, camera: Camera, nodes: Collection[NodeId]) -> DepthTerms:
-        """The alpha is the coverage of `nodes`; the returned terms convert the depth of `output` to distances [m]."""
+        """Draws the coverage of `nodes` as alpha; returns terms that convert the depth of `output` to distances [m]."""
         self.begin_silhouette(output.size, camera, nodes).show(output)
         return self.copy_depth(output)
 
     def copy_depth(self, output: Framebuffer) -> DepthTerms:
-        """`output` must be single-sampled and have the size of the last frame."""
+        """Copies the depth to `output`, which must be single-sampled and have the size of the last frame."""
         self._renderer.target.current.copy_depth_to(output)
         return self._renderer.depth_terms
 
     def pick(self, camera: Camera, size: tuple[int, int], x: float, y: float) -> Pick | None:
-        """Waits for the GPU; `size` is in pixels, `x` and `y` are pixels from the top left."""
+        """Returns the surface at `x` and `y` [px from the top left] of an image of `size` [px]; waits for the GPU."""
         self.context.invalidate()
         with self.context.timers.scope("pick"):
             passes = self._renderer.passes
@@ -297,14 +300,14 @@ class Engine(Owner):
     def layers(
         self, camera: Camera, size: tuple[int, int], nodes: Collection[NodeId] | None = None
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32], tuple[NodeId, ...]]:
-        """Node numbers and depths [m] by pixel, and the nodes; waits for the GPU.  See `PickPass.whole`."""
+        """Returns node numbers and depths [m] by pixel, and the nodes; waits for the GPU. See `PickPass.whole`."""
         self.context.invalidate()
         passes = self._renderer.passes
         render_view = self.views.render_view(camera, None, self.simulation.colliders.now, nodes)
         return passes.get(PickPass).whole(passes, render_view, size)
 
     def reload_shaders(self, names: list[str]) -> list[str]:
-        """Retries failed nodes; returns one line per error.  A program with errors keeps its previous version."""
+        """Reloads shaders and retries failed nodes; returns one line per error. Faulty programs do not change."""
         messages = self.library.changed(names)
         self.context.timers.warm_up()
         for character in self.views.characters.values():
@@ -317,12 +320,12 @@ class Engine(Owner):
     # --- measurements ---------------------------------------------------------------------------------
 
     def skin_area(self, node_id: NodeId, *, bone: str = "", section: str = "") -> float | None:
-        """Skin area of a character, a bone or a section [m²]; None without a model."""
+        """Returns the skin area of a character, a bone or a section [m²]; None without a model."""
         character = self.views.characters.get(node_id)
         return skin_area(character.model, character.world_from_model, bone=bone, section=section) if character else None
 
     def scalp_area(self, node_id: NodeId, bone: str = "") -> float | None:
-        """Scalp area of a character [m²]; None if it has no scalp, or `bone` is not its head."""
+        """Returns the scalp area of a character [m²]; None if it has no scalp, or `bone` is not its head."""
         character = self.views.characters.get(node_id)
         skeleton = character.model.skeleton if character else None
         if character is None or skeleton is None or (joint := head_joint(skeleton.names, skeleton.parents)) is None:
@@ -335,7 +338,7 @@ class Engine(Owner):
         return skin_area(character.model, character.world_from_model, within=faces)
 
     def compare(self, node_id: NodeId, now: float) -> ComparisonStatistics | None:
-        """At least one frame old, updated a few times a second of `now`, monotonic [s]; None without a comparison."""
+        """Returns statistics of the last comparison, at least one frame old, or None; `now` is monotonic time [s]."""
         character = self.views.characters.get(node_id)
         if character is None or self.views.scene.view.comparison is SkinningComparison.OFF:
             return None

@@ -1,4 +1,4 @@
-"""One step is `STEP_TIME` of scene time at any frame rate; the characters are posed for the end of the step."""
+"""Simulation of a scene; a step is `STEP_TIME` at any frame rate, characters are posed for its end."""
 
 import functools
 import time
@@ -44,7 +44,7 @@ class Problem:
 
 
 class SharedServices:
-    """Creates each service at its first use."""
+    """Services of a simulation, each created at its first use."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
@@ -62,10 +62,10 @@ class SharedServices:
 
 class BakedStates(Protocol):
     def steps(self, node: NodeId) -> range:
-        """Empty for a node that must be simulated."""
+        """Returns the baked steps; empty for a node that must be simulated."""
 
     def state(self, node: NodeId, step: int) -> bytes | None:
-        """The packed `System.snapshot` after a step; None if the step must be simulated."""
+        """Returns the packed `System.snapshot` after a step; None if the step must be simulated."""
 
 
 class StateCapture:
@@ -77,11 +77,11 @@ class StateCapture:
 
     @property
     def passed(self) -> bool:
-        """Whether `read` returns without waiting.  The context must be current."""
+        """True if `read` returns without waiting; the context must be current."""
         return self._copy.passed
 
     def read(self) -> bytes:
-        """The bytes for `Simulation.restore`; only once, waits for the GPU if necessary."""
+        """Returns the bytes for `Simulation.restore`; only once, waits for the GPU if necessary."""
         contents = iter(self._copy.read())
         return msgspec.msgpack.encode(
             (*self._counts, {node: state.packed(contents) for node, state in self._states.items()})
@@ -143,7 +143,7 @@ class Simulation:
 
     @property
     def is_due(self) -> bool:
-        """Whether a system finished preparing, and `apply` must be called although the scene did not change."""
+        """True if a system finished preparing, and `apply` must be called although the scene did not change."""
         return any(system.is_due for _, system in self._preparing)
 
     @property
@@ -157,12 +157,12 @@ class Simulation:
 
     @property
     def progress(self) -> dict[NodeId, float]:
-        """0 to 1 for each system that prepares something."""
+        """Progress of each system that prepares something, 0 to 1."""
         shares = {node_id: system.progress for node_id, system in self._preparing}
         return {node_id: share for node_id, share in shares.items() if share is not None}
 
     def prepare(self, ends: float) -> bool:
-        """Runs GPU work of preparing systems until monotonic time `ends` [s]; returns whether there was any."""
+        """Runs GPU work of preparing systems until monotonic time `ends` [s]; returns True if there was any."""
         did = False
         for node_id, system in self._preparing:
             try:
@@ -183,7 +183,7 @@ class Simulation:
         return {node_id: one.active_settings for node_id, one in self._preparing if one.is_preparing}
 
     def take_problems(self) -> list[Problem]:
-        """Returns each problem once."""
+        """Returns the new problems, each of them once."""
         problems, self._problems = self._problems, []
         for system in self.systems.values():
             if system.problems:
@@ -196,7 +196,7 @@ class Simulation:
     # --- the scene ------------------------------------------------------------------------------------
 
     def apply(self, world: World) -> None:
-        """Does nothing if only world transforms changed since the last call."""
+        """Applies the scene; does nothing if only world transforms changed since the last call."""
         scene, inputs = world.scene, (world.scene, world.characters, world.assets)
         if same_objects(inputs, self._applied) and not self.is_due:
             return
@@ -276,7 +276,7 @@ class Simulation:
     def _in_order(
         self, world: World, begin: Callable[[World], object] = lambda _: None
     ) -> Iterator[tuple[list[tuple[Node, Kind, System]], World]]:
-        """All systems, in parts with the world that they see.
+        """Yields all systems, in parts with the world that they see.
 
         After those that turn joints the characters are skinned, and `begin` gets the world of the others.
         """
@@ -288,7 +288,7 @@ class Simulation:
         yield self._following, world
 
     def reset(self) -> None:
-        """Also retries nodes that failed."""
+        """Resets all systems, and retries nodes that failed."""
         self.step_count = self._moment = 0
         self.colliders.reset()
         self._joint_colliders.reset()
@@ -299,7 +299,7 @@ class Simulation:
         self._teleport_services()
 
     def teleport(self, world: World, time: float) -> None:
-        """The jump gives colliders and emitters no velocity; `time` is in seconds."""
+        """Jumps to `time` [s], which gives colliders and emitters no velocity."""
         self.colliders.teleport()
         self._joint_colliders.teleport()
         for node, _, system, now in _each(self._in_order(world)):
@@ -309,7 +309,7 @@ class Simulation:
         self.show(time)
 
     def state(self) -> bytes:
-        """All input of the next step except characters, which are functions of time; waits for the GPU."""
+        """Returns all input of the next step except characters, functions of time; waits for the GPU."""
         return msgspec.msgpack.encode((self.step_count, self._moment, self.states()))
 
     def capture(self) -> StateCapture:
@@ -317,7 +317,7 @@ class Simulation:
         return StateCapture(self._copies, (self.step_count, self._moment), self._snapshots())
 
     def states(self) -> dict[NodeId, bytes]:
-        """Waits for the GPU."""
+        """Returns the states of all nodes; waits for the GPU."""
         return {node: snapshot.packed() for node, snapshot in self._snapshots().items()}
 
     def _snapshots(self) -> dict[NodeId, State]:
@@ -329,7 +329,7 @@ class Simulation:
         return snapshots
 
     def restore(self, state: bytes, world: World, time: float) -> frozenset[NodeId]:
-        """The steps after it give the same bits.
+        """Restores a state; the steps after it give the same bits.
 
         Args:
             state: Result of `state` for the same scene.
@@ -424,14 +424,14 @@ class Simulation:
         return baked or cached
 
     def show_baked(self, step: int, world: World) -> None:
-        """The characters must be posed for the end of the step."""
+        """Shows the baked states of a step; the characters must be posed for its end."""
         for node, _, system, now in _each(self._in_order(world)):
             with self._guard.of(node):
                 if self._has_state(node, system):
                     self._restore_saved(node, system, step, now, self.baked, self.cached)
 
     def _restore_saved(self, node: Node, system: System, step: int, world: World, *sources: BakedStates | None) -> bool:
-        """Returns False if no source has the state of the step."""
+        """Restores a saved state; returns False if no source has the state of the step."""
         for source in sources:
             state = _saved_state(source, node, step)
             if state is None:
@@ -464,7 +464,7 @@ class Simulation:
     # --- once a frame ---------------------------------------------------------------------------------
 
     def show(self, time: float) -> None:
-        """Systems without a state show `time` [s] at the next `refresh`, and the next step follows it.
+        """Shows `time` [s] in systems without a state at the next `refresh`; the next step follows it.
 
         The time of the last step shows that step, even if the clock has looped.
         """
@@ -505,7 +505,7 @@ class Simulation:
             self._problems.append(Problem(node_id, reason))
 
     def _advance_joint_colliders(self, world: World) -> None:
-        """Colliders for the systems that turn joints: all but what is attached to such a joint."""
+        """Sets colliders for the systems that turn joints: all but those attached to such a joint."""
         if any(kind.collides(node.settings) for node, kind, _ in self._turning):
             placed = self._all_placed(world).items()
             self._joint_colliders.advance({k: one for k, one in placed if not _is_turned(world.scene.node(k), world)})
@@ -528,7 +528,7 @@ class Simulation:
         return self.colliders.advance(placed)
 
     def _placed(self, kind: Kind, nodes: Sequence[Node], world: World) -> dict[NodeId, ColliderPlacement]:
-        """Omits colliders that fail."""
+        """Returns placements of colliders, without those that fail."""
         place, places = kind.load("colliders"), world.places
         try:
             placements: dict[NodeId, ColliderPlacement] = place(nodes, places)
@@ -555,7 +555,7 @@ def _unchanged(world: World) -> World:
 
 
 def _is_turned(node: Node, world: World) -> bool:
-    """Whether a node is attached, directly or through others, to a joint that a system turns."""
+    """Returns True if a node is attached, directly or through others, to a joint that a system turns."""
     for link in (node, *world.scene.carriers(node.id)):
         character = world.characters.get(link.attachment.node)
         skeleton = character.model.skeleton if character is not None else None

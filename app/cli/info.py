@@ -1,4 +1,4 @@
-"""`sinew info` needs no display, no Qt and no OpenGL."""
+"""The command `sinew info`, which needs no display, no Qt and no OpenGL."""
 
 import argparse
 import json
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Warnings go to standard error, so that they are visible in a pipe."""
+    """Prints facts about a file; warnings go to standard error, so that they are visible in a pipe."""
     if is_project(options.path):
         info = project_info(options.path, allow_outside=options.allow_outside)
         text = project_text(info)
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def project_info(path: Path, *, allow_outside: bool) -> dict[str, Any]:
-    """JSON types; files that the project names are not opened.
+    """Returns facts about a project as JSON types; does not open the files that it names.
 
     Raises:
         ProjectError: If it cannot be read.

@@ -176,7 +176,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def timed_frames(scene: OpenedScene, options: argparse.Namespace) -> tuple[list[tuple[int, float]], float]:
-    """Number and time [s] of every frame, and frames per second; raises CommandError if the rate is out of range."""
+    """Returns number and time [s] of all frames, and the rate; raises CommandError if that is out of range."""
     several = is_numbered(options.output) or is_video(options.output)
     if options.rate is None:
         frames = chosen_frames(scene, options.frames, numbered=several)
@@ -204,7 +204,7 @@ def warm_up(context: Context, renderers: Sequence[Renderer], moments: Sequence[f
 
 
 def cost_text(context: Context, frame: int, moment: float) -> str:
-    """GPU time of the last frame with known times, and the source of the time."""
+    """Returns a text with the GPU time of the last frame with known times, and the source of the time."""
     timers = context.timers
     timers.finish_frame(SceneMoment(frame, moment))
     samples = timers.poll()
@@ -220,7 +220,7 @@ def turned(camera: Camera, turns: float | None, share: float) -> Camera:
 
 
 def shutter(moment: float, rate: float, samples: int) -> list[float]:
-    """Times [s] of the samples of a frame: a 180° shutter is open for the first half of it."""
+    """Returns the times [s] of the samples of a frame: a 180° shutter is open for the first half of it."""
     return [moment + index / samples * 0.5 / rate for index in range(samples)]
 
 
@@ -236,8 +236,8 @@ def with_options(opened_scene: OpenedScene, options: argparse.Namespace) -> Open
 
 
 def chosen_frames(scene: OpenedScene, chosen: tuple[int, int] | None, *, numbered: bool) -> list[tuple[int, float]]:
-    """Number and time [s] of every frame: by default all keys of the clip, or, for a single image, the saved playhead;
-    raises CommandError if a frame lies beyond the clip, or one file would contain several frames.
+    """Returns number and time [s] of every frame: by default all keys of the clip, or, for a single image, the saved
+    playhead; raises CommandError if a frame lies beyond the clip, or one file would contain several frames.
     """
     clip = scene.clip()
     if chosen is None and not numbered:
@@ -278,7 +278,7 @@ def _frame_times(clip: Clip | None) -> npt.NDArray[np.float64]:
 
 
 def _frame_time(times: npt.NDArray[np.float64], frame: int) -> float:
-    """[s]; beyond the last frame the clip repeats; without a clip a frame is a step."""
+    """Returns the time of a frame [s]; beyond the last one the clip repeats, without a clip a frame is a step."""
     last = len(times) - 1
     if last < 1:
         return frame * STEP_TIME

@@ -30,7 +30,7 @@ UInt8 = npt.NDArray[np.uint8]
 
 
 class Renderer:
-    """Renders a scene into memory.
+    """Renderer of a scene into memory.
 
     Args:
         context: A current context.
@@ -65,7 +65,7 @@ class Renderer:
         return self._output.size
 
     def picture(self, times: Sequence[float], camera: Camera) -> UInt8:
-        """Image at scene times [s]: RGB or RGBA, shape (height, width, 3 or 4), row 0 at the top.
+        """Renders an image at scene times [s]: RGB or RGBA, shape (height, width, 3 or 4), row 0 at the top.
 
         The light of several times is averaged, as by a shutter. A simulation shows its nearest step.
         """
@@ -85,7 +85,7 @@ class Renderer:
         return np.rint(255.0 * light).astype(np.uint8)
 
     def layers(self, colour: UInt8, camera: Camera) -> Layers:
-        """Adds the depth, normal and object layers of the time that was drawn last."""
+        """Returns the image with the depth, normal and object layers of the time that was drawn last."""
         camera = self._followed(camera)
         numbers, depth, nodes = self.engine.layers(camera, self.size)
         scene = self._scene.scene
@@ -115,7 +115,7 @@ class Renderer:
         return straight_rgba(over_black, self._drawn(self.engine, camera), *self._backgrounds)
 
     def _followed(self, camera: Camera) -> Camera:
-        """Moves the saved camera with the character since the saved time."""
+        """Returns the camera; the saved one moves with the character since the saved time."""
         state, node = self._scene.view_state, self._scene.leading()
         if node is None or state is None or camera is not state.camera or not self._scene.scene.view.follow:
             return camera
@@ -125,7 +125,7 @@ class Renderer:
         return camera.moved(glm.dvec3(*travel(node, character, state.time, self._time)))
 
     def framed(self, camera: Camera, name: str, times: Sequence[float]) -> Camera:
-        """Moves the camera to frame a node at these times [s]; raises CommandError if there is no such node, or it
+        """Returns the camera moved to frame a node at these times [s]; raises CommandError if it does not exist, or
         shows nothing.
         """
         found = self._scene.named(name).id
@@ -136,8 +136,8 @@ class Renderer:
         return camera.framed(lo, hi, self.size[0] / self.size[1])
 
     def camera(self, view: str | None, times: Sequence[float]) -> Camera:
-        """Unless it is the saved camera of the project, it frames the scene at these times [s]; raises CommandError if
-        the saved camera of a model is requested.
+        """Returns the saved camera of the project, or one that frames the scene at these times [s]; raises CommandError
+        if the saved camera of a model is requested.
         """
         state = self._scene.view_state
         if view == "saved" and state is None:
@@ -182,7 +182,7 @@ class Renderer:
         return images[0], images[1]
 
     def _facing(self, time: float) -> float:
-        """Yaw that a single character faces [°]; 0 for several, or if unknown."""
+        """Returns the yaw that a single character faces [°]; 0 for several, or if unknown."""
         characters = self._scene.scene.characters
         character = self.engine.views.characters.get(characters[0].id) if len(characters) == 1 else None
         if character is None:
@@ -210,7 +210,7 @@ BLACK, WHITE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
 
 
 def straight_rgba(over_black: UInt8, over_white: UInt8, black: UInt8, white: UInt8) -> UInt8:
-    """Removes the background; exact up to the rounding of 8 bits if the image is blended in 8 bits.
+    """Computes an image without its background; exact up to the rounding of 8 bits if it is blended in 8 bits.
 
     Args:
         over_black: The image over a dark background, shape (H, W, 3).

@@ -1,4 +1,4 @@
-"""The document uses no widgets and no OpenGL."""
+"""The document, which uses no widgets and no OpenGL."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ from sinew.sim.scene.view_state import Selection, ViewState, selection_of
 
 
 class Document(QObject):
-    """Owns the scene and camera, playhead and selection; all of them are immutable values.
+    """The scene and camera, playhead and selection; all of them are immutable values.
 
     Each edit becomes a command of the history; do, undo and redo emit the same signals.
 
@@ -97,7 +97,7 @@ class Document(QObject):
         self.title_changed.emit()
 
     def close(self) -> None:
-        """Emits nothing any more: when Qt deletes the history, it would otherwise announce that undo is unavailable."""
+        """Stops all signals: when Qt deletes the history, it would otherwise announce that undo is unavailable."""
         self.undo_stack.blockSignals(True)
 
     # --- view state -----------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ class Document(QObject):
         return self.scene.by_id.get(self.selection.node or "")
 
     def set_view_state(self, view_state: ViewState, *, force: bool = False) -> None:
-        """Emits signals only for changed values unless forced."""
+        """Sets camera, playhead and selection; emits signals only for changed values unless forced."""
         old, self.view_state = self.view_state, view_state
         if force or view_state != old:
             self.view_state_changed.emit(view_state)
@@ -177,7 +177,7 @@ class Document(QObject):
         self.end_gesture(gesture)
 
     def rename(self, node_id: NodeId, name: str) -> None:
-        """A name in use gets a number; an empty one raises ParamError."""
+        """Renames a node; a name in use gets a number, an empty one raises ParamError."""
         self.set_value(ParamRef(node_id, "node", "name"), name)
 
     def new_gesture(self, text: str | None = None) -> Gesture:
@@ -185,7 +185,7 @@ class Document(QObject):
         return Gesture(text)
 
     def end_gesture(self, gesture: Gesture) -> None:
-        """Later edits with this token do not merge."""
+        """Ends a gesture; later edits with this token do not merge."""
         if gesture.state is GestureState.OPEN:
             gesture.state = GestureState.ENDED
 
@@ -228,7 +228,7 @@ class Document(QObject):
         return param_of(type(part_of(self.scene, ref.owner, ref.part)), ref.name).declared
 
     def _accepted(self, ref: ParamRef, value: Any) -> Any:
-        """Checks that need the whole scene: names become unique, paths absolute."""
+        """Returns a checked value: names become unique, paths absolute."""
         if not isinstance(value, str):
             return value
         if "\0" in value:
@@ -287,14 +287,14 @@ class Document(QObject):
         self.add_nodes(copied, f"Duplicate {self.nodes_text(chosen)}", select=chosen)
 
     def remove_node(self, node_id: NodeId) -> None:
-        """Undo selects it again."""
+        """Removes a node; undo selects it again."""
         rest = tuple(node for node in self.scene.nodes if node.id != node_id)
         former = self.selection if self.selection.node == node_id else Selection(node=node_id)
         removed = msgspec.structs.replace(self.scene, nodes=rest)
         self._push(removed, f"Remove {self.scene.node(node_id).name}", selections=(former, None))
 
     def remove_nodes(self, node_ids: Iterable[NodeId]) -> None:
-        """Includes the content of groups; one edit."""
+        """Removes nodes with the content of groups as one edit."""
         chosen = list(node_ids)
         removed = self.scene.with_contents(chosen)
         if len(removed) == 1:
@@ -304,7 +304,7 @@ class Document(QObject):
             self.set_nodes(rest, f"Remove {self.nodes_text(chosen)}", Selection())
 
     def set_nodes(self, nodes: tuple[Node, ...], text: str, selection: Selection | None = None) -> None:
-        """One edit with one change; equal nodes are no edit; a selection of None stays the same."""
+        """Sets all nodes as one edit with one change; equal nodes are no edit; a selection of None stays the same."""
         if nodes != self.scene.nodes:
             after = self.selection if selection is None else selection
             self._push(msgspec.structs.replace(self.scene, nodes=nodes), text, selections=(self.selection, after))
@@ -313,7 +313,7 @@ class Document(QObject):
         return self.scene.node(node_ids[0]).name if len(node_ids) == 1 else f"{len(node_ids)} objects"
 
     def named(self, node: Node, taken: NodeNames | None = None) -> Node:
-        """Gives the node an id that was never used, and a name that is neither in the scene nor in `taken`."""
+        """Returns the node with an id that was never used, and a name that is neither in the scene nor in `taken`."""
         node_id = node.id
         if not node_id or self.scene.has(node_id) or node_id in self.unknown.node_ids:
             node_id = self._ids.fresh(node.kind)
@@ -326,16 +326,16 @@ class Document(QObject):
     # --- history --------------------------------------------------------------------------------------
 
     def macro(self, text: str) -> AbstractContextManager[None]:
-        """Makes all edits of a block one entry; none if nothing changed; undoes them if the block raises."""
+        """Makes all edits of a block one entry, none if nothing changed; undoes them if the block raises."""
         return self.undo_stack.macro(text)
 
     def _push(self, scene: Scene, text: str, **options: Any) -> None:
-        """`options` are arguments of `SetScene`."""
+        """Records the new scene in the history; `options` are arguments of `SetScene`."""
         self._refuse_nested()
         self.undo_stack.record(SetScene(self._show, self.scene, scene, text=text, **options))
 
     def _show(self, scene: Scene, changes: list[Change], selection: Selection | None, zoom: Zoom | None) -> None:
-        """Keeps the current values of settings without undo."""
+        """Shows a scene of the history, with the current values of settings without undo."""
         for ref in changed_values(self.scene, scene):
             if not self._declared(ref).undone:
                 scene = with_value(scene, ref, value_at(self.scene, ref))

@@ -22,7 +22,7 @@ from sinew.widgets.protocols import PoseLike
 
 
 class Panels(QObject):
-    """Connects outliner, inspector and messages with document, models and engine.
+    """Connections of outliner, inspector and messages with document, models and engine.
 
     Attributes:
         remedies: Functions from an unreadable file to a command that helps, or None.
@@ -49,7 +49,7 @@ class Panels(QObject):
         self.messages.add(Message(Severity.WARNING, without_prefix(text, file), file, action=action))
 
     def fail(self, file: str, text: str) -> None:
-        """Adds a command that helps, if any, and shows the messages."""
+        """Reports an error with a command that helps, if any, and shows the messages."""
         self.failed.emit()
         action = next((command for remedy in self.remedies if (command := remedy(file))), None)
         self.messages.add(Message(Severity.ERROR, without_prefix(text, file), file, action=action))
@@ -60,7 +60,7 @@ class Panels(QObject):
     # --- relocation -----------------------------------------------------------------------------------
 
     def relocate(self, node_id: NodeId, path: Path) -> None:
-        """Also sets the files of other missing models in the same folder."""
+        """Sets the file of a model, and the files of other missing models in the same folder."""
         self._edits.relocate(relocated_paths(self._document.scene, node_id, path))
 
     # --- wiring ---------------------------------------------------------------------------------------
@@ -135,5 +135,5 @@ class Panels(QObject):
 
 
 def without_prefix(text: str, file: str) -> str:
-    """The file name has its own column."""
+    """Returns the text without the file name, which has its own column."""
     return text.removeprefix(f"{file}: ") if file else text

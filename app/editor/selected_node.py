@@ -17,7 +17,7 @@ from sinew.widgets.parts import Pages
 
 
 class SelectedNode(QObject):
-    """Updated after every change and frame; `folder` has the user's presets, in a subfolder for each kind."""
+    """Display of the selected node after every change and frame; `folder` has the user's presets by kind."""
 
     def __init__(self, context: EditorContext, kinds: Mapping[str, Panel], folder: Path, baking: BakeTask) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class SelectedNode(QObject):
         self._on_changed()
 
     def offer(self, node_id: NodeId, text: str) -> str:
-        """Adds to the text of a problem what the user can do about it."""
+        """Returns the text of a problem with the remedies that the user has."""
         node, system = self._context.document.scene.by_id.get(node_id), self._context.system(node_id)
         if node is None or system is None:
             return text

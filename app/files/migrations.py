@@ -15,11 +15,11 @@ VERSION = 2  # that this program writes
 
 
 class MigrationError(ValueError):
-    """A project of an older version that cannot be converted."""
+    """Error in a project of an older version that cannot be converted."""
 
 
 def migrate_nodes(content: dict[str, Any], version: int) -> dict[str, Any]:
-    """Skips entries that are not nodes: the decoder reports them."""
+    """Converts the nodes of a project; skips entries that are no nodes, which the decoder reports."""
     nodes = content.get("nodes")
     found = [raw for raw in nodes if isinstance(raw, dict)] if isinstance(nodes, list) else []
     by_id = {raw["id"]: raw for raw in found if isinstance(raw.get("id"), str)}
@@ -38,11 +38,11 @@ def _from_version_1(content: dict[str, Any]) -> dict[str, Any]:
 
 
 MIGRATIONS: Mapping[int, Migration] = {1: _from_version_1}
-"""One step for every older version."""
+"""Migrations by the version they start from, one for every older version."""
 
 
 def migrated(content: dict[str, Any], version: int, migrations: Mapping[int, Migration]) -> dict[str, Any]:
-    """Raises MigrationError if there is no step for a version, or a step does not fit the content."""
+    """Returns the content in the current version; raises MigrationError if a step is missing or does not fit."""
     for step in range(version, VERSION):
         if step not in migrations:
             raise MigrationError(f"version {step} is too old to be read")

@@ -1,4 +1,4 @@
-"""Every error names its JSON path."""
+"""Decoder of project files; every error names its JSON path."""
 
 import functools
 import json
@@ -32,7 +32,7 @@ _VALUE_TEXT_MAX = 80
 
 
 class ProjectDecoder:
-    """Decodes the content of one project file; collects warnings and unknown content.
+    """Decoder of the content of one project file; collects warnings and unknown content.
 
     Args:
         path: The file, for messages.
@@ -52,7 +52,7 @@ class ProjectDecoder:
         self.warnings = Notes()
 
     def decode(self, content: dict[str, Any]) -> tuple[Scene, ViewState]:
-        """Raises ProjectError if a value or a node is invalid, LoadCancelled if the watch cancels."""
+        """Decodes a project; raises ProjectError if a part is invalid, LoadCancelled if the watch cancels."""
         self._keep_unknown(content, _FILE_KEYS, "$", ())
         nodes, playback = self.decode_nodes(content.get("nodes", [])), content.get(PLAYBACK, {})
         if isinstance(playback, dict) and any(KINDS[node.kind].system for node in nodes):
@@ -69,7 +69,7 @@ class ProjectDecoder:
         return UnknownContent(dict(self._keys), tuple(self._nodes), dict(self._entries), self._folder)
 
     def decode_nodes(self, content: Any) -> tuple[Node, ...]:
-        """Nodes of a file or of the clipboard; raises ProjectError if a value or a node is invalid."""
+        """Decodes nodes of a file or of the clipboard; raises ProjectError if a value or a node is invalid."""
         if not isinstance(content, list):
             raise self._refused("$.nodes", content, "a list of nodes")
         nodes: dict[str, Node] = {}
@@ -134,7 +134,7 @@ class ProjectDecoder:
         return tuple(named)
 
     def _struct(self, cls: type[S], raw: Any, where: str, place: Place, **values: Any) -> S:
-        """`values` are fields that stand elsewhere."""
+        """Decodes a struct; `values` are fields that stand elsewhere."""
         if not isinstance(raw, dict):
             raise self._refused(where, raw, "an object")
         hints = {name: hint for name, hint in _hints(cls).items() if name not in values}
@@ -213,7 +213,7 @@ class ProjectDecoder:
 
 
 def _own_words(error: Exception) -> str:
-    """Message of the type of a value; "" if only its form is wrong."""
+    """Returns the message of the type of a value; "" if only its form is wrong."""
     cause = getattr(error.__context__ or error, "__cause__", None)
     return str(cause) if isinstance(cause, ValueError) else ""
 
@@ -244,7 +244,7 @@ def _is_union(hint: Any) -> bool:
 
 
 def allowed_text(hint: Any, declared: Declaration | None = None) -> str:
-    """Such as "a number from 1e-06 to 1e+06 m", "3 numbers" or "one of: lbs, dqs"; `declared` gives the unit."""
+    """Returns a text such as "a number from 1e-06 to 1e+06 m" or "one of: lbs, dqs"; `declared` gives the unit."""
     unit = f" {declared.unit}" if declared is not None and declared.unit else ""
     order = ", in order" if declared is not None and declared.role in (Role.GRADIENT, Role.CURVE) else ""
     return _text(inspect.type_info(hint), unit) + order

@@ -1,6 +1,6 @@
 """Projects as files: versioned JSON, read strictly and written atomically.
 
-No Qt, no state: reading returns values, writing takes them.
+The module uses no Qt and has no state: reading returns values, writing takes them.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ CACHE_SUFFIX = ".sinewcache"
 
 
 def cache_folder(project: Path) -> Path:
-    """Folder of the baked steps, next to the project, so that they travel with it."""
+    """Returns the folder of the baked steps, next to the project, so that they travel with it."""
     return project.with_name(project.stem + CACHE_SUFFIX)
 
 
@@ -56,7 +56,7 @@ def load_project(
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> LoadedProject:
-    """Missing models are not an error.
+    """Reads a project; missing models are not an error.
 
     Args:
         progress: Called with the finished fraction, 0 to 1, from the calling thread.
@@ -121,7 +121,7 @@ def _version(path: Path, content: Any) -> int:
 
 
 def _folder(path: Path) -> str:
-    """Links are resolved, so that ".." means the same to every program."""
+    """Returns the folder of a project, with links resolved, so that ".." means the same to every program."""
     return os.path.dirname(os.path.realpath(path))
 
 
@@ -133,7 +133,7 @@ def _keep_older_version(target: Path) -> None:
 
 
 def _free_backup(target: Path) -> Path:
-    """NAME.sinew.bak, or NAME.sinew.bak2 and so on if there are earlier ones."""
+    """Returns NAME.sinew.bak, or NAME.sinew.bak2 and so on if there are earlier ones."""
     backup = target.with_name(target.name + BACKUP_SUFFIX)
     number = 2
     while backup.exists():
@@ -146,7 +146,7 @@ FORMAT = "sinew-project"
 
 
 def project_content(scene: Scene, view_state: ViewState, unknown: UnknownContent, folder: str) -> dict[str, Any]:
-    """`folder` is a real absolute path; keys are in the order of the declarations."""
+    """Returns a project as JSON; `folder` is a real absolute path, keys are in the order of the declarations."""
     unknown = unknown.stored_in(folder)
     nodes = {node.id: _node(node, unknown, folder) for node in scene.nodes}
     return {
@@ -185,7 +185,7 @@ def _object(value: msgspec.Struct, place: Place, unknown: UnknownContent, kind: 
 
 
 def _with_unknown_keys(value: Any, cached: Iterable[UnknownInEntry]) -> Any:
-    """Entries of a list get their unknown keys again."""
+    """Returns a value as JSON; entries of a list get their unknown keys again."""
     content = msgspec.to_builtins(value)
     free = list(range(len(value))) if cached else []
     # Unchanged entries take their places first.
@@ -198,7 +198,7 @@ def _with_unknown_keys(value: Any, cached: Iterable[UnknownInEntry]) -> Any:
 
 
 def _with_unknown_nodes(nodes: dict[str, dict[str, Any]], unknown: Iterable[UnknownNode]) -> list[Any]:
-    """Unknown nodes follow the node that preceded them, or come last if that was removed."""
+    """Returns all nodes; unknown ones follow the node that preceded them, or come last if that was removed."""
     followers: dict[str | None, list[Any]] = {}
     for node in unknown:
         place = node.after if node.after is None or node.after in nodes else ""

@@ -28,7 +28,7 @@ _VERBS = {HandleMode.MOVE: "Move", HandleMode.ROTATE: "Rotate", HandleMode.SCALE
 
 @dataclass(frozen=True, slots=True)
 class _HandleTarget:
-    """A node, or the pose offset of a bone."""
+    """Target of handles: a node, or the pose offset of a bone."""
 
     owner: NodeId  # Has position, rotation and scale in `part`
     part: str
@@ -49,7 +49,7 @@ class _HandleDrag:
 
 
 class HandleTool(QObject, Tool):
-    """`mode_changed` carries a `HandleMode`, or None, which hides the handles."""
+    """Tool of the handles; `mode_changed` carries a `HandleMode`, or None, which hides the handles."""
 
     mode_changed = Signal(object)
     is_over = True
@@ -67,7 +67,7 @@ class HandleTool(QObject, Tool):
         client.drawn.connect(self.refresh)
 
     def set_mode(self, mode: HandleMode) -> None:
-        """The current mode hides the handles."""
+        """Sets the mode of the handles; the current mode hides them."""
         self.mode = None if mode is self.mode else mode
         self.mode_changed.emit(self.mode)
         self.refresh()
@@ -140,7 +140,7 @@ class HandleTool(QObject, Tool):
         )
 
     def _bone(self, node: Node, bone: str) -> _HandleTarget | None:
-        """Relative to the pose of the clip alone."""
+        """Returns the target for a bone, relative to the pose of the clip alone."""
         character = self._client.engine.views.characters.get(node.id) if self._client.engine else None
         posed = node.settings.part(f"{BONE_PART}{bone}")
         if character is None or character.model.skeleton is None or not isinstance(posed, BonePose):

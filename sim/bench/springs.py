@@ -1,4 +1,4 @@
-"""A step of spring bones, and what their turns add to the skin, against skinning alone."""
+"""Cost of a step of spring bones, and of their turns in the skin, against skinning alone."""
 
 import itertools
 from functools import partial
@@ -29,7 +29,7 @@ CHAINS, LENGTH = 100, 8
 
 
 def chained_character(vertex_count: int) -> CharacterModel:
-    """A body with 100 chains of 8 joints, which move random vertices."""
+    """Makes a body with 100 chains of 8 joints, which move random vertices."""
     random = np.random.default_rng(1)
     names, parents = ["body"], [-1]
     for chain in range(CHAINS):
@@ -50,7 +50,7 @@ def chained_character(vertex_count: int) -> CharacterModel:
 
 
 def _poses(model: CharacterModel) -> list[Pose]:
-    """The body turned to either side."""
+    """Returns poses with the body turned to either side."""
     local = bind_pose(model).local
     poses = []
     for angle in (-0.1, 0.1):
@@ -61,7 +61,7 @@ def _poses(model: CharacterModel) -> list[Pose]:
 
 
 def springs_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    """100 chains of 8 joints on a character with this number of vertices; the first row is its skinning alone."""
+    """Measures 100 chains of 8 joints on a character with this many vertices; the first row is skinning alone."""
     engine = Engine(context, library)
     engine.set_model("c", chained_character(size), {})
     roots = "; ".join(f"chain {chain} 0" for chain in range(CHAINS))

@@ -1,4 +1,4 @@
-"""Equal keys mean equal steps.
+"""Keys of steps: equal keys mean equal steps.
 
 Every simulated node has its own key; other nodes that it does not meet, and settings of drawing, do not change it.
 """
@@ -19,18 +19,19 @@ from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse, World
 from sinew.sim.scene.params import Declaration, Effect, Role, Settings, params_of
 from sinew.sim.scene.scene import Node, NodeId
+from sinew.sim.scene.strips import LAYER_VALUES, Strip
 
 ANEW = frozenset((Effect.RESET, Effect.REBUILD))
 _MARK = "2:"
 """Prefix of keys; keys of older versions have none."""
 
 
-_NEWER = frozenset(("expressions", "modifiers"))
+_NEWER = frozenset(("expressions", "modifiers", "motions", "humanoid"))
 """Settings that older versions did not have; without a value they are not in their keys."""
 
 
 class SameNode:
-    """Compares an object by identity, and keeps it alive so that its id is not reused."""
+    """Key of an object by its identity, which stays alive so that its id is not reused."""
 
     __slots__ = ("thing",)
 
@@ -57,12 +58,12 @@ def _in_force(world: World, node: Node) -> Settings | None:
 
 
 def step_key(world: World) -> tuple[tuple[NodeId, Hashable], ...]:
-    """The key of every simulated node, and whether it is baked: the following steps depend on it."""
+    """Returns the key of every simulated node, and True if it is baked: the following steps depend on it."""
     return tuple((node, (key, world.scene.node(node).baked)) for node, key in node_keys(world).items())
 
 
 def start_key(world: World) -> Hashable:
-    """Start, simulated nodes, their size, and files: every run depends on them from its first step."""
+    """Returns start, simulated nodes, their size, and files: every run depends on them from its first step."""
     playback, all_settings = world.scene.playback, [(node, _in_force(world, node)) for node in world.scene.nodes]
     systems = tuple((n.id, n.kind, _values(settings, ANEW)) for n, settings in all_settings if KINDS[n.kind].system)
     files = tuple(_file_sum(world, node, use) for node, settings in all_settings for use in _files(settings))
@@ -70,7 +71,7 @@ def start_key(world: World) -> Hashable:
 
 
 def node_keys(world: World) -> dict[NodeId, str]:
-    """Text that stays valid when the program ends.
+    """Returns the cache key of each node; keys stay valid between sessions.
 
     Depends on the solver, the start, settings that affect steps, transforms, and full contents of files: of the node,
     of its parents and the targets of their modifiers, and of its colliders.
@@ -93,7 +94,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
 
 
 def is_current(key: str, world: World, node: Node) -> bool:
-    """Returns whether a bake with a key has the steps that would be simulated now.
+    """Returns True if a bake with a key has the steps that would be simulated now.
 
     Keys of older versions are compared as those versions did, with only a part of the contents of clips and images.
     """
@@ -109,7 +110,7 @@ def _met(world: World, *, turned: bool = True) -> list[bytes]:
 
 
 def _carrying(world: World, carrier: Node) -> bytes:
-    """Transform of a parent; the pose of a character, and what turns its joints."""
+    """Returns the transform of a parent; the pose of a character, and what turns its joints."""
     if not KINDS[carrier.kind].character:
         return _record(SameNode(carrier), None)
     parts = [_whole(world, carrier)]
@@ -123,7 +124,7 @@ def _carrying(world: World, carrier: Node) -> bytes:
 
 
 def _whole(world: World, node: Node) -> bytes:
-    """Everything of a node that steps can depend on, including contents of its files."""
+    """Returns everything of a node that steps can depend on, including contents of its files."""
     settings = _in_force(world, node)
     return b" ".join(
         (_record(SameNode(node), SameNode(settings)), *(_file_sum(world, node, u) for u in _files(settings)))
@@ -131,15 +132,15 @@ def _whole(world: World, node: Node) -> bytes:
 
 
 def _files(settings: Settings | None) -> tuple[FileUse, ...]:
-    """Leaves out textures, which steps cannot depend on."""
+    """Returns files of settings without textures, which steps cannot depend on, and motions, which characters hold."""
     uses = KINDS[settings.kind].files(settings) if settings is not None else ()
-    return tuple(use for use in uses if use.content != "texture")
+    return tuple(use for use in uses if use.content not in ("texture", "motion"))
 
 
 def _file_sum(world: World, node: Node, use: FileUse) -> bytes:
     character = world.characters.get(node.id)
     content: Any = {
-        "character": character.model if character is not None else None,
+        "character": world.assets.animated_model(node.id, character.model) if character is not None else None,
         "mesh": world.assets.meshes.get(Path(use.path)),
         "strands": world.assets.strands.get(Path(use.path)),
         "image": world.assets.images.get(Path(use.path)),
@@ -156,9 +157,12 @@ def _record(node: SameNode, settings: SameNode | None) -> bytes:
 
 
 def _stepped(value: Any) -> Any:
-    """Values that differ from their defaults, by name; leaves out those that only affect drawing, and paths."""
+    """Returns values that differ from their defaults, by name, without drawing and paths."""
     if isinstance(value, tuple):
         return [_stepped(one) for one in value]
+    if isinstance(value, Strip):  # values of layers count only where they are set: keys are older
+        plain, stored = msgspec.to_builtins(Strip()), msgspec.to_builtins(value)
+        return {name: own for name, own in stored.items() if name not in LAYER_VALUES or own != plain[name]}
     records = params_of(type(value)) if isinstance(value, msgspec.Struct) else ()
     if not records:
         return value
@@ -168,7 +172,7 @@ def _stepped(value: Any) -> Any:
 
 
 def _draws(declared: Declaration) -> bool:
-    """The name of a file does not count either: its content does."""
+    """Returns True for values that only affect drawing, and for names of files: their content counts."""
     return declared.effect is Effect.VIEW or declared.role is Role.PATH
 
 

@@ -11,7 +11,7 @@ COUNT_MAX = 4096
 
 
 class SweepError(ValueError):
-    """The message is one line."""
+    """Error about a sweep; the message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def axis_of(scene: Scene, text: str) -> SweepAxis:
 
 
 def combinations(axes: Sequence[SweepAxis]) -> Iterator[tuple[Any, ...]]:
-    """The last axis changes fastest.  Raises SweepError if there are too many, or a setting occurs twice."""
+    """Yields all combinations, the last axis changes fastest; raises SweepError if too many or a setting repeats."""
     count = math.prod(len(axis.values) for axis in axes)
     if count > COUNT_MAX:
         raise SweepError(f"{count:,} combinations are more than {COUNT_MAX:,}")
@@ -105,7 +105,7 @@ def _values(record: Param, text: str) -> list[Any]:
 
 
 def _value(record: Param, text: str) -> Any:
-    """The declaration rejects text that cannot be parsed."""
+    """Parses a value; the declaration rejects text that cannot be parsed."""
     text = text.strip()
     if record.type is bool:
         return {"on": True, "true": True, "off": False, "false": False}.get(text.casefold(), text)

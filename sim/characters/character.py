@@ -66,6 +66,8 @@ class Character(Owner):
         buffers: The mesh on the GPU; the character owns it.
 
     Attributes:
+        model: The model of the file.
+        animated: The same with the clips of its motions.
         primary: Skinned with the node's method, or with linear blending while methods are compared.
         secondary: Skinned with dual quaternions, for comparison; None before the first comparison.
         animated_pose: Without turns of simulated joints; without a skeleton it holds only the deformation of the
@@ -78,7 +80,7 @@ class Character(Owner):
     ) -> None:
         self._context, self._library = context, library
         self._prepared = prepared
-        model = self.model = prepared.model
+        model = self.model = self.animated = prepared.model
         self.primary = self.owns(SkinnedMesh(context, library, model.mesh, model.skin, buffers))
         self.secondary: SkinnedMesh | None = None
         self.animated_pose = bind_pose(model)
@@ -95,6 +97,7 @@ class Character(Owner):
             lo, hi = self._boxes[1][:, 0], self._boxes[1][:, 7]
             self._centres, self._halves = (lo + hi) / 2.0, (hi - lo) / 2.0
         self._key: PoseKey | None = None
+        self._is_outdated = False
         self._node: Node | None = None
         self._modifiers = BoneModifiers(model)
         self._places = WorldTransforms(Scene(), {})
@@ -137,8 +140,8 @@ class Character(Owner):
             self._places, self._colliders = places, ground() if settings.plants_feet else ()
         inputs = self._inputs(node, time, run_up, places.characters) if settings.modifiers else NO_INPUTS
         key = PoseKey(time, settings, run_up, inputs)
-        if key != self._key:
-            self._key = key
+        if key != self._key or self._is_outdated:
+            self._key, self._is_outdated = key, False
             self._take_pose(key, poses)
 
     def skin(self, comparison: SkinningComparison) -> None:
@@ -167,15 +170,15 @@ class Character(Owner):
             self._turns[user] = turns
 
     def is_turned(self, joint: int) -> bool:
-        """Whether a simulated joint is turned, or is above this one."""
+        """Returns True if a simulated joint is turned, or is above this one."""
         return any(turns.moves(np.array([joint])) for turns in self._turns.values())
 
     def model_from(self, joints: Intp) -> Float64:
-        """Model matrices of some joints, shape (N, 4, 4); waits for the GPU only if a turned joint moves them."""
+        """Returns model matrices of some joints, (N, 4, 4); waits for the GPU only if a turned joint moves them."""
         return self.pose_with(joints).model_from_joint.take(joints, 0)
 
     def pose_with(self, joints: Intp, before: JointTurns | None = None) -> Pose:
-        """The pose with the turns if any moves some of the joints.
+        """Returns the pose with the turns if any moves some of the joints.
 
         Args:
             before: Only the turns before these count; None for all.
@@ -189,15 +192,23 @@ class Character(Owner):
             pose = one.applied(pose)
         return pose
 
+    def animate(self, animated: CharacterModel) -> None:
+        """Plays the clips of a model with the same mesh and skeleton."""
+        if animated is not self.animated:
+            self.animated, self._is_outdated = animated, True
+            self._prefetched, self._samples = (None, (0.0, 0.0), {}), (None, 0.0, ())
+            self._modifiers, self._clip_pose = BoneModifiers(animated), (None, self.animated_pose)
+
     def prefetch_poses(self, node: Node, times: Sequence[float], run_up: RunUp) -> None:
         """Evaluates the poses of the next updates together; `times` are scene times [s]."""
         settings = node.settings
         assert isinstance(settings, ModelSettings)
-        poses = poses_of(self.model, settings, times, run_up) if active_clip(settings, self.model) is not None else []
+        model = self.animated
+        poses = poses_of(model, settings, times, run_up) if active_clip(settings, model) is not None else []
         self._prefetched = settings, run_up, dict(zip(times, poses, strict=False))
 
     def compare(self, now: float) -> ComparisonStatistics | None:
-        """The newest statistics, without waiting, at monotonic time `now` [s]; None before the first arrive."""
+        """Returns the newest statistics, without waiting, at monotonic time `now` [s]; None before the first arrive."""
         if self.secondary is None:
             return None
         if self._comparison is None:
@@ -211,7 +222,7 @@ class Character(Owner):
             self.secondary.invalidate()
 
     def joint_frame(self, name: str) -> Float64 | None:
-        """World transform without scale, shape (4, 4), read-only; None if there is no such joint."""
+        """Returns the world transform without scale, shape (4, 4), read-only; None if the joint does not exist."""
         skeleton = self.model.skeleton
         joint = None if skeleton is None else skeleton.find(name)
         if joint is None:
@@ -228,11 +239,11 @@ class Character(Owner):
 
     @property
     def time(self) -> float | None:
-        """Scene time [s]; None before the first update."""
+        """Scene time of the pose [s]; None before the first update."""
         return self._key.time if self._key is not None else None
 
     def pose_at(self, time: float) -> Pose:
-        """Has no turns of simulated joints and is not applied; the bind pose before the first update."""
+        """Returns a pose without applying it or turns of simulated joints; the bind pose before the first update."""
         if self._key is None or self._node is None:
             return self.animated_pose
         settings, run_up = self._key.settings, self._key.run_up
@@ -242,13 +253,13 @@ class Character(Owner):
             if isinstance(character, Character) and character is not self:
                 others[leading.id] = CharacterAt(character, leading, time, self._places.scene, others)
         key = PoseKey(time, settings, run_up, self._inputs(self._node, time, run_up, others))
-        return self.animated_pose if key == self._key else self._evaluated(key)
+        return self.animated_pose if key == self._key and not self._is_outdated else self._evaluated(key)
 
     def is_cut(self, before: float, after: float) -> bool:
-        """Returns whether the pose may jump between two consecutive scene times [s]."""
+        """Returns True if the pose may jump between two consecutive scene times [s]."""
         if self._key is None:
             return False
-        settings, model = self._key.settings, self.model
+        settings, model = self._key.settings, self.animated
         last, time, samples = self._samples
         samples_before = samples if last is settings and time == before else parts_of(settings, model, before)
         samples_after = parts_of(settings, model, after)
@@ -256,15 +267,15 @@ class Character(Owner):
         return is_cut(samples_before, samples_after)
 
     def joint_positions(self) -> Float64:
-        """In the world [m], shape (B, 3)."""
+        """Returns joint positions in the world [m], shape (B, 3)."""
         return transform_points(self.world_from_model, self.pose.model_from_joint[:, :3, 3])
 
     def facing(self) -> float:
-        """Yaw of the front in the world [°], a multiple of 90°; 0 (+z) if the bone names do not show it."""
+        """Returns the yaw of the front in the world [°], a multiple of 90°; 0 (+z) if bone names do not show it."""
         return front_in(self.model, self.animated_pose, self.world_from_model)
 
     def bounds(self) -> Bounds:
-        """World box [m] around the deformed vertices, or the joints of a model without any; vertices are not read."""
+        """Returns the world box [m] around the deformed vertices, or the joints without any; reads no vertices."""
         if self.model.skeleton is not None and not self.model.mesh.vertex_count:
             pose = self.pose
             return self._box.get((pose, self.world_from_model), lambda: _box_of(self.joint_positions()))
@@ -279,7 +290,7 @@ class Character(Owner):
         return self._entry_box(None, (lo + hi)[None] / 2.0, (hi - lo)[None] / 2.0)
 
     def _entry_box(self, entries: Intp | None, centres: Float64, halves: Float64) -> Bounds:
-        """World box around boxes of the bind pose, (N, 3) each, that palette entries (N,) move, or none."""
+        """Returns the world box around boxes of the bind pose, (N, 3) each, that palette entries (N,) move, or none."""
         pose, matrices = self.animated_pose, self.world_from_model[None]
         if entries is not None:
             matrices = self.world_from_model @ pose.palette.take(entries, 0)
@@ -290,7 +301,7 @@ class Character(Owner):
         return Bounds((middles - halves).min(axis=0), (middles + halves).max(axis=0))
 
     def part_of(self, vertices: npt.NDArray[np.integer]) -> SkinPart:
-        """For `part_bounds`; `vertices` has at least one number."""
+        """Returns a part for `part_bounds`; `vertices` has at least one number."""
         mesh, skin = self.model.mesh, self.model.skin
         among = np.zeros(mesh.vertex_count, bool)
         among[vertices] = True
@@ -302,7 +313,7 @@ class Character(Owner):
         return None, (lo + hi)[None] / 2.0, (hi - lo)[None] / 2.0
 
     def part_bounds(self, part: SkinPart) -> Bounds:
-        """World box [m] around the deformed vertices of a part; reads nothing back."""
+        """Returns the world box [m] around the deformed vertices of a part; reads nothing back."""
         return self._entry_box(*part)
 
     def _warped(self, centres: Float64, halves: Float64) -> tuple[Float64, Float64]:
@@ -313,7 +324,7 @@ class Character(Owner):
         return (lo + hi) / 2.0, (hi - lo) / 2.0
 
     def joint_bounds(self, joint: int) -> Bounds:
-        """World box [m] around the vertices that a joint moves; a tenth of the model if it moves none."""
+        """Returns the world box [m] around the vertices that a joint moves; a tenth of the model without any."""
         if self._boxes is not None and self.model.skin is not None:
             chosen = self.model.skin.joints_of(self._boxes[0]) == joint
             if chosen.any():
@@ -327,11 +338,11 @@ class Character(Owner):
 
     def _take_pose(self, key: PoseKey, poses: Poses) -> None:
         settings = key.settings
-        is_bound = active_clip(settings, self.model) is None and not settings.pose
+        is_bound = active_clip(settings, self.animated) is None and not settings.pose
         if is_bound and not shapes(settings) and not settings.modifiers and not self.model.rig.constraints:
             self.animated_pose = self._bind_pose
             return
-        shared = id(self.model), key
+        shared = id(self.animated), key
         if shared not in poses:
             with self._context.timers.host_scope("pose", self.primary.name):
                 poses[shared] = self._evaluated(key)
@@ -347,21 +358,21 @@ class Character(Owner):
         return shaped(pose, key.settings, self.model, key.time)
 
     def _unmodified(self, settings: ModelSettings, time: float, run_up: RunUp) -> Pose:
-        """The pose of the clip with the pose offsets."""
+        """Returns the pose of the clip with the pose offsets."""
         key = PoseKey(time, settings, run_up)
         if settings.modifiers and self._clip_pose[0] == key:
             return self._clip_pose[1]
         known, known_run_up, prefetched = self._prefetched
         pose = prefetched.pop(time, None) if known is settings and known_run_up == run_up else None
         if pose is None:
-            is_bound = active_clip(settings, self.model) is None and not settings.pose
-            pose = self._bind_pose if is_bound else pose_of(self.model, settings, time, run_up)
+            is_bound = active_clip(settings, self.animated) is None and not settings.pose
+            pose = self._bind_pose if is_bound else pose_of(self.animated, settings, time, run_up)
         if settings.modifiers:
             self._clip_pose = key, pose
         return pose
 
     def _inputs(self, node: Node, time: float, run_up: RunUp, others: PosedCharacters) -> ModifierInputs:
-        """What modifiers depend on at a scene time [s]; `others` are the characters at that time."""
+        """Returns the inputs of modifiers at a scene time [s]; `others` are the characters at that time."""
         settings = model_settings(node)
         if not settings.modifiers or self.model.skeleton is None:
             return NO_INPUTS
@@ -440,7 +451,7 @@ def _box_of(points: Float64) -> Bounds:
 
 
 def _moved_boxes(matrices: Float64, centres: Float64, halves: Float64) -> tuple[Float64, Float64]:
-    """Middles and half extents; each box has its own matrix, (N, 4, 4).
+    """Returns middles and half extents of boxes, each with its own matrix, (N, 4, 4).
 
     Source: Arvo 1990, "Transforming axis-aligned bounding boxes".
     """

@@ -21,8 +21,8 @@ from sinew.sim.memo import Memo
 from sinew.sim.scene.world_transforms import rigid_frames
 
 JOINT_STATE = record("JointState", previous=(4, "f4"), tip=(4, "f4"), turn=(4, "f4"))
-"""previous.xyz, tip.xyz: end of the bone a step ago and now, in the world relative to an origin [m] | turn: rotation
-away from the pose, a quaternion in model space."""
+"""State of a joint: previous.xyz, tip.xyz: end of the bone a step ago and now, in the world relative to an origin [m] |
+turn: rotation away from the pose, a quaternion in model space."""
 
 ENTRIES: dict[SkinningMethod, tuple[Record, dict[str, object]]] = {
     SkinningMethod.LBS: (record("TurnedRows", x=(4, "f4"), y=(4, "f4"), z=(4, "f4")), {"ROWS": True}),
@@ -32,7 +32,7 @@ ENTRIES: dict[SkinningMethod, tuple[Record, dict[str, object]]] = {
         {"DUAL": True, "ROWS": True},
     ),
 }
-"""A palette entry of each method, and the macros of the kernel that turns it."""
+"""Palette entry of each method, and the macros of the kernel that turns it."""
 
 
 class JointTurns(Owner):
@@ -99,7 +99,7 @@ class JointTurns(Owner):
         self.write_count += 1
 
     def moves(self, joints: Intp) -> bool:
-        """Whether any of some joints of the skeleton is turned, or is below one that is."""
+        """Returns True if any of some joints of the skeleton is turned, or is below one that is."""
         return bool((self._nearest[joints] >= 0).any())
 
     # --- on the GPU -----------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ class JointTurns(Owner):
             self._placed = heads
 
     def turned_palette(self, palette: TexelBuffer, method: SkinningMethod) -> TexelBuffer:
-        """A palette with the turns; valid until the next call."""
+        """Returns a palette with the turns, valid until the next call."""
         layout, defines = ENTRIES[method]
         count = len(self._sources)
         if method not in self._kernels:
@@ -133,7 +133,7 @@ class JointTurns(Owner):
     # --- on the CPU -----------------------------------------------------------------------------------
 
     def read(self) -> Float64:
-        """The turns, shape (J, 4); waits for the GPU once after each change.
+        """Returns the turns, shape (J, 4); waits for the GPU once after each change.
 
         While the context is not current, for instance in an event of a widget, these are the ones that were read last.
         """
@@ -143,7 +143,7 @@ class JointTurns(Owner):
         return self._read[1]
 
     def applied(self, pose: Pose) -> Pose:
-        """A pose with the turns; waits for the GPU, see `read`."""
+        """Returns a pose with the turns; waits for the GPU, see `read`."""
         turns = self.read()
         return self._pose.get((pose, turns), lambda: self._applied(pose, turns))
 
@@ -165,7 +165,7 @@ class JointTurns(Owner):
         return msgspec.structs.replace(pose, local=local, model_from_joint=model_from_joint, palette=palette)
 
     def _turned_locals(self, pose: Pose, turns: Float64) -> Float64:
-        """Local orientations; the positions stay, because every joint turns about its own head."""
+        """Returns local orientations; the positions stay, because every joint turns about its own head."""
         skeleton_parents = self._skeleton.parents[self.joints]
         is_root = skeleton_parents < 0
         parent_frames = rigid_frames(pose.model_from_joint[np.where(is_root, 0, skeleton_parents)])
@@ -181,7 +181,7 @@ class JointTurns(Owner):
     def reach(
         self, entries: Intp, middles: Float64, halves: Float64, pose: Pose, world_from_model: Float64
     ) -> tuple[Float64, Float64]:
-        """Middles and half extents (N, 3) in the world of boxes that palette entries move, whatever the turns are.
+        """Returns middles and half extents (N, 3) in the world of boxes moved by palette entries, for any turns.
 
         A box below a turned joint becomes the ball about the first joint of the path; nothing is read back.
         """

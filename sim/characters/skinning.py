@@ -66,11 +66,11 @@ WEIGHT_MIN = 1e-6
 """Morph targets with a smaller absolute weight are skipped."""
 
 FEW = 4
-"""Up to so many morph targets are uniforms of the kernel; more need a program with a loop, which is slower."""
+"""Maximum number of morph targets as uniforms of the kernel; more need a program with a loop, which is slower."""
 
 
 class MorphBuffers(Owner):
-    """As `shaders/model/deform.glsl` reads them; owns `deltas`.  Raises GLLimitError if there are too many targets."""
+    """Morph targets for `shaders/model/deform.glsl`; owns `deltas`, raises GLLimitError if there are too many."""
 
     def __init__(self, context: Context, targets: Targets, deltas: Buffer) -> None:
         self.owns(deltas)
@@ -82,7 +82,7 @@ class MorphBuffers(Owner):
         self._table[:, 1], self._table[:, 2] = targets.firsts, targets.counts - 1
 
     def slots(self, weights: Float64) -> Int32:
-        """Only weights (M,) that are not 0 get a row."""
+        """Returns a row for each weight, shape (M,), that is not 0."""
         used = weights.take(self._weight_of).astype(np.float32)
         active = np.flatnonzero(np.abs(used) > WEIGHT_MIN)
         slots = self._table.take(active, 0)
@@ -100,10 +100,10 @@ class MorphBuffers(Owner):
 
 
 SKINNED = record("Skinned", position=(4, "f4"), normal=(4, "f4"))
-"""position.xyz, 1 | normal.xyz, 0; model space, file units."""
+"""Skinned vertex: position.xyz, 1 | normal.xyz, 0; model space, file units."""
 
 SKINNED_TANGENT = record("SkinnedTangent", position=(4, "f4"), normal=(4, "f4"), tangent=(4, "f4"))
-"""The same, then tangent.xyz and handedness."""
+"""Skinned vertex as `SKINNED`, then tangent.xyz and handedness."""
 
 INFLUENCE_MAX = 8
 
@@ -118,7 +118,7 @@ SHADER_FUNCTIONS = {
 
 
 def rest_records(mesh: Mesh) -> npt.NDArray[np.void]:
-    """Bind pose as records of shape (V,), `SKINNED_TANGENT` if the mesh has tangents, else `SKINNED`.
+    """Returns the bind pose as records of shape (V,), `SKINNED_TANGENT` if the mesh has tangents, else `SKINNED`.
 
     Normals and tangents have length 1, or 0 if the mesh gives no direction.
     """
@@ -134,7 +134,7 @@ def rest_records(mesh: Mesh) -> npt.NDArray[np.void]:
 
 
 def influence_records(skin: Skin) -> npt.NDArray[np.void]:
-    """Shape (V,), `INFLUENCE_4` or `INFLUENCE_8`."""
+    """Returns records of shape (V,), `INFLUENCE_4` or `INFLUENCE_8`."""
     wide = skin.influence_max > 4
     out = np.zeros(len(skin.joints), INFLUENCE_8 if wide else INFLUENCE_4)
     out["joints"], out["weights"] = skin.joints[:, :4], skin.weights[:, :4]
@@ -178,7 +178,7 @@ def upload_skinning(context: Context, records: SkinningRecords) -> Task[Skinning
 
 
 def palette_texels(pose: Pose, method: SkinningMethod) -> Float32:
-    """Shape (B, texels, 4): 3 matrix rows for LBS, 2 for a dual quaternion, 5 with the rows of the scale."""
+    """Returns texels, (B, texels, 4): 3 matrix rows for LBS, 2 for a dual quaternion, 5 with the rows of the scale."""
     if method is SkinningMethod.LBS:
         return lbs_rows(pose.palette)
     if method is SkinningMethod.DQS:
@@ -193,7 +193,7 @@ class PaletteTurns(Protocol):
     def write_count(self) -> int: ...
 
     def turned_palette(self, palette: TexelBuffer, method: SkinningMethod) -> TexelBuffer:
-        """A palette of a method with the turns."""
+        """Returns a palette of a method with the turns."""
 
 
 class SkinnedMesh(Owner):
@@ -274,7 +274,7 @@ class SkinnedMesh(Owner):
         self._applied = None
 
     def read(self) -> npt.NDArray[np.void]:
-        """Records of shape (V,); waits for the GPU."""
+        """Returns the records of shape (V,); waits for the GPU."""
         return self.vertices.read()
 
     def prepare(self, method: SkinningMethod) -> None:

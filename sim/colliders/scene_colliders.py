@@ -21,7 +21,7 @@ ANY_SHAPE: Shapes = frozenset(ColliderShape)
 
 @dataclass(frozen=True, slots=True)
 class Colliders:
-    """Over one step; false if there are none."""
+    """Colliders over one step; false if there are none."""
 
     texture: BufferTexture | None = None  # Records of `pack_colliders`; None without colliders
     count: int = 0
@@ -50,7 +50,7 @@ class SceneColliders(Owner):
         self.now = NO_COLLIDERS
 
     def advance(self, placed: Mapping[NodeId, ColliderPlacement]) -> Colliders:
-        """The step starts with the placements of the last call and ends with these."""
+        """Returns the colliders of a step from the placements of the last call to these."""
         states, layout = arranged(colliders_over(self._last, placed))
         self._last = placed
         fixed = self._fixed
@@ -63,7 +63,7 @@ class SceneColliders(Owner):
         return self.now
 
     def teleport(self) -> None:
-        """The next step starts where it ends."""
+        """Forgets the placements, so that the next step starts where it ends."""
         self._last = {}
 
     def reset(self) -> None:
@@ -74,7 +74,7 @@ class SceneColliders(Owner):
 def colliders_over(
     previous: Mapping[NodeId, ColliderPlacement], current: Mapping[NodeId, ColliderPlacement]
 ) -> list[ColliderState]:
-    """Motions between two moments, in the order of `current`; new colliders do not move."""
+    """Returns motions between two moments, in the order of `current`; new colliders do not move."""
     return [
         ColliderState(
             now.shape,

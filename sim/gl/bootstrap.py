@@ -1,4 +1,4 @@
-"""Configures and imports PyOpenGL; every module of this package takes `GL` and the plain C functions from here.
+"""Configuration and import of PyOpenGL; this package takes `GL` and the plain C functions from here.
 
 The flags of PyOpenGL only count if they are set before the first import of `OpenGL.GL`.
 """

@@ -26,7 +26,7 @@ SOFTWARE_RENDERERS = ("llvmpipe", "softpipe", "swrast", "swiftshader", "gdi gene
 MAX_TEXTURE_MAX_ANISOTROPY = 0x84FF
 SURFACE_SIZE = (4, 4)
 CLIENT_LIBRARIES = ("libGL.so.1", "libOpenGL.so.0")
-"""Machines without X11 may only have the second."""
+"""Libraries of OpenGL; machines without X11 may only have the second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def _backends(code: int) -> Iterator[Callable[[], Any]]:
 
 
 def bind_small_framebuffer() -> tuple[int, int]:
-    """Names of the framebuffer and its renderbuffer; a surfaceless context needs them even for transform feedback."""
+    """Makes a framebuffer for a surfaceless context, which needs one; returns its name and its renderbuffer."""
     renderbuffer = new_name(GL.glGenRenderbuffers)
     GL.glBindRenderbuffer(GL.GL_RENDERBUFFER, renderbuffer)
     GL.glRenderbufferStorage(GL.GL_RENDERBUFFER, GL.GL_RGBA8, *SURFACE_SIZE)
@@ -151,7 +151,7 @@ def bind_small_framebuffer() -> tuple[int, int]:
 
 
 class Context:
-    """Version 3.3 core or later.
+    """An OpenGL context of version 3.3 core or later.
 
     Attributes:
         default_framebuffer: The small framebuffer of a headless context, or `defaultFramebufferObject()` of Qt, which
@@ -185,7 +185,7 @@ class Context:
 
     @classmethod
     def headless(cls, version: tuple[int, int] | None = None) -> Self:
-        """By default the version has compute, or is 3.3.  Raises GLError if there is no such context."""
+        """Makes a context with compute if possible, else 3.3; raises GLError if there is no such context."""
         try:
             native = open_native(version or COMPUTE_VERSION)
         except GLError:
@@ -213,7 +213,7 @@ class Context:
 
     @property
     def live(self) -> list[str]:
-        """`kind:label` of all living objects, including the ones that wait for `collect`."""
+        """Texts `kind:label` of all living objects, including the ones that wait for `collect`."""
         return self.registry.labels()
 
     @property
@@ -221,7 +221,7 @@ class Context:
         return bool(platform.GetCurrentContext() == self._handle)
 
     def make_current(self) -> None:
-        """For headless contexts; the owner of an adopted one makes it current."""
+        """Makes a headless context current; the owner of an adopted one does that itself."""
         if self._native is not None and not self.released:
             self._native.__enter__()
 
@@ -229,7 +229,7 @@ class Context:
         GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, self.default_framebuffer)
 
     def invalidate(self) -> None:
-        """Call at the start of a frame, because Qt changes state between frames."""
+        """Forgets the applied state; call this at the start of a frame, because Qt changes state between frames."""
         self.applied_state = None
 
     def collect(self) -> int:
@@ -237,11 +237,11 @@ class Context:
         return self.registry.collect()
 
     def finish(self) -> None:
-        """For measurements and tests only: waits for the GPU."""
+        """Waits for the GPU; for measurements and tests only."""
         GL.glFinish()
 
     def block_binding(self, name: str) -> int:
-        """The same binding point for all programs of this context."""
+        """Returns the binding point of a block, the same for all programs of this context."""
         return self._block_bindings.setdefault(name, len(self._block_bindings))
 
     def release(self) -> None:

@@ -9,7 +9,7 @@ from sinew.sim.kinds.model.kind import MODEL
 from sinew.sim.kinds.springs.kind import SPRINGS
 
 KINDS: dict[str, Kind] = {}
-"""In the order of the Add menu."""
+"""All kinds by name, in the order of the Add menu."""
 
 
 def register(kind: Kind) -> None:
@@ -19,7 +19,7 @@ def register(kind: Kind) -> None:
 
 
 def unregister(kind: Kind) -> None:
-    """Scenes must not contain nodes of the kind."""
+    """Removes a kind; scenes must not contain nodes of it."""
     del KINDS[kind.name]
 
 

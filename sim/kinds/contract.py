@@ -59,7 +59,7 @@ class AddPlace:
 
     @property
     def target(self) -> Vec3:
-        """The centre of the selection, otherwise the target of the camera [m]."""
+        """Centre of the selection, otherwise the target of the camera [m]."""
         if self.box is None:
             return self.view.camera.target
         x, y, z = ((self.box.lo + self.box.hi) / 2.0).tolist()
@@ -73,7 +73,7 @@ class AddPlace:
         return 2.0 * self.view.camera.tangent * self.view.camera.distance
 
     def fitting(self, extent: float) -> float:
-        """Factor for a node that suits an extent [m]: 1, 2 or 5 times a power of ten; 1 if the size is about right."""
+        """Returns a factor for an extent [m]: 1, 2 or 5 times a power of ten; 1 if the size is about right."""
         ratio = self.extent / extent
         if 0.4 <= ratio <= 2.5:
             return 1.0
@@ -88,7 +88,7 @@ class AddPlace:
 
     @property
     def attachment(self) -> Attachment:
-        """To the selected bone; empty if no bone is selected."""
+        """Attachment to the selected bone; empty if no bone is selected."""
         character, bone = self.character, self.view.selection.bone
         return Attachment() if character is None or bone is None else Attachment(node=character.id, bone=bone)
 
@@ -117,7 +117,7 @@ class Presets:
     fitted: Mapping[str, float] = field(default_factory=dict)
 
     def name_of(self, settings: Settings, more: Mapping[str, Mapping[str, Any]]) -> str:
-        """The first preset, built in or of `more`, whose values the settings have; "" if there is none."""
+        """Returns the first preset, built in or of `more`, whose values the settings have; "" without one."""
         cached = self.cached(settings).union(self.fitted)
         for name, values in {**self.values, **more}.items():
             if all(key in cached or getattr(settings, key) == value for key, value in values.items()):
@@ -125,7 +125,7 @@ class Presets:
         return ""
 
     def changes(self, settings: Settings, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of a preset, except settings that the node keeps before or after the change."""
+        """Returns the values of a preset, except settings that the node keeps before or after the change."""
         cached = self.cached(settings) | self.cached(validated(settings, **values))
         taken = {key: value for key, value in values.items() if key not in cached}
         former = self.values.get(self.name_of(settings, {}), {})
@@ -144,14 +144,14 @@ class FileUse:
 
     field: str  # Name of the setting
     path: str
-    content: str  # "character", "mesh", "strands", "image", or "texture" for an image with mip levels
+    content: str  # "character", "motion", "mesh", "strands", "image", or "texture" for an image with mip levels
     is_needed: bool = False  # An empty path counts as a missing file
     without: str = ""  # Consequence if the file cannot be read, to end a message; {names} stands for the nodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """Declares a type of node.
+    """Declaration of a type of node.
 
     Attributes:
         name: Key in project files.
@@ -209,7 +209,7 @@ class Kind:
         return bool(self.system or self.colliders)
 
     def load(self, part: str) -> Any:
-        """Imports the class or function of a field such as "system"; None for an empty field."""
+        """Imports the class or function of a field such as "system"; returns None for an empty field."""
         return loaded(getattr(self, part))
 
 
@@ -226,15 +226,15 @@ class Service(Owner):
     """Data that several systems share, such as spare buffers and tables; created by `cls(context, library)`."""
 
     def finish_step(self) -> None:
-        """Called after every step of all systems, and after a state was restored."""
+        """Reacts to the end of a step of all systems, or to a restored state."""
 
     def teleport(self) -> None:
-        """Called when the time jumps."""
+        """Reacts to a jump of time."""
 
 
 class Services(Protocol):
     def get(self, cls: Callable[..., S]) -> S:
-        """The only instance of a service class; the first call creates it by `cls(context, library)`."""
+        """Returns the only instance of a service class; the first call creates it by `cls(context, library)`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,7 +266,7 @@ class StepInputs:
     grab: Grab | None = None
 
     def grabbed(self, node: Node) -> tuple[int, Vec3]:
-        """The dragged particle of a node, -1 for none, and its target [m]."""
+        """Returns the dragged particle of a node, -1 for none, and its target [m]."""
         if self.grab is None or self.grab.node != node.id:
             return -1, (0.0, 0.0, 0.0)
         return self.grab.particle, self.grab.hand
@@ -330,11 +330,11 @@ class System(Owner, abc.ABC):
 
     @property
     def is_ready(self) -> bool:
-        """False while there is nothing to simulate, for instance because a file or a character is missing."""
+        """False while the system has nothing to simulate, for instance because a file or a character is missing."""
         return True
 
     def apply(self, node: Node, world: World) -> None:
-        """Takes a changed node or scene; `changed_effects` says whether settings need a reset or a rebuild.
+        """Applies a changed node or scene; `changed_effects` says whether settings need a reset or a rebuild.
 
         Raises:
             SettingsError: If the settings are unusable; the system keeps the previous ones.
@@ -342,27 +342,27 @@ class System(Owner, abc.ABC):
         self.node, self.world = node, world
 
     def step(self, inputs: StepInputs) -> None:
-        """Advances by `sinew.sim.scene.clock.STEP_TIME`.  Must be deterministic: the same inputs give the same bits."""
+        """Advances by `sinew.sim.scene.clock.STEP_TIME`; deterministic: the same inputs must give the same bits."""
 
     def mute(self) -> None:
-        """Called in place of `step` while the node is muted."""
+        """Replaces `step` while the node is muted."""
 
     def reset(self) -> None:
-        """Returns to the first frame."""
+        """Resets the system to the first frame."""
 
     def teleport(self, world: World) -> None:
-        """The time jumped, and characters with it: their jump must not become a velocity."""
+        """Handles a jump of time, and of characters with it, which must not become a velocity."""
 
     def poll(self, now: float) -> None:
         """Prepares drawing and polls results of the GPU without waiting; `now` is monotonic time [s]."""
 
     def arrays(self) -> Mapping[str, Array]:
-        """Arrays for files; particles have "positions" and "velocities"."""
+        """Returns arrays for files; particles have "positions" and "velocities"."""
         return {}
 
     @abc.abstractmethod
     def snapshot(self) -> "State":
-        """The complete input of the next step; does not wait for the GPU."""
+        """Returns the complete input of the next step; does not wait for the GPU."""
 
     @abc.abstractmethod
     def restore(self, state: bytes, world: World) -> None:
@@ -377,16 +377,16 @@ class System(Owner, abc.ABC):
         """
 
     def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
-        """A packed state between two steps, only to be shown; `share` is 0 at the first, 1 at the second."""
+        """Returns a packed state between two steps, only to be shown; `share` is 0 at the first, 1 at the second."""
         return other if share >= 0.5 else one
 
 
 class Draggable(abc.ABC):
-    """Particles that `sinew.app.editor.drag_tool.DragTool` can drag; see `StepInputs.grabbed`."""
+    """Ability of systems whose particles `sinew.app.editor.drag_tool.DragTool` can drag; see `StepInputs.grabbed`."""
 
     @abc.abstractmethod
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
-        """The particle of a picked element nearest to a world ray [m], or None; waits for the GPU.
+        """Returns the particle of a picked element nearest to a world ray [m], or None; waits for the GPU.
 
         Args:
             element: Number of the triangle, line or strand.
@@ -394,11 +394,11 @@ class Draggable(abc.ABC):
 
     @abc.abstractmethod
     def particle_position(self, particle: int) -> Vec3 | None:
-        """World position [m], or None if the particle does not exist; waits for the GPU."""
+        """Returns a world position [m], or None if the particle does not exist; waits for the GPU."""
 
 
 class ShowsMoments(abc.ABC):
-    """Computes any moment without the steps before it.
+    """Ability of systems that compute any moment without the steps before it.
 
     While `has_state` is False, `show` replaces `step`, `snapshot` and `restore`.
     """
@@ -417,31 +417,31 @@ class Stoppable:
 
     @property
     def stopped(self) -> str:
-        """The reason, or ""."""
+        """Reason why the system has stopped, or ""."""
         return ""
 
     @property
     def warning(self) -> str:
-        """Why the settings are insufficient, for instance too few substeps; or ""."""
+        """Reason why the settings are insufficient, for instance too few substeps; or ""."""
         return ""
 
     def check(self) -> None:
         """Stops the system if it is unstable; waits for the GPU."""
 
     def resume(self) -> None:
-        """Continues from the last valid state if the system stopped."""
+        """Continues a stopped system from its last valid state."""
 
     def recheck(self) -> None:
-        """Called after a state of other settings was restored: continues if the current settings may be stable."""
+        """Continues, after a state of other settings was restored, if the current settings may be stable."""
 
 
 class Exports:
     def looks(self) -> Mapping[str, Array]:
-        """Colours and widths of the points of `arrays`."""
+        """Returns colours and widths of the points of `arrays`."""
         return {}
 
     def drawn(self) -> Mapping[str, Array]:
-        """The rendered strands with colours and widths, if they differ from `arrays`; else empty."""
+        """Returns the rendered strands with colours and widths, if they differ from `arrays`; else nothing."""
         return {}
 
     @property
@@ -452,39 +452,39 @@ class Exports:
 class Measures(abc.ABC):
     @abc.abstractmethod
     def measures(self) -> Mapping[str, float]:
-        """Quantities of the current state, such as the largest strain; waits for the GPU."""
+        """Returns quantities of the current state, such as the largest strain; waits for the GPU."""
 
 
 class Prepares(abc.ABC):
-    """Prepares new settings on a worker thread, and simulates with the active ones until then."""
+    """Ability of systems that prepare new settings on a worker thread, and simulate with the active ones until then."""
 
     @property
     @abc.abstractmethod
     def is_preparing(self) -> bool:
-        """Whether the active settings are older than the node, also after `cancel_preparing`."""
+        """True if the active settings are older than the node, also after `cancel_preparing`."""
 
     @property
     @abc.abstractmethod
     def is_due(self) -> bool:
-        """Whether the result is ready, so that `apply` must be called although the scene did not change."""
+        """True if the result is ready, so that `apply` must be called although the scene did not change."""
 
     @property
     @abc.abstractmethod
     def progress(self) -> float | None:
-        """0 to 1; None while nothing is being prepared."""
+        """Progress of preparing, 0 to 1; None while nothing is being prepared."""
 
     @property
     @abc.abstractmethod
     def active_settings(self) -> Settings | None:
-        """The active settings; None before the first ones are ready."""
+        """Settings that the system simulates with; None before the first ones are ready."""
 
     @abc.abstractmethod
     def prepare(self) -> bool:
-        """Uploads a small part of the result to the GPU; returns whether there was one."""
+        """Uploads a small part of the result to the GPU; returns True if there was one."""
 
     @abc.abstractmethod
     def cancel_preparing(self) -> None:
-        """The active settings stay until the settings change again."""
+        """Cancels preparing; the active settings stay until the settings change again."""
 
 
 def has_state(system: System) -> bool:
@@ -504,7 +504,7 @@ def warning_of(system: System | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Particles are the living ones at the last count."""
+    """Numbers of a frame; particles are the living ones at the last count."""
 
     vertices: int = 0
     triangles: int = 0
@@ -536,26 +536,26 @@ class Mark:
 
 
 class View(Owner):
-    """Draws one node; created by `cls(context, library)`, and the context is current in every call."""
+    """Drawing of one node; created by `cls(context, library)`, and the context is current in every call."""
 
     is_helper: bool = False  # Only helps to edit: framing, shadows and clipping planes ignore it
 
     def apply(self, node: Node, subject: "System | Character | None", world: World) -> None:
-        """Takes a changed node and its system or character; also called in every frame while the node is attached."""
+        """Applies a changed node and its system or character; also called in every frame while the node is attached."""
 
     def parts(self, display: "DisplayOptions") -> "Sequence[Item]":  # noqa: ARG002
-        """The items of this frame; return the same objects until something changes."""
+        """Returns the items of this frame, the same objects until something changes."""
         return ()
 
     def light(self) -> "PointLight | None":
         return None
 
     def bounds(self) -> Bounds | None:
-        """World box around all surfaces [m]; return the same object until it changes."""
+        """Returns the world box around all surfaces [m], the same object until it changes."""
         return None
 
     def reach(self) -> Bounds | None:
-        """World box around particles and other parts outside of `bounds`, as far as known [m]."""
+        """Returns the world box around particles and other parts outside of `bounds`, as far as known [m]."""
         return None
 
     def counts(self) -> Counts:
@@ -619,7 +619,7 @@ class ColourKey:
 
 
 class Tool:
-    """Reacts to the left mouse button in the viewport; the first tool that returns True from `press` or `begin` wins.
+    """A tool for the left mouse button in the viewport; the first that returns True from `press` or `begin` wins.
 
     Attributes:
         is_over: Precedes marks and bones, for handles that are drawn on top of everything.
@@ -630,29 +630,29 @@ class Tool:
     cursor: Any = None
 
     def hover(self, place: Any | None) -> str:  # noqa: ARG002
-        """The mouse moved, or left for None; returns a hint for the status bar, or ""."""
+        """Handles a move of the mouse, None if it left; returns a hint for the status bar, or ""."""
         return ""
 
     def press(self, place: Any, shift: bool) -> bool:  # noqa: ARG002
-        """The button was pressed; returns whether something of this tool is there."""
+        """Handles a press; returns True if something of this tool is there."""
         return False
 
     def begin(self, place: Any, shift: bool) -> bool:  # noqa: ARG002
-        """The press becomes a drag; returns whether this tool handles it."""
+        """Begins a drag with the pressed button; returns True if this tool handles it."""
         return False
 
     def drag(self, place: Any) -> None:
-        """The mouse moved during a drag of this tool."""
+        """Handles a move of the mouse during a drag of this tool."""
 
     def end(self, *, cancel: bool = False) -> None:
-        """The press or drag ended; `cancel` undoes it."""
+        """Ends the press or drag; `cancel` undoes it."""
 
     def click(self, place: Any, shift: bool) -> bool:  # noqa: ARG002
-        """A press ended without a drag; return True to keep the viewport from selecting."""
+        """Handles a press without a drag; returns True to keep the viewport from selecting."""
         return False
 
     def deselect(self) -> None:
-        """The selection was cleared."""
+        """Reacts to a cleared selection."""
 
 
 class Panel:
@@ -681,26 +681,26 @@ class Panel:
     rows: Mapping[str, Callable[[], Any]] = {}
 
     def follow(self, node: Node | None, system: System | None) -> None:
-        """Called after every change and frame; `node` is None if the selected node is of another kind."""
+        """Follows the selected node, after every change and frame; `node` is None if it is of another kind."""
 
     def note(self, node: Node, system: System | None) -> str:  # noqa: ARG002
-        """A sentence about missing inputs of the node, for the top of the inspector; or ""."""
+        """Returns a sentence about missing inputs of the node, for the top of the inspector; or ""."""
         return ""
 
     def remedy(self, node: Node, system: System | None) -> Command | None:  # noqa: ARG002
-        """Fixes `System.warning`."""
+        """Returns a command that fixes `System.warning`."""
         return None
 
     def suggestion(self, node: Node) -> tuple[str, Command] | None:  # noqa: ARG002
-        """A sentence and a command to offer for a selected node of any kind."""
+        """Returns a sentence and a command to offer for a selected node of any kind."""
         return None
 
     def facts(self, node: Node) -> Sequence[Any]:  # noqa: ARG002
-        """Sections of the inspector below the settings."""
+        """Returns sections of the inspector below the settings."""
         return ()
 
     def forget(self) -> None:
-        """The inspector deleted the widgets of `rows` and `facts`."""
+        """Drops the widgets of `rows` and `facts`, which the inspector has deleted."""
 
     def fill_menu(self, menu: Any, node: Node, place: Any) -> None:
         """Adds entries to the context menu of a node that was clicked in the viewport."""
@@ -709,9 +709,9 @@ class Panel:
         """Adds entries to the menu of a section of the active model."""
 
     def sides(self) -> tuple[str, str] | None:
-        """Titles of the halves of a split view; None if nodes of the kind look the same in both."""
+        """Returns titles of the halves of a split view; None if nodes of the kind look the same in both."""
         return None
 
     def legend(self) -> ColourKey | None:
-        """For the colours of visible nodes."""
+        """Returns the key of the colours of visible nodes."""
         return None

@@ -19,7 +19,7 @@ Vec3 = tuple[float, float, float]
 WAVE_COUNT = 8
 
 _SPREAD = 2.0
-"""Wavelengths lie between the scale divided by this and the scale times this."""
+"""Spread of wavelengths, which lie between the scale divided by this and the scale times this."""
 
 _TURNING = 0.5
 """Angular frequency of an eddy over its wave number times the speed of the gusts."""
@@ -50,7 +50,7 @@ class WindSettings(Protocol):
 
 
 def gusts_at(settings: WindSettings, time: float) -> Gusts:
-    """`time` [s] counts from the start; phases are in 0 to 2π."""
+    """Returns the gusts at `time` [s] from the start; phases are in 0 to 2π."""
     direction, across, ratio, start = _random_waves(settings.turbulence_seed)
     number = 2.0 * np.pi * ratio / settings.turbulence_scale
     wave = direction * number[:, None]
@@ -63,7 +63,7 @@ def gusts_at(settings: WindSettings, time: float) -> Gusts:
 
 @functools.lru_cache(maxsize=16)
 def _random_waves(seed: int) -> tuple[Float64, Float64, Float64, Float64]:
-    """Directions of travel and of motion, unit vectors (M, 3) each; relative wave numbers and first phases, (M,)."""
+    """Returns directions of travel and motion, unit vectors (M, 3); relative wave numbers and first phases, (M,)."""
     random = np.random.default_rng(seed)
     direction = _unit(random.normal(size=(WAVE_COUNT, 3)))
     ratio = _SPREAD ** random.uniform(-1.0, 1.0, WAVE_COUNT)

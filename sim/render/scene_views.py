@@ -20,11 +20,11 @@ from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.world_transforms import WorldTransforms
 
 ViewInputs = tuple[Node, Any, bool, SceneAssets]
-"""A node, its system or character, whether it is simulated, and the files."""
+"""Inputs of a view: node, its system or character, True if it is simulated, and the files."""
 
 
 class ViewEntry(View):
-    """Draws nothing while the node is left out after an error."""
+    """View of a node; draws nothing while the node is left out after an error."""
 
     def __init__(self, node: Node, view: View, guard: Guard) -> None:
         self.node, self.view, self._guard = node, view, guard
@@ -67,7 +67,7 @@ class ViewEntry(View):
 
 
 class SceneViews:
-    """`version` changes whenever anything but time and transforms changes."""
+    """Views of all nodes; `version` changes whenever anything but time and transforms changes."""
 
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
         self._context, self._library, self._guard = context, library, guard
@@ -113,7 +113,7 @@ class SceneViews:
         self._arrange()
 
     def _created(self, node: Node) -> ViewEntry | None:
-        """Returns None if the constructor of the view fails."""
+        """Creates the view of a node; returns None if its constructor fails."""
         try:
             view = KINDS[node.settings.kind].load("view")(self._context, self._library)
             entry = self._entries[node.id] = ViewEntry(node, view, self._guard)
@@ -123,7 +123,7 @@ class SceneViews:
         return entry
 
     def is_news(self, world: World) -> bool:
-        """Returns whether anything but the world transforms differs from the last call of `follow`."""
+        """Returns True if anything but the world transforms differs from the last call of `follow`."""
         return self._must_retry or not same_objects(_content(world), self._content)
 
     def retry(self) -> None:
@@ -151,7 +151,7 @@ class SceneViews:
             self.settle()
 
     def settle(self) -> None:
-        """Call after time or scene changed: updates world transforms; attached views are updated at the next query."""
+        """Updates world transforms after time or scene changed; attached views are updated at the next query."""
         self.places = WorldTransforms(self.scene, self.characters, self.places)
         self._has_moved = True
 
@@ -160,7 +160,7 @@ class SceneViews:
             self.remove(node_id)
 
     def posed(self) -> list[tuple[Node, Character]]:
-        """The visible characters, and hidden ones with attached nodes."""
+        """Returns the visible characters, and hidden ones with attached nodes."""
         return [(node, self.characters[node.id]) for node in self._posed if node.id in self.characters]
 
     def view(self, node_id: NodeId) -> View | None:
@@ -169,7 +169,7 @@ class SceneViews:
         return entry.view if entry is not None else None
 
     def bounds(self, node_id: NodeId | None = None) -> Bounds | None:
-        """World box [m]; None if there is nothing.  The box of all nodes excludes particles if there are surfaces."""
+        """Returns a world box [m] or None; the box of all nodes excludes particles if there are surfaces."""
         self._catch_up()
         if node_id is None:
             surfaces, particles = self._boxes()
@@ -203,7 +203,7 @@ class SceneViews:
         return RenderView(camera, self.scene.view, self._lights(camera), subject, views, overlay, colliders, outlined)
 
     def render_view_of(self, view: View) -> RenderView:
-        """A view of an object that is not in the scene yet, in the light of the scene."""
+        """Returns a view of an object that is not in the scene yet, in the light of the scene."""
         camera, box = Camera(), view.bounds()
         subject = subject_of([box] if box is not None else [], [], camera.target)
         return RenderView(camera, self.scene.view, self._lights(camera), subject, (view,))
@@ -243,7 +243,7 @@ class SceneViews:
         return sphere
 
     def _lights(self, camera: Camera) -> tuple[PointLight, ...]:
-        """Lights with a shadow come first; a scene without lights has one near the camera."""
+        """Returns the lights, those with a shadow first; a scene without lights has one near the camera."""
         if not self._lit:
             right, up, _ = camera.rotation()
             eye = camera.position() + (right + up) * camera.distance * 0.4

@@ -31,7 +31,7 @@ MakeEditor = Callable[[Param], ValueEditor]
 MakeBinding = Callable[[Param, ParamRef, ValueEditor], Binding]
 
 DIFFERS = "≠"
-"""Marks a value that differs: between the selected nodes, or from its current value."""
+"""Mark of a value that differs: between the selected nodes, or from its current value."""
 
 _RESET_SIDE = 20
 _ROW_MARGINS = 14  # [px] above and below the text of a number field: the height of rows without widgets
@@ -54,10 +54,10 @@ class FormSection(QTreeWidgetItem):
 
 class FormRow(QTreeWidgetItem):
     def attach(self, tree: QTreeWidget) -> None:
-        """Called once the row is part of a tree."""
+        """Adds the widgets of the row; called once it is part of a tree."""
 
     def fit(self, width: int) -> None:
-        """Adapts the height to a width [px]."""
+        """Adapts the height of the row to a width [px]."""
 
     def span(self, tree: QTreeWidget, widget: QWidget) -> None:
         self.setFirstColumnSpanned(True)
@@ -73,7 +73,7 @@ class RowWidgets:
 
 
 class SettingRow(FormRow):
-    """Edits one value of the scene: label, editor and reset button.
+    """A row that edits one value of the scene: label, editor and reset button.
 
     The widgets are created when they are first accessed, because creating them is slow. A wide row has its editor below
     the label.
@@ -113,7 +113,7 @@ class SettingRow(FormRow):
 
     @property
     def is_bare(self) -> bool:
-        """True until its widgets exist."""
+        """True until the widgets of the row exist."""
         return self._widgets is None
 
     @property
@@ -167,7 +167,7 @@ class SettingRow(FormRow):
 
     @property
     def resettable(self) -> bool:
-        """File paths and names of nodes cannot be reset."""
+        """True unless the setting is a file path or the name of a node, which cannot be reset."""
         is_file = self.record.declared.role is Role.PATH and not self._is_texture
         return not is_file and (self.ref.part, self.ref.name) != ("node", "name")
 
@@ -176,7 +176,7 @@ class SettingRow(FormRow):
         return self.resettable and bool(self.value != self.record.default)
 
     def set_value(self, value: Any) -> None:
-        """An editor with an open gesture does not change."""
+        """Sets the shown value; an editor with an open gesture does not change."""
         if value == self.value:
             return
         self.value = value

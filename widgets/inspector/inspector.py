@@ -47,7 +47,7 @@ _STATES = {
 
 
 def groups_of(cls: type[msgspec.Struct], title: str) -> dict[str, list[Param]]:
-    """By heading, in the order of declaration; without lists and hidden ones. `title` is the default heading."""
+    """Returns settings by heading, without lists and hidden ones; `title` is the default heading."""
     groups: dict[str, list[Param]] = {}
     for record in params_of(cls):
         if record.declared.role not in (Role.HIDDEN, Role.LIST, Role.WEIGHTS):
@@ -56,7 +56,7 @@ def groups_of(cls: type[msgspec.Struct], title: str) -> dict[str, list[Param]]:
 
 
 def json_path(scene: Scene, ref: ParamRef) -> str:
-    """Such as `$.nodes[2].model.unit_scale`; raises KeyError if the scene has no such node."""
+    """Returns a path such as `$.nodes[2].model.unit_scale`; raises KeyError if the scene has no such node."""
     if ref.owner in (PLAYBACK, VIEW):
         return f"$.{ref.owner}.{ref.name}"
     node = scene.node(ref.owner)
@@ -72,7 +72,7 @@ def json_path(scene: Scene, ref: ParamRef) -> str:
 
 
 def _row_state(status: ModelStatus | None) -> tuple[ModelState | None, int]:
-    """The part of a status that decides which rows are shown."""
+    """Returns the part of a status that decides which rows are shown."""
     if status is None:
         return None, 0
     return ModelState.READY if status.state is ModelState.UPLOADING else status.state, id(status.model)
@@ -95,7 +95,7 @@ _POSE_INTERVAL = 67  # ms: 15 updates a second are as fast as numbers can be rea
 
 
 class Inspector(QWidget):
-    """Shows settings and facts of the selection and sends edits to the target.
+    """Settings and facts of the selection; edits go to the target.
 
     Args:
         model_of: Returns the state of the model of a node.
@@ -184,7 +184,7 @@ class Inspector(QWidget):
             self._rebuild_later()
 
     def set_pose(self, pose_of: PoseProvider, world_of: WorldProvider | None = None) -> None:
-        """Called at most 15 times a second while visible; without `world_of` (4, 4) transforms are in model space."""
+        """Sets sources of transforms, polled 15 times a second; without `world_of` they are in model space."""
         self._pose_of, self._world_of = pose_of, world_of
         self.refresh_pose()
 
@@ -195,7 +195,7 @@ class Inspector(QWidget):
         self._rebuild_later()
 
     def model_changed(self, node_id: NodeId) -> None:
-        """Call when the model of a node was loaded, failed or was replaced."""
+        """Shows the model of a node; call this when it was loaded, failed or was replaced."""
         if self._rebuild_timer.isActive():
             return
         status = self._model_of(node_id)
@@ -205,7 +205,7 @@ class Inspector(QWidget):
             self._tree.refresh(NAMED_ROLES)
 
     def images_changed(self) -> None:
-        """Call when images were loaded, failed or were removed."""
+        """Shows the current images; call this when images were loaded, failed or were removed."""
         if not self._rebuild_timer.isActive():
             self._tree.refresh((Role.PATH,))
 
@@ -354,7 +354,7 @@ class Inspector(QWidget):
 
     @property
     def _peers(self) -> list[NodeId]:
-        """The other selected nodes of the same type as the active one; they are edited together."""
+        """The other selected nodes of the same type as the active one, which are edited together."""
         first, *others = self._selection.nodes or ("",)
         node, known = self.scene.by_id.get(first), self.scene.by_id
         if node is None or self._past is not None:
@@ -385,7 +385,7 @@ class Inspector(QWidget):
         return self.names.of(record, node_id)
 
     def _hidden(self) -> Callable[[SettingRow], bool]:
-        """Test for rows that have no effect with the current settings."""
+        """Returns a test for rows that have no effect with the current settings."""
         node_id, scene = self._selection.node, self.scene
         if node_id is None or not scene.has(node_id):
             return lambda _: False

@@ -1,4 +1,4 @@
-"""Setters never emit; every signal is an action of the user."""
+"""The timeline; setters never emit, every signal is an action of the user."""
 
 import itertools
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ _LOOP, _SPEED = "loop", "speed"
 
 
 class Timeline(QWidget):
-    """Selects, plays and scrubs a clip.
+    """Panel that selects, plays and scrubs a clip.
 
     Signals:
         scrub_started, scrubbed(seconds), scrub_finished: Drag of the playhead, or a typed time.
@@ -106,7 +106,7 @@ class Timeline(QWidget):
         self._show_on_ruler(scene)
 
     def set_clips(self, clips: Sequence[ClipEntry], current: str) -> None:
-        """Names are unique. Without a scene the ruler shows the `current` clip, for an unknown name the first one."""
+        """Sets clips of unique names; without a scene the ruler shows the `current` one, else the first."""
         self._clips = {clip.name: clip for clip in clips}
         self.clip_chooser.set_clips(clips, current)
         self.bind_pose_button.setEnabled(bool(clips))
@@ -116,7 +116,7 @@ class Timeline(QWidget):
         self.set_current_clip(current)
 
     def set_simulating(self, simulating: bool) -> None:
-        """With a simulation, play, step and reset work without a clip."""
+        """Enables play, step and reset without a clip if there is a simulation."""
         self._simulating = simulating
         self._enable_transport()
 
@@ -133,7 +133,7 @@ class Timeline(QWidget):
         self.fields.set_time(seconds)
 
     def set_playing(self, playing: bool, direction: int = 1) -> None:
-        """`direction` is 1 or -1."""
+        """Shows the state of playback; `direction` is 1 or -1."""
         self.transport.set_playing(playing, direction)
         self.ruler.set_following(playing)
 
@@ -149,7 +149,7 @@ class Timeline(QWidget):
         self.ruler.set_bind_pose(shown)
 
     def set_realtime(self, text: str, warn: bool = False) -> None:
-        """Such as "real time" or "dropping frames: 21 of 60 drawn"."""
+        """Shows a text such as "real time" or "dropping frames: 21 of 60 drawn"."""
         self.notice.set_notice(text, warn)
 
     def fit(self) -> None:

@@ -1,4 +1,4 @@
-"""Editor panel of spring bones: proposes chains by the names of bones."""
+"""Editor panel of spring bones, which proposes chains by the names of bones."""
 
 from typing import Any
 

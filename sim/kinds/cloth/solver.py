@@ -1,4 +1,4 @@
-"""One draw for each substep; the same state, settings, inputs and time give the same bits."""
+"""Solver of cloth: one draw for each substep; the same state, settings, inputs and time give the same bits."""
 
 import weakref
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ class ClothSolver(Owner):
         time: float,
         pins: BufferTexture | None = None,
     ) -> ClothConstants:
-        """Advances by `STEP_TIME`; returns the constants of the settings.
+        """Advances the state by `STEP_TIME`; returns the constants of the settings.
 
         Args:
             state: Records of `CLOTH_STATE`; the newest ones become the state at the end of the step.
@@ -107,7 +107,7 @@ class ClothSolver(Owner):
         return constants
 
     def constants(self, settings: ClothSettings) -> ClothConstants:
-        """The same object for the same settings."""
+        """Returns the constants of settings, the same object for the same settings."""
         if self._settings is not settings:
             self._settings, self._features = settings, {}
             constants = self._constants = constants_of(settings)
@@ -140,7 +140,7 @@ _HELD: weakref.WeakKeyDictionary[Program, tuple[object, ClothConstants]] = weakr
 
 
 def holds(program: Program, token: object, constants: ClothConstants) -> bool:
-    """Whether a program has the constants of the cloth with this token; if not, the caller must set them now."""
+    """Returns True if a program has the constants of the cloth of this token; if not, the caller must set them."""
     held = _HELD.get(program)
     if held is not None and held[0] is token and held[1] is constants:
         return True

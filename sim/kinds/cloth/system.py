@@ -21,14 +21,14 @@ from sinew.sim.scene.scene import Node
 from sinew.sim.scene.vectors import Vec3
 
 PROOF = 30
-"""Steps after which settings have proved to be sound."""
+"""Number of steps after which settings have proved to be sound."""
 
 TRIES = 3
-"""How often a cloth that stops again before `PROOF` is resumed automatically."""
+"""Number of times that a cloth that stops again before `PROOF` is resumed automatically."""
 
 
 class Recovery:
-    """Resumes a stopped cloth when a change of its settings removes the reason."""
+    """Resumption of a stopped cloth when a change of its settings removes the reason."""
 
     def __init__(self) -> None:
         self._since = self._tries = 0
@@ -71,7 +71,7 @@ class Recovery:
 
 
 class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
-    """`cloth` is None until it can be built."""
+    """The cloth of one node; `cloth` is None until it can be built."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)
@@ -152,7 +152,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         return x, y, z
 
     def outline(self) -> np.ndarray | None:
-        """Current rest positions of the outermost particles [m], shape (N, 3); None without a cloth."""
+        """Returns current rest positions of the outermost particles [m], shape (N, 3); None without a cloth."""
         return None if self.cloth is None else self._teleport.outline(self.node, self.cloth, self.world)
 
     def check(self) -> None:

@@ -29,7 +29,7 @@ class EmitterConstants:
 
 
 def constants_of(settings: EmitterSettings) -> EmitterConstants:
-    """A vortex axis without length is y."""
+    """Returns constants of the shaders; a vortex axis without length is y."""
     axis = np.asarray(settings.vortex_axis, np.float64)
     length = float(np.linalg.norm(axis))
     axis = axis / length if length > 1e-12 else np.array([0.0, 1.0, 0.0])
@@ -51,7 +51,7 @@ def constants_of(settings: EmitterSettings) -> EmitterConstants:
 
 
 def drag_terms(drag: float, time: float) -> tuple[float, float, float]:
-    """Factors of the velocity, and of an acceleration for velocity and position, after `time` [s] with `drag` [1/s].
+    """Returns factors of velocity and acceleration, for velocity and position, after `time` [s] with `drag` [1/s].
 
     exp(-c t), y = (1 - exp(-c t)) / c and z = (t - y) / c; 1, t and t² / 2 without drag.
     """
@@ -64,7 +64,7 @@ def drag_terms(drag: float, time: float) -> tuple[float, float, float]:
 
 PHASES = 1024
 RATES = (1.0, 0.7548776662, 1.3247179572)
-"""Three rates of change without a common period, so that the turbulence never repeats."""
+"""Rates of change without a common period, so that the turbulence never repeats."""
 
 _WORD = 1 << 32
 
@@ -77,7 +77,7 @@ class Pattern:
 
 
 def pattern_at(time: float, change: float, wind: tuple[float, float, float], scale: float) -> Pattern:
-    """At `time` [s], with `change` [1/s], wind [m/s] and cells of `scale` [m]."""
+    """Returns the turbulence at `time` [s], with `change` [1/s], wind [m/s] and cells of `scale` [m]."""
     x, y, z = (int(time * change * rate * PHASES) % PHASES for rate in RATES)
     travel = [component * time / scale for component in wind]
     skew = sum(travel) / 3.0
@@ -136,7 +136,7 @@ class EmitterBlock(UniformBlock):
         self["turbulence"] = (1.0 / settings.turbulence_scale, settings.turbulence, 0.0, 0.0)
 
     def set_source(self, start: Float64, end: Float64, aim: Float64 | None = None) -> None:
-        """World transforms (4, 4) of source and aim, by default `end`; the same objects are not written again."""
+        """Sets world transforms (4, 4) of source and aim, by default `end`; the same objects are not written again."""
         aim = end if aim is None else aim
         if self._placed[0] is not start:
             self["world_from_start"] = start
@@ -156,7 +156,7 @@ class EmitterBlock(UniformBlock):
         self["turbulence_cells"] = (*pattern.origin, 0)
 
     def set_births(self, segments: Sequence[Segment], capacity: int, origin: float) -> None:
-        """Times count from `origin` [steps]; only the last `capacity` births and `SEGMENT_MAX` segments are written."""
+        """Sets births at times from `origin` [steps]; writes the last `capacity` births and `SEGMENT_MAX` segments."""
         segments = segments[-SEGMENT_MAX:]
         if not segments:
             self.edit("births")[0] = 0

@@ -42,7 +42,7 @@ _IMAGE = ("texture", "atlas_columns", "atlas_rows", "atlas_mode", "picture_turn"
 
 
 def new_emitter(preset: str, place: AddPlace) -> Node:
-    """On the selected bone or character, else on the ground; "" is the default emitter."""
+    """Returns an emitter on the selected bone or character, else on the ground; "" is the default emitter."""
     settings = with_preset(EmitterSettings(), preset) if preset else EmitterSettings()
     size = 1.0 if place.attachment.node else place.fitting(_FIGURE)
     settings = with_lengths(settings, size)
@@ -100,7 +100,7 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
 
 
 def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any]]) -> None:
-    """Version 1 had mute and solo among the settings, and the parent model and bone."""
+    """Converts settings of version 1, which had mute, solo, parent model and bone among them."""
     if version == 1:
         part = raw["emitter"]
         for name in ("muted", "solo"):

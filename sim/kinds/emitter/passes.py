@@ -44,7 +44,7 @@ RESPONSES = {CollisionResponse.BOUNCE: 1, CollisionResponse.DIE: 2, CollisionRes
 
 
 SEARCH_FROM = 2
-"""With more colliders after the planes than this, near ones are searched first."""
+"""Number of colliders after the planes above which near ones are searched first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class EmitterInputs:
 NO_INPUTS = EmitterInputs()
 
 Substep = tuple[tuple[float, float, float, float], int, tuple[tuple[int, int], ...]]
-"""`u_substep`, the number of slots that move, and the ranges of slots in which particles are then spawned."""
+"""Substep: `u_substep`, the number of slots that move, and the ranges of slots in which particles are then spawned."""
 
 _ColliderKey = tuple[int, ColliderLayout, Shapes]
 
@@ -238,7 +238,7 @@ def _colliders_of(inputs: EmitterInputs) -> _ColliderKey:
 
 
 def substeps_of(settings: EmitterSettings) -> list[tuple[float, float, float, float]]:
-    """`u_substep` of each substep: start and end as fractions of the step, steps of life it takes, duration [s].
+    """Returns `u_substep` for each: start and end as fractions of the step, steps of life it takes, duration [s].
 
     The first substep takes one step of every life.
     """

@@ -45,7 +45,7 @@ SUBSTEPS_MAX = 256
 SIZE_FACTOR_MAX = 100.0
 
 ColourStop = tuple[UnitFloat, UnitFloat, UnitFloat, UnitFloat]
-"""Share of the life, then linear red, green and blue."""
+"""Colour at a share of the life: the share, then linear red, green and blue."""
 ValueStop = tuple[UnitFloat, Annotated[float, msgspec.Meta(ge=0.0, le=SIZE_FACTOR_MAX)]]
 OpacityStop = tuple[UnitFloat, UnitFloat]
 _STOPS = msgspec.Meta(min_length=1, max_length=STOP_MAX)

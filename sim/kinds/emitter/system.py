@@ -44,7 +44,7 @@ UInt32 = npt.NDArray[np.uint32]
 
 
 class SourceFollower:
-    """Each step starts where the one before ended.
+    """Transforms of a source; each step starts where the one before ended.
 
     After a change of the parent or a jump in time a step starts where it ends, so that the jump adds no velocity.
     """
@@ -96,7 +96,7 @@ class DrawnParticles:
 
 
 def shown_particles(settings: EmitterSettings, left: Float64, generations: npt.ArrayLike) -> DrawnParticles:
-    """For the first slots, by remaining lives [steps] and generations, shape (N,) each."""
+    """Returns the particles of the first slots, by remaining lives [steps] and generations, shape (N,) each."""
     counted = np.asarray(generations).astype(np.int64)
     numbers = hash_number(np.arange(len(counted)), counted, settings.capacity)
     lives = birth_numbers(settings.seed, numbers, RandomStream.LIFE)
@@ -107,7 +107,7 @@ def shown_particles(settings: EmitterSettings, left: Float64, generations: npt.A
 
 
 class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
-    """`emitter` is None until it can be built, and while its surface is missing."""
+    """The emitter of one node; `emitter` is None until it can be built, and while its surface is missing."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)
@@ -247,7 +247,7 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         return self.emitter
 
     def _slots(self, field: str) -> npt.NDArray[Any]:
-        """Shape (capacity, 3), NaN for the dead."""
+        """Returns a field of all slots, shape (capacity, 3), NaN for the dead."""
         out = np.full((self._built.settings.capacity, 3), np.nan, np.float32)
         records = self._built.read()
         alive = np.flatnonzero(records["position"][:, 3] >= 0.0)
@@ -255,7 +255,7 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         return out
 
     def _birth_numbers(self) -> npt.NDArray[np.int64]:
-        """Of the particle in each slot, shape (capacity,), -1 for the dead."""
+        """Returns the birth number of the particle in each slot, shape (capacity,), -1 for the dead."""
         capacity = self._built.settings.capacity
         out = np.full(capacity, -1, np.int64)
         records = self._built.read()
@@ -269,14 +269,14 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         return settings, shown, np.full((settings.capacity, *shape), np.nan, np.float32)
 
     def _widths(self) -> npt.NDArray[np.float32]:
-        """In m, shape (capacity,), NaN for the dead."""
+        """Returns widths [m], shape (capacity,), NaN for the dead."""
         settings, shown, out = self._drawn()
         widths = shown.size * values_at(settings.size_over_life, shown.share)[:, 0]
         out[: len(widths)] = np.where(shown.lives, widths, np.nan)
         return out
 
     def _colours(self) -> npt.NDArray[np.float32]:
-        """Linear colour and opacity, shape (capacity, 4), NaN for the dead."""
+        """Returns linear colour and opacity, shape (capacity, 4), NaN for the dead."""
         settings, shown, out = self._drawn(4)
         bright = settings.brightness * (1.0 + settings.brightness_variance * (2.0 * shown.random[:, 2:] - 1.0))
         light = bright * values_at(settings.colour_over_life, shown.share)

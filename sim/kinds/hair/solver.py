@@ -1,4 +1,4 @@
-"""Each solver is a kernel that writes a whole strand; the same state, settings and inputs give the same bits."""
+"""Solvers of hair; each is a kernel that writes a whole strand, and the same inputs give the same bits."""
 
 import math
 from collections.abc import Mapping
@@ -47,7 +47,7 @@ class StrandDrag:
 
 
 class StrandSolver:
-    """`count`, the number of strands, selects the back end."""
+    """Solver of strands; `count`, their number, selects the back end."""
 
     def __init__(self, library: ShaderLibrary, knots: int, count: int = 0) -> None:
         self._library, self._knots, self._count = library, knots, count
@@ -63,7 +63,7 @@ class StrandSolver:
         colliders: Colliders = NO_COLLIDERS,
         pulled: StrandDrag | None = None,
     ) -> None:
-        """Advances by one step, which starts at `time` [s]."""
+        """Advances strands by one step, which starts at `time` [s]."""
         met = colliders if settings.collide else NO_COLLIDERS
         defines = self._defines(settings, tables) | _contact_defines(settings, met)
         kernel = self._kernel("hair/step.glsl", defines, WHOLE)
@@ -156,12 +156,12 @@ def _contact_defines(settings: HairSettings, colliders: Colliders) -> dict[str, 
 
 
 def head_radius(head_from_world: npt.NDArray[np.float64]) -> float:
-    """Mean radius [m] of the ellipsoid."""
+    """Returns the mean radius of the ellipsoid [m]."""
     return float(abs(np.linalg.det(head_from_world[:3, :3])) ** (-1.0 / 3.0))
 
 
 def layer_stiffness(settings: HairSettings, length: float) -> float:
-    """Stiffness over length of the layers [1/s²]; each layer has up to ten times this and their number."""
+    """Returns stiffness over length of the layers [1/s²]; each layer has up to ten times this and their number."""
     return settings.fur_stiffness / (length / 5.0 + 1e-3)
 
 
@@ -172,7 +172,7 @@ class HairStability:
 
 
 def stability(settings: HairSettings) -> HairStability:
-    """Rods are always stable."""
+    """Returns the stability of settings; rods are always stable."""
     ratio = _ratio(settings)
     if ratio <= 1.0:
         return HairStability(ratio, settings.substeps)
@@ -191,7 +191,7 @@ def _ratio(settings: HairSettings) -> float:
 
 
 def longest_substep(settings: HairSettings) -> float:
-    """Longest stable substep of springs moved by their new velocity [s]; more than a step without springs."""
+    """Returns the longest stable substep of springs moved by their new velocity [s]; more than a step without any."""
     drag = settings.knot_drag / settings.knot_mass
     square = 4.0 * settings.spring_stiffness / settings.knot_mass
     if square <= 0.0:

@@ -426,7 +426,7 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
 
 
 def _same_growth(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    """Compares objects by identity, settings by value, and placements approximately."""
+    """Returns True if inputs are equal: objects by identity, settings by value, placements approximately."""
     if len(one) != len(other) or not same_objects(one[:-2], other[:-2]) or one[-2] != other[-2]:
         return False
     return one[-1] is other[-1] or (one[-1] is not None and other[-1] is not None and np.allclose(one[-1], other[-1]))

@@ -33,7 +33,7 @@ _THROUGH: tuple[Stage, ...] = (*_SOLID, "glass")
 
 
 class ModelView(CharacterView):
-    """The caller of `upload` owns the character."""
+    """View of a model; the caller of `upload` owns the character."""
 
     character: Character
 
@@ -65,7 +65,7 @@ class ModelView(CharacterView):
         self._materials.dress(settings.materials, world.services.get(SharedTextures).of(world.assets.textures))
 
     def parts(self, display: DisplayOptions) -> tuple[Item, ...]:
-        """The surface and bones: all, the selected one without the weight display, or all of a bare skeleton."""
+        """Returns surface and bones: all, the selected one without weight display, or all of a bare skeleton."""
         surface, settings = self._surface(display), display.settings
         if self._is_bare:
             return (self._skeleton(display),)

@@ -31,7 +31,7 @@ class ChainPose:
     local: Float64  # Local positions, orientations and scales of the joints below the frames, shape (N, 10)
 
     def has_moved(self, before: "ChainPose") -> bool:
-        """Whether any joint is elsewhere in the model."""
+        """Returns True if any joint is elsewhere in the model."""
         return not (np.array_equal(self.in_model, before.in_model) and np.array_equal(self.local, before.local))
 
 
@@ -88,7 +88,7 @@ class ChainPoses:
         self._is_connected = np.array_equal(np.array(carriers)[self._tails[has_tail]], self._own[has_tail])
 
     def now(self, character: Character) -> ChainPose:
-        """In the pose of a character with the turns of other nodes before these."""
+        """Returns the pose of a character with the turns of other nodes before these."""
         world = character.world_from_model
         pose = character.pose_with(np.concatenate([self._placed, self._joints]), self._turns)
         in_model = pose.model_from_joint.take(self._placed, 0)
@@ -111,7 +111,7 @@ class ChainPoses:
         return ChainPose(joints, placed, self._solids(solids, scale), scale, character.time, in_model, local)
 
     def _from_local(self, local: Float64) -> Float32 | None:
-        """Texels of the joints in units of their frames; None if scales or the order of the joints do not allow it."""
+        """Returns texels of the joints in units of their frames; None if scales or tips do not allow it."""
         if self._known is None or not np.array_equal(local, self._known[0]):
             scales = local[:, 7:]
             spread, least = np.ptp(scales, axis=1), scales.min(axis=1)
@@ -132,7 +132,7 @@ class ChainPoses:
         return _texels(turns[self._own], arms[self._own], bones)
 
     def _from_world(self, matrices: Float64, frames: Float64) -> Float32:
-        """Texels of the joints [m] from the world matrices of all."""
+        """Returns texels of the joints [m] from the world matrices of all."""
         chains = self._chains
         own, is_first = matrices[chains.joints], (chains.parents < 0)[:, None]
         turns, heads = quaternion.from_matrix(rigid_frames(own)[:, :3, :3]), own[:, :3, 3]
@@ -164,13 +164,13 @@ def _texels(turns: Float64, arms: Float64, bones: Float64) -> Float32:
 
 
 def _transformed(matrices: Float64, points: Float64) -> Float64:
-    """Each point (K, 3) by its own matrix (K, 4, 4)."""
+    """Transforms each point (K, 3) by its own matrix (K, 4, 4)."""
     moved: Float64 = (matrices[:, :3, :3] @ points[:, :, None])[..., 0] + matrices[:, :3, 3]
     return moved
 
 
 def _even_scales(matrices: Float64) -> Float64 | None:
-    """Scales of affine matrices (F, 4, 4); None if one is sheared, mirrored, flat or scaled unevenly."""
+    """Returns scales of affine matrices (F, 4, 4); None if one is sheared, mirrored, flat or scaled unevenly."""
     linear = matrices[:, :3, :3]
     products = np.swapaxes(linear, 1, 2) @ linear
     squares = products[:, 0, 0]

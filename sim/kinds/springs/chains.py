@@ -1,4 +1,4 @@
-"""The chains of spring bones, from the settings or from the file of a model, as arrays."""
+"""Chains of spring bones, from the settings or from the file of a model, as arrays."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from sinew.sim.maths.arrays import Float64, Intp
 from sinew.sim.scene.vectors import values_at
 
 PATH_MAX = 64
-"""Most simulated joints above one another."""
+"""Maximum number of simulated joints above one another."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chains:
-    """J simulated joints, parents before children; lengths are in units of the file."""
+    """Chains of J simulated joints, parents before children; lengths are in units of the file."""
 
     joints: Intp  # In the skeleton, shape (J,)
     parents: Intp  # Nearest simulated joint above as a number in `joints`, or -1, shape (J,)
@@ -36,7 +36,7 @@ class Chains:
 
 
 def chains_of(model: CharacterModel, settings: SpringBoneSettings, unit_scale: float) -> Chains | None:
-    """The chains of a model; None if nothing swings.
+    """Returns the chains of a model; None if nothing swings.
 
     Args:
         unit_scale: Metres per unit of the file.
@@ -81,7 +81,7 @@ def chains_of(model: CharacterModel, settings: SpringBoneSettings, unit_scale: f
 def _numbers(
     skeleton: Skeleton, owners: Mapping[int, tuple[Spring, SpringJoint]], notes: list[str]
 ) -> tuple[dict[int, int], dict[int, int]]:
-    """Number of each simulated joint, parents first; and how many joints of its own spring are above it."""
+    """Returns the number of each simulated joint, parents first, and how many of its own spring are above it."""
     numbers: dict[int, int] = {}
     depths: dict[int, int] = {}
     lengths: dict[int, int] = {}
@@ -101,7 +101,7 @@ def _numbers(
 
 
 def _above(skeleton: Skeleton, joint: int, owners: Mapping[int, object]) -> int:
-    """The nearest joint of any spring above one; -1 for none."""
+    """Returns the nearest joint of any spring above one; -1 for none."""
     above = int(skeleton.parents[joint])
     while above >= 0 and above not in owners:
         above = int(skeleton.parents[above])
@@ -111,7 +111,7 @@ def _above(skeleton: Skeleton, joint: int, owners: Mapping[int, object]) -> int:
 def _own_springs(
     skeleton: Skeleton, settings: SpringBoneSettings, unit_scale: float, notes: list[str]
 ) -> tuple[Spring, ...]:
-    """A spring for each root bone of the settings."""
+    """Returns a spring for each root bone of the settings."""
 
     def joint_of(name: str) -> int:
         found = skeleton.find(name)
@@ -151,7 +151,7 @@ def _own_springs(
 
 
 def _leaf_offset(skeleton: Skeleton, joint: int, length: float) -> tuple[float, float, float]:
-    """Tip of a bone without a bone below, in its frame: it continues the bone above.  Length in units of the file."""
+    """Returns the tip of a bone without one below, in its frame, in line with the bone above; in units of the file."""
     rest = skeleton.model_from_bind[joint]
     parent = int(skeleton.parents[joint])
     away = rest[:3, 3] - (skeleton.model_from_bind[parent][:3, 3] if parent >= 0 else rest[:3, 3])
@@ -162,7 +162,7 @@ def _leaf_offset(skeleton: Skeleton, joint: int, length: float) -> tuple[float, 
 
 
 def joint_values(chains: Chains, settings: SpringBoneSettings) -> Float64:
-    """Values of the joints for one substep, shape (J, 6): gravity, stiffness, share of the velocity that stays, radius.
+    """Returns values of the joints for one substep, (J, 6): gravity, stiffness, share of velocity that stays, radius.
 
     The radius is in units of the file.
     """

@@ -13,7 +13,7 @@ _OF_FILE = frozenset(("stiffness_factor", "gravity_factor", "drag_factor", "radi
 
 
 def settings_for(model: CharacterModel | None) -> SpringBoneSettings:
-    """The springs of the file of a model if it has any, else those that the names of its bones propose."""
+    """Returns settings of the springs of a model's file, else of those that the names of its bones propose."""
     if model is None:
         return SpringBoneSettings()
     if model.rig.springs:
@@ -22,7 +22,7 @@ def settings_for(model: CharacterModel | None) -> SpringBoneSettings:
 
 
 def new_springs(place: AddPlace) -> Node:
-    """Spring bones of the selected or only character; below the selected bone if there is one."""
+    """Returns spring bones of the selected or only character; below the selected bone if there is one."""
     characters = place.scene.characters
     character = place.character or (characters[0] if len(characters) == 1 else None)
     if character is None:
@@ -33,7 +33,7 @@ def new_springs(place: AddPlace) -> Node:
 
 
 def springs_of_file(model: CharacterModel, node: Node, _: Scene) -> Node | None:
-    """The spring bones that the file of a new model has; None if it has none."""
+    """Returns the spring bones that the file of a new model has; None if it has none."""
     if not model.rig.springs:
         return None
     return Node(id="", name="Spring bones", attachment=Attachment(node=node.id), settings=settings_for(model))

@@ -1,4 +1,4 @@
-"""Finds bones of hair, tails and clothes by their names."""
+"""Bones of hair, tails and clothes, found by their names."""
 
 import re
 
@@ -13,9 +13,9 @@ WORDS = frozenset((
     "bag", "bags", "pouch", "necklace", "earring", "earrings", "tassel", "antenna", "antennae", "feather", "feathers",
     "whisker", "whiskers", "mane", "beard", "dreadlock", "dreadlocks", "strap", "backpack", "accessory",
 ))  # fmt: skip
-"""Whole words."""
+"""Whole words in names of bones that swing."""
 PARTS = ("hair", "skirt", "ribbon", "ponytail", "髪", "スカート", "尻尾", "しっぽ", "耳", "リボン", "胸")
-"""Texts anywhere in a name."""
+"""Texts anywhere in names of bones that swing."""
 NEVER = frozenset(("ik", "pole", "ctrl", "control", "target", "helper"))
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
@@ -28,7 +28,7 @@ def is_chain_name(name: str) -> bool:
 
 
 def proposed_roots(model: CharacterModel) -> list[str]:
-    """Names of the bones where chains begin, by their names; bones that move no vertices are left out."""
+    """Returns the names of the bones where chains begin; bones that move no vertices are left out."""
     skeleton = model.skeleton
     if skeleton is None:
         return []

@@ -13,7 +13,7 @@ FACTOR_MAX = 100.0
 STRENGTH_MAX = 1000.0
 
 Stop = tuple[UnitFloat, Annotated[float, msgspec.Meta(ge=0.0, le=FACTOR_MAX)]]
-"""Place along the chain from its first to its last bone, then the factor."""
+"""Factor at a place: the place along the chain from its first to its last bone, then the factor."""
 Stops = tuple[Stop, ...]
 
 _STOPS = msgspec.Meta(min_length=1, max_length=STOP_MAX)

@@ -1,4 +1,4 @@
-"""SpringSystem: simulates spring bones on the GPU, as VRMC_springBone 1.0 does."""
+"""The simulation of spring bones on the GPU, as VRMC_springBone 1.0 defines it."""
 
 from collections.abc import Mapping
 
@@ -119,7 +119,7 @@ class SpringSystem(System, Stoppable):
         self.reset()
 
     def _find_chains(self, character: Character | None) -> Chains | None:
-        """The chains of a character; reports what is missing."""
+        """Returns the chains of a character; reports what is missing."""
         scene, self.missing_text = self.world.scene, ""
         parent = scene.by_id.get(self.node.attachment.node)
         if parent is None or not parent.settings.is_character:
@@ -242,7 +242,7 @@ class SpringSystem(System, Stoppable):
         return texels
 
     def _frame_texels(self, before: ChainPose, now: ChainPose) -> Float32:
-        """Frames at both ends of the step, then colliders; places are relative to the origin."""
+        """Returns frames at both ends of the step, then colliders; places are relative to the origin."""
         frames = np.stack([before.frames, now.frames], axis=1)
         frames[:, :, 1, :3] -= self._origin
         solids = now.solids.copy()
