@@ -108,7 +108,7 @@ class ChainPoses:
             placed[:, 1, 3] = 1.0
             joints = self._from_world(world @ pose.model_from_joint, placed)
         scale = abs(float(np.linalg.det(world[:3, :3]))) ** (1.0 / 3.0)
-        return ChainPose(joints, placed, self._solids(solids, scale), scale, character.time, in_model, local)
+        return ChainPose(joints, placed, self._colliders(solids, scale), scale, character.time, in_model, local)
 
     def _from_local(self, local: Float64) -> Float32 | None:
         """Returns texels of the joints in units of their frames; None if scales or tips do not allow it."""
@@ -143,7 +143,7 @@ class ChainPoses:
         bones = quaternion.rotate(quaternion.conjugate(turns), tips - heads)
         return _texels(quaternion.multiply(inverse, turns), quaternion.rotate(inverse, below), bones)
 
-    def _solids(self, matrices: Float64, scale: float) -> Float64:
+    def _colliders(self, matrices: Float64, scale: float) -> Float64:
         solids = np.zeros((len(matrices), 2, 4))
         if len(matrices):
             solids[:, 0, :3], solids[:, 0, 3] = _transformed(matrices, self._starts), self._radii * scale
