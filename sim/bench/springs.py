@@ -84,6 +84,7 @@ def springs_rows(context: Context, library: ShaderLibrary, size: int, repeat: in
     assert isinstance(four, SpringSystem)
     assert one.turns is not None
     turned: tuple[JointTurns, ...] = (one.turns,)
+    posed.set_turns(nodes[0].id, None)  # The other node would read them back, to swing on top of them.
     inputs = StepInputs(engine.world, engine.simulation.colliders.now, 1, STEP_TIME)
 
     def skin(turns: tuple[JointTurns, ...]) -> None:
