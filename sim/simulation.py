@@ -9,7 +9,6 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from sinew.sim.colliders.scene_colliders import Colliders, SceneColliders
-from sinew.sim.colliders.state import ColliderPlacement
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.staging import StagingCopies
@@ -29,6 +28,7 @@ from sinew.sim.kinds.contract import (
     stop_reason,
 )
 from sinew.sim.kinds.packing import State
+from sinew.sim.kinds.scene_fields import SceneFields
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Settings, SettingsError
@@ -233,7 +233,7 @@ class Simulation:
         self._time, self._moment = time, self._moment + 1
         scope, faulty = self._context.timers.scope, self._guard.faulty
         saved = self.baked is not None or self.cached is not None
-        inputs = StepInputs(world, self._advance_colliders(world), self._moment, time, grab)
+        inputs = StepInputs(world, self._advance_surroundings(world, self._moment), self._moment, time, grab)
         for node, kind, system in self._stepped:
             if node.id in faulty:
                 continue
@@ -309,7 +309,7 @@ class Simulation:
             disabled until something changes or another state is restored.
         """
         steps, moment, states = msgspec.msgpack.decode(state)
-        self._settle(world)
+        self._settle(world, moment)
         failed: set[NodeId] = set()
         for node, _, system in self._stepped:
             try:
@@ -349,7 +349,7 @@ class Simulation:
             world: With the characters posed for `time` [s].
         """
         cached = [{} if state is None else msgspec.msgpack.decode(state)[2] for state in states]
-        self._settle(world)
+        self._settle(world, step)
         for node, _, system in self._stepped:
             with self._guard.of(node):
                 if not self._has_state(node, system):
@@ -365,8 +365,8 @@ class Simulation:
         self.show(time)
         self._stale |= self.systems.keys()
 
-    def _settle(self, world: World) -> None:
-        self._advance_colliders(world)
+    def _settle(self, world: World, moment: int) -> None:
+        self._advance_surroundings(world, moment)
         for service in self.services.all():
             service.finish_step()
 
@@ -471,27 +471,37 @@ class Simulation:
         if was_running and (reason := stop_reason(system)):
             self._problems.append(Problem(node_id, reason))
 
-    def _advance_colliders(self, world: World) -> Colliders:
-        placed: dict[NodeId, ColliderPlacement] = {}
+    def _advance_surroundings(self, world: World, moment: int) -> Colliders:
+        """Moves colliders and force fields to the end of step `moment`."""
         warnings: list[str] = []
-        for kind in KINDS.values():
-            if kind.colliders and (nodes := world.scene.simulated_of_kind(kind.name)):
-                with self._context.timers.scope(f"{kind.name}s"):
-                    placed |= self._placed(kind, nodes, world)
-                warnings += world.places.all_missing(nodes)
+        colliders = self._placements("colliders", world, warnings)
+        fields = self._placements("fields", world, warnings)
         self._problems += [Problem("", line) for line in warnings if line not in self._reported]
         self._reported = set(warnings)  # a warning that was fixed and comes back is reported again
-        return self.colliders.advance(placed)
+        self.services.get(SceneFields).advance(world, fields, max(moment - 1, 0) * STEP_TIME)
+        return self.colliders.advance(colliders)
 
-    def _placed(self, kind: Kind, nodes: Sequence[Node], world: World) -> dict[NodeId, ColliderPlacement]:
-        """Omits colliders that fail."""
-        place, places = kind.load("colliders"), world.places
+    def _placements(self, part: str, world: World, warnings: list[str]) -> dict[NodeId, Any]:
+        placed: dict[NodeId, Any] = {}
+        for kind in KINDS.values():
+            if getattr(kind, part) and (nodes := world.scene.simulated_of_kind(kind.name)):
+                with self._context.timers.scope(f"{kind.name}s"):
+                    placed |= self._placed(kind.load(part), nodes, world)
+                warnings += world.places.all_missing(nodes)
+        return placed
+
+    def _placed(
+        self, place: Callable[..., dict[NodeId, Any]], nodes: Sequence[Node], world: World
+    ) -> dict[NodeId, Any]:
+        """Omits nodes that fail."""
+        places = world.places
         try:
-            placements: dict[NodeId, ColliderPlacement] = place(nodes, places)
+            placements = place(nodes, places)
         except Exception:  # try them one by one to find the node that fails
             placements = {}
             for node in nodes:
-                placements |= self._guard.call(node, functools.partial(place, (node,), places), {})
+                nothing: dict[NodeId, Any] = {}
+                placements |= self._guard.call(node, functools.partial(place, (node,), places), nothing)
         return placements
 
     def _teleport_services(self) -> None:

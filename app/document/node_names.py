@@ -5,6 +5,7 @@ from pathlib import PurePath
 import msgspec
 
 from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.scene.params import with_targets
 from sinew.sim.scene.scene import Node, NodeId, Scene
 
 _COPY_SUFFIX = re.compile(r"\.\d{3,}$")
@@ -62,4 +63,6 @@ def default_name(node: Node) -> str:
 
 def renamed_links(node: Node, ids: Mapping[NodeId, NodeId]) -> Node:
     attachment = msgspec.structs.replace(node.attachment, node=ids.get(node.attachment.node, node.attachment.node))
-    return msgspec.structs.replace(node, attachment=attachment, within=ids.get(node.within, node.within))
+    settings = with_targets(node.settings, lambda target: ids.get(target, target))
+    within = ids.get(node.within, node.within)
+    return msgspec.structs.replace(node, attachment=attachment, within=within, settings=settings)

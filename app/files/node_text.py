@@ -14,6 +14,7 @@ from sinew.app.files.migrations import MIGRATIONS, VERSION, MigrationError, migr
 from sinew.app.files.project_decode import ProjectDecoder
 from sinew.app.files.project_file import node_content
 from sinew.app.files.project_json import ProjectError, json_text, parse_json
+from sinew.sim.scene.params import targets_of, with_targets
 from sinew.sim.scene.scene import Attachment, Node, NodeId, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.world_transforms import WORLD, WorldTransforms, relative_transform
@@ -27,7 +28,8 @@ def nodes_text(places: WorldTransforms, node_ids: Sequence[NodeId]) -> str:
     scene = places.scene
     copied = [node for node in scene.nodes if node.id in node_ids]
     attached = [node for node in copied if node.attachment.node in scene.by_id and node.attachment.node not in node_ids]
-    names = {node.attachment.node: scene.node(node.attachment.node) for node in attached}
+    targets = [target for node in copied for target in targets_of(node.settings) if scene.has(target)]
+    names = {name: scene.node(name) for name in (*(node.attachment.node for node in attached), *targets)}
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -62,14 +64,22 @@ def _settled(
 ) -> Node:
     if node.within not in among and not scene.has(node.within):
         node = msgspec.structs.replace(node, within="")
+
+    def counterpart(name: NodeId) -> NodeId | None:
+        """The copied node with this id, otherwise the node of the scene that is called as its original was."""
+        if name in among:
+            return name
+        original = carriers.get(name, {})
+        alike = [other.id for other in scene.nodes if {"name": other.name, "kind": other.kind} == original]
+        return name if name in alike else next(iter(alike), None)
+
+    settings = with_targets(node.settings, lambda target: counterpart(target) or target)
+    node = msgspec.structs.replace(node, settings=settings)
     carrier = node.attachment.node
     if not carrier or carrier in among:
         return node
-    parent = carriers.get(carrier, {})
-    alike = [other for other in scene.nodes if {"name": other.name, "kind": other.kind} == parent]
-    found = next((other for other in alike if other.id == carrier), alike[0] if alike else None)
-    if found is not None:
-        attachment = msgspec.structs.replace(node.attachment, node=found.id)
+    if (found := counterpart(carrier)) is not None:
+        attachment = msgspec.structs.replace(node.attachment, node=found)
         return msgspec.structs.replace(node, attachment=attachment)
     try:
         transform = msgspec.convert(world, Transform) if world is not None else node.transform

@@ -5,7 +5,7 @@ Every simulated node has its own key; other nodes that it does not meet, and set
 
 import functools
 import hashlib
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from sinew.sim.assets.content import content_sum
 from sinew.sim.assets.model import Interpolation
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse, World
+from sinew.sim.kinds.field_targets import fields_on
 from sinew.sim.scene.params import Declaration, Effect, Role, Settings, params_of
 from sinew.sim.scene.scene import Node, NodeId
 
@@ -43,7 +44,8 @@ class SameNode:
 def _values(settings: Settings | None, effects: frozenset[Effect]) -> tuple[Any, ...]:
     if settings is None:
         return ()
-    return tuple(getattr(settings, r.name) for r in params_of(type(settings)) if r.declared.effect in effects)
+    values = [(r, getattr(settings, r.name)) for r in params_of(type(settings)) if r.declared.effect in effects]
+    return tuple(value for r, value in values if not r.declared.sparse or value != r.default)
 
 
 def _in_force(world: World, node: Node) -> Settings | None:
@@ -77,7 +79,9 @@ def node_keys(world: World) -> dict[NodeId, str]:
             start = msgspec.json.encode((kind.version, playback.start_time, playback.run_up, simulated))
             carriers = (_carrying(world, one) for one in world.scene.carriers(node.id))
             acting = met if settings is not None and kind.collides(settings) else ()
-            parts = (start, _whole(world, node), *carriers, b"met", *acting)
+            parts = [start, _whole(world, node), *carriers, b"met", *acting]
+            if fields := fields_on(world, node):
+                parts += [b"fields", *(_whole(world, field) for field in fields), *_all_carrying(world, fields)]
             found[node.id] = _MARK + hashlib.sha256(b"\n".join(parts)).hexdigest()
     return found
 
@@ -93,9 +97,13 @@ def is_current(key: str, world: World, node: Node) -> bool:
 def _met(world: World) -> list[bytes]:
     simulated = world.scene.simulated
     colliders = [node for node in world.scene.nodes if KINDS[node.kind].colliders]
-    carriers = {one.id: one for node in colliders if node.attachment.node for one in world.scene.carriers(node.id)}
     own = [part for node in colliders for part in (b"heard" if node.id in simulated else b"", _whole(world, node))]
-    return own + [_carrying(world, one) for one in carriers.values()]
+    return own + _all_carrying(world, colliders)
+
+
+def _all_carrying(world: World, nodes: Sequence[Node]) -> list[bytes]:
+    carriers = {one.id: one for node in nodes if node.attachment.node for one in world.scene.carriers(node.id)}
+    return [_carrying(world, one) for one in carriers.values()]
 
 
 def _carrying(world: World, carrier: Node) -> bytes:
@@ -155,7 +163,7 @@ def _draws(declared: Declaration) -> bool:
 
 def digest(world: World, node: Node) -> str:
     scene, rebuilt = world.scene, frozenset((Effect.REBUILD,))
-    kinds = {name for name, kind in KINDS.items() if kind.system or kind.colliders or kind.character}
+    kinds = {name for name, kind in KINDS.items() if kind.system or kind.colliders or kind.fields or kind.character}
     settings = {one.id: _in_force(world, one) for one in scene.nodes if one.kind in kinds}
     nodes = [
         [

@@ -2,6 +2,7 @@ from sinew.sim.kinds.cloth.kind import CLOTH
 from sinew.sim.kinds.collider.kind import COLLIDER
 from sinew.sim.kinds.contract import Kind
 from sinew.sim.kinds.emitter.kind import EMITTER
+from sinew.sim.kinds.field.kind import FIELD
 from sinew.sim.kinds.group.kind import GROUP
 from sinew.sim.kinds.hair.kind import HAIR
 from sinew.sim.kinds.light.kind import LIGHT
@@ -30,5 +31,5 @@ def group_kind() -> Kind:
     return next(kind for kind in KINDS.values() if kind.settings.is_group)
 
 
-for _kind in (MODEL, LIGHT, CLOTH, HAIR, EMITTER, COLLIDER, GROUP):
+for _kind in (MODEL, LIGHT, CLOTH, HAIR, EMITTER, COLLIDER, FIELD, GROUP):
     register(_kind)

@@ -168,9 +168,11 @@ class Kind:
             by id.
         version: Version of the solver; increase it if the same settings, or a default, give other results.
         collides: Whether nodes with these settings collide.
+        acts_on: Whether a node of this kind, a force field, acts on another one.
         system: A `System`, or "".
         view: A `View`, or "".
         colliders: Function from nodes and world transforms to the colliders of the nodes, or "".
+        fields: Function from nodes and world transforms to the force fields of the nodes, or "".
         character: A `CharacterView`, for kinds of posed model files, or "".
         panel: A `Panel`, or "".
     """
@@ -192,15 +194,17 @@ class Kind:
     migrate: Callable[[int, dict[str, Any], Mapping[str, dict[str, Any]]], None] | None = None
     version: int = 1
     collides: Callable[[Settings], bool] = lambda _: True
+    acts_on: Callable[[Node, Node, Scene], bool] = lambda _, __, ___: False
     system: str = ""
     view: str = ""
     colliders: str = ""
+    fields: str = ""
     character: str = ""
     panel: str = ""
 
     @property
     def can_be_muted(self) -> bool:
-        return bool(self.system or self.colliders)
+        return bool(self.system or self.colliders or self.fields)
 
     def load(self, part: str) -> Any:
         """Imports the class or function of a field such as "system"; None for an empty field."""

@@ -97,6 +97,7 @@ class Role(enum.Enum):
     CURVE = "curve"
     OWN_BONE = "own bone"
     LIST = "list"
+    TARGET = "target"  # Chooses the nodes that a node acts on; a tuple holds their ids
     HIDDEN = "hidden"
 
 
@@ -118,6 +119,7 @@ class Declaration:
     source: str = ""  # Parameter of the same settings with the file whose sections can be chosen
     suffixes: Suffixes = tuple  # Returns the file extensions that a path may have, such as ".png"
     undone: bool = True  # False for values that only change the view
+    sparse: bool = False  # Files and keys omit the default, for parameters that older versions did not have
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +169,7 @@ def param(
     suffixes: Suffixes = tuple,
     bounded: bool = True,
     undone: bool = True,
+    sparse: bool = False,
 ) -> msgspec.Meta:
     """Annotation of one settings field: `Annotated[float, param("Doc.", unit="m", lo=0.0)] = 1.0`.
 
@@ -178,12 +181,13 @@ def param(
         step: Arrow-key and wheel step.
         group: Heading of the inspector section.
         label: Row label, if the field name reads badly.
-        source, suffixes, undone: See `Declaration`.
+        source, suffixes, undone, sparse: See `Declaration`.
         bounded: False for vectors, whose components have their own bounds.
     """
     declared = Declaration(
         doc=doc, unit=unit, lo=lo, hi=hi, soft=soft, step=step, scale=scale,
         effect=effect, group=group, label=label, role=role, source=source, suffixes=suffixes, undone=undone,
+        sparse=sparse,
     )  # fmt: skip
     return msgspec.Meta(
         ge=lo if bounded else None, le=hi if bounded else None, description=doc, extra={_EXTRA_KEY: declared}
@@ -254,6 +258,27 @@ def with_paths(settings: S, change: Callable[[str], str]) -> S:
         elif isinstance(value, tuple) and value and isinstance(value[0], msgspec.Struct):
             changed[record.name] = tuple(with_paths(entry, change) for entry in value)
     return msgspec.structs.replace(settings, **changed) if changed else settings
+
+
+def with_targets(settings: S, change: Callable[[str], str]) -> S:
+    """Replaces every node id of parameters with `Role.TARGET`."""
+    changed = {
+        record.name: tuple(map(change, value))
+        for record in params_of(type(settings))
+        if record.declared.role is Role.TARGET and isinstance(value := getattr(settings, record.name), tuple) and value
+    }
+    return msgspec.structs.replace(settings, **changed) if changed else settings
+
+
+def targets_of(settings: msgspec.Struct) -> list[str]:
+    found: list[str] = []
+
+    def note(target: str) -> str:
+        found.append(target)
+        return target
+
+    with_targets(settings, note)
+    return found
 
 
 def paths_of(settings: msgspec.Struct) -> list[str]:

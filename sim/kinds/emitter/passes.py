@@ -1,5 +1,5 @@
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -7,14 +7,15 @@ import numpy.typing as npt
 from sinew.sim.colliders.pack import ANY_ORDER, ColliderLayout
 from sinew.sim.colliders.scene_colliders import ANY_SHAPE, NO_COLLIDERS, Colliders, Shapes
 from sinew.sim.colliders.state import ColliderShape
+from sinew.sim.fields.sampler import NO_FIELDS, Fields, FieldSampler
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.program import Program
 from sinew.sim.gl.record import Record
-from sinew.sim.gl.texture import TexelBuffer
-from sinew.sim.kinds.emitter.block import EmitterBlock, pattern_at
+from sinew.sim.gl.texture import BufferTexture, TexelBuffer
+from sinew.sim.kinds.emitter.block import EmitterBlock
 from sinew.sim.kinds.emitter.buffers import PARTICLE, PER_VERTEX, ParticleSide, padded_slots
 from sinew.sim.kinds.emitter.settings import (
     CollisionResponse,
@@ -23,6 +24,7 @@ from sinew.sim.kinds.emitter.settings import (
     EmitterSettings,
     EmitterSource,
 )
+from sinew.sim.maths.curl_noise import pattern_at
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.skin.trail import SurfaceInput
 
@@ -58,6 +60,7 @@ class Features:
     drag: bool = False
     turbulence: bool = False
     attractor: bool = False
+    fields: bool = False  # Force fields
     layout: ColliderLayout = ANY_ORDER
     others: int = 0  # Colliders after the planes at the front; 1 for many
     search: bool = False  # So many of them that near colliders are searched first
@@ -74,6 +77,7 @@ class Features:
             "DRAG": self.drag,
             "TURBULENCE": self.turbulence,
             "ATTRACTOR": self.attractor,
+            "FIELDS": self.fields,
         }
         if self.response:
             defines |= self.layout.defines
@@ -84,7 +88,11 @@ class Features:
 
 
 def features_of(
-    settings: EmitterSettings, collider_count: int, layout: ColliderLayout, shapes: Shapes = ANY_SHAPE
+    settings: EmitterSettings,
+    collider_count: int,
+    layout: ColliderLayout,
+    shapes: Shapes = ANY_SHAPE,
+    has_fields: bool = False,
 ) -> Features:
     response = RESPONSES.get(settings.collision, 0) if collider_count else 0
     others = collider_count - layout.planes if response else 0
@@ -95,8 +103,9 @@ def features_of(
         full=settings.mode is EmissionMode.FULL and not settings.stateless,
         segments=bool(settings.bursts) and settings.mode is not EmissionMode.FULL,
         drag=settings.drag > 0.0,
-        turbulence=settings.turbulence > 0.0 and settings.drag > 0.0,
+        turbulence=settings.turbulence > 0.0 and (settings.drag > 0.0 or has_fields),
         attractor=settings.attraction != 0.0 or settings.vortex != 0.0,
+        fields=has_fields,
         layout=layout if response else ANY_ORDER,
         others=others if others <= SEARCH_FROM else 1,
         search=others > SEARCH_FROM,
@@ -117,6 +126,7 @@ class EmitterInputs:
     surface: SurfaceInput | None = None  # For surface sources; without it they emit nothing
     # Axes of the directions that do not follow the normals of a surface, shape (4, 4); `world_from_end` if None
     world_from_aim: Float64 | None = None
+    fields: Fields = NO_FIELDS
 
 
 NO_INPUTS = EmitterInputs()
@@ -124,12 +134,12 @@ NO_INPUTS = EmitterInputs()
 Substep = tuple[tuple[float, float, float, float], int, tuple[tuple[int, int], ...]]
 """`u_substep`, the number of slots that move, and the ranges of slots in which particles are then spawned."""
 
-_ColliderKey = tuple[int, ColliderLayout, Shapes]
+_InputKey = tuple[int, ColliderLayout, Shapes, bool]
 
 
 @dataclass(frozen=True, slots=True)
 class _StepKernels:
-    colliders: _ColliderKey
+    met: _InputKey
     features: Features
     move: Kernel
     spawn: Kernel | None  # None for an emitter that is always full, whose particles are replaced as they die
@@ -140,6 +150,7 @@ class EmitterPasses(Owner):
         self._library, self._capacity = library, capacity
         self._kernels: dict[tuple[str, Features], Kernel] = {}
         self.block = self.owns(EmitterBlock(context))
+        self._sampler: FieldSampler | None = None
         self._faces: TexelBuffer | None = None
         if faces is not None:
             data = np.ascontiguousarray(faces, np.uint32).ravel()
@@ -166,13 +177,13 @@ class EmitterPasses(Owner):
 
         `swap` exchanges the input buffer for an output buffer; other emitters may then write to the first.
         """
-        colliders = _colliders_of(inputs)
+        met = _met(inputs)
         stepping = self._stepping
-        if stepping is None or stepping.colliders != colliders:
-            features = features_of(self._settings, *colliders)
+        if stepping is None or stepping.met != met:
+            features = features_of(self._settings, *met)
             move = self._kernel("emitter/step.glsl", features, (PARTICLE,), PER_VERTEX)
-            spawn = None if features.full else self._kernel("emitter/spawn.glsl", features)
-            stepping = self._stepping = _StepKernels(colliders, features, move, spawn)
+            spawn = None if features.full else self._kernel("emitter/spawn.glsl", replace(features, fields=False))
+            stepping = self._stepping = _StepKernels(met, features, move, spawn)
         features, move, spawn = stepping.features, stepping.move, stepping.spawn
         if features.turbulence:
             settings = self._settings
@@ -181,25 +192,36 @@ class EmitterPasses(Owner):
             )
         self.block.set_source(inputs.world_from_start, inputs.world_from_end, inputs.world_from_aim)
         move_values = self._set_inputs(move, features, inputs).location("u_substep")
+        spawn_values = -1
         if spawn is not None:
             spawn_values = self._set_inputs(spawn, features, inputs).location("u_substep")
         self.block.bind()
-        with move.writing(side.vertices) as capture:
-            for values, moved, births in substeps:
-                target = swap(side)
-                if moved:
-                    capture.use(move, side.vertices)
-                    capture.write((target.buffer,), 0, padded_slots(moved), (move_values, values))
-                if births and spawn is not None:
-                    capture.use(spawn, target.vertices)
-                    for first, count in births:
-                        capture.write((target.buffer,), first, count, (spawn_values, values))
-                side = target
+        for part in [[substep] for substep in substeps] if features.fields else [substeps]:
+            if features.fields:
+                move.program["u_fields"] = self._sampled(side, inputs.fields, part[0])
+            with move.writing(side.vertices) as capture:
+                for values, moved, births in part:
+                    target = swap(side)
+                    if moved:
+                        capture.use(move, side.vertices)
+                        capture.write((target.buffer,), 0, padded_slots(moved), (move_values, values))
+                    if births and spawn is not None:
+                        capture.use(spawn, target.vertices)
+                        for first, count in births:
+                            capture.write((target.buffer,), first, count, (spawn_values, values))
+                    side = target
         return side
+
+    def _sampled(self, side: ParticleSide, fields: Fields, substep: Substep) -> BufferTexture:
+        """The force fields at the particles that a substep moves."""
+        (fraction, *_), moved, _ = substep
+        if self._sampler is None:
+            self._sampler = self.owns(FieldSampler(self._library, side.count))
+        return self._sampler.sample(fields, side.texture, fraction=fraction, count=padded_slots(moved))
 
     def show(self, side: ParticleSide, inputs: EmitterInputs, count: int) -> None:
         """Writes the first slots from the time alone, with the source at rest at its end position."""
-        features = features_of(self._settings, *_colliders_of(NO_INPUTS))
+        features = features_of(self._settings, *_met(NO_INPUTS))
         kernel = self._kernel("emitter/stateless.glsl", features)
         self.block.set_source(inputs.world_from_end, inputs.world_from_end, inputs.world_from_aim)
         self._set_inputs(kernel, features, inputs)
@@ -232,9 +254,9 @@ class EmitterPasses(Owner):
         return program
 
 
-def _colliders_of(inputs: EmitterInputs) -> _ColliderKey:
+def _met(inputs: EmitterInputs) -> _InputKey:
     colliders = inputs.colliders
-    return colliders.count if colliders else 0, colliders.layout, colliders.shapes
+    return colliders.count if colliders else 0, colliders.layout, colliders.shapes, bool(inputs.fields)
 
 
 def substeps_of(settings: EmitterSettings) -> list[tuple[float, float, float, float]]:

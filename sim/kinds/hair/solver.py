@@ -10,9 +10,11 @@ import numpy.typing as npt
 
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
 from sinew.sim.colliders.state import ColliderShape
+from sinew.sim.fields.sampler import NO_FIELDS, Fields, FieldSampler
 from sinew.sim.gl.buffer_ring import WHOLE, BufferRing
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.program import Program
 from sinew.sim.gl.texture import BufferTexture
 from sinew.sim.kinds.hair.records import strand_record
@@ -46,12 +48,13 @@ class StrandDrag:
     reach: float
 
 
-class StrandSolver:
+class StrandSolver(Owner):
     """`count`, the number of strands, selects the back end."""
 
     def __init__(self, library: ShaderLibrary, knots: int, count: int = 0) -> None:
         self._library, self._knots, self._count = library, knots, count
         self._kernels: dict[tuple[object, ...], Kernel] = {}
+        self._sampler: FieldSampler | None = None
 
     def step(
         self,
@@ -62,14 +65,19 @@ class StrandSolver:
         time: float,
         colliders: Colliders = NO_COLLIDERS,
         pulled: StrandDrag | None = None,
+        fields: Fields = NO_FIELDS,
     ) -> None:
         """Advances by one step, which starts at `time` [s]."""
         met = colliders if settings.collide else NO_COLLIDERS
-        defines = self._defines(settings, tables) | _contact_defines(settings, met)
+        defines = self._defines(settings, tables) | {"FIELDS": bool(fields)} | _contact_defines(settings, met)
         kernel = self._kernel("hair/step.glsl", defines, WHOLE)
         self._set(kernel.program, settings, tables, time)
         if met:
             self._set_contact(kernel.program, settings, met)
+        if fields:
+            if self._sampler is None:
+                self._sampler = self.owns(FieldSampler(self._library, state.count * self._knots, self._knots))
+            kernel.program["u_fields"] = self._sampler.sample(fields, state.texture, roots=tables.roots)
         count = settings.substeps
         if pulled is None:
             state.run(kernel, ("u_now", "u_before"), 0, count, count)

@@ -5,6 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
+from sinew.sim.fields.sampler import NO_FIELDS, Fields
 from sinew.sim.gl.buffer_ring import BufferRing
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.kernel import Kernel
@@ -110,7 +111,7 @@ class Strands(Owner):
         self.state = self.owns(BufferRing(context, packed.state, label="hair"))
         self._carry = Kernel(library, "hair/carry.glsl", record, defines={"KNOTS": knots}, records=count)
         self._groomed = Kernel(library, "hair/groomed.glsl", record, defines={"KNOTS": knots}, records=count)
-        self._solver = StrandSolver(library, knots, count)
+        self._solver = self.owns(StrandSolver(library, knots, count))
         self._tables = self._new_tables()
         self._head: tuple[tuple[float, float, float], Float64, Float64] | None = None
         self.drawn = self.owns(DrawnStrands(context, library, buffers.children, knots))
@@ -135,6 +136,7 @@ class Strands(Owner):
         colliders: Colliders = NO_COLLIDERS,
         time: float = 0.0,
         pulled: StrandDrag | None = None,
+        fields: Fields = NO_FIELDS,
     ) -> None:
         """`world_from_model` is the transform at the end of the step, `time` its start [s]."""
         if self.stopped:
@@ -146,7 +148,9 @@ class Strands(Owner):
             self._turn(self._substeps / substeps, 1.0 / substeps)
         self._is_quiet, self._substeps = False, substeps
         tables = self._current_tables()
-        self._solver.step(self.state, self.settings, tables, time=time, colliders=colliders, pulled=pulled)
+        self._solver.step(
+            self.state, self.settings, tables, time=time, colliders=colliders, pulled=pulled, fields=fields
+        )
         self.step_count += 1
         self.is_stale = True
 

@@ -1,0 +1,79 @@
+from dataclasses import dataclass
+
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.program import Program
+from sinew.sim.gl.record import record
+from sinew.sim.gl.texture import BufferTexture, TexelBuffer
+
+FIELD_SAMPLE = record("FieldSample", push=(4, "f4"), air=(4, "f4"))
+"""acceleration [m/s²], drag [1/s] | velocity of the air [m/s], 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The force fields that act on one node over a step; false if there are none."""
+
+    texture: BufferTexture | None = None  # Records of `pack_fields`
+    ends: tuple[int, ...] = ()  # As of `pack_fields`
+
+    def __bool__(self) -> bool:
+        return self.texture is not None
+
+    def set(self, program: Program) -> None:
+        """Sets the uniforms of shaders/common/fields.glsl."""
+        program["u_field_records"] = self.texture
+        program["u_field_ends"], program["u_field_later_ends"] = self.ends[:3], self.ends[3:]
+
+
+NO_FIELDS = Fields()
+
+
+class FieldSampler(Owner):
+    """Evaluates force fields at the particles of one system; solvers fetch the samples by `texelFetch`.
+
+    Args:
+        count: Number of records, including padding.
+        knots: Records of each strand; by default the places are those of single particles.
+    """
+
+    def __init__(self, library: ShaderLibrary, count: int, knots: int = 0) -> None:
+        defines = {"KNOTS": knots or None}
+        self._kernel = Kernel(library, "common/fields_sample.glsl", FIELD_SAMPLE, defines=defines, records=count)
+        self._count, self._is_clear = count, True
+        self.samples = self.owns(
+            TexelBuffer(library.context, FIELD_SAMPLE.zeros(count), usage="copy", label="field samples")
+        )
+
+    def sample(
+        self,
+        fields: Fields,
+        places: BufferTexture,
+        *,
+        roots: BufferTexture | None = None,
+        fraction: float = 0.0,
+        count: int | None = None,
+    ) -> BufferTexture:
+        """The texture of `FIELD_SAMPLE`, two texels a particle; zero if there are no fields.
+
+        Args:
+            places: Two texels a particle, the first with its position [m]; or a texel for each knot of a strand,
+                relative to its root.
+            roots: Four texels a strand, the first with the position of its root [m].
+            fraction: Part of the step that is over.
+            count: Only the first records.
+        """
+        if not fields:
+            if not self._is_clear:
+                self.samples.buffer.write(FIELD_SAMPLE.zeros(self._count))
+                self._is_clear = True
+            return self.samples
+        self._is_clear = False
+        program = self._kernel.program
+        fields.set(program)
+        program["u_places"], program["u_fraction"] = places, fraction
+        if roots is not None:
+            program["u_roots"] = roots
+        self._kernel.run(None, self.samples.buffer, self._count if count is None else count)
+        return self.samples
