@@ -69,7 +69,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
     """Text that stays valid when the program ends.
 
     Depends on the solver, the start, settings that affect steps, transforms, and full contents of files: of the node,
-    of its parents, and of its colliders.
+    of its parents, of its colliders, and of the force fields that act on it.
     """
     met, found, playback = _met(world), {}, world.scene.playback
     for node in world.scene.nodes:
@@ -157,8 +157,8 @@ def _stepped(value: Any) -> Any:
 
 
 def _draws(declared: Declaration) -> bool:
-    """The name of a file does not count either: its content does."""
-    return declared.effect is Effect.VIEW or declared.role is Role.PATH
+    """The name of a file does not count either: its content does; nor which other nodes a force field acts on."""
+    return declared.effect is Effect.VIEW or declared.role in (Role.PATH, Role.TARGET)
 
 
 def digest(world: World, node: Node) -> str:

@@ -35,7 +35,7 @@ class FieldSampler(Owner):
 
     Args:
         count: Number of records, including padding.
-        knots: Records of each strand; by default the places are those of single particles.
+        knots: Records of each strand; 0 for single particles.
     """
 
     def __init__(self, library: ShaderLibrary, count: int, knots: int = 0) -> None:

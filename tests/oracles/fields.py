@@ -40,7 +40,9 @@ def field_at(settings: FieldSettings, world_from_field: Float64, points: Float64
     distance = np.linalg.norm(away, axis=1, keepdims=True)
     match settings.type:
         case FieldType.WIND:
-            return FieldValues(none, none[:, 0], share * wind(settings, offset @ turn[:, 1], time)[:, None] * turn[:, 1])
+            return FieldValues(
+                none, none[:, 0], share * wind(settings, offset @ turn[:, 1], time)[:, None] * turn[:, 1]
+            )
         case FieldType.ATTRACTOR:
             softened = (distance**2 + settings.core**2) ** (-0.5 * (settings.power + 1.0))
             return FieldValues(-share * settings.strength * away * softened, none[:, 0], none)
