@@ -1,7 +1,8 @@
 // Force fields at a point of the world: wind, attractors, vortices, turbulence, drag and pulses.
 // Inputs: records as packed by sim/fields/pack.py, six texels each and sorted by type; a point [m]; the moment as a
 // fraction of the step. Outputs: acceleration [m/s2], drag [1/s], velocity of the air [m/s].
-// One loop for each type: a loop that branches on the type runs every branch on software drivers.
+// One loop for each type: a loop that branches on the type runs every branch on software drivers. WIND, ATTRACTOR, VORTEX,
+// TURBULENCE, DRAG and PULSE: there are fields of the type; an empty loop costs as much as a field.
 // Functions are named as in tests/oracles/fields.py.
 
 #include "common/quaternion.glsl"
@@ -98,24 +99,36 @@ vec3 pulse_of(FieldPoint at) {
 FieldSample fields_at(vec3 point, float fraction) {
     FieldSample total = FieldSample(vec3(0.0), 0.0, vec3(0.0));
     int i = 0;
+#ifdef WIND
     for (; i < u_field_ends.x; ++i) {
         total.air += wind_air(field_point(i, point, fraction));
     }
+#endif
+#ifdef ATTRACTOR
     for (; i < u_field_ends.y; ++i) {
         total.acceleration += attraction_of(field_point(i, point, fraction));
     }
+#endif
+#ifdef VORTEX
     for (; i < u_field_ends.z; ++i) {
         total.air += vortex_air(field_point(i, point, fraction));
     }
+#endif
+#ifdef TURBULENCE
     for (; i < u_field_later_ends.x; ++i) {
         total.air += turbulence_air(field_point(i, point, fraction));
     }
+#endif
+#ifdef DRAG
     for (; i < u_field_later_ends.y; ++i) {
         FieldPoint at = field_point(i, point, fraction);
         total.drag += at.share * at.first.x;
     }
+#endif
+#ifdef PULSE
     for (; i < u_field_later_ends.z; ++i) {
         total.acceleration += pulse_of(field_point(i, point, fraction));
     }
+#endif
     return total;
 }

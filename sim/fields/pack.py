@@ -9,6 +9,8 @@ from sinew.sim.maths.arrays import Float32
 FIELD_TEXELS = 6
 SMALLEST_FALLOFF = 1e-6
 
+_ORDER = {kind: order for order, kind in enumerate(FieldType)}
+
 FieldMotion = tuple[FieldPlacement, FieldPlacement]
 """A field at the start and at the end of a step."""
 
@@ -28,15 +30,19 @@ def pack_fields(motions: Sequence[FieldMotion], time: float, weight: float = 1.0
         time: Start of the step, since the start of the simulation [s].
         weight: Factor of all fields.
     """
-    types = list(FieldType)
-    ordered = sorted(motions, key=lambda motion: types.index(motion[1].type))
+    ordered = sorted(motions, key=lambda motion: _ORDER[motion[1].type])
+    ends = [sum(_ORDER[end.type] <= order for _, end in ordered) for order in _ORDER.values()]
     out = np.zeros((len(ordered), FIELD_TEXELS, 4))
-    for record, (start, end) in zip(out, ordered, strict=True):
-        centre, numbers = start.world_from_field[:3, 3], end.numbers(time)
-        record[0] = (*centre, max(end.falloff, SMALLEST_FALLOFF))
-        record[1, :3] = end.world_from_field[:3, 3] - centre
-        record[2] = quaternion.from_matrix(start.world_from_field[None, :3, :3])[0]
-        record[3] = (*end.half_extents, end.radius)
-        record[4:].flat[: len(numbers)] = (weight * numbers[0], *numbers[1:])
-    ends = np.cumsum([sum(end.type is kind for _, end in motions) for kind in types])
-    return out.astype(np.float32), tuple(ends.tolist())
+    if ordered:
+        start, end = (np.array([motion[side].world_from_field for motion in ordered]) for side in (0, 1))
+        out[:, 0, :3], out[:, 1, :3] = start[:, :3, 3], end[:, :3, 3] - start[:, :3, 3]
+        out[:, 2] = quaternion.from_matrix(start[:, :3, :3])
+        out[:, 0, 3] = [max(now.falloff, SMALLEST_FALLOFF) for _, now in ordered]
+        out[:, 3] = [(*now.half_extents, now.radius) for _, now in ordered]
+        out[:, 4:] = np.array([_numbers(now, time, weight) for _, now in ordered]).reshape(-1, 2, 4)
+    return out.astype(np.float32), tuple(ends)
+
+
+def _numbers(field: FieldPlacement, time: float, weight: float) -> tuple[float, ...]:
+    first, *others = field.numbers(time)
+    return weight * first, *others, *(0.0,) * (7 - len(others))

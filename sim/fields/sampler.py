@@ -1,5 +1,6 @@
 from dataclasses import dataclass
 
+from sinew.sim.fields.state import FieldType
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
@@ -21,6 +22,11 @@ class Fields:
     def __bool__(self) -> bool:
         return self.texture is not None
 
+    @property
+    def defines(self) -> dict[str, object]:
+        """For a program with shaders/common/fields.glsl."""
+        return {kind.name: end > start for kind, start, end in zip(FieldType, (0, *self.ends), self.ends, strict=False)}
+
     def set(self, program: Program) -> None:
         """Sets the uniforms of shaders/common/fields.glsl."""
         program["u_field_records"] = self.texture
@@ -39,9 +45,8 @@ class FieldSampler(Owner):
     """
 
     def __init__(self, library: ShaderLibrary, count: int, knots: int = 0) -> None:
-        defines = {"KNOTS": knots or None}
-        self._kernel = Kernel(library, "common/fields_sample.glsl", FIELD_SAMPLE, defines=defines, records=count)
-        self._count, self._is_clear = count, True
+        self._library, self._count, self._knots, self._is_clear = library, count, knots, True
+        self._kernels: dict[tuple[object, ...], Kernel] = {}
         self.samples = self.owns(
             TexelBuffer(library.context, FIELD_SAMPLE.zeros(count), usage="copy", label="field samples")
         )
@@ -70,10 +75,20 @@ class FieldSampler(Owner):
                 self._is_clear = True
             return self.samples
         self._is_clear = False
-        program = self._kernel.program
+        kernel = self._kernel(fields.defines)
+        program = kernel.program
         fields.set(program)
         program["u_places"], program["u_fraction"] = places, fraction
         if roots is not None:
             program["u_roots"] = roots
-        self._kernel.run(None, self.samples.buffer, self._count if count is None else count)
+        kernel.run(None, self.samples.buffer, self._count if count is None else count)
         return self.samples
+
+    def _kernel(self, defines: dict[str, object]) -> Kernel:
+        key = tuple(defines.values())
+        if key not in self._kernels:
+            self._kernels[key] = Kernel(
+                self._library, "common/fields_sample.glsl", FIELD_SAMPLE,
+                defines=defines | {"KNOTS": self._knots or None}, records=self._count,
+            )  # fmt: skip
+        return self._kernels[key]

@@ -35,7 +35,7 @@ class FieldPlacement:
 
     Attributes:
         world_from_field: Rigid, shape (4, 4).
-        half_extents: Of the box [m], shape (3,).
+        half_extents: Of the box [m].
         radius: By which the box is swollen [m]; `ENDLESS` without bounds.
         falloff: Distance outside of the shape at which the field ends [m].
         numbers: Returns the numbers of the type, see shaders/common/fields.glsl, at a time since the start of the
@@ -44,7 +44,7 @@ class FieldPlacement:
 
     type: FieldType
     world_from_field: Float64
-    half_extents: Float64
+    half_extents: tuple[float, float, float]
     radius: float
     falloff: float
     numbers: Callable[[float], tuple[float, ...]]

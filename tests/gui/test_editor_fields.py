@@ -84,9 +84,9 @@ def test_a_field_moves_the_cloth_until_it_is_muted(editor):
     editor.document.set_value(ParamRef(node.id, "field", "speed"), 10.0)
     play(editor, 20)
     blown = positions(editor, cloth)
-    trigger(editor, "simulate.mute")
+    trigger(editor, "node.mute")
     assert editor.document.scene.node(node.id).muted
-    trigger(editor, "play.start")
+    trigger(editor, "play.first")
     play(editor, 20)
     assert np.abs(positions(editor, cloth) - blown).max() > 0.05
 

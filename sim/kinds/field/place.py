@@ -21,35 +21,29 @@ SLOWEST = 1e-3
 
 def placements(nodes: tuple[Node, ...], places: WorldTransforms) -> dict[NodeId, FieldPlacement]:
     """Hidden fields act like the others."""
-    return {
-        node.id: placed(node, carrier.world_from_carrier, carrier.scale)
-        for node, carrier in zip(nodes, places.carriers(nodes), strict=True)
-    }
+    carriers = places.carriers(nodes)
+    own = np.array([rigid_matrix(node.transform, one.scale) for node, one in zip(nodes, carriers, strict=True)])
+    world = np.array([one.world_from_carrier for one in carriers]) @ own
+    return {node.id: _placed(node, one.scale, matrix) for node, one, matrix in zip(nodes, carriers, world, strict=True)}
 
 
-def placed(node: Node, world_from_carrier: Float64, scale: float) -> FieldPlacement:
+def _placed(node: Node, scale: float, world_from_field: Float64) -> FieldPlacement:
     """`scale` is of the parent."""
     settings = node.settings
     assert isinstance(settings, FieldSettings)
-    factors = np.abs(scale * np.asarray(node.transform.scale))
-    mean = float(np.cbrt(factors.prod()))
-    half_extents, radius = np.zeros(3), ENDLESS
+    x, y, z = (abs(scale * factor) for factor in node.transform.scale)
+    mean = (x * y * z) ** (1.0 / 3.0)
+    half_extents, radius = (0.0, 0.0, 0.0), ENDLESS
     match settings.shape:
         case FieldShape.SPHERE:
             radius = settings.radius * mean
         case FieldShape.BOX:
-            half_extents, radius = np.asarray(settings.half_sizes) * factors, 0.0
+            width, height, depth = settings.half_sizes
+            half_extents, radius = (width * x, height * y, depth * z), 0.0
         case FieldShape.CAPSULE:
-            half_extents[1] = 0.5 * settings.length * factors[1]
-            radius = settings.radius * math.sqrt(factors[0] * factors[2])
-    return FieldPlacement(
-        type=settings.type,
-        world_from_field=world_from_carrier @ rigid_matrix(node.transform, scale),
-        half_extents=half_extents,
-        radius=radius,
-        falloff=settings.falloff * mean,
-        numbers=functools.partial(numbers_at, settings),
-    )
+            half_extents, radius = (0.0, 0.5 * settings.length * y, 0.0), settings.radius * math.sqrt(x * z)
+    numbers = functools.partial(numbers_at, settings)
+    return FieldPlacement(settings.type, world_from_field, half_extents, radius, settings.falloff * mean, numbers)
 
 
 def numbers_at(settings: FieldSettings, time: float) -> tuple[float, ...]:
@@ -75,11 +69,21 @@ def numbers_at(settings: FieldSettings, time: float) -> tuple[float, ...]:
 
 def _wind(settings: FieldSettings, time: float) -> tuple[float, ...]:
     """Speed, amplitude of a gust over it, and wave numbers and phases of waves that travel with the wind."""
-    random = np.random.default_rng(settings.seed)
-    numbers = 2.0 * math.pi / settings.scale * 2.0 ** random.uniform(-1.0, 1.0, GUSTS)
-    phases = np.mod(random.uniform(0.0, 2.0 * math.pi, GUSTS) + numbers * settings.speed * time, 2.0 * math.pi)
+    ratios, starts = _random_waves(settings.seed)
+    numbers = [2.0 * math.pi / settings.scale * ratio for ratio in ratios]
+    phases = [
+        (start + number * settings.speed * time) % (2.0 * math.pi)
+        for start, number in zip(starts, numbers, strict=True)
+    ]
     # Each wave has a mean square of half its amplitude squared; together they are the square of `gusts`.
-    return settings.speed, settings.gusts * math.sqrt(2.0 / GUSTS), *numbers.tolist(), *phases.tolist()
+    return settings.speed, settings.gusts * math.sqrt(2.0 / GUSTS), *numbers, *phases
+
+
+@functools.lru_cache(maxsize=64)
+def _random_waves(seed: int) -> tuple[list[float], list[float]]:
+    """Relative wave numbers and first phases."""
+    random = np.random.default_rng(seed)
+    return (2.0 ** random.uniform(-1.0, 1.0, GUSTS)).tolist(), random.uniform(0.0, 2.0 * math.pi, GUSTS).tolist()
 
 
 def _pulse(settings: FieldSettings, time: float, source: float) -> tuple[float, ...]:

@@ -63,7 +63,8 @@ class FieldView(View):
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context = context
-        self._kernel = Kernel(library, "field/arrows.glsl", END)
+        self._library = library
+        self._kernels: dict[FieldType, Kernel] = {}
         self._places = self.owns(TexelBuffer(context, np.zeros((ARROWS, 4), np.float32), usage="dynamic"))
         self._records = self.owns(TexelBuffer(context, np.zeros((6, 4), np.float32), usage="stream", label="field"))
         self._ends = self.owns(Buffer(context, END.zeros(ENDS * ARROWS), usage="copy", label="field arrows"))
@@ -86,7 +87,7 @@ class FieldView(View):
         self._places.buffer.write(lattice)
         ends = END.zeros(0)
         if node.settings.shape is not FieldShape.INFINITE:
-            shapes = [outline(placed.half_extents, placed.radius + more) for more in {0.0, placed.falloff}]
+            shapes = [outline(np.asarray(placed.half_extents), placed.radius + more) for more in {0.0, placed.falloff}]
             points = transform_points(placed.world_from_field, np.concatenate(shapes))
             ends = END.zeros(len(points))
             ends["position"][:, :3] = points
@@ -115,12 +116,16 @@ class FieldView(View):
         time = self._world.services.get(SceneFields).time
         records, ends = pack_fields([(self._placed, self._placed)], time)
         self._records.buffer.orphan(records.reshape(-1, 4))
-        program = self._kernel.program
-        Fields(self._records, ends).set(program)
+        fields = Fields(self._records, ends)
+        if self._placed.type not in self._kernels:
+            self._kernels[self._placed.type] = Kernel(self._library, "field/arrows.glsl", END, defines=fields.defines)
+        kernel = self._kernels[self._placed.type]
+        program = kernel.program
+        fields.set(program)
         half = extents(self._placed)
         program["u_places"], program["u_spacing"] = self._places, 0.38 * float(half.mean())
         program["u_typical"] = typical(self._settings, float(half.mean()))
-        self._kernel.run(None, self._ends, ENDS * ARROWS)
+        kernel.run(None, self._ends, ENDS * ARROWS)
 
     def bounds(self) -> Bounds:
         centre, reach = self._placed.world_from_field[:3, 3], np.linalg.norm(extents(self._placed))
@@ -138,7 +143,7 @@ def extents(placed: FieldPlacement) -> Float64:
     """Half extents of the shape and half of the falloff [m], shape (3,)."""
     if placed.radius >= 1e17:
         return np.full(3, AROUND)
-    return placed.half_extents + placed.radius + 0.5 * placed.falloff
+    return np.asarray(placed.half_extents) + placed.radius + 0.5 * placed.falloff
 
 
 def typical(settings: FieldSettings, distance: float) -> float:

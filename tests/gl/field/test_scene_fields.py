@@ -9,7 +9,7 @@ import pytest
 from sinew.sim.engine import Engine
 from sinew.sim.fields.pack import pack_fields
 from sinew.sim.fields.sampler import NO_FIELDS, Fields, FieldSampler
-from sinew.sim.fields.state import FieldShape, FieldType
+from sinew.sim.fields.state import FieldPlacement, FieldShape, FieldType
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.library import ShaderLibrary
@@ -20,7 +20,7 @@ from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.kinds.emitter.emitter import Emitter
 from sinew.sim.kinds.emitter.passes import EmitterInputs
 from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSettings
-from sinew.sim.kinds.field.place import placed
+from sinew.sim.kinds.field.place import placements
 from sinew.sim.kinds.field.settings import FieldSettings, FieldSource, VortexProfile
 from sinew.sim.kinds.hair.settings import HairSettings, HairSolver, HairSource
 from sinew.sim.kinds.particle_system import PARTICLE
@@ -31,6 +31,7 @@ from sinew.sim.scene.params import check, params_of
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view import ViewSettings
+from sinew.sim.scene.world_transforms import WorldTransforms
 from tests.gl.back_ends import ON_BOTH
 from tests.oracles.fields import fields_at
 
@@ -53,13 +54,17 @@ TWELVE = (
 TIME = 0.75
 
 
+def placed(node: Node) -> FieldPlacement:
+    return placements((node,), WorldTransforms(Scene(nodes=(node,)), {}))[node.id]
+
+
 def node(settings: FieldSettings, **changes: object) -> Node:
     return Node(**{"id": "f", "name": "Field", "settings": settings} | changes)
 
 
 def fields_of(context: Context, chosen: Sequence[FieldSettings], time: float = TIME) -> Fields:
     """At places that have few digits, so that rounding them is no error."""
-    at = [placed(node(settings, transform=place(index)), np.eye(4), 1.0) for index, settings in enumerate(chosen)]
+    at = [placed(node(settings, transform=place(index))) for index, settings in enumerate(chosen)]
     records, ends = pack_fields([(one, one) for one in at], time)
     return Fields(TexelBuffer(context, records.reshape(-1, 4), label="test fields"), ends)
 
@@ -70,7 +75,7 @@ def place(index: int) -> Transform:
 
 def reference(chosen: Sequence[FieldSettings], points: Float64, time: float = TIME) -> Float64:
     """Acceleration, drag and air, shape (N, 7)."""
-    at = [(one, placed(node(one, transform=place(i)), np.eye(4), 1.0).world_from_field) for i, one in enumerate(chosen)]
+    at = [(one, placed(node(one, transform=place(i))).world_from_field) for i, one in enumerate(chosen)]
     found = fields_at(at, points, time)
     return np.concatenate([found.acceleration, found.drag[:, None], found.air], axis=1)
 
@@ -142,7 +147,7 @@ def test_an_orbit_of_cloth_keeps_its_energy(context: Context, library: ShaderLib
     cloth = Cloth(context, library, loose())
     start, speed = np.tile([1.0, 0.0, 0.0], (4, 1)), np.tile([0.0, 0.9, 0.0], (4, 1))
     cloth.write(start, speed)
-    at = placed(node(ORBIT), np.eye(4), 1.0)
+    at = placed(node(ORBIT))
     records, ends = pack_fields([(at, at)], 0.0)
     fields = Fields(TexelBuffer(context, records.reshape(-1, 4), label="test fields"), ends)
     energies = []
@@ -272,7 +277,7 @@ def test_a_weight_scales_and_drag_never_overshoots(context: Context, library: Sh
 def test_particles_take_the_velocity_of_the_air_in_a_moving_field(context: Context, library: ShaderLibrary) -> None:
     """Emitters sample every substep, along the way of the field."""
     attractor = FIELD(type=TYPE.DRAG, drag=1e4, shape=SHAPE.SPHERE, radius=0.1, falloff=0.0)
-    start, end = (placed(node(attractor, transform=Transform(position=(x, 0.0, 0.0))), np.eye(4), 1.0) for x in (0, 1))
+    start, end = (placed(node(attractor, transform=Transform(position=(x, 0.0, 0.0)))) for x in (0, 1))
     records, ends = pack_fields([(start, end)], 0.0)
     fields = Fields(TexelBuffer(context, records.reshape(-1, 4), label="test fields"), ends)
     settings = EmitterSettings(mode=EmissionMode.BURST, bursts="0:3", capacity=3, speed=1.0, speed_variance=0.0,
