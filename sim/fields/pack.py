@@ -1,10 +1,11 @@
+import functools
 from collections.abc import Sequence
 
 import numpy as np
 
 from sinew.sim.fields.state import FieldPlacement, FieldType
 from sinew.sim.maths import quaternion
-from sinew.sim.maths.arrays import Float32
+from sinew.sim.maths.arrays import Float32, Float64
 
 FIELD_TEXELS = 6
 SMALLEST_FALLOFF = 1e-6
@@ -30,17 +31,26 @@ def pack_fields(motions: Sequence[FieldMotion], time: float, weight: float = 1.0
         time: Start of the step, since the start of the simulation [s].
         weight: Factor of all fields.
     """
-    ordered = sorted(motions, key=lambda motion: _ORDER[motion[1].type])
-    ends = [sum(_ORDER[end.type] <= order for _, end in ordered) for order in _ORDER.values()]
-    out = np.zeros((len(ordered), FIELD_TEXELS, 4))
+    ordered, ends, fixed = _fixed_part(tuple(motions))
+    out = fixed.copy()
     if ordered:
+        out[:, 4:] = np.array([_numbers(field, time, weight) for field in ordered]).reshape(-1, 2, 4)
+    return out.astype(np.float32), ends
+
+
+@functools.lru_cache(maxsize=64)
+def _fixed_part(motions: tuple[FieldMotion, ...]) -> tuple[list[FieldPlacement], tuple[int, ...], Float64]:
+    """Sorted fields, the end of each type, and records without numbers; cached, because most fields do not move."""
+    ordered = sorted(motions, key=lambda motion: _ORDER[motion[1].type])
+    fields = [end for _, end in ordered]
+    out = np.zeros((len(fields), FIELD_TEXELS, 4))
+    if fields:
         start, end = (np.array([motion[side].world_from_field for motion in ordered]) for side in (0, 1))
         out[:, 0, :3], out[:, 1, :3] = start[:, :3, 3], end[:, :3, 3] - start[:, :3, 3]
         out[:, 2] = quaternion.from_matrix(start[:, :3, :3])
-        out[:, 0, 3] = [max(now.falloff, SMALLEST_FALLOFF) for _, now in ordered]
-        out[:, 3] = [(*now.half_extents, now.radius) for _, now in ordered]
-        out[:, 4:] = np.array([_numbers(now, time, weight) for _, now in ordered]).reshape(-1, 2, 4)
-    return out.astype(np.float32), tuple(ends)
+        out[:, 0, 3] = [max(field.falloff, SMALLEST_FALLOFF) for field in fields]
+        out[:, 3] = [(*field.half_extents, field.radius) for field in fields]
+    return fields, tuple(sum(_ORDER[field.type] <= order for field in fields) for order in _ORDER.values()), out
 
 
 def _numbers(field: FieldPlacement, time: float, weight: float) -> tuple[float, ...]:

@@ -27,9 +27,9 @@ ENDLESS = 1e18
 """Radius of a field without bounds [m]."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class FieldPlacement:
-    """A force field at one moment.
+    """A force field at one moment; compared by identity.
 
     The shape is a box swollen by a radius: a sphere has no half extents, a capsule one along y.
 

@@ -7,6 +7,7 @@ from sinew.sim.fields.state import ENDLESS, FieldPlacement, FieldShape, FieldTyp
 from sinew.sim.kinds.field.settings import FieldSettings, FieldSource, VortexProfile
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.curl_noise import pattern_at
+from sinew.sim.memo import Memo
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, NodeId
 from sinew.sim.scene.transform import rigid_matrix
@@ -19,12 +20,21 @@ SLOWEST = 1e-3
 """Least speed of the front of a pulse [m/s]."""
 
 
+_unattached = Memo[dict[NodeId, FieldPlacement]]()
+
+
 def placements(nodes: tuple[Node, ...], places: WorldTransforms) -> dict[NodeId, FieldPlacement]:
-    """Hidden fields act like the others."""
-    carriers = places.carriers(nodes)
-    own = np.array([rigid_matrix(node.transform, one.scale) for node, one in zip(nodes, carriers, strict=True)])
-    world = np.array([one.world_from_carrier for one in carriers]) @ own
-    return {node.id: _placed(node, one.scale, matrix) for node, one, matrix in zip(nodes, carriers, world, strict=True)}
+    """Hidden fields act like the others; fields that are all unattached keep their placements."""
+    if any(node.attachment.node for node in nodes):
+        return _placements(nodes, places)
+    return _unattached.get(nodes, lambda: _placements(nodes, places))
+
+
+def _placements(nodes: tuple[Node, ...], places: WorldTransforms) -> dict[NodeId, FieldPlacement]:
+    return {
+        node.id: _placed(node, carrier.scale, carrier.world_from_carrier @ rigid_matrix(node.transform, carrier.scale))
+        for node, carrier in zip(nodes, places.carriers(nodes), strict=True)
+    }
 
 
 def _placed(node: Node, scale: float, world_from_field: Float64) -> FieldPlacement:
