@@ -1,5 +1,4 @@
 import itertools
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +20,7 @@ from sinew.sim.kinds.field.settings import FieldSettings
 from sinew.sim.kinds.scene_fields import SceneFields
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import transform_points
+from sinew.sim.memo import same_objects
 from sinew.sim.render.detail_pass import LinesItem
 from sinew.sim.render.frame import Frame
 from sinew.sim.render.items import WHOLE, DrawChunk, Stage
@@ -44,7 +44,6 @@ _COLOURS = {True: SELECTED_COLOUR[:3], False: (0.31, 0.77, 0.79)}
 _MUTED = (0.55, 0.57, 0.60)
 _MARK_RADIUS = 7.0
 _PARTS = 48
-_RINGS = (0, 1, 2)
 
 
 @dataclass(eq=False, kw_only=True)
@@ -60,9 +59,9 @@ class FieldView(View):
     """Arrows that show the field in and around its shape, and outlines of the shape and of the falloff."""
 
     is_helper = True
+    _placed: FieldPlacement
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._context = context
         self._library = library
         self._kernels: dict[FieldType, Kernel] = {}
         self._places = self.owns(TexelBuffer(context, np.zeros((ARROWS, 4), np.float32), usage="dynamic"))
@@ -72,22 +71,25 @@ class FieldView(View):
         self._arrays = [
             self.owns(VertexArray(context, [Stream(one)], label="field")) for one in (self._ends, self._outline)
         ]
-        self._items: dict[bool, tuple[LinesItem, ...]] = {}
-        self._marks: tuple[Mark, ...] = ()
+        self._key: tuple[object, ...] = ()
         self._frame: Frame | None = None
 
     def apply(self, node: Node, subject: object, world: World) -> None:  # noqa: ARG002
         assert isinstance(node.settings, FieldSettings)
-        self._node, self._world, self._settings = node, world, node.settings
-        self._placed = placed = placements((node,), world.places)[node.id]
-        self._is_simulated, self._frame = node.id in world.scene.simulated, None
-        self._items = {}
+        placed, key = placements((node,), world.places)[node.id], (node, node.id in world.scene.simulated)
+        self._world, self._frame = world, None
+        if not same_objects(key, self._key):
+            self._node, self._is_simulated = self._key = key
+            self._items: dict[bool, tuple[LinesItem, ...]] = {}
+        elif np.array_equal(placed.world_from_field, self._placed.world_from_field):
+            return
+        self._placed = placed
         lattice = np.ones((ARROWS, 4), np.float32)
         lattice[:, :3] = transform_points(placed.world_from_field, LATTICE * extents(placed))
         self._places.buffer.write(lattice)
         ends = END.zeros(0)
         if node.settings.shape is not FieldShape.INFINITE:
-            shapes = [outline(np.asarray(placed.half_extents), placed.radius + more) for more in {0.0, placed.falloff}]
+            shapes = [outline(np.asarray(placed.half_extents), placed.radius + more) for more in (0.0, placed.falloff)]
             points = transform_points(placed.world_from_field, np.concatenate(shapes))
             ends = END.zeros(len(points))
             ends["position"][:, :3] = points
@@ -124,7 +126,7 @@ class FieldView(View):
         fields.set(program)
         half = extents(self._placed)
         program["u_places"], program["u_spacing"] = self._places, 0.38 * float(half.mean())
-        program["u_typical"] = typical(self._settings, float(half.mean()))
+        program["u_typical"] = 0.5 * abs(float(records[0, 4, 0]))
         kernel.run(None, self._ends, ENDS * ARROWS)
 
     def bounds(self) -> Bounds:
@@ -146,27 +148,11 @@ def extents(placed: FieldPlacement) -> Float64:
     return np.asarray(placed.half_extents) + placed.radius + 0.5 * placed.falloff
 
 
-def typical(settings: FieldSettings, distance: float) -> float:
-    """Approximate strength of the field [m/s, m/s² or 1/s] at a distance from its source [m]."""
-    match settings.type:
-        case FieldType.WIND | FieldType.TURBULENCE:
-            return 0.5 * abs(settings.speed)
-        case FieldType.ATTRACTOR:
-            softened = math.hypot(distance, settings.core)
-            return abs(settings.strength) * distance * math.pow(softened, -settings.power - 1.0)
-        case FieldType.VORTEX:
-            return abs(settings.circulation) / (2.0 * math.pi * max(distance, settings.core))
-        case FieldType.DRAG:
-            return settings.drag
-        case FieldType.PULSE:
-            return 0.2 * abs(settings.strength)
-
-
 def outline(half_extents: Float64, radius: float) -> Float64:
     """Ends of lines around a box swollen by a radius, shape (2 N, 3): a circle in each plane, with straight parts."""
     turn = np.linspace(0.0, 2.0 * np.pi, _PARTS + 1)
     rings = []
-    for axis in _RINGS:
+    for axis in range(3):
         first, second = (axis + 1) % 3, (axis + 2) % 3
         for side in (-1.0, 1.0) if half_extents[axis] > 0.0 else (0.0,):
             ring = np.zeros((_PARTS + 1, 3))
