@@ -9,6 +9,7 @@ from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.character import Poses
 from sinew.sim.characters.comparison import ComparisonStatistics
+from sinew.sim.characters.modifiers.feet import Collider
 from sinew.sim.characters.playing import up_axis
 from sinew.sim.characters.prepared import PreparedModel, prepare_model
 from sinew.sim.characters.settings import ModelSettings
@@ -22,6 +23,7 @@ from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS, character_kind
 from sinew.sim.kinds.background import Background
 from sinew.sim.kinds.contract import CharacterView, Grab, World
+from sinew.sim.memo import Memo
 from sinew.sim.render.frame_renderer import FrameRenderer
 from sinew.sim.render.ghost_pass import DepthTerms
 from sinew.sim.render.pick_pass import Pick, PickPass
@@ -67,6 +69,7 @@ class Engine(Owner):
         self._time = 0.0
         self._prefetched: frozenset[float] = frozenset()
         self._assets = SceneAssets()
+        self._colliders: Memo[tuple[Collider, ...]] = Memo()
 
     # --- the scene ------------------------------------------------------------------------------------
 
@@ -217,9 +220,20 @@ class Engine(Owner):
         for node, character in self.views.posed():
             if node.id not in self._guard.faulty:
                 try:
-                    character.update(node, time, scene.view.comparison, self.views.places, poses, preroll)
+                    character.update(node, time, scene.view.comparison, self.views.places, poses, preroll, self._ground)
                 except Exception as error:
                     self._guard.note(node.id, error)
+
+    def _ground(self) -> tuple[Collider, ...]:
+        """The simulated colliders that no character carries."""
+        scene, places = self.views.scene, self.views.places
+        return self._colliders.get((scene, self.views.characters), lambda: tuple(
+            (one.shape, tuple(one.size.tolist()), tuple(one.world_from_collider.ravel().tolist()))
+            for kind in KINDS.values() if kind.colliders
+            for node in scene.simulated_of_kind(kind.name)
+            if not any(above.settings.is_character for above in scene.carriers(node.id))
+            for one in kind.load("colliders")((node,), places).values()
+        ))  # fmt: skip
 
     # --- rendering ------------------------------------------------------------------------------------
 

@@ -10,10 +10,14 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import hypothesis
 import numpy as np
 import pytest
+
+if TYPE_CHECKING:
+    from sinew.sim.assets.model import CharacterModel
 
 REPO_ROOT = Path(__file__).resolve().parent.parent
 
@@ -71,7 +75,6 @@ def _set_aside() -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Why so many are skipped where the models are absent, in one line."""
     if not _assets_folder().is_dir():
         terminalreporter.write_line(f"Tests with sample models were skipped: {_no_assets()}")
 
@@ -121,9 +124,15 @@ def assets() -> Path:
     return folder
 
 
-class _Swallowed(logging.Handler):
-    """Collects the exceptions that the program logs and survives."""
+@pytest.fixture(scope="session")
+def humanoid() -> "CharacterModel":
+    from sinew import resources  # imported once the environment is set
+    from sinew.sim.assets.load import load_model
 
+    return load_model(resources.path("models") / "humanoid" / "humanoid.ezm")
+
+
+class _Swallowed(logging.Handler):
     def __init__(self) -> None:
         super().__init__()
         self.errors: list[BaseException] = []

@@ -1,5 +1,3 @@
-"""Small EZMesh files written by hand, and what tests need to make more."""
-
 import struct
 from pathlib import Path
 
@@ -92,21 +90,18 @@ LEGACY = """<SceneGraph name="scene">
 
 
 def read_text(folder: Path, text: str | bytes, name: str = "model.ezm") -> RawModel:
-    """The raw content of a file with this text."""
     path = folder / name
     path.write_bytes(text.encode() if isinstance(text, str) else text)
     return read_raw(path)
 
 
 def load_text(folder: Path, text: str | bytes, name: str = "model.ezm") -> CharacterModel:
-    """The model of a file with this text."""
     return build_model(read_text(folder, text, name))
 
 
 def mesh_text(
     vertices: str, *, ctype: str = "fff", semantic: str = "position", count: int | str = 3, triangles: str = "0 1 2"
 ) -> str:
-    """A MeshSystem file with one buffer and one section."""
     return (
         f'<MeshSystem><Meshes><Mesh name="m"><vertexbuffer count="{count}" ctype="{ctype}" semantic="{semantic}">'
         f'{vertices}</vertexbuffer><MeshSection material="stone"><indexbuffer triangle_count="1">{triangles}'
@@ -123,7 +118,6 @@ def skeleton_text(bones: str, *, tracks: str = "", animation: str = 'name="a" du
 
 
 def bone_text(name: str, parent: str | None = None, position: str = "0 0 0") -> str:
-    """One `Bone` element."""
     link = "" if parent is None else f' parent="{parent}"'
     return f'<Bone name="{name}"{link} orientation="0 0 0 1" position="{position}"/>'
 

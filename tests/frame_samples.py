@@ -1,13 +1,9 @@
-"""Small key-frame files, made from numbers: MD2, PC2, MDD and numbered OBJ files."""
-
 import struct
 from pathlib import Path
 
 import numpy as np
 
-TRIANGLES = np.array([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]])
-"""Of a tetrahedron, counter-clockwise from outside."""
-
+TRIANGLES = np.array([[0, 1, 2], [0, 2, 3], [0, 3, 1], [1, 3, 2]])  # of a tetrahedron, counter-clockwise from outside
 POINTS = np.array([[0.0, 0.0, 0.0], [0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], np.float32)[[0, 2, 1, 3]]
 
 
@@ -17,7 +13,6 @@ def frames(count: int = 4) -> np.ndarray:
 
 
 def obj_text(points: np.ndarray) -> bytes:
-    """A tetrahedron as OBJ."""
     lines = [f"v {x:.7g} {y:.7g} {z:.7g}" for x, y, z in points.tolist()]
     lines += [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in TRIANGLES.tolist()]
     return "\n".join(lines).encode() + b"\n"
@@ -53,7 +48,6 @@ def md2(names: tuple[str, ...] = ("run1", "run2", "run3", "jump1", "jump2")) -> 
 
 
 def write_all(folder: Path) -> dict[str, Path]:
-    """One file of each format; caches have their mesh beside them."""
     places = frames()
     (folder / "cache.obj").write_bytes(obj_text(places[0]))
     made = {

@@ -9,40 +9,25 @@ EXACT = 1e-5
 
 @dataclass(frozen=True)
 class Answer:
-    """One moment of one file.
-
-    Attributes:
-        file: Below the folder of glTF models.
-        lo, hi: Box of the posed vertices.
-        clip: Number of the clip.
-        time: Moment in it [s]; None for the rest pose.
-        tolerance: Part of the extent.
-        scene: Number of the scene; None for the file's own.
-        vertex: Number and place of one vertex.
-        weights: Weights of the morph targets.
-    """
-
-    file: str
-    lo: tuple[float, float, float]
-    hi: tuple[float, float, float]
-    clip: int = 0
-    time: float | None = None
-    tolerance: float = EXACT
-    scene: int | None = None
-    vertex: tuple[int, tuple[float, float, float]] | None = None
-    weights: tuple[float, ...] | None = None
+    file: str  # below the folder of glTF models
+    lo: tuple[float, float, float]  # box of the posed vertices
+    hi: tuple[float, float, float]  # box of the posed vertices
+    clip: int = 0  # number of the clip
+    time: float | None = None  # moment in it [s]; None for the rest pose
+    tolerance: float = EXACT  # part of the extent
+    scene: int | None = None  # number of the scene; None for the file's own
+    vertex: tuple[int, tuple[float, float, float]] | None = None  # number and place of one vertex
+    weights: tuple[float, ...] | None = None  # weights of the morph targets
     package: str | None = None
 
     def __str__(self) -> str:
         return f"{self.file.rpartition('/')[2]}-{self.time}"
 
     def options(self) -> list[str]:
-        """Options of `sinew pose`."""
         moment = [] if self.time is None else ["--clip", str(self.clip), "--time", repr(self.time)]
         return moment + ([] if self.scene is None else ["--scene", str(self.scene)])
 
     def check(self, positions: np.ndarray) -> None:
-        """Fails where the vertices (V, 3) are elsewhere."""
         lo, hi = np.array(self.lo), np.array(self.hi)
         # The answers are written with five digits.
         allowed = self.tolerance * float((hi - lo).max()) + 5e-6

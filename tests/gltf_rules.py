@@ -12,12 +12,6 @@ _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT4": 16}
 
 
 class Checked:
-    """A file whose rules are checked while it is taken apart.
-
-    Args:
-        data: The whole binary file.
-    """
-
     def __init__(self, data: bytes) -> None:
         magic, version, length, size, kind = struct.unpack_from("<4s4I", data)
         assert (magic, version, length, kind) == (b"glTF", 2, len(data), 0x4E4F534A)
@@ -48,7 +42,6 @@ class Checked:
         self._check_use()
 
     def values(self, accessor: int) -> np.ndarray:
-        """Rows of an accessor."""
         part = self.document["accessors"][accessor]
         width, kind = _WIDTHS[part["type"]], part["componentType"]
         if "bufferView" in part:
@@ -148,7 +141,6 @@ class Checked:
         return [one for mesh in self.document.get("meshes", []) for one in mesh["primitives"]]
 
     def _vertices(self, primitive: dict[str, Any]) -> set[int]:
-        """Accessors of the vertices of a primitive."""
         tables = [primitive["attributes"], *primitive.get("targets", [])]
         return {number for table in tables for number in table.values()}
 

@@ -1,5 +1,3 @@
-"""Small glTF files made by hand, for what each feature of the format means."""
-
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +13,6 @@ QUAD = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]], np.float32)
 
 
 class Sample:
-    """A file in the making.
-
-    Attributes:
-        chunk: Its arrays.
-        document: Its JSON.
-    """
-
     def __init__(self) -> None:
         self.chunk = GlbChunk()
         self.document: dict[str, Any] = {"asset": {"version": "2.0"}}
@@ -32,39 +23,32 @@ class Sample:
         return self.chunk.add(rows.reshape(len(rows), -1), **more)
 
     def put(self, key: str, part: dict[str, Any]) -> int:
-        """Number of a part."""
         self.document.setdefault(key, []).append(part)
         return len(self.document[key]) - 1
 
     def mesh(self, positions: Any = TRIANGLE, *, node: dict[str, Any] | None = None, **primitive: Any) -> int:
-        """Number of a node with a mesh of one primitive, whose attributes may be given by their numbers."""
         attributes = {"POSITION": self.add(positions), **primitive.pop("attributes", {})}
         mesh = self.put("meshes", {"primitives": [{"attributes": attributes, **primitive}]})
         return self.put("nodes", {"mesh": mesh, **(node or {})})
 
     def animate(self, node: int, path: str, times: Any, values: Any, mode: str = "LINEAR") -> None:
-        """Adds a channel to the only clip."""
         clips = self.document.setdefault("animations", [{"channels": [], "samplers": []}])
         clips[0]["channels"].append({"sampler": len(clips[0]["samplers"]), "target": {"node": node, "path": path}})
         clips[0]["samplers"].append({"input": self.add(times), "output": self.add(values), "interpolation": mode})
 
     def data(self) -> bytes:
-        """The file."""
         return self.chunk.file(self.document)
 
     def write(self, folder: Path) -> Path:
-        """Writes the file."""
         path = folder / "sample.glb"
         path.write_bytes(self.data())
         return path
 
     def load(self, folder: Path, scene: int | None = None) -> CharacterModel:
-        """The model that it is."""
         return load_model(self.write(folder), options=GltfOptions(scene=scene))
 
 
 def skinned() -> Sample:
-    """A triangle that bends over two joints, with a clip."""
     sample = Sample()
     joints = sample.add([[0, 1, 0, 0]] * 3, np.uint8)
     weights = sample.add([[1, 0, 0, 0], [0.5, 0.5, 0, 0], [0, 1, 0, 0]])
@@ -100,7 +84,6 @@ def morphing() -> Sample:
 
 
 def png_bytes() -> bytes:
-    """An image of two pixels."""
     import io
 
     from PIL import Image

@@ -7,7 +7,6 @@ _PLAIN = {"$schema", "title", "description", "$defs"}
 
 
 def complaints(value: Any, schema: dict[str, Any], root: dict[str, Any] | None = None, where: str = "$") -> list[str]:
-    """What is wrong with a value, one line each."""
     root = schema if root is None else root
     found: list[str] = []
     for keyword, wanted in schema.items():

@@ -1,5 +1,3 @@
-"""Files of strands for tests, made by hand."""
-
 import struct
 from collections.abc import Sequence
 

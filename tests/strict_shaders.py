@@ -19,17 +19,12 @@ AT_ONCE = 200
 
 
 class Compiled:
-    """Every text that a driver compiled, with the file it came from.
-
-    Attributes:
-        texts: Name of the root file by stage and text.
-    """
+    """Every text that a driver compiled, by the name of its root file, stage and text, with the file it came from."""
 
     def __init__(self) -> None:
         self.texts: dict[tuple[str, str], str] = {}
 
     def build(self, sources: ProgramSources, **options: bool) -> int:
-        """Does what `build_program` does, and keeps what it compiled."""
         made = build_program(sources, **options)
         self.texts |= {(stage, source.text): source.name for stage, source in sources.stages.items()}
         return made

@@ -45,7 +45,7 @@ class StartPage(QFrame):
         self.open_button = QPushButton(icon("open"), "Open File…", self)
         self.open_button.setToolTip("Open a project or a model (Ctrl+O).")
         self.tour_button = QPushButton("Tour in Seven Steps", self)
-        self.tour_button.setToolTip("Shows the window, and what to try first.")
+        self.tour_button.setToolTip("An introduction to the window.")
         self.open_button.clicked.connect(self.open_requested)
         self.tour_button.clicked.connect(self.tour_requested)
         self.cards = [self._card(sample) for sample in samples]

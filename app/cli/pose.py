@@ -12,8 +12,9 @@ from sinew.sim.animation.evaluate import evaluate_pose
 from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.formats import MODEL_FORMATS, GltfOptions
 from sinew.sim.assets.model import CharacterModel, Clip, Interpolation
+from sinew.sim.characters.modifiers.evaluation import NO_INPUTS, BoneModifiers
 from sinew.sim.characters.retarget import RetargetError, retargeted_clip
-from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.characters.settings import ModelSettings, SkinningMethod
 from sinew.sim.export.formats import SURFACE_WRITERS
 from sinew.sim.export.surface import surface_of
 from sinew.sim.gl.back_end import BackEndChoice
@@ -67,6 +68,7 @@ def run(options: argparse.Namespace) -> None:
     clip = chosen_clip(model, options.clip) if options.motion is None else motion_of(options, model)
     time = chosen_time(model, clip, options.time, options.frame)
     pose = evaluate_pose(model, clip if time is not None else None, time or 0.0, interpolation=Interpolation.LINEAR)
+    pose = BoneModifiers(model).applied(pose, ModelSettings(), time or 0.0, (0.0, 0.0), NO_INPUTS)
     method = SkinningMethod(options.method)
     if options.backend == "reference":
         positions, normals = skin_by_reference(model, pose, method)

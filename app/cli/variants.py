@@ -14,7 +14,7 @@ from sinew.app.cli.scene import OpenedScene, opened
 from sinew.app.files.project_file import is_project
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.refusal import refusal
-from sinew.sim.scene.params import ParamError, params_of, validated, value_text
+from sinew.sim.scene.params import ParamError, Role, param_of, params_of, validated, value_text, weights_from
 from sinew.sim.scene.scene import Node, ParamRef, with_value
 from sinew.sim.scene.view import SkinningComparison
 
@@ -59,14 +59,16 @@ def varied(scene: OpenedScene, text: str, *, allow_outside: bool) -> OpenedScene
 
 
 def _converted(settings: type[msgspec.Struct], name: str, text: str) -> msgspec.Struct:
-    """Accepts a word, a number, or several with blanks or commas; raises msgspec.ValidationError for other values."""
+    """Accepts a word, a number, several with blanks or commas, or weights, else raises msgspec.ValidationError."""
     made: msgspec.Struct
     try:
         made = msgspec.convert({name: text}, settings, strict=False)
     except msgspec.ValidationError as error:
         if "`array`" not in str(error):
             raise
-        made = msgspec.convert({name: text.replace(",", " ").split()}, settings, strict=False)
+        is_weights = param_of(settings, name).declared.role is Role.WEIGHTS
+        listed = weights_from(text) if is_weights else text.replace(",", " ").split()
+        made = msgspec.convert({name: listed}, settings, strict=False)
     return made
 
 

@@ -5,7 +5,7 @@ from pathlib import PurePath
 import msgspec
 
 from sinew.sim.characters.settings import ModelSettings
-from sinew.sim.scene.params import with_targets
+from sinew.sim.scene.params import Role, with_paths
 from sinew.sim.scene.scene import Node, NodeId, Scene
 
 _COPY_SUFFIX = re.compile(r"\.\d{3,}$")
@@ -62,7 +62,10 @@ def default_name(node: Node) -> str:
 
 
 def renamed_links(node: Node, ids: Mapping[NodeId, NodeId]) -> Node:
+    """Replaces the ids of its parent, its group and its targets."""
     attachment = msgspec.structs.replace(node.attachment, node=ids.get(node.attachment.node, node.attachment.node))
-    settings = with_targets(node.settings, lambda target: ids.get(target, target))
+    settings = node.settings
+    for role in (Role.NODE, Role.TARGET):
+        settings = with_paths(settings, lambda target: ids.get(target, target), role)
     within = ids.get(node.within, node.within)
     return msgspec.structs.replace(node, attachment=attachment, within=within, settings=settings)

@@ -22,7 +22,7 @@ class Action:
     keys: tuple[str, ...] = ()  # Shortcuts in portable notation; the tooltip shows the first one
     icon: str = ""
     # Returns why the action is disabled, a sentence for its tip, or "" to enable it.
-    condition: Callable[[], str] | None = None
+    reason: Callable[[], str] | None = None
     is_on: Callable[[], bool] | None = None  # Returns the state of a switch; None for other actions
     short: str = ""  # Text of the tool button if there is no icon
 
@@ -41,7 +41,7 @@ class Menu:
 
 
 def command_action(command: Command) -> Action:
-    return Action(command.id, command.text, command.tip, command.run, command.keys, condition=command.reason)
+    return Action(command.id, command.text, command.tip, command.run, command.keys, reason=command.reason)
 
 
 class Actions:
@@ -61,8 +61,8 @@ class Actions:
             action = self._actions[record.id]
             if record.is_on is not None:
                 action.setChecked(record.is_on())
-            if record.condition is not None:
-                reason = record.condition()
+            if record.reason is not None:
+                reason = record.reason()
                 action.setEnabled(not reason)
                 action.setToolTip(f"{self._tips[record.id]}\n{reason}" if reason else self._tips[record.id])
                 action.setStatusTip(reason or record.tip)

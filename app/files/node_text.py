@@ -14,7 +14,7 @@ from sinew.app.files.migrations import MIGRATIONS, VERSION, MigrationError, migr
 from sinew.app.files.project_decode import ProjectDecoder
 from sinew.app.files.project_file import node_content
 from sinew.app.files.project_json import ProjectError, json_text, parse_json
-from sinew.sim.scene.params import targets_of, with_targets
+from sinew.sim.scene.params import Role, paths_of, with_paths
 from sinew.sim.scene.scene import Attachment, Node, NodeId, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.world_transforms import WORLD, WorldTransforms, relative_transform
@@ -28,8 +28,11 @@ def nodes_text(places: WorldTransforms, node_ids: Sequence[NodeId]) -> str:
     scene = places.scene
     copied = [node for node in scene.nodes if node.id in node_ids]
     attached = [node for node in copied if node.attachment.node in scene.by_id and node.attachment.node not in node_ids]
-    targets = [target for node in copied for target in targets_of(node.settings) if scene.has(target)]
-    names = {name: scene.node(name) for name in (*(node.attachment.node for node in attached), *targets)}
+    others = {
+        *(node.attachment.node for node in attached),
+        *(one for node in copied for role in (Role.NODE, Role.TARGET) for one in paths_of(node.settings, role)),
+    }
+    names = {one: scene.node(one) for one in sorted(others) if one in scene.by_id and one not in node_ids}
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -62,23 +65,21 @@ def nodes_of(text: str, scene: Scene) -> list[Node]:
 def _settled(
     node: Node, scene: Scene, among: set[NodeId], carriers: dict[str, dict[str, Any]], world: dict[str, Any] | None
 ) -> Node:
+    def alike(other: NodeId) -> NodeId:
+        """The node of the scene with the name and kind of a node that was not copied; "" if there is none."""
+        parent = carriers.get(other, {})
+        found = [one.id for one in scene.nodes if {"name": one.name, "kind": one.kind} == parent]
+        return other if other in found else next(iter(found), "")
+
+    settings = with_paths(node.settings, lambda one: one if one in among else alike(one), Role.NODE)
+    settings = with_paths(settings, lambda one: one if one in among else alike(one) or one, Role.TARGET)
+    node = msgspec.structs.replace(node, settings=settings)
     if node.within not in among and not scene.has(node.within):
         node = msgspec.structs.replace(node, within="")
-
-    def counterpart(name: NodeId) -> NodeId | None:
-        """The copied node with this id, otherwise the node of the scene that is called as its original was."""
-        if name in among:
-            return name
-        original = carriers.get(name, {})
-        alike = [other.id for other in scene.nodes if {"name": other.name, "kind": other.kind} == original]
-        return name if name in alike else next(iter(alike), None)
-
-    settings = with_targets(node.settings, lambda target: counterpart(target) or target)
-    node = msgspec.structs.replace(node, settings=settings)
     carrier = node.attachment.node
     if not carrier or carrier in among:
         return node
-    if (found := counterpart(carrier)) is not None:
+    if found := alike(carrier):
         attachment = msgspec.structs.replace(node.attachment, node=found)
         return msgspec.structs.replace(node, attachment=attachment)
     try:

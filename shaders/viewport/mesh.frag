@@ -5,6 +5,7 @@
 
 #include "viewport/light.glsl"
 #include "viewport/colour.glsl"
+#include "viewport/toon.glsl"
 
 uniform vec3 u_diffuse;
 uniform vec3 u_specular;
@@ -80,10 +81,23 @@ vec3 mapped_normal(vec3 normal) {
 }
 #endif
 
+// Light that the surface gives off by itself.
+vec3 glow_of() {
+    vec3 glow = u_emission;
+#ifdef EMISSION
+#ifdef EMISSION_MAP
+    glow += u_own_light * texture(u_emission_map, v_texcoord).rgb;
+#else
+    glow += u_own_light;
+#endif
+#endif
+    return glow;
+}
+
 void main() {
     vec3 normal = surface_normal();
     vec4 base = vec4(u_diffuse, 1.0) * texture(u_texture, v_texcoord);
-#ifdef VERTEX_COLOUR
+#if defined(VERTEX_COLOUR) && !defined(TOON)
     base *= v_colour;
 #endif
 #if defined(MASK) || defined(BLEND)
@@ -103,8 +117,14 @@ void main() {
     o_colour = vec4(ramp * form, 1.0);
 #elif defined(UNLIT)
     o_colour = vec4(srgb_from_linear(base.rgb + u_emission), opacity);
+#elif defined(TOON)
+#ifdef NORMAL_MAP
+    normal = mapped_normal(normal);
+#endif
+    vec3 light = toon_shaded(v_position, normal, base.rgb, v_texcoord) + glow_of();
+    o_colour = vec4(srgb_from_linear(tone_mapped(light)), opacity);
 #else
-    vec3 albedo = base.rgb, specular = u_specular, glow = u_emission;
+    vec3 albedo = base.rgb, specular = u_specular, glow = glow_of();
     float roughness = u_roughness, open = 1.0;
 #ifdef SURFACE_MAP
     // Roughness below 0.15 would reflect nothing but the lights.
@@ -116,13 +136,6 @@ void main() {
 #endif
 #ifdef OCCLUSION_MAP
     open = mix(1.0, data_of(u_occlusion_map).r, u_occlusion);
-#endif
-#ifdef EMISSION
-#ifdef EMISSION_MAP
-    glow += u_own_light * texture(u_emission_map, v_texcoord).rgb;
-#else
-    glow += u_own_light;
-#endif
 #endif
 #ifdef NORMAL_MAP
     normal = mapped_normal(normal);

@@ -12,6 +12,7 @@ from sinew.sim.assets.formats import MODEL_FORMATS
 from sinew.sim.assets.materials import build_materials
 from sinew.sim.assets.model import Bounds, CharacterModel, Clip, Mesh, Palette, Skeleton, Skin, Targets
 from sinew.sim.assets.raw import ModelError, RawClip, RawModel, RawSkin, RawTrack, RawVertices
+from sinew.sim.assets.rig import ordered
 from sinew.sim.maths.arrays import Float32, Float64, UInt16
 from sinew.sim.maths.transform import inverse_affine
 from sinew.sim.printable import counted
@@ -339,6 +340,7 @@ def _built(raw: RawModel) -> CharacterModel:
     skin = build_skin(raw, joints, mesh.vertex_count, notes) if joints else None
     if raw.skins and skin is not None and joints is not None:
         mesh, skin = rebased(mesh, skin, joints.skeleton, raw)
+    rig = ordered(raw.rig, joints.skeleton.names, notes) if joints is not None else raw.rig
     return CharacterModel(
         path=raw.path,
         format=raw.format,
@@ -353,5 +355,5 @@ def _built(raw: RawModel) -> CharacterModel:
         default_texture_origin=raw.texture_origin or default_texture_origin(raw.asset_name),
         warnings=tuple(notes),
         files=tuple(raw.files),
-        rig=raw.rig,
+        rig=rig,
     )

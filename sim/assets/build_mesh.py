@@ -201,19 +201,27 @@ _ROWS = ("position", "normal", "tangent")
 def weight_starts_of(raw: RawModel) -> dict[int, int]:
     starts: dict[int, int] = {}
     total = 0
-    for joint, mesh in _weighted(raw).items():
+    for joint, mesh in weighted_meshes(raw).items():
         starts[joint] = total
         total += len(mesh.rest_weights)
     return starts
 
 
-def _weighted(raw: RawModel) -> dict[int, RawMesh]:
+def weighted_meshes(raw: RawModel) -> dict[int, RawMesh]:
     """Meshes with morph targets by joint; copies of a mesh on one joint share their weights."""
     found: dict[int, RawMesh] = {}
     for mesh in raw.meshes:
         if mesh.rest_weights:
             found.setdefault(mesh.joint, mesh)
     return found
+
+
+def target_names(raw: RawModel) -> tuple[str, ...]:
+    """Unique names of all weights; one that several meshes use is prefixed by the name of the mesh."""
+    meshes = weighted_meshes(raw).values()
+    uses = Counter(name for mesh in meshes for name in mesh.target_names)
+    names = [f"{mesh.name}: {name}" if uses[name] > 1 else name for mesh in meshes for name in mesh.target_names]
+    return tuple(unique_names(names, "target", []))
 
 
 def build_targets(raw: RawModel, with_tangents: bool) -> Targets | None:
@@ -238,17 +246,14 @@ def build_targets(raw: RawModel, with_tangents: bool) -> Targets | None:
             vertex += buffer.count
     table = np.array(runs, np.int32).reshape(-1, 3)
     counts = table[:, 1]
-    meshes = list(_weighted(raw).values())
-    uses = Counter(name for mesh in meshes for name in mesh.target_names)
-    # A name that several meshes use is prefixed by the name of the mesh.
-    names = [f"{mesh.name}: {name}" if uses[name] > 1 else name for mesh in meshes for name in mesh.target_names]
+    meshes = weighted_meshes(raw).values()
     return Targets(
         firsts=table[:, 0],
         counts=counts,
         starts=(np.cumsum(counts) - counts).astype(np.int32),
         weight_of=table[:, 2],
         deltas=np.concatenate([np.zeros((0, 3 if with_tangents else 2, 4), np.float32), *deltas]),
-        names=tuple(unique_names(names, "target", [])),
+        names=target_names(raw),
         rest_weights=np.array([weight for mesh in meshes for weight in mesh.rest_weights], np.float64),
         are_frames=any(clip.frames for clip in raw.clips),
     )

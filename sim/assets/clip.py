@@ -5,6 +5,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -166,6 +167,37 @@ class UniformClip:
                 linear[number], blend[number] = self._linear[key], self._quaternions[key]
         weights = np.zeros((len(parts), 0))
         return LocalPose(linear[..., :3], blend, linear[..., 3:], weights)
+
+
+class MorphingClip(UniformClip):
+    """The same with weights of morph targets at every key, shape (F, M), interpolated linearly."""
+
+    def __init__(
+        self,
+        name: str,
+        frame_step: float,
+        positions: npt.ArrayLike,
+        orientations: npt.ArrayLike,
+        scales: npt.ArrayLike,
+        weights: Float64,
+    ) -> None:
+        super().__init__(name, frame_step, positions, orientations, scales)
+        self._weights = weights.copy()
+        self._weights.flags.writeable = False
+
+    def key(self, index: int) -> LocalPose:
+        return msgspec.structs.replace(super().key(index), weights=self._weights[index])
+
+    def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
+        last = len(self._weights) - 1
+        frame = min(max(0.0, time / self._step), float(last)) if last else 0.0
+        index = min(int(frame), max(last - 1, 0))
+        part = eased(interpolation, frame - index)
+        weights = self._weights[index] + part * (self._weights[min(index + 1, last)] - self._weights[index])
+        return msgspec.structs.replace(super().sample(time, interpolation), weights=weights)
+
+    def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
+        return stacked([self.sample(time, interpolation) for time in times])
 
 
 def _continuous(q: Float64) -> Float64:

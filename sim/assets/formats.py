@@ -164,7 +164,8 @@ MODEL_FORMATS = Formats(
         magic=EZB_MAGIC, reader="sinew.sim.assets.ezb_reader:read_ezb",
     ),
     ModelFormat(
-        key="gltf", name="glTF", suffixes=(".glb", ".gltf"), by_suffix=True, options=GltfOptions,
+        key="gltf", name="glTF", suffixes=(".glb", ".gltf", ".vrm", ".vrma"), by_suffix=True,
+        options=GltfOptions,
         sniff=_begins_as_gltf, reader="sinew.sim.assets.gltf.reader:read_gltf",
     ),
     ModelFormat(

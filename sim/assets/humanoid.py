@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from sinew.sim.assets.model import Skeleton
+from sinew.sim.assets.model import CharacterModel, Skeleton
 
 LIMB_BONES = (
     "UpperLeg", "LowerLeg", "Foot", "Toes", "Shoulder", "UpperArm", "LowerArm", "Hand", "Eye",
@@ -96,6 +96,13 @@ class _Joint:
             if found:
                 return bone
         return ""
+
+
+def bones_of(model: CharacterModel) -> dict[str, int]:
+    """The joint of each bone of a model: as its file states, else those that can be recognised."""
+    if model.rig.humanoid or model.skeleton is None:
+        return dict(model.rig.humanoid)
+    return find_bones(model.skeleton)
 
 
 def find_bones(skeleton: Skeleton) -> dict[str, int]:

@@ -4,7 +4,7 @@ from typing import Any
 import numpy as np
 
 from sinew.sim.assets.formats import model_format_name
-from sinew.sim.assets.humanoid import find_bones, is_humanoid
+from sinew.sim.assets.humanoid import bones_of, is_humanoid
 from sinew.sim.assets.influences import weighted_vertex_counts
 from sinew.sim.assets.model import CharacterModel, Skeleton, Skin
 from sinew.sim.assets.raw import RawModel
@@ -52,7 +52,15 @@ def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
             for material in model.materials
         ],
         "bones": _bones(model.skeleton, model.skin),
-        "humanoid": _humanoid(model.skeleton),
+        "humanoid": _humanoid(model),
+        "springs": [
+            {"name": spring.name, "joint_count": len(spring.joints), "collider_count": len(spring.colliders)}
+            for spring in model.rig.springs
+        ],
+        "expressions": [
+            {"name": part.name, "targets": dict(part.weights), "is_binary": part.is_binary}
+            for part in model.rig.expressions
+        ],
         "clips": [
             {
                 "name": clip.name,
@@ -66,10 +74,12 @@ def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
     }
 
 
-def _humanoid(skeleton: Skeleton | None) -> dict[str, str]:
+def _humanoid(model: CharacterModel) -> dict[str, str]:
     """Joint of each bone; empty if the body is not human."""
-    bones = find_bones(skeleton) if skeleton is not None else {}
-    return {bone: skeleton.names[joint] for bone, joint in bones.items()} if skeleton and is_humanoid(bones) else {}
+    bones = bones_of(model)
+    if model.skeleton is None or not (model.rig.humanoid or is_humanoid(bones)):
+        return {}
+    return {bone: model.skeleton.names[joint] for bone, joint in bones.items()}
 
 
 def influence_counts(skin: Skin) -> list[int]:
@@ -98,6 +108,12 @@ def info_text(info: dict[str, Any]) -> str:
         blocks.append(table(f"Bones ({len(rows)})", ("name", ">vertices"), rows))
     if info["humanoid"]:
         blocks.append(table(f"Humanoid ({len(info['humanoid'])})", ("bone", "joint"), list(info["humanoid"].items())))
+    if info["springs"]:
+        rows = [(part["name"], str(part["joint_count"]), str(part["collider_count"])) for part in info["springs"]]
+        blocks.append(table(f"Springs ({len(rows)})", ("name", ">joints", ">colliders"), rows))
+    if info["expressions"]:
+        rows = [(part["name"], ", ".join(part["targets"]) or "-") for part in info["expressions"]]
+        blocks.append(table(f"Expressions ({len(rows)})", ("name", "morph targets"), rows))
     if info["warnings"]:
         blocks.append(
             "\n".join([f"Warnings ({len(info['warnings'])})", *(f"  {printable(text)}" for text in info["warnings"])])

@@ -235,11 +235,32 @@ Sampled = tuple[ImageSource, Sampler]
 IMAGES = "texture", "emission_image", "normal_image", "surface_image", "occlusion_image"
 """Fields of `Material` with images; "texture" is the colour."""
 
+TOON_IMAGES = "shade_image", "rim_image", "matcap_image"
+"""Fields with images that belong to `Toon`."""
+
 
 class AlphaMode(enum.Enum):
     OPAQUE = "opaque"
     MASK = "mask"
     BLEND = "blend"
+
+
+@dataclass(frozen=True, slots=True)
+class Toon:
+    """Shading with one edge between light and shade, and light along the outline; linear RGB factors.
+
+    Source: VRMC_materials_mtoon 1.0.
+    """
+
+    shade: tuple[float, float, float] = (0.0, 0.0, 0.0)  # Colour of the surface in the shade
+    shift: float = 0.0  # Moves the edge between light and shade, -1 to 1
+    toony: float = 0.9  # How narrow the edge is, 0 to 1
+    equalization: float = 0.9  # How little the light from around depends on the direction, 0 to 1
+    rim: tuple[float, float, float] = (0.0, 0.0, 0.0)  # Colour of the light along the outline
+    rim_power: float = 5.0
+    rim_lift: float = 0.0
+    rim_mix: float = 1.0  # How much that light depends on the lights, 0 to 1
+    matcap: tuple[float, float, float] = (1.0, 1.0, 1.0)  # Multiplies the image of reflections
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +286,12 @@ class Material:
     roughness: float = 1.0  # Roughness factor with that image
     occlusion_image: ImageSource | None = None  # Ambient occlusion in red
     occlusion: float = 1.0  # Strength of the occlusion
-    samplers: tuple[tuple[str, Sampler], ...] = ()  # By field of `IMAGES`, where not the default
+    samplers: tuple[tuple[str, Sampler], ...] = ()  # By field of an image, where not the default
     lost: tuple[tuple[str, str], ...] = ()  # Missing images: field of `IMAGES` and file name
+    toon: Toon | None = None  # Replaces highlights and diffuse shading
+    shade_image: ImageSource | None = None  # Multiplies the colour in the shade
+    rim_image: ImageSource | None = None  # Multiplies the light along the outline
+    matcap_image: ImageSource | None = None  # Reflections by the direction of the normal
 
     @property
     def image(self) -> ImageSource | None:
@@ -275,7 +300,7 @@ class Material:
 
     @property
     def images(self) -> tuple[ImageSource, ...]:
-        return tuple(image for image, _ in filter(None, map(self.sampled, IMAGES)))
+        return tuple(image for image, _ in filter(None, map(self.sampled, (*IMAGES, *TOON_IMAGES))))
 
     def image_of(self, name: str) -> ImageSource | None:
         image: ImageSource | None = self.image if name == "texture" else getattr(self, name)

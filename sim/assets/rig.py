@@ -4,8 +4,8 @@ Joints are indices in the skeleton.  Offsets are in the frame of their joint, in
 """
 
 import enum
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 Vec3 = tuple[float, float, float]
 
@@ -79,3 +79,21 @@ class Rig:
     colliders: tuple[SpringCollider, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     expressions: tuple[Expression, ...] = ()
+    # Of a motion: joints whose translation along x is the value of an expression, by its name
+    expression_joints: Mapping[str, int] = field(default_factory=dict)
+
+
+def ordered(rig: Rig, names: Sequence[str], warnings: list[str]) -> Rig:
+    """Puts constraints of a source before its followers; leaves out cycles and invalid ones, with warnings."""
+    waiting = [one for one in rig.constraints if 0 <= one.joint < len(names) and 0 <= one.source < len(names)]
+    found: list[Constraint] = []
+    while waiting:
+        later = {one.joint for one in waiting}
+        free = [one for one in waiting if one.source not in later]
+        if not free:
+            circle = ", ".join(repr(names[one.joint]) for one in waiting)
+            warnings.append(f"The constraints of {circle} follow each other; they are left out.")
+            break
+        found += free
+        waiting = [one for one in waiting if one.source in later]
+    return replace(rig, constraints=tuple(found)) if rig.constraints else rig

@@ -14,6 +14,7 @@ import numpy as np
 
 from sinew.sim.assets.content import content_sum
 from sinew.sim.assets.model import Interpolation
+from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse, World
 from sinew.sim.kinds.field_targets import fields_on
@@ -23,6 +24,10 @@ from sinew.sim.scene.scene import Node, NodeId
 ANEW = frozenset((Effect.RESET, Effect.REBUILD))
 _MARK = "2:"
 """Prefix of keys; keys of older versions have none."""
+
+
+_NEWER = frozenset(("expressions", "modifiers"))
+"""Settings that older versions did not have; without a value they are not in their keys."""
 
 
 class SameNode:
@@ -45,7 +50,8 @@ def _values(settings: Settings | None, effects: frozenset[Effect]) -> tuple[Any,
     if settings is None:
         return ()
     values = [(r, getattr(settings, r.name)) for r in params_of(type(settings)) if r.declared.effect in effects]
-    return tuple(value for r, value in values if not r.declared.sparse or value != r.default)
+    values = [(r, value) for r, value in values if not r.declared.sparse or value != r.default]
+    return tuple(value for r, value in values if value or r.name not in _NEWER)
 
 
 def _in_force(world: World, node: Node) -> Settings | None:
@@ -69,7 +75,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
     """Text that stays valid when the program ends.
 
     Depends on the solver, the start, settings that affect steps, transforms, and full contents of files: of the node,
-    of its parents, of its colliders, and of the force fields that act on it.
+    of its parents and the targets of their modifiers, of its colliders, and of the force fields that act on it.
     """
     met, found, playback = _met(world), {}, world.scene.playback
     for node in world.scene.nodes:
@@ -77,8 +83,12 @@ def node_keys(world: World) -> dict[NodeId, str]:
         if kind.system:
             simulated = node.id in world.scene.simulated
             start = msgspec.json.encode((kind.version, playback.start_time, playback.run_up, simulated))
-            carriers = (_carrying(world, one) for one in world.scene.carriers(node.id))
-            acting = met if settings is not None and kind.collides(settings) else ()
+            leading = world.scene.leading(node.id)
+            carriers = (_carrying(world, one) for one in leading)
+            collides = settings is not None and kind.collides(settings)
+            for one in leading:
+                collides |= isinstance(one.settings, ModelSettings) and one.settings.plants_feet
+            acting = met if collides else ()
             parts = [start, _whole(world, node), *carriers, b"met", *acting]
             if fields := fields_on(world, node):
                 parts += [b"fields", *(_whole(world, field) for field in fields), *_all_carrying(world, fields)]
@@ -102,7 +112,7 @@ def _met(world: World) -> list[bytes]:
 
 
 def _all_carrying(world: World, nodes: Sequence[Node]) -> list[bytes]:
-    carriers = {one.id: one for node in nodes if node.attachment.node for one in world.scene.carriers(node.id)}
+    carriers = {one.id: one for node in nodes if node.attachment.node for one in world.scene.leading(node.id)}
     return [_carrying(world, one) for one in carriers.values()]
 
 

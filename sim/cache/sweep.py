@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sinew.sim.scene.params import Param, Role, param_of, params_of
+from sinew.sim.scene.params import Param, Role, param_of, params_of, weights_from
 from sinew.sim.scene.scene import Node, ParamRef, Scene, node_named, with_value
 
 COUNT_MAX = 4096
@@ -114,4 +114,6 @@ def _value(record: Param, text: str) -> Any:
             return int(text) if record.type is int else float(text)
         except ValueError:
             return text
+    if record.declared.role is Role.WEIGHTS:
+        return weights_from(text)
     return [float(part) for part in text.split()] if record.type is tuple else text

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -8,9 +8,12 @@ import numpy.typing as npt
 from sinew.sim.animation.evaluate import bind_pose
 from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.influences import joint_boxes, reach_of
-from sinew.sim.assets.model import NO_WEIGHTS, Bounds, CharacterModel, Targets
+from sinew.sim.assets.model import NO_WEIGHTS, Bounds, CharacterModel
 from sinew.sim.characters.comparison import ComparisonStatistics, MethodComparison
 from sinew.sim.characters.deformers.functions import warped_boxes, warps_of
+from sinew.sim.characters.expressions import expression_weights
+from sinew.sim.characters.modifiers.evaluation import NO_INPUTS, BoneModifiers, ModifierInputs, inputs_of
+from sinew.sim.characters.modifiers.feet import Collider
 from sinew.sim.characters.playing import (
     RunUp,
     active_clip,
@@ -23,7 +26,7 @@ from sinew.sim.characters.playing import (
     world_from_model,
 )
 from sinew.sim.characters.prepared import PreparedModel
-from sinew.sim.characters.settings import ModelSettings, SkinningMethod
+from sinew.sim.characters.settings import ModelSettings, SkinningMethod, model_settings
 from sinew.sim.characters.skinning import SkinnedMesh, SkinningBuffers, upload_skinning
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
@@ -31,10 +34,10 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.task import finish
 from sinew.sim.maths.arrays import Float64, Intp
 from sinew.sim.maths.transform import polar, transform_points
-from sinew.sim.scene.scene import Node
+from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.strips import StripSample, is_cut
 from sinew.sim.scene.view import SkinningComparison
-from sinew.sim.scene.world_transforms import WorldTransforms
+from sinew.sim.scene.world_transforms import PosedCharacter, PosedCharacters, WorldTransforms
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,7 @@ class PoseKey:
     time: float
     settings: ModelSettings
     run_up: RunUp = (0.0, 0.0)
+    inputs: ModifierInputs = NO_INPUTS
 
 
 SkinPart = tuple[Intp | None, Float64, Float64]
@@ -86,6 +90,10 @@ class Character(Owner):
             self._centres, self._halves = (lo + hi) / 2.0, (hi - lo) / 2.0
         self._key: PoseKey | None = None
         self._node: Node | None = None
+        self._modifiers = BoneModifiers(model)
+        self._places = WorldTransforms(Scene(), {})
+        self._colliders: tuple[Collider, ...] = ()
+        self._clip_pose: tuple[PoseKey | None, Pose] = (None, self.pose)
         self._box: tuple[Pose, Float64, Bounds] | None = None
         self._frames: tuple[Pose, Float64, dict[int, Float64]]
         self._frames = self.pose, self.world_from_model, {}
@@ -101,10 +109,12 @@ class Character(Owner):
         places: WorldTransforms,
         poses: Poses,
         run_up: RunUp = (0.0, 0.0),
+        ground: Callable[[], tuple[Collider, ...]] = tuple,
     ) -> None:
         """Evaluates the pose at scene time `time` [s] and skins; does nothing if neither changed since the last call.
 
-        `poses` come from other characters at this time: characters of one file often share them.
+        `poses` come from other characters at this time: characters of one file often share them. `ground` returns the
+        colliders on which feet are planted.
         """
         settings = node.settings
         assert isinstance(settings, ModelSettings)
@@ -113,7 +123,9 @@ class Character(Owner):
             self.primary.name = node.name or node.id
             self.world_from_model = world_from_model(settings, self.model, places.world_from_node(node))
             self.texture_origin_bottom = texture_origin_bottom(settings, self.model)
-        key = PoseKey(time, settings, run_up)
+        if settings.modifiers:
+            self._places, self._colliders = places, ground() if settings.plants_feet else ()
+        key = PoseKey(time, settings, run_up, self._inputs(node, time, run_up, places.characters))
         if key != self._key:
             self._key = key
             self._take_pose(key, poses)
@@ -172,9 +184,15 @@ class Character(Owner):
 
     def pose_at(self, time: float) -> Pose:
         """Does not apply the pose; the bind pose before the first update."""
-        if self._key is None:
+        if self._key is None or self._node is None:
             return self.pose
-        key = PoseKey(time, self._key.settings, self._key.run_up)
+        settings, run_up = self._key.settings, self._key.run_up
+        others: dict[NodeId, PosedCharacter] = {}
+        for leading in self._places.scene.leading(self._node.id) if settings.modifiers else ():
+            character = self._places.characters.get(leading.id)
+            if isinstance(character, Character) and character is not self:
+                others[leading.id] = CharacterAt(character, leading, time, self._places.scene, others)
+        key = PoseKey(time, settings, run_up, self._inputs(self._node, time, run_up, others))
         return self.pose if key == self._key else self._evaluated(key)
 
     def is_cut(self, before: float, after: float) -> bool:
@@ -254,7 +272,8 @@ class Character(Owner):
 
     def _take_pose(self, key: PoseKey, poses: Poses) -> None:
         settings = key.settings
-        if active_clip(settings, self.model) is None and not settings.pose and not shapes(settings):
+        is_bound = active_clip(settings, self.model) is None and not settings.pose
+        if is_bound and not shapes(settings) and not settings.modifiers and not self.model.rig.constraints:
             self.pose = self._bind_pose
             return
         shared = id(self.model), key
@@ -267,15 +286,70 @@ class Character(Owner):
             self.pose = pose
 
     def _evaluated(self, key: PoseKey) -> Pose:
-        settings, run_up, prefetched = self._prefetched
-        is_fetched = settings is key.settings and run_up == key.run_up
-        pose = prefetched.pop(key.time, None) if is_fetched else None
-        if pose is None:
-            if active_clip(key.settings, self.model) is None and not key.settings.pose:
-                pose = self._bind_pose
-            else:
-                pose = pose_of(self.model, key.settings, key.time, key.run_up)
+        pose = self._unmodified(key.settings, key.time, key.run_up)
+        if key.settings.modifiers or self.model.rig.constraints:
+            pose = self._modifiers.applied(pose, key.settings, key.time, key.run_up, key.inputs)
         return shaped(pose, key.settings, self.model, key.time)
+
+    def _unmodified(self, settings: ModelSettings, time: float, run_up: RunUp) -> Pose:
+        """The pose of the clip with the pose offsets."""
+        key = PoseKey(time, settings, run_up)
+        if settings.modifiers and self._clip_pose[0] == key:
+            return self._clip_pose[1]
+        known, known_run_up, prefetched = self._prefetched
+        pose = prefetched.pop(time, None) if known is settings and known_run_up == run_up else None
+        if pose is None:
+            is_bound = active_clip(settings, self.model) is None and not settings.pose
+            pose = self._bind_pose if is_bound else pose_of(self.model, settings, time, run_up)
+        if settings.modifiers:
+            self._clip_pose = key, pose
+        return pose
+
+    def _inputs(self, node: Node, time: float, run_up: RunUp, others: PosedCharacters) -> ModifierInputs:
+        """What modifiers depend on at a scene time [s]; `others` are the characters at that time."""
+        settings = model_settings(node)
+        if not settings.modifiers or self.model.skeleton is None:
+            return NO_INPUTS
+        own = CharacterBelow(self.model, self._unmodified(settings, time, run_up), self.world_from_model)
+        places = WorldTransforms(self._places.scene, {**others, node.id: own})
+        if node.attachment.node:
+            own.world_from_model = world_from_model(settings, self.model, places.world_from_node(node))
+        return inputs_of(node, places, own.world_from_model, self._colliders)
+
+
+@dataclass(slots=True)
+class CharacterBelow:
+    """A character in its pose before the modifiers."""
+
+    model: CharacterModel
+    pose: Pose
+    world_from_model: Float64
+
+
+@dataclass(frozen=True, slots=True)
+class CharacterAt:
+    """A character at a scene time [s]; `others` are the other characters at that time."""
+
+    character: Character
+    node: Node
+    time: float
+    scene: Scene
+    others: PosedCharacters
+
+    @property
+    def model(self) -> CharacterModel:
+        return self.character.model
+
+    @property
+    def pose(self) -> Pose:
+        return self.character.pose_at(self.time)
+
+    @property
+    def world_from_model(self) -> Float64:
+        if not self.node.attachment.node:
+            return self.character.world_from_model
+        places = WorldTransforms(self.scene, self.others)
+        return world_from_model(model_settings(self.node), self.model, places.world_from_node(self.node))
 
 
 def _moved_box(matrices: Float64, centres: Float64, halves: Float64) -> Bounds:
@@ -290,23 +364,26 @@ def _moved_box(matrices: Float64, centres: Float64, halves: Float64) -> Bounds:
 
 
 def shapes(settings: ModelSettings) -> bool:
-    return bool(settings.target_weights or settings.solo_target or settings.deformers)
+    return bool(settings.target_weights or settings.expressions or settings.solo_target or settings.deformers)
 
 
 def shaped(pose: Pose, settings: ModelSettings, model: CharacterModel, time: float) -> Pose:
     """Adds morph targets and deformers at scene time `time` [s]; returns the same object without any."""
     if not shapes(settings):
         return pose
-    local = msgspec.structs.replace(pose.local, weights=_weights(settings, model.mesh.targets, pose.local.weights))
+    local = msgspec.structs.replace(pose.local, weights=_weights(settings, model, pose.local.weights))
     warps = warps_of(settings.deformers, model, up_axis(settings, model), time) if settings.deformers else None
     return msgspec.structs.replace(pose, local=local, warps=warps)
 
 
-def _weights(settings: ModelSettings, targets: Targets | None, weights: Float64) -> Float64:
+def _weights(settings: ModelSettings, model: CharacterModel, weights: Float64) -> Float64:
+    targets = model.mesh.targets
     if targets is None or targets.are_frames:
         return weights if targets is not None else NO_WEIGHTS
     added = dict(settings.target_weights)
     total: Float64 = weights + np.array([added.get(name, 0.0) for name in targets.names])
+    if settings.expressions:
+        total = total + expression_weights(model.rig, targets, dict(settings.expressions))
     if settings.solo_target in targets.names:
         total = np.where(np.arange(len(total)) == targets.names.index(settings.solo_target), total, 0.0)
     return total

@@ -32,7 +32,7 @@ def overridden(material: Material, look: MaterialLook) -> Material:
             changes |= {"texture": image.name if image else None, "texture_path": image, "embedded": None}
         else:
             changes[name] = image
-    cached = tuple((name, sampler) for name, sampler in material.samplers if getattr(look, name) is None)
+    cached = tuple((name, sampler) for name, sampler in material.samplers if getattr(look, name, None) is None)
     if cached != material.samplers:
         changes["samplers"] = cached  # images of settings are repeated
     if changes.get("emission_image") and "emission" not in changes and not any(material.emission):
@@ -58,7 +58,9 @@ def idle_values(material: Material) -> frozenset[str]:
     idle = set()
     if material.alpha_mode is AlphaMode.OPAQUE:
         idle.add("opacity")
-    if material.is_unlit:
+    if material.toon is not None:
+        idle |= {"specular", "shininess", "surface_image", "occlusion_image"}
+    elif material.is_unlit:
         idle |= {"specular", "shininess", "normal_image", "surface_image", "occlusion_image"}
     if material.surface_image is not None:
         idle.add("shininess")

@@ -82,9 +82,14 @@ def pose_of(model: CharacterModel, settings: ModelSettings, time: float, run_up:
     start, length = run_up
     if not length or time >= start:
         return blended(model, _played(model, settings, time), settings.pose)
-    weight = smooth((time - start + length) / (length * (1.0 - SETTLING)))
     first = blended(model, _played(model, settings, start))
-    return blended(model, [(bind_pose(model), 1.0), (first, weight)], settings.pose)
+    return blended(model, [(bind_pose(model), 1.0), (first, run_up_weight(time, run_up))], settings.pose)
+
+
+def run_up_weight(time: float, run_up: RunUp) -> float:
+    """Weight of the pose at the start over the bind pose, at a scene time [s]; 1 after the pre-roll."""
+    start, length = run_up
+    return smooth((time - start + length) / (length * (1.0 - SETTLING))) if length and time < start else 1.0
 
 
 def poses_of(model: CharacterModel, settings: ModelSettings, times: Sequence[float], run_up: RunUp) -> list[Pose]:

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.assets.clip import UniformClip
-from sinew.sim.assets.humanoid import REQUIRED, find_bones
+from sinew.sim.assets.clip import MorphingClip, UniformClip
+from sinew.sim.assets.humanoid import REQUIRED, bones_of
 from sinew.sim.assets.model import CharacterModel, Clip, Interpolation, Skeleton
+from sinew.sim.characters.expressions import expression_weights
 from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
@@ -30,6 +31,9 @@ CONTACT_SPEED, CONTACT_HEIGHT, CONTACT_TIME = 0.25, 0.06, 0.1
 FADE = 0.1
 """Time over which the pin of a foot fades in and out [s]."""
 
+SMALLEST_HEIGHT = 1e-3
+"""Hips at rest below this height are no measure of a body, in units of the file."""
+
 REACH = 0.9995
 """Largest distance from hip to ankle, as part of the stretched leg."""
 
@@ -37,7 +41,7 @@ REACH = 0.9995
 @dataclass(frozen=True, slots=True)
 class Body:
     skeleton: Skeleton
-    bones: Mapping[str, int]  # Joint of each bone, see `find_bones`
+    bones: Mapping[str, int]  # Joint of each bone, see `bones_of`
     up: int = 1  # Index of the axis that points up: 1 for y, 2 for z
 
     @property
@@ -107,6 +111,32 @@ def retarget(motion: LocalMotion, source: Body, target: Body, *, pin: bool = Tru
     hips = _hips(points, source, target, turned)
     result = _posed(target, own_reference, wanted, hips, motion.step)
     return _pinned(result, motion.step, points, source, target, own_reference, wanted, hips) if pin else result
+
+
+def transferred(motion: LocalMotion, source: Body, target: Body) -> LocalMotion:
+    """The motion of `source` on `target`, whose rest poses are the same T-pose.
+
+    With W and L the world and local rest rotations of a bone, q its rotation and N = W inv(L) q inv(W), the bone of
+    the target gets L' inv(W') N W'; N of a bone that the target does not have acts on the bones below it.
+
+    Source: VRM Consortium, VRMC_vrm_animation 1.0, how to transform human poses.
+    """
+    rest, own_rest = source.skeleton.model_from_bind, target.skeleton.model_from_bind
+    reference, own_reference = (
+        _rotations(body.skeleton, quaternion.to_matrix(body.skeleton.bind_orientations)[None])[0]
+        for body in (source, target)
+    )
+    rotations, points = _world(source.skeleton, motion)
+    wanted = {
+        target.bones[bone]: rotations[:, joint] @ reference[joint].T @ own_reference[target.bones[bone]]
+        for bone, joint in source.bones.items()
+        if bone in target.bones
+    }
+    hips, own_hips = source.bones["hips"], target.bones["hips"]
+    height, own_height = rest[hips, 1, 3], own_rest[own_hips, 1, 3]
+    ratio = own_height / height if height > SMALLEST_HEIGHT else 1.0
+    moved = own_rest[own_hips, :3, 3] + ratio * (points[:, hips] - rest[hips, :3, 3])
+    return _posed(target, own_reference, wanted, moved, motion.step)
 
 
 def _hips(points: Float64, source: Body, target: Body, turned: Float64) -> Float64:
@@ -342,23 +372,29 @@ def body_of(model: CharacterModel) -> Body:
     """Raises RetargetError, which names the missing bones."""
     if model.skeleton is None:
         raise RetargetError(f"{model.path.name} has no bones")
-    bones = find_bones(model.skeleton)
-    missing = [bone for bone in REQUIRED if bone not in bones]
+    body = _body(model)
+    missing = [bone for bone in REQUIRED if bone not in body.bones]
     if missing:
         raise RetargetError(f"{model.path.name} is no human body: {', '.join(missing)} not found")
-    return Body(model.skeleton, bones, 2 if model.default_up_axis == "Z" else 1)
+    return body
+
+
+def _body(model: CharacterModel) -> Body:
+    assert model.skeleton is not None
+    return Body(model.skeleton, bones_of(model), 2 if model.default_up_axis == "Z" else 1)
 
 
 def retargeted_clip(clip: Clip, source: CharacterModel, target: CharacterModel) -> UniformClip:
     """The keys are at equal intervals.
 
-    A target with all joint names of the source gets the rotations unchanged: a file with only a motion often has no
-    rest pose.
+    VRM files state their bones and rest in the same pose.  Otherwise a target with all joint names of the source gets
+    the rotations unchanged: a file with only a motion often has no rest pose.
 
     Raises:
         RetargetError: If a model is no human body, or the clip is too long.
     """
-    own, other = body_of(target), body_of(source)
+    is_stated = all("hips" in model.rig.humanoid for model in (source, target))
+    own, other = (_body(model) if is_stated else body_of(model) for model in (target, source))
     times = np.asarray(clip.key_times, np.float64)
     step = float(np.median(np.diff(times))) if len(times) > 1 else 1.0 / 30.0
     count = round(clip.duration / step) + 1 if step > 0.0 else 1
@@ -367,12 +403,23 @@ def retargeted_clip(clip: Clip, source: CharacterModel, target: CharacterModel) 
     poses = clip.sample_many([min(frame * step, clip.duration) for frame in range(count)], Interpolation.LINEAR)
     motion = LocalMotion(poses.positions, poses.orientations, step)
     names = {name: joint for joint, name in enumerate(own.skeleton.names)}
-    if all(other.skeleton.names[joint] in names for joint in other.bones.values()):
+    if is_stated:
+        result = transferred(motion, other, own)
+    elif all(other.skeleton.names[joint] in names for joint in other.bones.values()):
         result = _copied(motion, other, own, names)
     else:
         result = retarget(motion, other, own)
     scales = np.repeat(own.skeleton.bind_scales[None], count, axis=0)
-    return UniformClip(clip.name, step, result.positions, result.orientations, scales)
+    targets = target.mesh.targets
+    if targets is None or targets.are_frames:
+        return UniformClip(clip.name, step, result.positions, result.orientations, scales)
+    values = {name: poses.positions[:, joint, 0] for name, joint in source.rig.expression_joints.items()}
+    weights = [
+        targets.rest_weights
+        + expression_weights(target.rig, targets, {name: float(value[frame]) for name, value in values.items()})
+        for frame in range(count)
+    ]
+    return MorphingClip(clip.name, step, result.positions, result.orientations, scales, np.array(weights))
 
 
 def _copied(motion: LocalMotion, source: Body, target: Body, names: Mapping[str, int]) -> LocalMotion:

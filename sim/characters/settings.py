@@ -7,6 +7,7 @@ import msgspec
 from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
 from sinew.sim.assets.model import Interpolation
 from sinew.sim.characters.deformers.settings import AnyDeformer
+from sinew.sim.characters.modifiers.settings import MODIFIERS_MAX, AnyModifier, FootPlanting
 from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.strips import STRIPS_MAX, Strip
@@ -56,14 +57,12 @@ class MaterialLook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
         | None
     ) = None  # fmt: skip
     texture: Annotated[str | None, _texture("Colours", "Colour")] = None
-    emission_image: Annotated[str | None, _texture("Colours that the emission is multiplied by", "Emission")] = None
+    emission_image: Annotated[str | None, _texture("Emission", "Emission")] = None
     normal_image: Annotated[
         str | None, _texture("Normals in tangent space: right, up the image, outwards", "Normals")
     ] = None
     surface_image: Annotated[str | None, _texture("Roughness in green and metal in blue", "Roughness, metal")] = None
-    occlusion_image: Annotated[str | None, _texture("Part of the ambient light that arrives, in red", "Occlusion")] = (
-        None
-    )
+    occlusion_image: Annotated[str | None, _texture("Ambient occlusion, in red", "Occlusion")] = None
 
 
 Looks = Annotated[tuple[MaterialLook, ...], msgspec.Meta(max_length=LOOKS_MAX)]
@@ -162,6 +161,9 @@ DEFORMERS_MAX = 16
 TargetWeight = tuple[str, Annotated[float, msgspec.Meta(ge=-TARGET_WEIGHT_MAX, le=TARGET_WEIGHT_MAX)]]
 """Name and weight of a morph target."""
 
+ExpressionValue = tuple[str, Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]]
+"""Name of an expression of the file, and its value."""
+
 
 class ModelSettings(Settings, frozen=True, kw_only=True):
     kind: ClassVar[str] = "model"
@@ -203,6 +205,10 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         "Weights of morph targets, added to the weights of the clip.", group="Morph targets", role=Role.HIDDEN,
         label="Morph targets", effect=Effect.POSE, bounded=False,
     )] = ()  # fmt: skip
+    expressions: Annotated[tuple[ExpressionValue, ...], param(
+        "Values of the expressions of the file, from 0 to 1; they add to the weights of the clip.",
+        group="Expressions", role=Role.WEIGHTS, effect=Effect.POSE, bounded=False,
+    )] = ()  # fmt: skip
     solo_target: Annotated[str, param(
         "The only active morph target; all are active without a name.", group="Morph targets", role=Role.HIDDEN,
         effect=Effect.POSE,
@@ -211,6 +217,22 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         "Deformers of the surface, applied in order before the bones.", group="Deformers", role=Role.LIST,
         effect=Effect.POSE, bounded=False,
     )] = ()  # fmt: skip
+    modifiers: Annotated[tuple[AnyModifier, ...], msgspec.Meta(max_length=MODIFIERS_MAX), param(
+        "Modifiers of bones, applied in order after the clip and the pose offsets.", group="Modifiers", role=Role.LIST,
+        effect=Effect.POSE, bounded=False,
+    )] = ()  # fmt: skip
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        if not self.modifiers:
+            return ()
+        active = (modifier for modifier in self.modifiers if not modifier.muted)
+        return tuple(dict.fromkeys(node for modifier in active for node in modifier.names(Role.NODE)))
+
+    @property
+    def plants_feet(self) -> bool:
+        feet = (modifier for modifier in self.modifiers if isinstance(modifier, FootPlanting))
+        return bool(self.modifiers) and not all(modifier.muted for modifier in feet)
 
     def part(self, name: str) -> msgspec.Struct | None:
         if name.startswith(MATERIAL_PART):

@@ -90,11 +90,7 @@ class SceneViews:
             return
         self.scene = scene
         carrying = {node.attachment.node for node in scene.nodes}
-        self._posed = [
-            node
-            for node in scene.carried_last
-            if node.settings.is_character and (node.id in scene.shown or node.id in carrying)
-        ]
+        self._posed = [node for node in scene.characters_in_order if node.id in scene.shown or node.id in carrying]
         for node_id, entry in list(self._entries.items()):
             node = scene.by_id.get(node_id)
             if node is None or node.settings.kind != entry.node.settings.kind:

@@ -118,6 +118,9 @@ def material_on_gpu(
         ("NORMAL_MAP", "u_normal_map", material.sampled("normal_image")),
         ("SURFACE_MAP", "u_surface_map", material.sampled("surface_image")),
         ("OCCLUSION_MAP", "u_occlusion_map", material.sampled("occlusion_image")),
+        ("SHADE_MAP", "u_shade_map", material.sampled("shade_image")),
+        ("RIM_MAP", "u_rim_map", material.sampled("rim_image")),
+        ("MATCAP", "u_matcap_map", material.sampled("matcap_image")),
     ):
         if image is not None and more is not None and image in more:
             features.add(feature)
@@ -131,7 +134,13 @@ def material_on_gpu(
     if any(material.emission):
         features.add("EMISSION")
         values["u_own_light"] = material.emission
-    if material.is_unlit:
+    toon = material.toon
+    if toon is not None:
+        features = (features | {"TOON"}) - {"SURFACE_MAP", "OCCLUSION_MAP"}
+        values["u_shade"], values["u_rim"], values["u_matcap"] = toon.shade, toon.rim, toon.matcap
+        values["u_toon"] = toon.shift, toon.toony, toon.equalization
+        values["u_rim_shape"] = toon.rim_power, toon.rim_lift, toon.rim_mix
+    elif material.is_unlit:
         features.add("UNLIT")
     if material.alpha_mode is not AlphaMode.OPAQUE:
         features.add(material.alpha_mode.name)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from sinew.sim.assets.images import MipImage
-from sinew.sim.assets.model import IMAGES, ImageSource, Material, Sampled, Sampler
+from sinew.sim.assets.model import IMAGES, TOON_IMAGES, ImageSource, Material, Sampled, Sampler
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.task import Task, finish
@@ -22,7 +22,7 @@ def upload_images(
     context: Context, images: MipImages, materials: Iterable[Material]
 ) -> Task[Mapping[Sampled, Texture2D]]:
     textures: dict[Sampled, Texture2D] = {}
-    for used in (material.sampled(name) for material in materials for name in IMAGES):
+    for used in (material.sampled(name) for material in materials for name in (*IMAGES, *TOON_IMAGES)):
         if used is not None and used[0] in images and used not in textures:
             source, sampler = used
             textures[used] = yield from upload_image(context, images[source], source.name, sampler)

@@ -30,6 +30,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     is_character: ClassVar[bool] = False  # Read from model files and posed: others can be attached to bones and skin
     is_group: ClassVar[bool] = False  # Contains other nodes, which are hidden, locked and removed with it
 
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Ids of nodes whose world transforms change the pose of the node."""
+        return ()
+
     def part(self, name: str) -> msgspec.Struct | None:
         """A nested value whose parameters have their own addresses; None if there is no such part.
 
@@ -96,6 +101,8 @@ class Role(enum.Enum):
     GRADIENT = "gradient"
     CURVE = "curve"
     OWN_BONE = "own bone"
+    NODE = "node"
+    WEIGHTS = "weights"
     LIST = "list"
     TARGET = "target"  # Chooses the nodes that a node acts on; a tuple holds their ids
     HIDDEN = "hidden"
@@ -120,6 +127,7 @@ class Declaration:
     suffixes: Suffixes = tuple  # Returns the file extensions that a path may have, such as ".png"
     undone: bool = True  # False for values that only change the view
     sparse: bool = False  # Files and keys omit the default, for parameters that older versions did not have
+    empty: str = ""  # Text of the window for an empty name
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +178,7 @@ def param(
     bounded: bool = True,
     undone: bool = True,
     sparse: bool = False,
+    empty: str = "",
 ) -> msgspec.Meta:
     """Annotation of one settings field: `Annotated[float, param("Doc.", unit="m", lo=0.0)] = 1.0`.
 
@@ -181,13 +190,13 @@ def param(
         step: Arrow-key and wheel step.
         group: Heading of the inspector section.
         label: Row label, if the field name reads badly.
-        source, suffixes, undone, sparse: See `Declaration`.
+        source, suffixes, undone, sparse, empty: See `Declaration`.
         bounded: False for vectors, whose components have their own bounds.
     """
     declared = Declaration(
         doc=doc, unit=unit, lo=lo, hi=hi, soft=soft, step=step, scale=scale,
         effect=effect, group=group, label=label, role=role, source=source, suffixes=suffixes, undone=undone,
-        sparse=sparse,
+        sparse=sparse, empty=empty,
     )  # fmt: skip
     return msgspec.Meta(
         ge=lo if bounded else None, le=hi if bounded else None, description=doc, extra={_EXTRA_KEY: declared}
@@ -236,6 +245,18 @@ def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
     return converted
 
 
+def weights_from(text: str) -> list[tuple[str, float | str]]:
+    """Value for `Role.WEIGHTS` from text such as "happy=0.5+blink=1"; `check` refuses what is no number."""
+    pairs: list[tuple[str, float | str]] = []
+    for part in filter(None, text.split("+")):
+        name, _, number = part.rpartition("=")
+        try:
+            pairs.append((name.strip(), float(number)))
+        except ValueError:
+            pairs.append((name.strip(), number))
+    return pairs
+
+
 def bounded(settings: S) -> S:
     """Clamps numbers of computed settings to their hard ranges."""
     return msgspec.structs.replace(
@@ -248,47 +269,26 @@ def bounded(settings: S) -> S:
     )
 
 
-def with_paths(settings: S, change: Callable[[str], str]) -> S:
-    """Replaces every file path by `change(path)`, also in lists; empty paths stay."""
+def with_paths(settings: S, change: Callable[[str], str], role: Role = Role.PATH) -> S:
+    """Replaces every file path, or name of another role, by `change(path)`, also in lists; empty ones stay."""
     changed: dict[str, Any] = {}
     for record in params_of(type(settings)):
         value = getattr(settings, record.name)
-        if record.declared.role is Role.PATH and value:
-            changed[record.name] = change(value)
+        if record.declared.role is role and value and isinstance(value, str | tuple):
+            changed[record.name] = change(value) if isinstance(value, str) else tuple(map(change, value))
         elif isinstance(value, tuple) and value and isinstance(value[0], msgspec.Struct):
-            changed[record.name] = tuple(with_paths(entry, change) for entry in value)
+            changed[record.name] = tuple(with_paths(entry, change, role) for entry in value)
     return msgspec.structs.replace(settings, **changed) if changed else settings
 
 
-def with_targets(settings: S, change: Callable[[str], str]) -> S:
-    """Replaces every node id of parameters with `Role.TARGET`."""
-    changed = {
-        record.name: tuple(map(change, value))
-        for record in params_of(type(settings))
-        if record.declared.role is Role.TARGET and isinstance(value := getattr(settings, record.name), tuple) and value
-    }
-    return msgspec.structs.replace(settings, **changed) if changed else settings
-
-
-def targets_of(settings: msgspec.Struct) -> list[str]:
-    found: list[str] = []
-
-    def note(target: str) -> str:
-        found.append(target)
-        return target
-
-    with_targets(settings, note)
-    return found
-
-
-def paths_of(settings: msgspec.Struct) -> list[str]:
+def paths_of(settings: msgspec.Struct, role: Role = Role.PATH) -> list[str]:
     found: list[str] = []
 
     def note(path: str) -> str:
         found.append(path)
         return path
 
-    with_paths(settings, note)
+    with_paths(settings, note, role)
     return found
 
 

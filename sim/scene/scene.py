@@ -5,7 +5,7 @@ an index.
 """
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -180,6 +180,58 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             found.append(self.by_id[carrier])
             carrier = found[-1].attachment.node
         return found
+
+    @cached_property
+    def _named_targets(self) -> dict[NodeId, tuple[NodeId, ...]]:
+        found = {}
+        for node in self.nodes:
+            if node.settings.is_character and (named := node.settings.targets):
+                found[node.id] = tuple(one for one in named if one in self.by_id)
+        return found
+
+    @cached_property
+    def targets(self) -> dict[NodeId, tuple[NodeId, ...]]:
+        """Nodes that each character with some follows.
+
+        Leaves out those that move with a character whose pose or transform depends on the follower.  What is attached
+        to the follower itself is a target; it moves with the pose before the modifiers.
+        """
+        found: dict[NodeId, tuple[NodeId, ...]] = {}
+        for node_id, named in self._named_targets.items():
+            for target in named:
+                above = next((one.id for one in self.carriers(target) if one.settings.is_character), node_id)
+                if above == node_id or all(one.id != node_id for one in self._leading(above, self._named_targets)):
+                    found[node_id] = (*found.get(node_id, ()), target)
+        return found
+
+    def leading(self, node_id: NodeId) -> list[Node]:
+        """Nodes on which the place and the pose of a node depend: its parents, the nearest first, then targets."""
+        return self._leading(node_id, self.targets) if self.targets else self.carriers(node_id)
+
+    def _leading(self, node_id: NodeId, targets: Mapping[NodeId, Sequence[NodeId]]) -> list[Node]:
+        found = self.carriers(node_id)
+        pending = [self.node(node_id), *found]
+        while pending:
+            for target in targets.get(pending.pop(0).id, ()):
+                fresh = [one for one in (self.node(target), *self.carriers(target)) if one not in found]
+                fresh = [one for one in fresh if one.id != node_id]
+                found += fresh
+                pending += fresh
+        return found
+
+    @cached_property
+    def characters_in_order(self) -> tuple[Node, ...]:
+        """All characters, each after those on which its place and its pose depend."""
+        waiting = [node for node in self.carried_last if node.settings.is_character]
+        if not self._named_targets:
+            return tuple(waiting)
+        ordered: dict[NodeId, Node] = {}
+        leading = {node.id: [one.id for one in self.leading(node.id) if one.settings.is_character] for node in waiting}
+        while waiting:
+            ready = [n for n in waiting if all(one in ordered or one == n.id for one in leading[n.id])] or waiting
+            ordered |= {node.id: node for node in ready}
+            waiting = [node for node in waiting if node.id not in ordered]
+        return tuple(ordered.values())
 
     @property
     def circling(self) -> Node | None:

@@ -2,8 +2,9 @@
 
 import ast
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 REPO_ROOT = Path(__file__).resolve().parents[2]
@@ -16,27 +17,38 @@ DECLARATION = re.compile(r"sim/kinds/\w+/kind\.py")
 
 @dataclass(frozen=True)
 class Source:
-    """A Python file of the program.
+    """A Python file of the program."""
 
-    Attributes:
-        name: Path relative to the repository, with forward slashes.
-        text: Its content.
-    """
-
-    name: str
-    text: str
+    name: str  # path relative to the repository, with forward slashes
+    text: str  # its content
 
     @property
     def module(self) -> str:
         """Dotted name; that of the package for `__init__.py`."""
         return self.name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
-    @property
-    def tree(self) -> ast.Module:
-        """The parsed file, anew each time: the trees of the whole program take four hundred megabytes."""
-        return ast.parse(self.text, self.name)
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """Every node of the parsed file, parents first."""
+        return list(ast.walk(ast.parse(self.text, self.name)))
 
-    @cache  # noqa: B019  (few sources, which live as long as the tests)
+    @cached_property
+    def documents(self) -> set[int]:
+        """`id` of every node that is a statement of its own, as docstrings are."""
+        return {id(node.value) for node in self.nodes if isinstance(node, ast.Expr)}
+
+    def running(self) -> Iterator[ast.AST]:
+        """The nodes that are not for type checkers alone."""
+        for_checkers = {
+            id(node)
+            for test in self.nodes
+            if isinstance(test, ast.If) and ast.unparse(test.test) == "TYPE_CHECKING"
+            for statement in test.body
+            for node in ast.walk(statement)
+        }
+        return (node for node in self.nodes if id(node) not in for_checkers)
+
+    @cached_property
     def imports(self) -> set[str]:
         """Dotted names, below `sinew`, of everything imported anywhere in the file, also inside functions and as text.
 
@@ -44,12 +56,8 @@ class Source:
         `from a.b import c` counts as `a.b.c`, since `c` may be a module.
         """
         found: set[str] = set()
-        tree = self.tree
-        for node in ast.walk(tree):
-            if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
-                node.body = []
         has_late = not DECLARATION.fullmatch(self.name)
-        for node in ast.walk(tree):
+        for node in self.running():
             if isinstance(node, ast.Import):
                 found.update(alias.name for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
@@ -78,6 +86,17 @@ def _imported_by_call(node: ast.Call) -> set[str]:
     return set()
 
 
+def reached(graph: Mapping[str, Iterable[str]], start: str) -> set[str]:
+    """What can be come to from one node of a graph."""
+    found: set[str] = set()
+    pending = [start]
+    while pending:
+        more = set(graph.get(pending.pop(), ())) - found
+        found |= more
+        pending += more
+    return found
+
+
 def sources(*packages: str) -> list[Source]:
     """Every Python file of these packages (all of the program by default), sorted in each."""
     return [source for package in packages or PACKAGES for source in _of_package(package)]
@@ -85,6 +104,6 @@ def sources(*packages: str) -> list[Source]:
 
 @cache
 def _of_package(package: str) -> list[Source]:
-    """Its files, cached, so that the imports of each are parsed once."""
+    """Its files, cached, so that each is read and parsed once; `conftest.py` gives the 200 MB back."""
     files = sorted((REPO_ROOT / package).rglob("*.py"))
     return [Source(path.relative_to(REPO_ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in files]

@@ -1,9 +1,8 @@
 """Modules do not import each other in circles; imports for type checkers alone do not count."""
 
 import ast
-from collections.abc import Iterator
 
-from tests.architecture.sources import Source, sources
+from tests.architecture.sources import Source, reached, sources
 
 KNOWN: frozenset[tuple[str, ...]] = frozenset()
 """Circles that are allowed, each with its reason in a comment; names of the modules, sorted."""
@@ -12,7 +11,7 @@ KNOWN: frozenset[tuple[str, ...]] = frozenset()
 def run_time_imports(source: Source) -> set[str]:
     """Names that a module imports when it runs, also inside functions, but not under `if TYPE_CHECKING`."""
     names: set[str] = set()
-    for node in _running(source.tree):
+    for node in source.running():
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -20,31 +19,13 @@ def run_time_imports(source: Source) -> set[str]:
     return {name.removeprefix("sinew.") for name in names}
 
 
-def _running(node: ast.AST) -> Iterator[ast.AST]:
-    children: list[ast.AST] = list(ast.iter_child_nodes(node))
-    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-        children = list(node.orelse)
-    for child in children:
-        yield child
-        yield from _running(child)
-
-
 def circles(files: list[Source]) -> set[tuple[str, ...]]:
     """Groups of modules that reach each other by imports."""
     modules = {source.module: source for source in files}
     imports = {name: run_time_imports(source) & modules.keys() - {name} for name, source in modules.items()}
-    reached = {name: _reached(name, imports) for name in imports}
-    groups = {tuple(sorted(other for other in reached[name] if name in reached[other])) for name in imports}
+    all_of = {name: reached(imports, name) for name in imports}
+    groups = {tuple(sorted(other for other in all_of[name] if name in all_of[other])) for name in imports}
     return {group for group in groups if len(group) > 1}
-
-
-def _reached(start: str, imports: dict[str, set[str]]) -> set[str]:
-    reached, waiting = set[str](), [start]
-    while waiting:
-        new = imports[waiting.pop()] - reached
-        reached |= new
-        waiting += new
-    return reached
 
 
 def test_no_modules_import_each_other_in_circles() -> None:

@@ -15,8 +15,7 @@ PURE_NAMES = ("kind", "settings", "presets", "contract")
 """Modules of rooms that stay pure: commands that draw nothing, and widgets, load them."""
 PURE_LIBRARIES = {"numpy", "msgspec", "pyglm"}
 ASSET_LIBRARIES = {"lxml", "PIL", "ufbx"}
-EXPORT_LIBRARIES = {"pxr", "alembic3d", "imath", "OpenEXR", "av"}
-"""Optional: imported by the writer of a format alone."""
+EXPORT_LIBRARIES = {"pxr", "alembic3d", "imath", "OpenEXR", "av"}  # optional: imported by the writer of a format alone
 
 
 def _inside(name: str, packages: tuple[str, ...]) -> bool:
@@ -30,7 +29,7 @@ def _top(name: str) -> str:
 @functools.cache
 def gpu_rooms() -> frozenset[str]:
     """Modules of the rooms that import the GPU side, directly or through one another."""
-    imports = {source.module: source.imports() for source in sources("sim") if _inside(source.module, ROOMS)}
+    imports = {source.module: source.imports for source in sources("sim") if _inside(source.module, ROOMS)}
     found: set[str] = set()
     while True:
         more = {
@@ -85,7 +84,7 @@ def violations(source: Source) -> list[str]:
     """Imports that break a rule, as "module imports name"."""
     libraries = _allowed_libraries(source.module)
     broken = []
-    for name in sorted(source.imports()):
+    for name in sorted(source.imports):
         top = _top(name)
         if top in OURS:
             allowed = _allowed_of_ours(source.module, name)

@@ -1,20 +1,19 @@
 """Kinds are known in their own folders alone: what is written for all of them names none."""
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 
 from sinew.sim.kinds import KINDS
 from tests.architecture.sources import Source, sources
 
-NAMED = re.compile("cloth|emitter", re.IGNORECASE)
-"""Words that mean a kind wherever they stand."""
+NAMED = re.compile("cloth|emitter", re.IGNORECASE)  # words that mean a kind wherever they stand
 PLAIN = ("model", "light", "collider")
 """Names of kinds that are plain words too; they mean one where they are compared, looked up or asked for."""
 ASKING = ("of_kind", "is_kind")
 FOLDERS = re.compile(rf"(sim|app)\.kinds\.({'|'.join(KINDS)})(\.|$)")
-TOKEN = re.compile(r"[a-z0-9_.:/-]+")
-"""Texts that may stand for something; others are for people."""
+TOKEN = re.compile(r"[a-z0-9_.:/-]+")  # texts that may stand for something; others are for people
 OWN = (
     "sim/kinds/", "app/kinds/", "sim/bench/", "resources/samples/", "app/sample_projects.py",
     "app/files/migrations.py",
@@ -24,12 +23,11 @@ OWN = (
 
 def named_kinds(source: Source) -> list[str]:
     """Places where a file names a kind, as "file:line what"."""
-    tree = source.tree
-    documents = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     found = {
         (getattr(node, "lineno", 0), word)
-        for node in ast.walk(tree)
-        for word in (*_words(node, documents), *_plain_words(node))
+        for node in source.nodes
+        if not isinstance(node, ast.expr_context)
+        for word in (*_words(node, source.documents), *_plain_words(node))
     }
     return [f"{source.name}:{line} {word}" for line, word in sorted(found)]
 
@@ -39,11 +37,16 @@ def _words(node: ast.AST, documents: set[int]) -> Iterator[str]:
     if isinstance(node, ast.Import | ast.ImportFrom):
         base = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
         yield from (name for alias in node.names if FOLDERS.match(name := base + alias.name))
-    names = [getattr(node, field, None) for field in ("id", "attr", "arg", "name", "asname")]
+    names = [getattr(node, field) for field in _name_fields(type(node))]
     is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documents
     if is_text and TOKEN.fullmatch(node.value.strip()):
         names.append(node.value)
     yield from (name for name in names if isinstance(name, str) and NAMED.search(name))
+
+
+@functools.cache
+def _name_fields(node_type: type[ast.AST]) -> list[str]:
+    return [field for field in ("id", "attr", "arg", "name", "asname") if field in node_type._fields]
 
 
 def _plain_words(node: ast.AST) -> Iterator[str]:

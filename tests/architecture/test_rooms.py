@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import pytest
 
 from sinew.sim.kinds import KINDS
-from tests.architecture.sources import Source, sources
+from tests.architecture.sources import Source, reached, sources
 
 ROOMS = (
     *(f"sim.kinds.{kind}" for kind in KINDS),
@@ -41,22 +41,11 @@ def imports_between_rooms(files: Iterable[Source]) -> dict[str, dict[str, set[st
         room = room_of(source.module)
         if room is None or source.module == LIST_OF_KINDS:
             continue
-        for name in source.imports():
+        for name in source.imports:
             other = room_of(name)
             if other not in (None, room):
                 graph.setdefault(room, {}).setdefault(other, set()).add(f"{source.module} imports {name}")
     return graph
-
-
-def reached(graph: Graph, start: str) -> set[str]:
-    """Rooms that can be come to from one."""
-    found: set[str] = set()
-    pending = [start]
-    while pending:
-        more = set(graph.get(pending.pop(), ())) - found
-        found |= more
-        pending += more
-    return found
 
 
 def circles(graph: Graph) -> list[str]:

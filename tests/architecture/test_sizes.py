@@ -13,7 +13,7 @@ FUNCTION_LINES, FUNCTION_LINES_AIM = 60, 25
 def function_sizes(source: Source) -> dict[str, int]:
     """Lines of every function of a file without its docstring, by "file:line name"."""
     sizes = {}
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             doc = ast.get_docstring(node, clean=False)
             doc_lines = doc.count("\n") + 1 if doc else 0
@@ -25,7 +25,7 @@ def function_sizes(source: Source) -> dict[str, int]:
 def doc_lines(source: Source) -> int:
     """Lines of all docstrings of a file."""
     kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    documents = (ast.get_docstring(node, clean=False) for node in ast.walk(source.tree) if isinstance(node, kinds))
+    documents = (ast.get_docstring(node, clean=False) for node in source.nodes if isinstance(node, kinds))
     return sum(text.count("\n") + 1 for text in documents if text)
 
 

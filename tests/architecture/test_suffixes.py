@@ -18,31 +18,20 @@ from tests.architecture.sources import Source, sources
 WRITERS = (MODEL_WRITERS, SURFACE_WRITERS, ARRAY_WRITERS, RENDER_FORMATS, SCENE_FORMATS, PAGE_FORMATS)
 REGISTRIES = (MODEL_FORMATS, IMAGE_FORMATS, STRAND_FORMATS, *WRITERS)
 HOMES = ("sim/assets/formats.py", "sim/export/formats.py", "app/files/project_file.py")
-MEASURED = ("sim/bench/", "app/cli/bench")
-"""Benchmarks name the files that they make or start with."""
-
+MEASURED = ("sim/bench/", "app/cli/bench")  # benchmarks name the files that they make or start with
 KNOWN = {PROJECT_SUFFIX, *(suffix for formats in REGISTRIES for suffix in formats.suffixes())}
 SUFFIX = re.compile(rf"(?:{'|'.join(re.escape(suffix) for suffix in sorted(KNOWN))})(?![\w-]|\.\w)", re.IGNORECASE)
 
 
 def named_suffixes(source: Source) -> list[str]:
     """Texts of a file, other than those that document, in which a known suffix stands."""
-    nodes = list(ast.walk(source.tree))
-    documents = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-    texts = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in documents]
-    named = (node.value for node in texts if isinstance(node.value, str))
-    return [text for text in named if SUFFIX.search(text)]
-
-
-PROGRAM = [
-    source
-    for source in sources("app", "widgets", "sim")
-    if source.name not in HOMES and not source.name.startswith(MEASURED)
-]
+    texts = [node for node in source.nodes if isinstance(node, ast.Constant) and id(node) not in source.documents]
+    return [text.value for text in texts if isinstance(text.value, str) and SUFFIX.search(text.value)]
 
 
 def test_no_suffix_is_named_outside_the_registries() -> None:
-    found = {source.name: named_suffixes(source) for source in PROGRAM}
+    program = [source for source in sources("app", "widgets", "sim") if not source.name.startswith((*HOMES, *MEASURED))]
+    found = {source.name: named_suffixes(source) for source in program}
     assert {name: texts for name, texts in found.items() if texts} == {}
 
 

@@ -153,7 +153,9 @@ def test_guide_and_readme_use_plain_phrases() -> None:
 def test_a_class_name_exists_once() -> None:
     places = collections.defaultdict(list)
     for source in sources("app", "widgets", "sim"):
-        for node in source.tree.body:
+        module = source.nodes[0]
+        assert isinstance(module, ast.Module)
+        for node in module.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(source.name)
     assert {name: found for name, found in places.items() if len(found) > 1 and name not in SAME} == {}

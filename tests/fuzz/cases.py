@@ -1,5 +1,3 @@
-"""One damaged file: how it comes about, and what becomes of it."""
-
 from pathlib import Path
 
 from sinew.sim.assets.build import build_model
@@ -29,11 +27,9 @@ def outcome(path: Path) -> str:
 
 
 def prepare(folder: Path) -> None:
-    """Puts into a folder what damaged files may need beside them."""
     frame_samples.write_all(folder)
 
 
 def damaged(seed: int, files: dict[str, bytes]) -> tuple[str, bytes]:
-    """Name and content of the file with this seed."""
     name = sorted(files)[seed % len(files)]
     return name, mutated(files[name], seed, list(files.values()))

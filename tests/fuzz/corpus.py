@@ -19,7 +19,6 @@ _VERTICES, _FRAMES = 60, 4
 
 
 def corpus(assets: Path | None) -> dict[str, bytes]:
-    """Contents by name, each small enough to be read in milliseconds."""
     found = {"mesh-system.ezm": MESH_SYSTEM.encode(), "legacy.ezm": LEGACY.encode()}
     for path in sorted((assets / "ezm").glob("*/*.ez[mb]")) if assets else []:
         data = path.read_bytes()
@@ -45,18 +44,15 @@ def corpus(assets: Path | None) -> dict[str, bytes]:
 
 
 def chosen(files: dict[str, bytes], suffixes: str) -> dict[str, bytes]:
-    """Those with one of some suffixes, separated by commas; all for ""."""
     return {name: data for name, data in files.items() if not suffixes or name.endswith(tuple(suffixes.split(",")))}
 
 
 def needs_package(data: bytes) -> bool:
-    """Whether a glTF file is compressed with what is not installed."""
     packages = {b"EXT_meshopt_compression": "meshopt", b"KHR_draco_mesh_compression": "DracoPy"}
     return any(key in data and importlib.util.find_spec(name) is None for key, name in packages.items())
 
 
 def as_text(data: bytes) -> bytes:
-    """A binary glTF file as text that holds its buffer."""
     text, binary = split_file(data)
     document = json.loads(text)
     if binary is not None:

@@ -181,7 +181,6 @@ def _span(data: bytes, source: random.Random) -> tuple[int, int]:
 
 
 def _replaced(data: bytes, pattern: re.Pattern[bytes], group: int, new: bytes, source: random.Random) -> bytes:
-    """`data` with `new` in the place of one match of `pattern`."""
     found = list(pattern.finditer(data))
     if not found:
         return data

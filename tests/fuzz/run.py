@@ -15,7 +15,6 @@ MAX_PEAK_MIB = 1024
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs the campaign; the exit status says whether everything went well."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz.run", description=__doc__)
     parser.add_argument("--count", type=int, default=10_000, help="damaged files to load (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="first seed (default: %(default)s)")

@@ -20,7 +20,6 @@ BATCH = 30
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, bytes]:
-    """The hand-made files, and the real ones where they are at hand."""
     folder = Path(os.environ.get("SINEW_ASSETS") or REPO_ROOT.parent / "shared" / "assets")
     return corpus(folder if folder.is_dir() else None)
 
@@ -66,18 +65,14 @@ MEANINGS = st.lists(
 
 
 @given(PAYLOADS, LAYOUTS, MEANINGS, st.integers(-1, 9), PAYLOADS)
-def test_any_buffer(
-    tmp_path_factory: pytest.TempPathFactory, vertices: str, ctype: str, semantic: str, count: int, triangles: str
-) -> None:
+def test_any_buffer(tmp_path_factory, vertices, ctype, semantic, count, triangles):
     path = tmp_path_factory.mktemp("buffer") / "model.ezm"
     path.write_text(mesh_text(vertices, ctype=ctype, semantic=semantic, count=count, triangles=triangles))
     assert outcome(path) in ("loaded", "refused")
 
 
 @given(st.lists(st.tuples(PAYLOADS, PAYLOADS, PAYLOADS), max_size=4), PAYLOADS, PAYLOADS)
-def test_any_motion(
-    tmp_path_factory: pytest.TempPathFactory, bones: list[tuple[str, str, str]], poses: str, count: str
-) -> None:
+def test_any_motion(tmp_path_factory, bones, poses, count):
     path = tmp_path_factory.mktemp("motion") / "model.ezm"
     elements = "".join(
         f'<Bone name="{number % 3}" parent="{(number + 1) % 4}" position="{one}" orientation="{two}" scale="{three}"/>'

@@ -1,5 +1,3 @@
-"""Tests that run on transform feedback and on compute."""
-
 import pytest
 
 ON_BOTH = pytest.mark.parametrize("context", ["tf", "compute"], indirect=True)

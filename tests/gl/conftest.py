@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from sinew.sim.engine import Engine
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.debug import DebugLog
@@ -45,7 +46,13 @@ def context(request: pytest.FixtureRequest) -> Iterator[Context]:
 
 @pytest.fixture
 def library(context: Context) -> Iterator[ShaderLibrary]:
-    """The shipped shaders."""
     made = ShaderLibrary(context)
+    yield made
+    made.release()
+
+
+@pytest.fixture
+def engine(context: Context) -> Iterator[Engine]:
+    made = Engine(context)
     yield made
     made.release()

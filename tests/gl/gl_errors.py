@@ -1,5 +1,3 @@
-"""Errors that OpenGL keeps until they are asked for."""
-
 from sinew.sim.gl.bootstrap import GL
 
 ERROR_NAMES = {
@@ -9,12 +7,10 @@ ERROR_NAMES = {
     GL.GL_INVALID_FRAMEBUFFER_OPERATION: "invalid framebuffer operation",
     GL.GL_OUT_OF_MEMORY: "out of memory",
 }
-ERROR_LIMIT = 32
-"""A lost context returns errors for ever; stop asking after this many."""
+ERROR_LIMIT = 32  # A lost context returns errors for ever; stop asking after this many
 
 
 def pending_errors() -> list[str]:
-    """Names of all errors since the last call."""
     found: list[str] = []
     while len(found) < ERROR_LIMIT:
         code = int(GL.glGetError())

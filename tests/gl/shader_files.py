@@ -1,5 +1,3 @@
-"""Small shader folders for tests."""
-
 from pathlib import Path
 
 from sinew.sim.gl.context import Context
@@ -9,7 +7,6 @@ HEADER = "#version 330 core\n"
 
 
 def write_shaders(root: Path, files: dict[str, str]) -> None:
-    """Write files below `root`; names with slashes make folders."""
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -17,6 +14,5 @@ def write_shaders(root: Path, files: dict[str, str]) -> None:
 
 
 def make_library(context: Context, root: Path, files: dict[str, str]) -> ShaderLibrary:
-    """A library over these files."""
     write_shaders(root, files)
     return ShaderLibrary(context, root)

@@ -1,38 +1,25 @@
-"""Meshes, skins and poses for tests of skinning, and the comparison with the double-precision reference."""
-
 import numpy as np
 
 from sinew.sim.animation.pose import Pose
-from sinew.sim.assets.model import Bounds, LocalPose, Mesh, Skin
+from sinew.sim.assets.model import LocalPose, Mesh, Skin
 from sinew.sim.characters import reference
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.characters.skinning import SkinnedMesh
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.transform import compose
+from tests.model_samples import mesh_of
 
-POSITION_TOLERANCE = 1e-5
-"""Largest error of a position, as a part of the extent of the mesh."""
-
+POSITION_TOLERANCE = 1e-5  # largest error of a position, as a part of the extent of the mesh
 DIRECTION_TOLERANCE = 1e-4
 """Largest error of a component of a unit vector: single precision, and blends that nearly cancel."""
 
 
 def cloud(vertex_count: int, random: np.random.Generator, *, tangents: bool = False) -> Mesh:
-    """Random points with unit normals, and unit tangents of both handednesses if asked for."""
     positions = random.normal(size=(vertex_count, 3)).astype(np.float32)
     normals = quaternion.normalised(random.normal(size=(vertex_count, 3)))
     along = quaternion.normalised(random.normal(size=(vertex_count, 3)))
     signs = random.choice([-1.0, 1.0], (vertex_count, 1))
-    return Mesh(
-        positions=positions,
-        normals=normals.astype(np.float32),
-        tangents=np.hstack([along, signs]).astype(np.float32) if tangents else None,
-        texcoords=np.zeros((vertex_count, 2), np.float32),
-        colours=None,
-        triangles=np.zeros((0, 3), np.uint32),
-        sections=(),
-        bounds=Bounds(positions.min(axis=0).astype(np.float64), positions.max(axis=0).astype(np.float64)),
-    )
+    return mesh_of(positions, normals=normals, tangents=np.hstack([along, signs]) if tangents else None)
 
 
 def random_skin(vertex_count: int, joint_count: int, influences: int, random: np.random.Generator) -> Skin:
@@ -48,7 +35,6 @@ def random_skin(vertex_count: int, joint_count: int, influences: int, random: np
 
 
 def pose_of(matrices: np.ndarray, centres: np.ndarray | None = None) -> Pose:
-    """A pose with this palette."""
     count = len(matrices)
     local = LocalPose(np.zeros((count, 3)), np.tile(quaternion.IDENTITY, (count, 1)), np.ones((count, 3)))
     return Pose(local, matrices, matrices, np.zeros((count, 3)) if centres is None else centres)
@@ -57,7 +43,6 @@ def pose_of(matrices: np.ndarray, centres: np.ndarray | None = None) -> Pose:
 def random_pose(
     joint_count: int, random: np.random.Generator, *, spread: float = 0.6, scale: tuple[float, float] = (1.0, 1.0)
 ) -> Pose:
-    """Joints turned about a common orientation by at most about 2 `spread` radians, moved and scaled."""
     turns = np.concatenate([spread * random.uniform(-1, 1, (joint_count, 3)), np.ones((joint_count, 1))], axis=1)
     common = quaternion.normalised(random.normal(size=4))
     orientations = quaternion.multiply(np.tile(common, (joint_count, 1)), quaternion.normalised(turns))
@@ -68,7 +53,6 @@ def random_pose(
 def assert_equals_reference(
     skinned: SkinnedMesh, mesh: Mesh, skin: Skin | None, pose: Pose, method: SkinningMethod
 ) -> None:
-    """The vertices on the GPU are those of the reference within the stated tolerances."""
     skinned.skin(pose, method)
     got = skinned.read()
     weights = None if mesh.targets is None else pose.local.weights

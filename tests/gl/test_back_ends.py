@@ -1,7 +1,3 @@
-"""Transform feedback and compute: the same bits, also if switched during a simulation."""
-
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +22,7 @@ from sinew.sim.gl.task import finish
 from sinew.sim.gl.trials import compare_back_ends
 from sinew.sim.gl.vertex_array import Stream, VertexArray
 from tests.gl.shader_files import make_library
+from tests.processes import finished
 
 TF, COMPUTE = BackEndChoice.TF, BackEndChoice.COMPUTE
 STEPS, SWITCHED_EVERY = 22, 7
@@ -67,7 +64,6 @@ def test_a_project_has_the_same_bits_on_both_back_ends(context: Context, name: s
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
-    """Dispatches and barriers, in order."""
     found: list[tuple[str, int]] = []
     dispatch, wait = GL.glDispatchCompute, GL.glMemoryBarrier
     monkeypatch.setattr(GL, "glDispatchCompute", lambda *n: (found.append(("dispatch", n[0])), dispatch(*n)))
@@ -95,9 +91,7 @@ def test_every_dispatch_has_a_barrier(context: Context, tmp_path: Path, calls: l
     state.release()
 
 
-def test_many_groups_are_split_into_dispatches(
-    context: Context, tmp_path: Path, calls: list[tuple[str, int]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_groups_are_split_into_dispatches(context, tmp_path, calls, monkeypatch):
     monkeypatch.setattr("sinew.sim.gl.compute.GROUPS_MAX", 2)
     assert GROUPS_MAX == 65_535
     context.back_ends.choice = COMPUTE
@@ -192,19 +186,13 @@ def test_a_changed_back_end_skins_again(context: Context, library: ShaderLibrary
 
 @pytest.mark.parametrize("version", ["3.3", "4.1"])
 def test_without_compute_transform_feedback_is_used(context: Context, tmp_path: Path, version: str) -> None:
-    import os
 
     if "mesa" not in context.capabilities.version.lower():
         pytest.skip("only Mesa can be told to be older")
     project, out = resources.path("projects") / "cloth-on-ellipsoid.sinew", tmp_path / "out.npz"
-    command = [sys.executable, "-m", "sinew", "simulate", str(project), "--steps", "3", "--output", str(out)]
-    done = subprocess.run(
-        [*command, "--backend", "compute"],
-        env=os.environ | {"MESA_GL_VERSION_OVERRIDE": version},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert f"transform feedback: compute needs OpenGL 4.3, here is {version}" in done.stderr
+    words = ["simulate", project, "--steps", "3", "--output", out, "--backend", "compute"]
+    status, _, err = finished("-m", "sinew", *words, MESA_GL_VERSION_OVERRIDE=version)
+    assert status == 0
+    assert f"transform feedback: compute needs OpenGL 4.3, here is {version}" in err
     with np.load(out) as arrays:
         assert str(arrays["back_end"]) == "tf"

@@ -1,5 +1,3 @@
-"""The benchmarks: their rows, that their variants compute the same, and `sinew bench`."""
-
 import contextlib
 import json
 import subprocess
@@ -36,7 +34,6 @@ from sinew.sim.scene.scene import Scene
 
 @pytest.fixture(autouse=True)
 def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At most two steps between two readings of the clock."""
     duration = runner._duration
 
     def short(case: Case) -> float:
@@ -158,63 +155,38 @@ def test_numpy_and_gpu_skin_alike(context: Context, library: ShaderLibrary) -> N
     assert len(pose.palette) == JOINTS
 
 
-def test_skinning_rows() -> None:
-    rows = rows_of("skinning", 1, (64, 128))
-    assert [row.size for row in rows] == [64] * 5 + [128] * 5
-    assert rows[0].variant == "numpy einsum"
-    assert [row.variant for row in rows[2:5]] == [
-        "transform feedback lbs",
-        "transform feedback dqs",
+ROWS = {
+    "skinning": ("vertices", (64, 128), [
+        "numpy einsum", "numpy einsum, two steps", "transform feedback lbs", "transform feedback dqs",
         "transform feedback dqs-scale",
-    ]
-    assert all(row.elements_per_second > 0.0 and row.unit == "vertices" for row in rows)
+    ]),
+    "shape": ("vertices", (64,), [
+        "without targets", *(f"{count} of 16 targets" for count in (0, 1, 4, 8)), "bulge", "twist", "bend", "taper",
+        "wave",
+    ]),
+    "cloth": ("particles", (64, 144), [
+        "plain kernel", "solver", "numpy", "plain kernel", "solver", "solver", "with self-collision",
+    ]),
+    "hair": ("strands", (60,), [
+        "plain kernel", "springs", "rod", "rod with the head", "rod with all", "springs of 6 knots", "layers",
+        "springs, Python alone", "grown, ten times as many drawn", "these brought to the GPU", "combed, a dab",
+        "drawn", "drawn without self-shadow", "drawn with soft tips", "fur of ten times as many", "the same as shells",
+    ]),
+    "particles": ("particles", (700,), [
+        "plain kernel", "emitter", "interleaved", "separate", "always full", "all features", "drawn as spots",
+        "drawn as streaks", "drawn as a draft", "numpy", "copy of the bytes",
+    ]),
+}  # fmt: skip
 
 
-def test_shape_rows() -> None:
-    rows = rows_of("shape", 1, (64,))
-    variants = [row.variant for row in rows]
-    assert variants[:5] == ["without targets", *(f"{count} of 16 targets" for count in (0, 1, 4, 8))]
-    assert variants[5:] == ["bulge", "twist", "bend", "taper", "wave"]
-
-
-def test_cloth_rows() -> None:
-    rows = rows_of("cloth", 1, (64, 150))
-    variants = ["plain kernel", "solver", "numpy", "plain kernel", "solver", "solver", "with self-collision"]
-    assert [row.variant for row in rows] == variants * 2
-    assert [row.size for row in rows] == [64] * 7 + [144] * 7
-    assert {row.system for row in rows} == {"cloth", "cloth collisions", "cloth self-collision"}
-    assert all(row.elements_per_second > 0.0 and row.unit == "particles" for row in rows)
-
-
-HAIR_VARIANTS = [
-    "plain kernel", "springs", "rod", "rod with the head", "rod with all", "springs of 6 knots", "layers",
-    "springs, Python alone", "grown, ten times as many drawn", "these brought to the GPU", "combed, a dab",
-    "drawn", "drawn without self-shadow", "drawn with soft tips", "fur of ten times as many",
-    "the same as shells",
-]  # fmt: skip
-
-
-def test_hair_rows(context: Context) -> None:
-    rows = rows_of("hair", 1, (60,))
-    assert [row.variant for row in rows] == HAIR_VARIANTS
-    assert all(row.elements_per_second > 0.0 and row.unit == "strands" for row in rows)
+@pytest.mark.parametrize("system", ROWS)
+def test_a_system_has_its_rows_at_every_size(context, system):
+    unit, sizes, variants = ROWS[system]
+    rows = rows_of(system, 1, sizes)
+    assert [(row.size, row.variant) for row in rows] == [(size, variant) for size in sizes for variant in variants]
+    assert all(row.elements_per_second > 0.0 and row.unit == unit for row in rows)
     with pytest.raises(ValueError, match="repeat"):
-        rows_of("hair", 0, (3,))
-
-
-PARTICLE_VARIANTS = [
-    "plain kernel", "emitter", "interleaved", "separate", "always full", "all features",
-    "drawn as spots", "drawn as streaks", "drawn as a draft", "numpy", "copy of the bytes",
-]  # fmt: skip
-
-
-def test_particle_rows(context: Context) -> None:
-    rows = rows_of("particles", 1, (700,))
-    assert [row.variant for row in rows] == PARTICLE_VARIANTS
-    assert {(row.system, row.size, row.unit) for row in rows} == {("particles", 700, "particles")}
-    assert all(row.elements_per_second > 0.0 for row in rows)
-    with pytest.raises(ValueError, match="repeat"):
-        rows_of("particles", 0, (10,))
+        rows_of(system, 0, (10,))
 
 
 def test_table_and_json_have_the_same_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

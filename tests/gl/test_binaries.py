@@ -1,5 +1,3 @@
-"""Program binaries on disk: the same bits as compiling; damaged and foreign ones are compiled again."""
-
 import os
 from pathlib import Path
 
@@ -30,7 +28,6 @@ def folder(context: Context, tmp_path: Path) -> Path:
 
 
 def values(context: Context, root: Path, text: str = SCALE) -> np.ndarray:
-    """What a kernel of a new library makes."""
     library = make_library(context, root, {"scale.glsl": text})
     target = Buffer(context, 64, dtype=OUT.dtype)
     Kernel(library, "scale.glsl", OUT).run(VertexArray(context), target, 4, u_gain=3.0)
@@ -40,7 +37,6 @@ def values(context: Context, root: Path, text: str = SCALE) -> np.ndarray:
 
 
 def compiles(context: Context, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of programs that are compiled from now on."""
     built: list[str] = []
     from sinew.sim.gl import program as module
 
@@ -54,9 +50,7 @@ def compiles(context: Context, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return built
 
 
-def test_a_cached_program_gives_the_same_bits(
-    context: Context, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cached_program_gives_the_same_bits(context, folder, tmp_path, monkeypatch):
     built = compiles(context, monkeypatch)
     first = values(context, tmp_path)
     assert built == ["scale.glsl"]
@@ -69,9 +63,7 @@ def test_a_cached_program_gives_the_same_bits(
 
 
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "other magic", "wrong payload"])
-def test_a_damaged_file_is_compiled_again(
-    context: Context, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
-) -> None:
+def test_a_damaged_file_is_compiled_again(context, folder, tmp_path, monkeypatch, damage):
     first = values(context, tmp_path)
     (file,) = folder.iterdir()
     content = bytearray(file.read_bytes())
@@ -91,9 +83,7 @@ def test_a_damaged_file_is_compiled_again(
     assert (built, context.binaries.loaded) == (["scale.glsl"], 1), "the new one was written"
 
 
-def test_binaries_of_another_driver_are_not_touched(
-    context: Context, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_binaries_of_another_driver_are_not_touched(context, folder, tmp_path, monkeypatch):
     values(context, tmp_path)
     cached = {file: file.read_bytes() for file in folder.iterdir()}
     found = context.capabilities

@@ -1,5 +1,3 @@
-"""The simulation cache on the GPU: a cached step has the bits of a fresh run, whatever was shown or edited before."""
-
 import random
 from dataclasses import replace
 from typing import Any
@@ -35,8 +33,6 @@ FLOOR = Node(id="f", name="Floor", settings=ColliderSettings())
 
 
 class CachedRun:
-    """A project, its engine and its cache."""
-
     def __init__(self, context: Context, scene: OpenedScene, budget: int = 10**9) -> None:
         self.scene = scene
         self.run = SceneRun(context, self.scene)
@@ -58,7 +54,6 @@ class CachedRun:
         self.engine.advance(self.runner.show(self.time))
 
     def fill(self, step: int) -> None:
-        """From what is shown to a step, as playing does."""
         for one in range(self.runner.shown + 1, step + 1):
             assert self.runner.advance(one)
         self.scrub(step)
@@ -73,7 +68,6 @@ class CachedRun:
 
 
 def fresh_bits(context: Context, scene: OpenedScene, changed: Scene, steps: list[int]) -> dict[int, dict[str, bytes]]:
-    """Arrays of plain runs without a cache."""
     run = SceneRun(context, scene)
     run.engine.apply(changed)
     found = {}
@@ -87,7 +81,6 @@ def fresh_bits(context: Context, scene: OpenedScene, changed: Scene, steps: list
 
 @pytest.fixture(scope="module")
 def sheet(tmp_path_factory: pytest.TempPathFactory) -> OpenedScene:
-    """A small sheet in the wind."""
     values = {"columns": 6, "rows": 6, "substeps": 12, "placement": ClothPlacement.HANGING, "wind": (1.0, 0.0, 2.0)}
     project = tmp_path_factory.mktemp("walks") / "sheet.sinew"
     save_project(project, Scene(nodes=(Node(id="c", name="Sheet", settings=ClothSettings(**values)),)), ViewState())
@@ -150,7 +143,6 @@ def test_steps_have_the_bits_of_a_fresh_run_after_scrubs_and_edits(context: Cont
 
 
 def places_of(bits: dict[str, bytes], node: str) -> dict[int, Any]:
-    """Positions of the particles of a node by their id."""
     places = np.frombuffer(bits[f"{node}.positions"], np.float32).reshape(-1, 3)
     names = np.frombuffer(bits[f"{node}.ids"], np.int64) if f"{node}.ids" in bits else np.arange(len(places))
     return {name: place for name, place in zip(names.tolist(), places, strict=True) if np.isfinite(place).all()}
@@ -158,7 +150,6 @@ def places_of(bits: dict[str, bytes], node: str) -> dict[int, Any]:
 
 @pytest.mark.parametrize("name", list(EDITS))
 def test_another_engine_continues_from_a_state(context: Context, name: str) -> None:
-    """It has simulated neither the steps before nor the edit; teleports and other settings change nothing."""
     source = opened(resources.path("projects") / f"{name}.sinew")
     changed = with_value(source.scene, *EDITS[name])
     first, second = SceneRun(context, source), SceneRun(context, source)
@@ -293,7 +284,6 @@ def test_a_full_disk_ends_caching_and_nothing_else(context: Context, sheet: Open
 
 
 def test_a_pending_capture_has_the_state_of_its_step(context: Context) -> None:
-    """Copies on the GPU are those of the step, whatever is written into the buffers before they are read."""
     run = CachedRun(context, opened(resources.path("projects") / "sparks.sinew"))
     states, captures = [], []
     for step in range(1, 7):
@@ -330,8 +320,6 @@ def test_statistics_of_a_cached_step_are_shown_again(context: Context) -> None:
 
 
 class BakedSteps:
-    """Gives the steps of nodes, up to one."""
-
     def __init__(self, states: dict[tuple[str, int], bytes], ends: dict[str, int]) -> None:
         self.states, self.ends = states, ends
 
@@ -347,7 +335,6 @@ def of(bits: dict[str, bytes], node: str) -> dict[str, bytes]:
 
 
 def record_steps(run: CachedRun, node: str, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The moments that a node is simulated at from now on."""
     done: list[int] = []
     system = run.engine.simulation.systems[node]
     plain = system.step
@@ -355,9 +342,7 @@ def record_steps(run: CachedRun, node: str, monkeypatch: pytest.MonkeyPatch) -> 
     return done
 
 
-def test_adding_changing_or_removing_a_node_keeps_the_steps_of_others(
-    context: Context, sheet: OpenedScene, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_adding_changing_or_removing_a_node_keeps_the_steps_of_others(context, sheet, monkeypatch):
     """Shown at once, not simulated again, and whatever goes on from them has the bits of a fresh run."""
     one = sheet.scene
     node = one.node("c")
@@ -466,7 +451,6 @@ def test_baked_nodes_are_shown_at_any_step_and_others_wait(context: Context, she
     run.release()
 
     def shown(run: CachedRun, step: int) -> tuple[int, int]:
-        """The steps at which both are, when one is asked for."""
         run.scrub(step)
         now = run.bits()
         at = [[i for i, one in enumerate(steps) if one[f"{n}.positions"] == now[f"{n}.positions"]] for n in "cd"]

@@ -1,5 +1,3 @@
-"""`sinew simulate --cache`, `verify` and `sweep`: files, messages and exit statuses."""
-
 import csv
 import json
 import shlex
@@ -81,7 +79,6 @@ def steps_file(project: Path, node: str = "c") -> Path:
 
 
 def damage(path: Path, step: int, index: dict[str, Any]) -> None:
-    """Turns one bit in the row of a step."""
     offset, size = index["rows"][step - index["first"]]
     data = bytearray(path.read_bytes())
     data[offset + size // 2] ^= 4
@@ -109,9 +106,7 @@ def test_a_damaged_row_is_simulated_again(tmp_path: Path, capsys: pytest.Capture
     assert main(["verify", str(project)]) == 0, "it is baked again"
 
 
-def test_rows_without_checksums_and_unreadable_rows(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_without_checksums_and_unreadable_rows(tmp_path, capsys, monkeypatch):
     project = tmp_path / "a.sinew"
     scene = saved(project)
     plain = simulate(project, "--cache")
@@ -142,9 +137,7 @@ def test_rows_without_checksums_and_unreadable_rows(
     assert f"sinew: {path}: Sheet: step 7 cannot be read\n" in capsys.readouterr().err
 
 
-def test_only_nodes_with_changed_settings_are_simulated_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_nodes_with_changed_settings_are_simulated_again(tmp_path, capsys, monkeypatch):
     project = tmp_path / "a.sinew"
     one = saved(project).node("c")
     other = structs.replace(one, id="d", name="Other")
@@ -217,9 +210,7 @@ def test_a_failed_run_leaves_the_bake_as_it_was(tmp_path: Path, capsys: pytest.C
     assert main(["verify", str(project)]) == 0
 
 
-def test_render_writes_and_reads_the_bake(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_render_writes_and_reads_the_bake(tmp_path, capsys, monkeypatch):
     project = tmp_path / "a.sinew"
     saved(project)
 

@@ -1,5 +1,3 @@
-"""`sinew export`: files read by the libraries of their formats, against the steps and the reference skinning."""
-
 import json
 import struct
 import sys
@@ -35,7 +33,6 @@ PLACE = (0.5, 0.0, -0.25)
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A sheet, particles and a character by dual quaternions."""
     sheet = ClothSettings(columns=8, rows=6, substeps=8)
     sparks = EmitterSettings(capacity=40, rate=90.0, lifetime=0.3, lifetime_variance=0.2, size=0.02)
     tiny = ModelSettings(path=str(TINY), skinning=SkinningMethod.DQS)
@@ -51,7 +48,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def steps(project: Path) -> dict[str, np.ndarray]:
-    """The arrays of the same steps, by the command that writes those."""
     output = project.with_suffix(".npz")
     command = ["simulate", str(project), "--allow-outside", "--steps", str(FRAMES), "--output", str(output)]
     assert main(command) == 0
@@ -66,7 +62,6 @@ def exported(project: Path, path: Path, *options: str) -> Path:
 
 
 def character(frame: int, rate: float = 60.0) -> np.ndarray:
-    """The character in the world by the double-precision reference."""
     model = load_model(TINY)
     clip = model.clips[0]
     pose = evaluate_pose(model, clip, frame / rate % clip.duration, interpolation=Interpolation.LINEAR)
@@ -185,9 +180,7 @@ def test_dual_quaternions_as_points_or_skin(project: Path, tmp_path: Path, capsy
     assert "written as points for every frame: deformers are no part of a skin" in capsys.readouterr().err
 
 
-def test_usd_has_meshes_particles_and_characters(
-    project: Path, steps: dict[str, np.ndarray], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_usd_has_meshes_particles_and_characters(project, steps, tmp_path, capsys):
     usd, geom = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdGeom")
     skel = pytest.importorskip("pxr.UsdSkel")
     stage = usd.Stage.Open(str(exported(project, tmp_path / "a.usda")))
@@ -231,7 +224,6 @@ def test_usd_has_meshes_particles_and_characters(
 
 @pytest.fixture(scope="module")
 def fur_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Hair on a character, with more drawn strands than guides."""
     look = {
         "root_radius": 1e-3,
         "tip_radius": 5e-4,
@@ -264,9 +256,7 @@ def test_guides_or_drawn_strands(fur_project: Path, tmp_path: Path, capsys: pyte
         assert ((lengths > 0.03) & (lengths < 0.13)).all()
 
 
-def test_a_vertex_texture_gives_every_vertex_in_every_frame(
-    project: Path, steps: dict[str, np.ndarray], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_vertex_texture_gives_every_vertex_in_every_frame(project, steps, tmp_path, monkeypatch):
     exr = pytest.importorskip("OpenEXR")
     vertex_texture = pytest.importorskip("sinew.sim.export.exr")
     monkeypatch.setattr(vertex_texture, "WIDTH_MAX", 20)
@@ -303,9 +293,7 @@ def test_wrong_options_are_reported(project: Path, tmp_path: Path, capsys: pytes
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_package_is_reported_with_its_install_command(
-    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_package_is_reported_with_its_install_command(project, tmp_path, capsys, monkeypatch):
     for format in SCENE_FORMATS:
         if format.module:
             monkeypatch.setitem(sys.modules, format.module, None)
@@ -316,9 +304,7 @@ def test_a_missing_package_is_reported_with_its_install_command(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_reads_back_differently_is_not_written(
-    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_reads_back_differently_is_not_written(project, tmp_path, capsys, monkeypatch):
     def moved(files: tuple[Path, ...]) -> list[np.ndarray]:
         return [points_file.read_pc2(files)[0] + np.float32(0.01)]
 

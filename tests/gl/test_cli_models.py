@@ -1,7 +1,6 @@
-"""`sinew pose`, and glTF models on the command line: arrays, samplers, export and errors."""
-
 import importlib.util
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,13 @@ from sinew.sim.assets.model import Sampler
 from tests.gltf_answers import ANSWERS, Answer
 from tests.gltf_rules import Checked
 from tests.gltf_samples import QUAD, Sample
+from tests.vrm_samples import vrm, vrm_animation
 
 ANIMATED = ["dude/dude.ezm", "clothsim_zup/ClothSim.ezm", "export/export.ezm"]
 TOLERANCE = 1e-5
 
 
 def posed(model: Path, output: Path, *options: str) -> dict[str, np.ndarray]:
-    """Arrays of one pose."""
     assert main(["pose", str(model), *options, "--output", str(output)]) == 0
     with np.load(output) as arrays:
         return dict(arrays)
@@ -64,16 +63,6 @@ def test_arrays_have_the_documented_shape(assets: Path, tmp_path: Path) -> None:
     assert arrays["bone_names"].dtype.kind == "U"
 
 
-def test_mesh_files_hold_the_posed_mesh(assets: Path, tmp_path: Path) -> None:
-    path = assets / "ezm" / "export" / "export.ezm"
-    arrays = posed(path, tmp_path / "a.npz", "--frame", "1")
-    assert main(["pose", str(path), "--frame", "1", "--output", str(tmp_path / "a.obj")]) == 0
-    lines = [line.split() for line in (tmp_path / "a.obj").read_text(encoding="utf-8").splitlines()]
-    positions = np.array([line[1:] for line in lines if line[0] == "v"], dtype=np.float32)
-    np.testing.assert_array_equal(positions, arrays["positions"])
-    assert [line[1].split("/")[0] for line in lines if line[0] == "f"] == ["1"]
-
-
 def test_wrong_options_are_reported(assets: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, options, expected in (
         ("dude/dude.ezm", ["--time", "1.3"], "--time 1.3: clip 'Take 001' goes from 0 to 1.2 s"),
@@ -108,8 +97,7 @@ TEXELS = np.array(
 )  # fmt: skip
 """Two rows of three colours."""
 
-SPAN = 3.0
-"""How often the image fits into the quad, from -1 to 2 along both axes."""
+SPAN = 3.0  # how often the image fits into the quad, from -1 to 2 along both axes
 
 
 def png(pixels: np.ndarray) -> bytes:
@@ -119,7 +107,6 @@ def png(pixels: np.ndarray) -> bytes:
 
 
 def quad(path: Path, pixels: np.ndarray, *samplers: dict[str, int]) -> Path:
-    """A shining square with an image that it goes beyond; the last sampler is that of the colour."""
     sample = Sample()
     sample.put("images", {"bufferView": sample.chunk.view(png(pixels)), "mimeType": "image/png", "name": "colours"})
     for number, sampler in enumerate(samplers):
@@ -148,7 +135,6 @@ def index(texel: int, count: int, wrap: int) -> int:
 
 
 def drawn(model: Path, size: int = 180) -> np.ndarray:
-    """The square from the front, cut out."""
     output = model.with_suffix(".png")
     assert main(["render", str(model), "--output", str(output), "--size", f"{size}x{size}", "--alpha"]) == 0
     picture = np.asarray(Image.open(output)).astype(int)
@@ -157,7 +143,6 @@ def drawn(model: Path, size: int = 180) -> np.ndarray:
 
 
 def cells(picture: np.ndarray, rows: int, columns: int) -> np.ndarray:
-    """The colours in the middle of equal cells."""
     middle = [((np.arange(count) + 0.5) * side / count).astype(int) for count, side in
               zip((rows, columns), picture.shape, strict=False)]  # fmt: skip
     return picture[middle[0][:, None], middle[1][None]]
@@ -201,3 +186,24 @@ def test_poses_have_the_positions_of_other_programs(answer: Answer, assets: Path
         assert bones.dtype == np.int32
         assert len(bones) == len(palette)
         assert bones.max() < len(arrays["bone_names"])
+
+
+def test_a_vrm_animation_plays_on_a_vrm_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, motion = tmp_path / "girl.vrm", tmp_path / "motion.vrma"
+    model.write_bytes(vrm().data())
+    motion.write_bytes(vrm_animation().data())
+    options = ["--motion", str(motion), "--time", "0.5"]
+    gpu = posed(model, tmp_path / "gpu.npz", *options)
+    reference = posed(model, tmp_path / "reference.npz", *options, "--backend", "reference")
+    np.testing.assert_allclose(gpu["positions"], reference["positions"], atol=1e-5)
+    still = posed(model, tmp_path / "still.npz", "--backend", "reference")
+    assert np.abs(reference["positions"] - still["positions"]).max() > 0.1
+    capsys.readouterr()
+    assert main(["info", str(model), "--json"]) == 0
+    info = json.loads(capsys.readouterr().out)
+    assert (info["format"], info["humanoid"]["head"], info["springs"][0]["name"]) == ("gltf", "head", "hair")
+    assert [part["name"] for part in info["expressions"]] == ["happy", "aa", "blink", "wink"]
+    assert main(["info", str(model)]) == 0
+    text = capsys.readouterr().out
+    assert "Springs (1)" in text
+    assert "Expressions (4)" in text

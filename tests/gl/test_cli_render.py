@@ -1,5 +1,8 @@
-"""`sinew render`: frames, views, size, overlays, opacity and materials."""
-
+import base64
+import hashlib
+import html
+import io
+import re
 import shutil
 from pathlib import Path
 
@@ -23,12 +26,10 @@ SIZE = "96x64"
 
 
 def rendered(path: Path, output: Path, *options: str) -> None:
-    """Renders small pictures."""
     assert main(["render", str(path), "--output", str(output), "--size", SIZE, "--allow-outside", *options]) == 0
 
 
 def pixels(path: Path) -> np.ndarray:
-    """RGB of a picture as signed numbers, so that they can be subtracted."""
     with Image.open(path) as image:
         assert (image.format, image.mode) == ("PNG", "RGB")
         return np.asarray(image).astype(np.int16)
@@ -48,7 +49,6 @@ def dude(assets: Path) -> Path:
 
 @pytest.fixture
 def project(dude: Path, tmp_path: Path) -> Path:
-    """A project that looks at the dude from its right, at half a second."""
     path = tmp_path / "dude.sinew"
     scene = Scene(nodes=(Node(id="dude", name="dude", settings=ModelSettings(path=str(dude), unit_scale=0.0254)),))
     camera = Camera(yaw=90.0, pitch=5.0, distance=4.0)
@@ -82,9 +82,7 @@ def test_a_project_is_rendered_with_its_saved_view(project: Path, tmp_path: Path
     assert np.abs(default - pixels(tmp_path / "front.png")).mean() > 2.0
 
 
-def test_wrong_options_are_reported(
-    dude: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_wrong_options_are_reported(dude, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     arm = resources.path("projects") / "arm.sinew"
     for path, options, status, expected in (
@@ -126,7 +124,6 @@ def test_missing_models_and_invalid_projects(tmp_path: Path, capsys: pytest.Capt
 
 
 def falling(folder: Path, *, time: float = 0.0) -> Path:
-    """A project with a dark sheet that falls out of the picture."""
     cloth = ClothSettings(columns=6, rows=6, substeps=8, pins=PinPreset.NONE, air_drag=0.0, normal_drag=0.0)
     path = folder / "falling.sinew"
     place = Transform(position=(0.0, 1.5, 0.0))
@@ -225,3 +222,35 @@ def test_images_show_the_materials_of_a_project(tmp_path: Path, capsys: pytest.C
     assert max(shares[0][1:]) < 0.2
     assert shares[2][2] > 0.01, "without its image a surface has the colour that was chosen"
     assert "gone.png" in capsys.readouterr().err
+
+
+def test_a_report_has_image_settings_costs_and_checksums(tmp_path: Path) -> None:
+    project, output = tmp_path / "a & b.sinew", tmp_path / "report.html"
+    sheet = ClothSettings(columns=8, rows=6, substeps=8)
+    node = Node(id="s", name="<Sheet>", transform=Transform(position=(0.0, 2.0, 0.0)), settings=sheet)
+    save_project(project, Scene(nodes=(node,)), ViewState())
+    command = ["report", str(project), "--output", str(output), "--frames", "0:12"]
+    assert main(command) == 0
+    text = output.read_text(encoding="utf-8")
+    assert "<h1>a &amp; b</h1>" in text
+    (source,) = re.findall("(?:src|href)=['\"]([^'\"]*)", text)  # nothing is loaded from elsewhere
+    picture = base64.b64decode(source.removeprefix("data:image/png;base64,"))
+    with Image.open(io.BytesIO(picture)) as shown:
+        assert shown.size == (960, 540)
+        assert len(shown.getcolors(1 << 20) or ()) > 50, "something is drawn"
+    table = [
+        [html.unescape(cell) for cell in re.findall("<t[dh][^>]*>(.*?)</t[dh]>", row)]
+        for row in re.findall("<tr>(.*?)</tr>", text)
+    ]
+    rows = {(row[0], row[1]): row[2:] for row in table if len(row) > 1}
+    assert rows["<Sheet> (cloth)", "Columns"] == ["8", str(ClothSettings().columns)]
+    assert rows["<Sheet> (cloth)", "Transform: Position"] == ["0 2 0", "0 0 0"]
+    assert rows["<Sheet>", "stable"]
+    simulate = next(row for row in table if row[:1] == ["simulate"])
+    median, p95, p99, largest = (float(value) for value in simulate[1:5])
+    assert 0.0 < median <= p95 <= p99 <= largest
+    recorded = tmp_path / "a.npz"
+    assert main(["simulate", str(project), "--steps", "12", "--output", str(recorded)]) == 0
+    with np.load(recorded) as arrays:
+        last = np.ascontiguousarray(arrays["<Sheet>.positions"][-1])
+    assert rows["<Sheet>", "positions"] == ["48 × 3", hashlib.sha256(last.tobytes()).hexdigest()]

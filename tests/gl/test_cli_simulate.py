@@ -1,5 +1,3 @@
-"""`sinew simulate`: the arrays, their bytes, and what is refused."""
-
 import json
 import signal
 from pathlib import Path
@@ -41,7 +39,6 @@ def output(tmp_path: Path) -> Path:
 
 
 def simulated(project: Path, output: Path, *options: str) -> dict[str, np.ndarray]:
-    """The arrays that the command writes."""
     assert main(["simulate", str(project), "--output", str(output), "--allow-outside", *options]) == 0
     with np.load(output) as arrays:
         return dict(arrays)
@@ -68,9 +65,6 @@ def refused(capsys: pytest.CaptureFixture[str], project: Path, output: Path, *op
     assert captured.err.startswith(f"sinew: {project}: ")
     assert captured.err.count("\n") == 1
     return captured.err
-
-
-# --- arrays -----------------------------------------------------------------------------------------
 
 
 def test_the_file_has_the_documented_arrays(tmp_path: Path, output: Path) -> None:
@@ -112,9 +106,6 @@ def test_a_recording_on_disk(tmp_path: Path, output: Path, monkeypatch: pytest.M
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.npz", "scene.sinew"]
 
 
-# --- cape -------------------------------------------------------------------------------
-
-
 def depth_in_body(points: np.ndarray, vertices: np.ndarray, normals: np.ndarray) -> float:
     """How deep the deepest point lies below the skin near it [m], measured to the nearest vertex."""
     squares = np.sum(vertices**2, axis=1)
@@ -140,9 +131,6 @@ def test_the_cape_hangs_from_the_shoulders_and_does_not_enter_the_body(output: P
         pose = evaluate_pose(model, model.clip("walk"), (frame * 8 - 64) / 60, interpolation=Interpolation.LINEAR)
         body = skin(model.mesh, model.skin, pose.palette, SkinningMethod.DQS)
         assert depth_in_body(positions[frame], body.positions, body.normals) < 0.003
-
-
-# --- time ---------------------------------------------------------------------------------------------
 
 
 CHARACTER = Node(id="character", name="Character", settings=ModelSettings(path=str(HUMANOID), clip="walk"))
@@ -178,9 +166,6 @@ def test_strips_drive_the_simulation_and_playback_settings_do_not(tmp_path: Path
     positions = simulated(once, output, "--steps", "32")["Sheet.positions"]
     np.testing.assert_array_equal(positions[17:, 0], np.tile(positions[17, 0], (16, 1)))
     assert np.abs(positions[32] - positions[18]).max() > 1e-4, "the cloth still moves"
-
-
-# --- errors ----------------------------------------------------------------------------------
 
 
 def test_an_unstable_cloth_ends_the_command(tmp_path: Path, output: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -323,16 +308,12 @@ def test_an_interruption_writes_the_finished_steps_only_if_asked_for(
         signal.signal(signal.SIGINT, before)
 
 
-# --- emitters -----------------------------------------------------------------------------------------
-
-
 def emitter(name: str, *, muted: bool = False, **settings: Any) -> Node:
     values: dict[str, Any] = {"capacity": 100, "rate": 60.0, "lifetime": 0.5, "lifetime_variance": 0.0}
     return Node(id=name.lower(), name=name, muted=muted, settings=EmitterSettings(**(values | settings)))
 
 
 def emitter_project(folder: Path) -> Path:
-    """A project with every way of emitting, and a ball that moves among the particles."""
     ball = ColliderSettings(shape=ColliderShape.SPHERE, radius=0.2)
     inherits: dict[str, Any] = {"inherited_velocity": 0.5}
     skin = emitter("Skin", source=EmitterSource.FACES, aim=EmissionAim.OUTWARD, turbulence=0.5, **inherits)

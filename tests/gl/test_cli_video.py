@@ -1,12 +1,9 @@
-"""`sinew render` into videos, EXR layers and comparisons, as other programs read the files."""
-
 import os
 import re
 import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +24,6 @@ RATE = 30.0
 
 
 def bars(width: int = 64, height: int = 36) -> np.ndarray:
-    """Eight colour bars: all corners of the cube of colours."""
     picture = np.zeros((height, width, 3), np.uint8)
     for index in range(8):
         picture[:, index * width // 8 : (index + 1) * width // 8] = [255 * (index >> bit & 1) for bit in range(3)]
@@ -137,10 +133,7 @@ def test_videos_are_read_back_and_their_error_reported(tmp_path: Path, capsys: p
         (".gif", lambda pictures: [(end, 255 - shown) for end, shown in pictures], "of 255 on average"),
     ],
 )
-def test_a_video_that_reads_back_differently_is_not_written(
-    suffix: str, fault: Any, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
+def test_a_video_that_reads_back_differently_is_not_written(suffix, fault, expected, tmp_path, capsys, monkeypatch):
     if suffix == ".mkv":
         pytest.importorskip("av")
     format = VIDEO_FORMATS.of(Path(f"a{suffix}"))
@@ -249,9 +242,7 @@ def test_the_burnt_in_cost_is_known_from_the_first_frame(tmp_path: Path, monkeyp
     assert reported[1:] == ["Arm skinning lbs"]
 
 
-def test_videos_without_their_package_are_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_videos_without_their_package_are_refused(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
     for format in VIDEO_FORMATS:
         path = tmp_path / f"a{format.suffixes[0]}"

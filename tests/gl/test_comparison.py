@@ -1,5 +1,3 @@
-"""Statistics of two skinning methods against the reference, and how often they are measured."""
-
 import dataclasses
 from collections.abc import Iterator
 
@@ -17,6 +15,7 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.maths.transform import compose
 from tests.gl.skinning_cases import cloud, pose_of
+from tests.model_samples import mesh_of
 
 LBS, DQS = SkinningMethod.LBS, SkinningMethod.DQS
 RINGS, SIDES = 9, 12
@@ -36,9 +35,7 @@ def tube() -> tuple[Mesh, Skin]:
     left, right, last = RINGS * SIDES, RINGS * SIDES + 1, (RINGS - 1) * SIDES
     for side in range(SIDES):
         triangles += [(left, (side + 1) % SIDES, side), (right, last + side, last + (side + 1) % SIDES)]
-    mesh = dataclasses.replace(
-        cloud(len(positions), np.random.default_rng(1)), positions=positions, triangles=np.array(triangles, np.uint32)
-    )
+    mesh = mesh_of(positions, triangles)
     second = np.clip(positions[:, 0] / 4.0 + 0.5, 0.0, 1.0)
     weights = np.zeros((len(positions), 4), np.float32)
     joints = np.zeros((len(positions), 4), np.uint16)
@@ -49,7 +46,6 @@ def tube() -> tuple[Mesh, Skin]:
 
 
 def twisted(angle: float) -> Pose:
-    """The second joint turned about the axis of the tube."""
     orientations = np.array([[0, 0, 0, 1], [np.sin(angle / 2), 0, 0, np.cos(angle / 2)]])
     return pose_of(compose(np.zeros((2, 3)), orientations, np.ones((2, 3))))
 
@@ -67,7 +63,6 @@ class Pair:
         self.dqs.skin(pose, DQS)
 
     def arrived(self, now: float) -> bool:
-        """Poll until the GPU has certainly finished."""
         first = self.comparison.poll(now)
         self.context.finish()
         return first or self.comparison.poll(now)

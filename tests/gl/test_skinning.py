@@ -1,5 +1,3 @@
-"""Skinning and morph targets on the GPU against the reference in double precision."""
-
 import dataclasses
 from functools import cache
 from pathlib import Path
@@ -10,10 +8,11 @@ import pytest
 
 from sinew.sim.animation.evaluate import evaluate_pose
 from sinew.sim.animation.palette import lbs_rows
-from sinew.sim.animation.pose import Pose
+from sinew.sim.animation.pose import Pose, Warps
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel, Mesh, Skin, Targets
 from sinew.sim.characters import skinning as system
+from sinew.sim.characters.deformers.settings import Bend, Bulge, Deformer, Extent, Taper, Twist, Wave
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.characters.skinning import SkinnedMesh
 from sinew.sim.gl.context import Context
@@ -22,6 +21,7 @@ from sinew.sim.maths import quaternion
 from sinew.sim.maths.transform import compose
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.skinning_cases import assert_equals_reference, cloud, pose_of, random_pose, random_skin
+from tests.model_samples import mesh_of
 
 LBS, DQS, DQS_SCALE = SkinningMethod.LBS, SkinningMethod.DQS, SkinningMethod.DQS_SCALE
 
@@ -39,9 +39,7 @@ def test_every_number_of_influences(context: Context, library: ShaderLibrary, in
 @ON_BOTH
 @pytest.mark.parametrize("scale", [(0.5, 2.0), (-1.5, -0.5)], ids=["uneven", "mirrored"])
 @pytest.mark.parametrize("method", SkinningMethod)
-def test_scaled_and_mirrored_joints(
-    context: Context, library: ShaderLibrary, method: SkinningMethod, scale: tuple[float, float]
-) -> None:
+def test_scaled_and_mirrored_joints(context, library, method, scale):
     random = np.random.default_rng(7)
     mesh, skin = cloud(2000, random, tangents=True), random_skin(2000, 20, 4, random)
     skinned = SkinnedMesh(context, library, mesh, skin)
@@ -62,9 +60,7 @@ def test_a_thousand_joints(context: Context, library: ShaderLibrary, method: Ski
 
 
 @pytest.mark.parametrize("method", [DQS, DQS_SCALE])
-def test_signs_of_dual_quaternions_do_not_matter(
-    context: Context, library: ShaderLibrary, monkeypatch: pytest.MonkeyPatch, method: SkinningMethod
-) -> None:
+def test_signs_of_dual_quaternions_do_not_matter(context, library, monkeypatch, method):
     random = np.random.default_rng(9)
     mesh, skin = cloud(1000, random), random_skin(1000, 12, 8, random)
     pose = random_pose(12, random)
@@ -180,7 +176,6 @@ RUNS = [(0, MORPH_VERTICES), (0, 1), (MORPH_VERTICES - 1, 1), (100, 700), (500, 
 
 
 def morphing(random: np.random.Generator, *, tangents: bool) -> Mesh:
-    """A cloud with targets that overlap; two of them share a weight."""
     firsts, counts = np.array(RUNS, np.int32).T
     starts = (np.cumsum(counts) - counts).astype(np.int32)
     deltas = np.zeros((int(counts.sum()), 3 if tangents else 2, 4), np.float32)
@@ -193,15 +188,12 @@ def morphing(random: np.random.Generator, *, tangents: bool) -> Mesh:
 
 
 def weighed(pose: Pose, weights: list[float]) -> Pose:
-    """The pose with weights of the targets."""
     return msgspec.structs.replace(pose, local=msgspec.structs.replace(pose.local, weights=np.array(weights)))
 
 
 @pytest.mark.parametrize("tangents", [False, True])
 @pytest.mark.parametrize("method", SkinningMethod)
-def test_morph_targets_before_skinning(
-    context: Context, library: ShaderLibrary, method: SkinningMethod, tangents: bool
-) -> None:
+def test_morph_targets_before_skinning(context, library, method, tangents):
     random = np.random.default_rng(4)
     mesh, skin = morphing(random, tangents=tangents), random_skin(MORPH_VERTICES, MORPH_JOINTS, 4, random)
     skinned = SkinnedMesh(context, library, mesh, skin)
@@ -233,9 +225,7 @@ def sample(assets: Path, name: str) -> CharacterModel:
 
 @pytest.mark.parametrize("method", SkinningMethod)
 @pytest.mark.parametrize("name", ANIMATED)
-def test_sample_characters_at_random_times(
-    context: Context, library: ShaderLibrary, assets: Path, name: str, method: SkinningMethod
-) -> None:
+def test_sample_characters_at_random_times(context, library, assets, name, method):
     model = sample(assets, name)
     skinned = SkinnedMesh(context, library, model.mesh, model.skin)
     random = np.random.default_rng(len(name))
@@ -244,3 +234,79 @@ def test_sample_characters_at_random_times(
         for time in random.uniform(0.0, clip.duration, 3):
             pose = evaluate_pose(model, clip, float(time), up_axis=model.default_up_axis)
             assert_equals_reference(skinned, model.mesh, model.skin, pose, method)
+
+
+VERTICES, JOINTS = 3000, 6
+LISTS: list[list[Deformer]] = [
+    [Bulge()], [Twist()], [Bend()], [Bend(angle=0.2)], [Taper()], [Wave()],
+    [Twist(angle=120.0, start=20.0, end=60.0), Bulge(height=6.0), Bend(angle=-40.0), Taper(factor=1.5), Wave()],
+]  # fmt: skip
+
+
+def warped(pose: Pose, mesh: Mesh, deformers: list[Deformer], bones: tuple[int, ...] | None = None) -> Pose:
+    extent = Extent(mesh.bounds, is_z_up=False)
+    functions = tuple(deformer.function for deformer in deformers)
+    values = np.array([deformer.values(extent, 0.3) for deformer in deformers])
+    warps = Warps(functions, values, bones or (-1,) * len(deformers), np.zeros(3))
+    return msgspec.structs.replace(pose, warps=warps)
+
+
+def sheet(random: np.random.Generator) -> tuple[Mesh, Skin]:
+    mesh = cloud(VERTICES, random, tangents=True)
+    corners = np.sort(random.integers(0, VERTICES, (2 * VERTICES, 3)), axis=1).astype(np.uint32)
+    return dataclasses.replace(mesh, triangles=corners), random_skin(VERTICES, JOINTS, 4, random)
+
+
+@pytest.mark.parametrize("deformers", LISTS, ids=lambda case: "+".join(deformer.function for deformer in case))
+def test_deformers_before_skinning(context: Context, library: ShaderLibrary, deformers: list[Deformer]) -> None:
+    random = np.random.default_rng(8)
+    mesh, skin = cloud(VERTICES, random, tangents=True), random_skin(VERTICES, JOINTS, 4, random)
+    skinned = SkinnedMesh(context, library, mesh, skin)
+    pose = warped(random_pose(JOINTS, random), mesh, deformers)
+    assert_equals_reference(skinned, mesh, skin, pose, SkinningMethod.LBS)
+
+
+def test_deformers_limited_to_a_bone(context: Context, library: ShaderLibrary) -> None:
+    random = np.random.default_rng(8)
+    mesh, skin = sheet(random)
+    skinned = SkinnedMesh(context, library, mesh, skin)
+    pose = random_pose(JOINTS, random)
+    for bones in ((2, -1, 4), (5, 5, 2)):
+        posed = warped(pose, mesh, [Twist(angle=60.0), Bulge(height=2.0), Taper(factor=1.3)], bones)
+        assert_equals_reference(skinned, mesh, skin, posed, SkinningMethod.LBS)
+
+
+def box() -> Mesh:
+    corners, normals, triangles = [], [], []
+    for axis in range(3):
+        for side in (-1.0, 1.0):
+            first, normal = len(corners), side * np.eye(3)[axis]
+            for one, other in ((-1, -1), (1, -1), (1, 1), (-1, 1)):
+                corners.append(normal + one * np.eye(3)[(axis + 1) % 3] + other * np.eye(3)[(axis + 2) % 3])
+                normals.append(normal)
+            order = (0, 1, 2, 0, 2, 3) if side > 0 else (0, 2, 1, 0, 3, 2)
+            triangles += [[first + order[0], first + order[1], first + order[2]],
+                          [first + order[3], first + order[4], first + order[5]]]  # fmt: skip
+    return mesh_of(corners, triangles, normals=normals)
+
+
+@pytest.mark.parametrize("before", [[], [Twist(angle=50.0)], [Taper(factor=1.4), Bend(angle=30.0)]])
+def test_a_bulge_does_not_tear_hard_edges(context: Context, library: ShaderLibrary, before: list[Deformer]) -> None:
+    mesh = box()
+    skinned = SkinnedMesh(context, library, mesh, None)
+    pose = warped(pose_of(np.zeros((0, 4, 4))), mesh, [*before, Bulge(height=20.0)])
+    assert_equals_reference(skinned, mesh, None, pose, SkinningMethod.LBS)
+    skinned.skin(pose)
+    places = skinned.read()["position"][:, :3]
+    _, corner_of = np.unique(mesh.positions, axis=0, return_inverse=True)
+    for corner in range(8):
+        three = places[corner_of.ravel() == corner]
+        assert len(three) == 3
+        np.testing.assert_allclose(three, three[:1].repeat(3, axis=0), atol=1e-6)
+    if not before:
+        moved = places - mesh.positions
+        assert (np.linalg.norm(moved, axis=1) > 0.01).all()
+        np.testing.assert_allclose(moved / np.linalg.norm(moved, axis=1, keepdims=True),
+                                   mesh.positions / np.sqrt(3.0), atol=1e-4)  # fmt: skip
+        normals = skinned.read()["normal"][:, :3][corner_of.ravel() == 0]
+        assert (np.abs(normals[[0, 1, 2]] - normals[[1, 2, 0]]).max(axis=1) > 0.1).all(), "edges stay hard"

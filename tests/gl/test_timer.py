@@ -1,5 +1,3 @@
-"""Timers: no OpenGL calls while they are off, samples while on, and their calibration."""
-
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -22,7 +20,6 @@ RAW_CALLS = ("glGetQueryiv", "glGetQueryObjectiv", "glGetQueryObjectui64v")
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Names of the calls that measuring makes, as they are made."""
     made: list[str] = []
 
     def counted(name: str, function: Callable) -> Callable:
@@ -41,14 +38,12 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 @pytest.fixture
 def timers(context: Context):
-    """Timers whose calibration is known, so that they need no trial."""
     context.timers.calibration = Calibration(TimeSource.CLOCK, "a test", 0.5, "renderer")
     yield context.timers
     context.timers.switch(False)
 
 
 def frames(timers: Timers, count: int, draw: Callable[[], object]) -> list[FrameSample]:
-    """Samples of some pictures after the warm-up."""
     samples: list[FrameSample] = []
     for index in range(WARM_UP + count):
         draw()

@@ -1,5 +1,3 @@
-"""How far two pictures lie apart, and how far they may."""
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,28 +5,17 @@ import numpy as np
 PIXEL_TOLERANCE = 12
 """A pixel differs when a channel does by more than this; edges move a little between versions of the rasteriser."""
 
-SHARE_TOLERANCE = 0.005
-"""Part of the pixels that may differ."""
-
-MEAN_TOLERANCE = 0.5
-"""Largest mean difference over all pixels and channels: nothing shifts as a whole."""
+SHARE_TOLERANCE = 0.005  # part of the pixels that may differ
+MEAN_TOLERANCE = 0.5  # largest mean difference over all pixels and channels: nothing shifts as a whole
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Difference of two pictures.
-
-    Attributes:
-        share: Part of the pixels that differ, 0 to 1; 1 for other sizes.
-        mean: Mean absolute difference of a channel, 0 to 255.
-    """
-
-    share: float
-    mean: float
+    share: float  # part of the pixels that differ, 0 to 1; 1 for other sizes
+    mean: float  # mean absolute difference of a channel, 0 to 255
 
     @property
     def acceptable(self) -> bool:
-        """Whether the pictures count as the same."""
         return self.share <= SHARE_TOLERANCE and self.mean <= MEAN_TOLERANCE
 
     def __str__(self) -> str:
@@ -44,6 +31,5 @@ def compare(actual: np.ndarray, expected: np.ndarray) -> Difference:
 
 
 def exaggerated(actual: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Where two pictures of one size differ, eight times as strongly."""
     distance = np.abs(actual.astype(np.int16) - expected)
     return np.clip(distance * 8, 0, 255).astype(np.uint8)

@@ -27,7 +27,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def context() -> Iterator[Context]:
-    """A headless context of a software rasteriser; skips the test elsewhere."""
     try:
         made = Context.headless()
     except GLError as error:

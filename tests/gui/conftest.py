@@ -1,5 +1,3 @@
-"""Fixtures of tests on the whole editor."""
-
 import gc
 import math
 from pathlib import Path
@@ -29,7 +27,6 @@ def pytest_runtest_protocol(item):
 
 
 def draw_in_full(patch):
-    """Draws every image in full, however slow the machine is."""
     for name in ("SLOW_PICTURE", "LONG_PICTURE"):
         patch.setattr(f"sinew.sim.render.progressive.scheduler.{name}", math.inf)
 
@@ -86,33 +83,27 @@ def fresh(one_editor):
 
 @pytest.fixture
 def arm(tmp_path):
-    """A small skinned, animated and textured model."""
     return sample("arm", tmp_path)
 
 
 @pytest.fixture
 def tiny(tmp_path):
-    """Six vertices on two bones that nod."""
     return sample("tiny", tmp_path)
 
 
 @pytest.fixture
 def editor(fresh, arm, qtbot):
-    """The shared editor with the arm open."""
     Session(qtbot).load(fresh, arm)
     return fresh
 
 
 @pytest.fixture
 def own_editor(session, arm):
-    """An editor of this test alone, with the arm open."""
     return session.open(arm)
 
 
 @pytest.fixture
 def show(qtbot):
-    """Shows a widget in an active window of its own."""
-
     def show_widget(widget, width=320, height=900):
         qtbot.addWidget(widget)
         widget.resize(width, height)

@@ -1,5 +1,3 @@
-"""Helpers of tests of the whole editor: answers instead of dialogs, a clock, images of the viewport, and a mouse."""
-
 import gc
 import shutil
 from pathlib import Path
@@ -20,15 +18,7 @@ from sinew.widgets.messages import Severity
 
 
 class Answers(Dialogs):
-    """Answers every question by itself and notes what was asked.
-
-    Attributes:
-        choice: Answer about unsaved changes.
-        recovery: Answer about a crashed session.
-        existing: Answer about pictures that are there.
-        path: File that any file dialog gives; None gives up.
-        asked: Names of the questions, in order.
-    """
+    """Answers every question by itself and notes what was asked; without a `path` file dialogs are given up."""
 
     def __init__(self):
         super().__init__()
@@ -76,8 +66,6 @@ class Answers(Dialogs):
 
 
 class Clock:
-    """Time that passes when the test says so."""
-
     def __init__(self):
         self.now = 100.0
 
@@ -86,8 +74,6 @@ class Clock:
 
 
 class Session:
-    """Editors of one test, one after the other on the same settings."""
-
     def __init__(self, qtbot):
         self._qtbot, self._editors = qtbot, []
 
@@ -129,7 +115,6 @@ class Session:
 
 
 def sample(name: str, folder: Path) -> Path:
-    """A copy of a shipped model with its textures, in a folder of the test."""
     shutil.copytree(resource("models") / name, folder / name)
     return folder / name / f"{name}.ezm"
 
@@ -153,13 +138,11 @@ def trigger(editor: Editor, *action_ids: str) -> None:
 
 
 def set_values(editor: Editor, node: str, **values: object) -> None:
-    """Sets values of the settings of a node as one edit."""
     kind = editor.document.scene.node(node).kind
     editor.document.set_values({ParamRef(node, kind, name): value for name, value in values.items()})
 
 
 def add_cloth(editor: Editor, size: int = 8) -> str:
-    """Adds a square sheet of few particles; returns its node."""
     node = editor.edits.add("cloth")
     set_values(editor, node, columns=size, rows=size)
     picture(editor)
@@ -167,7 +150,6 @@ def add_cloth(editor: Editor, size: int = 8) -> str:
 
 
 def play(editor: Editor, steps: int) -> None:
-    """Plays simulation steps by the clock of the test, then draws; it keeps playing."""
     if not editor.playback.playhead.playing:
         editor.playback.toggle()
     for _ in range(steps):
@@ -184,21 +166,17 @@ def positions(editor: Editor, node: str) -> np.ndarray:
 
 
 def messages(editor: Editor, severity: Severity | None = None) -> list[str]:
-    """Texts of the messages, or of those of one severity."""
     listed = editor.panels.messages.messages
     return [message.text for message in listed if severity in (None, message.severity)]
 
 
 def place_of(editor: Editor, world_point) -> QPointF:
-    """Where a point of the world is in the viewport, in logical pixels."""
     size = editor.viewport.size_f.width(), editor.viewport.size_f.height()
     pixels, _ = project_points(editor.document.view_state.camera, size, np.asarray([world_point], dtype=np.float64))
     return QPointF(*pixels[0])
 
 
 class Mouse:
-    """A mouse on one widget; positions in its logical pixels."""
-
     def __init__(self, widget: QWidget, button=Qt.MouseButton.LeftButton, modifiers=Qt.KeyboardModifier.NoModifier):
         self._widget, self._button, self._modifiers = widget, button, modifiers
 
@@ -228,3 +206,32 @@ class Mouse:
         place_on_screen = self._widget.mapToGlobal(place)
         event = QMouseEvent(kind, place, place_on_screen, button, buttons, self._modifiers)
         QApplication.sendEvent(self._widget, event)
+
+
+class NodeStage:
+    """An editor and one of its nodes; ticks of playback come from the test."""
+
+    def __init__(self, editor: Editor, node: str):
+        self.editor, self.node, self.playback, self.document = editor, node, editor.playback, editor.document
+        self.mouse = Mouse(editor.viewport)
+        self.shift = Mouse(editor.viewport, modifiers=Qt.KeyboardModifier.ShiftModifier)
+        self.document.undo_stack.clear()
+        picture(editor)
+
+    @property
+    def settings(self):
+        return self.document.scene.node(self.node).settings
+
+    @property
+    def system(self):
+        return self.editor.client.engine.simulation.systems[self.node]
+
+    def frame(self):
+        self.editor.frame_all()
+        picture(self.editor)
+
+    def run(self, steps):
+        for _ in range(steps):
+            self.playback._clock.now += STEP_TIME
+            self.playback.tick()
+        picture(self.editor)

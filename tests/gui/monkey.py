@@ -33,8 +33,7 @@ from sinew.app.files.project_files import UnsavedAnswer
 from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Answers, Clock
 
-REMEMBERED, PATIENCE = 40, 60.0
-"""Events reported with a failure, and the longest time of anything [s]."""
+REMEMBERED, PATIENCE = 40, 60.0  # events reported with a failure, and the longest time of anything [s]
 NODES_MAX = 40
 WRITTEN = (PROJECT_SUFFIX, ".png", ".csv", ".json")
 """Endings of files that are really written; renderings and exports are processes, for which there are other tests."""
@@ -58,12 +57,10 @@ KEYS = (
 
 
 class MonkeyFailure(AssertionError):
-    """Something that must never happen."""
+    pass
 
 
 class RandomAnswers(Answers):
-    """Answers questions by chance."""
-
     def __init__(self, chance: random.Random, folder: Path, files: list[Path]) -> None:
         super().__init__()
         self._chance, self._folder, self._files = chance, folder, files
@@ -84,12 +81,7 @@ class RandomAnswers(Answers):
 class Monkey:
     """Sends random events to one editor and watches what it does.
 
-    Args:
-        seed: Decides everything but how long things take.
-        editor: The editor, with its GL errors reported.
-        clock: Its clock, which advances with every event.
-        files: What it may open, broken and missing ones too.
-        folder: Where it may write.
+    The seed decides everything but how long things take; some of `files` are broken or missing.
     """
 
     def __init__(self, seed: int, editor: Editor, clock: Clock, files: list[Path], folder: Path) -> None:
@@ -142,7 +134,6 @@ class Monkey:
             self._sent("new", self._editor.files.new)
 
     def _sent(self, what: str, send) -> None:
-        """One event, and everything that follows of it."""
         self._last.append(what)
         self._reported.write(f"{what}\n")
         self._count += 1
@@ -155,11 +146,9 @@ class Monkey:
             self._fail(self._faults[0])
 
     def _target(self) -> QWidget:
-        """The window that gets what the user does now."""
         return QApplication.activePopupWidget() or QApplication.activeModalWidget() or self._window
 
     def _place(self, target: QWidget) -> QPoint:
-        """A place in a window; every widget has the same chance, however small."""
         seen = [widget for widget in target.findChildren(QWidget) if widget.isVisible() and widget.window() is target]
         widget = self._chance.choice([target, *seen, *([self._editor.viewport] * 20 if target is self._window else [])])
         inside = QPoint(self._chance.randrange(max(widget.width(), 1)), self._chance.randrange(max(widget.height(), 1)))
@@ -293,7 +282,6 @@ class Monkey:
         self._sent("drop", lambda: QApplication.sendEvent(viewport, drop))
 
     def _rearrange(self) -> None:
-        """Drags a row of the outliner onto or between others."""
         view = self._editor.panels.outliner.view
         model = view.model()
         indexes = [model.index(row, 0) for row in range(model.rowCount())]
@@ -414,7 +402,6 @@ def _named(widget: QWidget | None) -> str:
 
 
 def _difference(a, b) -> str:
-    """Where two values differ first."""
     for name in getattr(a, "__struct_fields__", ()):
         x, y = getattr(a, name), getattr(b, name, None)
         if x != y:

@@ -23,8 +23,6 @@ LONG = 600.0
 
 
 class OtherDriver:
-    """One window of the editor."""
-
     def __init__(self, application: QApplication) -> None:
         self.application, self.editor = application, Editor(new_window_layout=True)
         self.editor.window.resize(1280, 800)
@@ -63,7 +61,6 @@ class OtherDriver:
 
 
 def observed(session: OtherDriver, project: Path, node: str) -> dict[str, object]:
-    """Opens, scrubs, plays and verifies."""
     editor, steps = session.editor, []
     session.open(project)
     bake, simulated = Bake(cache_folder(project)), []

@@ -1,5 +1,3 @@
-"""Baking in the editor: steps beside the project, shown without simulating, and freed again."""
-
 import pytest
 
 from sinew.app.files.project_file import cache_folder
@@ -12,7 +10,6 @@ from tests.gui.editor_harness import Session, add_cloth, messages, picture, play
 
 @pytest.fixture
 def baked(fresh, arm, qtbot, tmp_path):
-    """A small cloth on a short scene, baked."""
     Session(qtbot).load(fresh, arm)
     cloth = add_cloth(fresh)
     fresh.document.set_value(ParamRef(PLAYBACK, PLAYBACK, "end"), 10)
@@ -24,14 +21,12 @@ def baked(fresh, arm, qtbot, tmp_path):
 
 
 def result_of(work, qtbot):
-    """Starts a job and returns what it reports at its end."""
     with qtbot.waitSignal(work.ended, timeout=60000) as ended:
         work.start()
     return ended.args[0]
 
 
 def states(editor, node, steps):
-    """Positions of a node at steps that are scrubbed to."""
     found = []
     for step in steps:
         editor.playback.scrub(step / 60)

@@ -1,5 +1,3 @@
-"""Strands, threads, particles and marks are selected by a click on their lines and points."""
-
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
@@ -17,7 +15,6 @@ def editor(fresh):
 
 
 def added(editor, name):
-    """Adds a node and selects nothing."""
     node = editor.edits.add(name)
     editor.document.select(Selection())
     picture(editor)
@@ -64,7 +61,7 @@ def test_a_thread_of_a_cloth(editor):
         assert clicked(editor, place_of(editor, positions(editor, node)[5])) == Selection(node=node)
 
 
-def test_a_particle_and_the_star_of_its_emitter(editor):
+def test_a_particle_the_star_of_its_emitter_and_the_mark_of_a_light(editor):
     node, hints = added(editor, "emitter"), []
     editor.tools.hint.connect(hints.append)
     step(editor, 40)
@@ -87,9 +84,6 @@ def test_a_particle_and_the_star_of_its_emitter(editor):
     editor.document.set_value(ParamRef(node, "node", "visible"), False)
     picture(editor)
     assert clicked(editor, mark) == Selection()
-
-
-def test_the_mark_of_a_light(editor):
     node = added(editor, "light")
     editor.frame_all()
     picture(editor)

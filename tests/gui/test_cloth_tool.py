@@ -1,5 +1,3 @@
-"""Cloth and the mouse in the whole editor: marks, pulling, selecting and pinning particles, handles, contacts."""
-
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
@@ -7,9 +5,8 @@ from PySide6.QtTest import QTest
 
 from sinew.sim.kinds.cloth.settings import PinPreset
 from sinew.sim.render.render_view import ParticleRef
-from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import ParamRef
-from tests.gui.editor_harness import Mouse, Session, add_cloth, picture, place_of
+from tests.gui.editor_harness import NodeStage, Session, add_cloth, picture, place_of
 
 COLUMNS = ROWS = 12
 LOWER_LEFT = COLUMNS * (ROWS - 1)
@@ -17,30 +14,18 @@ MIDDLE = COLUMNS * (ROWS // 2) + COLUMNS // 2
 SHIFT = Qt.KeyboardModifier.ShiftModifier
 
 
-class Stage:
-    """An editor with one small cloth that fills the viewport."""
-
+class Stage(NodeStage):
     def __init__(self, editor):
-        self.editor, self.clock = editor, editor.playback._clock
-        self.playback, self.document = self.editor.playback, self.editor.document
-        self.node = add_cloth(editor, COLUMNS)
-        self.document.undo_stack.clear()
-        picture(self.editor)
-        self.editor.frame_all()
-        picture(self.editor)
-        self.mouse, self.shift = Mouse(self.editor.viewport), Mouse(self.editor.viewport, modifiers=SHIFT)
+        super().__init__(editor, add_cloth(editor, COLUMNS))
+        self.frame()
 
     @property
     def cloth(self):
-        return self.editor.client.engine.simulation.systems[self.node].cloth
+        return self.system.cloth
 
     @property
     def marks(self):
         return self.editor.kind_panels["cloth"].tool.marks
-
-    @property
-    def settings(self):
-        return self.document.scene.node(self.node).settings
 
     @property
     def steps(self):
@@ -53,14 +38,7 @@ class Stage:
     def pixel(self, particle):
         return place_of(self.editor, self.positions()[particle])
 
-    def run(self, steps):
-        for _ in range(steps):
-            self.clock.now += STEP_TIME
-            self.playback.tick()
-        picture(self.editor)
-
     def hover(self, particle):
-        """The mouse rests on a particle."""
         self.mouse.hover(self.pixel(particle))
         self.editor.kind_panels["cloth"].tool.look()
 
@@ -75,12 +53,8 @@ def stage(fresh):
 
 @pytest.fixture
 def armed(fresh, arm, qtbot):
-    """The same beside a model with a clip."""
     Session(qtbot).load(fresh, arm)
     return Stage(fresh)
-
-
-# --- hover ------------------------------------------------------------------------------------------------
 
 
 def test_the_particle_under_the_mouse_is_marked(stage, qtbot):
@@ -109,9 +83,6 @@ def test_a_collider_in_front_hides_the_particles_behind_it(stage):
     picture(stage.editor)
     stage.hover(MIDDLE)
     assert stage.marks.hovered is None
-
-
-# --- pulling ----------------------------------------------------------------------------------------------
 
 
 def test_a_pulled_particle_follows_the_mouse_until_release(stage):
@@ -172,9 +143,6 @@ def test_a_pull_far_beyond_reach_does_not_break_the_cloth(stage):
     assert not stage.cloth.stopped
     assert np.isfinite(stage.positions()).all()
     assert np.abs(stage.positions()).max() < 10.0
-
-
-# --- selecting and pinning --------------------------------------------------------------------------------
 
 
 def around(stage, particles):
@@ -256,9 +224,6 @@ def test_p_pins_and_unpins_all_selected_particles(stage):
     assert stage.settings.pin_list == ""
 
 
-# --- the context menu -------------------------------------------------------------------------------------
-
-
 def entries(menu):
     return {action.text().replace("&", ""): action for action in menu.actions() if action.text()}
 
@@ -277,9 +242,6 @@ def test_a_pin_preset_of_the_menu_replaces_all_pins_as_one_entry(stage):
     stage.document.undo_stack.undo()
     assert stage.settings.pins is PinPreset.CORNERS
     assert stage.settings.pin_list == str(MIDDLE)
-
-
-# --- the clock --------------------------------------------------------------------------------------------
 
 
 def simulated(stage, steps=10):
@@ -301,9 +263,6 @@ def test_a_scrub_to_the_start_resets_and_others_hold(armed):
     stage.editor.timeline.ruler.scrub_to(0.0)
     assert stage.steps == 0
     np.testing.assert_array_equal(stage.positions(), rest)
-
-
-# --- handles of colliders ---------------------------------------------------------------------------------
 
 
 def add_sphere(stage, place):
@@ -388,9 +347,6 @@ def test_handles_follow_a_collider_on_a_bone_of_a_scaled_model(armed):
     picture(stage.editor)
     placed = middle_of(stage, sphere)
     assert (place_of(stage.editor, placed) - target).manhattanLength() < 0.5
-
-
-# --- contacts ---------------------------------------------------------------------------------------------
 
 
 def test_contacts_are_marked(stage):

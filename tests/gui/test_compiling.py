@@ -1,5 +1,3 @@
-"""Shaders are compiled in the background: a new node starts when they are ready, and the next start compiles none."""
-
 import threading
 
 import pytest
@@ -10,8 +8,7 @@ from sinew.sim.gl import program
 from sinew.sim.render.progressive.precompiler import Precompiler
 from tests.gui.editor_harness import Clock, picture
 
-PATIENCE = 300_000
-"""Longest wait [ms]: a busy machine takes its time to compile."""
+PATIENCE = 300_000  # longest wait [ms]: a busy machine takes its time to compile
 
 
 @pytest.fixture
@@ -31,7 +28,6 @@ def built(monkeypatch):
 
 @pytest.fixture
 def slow(monkeypatch):
-    """Compiling waits for this event."""
     go, compile_it = threading.Event(), Precompiler._compile
 
     def wait(self, *arguments):

@@ -1,5 +1,3 @@
-"""Changes by other programs: a question about projects; models, images and shaders are read again."""
-
 import json
 import os
 import shutil
@@ -40,7 +38,6 @@ def lit(intensity):
 
 
 def write(path, intensity):
-    """Another program saves."""
     save_project(path, lit(intensity), ViewState())
 
 
@@ -63,7 +60,6 @@ def captions(editor):
 
 
 def turn_to(editor):
-    """The user comes back to the window."""
     editor.window.activateWindow()
     QApplication.sendEvent(editor.window, QEvent(QEvent.Type.ActivationChange))
 
@@ -106,7 +102,7 @@ def test_two_windows_on_one_project_do_not_overwrite_each_other(session, editor,
     assert other.files.save()
 
 
-def test_contents_are_compared_not_times(editor, project):
+def test_contents_are_compared_not_times_and_own_saves_are_no_changes(editor, project, qtbot):
     before, text = project.stat(), project.read_text()
     project.write_text(text.replace('"intensity": 1.0', '"intensity": 4.0'))
     os.utime(project, ns=(before.st_atime_ns, before.st_mtime_ns))
@@ -117,6 +113,18 @@ def test_contents_are_compared_not_times(editor, project):
     project.write_text(text)  # as it was read, later
     assert editor.files.save()
     assert stored(project) == 3.0
+    for value in (2.0, 3.0, 4.0):
+        editor.document.set_value(INTENSITY, value)
+        turn_to(editor)
+        assert editor.files.save()
+        turn_to(editor)
+        qtbot.wait(200)
+    assert captions(editor) == []
+    project.unlink()
+    turn_to(editor)
+    qtbot.wait(400)
+    assert captions(editor) == []
+    assert editor.files.save(), "a deleted file is written again"
 
 
 def test_a_changed_project_is_reloaded_or_saved_elsewhere_and_not_overwritten(editor, project, qtbot):
@@ -155,21 +163,6 @@ def test_a_change_is_offered_once_when_the_window_is_activated(editor, project, 
     assert not editor.files.save(), "but is not overwritten"
 
 
-def test_saves_of_this_window_are_no_changes(editor, project, qtbot):
-    for value in (2.0, 3.0, 4.0):
-        editor.document.set_value(INTENSITY, value)
-        turn_to(editor)
-        assert editor.files.save()
-        turn_to(editor)
-        qtbot.wait(200)
-    assert captions(editor) == []
-    project.unlink()
-    turn_to(editor)
-    qtbot.wait(400)
-    assert captions(editor) == []
-    assert editor.files.save(), "a deleted file is written again"
-
-
 def test_a_recovered_project_does_not_overwrite_a_newer_file(session, project, qtbot):
     store = RecoveryStore(data_folder() / "recovery")
     store.write(lit(3.0), ViewState(), UnknownContent(), project, load_project(project).digest)
@@ -193,7 +186,6 @@ def model(tmp_path):
 
 @pytest.fixture
 def posed(session, model):
-    """An editor with a model that was moved."""
     editor = session.open(model)
     editor.document.rename("model-1", "Limb")
     return editor

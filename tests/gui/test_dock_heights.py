@@ -1,5 +1,3 @@
-"""Panels below the timeline take their height from the viewport and return it."""
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -10,7 +8,6 @@ from sinew.widgets.timings.view import Toolbar
 
 
 def settle(qtbot, time=20):
-    """Waits until docks have their sizes."""
     qtbot.wait(time)
     QApplication.processEvents()
 
@@ -85,13 +82,11 @@ def test_tabbed_panels_take_half_of_the_window_and_show_their_texts(editor, qtbo
 
 
 def in_front(editor):
-    """Visible panels below the timeline."""
     docks = editor.window.docks
     return [spec.id for spec in docks._drawers if not docks[spec.id].visibleRegion().isEmpty()]
 
 
 def buttons(editor):
-    """Buttons of the status bar by their texts."""
     found = (*editor.window.statusBar().findChildren(QToolButton), *editor.window.statusBar().findChildren(QPushButton))
     return {button.text(): button for button in found if button.isVisible()}
 

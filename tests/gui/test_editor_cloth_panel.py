@@ -1,5 +1,3 @@
-"""The panel of the selected cloth: stability, counts, plots, a stopped cloth, and its files."""
-
 import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
@@ -10,14 +8,13 @@ from sinew.sim.render.render_view import DisplayOptions, Overlay
 from sinew.sim.scene.scene import Attachment, ParamRef
 from sinew.widgets.inspector.form import FactRow
 from sinew.widgets.messages import Severity
-from tests.gui.editor_harness import Session, add_cloth, messages, play, positions, set_values
+from tests.gui.editor_harness import Session, add_cloth, messages, play, set_values
 
 SHEET = """v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nv 1 .5 0\ng flag\nf 1 2 5\nf 2 3 5\nf 3 4 5\nf 4 1 5\n"""
 
 
 @pytest.fixture
 def editor(fresh):
-    """The editor with a small sheet of cloth."""
     add_cloth(fresh)
     return fresh
 
@@ -54,8 +51,6 @@ def facts(editor):
 
 
 def wait_for_stability(qtbot, editor, substeps):
-    """Waits until the meter shows the cloth with this many substeps."""
-
     def arrived():
         draw(editor)
         shown, settings = meter(editor), system(editor).settings
@@ -131,30 +126,6 @@ def test_energies_are_plotted_while_it_plays(editor):
     assert total[-1] == pytest.approx(statistics.kinetic + statistics.elastic + statistics.potential)
     editor.edits.select()
     assert editor.kind_panels["cloth"].plots.empty.isVisible()
-
-
-def test_a_stopped_cloth_is_reported_and_resumed_or_reset(editor):
-    set_cloth(editor, stretch_stiffness=30_000.0, substeps=1)
-    for _ in range(20):
-        play(editor, 3)
-    assert system(editor).stopped
-    (text,) = messages(editor, Severity.WARNING)
-    assert text.startswith("Cloth: stopped at ")
-    assert text.endswith("Reset or resume it in the inspector.")
-    head, place = editor.panels.inspector.head, positions(editor, node(editor).id)
-    assert head.notice.isVisible()
-    set_cloth(editor, stretch_stiffness=100.0, substeps=48)
-    head.resume_button.click()
-    assert system(editor).stopped == ""
-    np.testing.assert_array_equal(positions(editor, node(editor).id), place)
-    draw(editor)
-    assert not head.notice.isVisible()
-    head.reset_button.click()
-    assert system(editor).step_count == 0
-    np.testing.assert_allclose(positions(editor, node(editor).id), system(editor).model.positions, atol=1e-6)
-
-
-# --- files --------------------------------------------------------------------------------------------
 
 
 def test_a_cloth_waits_for_its_mesh(qtbot, editor, tmp_path):

@@ -1,5 +1,3 @@
-"""Every edit is one entry of the history, and undoing all of them restores everything."""
-
 import msgspec
 import numpy as np
 import pytest

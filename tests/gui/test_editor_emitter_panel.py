@@ -1,49 +1,40 @@
-"""The panel of the selected emitter: counts, warnings, presets, surfaces and images."""
-
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from PIL import Image
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from sinew.app.files.project_file import load_project
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.emitter.block import constants_of
-from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSource, ParticleLook
-from sinew.sim.scene.scene import ParamRef
+from sinew.sim.kinds.emitter.handles import KnobKind
+from sinew.sim.kinds.emitter.presets import PRESETS, with_preset
+from sinew.sim.kinds.emitter.settings import EmissionAim, EmissionMode, EmitterSource, ParticleLook
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.scene import Attachment, ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.messages import Severity
-from tests.gui.editor_harness import Session, messages, play
-from tests.gui.editor_harness import picture as drawn_picture
+from sinew.widgets.outliner_entries import EntryKind
+from tests.gui.editor_harness import NodeStage, Session, messages, picture, play, trigger
 
-PRESETS = KINDS["emitter"].presets
+OFFERED = KINDS["emitter"].presets
 NODE = ("muted", "solo")
 
 
-def picture(editor):
-    """Draws, and runs the events that follow."""
-    drawn_picture(editor)
+def drawn(editor):
+    picture(editor)
     QApplication.processEvents()
 
 
-class Stage:
-    """An editor with an emitter, selected; ticks of playback come from the test."""
-
+class Stage(NodeStage):
     def __init__(self, editor, selection=None):
-        self.editor, self.document = editor, editor.document
-        self.document.select(selection or Selection())
-        self.node = self.editor.edits.add("emitter")
-        self.document.undo_stack.clear()
-        picture(self.editor)
+        editor.document.select(selection or Selection())
+        super().__init__(editor, editor.edits.add("emitter"))
+        QApplication.processEvents()
 
     @property
-    def settings(self):
-        return self.document.scene.node(self.node).settings
-
-    @property
-    def system(self):
-        return self.editor.client.engine.simulation.systems[self.node].emitter
+    def emitter(self):
+        return self.system.emitter
 
     @property
     def head(self):
@@ -60,7 +51,7 @@ class Stage:
     def set(self, **values):
         parts = {name: "node" if name in NODE else "emitter" for name in values}
         self.document.set_values({ParamRef(self.node, parts[name], name): value for name, value in values.items()})
-        picture(self.editor)
+        drawn(self.editor)
 
     def play(self, steps=10):
         play(self.editor, steps)
@@ -73,7 +64,6 @@ def stage(fresh):
 
 @pytest.fixture
 def on_skin(fresh, qtbot, arm):
-    """An emitter on the surface of the arm."""
     Session(qtbot).load(fresh, arm)
     stage = Stage(fresh, Selection(node="model-1"))
     assert stage.settings.source is EmitterSource.FACES
@@ -96,7 +86,7 @@ def test_counts_are_shown_while_it_plays(stage, qtbot, monkeypatch):
     shown = []
     monkeypatch.setattr(stage.head, "show_status", shown.append)
     for _ in range(3):
-        picture(stage.editor)
+        drawn(stage.editor)
     assert len(shown) <= 1, "an equal status is not shown again"
 
 
@@ -106,7 +96,7 @@ def test_a_low_capacity_is_raised_by_the_button_as_one_edit(stage):
     needed = stage.population.needed_capacity
     stage.document.undo_stack.clear()
     stage.head.remedy_button.click()
-    picture(stage.editor)
+    drawn(stage.editor)
     assert stage.settings.capacity == needed
     assert stage.status.warning == ""
     assert stage.document.undo_stack.count() == 1
@@ -115,29 +105,26 @@ def test_a_low_capacity_is_raised_by_the_button_as_one_edit(stage):
 def test_another_seed_is_one_edit_and_changes_particles(stage):
     stage.play(5)
     with stage.editor.viewport.gl_current():
-        before = stage.system.read()["position"][:, :3].copy()
+        before = stage.emitter.read()["position"][:, :3].copy()
     seed = stage.settings.seed
     stage.editor.kind_panels["emitter"].seed_button.click()
     assert stage.settings.seed != seed
     assert stage.document.undo_stack.undoText() == "Reseed Emitter"
     stage.play(5)
     with stage.editor.viewport.gl_current():
-        assert not np.array_equal(stage.system.read()["position"][:, :3], before)
+        assert not np.array_equal(stage.emitter.read()["position"][:, :3], before)
     stage.document.undo_stack.undo()
     assert stage.settings.seed == seed
-
-
-# --- presets ------------------------------------------------------------------------------------------
 
 
 def test_every_preset_is_one_edit_and_is_recognised(stage):
     stage.set(seed=7, yaw=12.0, size=0.3)
     stage.document.undo_stack.clear()
     before = stage.settings
-    for name, values in PRESETS.values.items():
+    for name, values in OFFERED.values.items():
         stage.head.presets.chosen.emit(name)
         assert {field: getattr(stage.settings, field) for field in values} == values
-        assert PRESETS.name_of(stage.settings, {}) == name
+        assert OFFERED.name_of(stage.settings, {}) == name
         assert stage.settings.seed == 7
         assert stage.document.undo_stack.undoText() == f"Use {name} for Emitter"
         assert stage.document.undo_stack.count() == 1
@@ -163,24 +150,21 @@ def test_presets_of_the_user_are_saved_for_the_next_editor_and_deleted(session):
     assert again.settings.rate == 1.0
 
 
-# --- surfaces and errors --------------------------------------------------------------------------------
-
-
 def test_a_surface_without_its_model_stops_until_undo(on_skin, qtbot):
     stage = on_skin
-    assert stage.system is not None
+    assert stage.emitter is not None
     stage.document.remove_node("model-1")
     stage.document.select(Selection(node=stage.node))
-    picture(stage.editor)
-    assert stage.system is None
+    drawn(stage.editor)
+    assert stage.emitter is None
     assert stage.status.note.startswith("The model whose surface emits is no longer in the scene")
     assert [text for text in messages(stage.editor, Severity.WARNING) if "surface emits is not in the scene" in text]
     stage.document.undo_stack.undo()
     stage.document.select(Selection(node=stage.node))
 
     def emits():
-        picture(stage.editor)
-        return stage.system is not None and stage.status.note == ""
+        drawn(stage.editor)
+        return stage.emitter is not None and stage.status.note == ""
 
     qtbot.waitUntil(emits, timeout=60000)
 
@@ -193,29 +177,6 @@ def test_invalid_settings_are_reported_and_the_former_stay_active(stage):
     assert stage.status.note.startswith("bursts:")
     stage.set(bursts="0:50")
     assert stage.status.note == ""
-
-
-def test_a_stopped_emitter_is_resumed_and_reset(stage, qtbot, monkeypatch):
-    # No value that is allowed throws particles out of the world.
-    made = constants_of(stage.settings)
-    monkeypatch.setattr("sinew.sim.kinds.emitter.block.constants_of", lambda _: replace(made, gain=1e30))
-    stage.set(rate=1000.0)
-
-    def stopped():
-        stage.play(1)
-        return bool(stage.status.stopped)
-
-    qtbot.waitUntil(stopped, timeout=60000)
-    assert any(
-        text.endswith("Reset or resume it in the inspector.") for text in messages(stage.editor, Severity.WARNING)
-    )
-    stage.head.resume_button.click()
-    assert stage.system.stopped == ""
-    stage.head.reset_button.click()
-    assert stage.editor.stepper.step_count == 0
-
-
-# --- images -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -245,13 +206,10 @@ def test_missing_and_broken_images_are_one_message_each(stage, tmp_path, qtbot):
         with qtbot.waitSignal(stage.editor.scene_files.failed, timeout=60000):
             stage.set(texture=str(path))
         for _ in range(2):
-            picture(stage.editor)
+            drawn(stage.editor)
         errors = messages(stage.editor, Severity.ERROR)
         assert len(errors) == count + 1
         assert errors[-1].endswith("; the particles of Emitter are round spots instead")
-
-
-# --- files --------------------------------------------------------------------------------------------
 
 
 def test_emitters_are_saved_and_read_again(on_skin, qtbot, image, tmp_path):
@@ -268,3 +226,139 @@ def test_emitters_are_saved_and_read_again(on_skin, qtbot, image, tmp_path):
     assert load_project(path).scene == stage.document.scene
     Session(qtbot).load(stage.editor, path)
     assert len(stage.document.scene.of_kind("emitter")) == 2
+
+
+def emitters(editor):
+    return editor.document.scene.of_kind("emitter")
+
+
+def entry_of(editor, selection):
+    kind = EntryKind.BONE if selection.bone else EntryKind.NODE
+    key = (selection.node, "bone", selection.bone) if selection.bone else (selection.node,)
+    entry = editor.panels.outliner.model.entry_of(key)
+    assert entry.kind is kind
+    return entry
+
+
+def test_every_preset_is_added_on_the_ground_as_one_edit_with_a_name_of_its_own(fresh):
+    camera = fresh.document.view_state.camera
+    for name in (*PRESETS, *PRESETS):
+        fresh.document.select(Selection())
+        trigger(fresh, f"add.emitter.{name.lower().replace(' ', '-')}")
+        node = emitters(fresh)[-1]
+        assert node.settings == with_preset(node.settings, name)
+        assert node.attachment == Attachment()
+        assert fresh.document.selection == Selection(node=node.id)
+        assert fresh.document.undo_stack.undoText() == f"Add {node.name}"
+    assert emitters(fresh)[0].transform.position == (camera.target[0], 0.0, camera.target[2])
+    assert len({node.name for node in emitters(fresh)}) == 2 * len(PRESETS)
+    assert fresh.document.undo_stack.count() == 2 * len(PRESETS)
+
+
+def test_an_emitter_is_added_to_a_bone_or_to_the_surface_of_a_model(editor):
+    model = editor.document.scene.of_kind("model")[0].id
+    bone = editor.active.model.skeleton.names[1]
+    editor.document.select(Selection(node=model, bone=bone))
+    trigger(editor, "add.emitter.sparks")
+    (node,) = emitters(editor)
+    assert node.attachment == Attachment(node=model, bone=bone)
+    assert node.settings.source is EmitterSource.POINT
+    assert node.transform.position == (0.0, 0.0, 0.0)
+    editor.document.undo_stack.undo()
+    assert emitters(editor) == ()
+    editor.document.select(Selection(node=model))
+    trigger(editor, "add.emitter.fire")
+    (node,) = emitters(editor)
+    assert node.attachment == Attachment(node=model)
+    assert (node.settings.source, node.settings.aim) == (EmitterSource.FACES, EmissionAim.OUTWARD)
+
+
+def test_every_menu_names_the_place_of_a_new_emitter(editor):
+    model = editor.document.scene.of_kind("model")[0]
+    bone = editor.active.model.skeleton.names[1]
+    menus = editor.window.menus
+    for selection, text in (
+        (Selection(), "&Emitter (on ground)"),
+        (Selection(node=model.id), f"&Emitter (on surface of {model.name})"),
+        (Selection(node=model.id, bone=bone), f"&Emitter (on bone {bone})"),
+    ):
+        editor.document.select(selection)
+        menus.add.aboutToShow.emit()
+        assert text in [action.text() for action in menus.add.actions()]
+        if selection.node:
+            outliner = editor.panels.outliner.menu_for(entry_of(editor, selection))
+            assert text in [action.text() for action in outliner.actions()]
+    sky = editor.menu.menu_at(QPointF(2.0, 2.0))
+    (add,) = [action.menu() for action in sky.actions() if action.text() == "&Add"]
+    assert "&Emitter (on ground)" in [action.text() for action in add.actions()]
+    # An ampersand in a name is no access key.
+    editor.document.set_value(ParamRef(model.id, "node", "name"), "salt & pepper")
+    editor.document.select(Selection(node=model.id))
+    menus.add.aboutToShow.emit()
+    assert "&Emitter (on surface of salt && pepper)" in [action.text() for action in menus.add.actions()]
+
+
+class Handled(NodeStage):
+    def __init__(self, editor):
+        trigger(editor, "add.emitter")
+        super().__init__(editor, emitters(editor)[-1].id)
+        editor.document.set_camera(Camera(target=(0.0, 0.3, 0.0), distance=3.0))
+
+    def set(self, **values):
+        self.document.set_values({ParamRef(self.node, "emitter", name): value for name, value in values.items()})
+        self.document.undo_stack.clear()
+        picture(self.editor)
+
+    def knob(self, kind, point=0, axis=0):
+        handles = self.editor.kind_panels["emitter"].tool._handles()
+        knob = next(knob for knob in handles.knobs if knob.kind is kind and knob.axis == axis)
+        return QPointF(*handles.view.pixels(knob.points)[point])
+
+
+DRAGS = [
+    (KnobKind.SPEED, {}, QPointF(0, -40), "speed", "speed"),
+    (KnobKind.CONE, {}, QPointF(30, 0), "cone_angle", "cone angle"),
+    (KnobKind.RADIUS, {"source": EmitterSource.DISC}, QPointF(40, 0), "source_radius", "radius of the source"),
+    (KnobKind.SIZE, {"source": EmitterSource.BOX}, QPointF(40, 0), "source_size", "size of the source"),
+]
+
+
+def test_a_knob_is_dragged_as_one_edit_that_escape_cancels(fresh):
+    stage = Handled(fresh)
+    for kind, values, way, name, words in DRAGS:
+        stage.set(**values)
+        before, start = stage.settings, stage.knob(kind)
+        stage.mouse.drag(start, start + way)
+        assert getattr(stage.settings, name) != getattr(before, name)
+        assert stage.document.undo_stack.count() == 1
+        assert stage.document.undo_stack.undoText() == f"Change the {words} of Emitter"
+        stage.document.undo_stack.undo()
+        assert stage.settings == before
+        assert stage.document.selection.node == stage.node
+    stage.set(speed=3.0)
+    before, start = stage.settings, stage.knob(KnobKind.SPEED)
+    stage.mouse.hover(start)
+    assert fresh.viewport.cursor().shape() is Qt.CursorShape.PointingHandCursor
+    assert fresh.window._hint.text() == "Drag: speed 3 m/s · Escape: cancel"
+    stage.mouse.press(start)
+    for step in range(1, 4):
+        stage.mouse.move(start - QPointF(0, 20.0 * step))
+    assert stage.settings.speed > before.speed
+    QTest.keyClick(stage.editor.viewport, Qt.Key.Key_Escape)
+    assert stage.settings == before
+    assert stage.document.undo_stack.count() == 0
+    stage.mouse.hover(QPointF(5, 5))
+    assert fresh.viewport.cursor().shape() is Qt.CursorShape.ArrowCursor
+    assert "speed" not in fresh.window._hint.text()
+
+
+def test_a_message_in_the_status_bar_disappears(fresh, qtbot):
+    window = fresh.window
+    window._passing.setInterval(50)
+    window.show_news("Undone: Rename")
+    assert window._hint.text() == "Undone: Rename"
+    qtbot.waitUntil(lambda: not window._hint.text(), timeout=60000)
+    window.show_news("Done")
+    window.show_hint("Drag it")
+    qtbot.wait(80)
+    assert window._hint.text() == "Drag it"

@@ -1,5 +1,3 @@
-"""Opening, saving and recovering files in the whole editor."""
-
 import os
 import shutil
 import threading
@@ -8,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QPushButton
 
 from sinew.app.files.project_file import load_project
@@ -30,7 +28,6 @@ BOMB = """<?xml version="1.0"?><!DOCTYPE m [<!ENTITY a "aaaaaaaaaa">
 
 
 def edit(editor):
-    """Edits of every part of a project."""
     editor.edits.compare(SkinningComparison.SPLIT)
     editor.document.set_value(ParamRef(VIEW, VIEW, "divider"), 0.3)
     editor.edits.add("light")
@@ -170,7 +167,6 @@ def files_data(*paths):
 
 
 def dragged(editor, *paths):
-    """The event of files that are dragged into the viewport."""
     data, buttons = files_data(*paths), Qt.MouseButton.LeftButton
     enter = QDragEnterEvent(QPoint(50, 50), Qt.DropAction.CopyAction, data, buttons, Qt.KeyboardModifier.NoModifier)
     QApplication.sendEvent(editor.viewport, enter)
@@ -185,20 +181,32 @@ def drop(editor, *paths):
     QApplication.sendEvent(editor.viewport, event)
 
 
-def test_dropped_models_are_opened_and_recent(qtbot, session, arm, tiny):
+def test_drops_are_explained_open_or_add_models_and_are_recent(qtbot, session, arm, tiny, tmp_path):
     editor = session.start()
     editor.files.open(arm)
     session.load(editor, tiny)
     assert [node.name for node in editor.document.scene.of_kind("model")] == ["tiny"]
     assert messages(editor) == ["loading was cancelled"], "the file that was being read"
     editor.files.new()
+    assert not dragged(editor, tmp_path / "notes.txt").isAccepted()
+    dragged(editor, tiny)
+    assert editor.overlays.drop._text == "Drop to open tiny.ezm"
     drop(editor, tiny)
+    assert not editor.overlays.drop.isVisible()
     qtbot.waitUntil(lambda: bool(editor.document.scene.of_kind("model")), timeout=60000)
     assert editor.document.scene.of_kind("model")[0].settings.path == str(tiny)
     assert editor.document.selection.node == "model-1"
     assert editor.recent.paths() == (tiny,)
     assert [action.text() for action in editor.window.menus.recent.actions()] == ["tiny.ezm"]
     assert editor.recent.folder() == tiny.parent
+    for path, text in ((arm, "arm.ezm to the scene"), (tmp_path / "a.sinew", "a.sinew in place of this scene")):
+        dragged(editor, path)
+        assert editor.overlays.drop.isVisible()
+        assert editor.overlays.drop._text.endswith(text)
+        QApplication.sendEvent(editor.viewport, QDragLeaveEvent())
+        assert not editor.overlays.drop.isVisible()
+    drop(editor, arm)
+    qtbot.waitUntil(lambda: len(editor.document.scene.of_kind("model")) == 2, timeout=60000)
     editor.files.new()
     drop(editor, arm, tiny)
     qtbot.waitUntil(lambda: len(editor.document.scene.of_kind("model")) == 2, timeout=60000)

@@ -1,5 +1,3 @@
-"""Hair in the whole editor: added to the selection, changed, undone, saved, and without its model or file."""
-
 import threading
 
 import pytest
@@ -17,13 +15,11 @@ from tests.strand_samples import arcs, hair_bytes
 
 @pytest.fixture
 def editor(fresh, tiny, qtbot):
-    """An editor with a small character."""
     Session(qtbot).load(fresh, tiny)
     return fresh
 
 
 def added(editor, action="add.hair"):
-    """Adds hair, with few strands; returns its node."""
     trigger(editor, action)
     set_values(editor, editor.document.selection.node, guides=20, children=60)
     QApplication.processEvents()

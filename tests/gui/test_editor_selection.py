@@ -1,5 +1,3 @@
-"""Selections of one node, several nodes and bones in the whole editor, and edits of them."""
-
 import json
 
 import msgspec
@@ -9,9 +7,11 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
+from sinew.sim.kinds import KINDS
 from sinew.sim.scene.scene import Attachment, ParamRef
 from sinew.sim.scene.view_state import Selection, selection_of
-from tests.gui.editor_harness import Mouse, Session, picture, place_of
+from sinew.widgets.messages import Severity
+from tests.gui.editor_harness import Mouse, Session, messages, picture, place_of
 
 KEYS = {"edit.delete": Qt.Key.Key_Delete, "edit.hide": Qt.Key.Key_H, "edit.rename": Qt.Key.Key_F2}
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
@@ -19,7 +19,6 @@ CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftM
 
 @pytest.fixture
 def editor(editor, qtbot):
-    """An editor with the arm, its light, and three balls in a row."""
     fresh = editor
     for place in range(3):
         ball = fresh.edits.add("sphere")
@@ -64,9 +63,6 @@ def test_a_removed_node_is_not_picked_from_the_last_image(editor):
     assert editor.context.picker.surface(place) is None
 
 
-# --- bones ------------------------------------------------------------------------------------------------
-
-
 def test_commands_do_not_change_the_character_of_a_selected_bone(editor):
     document, actions = editor.document, editor.window.actions_table
     model = document.scene.characters[0].id
@@ -91,9 +87,6 @@ def test_commands_do_not_change_the_character_of_a_selected_bone(editor):
     assert document.scene == before
     click_row(editor, model)
     assert all(actions[action_id].isEnabled() for action_id in KEYS)
-
-
-# --- several ----------------------------------------------------------------------------------------------
 
 
 def test_control_and_shift_clicks_in_the_outliner_and_in_the_view_select_several(editor):
@@ -172,9 +165,6 @@ def test_a_handle_moves_all_selected_nodes(editor):
     document.undo_stack.undo()
     assert {node_id: document.scene.node(node_id).transform for node_id in (a, b, c)} == before
     QTest.keyClick(editor.viewport, Qt.Key.Key_G)
-
-
-# --- the inspector ----------------------------------------------------------------------------------------
 
 
 def row_of(editor, part, name):
@@ -258,13 +248,11 @@ def test_a_typed_operation_applies_to_each_value(editor):
     assert document.undo_stack.count() == count
 
 
-# --- the outliner as a tree -------------------------------------------------------------------------------
-
-
-def drop(editor, nodes, row, parent=None):
+def drop(editor, nodes, row, parent=None, bone=""):
     model = editor.panels.outliner.model
     dragged = model.mimeData([model.index_of(model.entry_of((node_id,))) for node_id in nodes])
-    onto = model.index_of(model.entry_of((parent,))) if parent else model.index(-1, 0)
+    key = () if parent is None else (parent, "bone", bone) if bone else (parent,)
+    onto = model.index_of(model.entry_of(key)) if key else model.index(-1, 0)
     assert model.dropMimeData(dragged, Qt.DropAction.LinkAction, row, 0 if row >= 0 else -1, onto)
     picture(editor)
 
@@ -343,9 +331,6 @@ def test_nodes_are_copied_cut_and_pasted_as_json(editor):
     assert document.undo_stack.count() == count
 
 
-# --- posing -----------------------------------------------------------------------------------------------
-
-
 def test_handles_pose_the_selected_bone_and_the_pose_is_saved(editor, qtbot, tmp_path):
     document, model = editor.document, editor.document.scene.characters[0].id
     bone = editor.active.model.skeleton.names[1]
@@ -401,3 +386,95 @@ def test_handles_pose_the_selected_bone_and_the_pose_is_saved(editor, qtbot, tmp
     assert document.scene.node(model).settings.pose[0].rotation == (0.0, 40.0, 5.0)
     picture(editor)
     np.testing.assert_array_equal(editor.client.engine.views.characters[model].pose.model_from_joint, after)
+
+
+@pytest.fixture
+def posed(editor):
+    model = editor.document.scene.characters[0].id
+    values = {"position": (1.0, 0.5, -2.0), "rotation": (10.0, 40.0, 0.0), "scale": (1.5, 1.5, 1.5)}
+    editor.document.set_values({ParamRef(model, "transform", name): value for name, value in values.items()})
+    editor.document.undo_stack.clear()
+    picture(editor)
+    return editor
+
+
+def placement(editor, node_id):
+    return editor.client.engine.views.places.world_from_node(editor.document.scene.node(node_id))
+
+
+def test_a_dropped_row_is_attached_in_place_as_one_edit(posed):
+    editor = posed
+    document, model = editor.document, editor.document.scene.characters[0].id
+    bone = editor.active.model.skeleton.names[1]
+    light = document.scene.of_kind("light")[0]
+    before = placement(editor, light.id)
+    for carrier, bone_name, text in ((model, bone, bone), (model, "", "arm")):
+        drop(editor, [light.id], -1, carrier, bone_name)
+        assert document.scene.node(light.id).attachment == Attachment(node=carrier, bone=bone_name)
+        assert document.scene.node(light.id).transform != light.transform
+        np.testing.assert_allclose(placement(editor, light.id), before, atol=1e-9)
+        assert document.undo_stack.count() == 1
+        assert document.undo_stack.undoText() == f"Attach Light to {text}"
+        assert names_below(editor, model)[0] == light.id
+        document.undo_stack.undo()
+        assert document.scene.node(light.id) == light
+        assert light.id not in names_below(editor, model)
+        document.undo_stack.clear()
+
+
+def test_a_row_dropped_beside_the_others_is_detached_in_place(posed):
+    editor = posed
+    document, model = editor.document, editor.document.scene.characters[0].id
+    bone = editor.active.model.skeleton.names[1]
+    light = document.scene.of_kind("light")[0].id
+    drop(editor, [light], -1, model, bone)
+    before = placement(editor, light)
+    drop(editor, [light], -1)
+    assert document.scene.node(light).attachment == Attachment()
+    np.testing.assert_allclose(placement(editor, light), before, atol=1e-9)
+    assert document.undo_stack.undoText() == "Detach Light"
+    assert document.undo_stack.count() == 2
+    drop(editor, [light], -1)
+    assert document.undo_stack.count() == 2  # there is nothing to detach it from
+
+
+def test_a_node_cannot_be_attached_to_itself(posed):
+    editor = posed
+    document = editor.document
+    light = document.scene.of_kind("light")[0].id
+    sphere = editor.edits.add("sphere")
+    drop(editor, [sphere], -1, light)
+    scene, count = document.scene, document.undo_stack.count()
+    for node, carrier in ((light, sphere), (light, light)):
+        drop(editor, [node], -1, carrier)
+    assert document.scene is scene
+    assert document.undo_stack.count() == count
+    assert set(messages(editor, Severity.ERROR)) == {"Light cannot be attached to itself"}
+
+
+def test_riders_of_a_removed_node_keep_their_attachment(posed):
+    editor = posed
+    document, model = editor.document, editor.document.scene.characters[0].id
+    light = document.scene.of_kind("light")[0].id
+    drop(editor, [light], -1, model)
+    scene, count = document.scene, document.undo_stack.count()
+    document.select(Selection(node=model))
+    editor.edits.delete_selected()
+    picture(editor)
+    assert document.undo_stack.count() == count + 1
+    assert document.scene.node(light).attachment == Attachment(node=model)
+    document.undo_stack.undo()
+    assert document.scene == scene
+    assert names_below(editor, model)[0] == light
+
+
+def test_new_nodes_are_attached_to_the_selected_bone(posed):
+    editor = posed
+    document, model = editor.document, editor.document.scene.characters[0].id
+    bone = editor.active.model.skeleton.names[1]
+    on_bones = [entry.id for kind in KINDS.values() if kind.name != "hair" for entry in kind.adds]
+    for entry_id in sorted({*on_bones} - {"cloth", "plane"}):  # these hang or lie, and hair grows on skin
+        document.select(Selection(node=model, bone=bone))
+        editor.window.actions_table[f"add.{entry_id}"].trigger()
+        assert document.selected.attachment == Attachment(node=model, bone=bone), entry_id
+        assert document.selected.transform.position == (0.0, 0.0, 0.0)

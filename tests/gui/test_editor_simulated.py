@@ -1,19 +1,20 @@
-"""Simulated nodes of every kind in the whole editor: mute, solo, the transport and the back end."""
-
 import numpy as np
 import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from sinew.app.files.settings_store import app_settings
 from sinew.resources import path as resource
 from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import Session, add_cloth, picture, play, positions, trigger
+from sinew.widgets.messages import Severity
+from tests.gui.editor_harness import Session, add_cloth, messages, picture, play, positions, trigger
 
 
 @pytest.fixture
 def two_cloths(fresh):
-    """An editor with two sheets of cloth, the second one selected."""
     nodes = [add_cloth(fresh, 6), add_cloth(fresh, 6)]
     fresh.document.undo_stack.clear()
     return fresh, *nodes
@@ -75,3 +76,98 @@ def test_the_back_end_is_switched_while_it_runs_and_remembered(fresh, qtbot):
         assert app_settings().value("back_end") == choice.value
     assert set(engine.library.kernels) == kernels, "no kernel is built again"
     assert actions["back_end.auto"].isChecked()
+
+
+@pytest.fixture
+def framed(fresh):
+    add_cloth(fresh)
+    fresh.frame_all()
+    picture(fresh)
+    fresh.edits.select()
+    return fresh
+
+
+def stop(editor, cloth):
+    editor.document.set_value(ParamRef(cloth, "cloth", "stretch_stiffness"), 1e7)
+    for _ in range(40):
+        editor.playback.step_simulation()
+        if editor.context.system(cloth).stopped:
+            break
+    with editor.viewport.gl_current():
+        editor.client.engine.simulation.check()
+    picture(editor)
+    QApplication.processEvents()
+    assert editor.context.system(cloth).stopped
+
+
+def click_badge(editor, cloth, place):
+    outliner = editor.panels.outliner
+    index = outliner.model.index_of(outliner.model.entry_of((cloth,)))
+    rect, view = outliner.view.visualRect(index), outliner.view.viewport()
+    QTest.mouseClick(view, Qt.MouseButton.LeftButton, pos=QPoint(view.width() - 24 * place - 12, rect.center().y()))
+
+
+def test_a_stopped_cloth_is_resumed_and_reset_by_its_marks(framed):
+    editor = framed
+    cloth = editor.document.scene.of_kind("cloth")[0].id
+    entry = editor.panels.outliner.model.entry_of((cloth,))
+    assert editor.stop_reports.marks == {}
+    rest = positions(editor, cloth)
+    for _ in range(5):
+        editor.playback.step_simulation()
+    stop(editor, cloth)
+    assert np.abs(positions(editor, cloth) - rest).max() > 1e-4
+    assert (entry.note, entry.mark) == ("stopped", "error")
+    assert editor.context.system(cloth).stopped in entry.tip
+    (text,) = messages(editor, Severity.WARNING)
+    assert text.startswith("Cloth: stopped at ")
+    assert text.endswith("Reset or resume it in the inspector.")
+    mark = editor.stop_reports.marks[cloth]
+    assert mark.isVisible()
+    assert editor.viewport.rect().contains(mark.geometry())
+    assert editor.document.scene.node(cloth).name in mark.label.text()
+    editor.document.set_value(ParamRef(cloth, "cloth", "stretch_stiffness"), 20.0)
+    picture(editor)
+    stop(editor, cloth)
+    head = editor.panels.inspector.head
+    for act, is_reset in (
+        (lambda: QTest.mouseClick(editor.stop_reports.marks[cloth].resume_button, Qt.MouseButton.LeftButton), False),
+        (lambda: QTest.mouseClick(editor.stop_reports.marks[cloth].reset_button, Qt.MouseButton.LeftButton), True),
+        (lambda: click_badge(editor, cloth, 3), False),
+        (lambda: click_badge(editor, cloth, 2), True),
+        (head.resume_button.click, False),
+        (head.reset_button.click, True),
+    ):
+        editor.edits.select(cloth)
+        picture(editor)
+        assert head.notice.isVisible()
+        stopped = positions(editor, cloth)
+        act()
+        assert (editor.stepper.step_count == 0) is is_reset
+        np.testing.assert_allclose(positions(editor, cloth), rest if is_reset else stopped, atol=1e-6)
+        picture(editor)
+        QApplication.processEvents()
+        assert not editor.context.system(cloth).stopped
+        assert editor.stop_reports.marks == {}
+        assert entry.note != "stopped"
+        assert not head.notice.isVisible()
+        stop(editor, cloth)
+    editor.edits.select(cloth)
+    editor.edits.delete_selected()
+    picture(editor)
+    QApplication.processEvents()
+    assert editor.stop_reports.marks == {}
+
+
+def test_a_hidden_cloth_is_simulated_until_it_is_muted(framed):
+    editor = framed
+    document, cloth = editor.document, editor.document.scene.of_kind("cloth")[0].id
+    entry = editor.panels.outliner.model.entry_of((cloth,))
+    editor.edits.select(cloth)
+    assert entry.note == ""
+    editor.edits.hide_selected()
+    assert entry.note == "hidden, running"
+    assert "Hidden, but simulated" in editor.panels.inspector.head.status.note
+    document.set_value(ParamRef(cloth, "node", "muted"), True)
+    assert entry.note == ""
+    assert "Muted" in editor.panels.inspector.head.status.note

@@ -1,5 +1,3 @@
-"""Frame times in the whole editor: measuring, going back to a frame, recordings, files, the strip."""
-
 import csv
 import json
 
@@ -7,13 +5,16 @@ import numpy as np
 import pytest
 from PySide6.QtWidgets import QApplication
 
+from sinew.app.timings.recordings import RECORDINGS_MAX, Recordings, TimingFiles
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.profile.csv_file import COLUMNS
-from sinew.sim.profile.history import Quantity
+from sinew.sim.profile.history import FRAMES_MAX, Quantity, TimingRecording
+from sinew.sim.profile.recorder import WARM_UP
+from sinew.sim.profile.sample import TimerStatus
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
-from sinew.widgets.inspector.form import SettingRow
 from sinew.widgets.timings.frames import FrameTable
 from tests.gui.editor_harness import Clock
+from tests.unit.profile.frames import MS, frame
 
 
 @pytest.fixture
@@ -32,8 +33,6 @@ def editor(editor):
 
 @pytest.fixture
 def play(editor):
-    """Plays and draws until so many more frames are measured."""
-
     def run(frames):
         editor.playback.set_playhead(editor.playback.playhead)
         if not editor.playback.playhead.playing:
@@ -141,7 +140,7 @@ def test_a_click_on_a_frame_shows_its_time_and_its_settings(editor, play):
     inspector = editor.panels.inspector
     reported = f"Settings of frame {then.number:,}. Changed since: arm skinning {before.value}."
     assert inspector.past.label.text() == reported
-    row = next(item for item in inspector.tree.all_items() if isinstance(item, SettingRow) and item.ref == ref)
+    row = next(item for item in inspector.tree.settings() if item.ref == ref)
     assert row.value is before
     assert row.text(0).startswith("≠ ")
     inspector.past.back_button.click()
@@ -231,3 +230,84 @@ def test_back_ends_of_baked_nodes_are_not_compared(editor):
     assert not editor.timings.trial.running
     assert not editor.playback.is_running
     assert editor.window._hint.text() == "Cloth is baked and not simulated: detach its bake to compare back ends"
+
+
+def test_numbers_continue_after_a_pause_and_with_a_new_context(editor):
+    frames = []
+    editor.client.drawn.connect(lambda drawn: frames.append(drawn.frame))
+
+    def draw(count):
+        for _ in range(count):
+            editor.playback._clock.now += 1 / 60
+            editor.playback.tick()
+            editor.viewport.repaint()
+            QApplication.processEvents()
+
+    for _ in range(2):
+        editor.client.set_timing(True)
+        draw(WARM_UP + 2)
+        editor.client.set_timing(False)
+        draw(1)
+    with editor.viewport.gl_current():
+        editor.client.gl_init()
+    editor.client.set_timing(True)
+    draw(WARM_UP + 2)
+    numbers = [number for number in frames if number is not None]
+    assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+    assert len(numbers) >= 6
+    editor.client.set_timing(False)
+
+
+def frames_of(count, cost=5 * MS):
+    return tuple(frame(i, {"draw": cost, "draw/models": 0.5 * cost}) for i in range(count))
+
+
+@pytest.fixture
+def recordings(qapp):
+    return Recordings()
+
+
+def test_a_recording_has_the_frames_between_start_and_stop(recordings):
+    recordings.feed(frames_of(2), TimerStatus())
+    recordings.start("LBS", TimerStatus(dropped=5, warmup_discarded=3))
+    assert recordings.running == "LBS"
+    recordings.feed(frames_of(3), TimerStatus())
+    recordings.feed(frames_of(4), TimerStatus(dropped=7, warmup_discarded=3, renderer="a card"))
+    recordings.stop()
+    (cached,) = recordings.all
+    assert (cached.name, len(cached.samples), recordings.running) == ("LBS", 7, None)
+    assert (cached.status.dropped, cached.status.warmup_discarded, cached.status.renderer) == (2, 0, "a card")
+
+
+def test_names_are_unique_and_empty_recordings_dropped(recordings):
+    for name in ("LBS", " LBS ", "", "LBS"):
+        recordings.start(name, TimerStatus())
+        recordings.feed(frames_of(1), TimerStatus())
+    recordings.stop()
+    recordings.start("empty", TimerStatus())
+    recordings.stop()
+    assert [one.name for one in recordings.all] == ["LBS", "LBS 2", "Recording", "LBS 3"]
+    assert recordings.add(TimingRecording("LBS", frames_of(1))).name == "LBS 4"
+
+
+def test_full_recordings_end_and_the_oldest_are_removed(recordings):
+    recordings.start("long", TimerStatus())
+    recordings.feed(frames_of(2) * (FRAMES_MAX // 2 + 3), TimerStatus())
+    assert recordings.running is None
+    assert len(recordings.all[0].samples) == FRAMES_MAX
+    for number in range(RECORDINGS_MAX):
+        recordings.add(TimingRecording(f"r{number}", frames_of(1)))
+    assert [one.name for one in recordings.all] == [f"r{number}" for number in range(RECORDINGS_MAX)]
+    recordings.remove("r3")
+    assert "r3" not in [one.name for one in recordings.all]
+
+
+def test_a_cancelled_file_is_not_written(qtbot, tmp_path):
+    files, reported = TimingFiles(), []
+    for signal in (files.written, files.failed):
+        signal.connect(lambda *what: reported.append(what))
+    files.export_csv(tmp_path / "long.csv", TimingRecording("long", frames_of(2) * 5000))
+    files.cancel()
+    qtbot.waitUntil(lambda: not files.busy, timeout=60000)
+    assert reported == []
+    assert list(tmp_path.iterdir()) == []

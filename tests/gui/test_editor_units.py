@@ -1,18 +1,20 @@
-"""The unit of a character of implausible size is asked for; the answer is one edit of the whole scene."""
-
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 
+from sinew.sim.kinds.collider.fit import FittedCollider, fit_colliders
+from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.change import ChangeKind
 from sinew.sim.scene.scene import ParamRef
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Session, picture, sample
 
 
 @pytest.fixture
-def editor(editor):
-    """The arm at a hundred times its size."""
+def giant(editor):
     editor.document.set_value(ParamRef(model_of(editor), "model", "unit_scale"), 100.0)
     editor.document.undo_stack.clear()
     editor.edits.select(model_of(editor))
@@ -32,7 +34,8 @@ def answer(editor, text):
     picture(editor)
 
 
-def test_each_answer_is_one_edit_of_the_whole_scene(editor):
+def test_each_answer_is_one_edit_of_the_whole_scene(giant):
+    editor = giant
     document, model = editor.document, model_of(editor)
     collider = editor.edits.add("sphere")
     before, camera = document.scene, document.view_state.camera
@@ -62,7 +65,8 @@ def test_each_answer_is_one_edit_of_the_whole_scene(editor):
         assert notice.isVisible() == (text != "Leave"), "undo asks again"
 
 
-def test_a_character_among_others_is_framed_once_its_unit_is_known(editor, qtbot, tmp_path):
+def test_a_character_among_others_is_framed_once_its_unit_is_known(giant, qtbot, tmp_path):
+    editor = giant
     asked = model_of(editor)
     editor.files.import_model(sample("tiny", tmp_path))
     qtbot.waitUntil(lambda: len(editor.document.scene.characters) == 2, timeout=60000)
@@ -77,7 +81,8 @@ def test_a_character_among_others_is_framed_once_its_unit_is_known(editor, qtbot
     np.testing.assert_allclose(camera.target, 0.5 * (box.lo + box.hi), atol=1e-6)
 
 
-def test_home_frames_surfaces_and_not_particles(editor):
+def test_home_frames_surfaces_and_not_particles(giant):
+    editor = giant
     document = editor.document
     document.set_value(ParamRef(model_of(editor), "model", "unit_scale"), 1.0)
     picture(editor)
@@ -108,3 +113,74 @@ def test_the_first_character_of_a_scene_is_seen_from_its_front(fresh, qtbot, tmp
         qtbot.waitUntil(lambda count=count: len(fresh.document.scene.characters) > count, timeout=60000)
         assert fresh.document.view_state.camera.yaw == turned, "the user has turned the camera before the second"
         fresh.document.set_camera(Camera(yaw=10.0))
+
+
+def test_a_unit_that_changes_during_the_fit_counts(editor, qtbot, monkeypatch):
+    model, asked = editor.document.scene.characters[0].id, []
+
+    def later(work, done, _owner):
+        asked.append((work, done))
+
+    monkeypatch.setattr("sinew.app.kinds.collider.panel.run_in_background", later)
+    editor.window.actions_table["add.fit"].trigger()
+    assert editor.window._hint.text() == "Fitting colliders to arm…"
+    editor.document.set_value(ParamRef(model, "model", "unit_scale"), 0.01)
+    while asked:
+        work, done = asked.pop()
+        done(work())
+    assert editor.window._hint.text() == ""
+    made = [(node.transform, node.settings) for node in editor.document.scene.of_kind("collider")]
+    assert made == [(one.transform, one.settings) for one in fit_colliders(editor.active.model, unit_scale=0.01)]
+
+
+def test_sixty_fitted_colliders_are_one_group_and_one_edit(editor, monkeypatch):
+    document, model = editor.document, editor.document.scene.characters[0].id
+    bones = editor.active.model.skeleton.names
+    fitted = [
+        FittedCollider(bones[i % len(bones)], ColliderSettings(radius=0.05), Transform(position=(0.01 * i, 0.0, 0.0)))
+        for i in range(60)
+    ]
+    before, notices, rebuilt = document.scene, [], []
+    document.changed.connect(notices.append)
+    editor.panels.outliner.model.modelReset.connect(lambda: rebuilt.append(1))
+    editor.kind_panels["collider"].add_fitted(model, fitted)
+    scene = document.scene
+    group = next(node for node in scene.nodes if node.settings.is_group)
+    assert scene.parents[group.id] == model
+    assert len(scene.with_contents([group.id])) == 61
+    assert all(node.attachment.bone in bones for node in scene.of_kind("collider"))
+    assert editor.panels.outliner.model.entry_of((model,)).children[0].selection.node == group.id
+    assert document.undo_stack.count() == 1
+    document.undo_stack.undo()
+    assert document.scene == before
+    document.undo_stack.redo()
+    assert document.scene == scene
+    assert [change.kind for change in notices] == [ChangeKind.NODES] * 3
+    assert len(rebuilt) == 3, "rows are made once for all colliders"
+    picture(editor)
+    document.remove_nodes([group.id])
+    assert document.scene == before
+
+
+def test_hair_without_colliders_offers_to_fit_some(editor, qtbot):
+    document, character = editor.document, editor.document.scene.characters[0].id
+    document.select(Selection(node=character))
+    hair = editor.edits.add("hair")
+    document.set_values({ParamRef(hair, "hair", "guides"): 20, ParamRef(hair, "hair", "children"): 50})
+    picture(editor)
+    head, before = editor.panels.inspector.head, document.undo_stack.count()
+    editor.selected_node.refresh()
+    assert "has no colliders" in head.status.warning
+    assert head.remedy_button.text() == "Fit Colliders"
+    head.remedy_button.click()
+    qtbot.waitUntil(lambda: bool(document.scene.of_kind("collider")), timeout=60000)
+    assert document.undo_stack.count() == before + 1
+    assert document.selection.node == hair
+    assert all(one.attachment.node == character for one in document.scene.of_kind("collider"))
+    editor.selected_node.refresh()
+    assert head.status.warning == ""
+    document.undo_stack.undo()
+    editor.selected_node.refresh()
+    assert "has no colliders" in head.status.warning
+    document.set_value(ParamRef(hair, "hair", "collide"), False)
+    assert head.status.warning == ""

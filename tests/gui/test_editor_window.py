@@ -1,5 +1,3 @@
-"""Docks, layout, playback and the end of the whole editor."""
-
 import gc
 import weakref
 
@@ -14,9 +12,10 @@ from sinew.app.editor.action_table import show_shortcuts
 from sinew.app.editor.main_window import MainWindow
 from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.objects import get_integer
+from sinew.sim.scene.picking import project_points
 from sinew.sim.scene.playback import LoopMode
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
-from tests.gui.editor_harness import Mouse, messages, picture, trigger
+from tests.gui.editor_harness import Mouse, Session, messages, picture, trigger
 
 DOCKS = ["outliner", "inspector", "timeline", "timings", "plots", "messages"]
 
@@ -178,16 +177,6 @@ def test_playback_continues_after_a_scrub(editor):
     assert editor.document.undo_stack.count() == 0
 
 
-def test_the_image_depends_on_the_time_alone(editor):
-    pictures = []
-    for share in (0.0, 0.4, 0.8, 0.4, 0.0):
-        editor.playback.scrub(share * editor.active.duration)
-        pictures.append(picture(editor))
-    np.testing.assert_array_equal(pictures[0], pictures[4])
-    np.testing.assert_array_equal(pictures[1], pictures[3])
-    assert not np.array_equal(pictures[0], pictures[2])
-
-
 def test_closing_releases_the_gpu_and_ends_every_thread(session, own_editor, capfd):
     editor = own_editor
     for action_id in ("compare.difference", "display.shaded-wireframe", "overlay.bones", "add.light"):
@@ -253,3 +242,43 @@ def test_the_cheat_sheet_shows_keys_and_mouse(fresh):
         sheet.search.setText(wanted)
         assert found in [entry.text for entry in sheet.shown_entries()]
     sheet.close()
+
+
+def middle(editor) -> np.ndarray:
+    picture(editor)
+    engine, size = editor.client.engine, editor.viewport.size_f
+    box = engine.views.bounds(editor.document.scene.characters[0].id)
+    pixels, _ = project_points(
+        editor.document.view_state.camera, (size.width(), size.height()), [(box.lo + box.hi) / 2.0]
+    )
+    return pixels[0] / (size.width(), size.height())
+
+
+def test_a_walking_character_never_leaves_the_view_until_a_key_ends_that(fresh, tiny, qtbot):
+    editor = fresh
+    text = tiny.read_text()  # of two metres; its root moves five metres in a second
+    tiny.write_text(text.replace("1 0 0 0 0 0 1,\n</AnimTrack>", "5 0 0 0 0 0 1,\n</AnimTrack>"))
+    Session(qtbot).load(editor, tiny)
+    assert editor.document.scene.view.follow, "on for a first model"
+    editor.playback.scrub(0.0)
+    before, start = middle(editor), editor.document.view_state.camera
+    moved = 0.0
+    for part in (0.25, 0.5, 0.75, 1.0):
+        editor.playback.scrub(part * editor.playback.duration)
+        assert np.abs(middle(editor) - before).max() < 0.25
+        target = np.subtract(editor.document.view_state.camera.target, start.target)
+        assert target[1] == 0.0
+        moved = max(moved, float(np.abs(target).max()))
+    assert moved > 4.0, "it has walked"
+    editor.playback.scrub(0.0)
+    assert editor.document.view_state.camera.target == pytest.approx(start.target)
+    assert not editor.document.undo_stack.canUndo()
+    editor.window.activateWindow()
+    qtbot.waitUntil(lambda: editor.window.isActiveWindow(), timeout=60000)
+    QTest.keyClick(editor.viewport, Qt.Key.Key_F, Qt.KeyboardModifier.ShiftModifier)
+    assert not editor.document.scene.view.follow
+    start = editor.document.view_state.camera
+    editor.playback.scrub(0.5 * editor.playback.duration)
+    assert editor.document.view_state.camera == start
+    QTest.keyClick(editor.viewport, Qt.Key.Key_F, Qt.KeyboardModifier.ShiftModifier)
+    assert editor.document.scene.view.follow

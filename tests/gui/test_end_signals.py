@@ -1,9 +1,4 @@
-"""An editor that gets a signal to end writes its unsaved edits for recovery."""
-
-import os
 import signal
-import subprocess
-import sys
 
 import pytest
 
@@ -12,6 +7,7 @@ from sinew.app.files.recovery import RecoveryStore
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.view_state import ViewState
+from tests.processes import started
 
 CHILD = """
 import sys
@@ -46,16 +42,9 @@ def project(tmp_path):
     return path
 
 
-def ended(project, repo_root, number, *words):
-    """Status of an editor that got a signal, and the projects it left for recovery."""
+def ended(project, number, *words):
     config = project.parent / "config"
-    process = subprocess.Popen(
-        [sys.executable, "-c", CHILD, str(project), *words],
-        cwd=repo_root,
-        env={**os.environ, "PYTHONPATH": str(repo_root), "SINEW_CONFIG_DIR": str(config)},
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    process = started("-c", CHILD, project, *words, SINEW_CONFIG_DIR=str(config))
     try:
         assert process.stdout.readline().strip() == "ready"
         process.send_signal(number)
@@ -69,7 +58,7 @@ def ended(project, repo_root, number, *words):
 
 
 @pytest.mark.parametrize(("name", "words"), [("SIGTERM", ["edit", "dialog"]), ("SIGHUP", ["edit"]), ("SIGINT", [])])
-def test_unsaved_edits_are_offered_at_the_next_start(project, repo_root, name, words):
+def test_unsaved_edits_are_offered_at_the_next_start(project, name, words):
     number = getattr(signal, name)
-    assert ended(project, repo_root, number, *words) == (128 + number, [(project, 3.0)] if words else [])
+    assert ended(project, number, *words) == (128 + number, [(project, 3.0)] if words else [])
     assert load_project(project).scene.node("l").settings.intensity == 1.0, "only the user saves the project"

@@ -1,5 +1,3 @@
-"""Slow images: drafts while they follow each other, then a full one in the background."""
-
 import math
 
 import numpy as np
@@ -17,7 +15,6 @@ from tests.gui.editor_harness import picture
 
 @pytest.fixture
 def editor(own_editor):
-    """An editor of its own: tests change how long its images take."""
     return own_editor
 
 
@@ -49,7 +46,6 @@ def calls(monkeypatch):
 
 
 def pictures_of(editor):
-    """The scheduler of the images of an editor."""
     return editor.client.engine.pictures
 
 
@@ -64,7 +60,6 @@ def on_screen(editor):
 
 @pytest.fixture
 def drafted(editor, calls, monkeypatch, qtbot):
-    """An editor that has shown a draft."""
     monkeypatch.setattr("sinew.sim.render.progressive.scheduler.SLOW_PICTURE", 0.0)
     pictures_of(editor)._cost, pictures_of(editor)._last = 1.0, math.inf
     editor.viewport.update()
@@ -74,7 +69,6 @@ def drafted(editor, calls, monkeypatch, qtbot):
 
 @pytest.fixture
 def begun(drafted, monkeypatch, qtbot):
-    """An editor whose full image is begun and never done."""
     monkeypatch.setattr(PendingImage, "done", False)
     qtbot.waitUntil(lambda: pictures_of(drafted).pending is not None, timeout=60000)
     return drafted
@@ -167,7 +161,6 @@ def test_a_new_model_is_drawn_in_pieces(session, arm, calls, monkeypatch, qtbot)
 
 @pytest.fixture
 def sparkling(editor):
-    """An editor that shows an emitter."""
     editor.document.add_node(Node(id="sparks", settings=EmitterSettings()))
     picture(editor)
     QApplication.processEvents()

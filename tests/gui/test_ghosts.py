@@ -1,5 +1,3 @@
-"""Ghosts of cached steps and of the bake, of every kind, which change nothing of the simulation."""
-
 import time
 
 import msgspec
@@ -19,7 +17,6 @@ STEP = 10
 
 @pytest.fixture
 def stage(fresh, arm, qtbot):
-    """An arm, a small cloth and sparks of a bone, with 20 cached steps; step 10 is shown."""
     Session(qtbot).load(fresh, arm)
     character, bone = fresh.active.node.id, fresh.active.model.skeleton.names[-1]
     cloth = add_cloth(fresh)
@@ -41,13 +38,11 @@ def simulate(editor, qtbot):
 
 
 def show(editor, **values):
-    """Sets view settings, and waits until all ghosts are drawn."""
     editor.document.set_values({ParamRef(VIEW, VIEW, name): value for name, value in values.items()})
     return settled(editor)
 
 
 def settled(editor):
-    """The image once all ghosts are drawn."""
     ghosts, compared = editor.client.ghosts, editor.client.compared
     picture(editor)
     ends = time.monotonic() + 60.0

@@ -1,5 +1,3 @@
-"""Hair and the mouse in the whole editor: strands are marked, selected, pulled and brushed."""
-
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
@@ -9,36 +7,23 @@ from sinew.app.kinds.hair.brush_tool import Brush
 from sinew.sim.kinds.hair.costs import PASSES, RIVAL
 from sinew.sim.kinds.hair.settings import ComparisonSolverChoice, HairSolver
 from sinew.sim.profile.sample import TimeSource
-from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import Mouse, picture, place_of, set_values
+from tests.gui.editor_harness import NodeStage, picture, place_of, set_values
 
 SMALL = {"guides": 60, "children": 300, "knots": 8, "length": 0.3, "radii": (0.2, 0.2, 0.2), "root_radius": 2e-3}
 
 
-class Stage:
-    """An editor with hair on a ball that fills the viewport."""
-
+class Stage(NodeStage):
     def __init__(self, editor):
-        self.editor, self.playback, self.document = editor, editor.playback, editor.document
-        self.document.select(Selection())
-        self.editor.edits.add("hair")
-        self.node = self.document.scene.of_kind("hair")[0].id
-        set_values(editor, self.node, **SMALL)
-        self.document.undo_stack.clear()
-        picture(self.editor)
-        self.editor.frame_all()
-        picture(self.editor)
-        self.mouse = Mouse(self.editor.viewport)
-        self.shift = Mouse(self.editor.viewport, modifiers=Qt.KeyboardModifier.ShiftModifier)
+        editor.document.select(Selection())
+        node = editor.edits.add("hair")
+        set_values(editor, node, **SMALL)
+        super().__init__(editor, node)
+        self.frame()
 
     def set(self, name, value):
         self.document.set_value(ParamRef(self.node, "hair", name), value)
-
-    @property
-    def system(self):
-        return self.editor.client.engine.simulation.systems[self.node]
 
     @property
     def strands(self):
@@ -59,7 +44,6 @@ class Stage:
             return self.strands.positions().astype(np.float64)
 
     def foremost(self):
-        """A place of the viewport where a strand is drawn, and the particle picked there."""
         camera = self.document.view_state.camera
         toward = np.array(camera.rotation()[2].to_tuple())
         places = self.places()[:, 5]
@@ -69,12 +53,6 @@ class Stage:
             if particle is not None and particle.particle % 8 > 4:
                 return place, particle
         raise AssertionError("no strand is to be seen")
-
-    def run(self, steps):
-        for _ in range(steps):
-            self.playback._clock.now += STEP_TIME
-            self.playback.tick()
-        picture(self.editor)
 
 
 @pytest.fixture
@@ -128,9 +106,6 @@ def test_a_strand_is_pulled_while_paused_and_released(stage, solver):
     assert not stage.strands.stopped
     assert (place_of(stage.editor, stage.guides()[guide, knot]) - wanted).manhattanLength() > 4.0
     assert stage.document.undo_stack.count() == int(solver is not HairSolver.ROD)
-
-
-# --- the brush --------------------------------------------------------------------------------------------
 
 
 def groom_of(stage):
@@ -222,9 +197,6 @@ def test_the_groom_is_shown_while_it_is_brushed(stage):
     stage.document.select(Selection(node=stage.node))
     np.testing.assert_array_equal(picture(stage.editor), swung)
     assert not np.array_equal(stage.places(), groomed)
-
-
-# --- facts ------------------------------------------------------------------------------------------------
 
 
 def test_the_inspector_shows_the_selected_strand_the_comparison_and_costs(stage):

@@ -1,18 +1,15 @@
-"""Help for new users: samples, texts over dropped files, the tour, and the guide at the right page."""
-
 import re
 
-from PySide6.QtCore import QMimeData, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from sinew import resources
 from sinew.app.help import GUIDE, TOUR, TOUR_SAMPLE, guide_texts, shipped_samples
 from sinew.app.output.settings import RenderSettings
 from sinew.resources import path as resource
 from sinew.sim.kinds import KINDS, register, unregister
 from sinew.sim.scene.params import params_of
-from sinew.widgets.inspector.form import SettingRow
 from tests.gui.editor_harness import sample
 from tests.rope.kind import ROPE
 
@@ -89,34 +86,6 @@ def test_the_tour_has_seven_steps_that_fit(fresh, qtbot, monkeypatch):
     QTest.mouseClick(card.close_button, LEFT)
 
 
-def held(editor, *paths):
-    """Drags files over the viewport; returns the text shown, and a function that drops them."""
-    data, viewport = QMimeData(), editor.viewport
-    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
-    place, action, none = QPointF(50, 50), Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
-    QApplication.sendEvent(viewport, QDragEnterEvent(place.toPoint(), action, data, LEFT, none))
-    said = editor.overlays.drop._text if editor.overlays.drop.isVisible() else ""
-    return said, lambda: QApplication.sendEvent(viewport, QDropEvent(place, action, data, LEFT, none))
-
-
-def test_a_drop_is_explained_and_adds_models(fresh, tmp_path, qtbot):
-    tiny, arm = sample("tiny", tmp_path), sample("arm", tmp_path)
-    said, drop = held(fresh, tiny)
-    assert said == "Drop to open tiny.ezm"
-    with qtbot.waitSignal(fresh.files.opened, timeout=60000):
-        drop()
-    assert not fresh.overlays.drop.isVisible()
-    said, drop = held(fresh, arm)
-    assert said == "Drop to add arm.ezm to the scene"
-    with qtbot.waitSignal(fresh.files.opened, timeout=60000):
-        drop()
-    assert sorted(node.name for node in fresh.document.scene.characters) == ["arm", "tiny"]
-    assert held(fresh, resource("projects") / "arm.sinew")[0] == "Drop to open arm.sinew in place of this scene"
-    QApplication.sendEvent(fresh.viewport, QDragLeaveEvent())
-    assert not fresh.overlays.drop.isVisible()
-    assert held(fresh, tmp_path / "notes.txt")[0] == ""
-
-
 def test_the_guide_has_every_panel_and_kind_and_no_broken_link(fresh):
     for page in GUIDE.glob("*.md"):
         text = page.read_text(encoding="utf-8")
@@ -144,7 +113,7 @@ def test_f1_opens_the_page_of_the_panel_row_or_kind(fresh, qtbot):
     qtbot.waitUntil(fresh.window.isActiveWindow, timeout=60000)
     QApplication.processEvents()
     record = next(record for record in params_of(KINDS["light"].settings) if record.name == "reach")
-    rows = (item for item in fresh.panels.inspector.tree.all_items() if isinstance(item, SettingRow))
+    rows = fresh.panels.inspector.tree.settings()
     field = next(item for item in rows if item.record == record).editor.field
     field.setFocus()
     QTest.keyClick(field, Qt.Key.Key_F1)
@@ -178,7 +147,7 @@ def test_f1_on_a_row_of_a_kind_without_a_page_opens_the_inspector_page(session, 
         editor.window.activateWindow()
         qtbot.waitUntil(editor.window.isActiveWindow, timeout=60000)
         record = next(record for record in params_of(ROPE.settings) if record.name == "length")
-        rows = (item for item in editor.panels.inspector.tree.all_items() if isinstance(item, SettingRow))
+        rows = editor.panels.inspector.tree.settings()
         field = next(item for item in rows if item.record == record).editor.field
         field.setFocus()
         QTest.keyClick(field, Qt.Key.Key_F1)
@@ -190,3 +159,47 @@ def test_f1_on_a_row_of_a_kind_without_a_page_opens_the_inspector_page(session, 
         session.close_all()
     finally:
         unregister(ROPE)
+
+
+ROOT = resources.path("guide").parent.parent
+TEXTS = {
+    path.name: path.read_text(encoding="utf-8") for path in (*resources.path("guide").glob("*.md"), ROOT / "README.md")
+}
+OPEN = " on …"  # what a text writes where an entry names the place something goes to
+
+
+def entries_named(text):
+    """Menu and entry of each "Menu ▸ Entry" of a text."""
+    flat = " ".join(text.split())
+    return [
+        tuple(part.strip() for part in found.split("▸")) for found in re.findall(r"\*{1,2}([A-Z][^*]* ▸ [^*]+)\*", flat)
+    ]
+
+
+def plain(action):
+    return action.text().replace("&", "").removesuffix("…")
+
+
+def test_menu_entries_named_in_texts_exist(fresh):
+    assert sum(len(entries_named(text)) for text in TEXTS.values()) >= 12
+    assert entries_named("**Add ▸ Hair on …** and *File\n▸ Import…*") == [("Add", "Hair on …"), ("File", "Import…")]
+    bar = {plain(action): action.menu() for action in fresh.window.menuBar().actions()}
+    for menu, entry in (pair for text in TEXTS.values() for pair in entries_named(text)):
+        bar[menu].aboutToShow.emit()
+        shown = [plain(action) for action in bar[menu].actions()]
+        if entry.endswith(OPEN):
+            assert any(text.startswith(entry.removesuffix("…")) for text in shown), f"{menu} ▸ {entry}"
+        else:
+            assert entry.removesuffix("…") in shown, f"{menu} ▸ {entry}"
+
+
+def test_keys_and_entries_of_the_first_five_minutes_exist(fresh):
+    flat = TEXTS["README.md"].partition("## Five minutes")[2].partition("## Command line")[0]
+    named = set(re.findall(r"\*\*((?:(?:Ctrl|Shift|Alt)\+)*(?:[A-Z0-9,.?]|F1|Space|Home))\*\*", flat))
+    assert {"Ctrl+Shift+R", "Alt+R", "Shift+B", "F1", "?", "K"} <= named
+    keys = {key for spec in fresh.window.actions_table.records for key in spec.keys}
+    assert named <= keys
+    entries = {plain(action) for menu in fresh.window.menuBar().actions() for action in menu.menu().actions()}
+    for entry in ("Bake", "Verify Bake", "Export CSV", "Export Chrome Trace"):
+        assert entry in entries
+        assert re.search(rf"{entry}…?\*", " ".join(flat.split()))

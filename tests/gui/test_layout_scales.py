@@ -1,16 +1,10 @@
-"""Where panels are survives starts on screens of other scales."""
-
 import json
-import os
-import subprocess
-import sys
 
-import pytest
+from tests.processes import finished
 
 CHILD = """
-import json, sys
+import json, os, sys
 from sinew.app import bootstrap
-app = bootstrap.application()
 from PySide6.QtCore import QEventLoop, Qt, QTimer
 from sinew.app.editor.editor import Editor
 
@@ -19,53 +13,47 @@ def wait(time):
     QTimer.singleShot(time, loop.quit)
     loop.exec()
 
-editor = Editor()
-window, docks = editor.window, editor.window.docks
-window.show()
-wait(500)
-if "arrange" in sys.argv:
-    window.resize(1300, 840)
-    docks["outliner"].hide()
-    docks.reveal("timings")
-    wait(100)
-    window.resizeDocks([docks["inspector"]], [401], Qt.Orientation.Horizontal)
+def start(act):
+    app = bootstrap.application()
+    editor = Editor()
+    window, docks = editor.window, editor.window.docks
+    window.show()
     wait(500)
-if "close" in sys.argv:
-    docks["timings"].hide()
-    wait(500)
-places = {name: [not docks[name].isHidden(), docks[name].width()] for name in ("outliner", "inspector", "timings")}
-print(json.dumps({"window": [window.width(), window.height()], "scale": window.devicePixelRatioF(), **places}))
-window.close()
+    if act == "arrange":
+        window.resize(1300, 840)
+        docks["outliner"].hide()
+        docks.reveal("timings")
+        wait(100)
+        window.resizeDocks([docks["inspector"]], [401], Qt.Orientation.Horizontal)
+        wait(500)
+    if act == "close":
+        docks["timings"].hide()
+        wait(500)
+    places = {name: [not docks[name].isHidden(), docks[name].width()] for name in ("outliner", "inspector", "timings")}
+    found = {"window": [window.width(), window.height()], "scale": window.devicePixelRatioF(), **places}
+    print(json.dumps(found), flush=True)
+    window.close()
+
+for scale, act in json.loads(sys.argv[1]):  # modules are imported once
+    if os.fork() == 0:
+        os.environ["QT_SCALE_FACTOR"] = str(scale)
+        start(act)
+        os._exit(0)
+    assert os.wait()[1] == 0
 """
 
 
-@pytest.fixture
-def start(tmp_path, repo_root):
-    """Starts an editor at a scale; gives where everything is before it is closed."""
-
-    def run(scale, *words):
-        environment = {"PYTHONPATH": str(repo_root), "SINEW_CONFIG_DIR": str(tmp_path), "QT_SCALE_FACTOR": str(scale)}
-        command = [sys.executable, "-c", CHILD, *words]
-        done = subprocess.run(
-            command, cwd=repo_root, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120
-        )
-        assert done.returncode == 0, done.stderr
-        found = json.loads(done.stdout.splitlines()[-1])
-        assert found.pop("scale") == scale
-        return found
-
-    return run
-
-
-def test_a_layout_survives_a_start_at_another_scale(start):
-    arranged = start(1, "arrange")
+def test_a_layout_survives_a_start_at_another_scale(tmp_path):
+    starts = [(1, "arrange"), (1.5, "close"), (1, ""), (1.5, "")]
+    status, out, err = finished("-c", CHILD, json.dumps(starts), SINEW_CONFIG_DIR=str(tmp_path))
+    assert status == 0, err
+    found = [json.loads(line) for line in out.splitlines()]
+    assert [one.pop("scale") for one in found] == [scale for scale, _ in starts]
+    arranged, larger, again, cached = found
     assert arranged == {"window": [1300, 840], "outliner": [False, arranged["outliner"][1]], "inspector": [True, 401],
                         "timings": [True, 1300]}  # fmt: skip
-    larger = start(1.5, "close")
     assert (larger["outliner"][0], larger["inspector"][0]) == (False, True), "as it was left, as far as there is room"
     assert larger["inspector"][1] <= 0.4 * larger["window"][0]
-    again = start(1)
     again["outliner"] = arranged["outliner"] = again["outliner"][0]
     assert again == arranged
-    cached = start(1.5)
     assert cached["timings"][0] is False, "every scale has its own"

@@ -1,5 +1,3 @@
-"""Materials in the editor: their page; textures that are replaced, removed and located."""
-
 import shutil
 
 import numpy as np
@@ -22,7 +20,6 @@ from tests.gui.editor_harness import Session, picture
 
 @pytest.fixture
 def folder(tmp_path):
-    """The humanoid with the texture of its clothes in another folder."""
     shutil.copytree(resources.path("models") / "humanoid", tmp_path / "humanoid")
     (tmp_path / "found").mkdir()
     shutil.move(tmp_path / "humanoid" / "humanoid_clothes.png", tmp_path / "found")
@@ -36,7 +33,7 @@ def editor(fresh, qtbot, folder):
 
 
 def row(editor, name) -> SettingRow:
-    found = (item for item in editor.panels.inspector.tree.all_items() if isinstance(item, SettingRow))
+    found = editor.panels.inspector.tree.settings()
     return next(item for item in found if item.ref.part.startswith("material:") and item.ref.name == name)
 
 

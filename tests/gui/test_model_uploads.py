@@ -1,5 +1,3 @@
-"""Models are uploaded over several turns of the event loop."""
-
 import numpy as np
 import pytest
 
@@ -11,28 +9,31 @@ from tests.gui.editor_harness import picture
 
 @pytest.fixture
 def slow(editor, monkeypatch):
-    """An editor whose turns end after one small step; the test runs the turns."""
     monkeypatch.setattr("sinew.app.tasks.TURN", 0.0)
     monkeypatch.setattr(buffers, "UPLOAD_STEP", 512)
     return editor
 
 
 def upload_again(editor):
-    """Removes the model of the arm from the engine and requests its upload; no turn has run."""
     with editor.viewport.gl_current():
         editor.client.engine.remove_model("model-1")
     editor.uploads.follow()
 
 
-def test_a_model_takes_several_turns_and_looks_the_same(slow):
+def test_a_model_takes_several_turns_is_ready_then_and_looks_the_same(slow):
     editor = slow
     before, turns = picture(editor), 0
     upload_again(editor)
+    editor.store._set("model-1", ModelStatus(ModelState.UPLOADING, editor.store.loaded("model-1").model, "arm.ezm"))
     while editor.uploads.uploading:
         assert editor.client.engine.model_of("model-1") is None
+        assert editor.store.uploading == ("model-1",)
+        assert editor.window._loading.text() == "Loading arm.ezm"
         editor.tasks._turn()
         turns += 1
     assert turns > 5
+    assert editor.store.status("model-1").state is ModelState.READY
+    assert editor.window._loading.text() == ""
     assert editor.client.engine.model_of("model-1") is editor.store.loaded("model-1").model
     assert np.array_equal(picture(editor), before)
 
@@ -83,15 +84,3 @@ def test_a_refused_model_is_reported_once(slow, monkeypatch):
     assert not editor.uploads.uploading
     status = editor.store.status("model-1")
     assert (status.state, status.text) == (ModelState.FAILED, "texture 'a': too large")
-
-
-def test_a_model_is_ready_when_it_is_uploaded(slow):
-    editor = slow
-    upload_again(editor)
-    editor.store._set("model-1", ModelStatus(ModelState.UPLOADING, editor.store.loaded("model-1").model, "arm.ezm"))
-    while editor.uploads.uploading:
-        assert editor.store.uploading == ("model-1",)
-        assert editor.window._loading.text() == "Loading arm.ezm"
-        editor.tasks._turn()
-    assert editor.store.status("model-1").state is ModelState.READY
-    assert editor.window._loading.text() == ""

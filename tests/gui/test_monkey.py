@@ -21,7 +21,6 @@ EVENTS = int(os.environ.get("SINEW_MONKEY_EVENTS", "5000"))
 
 @pytest.fixture
 def files(tmp_path, request):
-    """Projects, models, and files that cannot be read."""
     broken = tmp_path / "broken"
     broken.mkdir()
     whole = (resource("projects") / "cape.sinew").read_bytes()

@@ -1,5 +1,3 @@
-"""A new file format is registered by one call, for reading and for writing, and is then used everywhere."""
-
 from typing import Annotated
 
 import msgspec
@@ -22,8 +20,6 @@ TEXT = "SOUP\n0 0 0\n2 0 0\n0 1 0\n"
 
 
 class SoupOptions(msgspec.Struct, frozen=True):
-    """How a soup of triangles is read and written."""
-
     scale: Annotated[float, param("Factor of every place.", lo=0.0)] = 1.0
 
 
@@ -66,7 +62,6 @@ def file(tmp_path):
 
 
 def filters_of(dialogs, monkeypatch):
-    """Filters of the file dialogs."""
     asked = []
     monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *arguments: asked.append(arguments[3]) or ("", ""))
     dialogs.open_path()

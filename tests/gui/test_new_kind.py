@@ -18,7 +18,6 @@ from tests.rope.kind import ROPE
 
 @pytest.fixture
 def roped(session, tiny):
-    """An editor with ropes registered and a small character."""
     register(ROPE)
     editor = session.start(clock=Clock())
     session.load(editor, tiny)
@@ -28,13 +27,12 @@ def roped(session, tiny):
 
 
 def added(editor):
-    """Adds a rope by the menu; returns its node."""
     editor.window.actions_table["add.rope"].trigger()
     QApplication.processEvents()
     return editor.document.selected
 
 
-def test_it_is_added_edited_undone_saved_and_read_again(roped, tmp_path):
+def test_it_is_added_edited_undone_saved_attached_played_and_dragged(session, roped, tmp_path):
     entry = next(action for action in roped.window.menus.add.actions() if action.objectName() == "add.rope")
     assert entry.text() == "&Rope"
     node = added(roped)
@@ -48,12 +46,9 @@ def test_it_is_added_edited_undone_saved_and_read_again(roped, tmp_path):
     roped.document.undo_stack.redo()
     scene = roped.document.scene
     assert roped.files.save_to(tmp_path / "a.sinew")
-    roped.files.open(tmp_path / "a.sinew")
+    session.load(roped, tmp_path / "a.sinew")
     assert roped.document.scene == scene
     assert not [m for m in roped.panels.messages.messages if "rope" in m.text]
-
-
-def test_it_is_attached_to_a_bone_and_played(roped):
     character = roped.document.scene.nodes[0]
     bone = roped.store.loaded(character.id).model.skeleton.names[-1]
     roped.document.select(Selection(node=character.id, bone=bone))
@@ -71,9 +66,10 @@ def test_it_is_attached_to_a_bone_and_played(roped):
         place = roped.client.engine.views.places.world_from_node(node)[:3, 3]
     assert not np.array_equal(now, start)
     np.testing.assert_allclose(now[0], place, atol=1e-5)
-
-
-def test_it_is_clicked_timed_and_dragged(roped):
+    roped.playback.reset_simulation()
+    roped.playback.pause()
+    for other in roped.document.scene.nodes:
+        roped.document.remove_node(other.id)
     node = added(roped)
     roped.document.select(Selection())
     roped.frame_all()

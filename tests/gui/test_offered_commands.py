@@ -1,5 +1,3 @@
-"""Commands that do not apply are disabled with the reason; menus offer commands of their rows."""
-
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt

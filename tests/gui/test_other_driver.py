@@ -12,8 +12,7 @@ from sinew import resources
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 
 pytestmark = [pytest.mark.campaign, pytest.mark.timeout(1800)]
-LAST = 24
-"""Steps that are baked: the other driver is slow."""
+LAST = 24  # steps that are baked: the other driver is slow
 
 
 def test_a_baked_cape_is_bit_identical_on_another_driver(session, qtbot, tmp_path):

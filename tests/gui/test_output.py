@@ -1,5 +1,3 @@
-"""Rendering and exporting from the window, in the background."""
-
 import struct
 import sys
 from pathlib import Path
@@ -20,12 +18,10 @@ from tests.gui.editor_harness import messages, picture
 
 
 def waited(qtbot, editor):
-    """Waits until the queue is empty."""
     qtbot.waitUntil(lambda: not editor.output.queue.busy, timeout=60000)
 
 
 def started(editor, action, path, **values):
-    """A job as the user starts it: the menu, the settings, the button, the file."""
     editor.dialogs.path = path
     editor.window.actions_table[action].trigger()
     window = editor.output.window

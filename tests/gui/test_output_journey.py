@@ -1,5 +1,3 @@
-"""A new user writes a video, images and scenes by menus, keys and the file dialog."""
-
 import numpy as np
 import pytest
 from PIL import Image
@@ -10,20 +8,18 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
 from sinew import resources
 from sinew.app.editor.dialogs import Dialogs
 from sinew.app.output.jobs import DONE
-from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
+from sinew.sim.export.formats import SCENE_FORMATS
 from sinew.widgets.messages import Severity
 from sinew.widgets.number_field import NumberField
 
 FRAMES = 3
 SIZE = 128, 72
 PATIENCE = 60_000  # [ms]
-LOOK = 400
-"""Time before the user types into a dialog [ms]: until it has read its folder, Return changes the folder."""
+LOOK = 400  # time before the user types into a dialog [ms]: until it has read its folder, Return changes the folder
 
 
 @pytest.fixture
 def user(qtbot, fresh, session, monkeypatch):
-    """The editor with the dialogs of the system, as it is started by a user."""
     real = Dialogs(fresh.window)
     monkeypatch.setattr(fresh.dialogs, "save_path", real.save_path)
     fresh.window.activateWindow()
@@ -32,11 +28,7 @@ def user(qtbot, fresh, session, monkeypatch):
 
 
 class User:
-    """Clicks and types.
-
-    Attributes:
-        stuck: Dialogs that stayed open and were closed by force.
-    """
+    """Clicks and types; notes dialogs that stayed open and were closed by force."""
 
     def __init__(self, qtbot, editor, session):
         self._qtbot, self.editor, self._session, self.stuck = qtbot, editor, session, []
@@ -45,7 +37,6 @@ class User:
         self._session.load(self.editor, resources.path("projects") / f"{project}.sinew")
 
     def chooses(self, *texts):
-        """Goes through the menus by the mouse."""
         bar = self.editor.window.menuBar()
         for text in texts:
             action = next(one for one in bar.actions() if one.text().replace("&", "").startswith(text))
@@ -55,7 +46,6 @@ class User:
         return self.editor.output.window
 
     def types(self, form, **values):
-        """Opens the numbers of a form by a double click and types others."""
         for name, value in values.items():
             field = form._editors[name].findChild(NumberField)
             QTest.mouseDClick(field, Qt.MouseButton.LeftButton, pos=field.rect().center())
@@ -65,7 +55,6 @@ class User:
             assert getattr(form.settings, name) == value
 
     def answers(self, button, path):
-        """Clicks a button, and types a file into the dialog that this opens; nothing may stay open."""
         limit, look = QTimer(singleShot=True, interval=PATIENCE), QTimer(singleShot=True, interval=LOOK)
         limit.timeout.connect(self._close)
         look.timeout.connect(lambda: self._type(path))
@@ -95,39 +84,33 @@ class User:
 
 def test_videos_images_and_scenes_are_written_by_the_menus(user, tmp_path):
     project = "sparks"
-    for path in (f"{project}.mp4", f"{project}.png", f"{project}.glb", f"{project}.usdc", f"{project}.abc"):
-        formats = [one for one in (*RENDER_FORMATS, *SCENE_FORMATS) if one.has_suffix(tmp_path / path)]
-        if formats[0].module:
-            pytest.importorskip(formats[0].module)
+    for module in ("av", "pxr"):
+        pytest.importorskip(module)
     user.opens(project)
     jobs = []
     for suffix in (".mp4", ".png"):
         window = user.chooses("File", "Render Animation")
         user.types(window.render_form, last=FRAMES - 1, rate=30.0, width=SIZE[0], height=SIZE[1])
         jobs.append(user.answers(window.render_button, tmp_path / f"{project}{suffix}"))
-    for suffix in (".glb", ".usdc", ".abc"):
-        name = SCENE_FORMATS.of(tmp_path / f"a{suffix}").name
-        window = user.chooses("File", "Export", f"Scene over Time as {name.removesuffix(' scene')}")
-        assert window.format.name == name
-        user.types(window.export_form, last=FRAMES - 1, rate=30.0)
-        jobs.append(user.answers(window.export_button, tmp_path / project))
+    name = SCENE_FORMATS.of(tmp_path / "a.usdc").name
+    window = user.chooses("File", "Export", f"Scene over Time as {name.removesuffix(' scene')}")
+    assert window.format.name == name
+    user.types(window.export_form, last=FRAMES - 1, rate=30.0)
+    jobs.append(user.answers(window.export_button, tmp_path / project))
     user.waits()
-    assert [job.state for job in jobs] == [DONE] * 5
-    for job in jobs[2:]:
-        assert job.text.startswith(f"{FRAMES} frames, ")
+    assert [job.state for job in jobs] == [DONE] * 3
+    assert jobs[2].text.startswith(f"{FRAMES} frames, ")
     assert jobs[0].text.startswith(f"{FRAMES} frames, 128 × 72, 0.10 s, H.264, ")
     assert jobs[1].text.startswith(f"{FRAMES} images, 128 × 72, PNG, ")
     assert all("read back" in job.text or "read-back" in job.text for job in jobs)
     messages = user.editor.panels.messages.messages
     assert not [message for message in messages if message.severity is Severity.ERROR]
     assert all("sinew-output" not in message.text for message in messages)
-    written = [tmp_path / f"{project}{suffix}" for suffix in (".glb", ".usdc", ".abc")]
-    assert all(path.stat().st_size > 1000 for path in written)
+    assert (tmp_path / f"{project}.usdc").stat().st_size > 1000
     assert drawn(tmp_path, project).std(axis=(1, 2)).min() > 2.0
 
 
 def drawn(folder, project):
-    """The images of the sequence; the video shows the same."""
     import av
 
     pictures = []

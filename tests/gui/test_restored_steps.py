@@ -1,5 +1,3 @@
-"""Tools on steps that are restored from the cache, as after a loop or a scrub back."""
-
 import numpy as np
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
@@ -10,39 +8,26 @@ from sinew.sim.kinds.emitter.handles import KnobKind
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import Mouse, Session, picture, place_of, play
+from tests.gui.editor_harness import NodeStage, Session, picture, place_of, play
 
-BACK = 12
-"""The step that is restored; later ones are cached."""
+BACK = 12  # the step that is restored; later ones are cached
 
 
-class Stage:
-    """A shipped project and one of its nodes."""
-
+class Stage(NodeStage):
     def __init__(self, editor, qtbot, project, node):
         Session(qtbot).load(editor, resource("projects") / f"{project}.sinew")
-        self.editor, self.document, self.node, self.mouse = editor, editor.document, node, Mouse(editor.viewport)
-        self.document.select(Selection(node=node))
-        picture(editor)
+        editor.document.select(Selection(node=node))
+        super().__init__(editor, node)
 
     def set(self, name, value):
         self.document.set_value(ParamRef(self.node, self.document.scene.node(self.node).kind, name), value)
         picture(self.editor)
-
-    @property
-    def system(self):
-        return self.editor.client.engine.simulation.systems[self.node]
-
-    @property
-    def settings(self):
-        return self.document.scene.node(self.node).settings
 
     def play(self, steps):
         play(self.editor, steps)
         self.editor.playback.pause()
 
     def go_back(self):
-        """Plays on from step `BACK`, which is restored first."""
         self.editor.playback.scrub(BACK * STEP_TIME)
         picture(self.editor)
         assert self.editor.stepper.step_count == BACK
@@ -52,7 +37,6 @@ class Stage:
         return self.editor.kind_panels[self.document.scene.node(self.node).kind].tool
 
     def seen(self, candidates):
-        """The first of some particles that is picked at its place, and the place."""
         for particle in candidates:
             spot = place_of(self.editor, self.place(particle))
             found = self.tool.particle_at(spot)
@@ -61,7 +45,6 @@ class Stage:
         raise AssertionError("no particle is to be seen")
 
     def is_sound(self):
-        """Whether the node is simulated without a message."""
         return not self.editor.panels.messages.messages and not self.system.stopped
 
     def place(self, particle):

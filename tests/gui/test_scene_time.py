@@ -1,5 +1,3 @@
-"""Scene time in the whole editor: strips, the range, and scrubbing of simulated steps."""
-
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
@@ -43,7 +41,6 @@ def test_strips_are_dragged_trimmed_and_undone(editor):
 
 
 def asked_for(tracks, place, monkeypatch):
-    """Actions of the menu of clips that a right click opens."""
     shown = []
     monkeypatch.setattr(QMenu, "popup", lambda menu, _place: shown.append(menu))
     event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place.toPoint(), tracks.mapToGlobal(place.toPoint()))

@@ -1,5 +1,3 @@
-"""Simulating from the start to the playhead in the whole editor."""
-
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -15,8 +13,6 @@ STEPS = 30
 
 
 class Stage:
-    """An editor with the arm and a small cloth; ticks of playback come from the test."""
-
     def __init__(self, editor, qtbot):
         self.qtbot, self.editor = qtbot, editor
         self.playback, self.document, self.seek = self.editor.playback, self.editor.document, self.editor.seek
@@ -26,7 +22,6 @@ class Stage:
 
     @property
     def bone(self):
-        """A bone that moves, where there is a model."""
         model = self.editor.active.model
         return model.skeleton.names[-1] if model else None
 
@@ -40,7 +35,6 @@ class Stage:
         return self.editor.window._seek
 
     def play(self, steps):
-        """Plays so many steps."""
         self.playback.toggle()
         while self.editor.stepper.step_count < steps:
             self.playback._clock.now += STEP_TIME
@@ -48,20 +42,17 @@ class Stage:
         self.playback.pause()
 
     def forget(self):
-        """Evicts all cached steps."""
         time = self.playback.playhead.time
         self.editor.stepper.forget()
         picture(self.editor)
         self.playback.scrub(time)
 
     def run(self):
-        """Simulates to the playhead and waits for the end."""
         with self.qtbot.waitSignal(self.seek.ended, timeout=60000) as ended:
             self.editor.window.actions_table["simulate.seek"].trigger()
         return ended.args[0]
 
     def state(self):
-        """Bits of the cloth, of particles with a state, and of particles without one."""
         simulation = self.editor.client.engine.simulation
         picture(self.editor)
         with self.editor.viewport.gl_current():

@@ -1,5 +1,3 @@
-"""Names from files are shown so that they steer nothing: no control characters, no turned text, no markup, no keys."""
-
 import re
 from collections.abc import Iterator
 

@@ -14,8 +14,7 @@ from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
 
 pytestmark = [pytest.mark.campaign, pytest.mark.timeout(1800)]
-MOST = 10 << 20
-"""Growth that counts as none: pieces of memory that the allocator keeps [byte]."""
+MOST = 10 << 20  # growth that counts as none: pieces of memory that the allocator keeps [byte]
 
 
 @pytest.fixture
@@ -24,13 +23,11 @@ def editor(session):
 
 
 def spin() -> None:
-    """What the event loop does between two things that a user does."""
     QApplication.processEvents()
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
 
 
 def memory() -> int:
-    """Bytes of the process, after everything that could be freed was."""
     for _ in range(3):
         spin()
         gc.collect()

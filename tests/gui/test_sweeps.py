@@ -1,5 +1,3 @@
-"""Simulation ▸ Sweep: settings, a sweep in the background, and the map of its results."""
-
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
@@ -12,7 +10,6 @@ from tests.gui.editor_harness import Mouse, add_cloth
 
 @pytest.fixture
 def sweeps(fresh):
-    """The window of sweeps for a small cloth."""
     cloth = add_cloth(fresh)
     fresh.window.actions_table["simulate.sweep"].trigger()
     window = fresh.work.sweeps

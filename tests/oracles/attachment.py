@@ -1,5 +1,3 @@
-"""Points that ride on a surface, in double precision."""
-
 import numpy as np
 import numpy.typing as npt
 

@@ -33,17 +33,9 @@ class Particles:
 
 @dataclass(frozen=True, slots=True)
 class Actions:
-    """What acts on a cloth during one step, beside its settings.
-
-    Attributes:
-        held: Pinned particles, shape (P,).
-        targets: Where they are at the end of the step [m], shape (P, 3).
-        colliders: Colliders that move over the step.
-    """
-
-    held: Bool
-    targets: Float64
-    colliders: Sequence[ColliderState] = ()
+    held: Bool  # pinned particles, shape (P,)
+    targets: Float64  # where they are at the end of the step [m], shape (P, 3)
+    colliders: Sequence[ColliderState] = ()  # colliders that move over the step
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +49,6 @@ class Energies:
 
 
 def at_rest(model: ClothModel) -> Particles:
-    """The rest shape without velocity."""
     return Particles(model.positions.copy(), np.zeros_like(model.positions))
 
 
@@ -66,12 +57,7 @@ def step(
 ) -> Particles:
     """State after one step of `settings.step_time`, solved in `settings.substeps` substeps.
 
-    Args:
-        model: Topology.
-        settings: Fabric and air.
-        particles: At the beginning of the step.
-        actions: Pins and colliders.
-        time: At the beginning of the step [s]; the gusts of the whole step are those of this moment.
+    The gusts of the whole step are those of its beginning, `time` [s].
     """
     constants = constants_of(settings)
     gusts = gusts_at(settings, time)

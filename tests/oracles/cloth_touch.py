@@ -14,12 +14,7 @@ NEIGHBOURHOOD = 1.5
 
 
 def distant_pairs(rest: Float64, thickness: float) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Pairs of particles that are no neighbours at rest, each once.
-
-    Args:
-        rest: Rest places [m], shape (P, 3).
-        thickness: Least distance of the particles [m].
-    """
+    """Pairs of particles (P, 3) that are no neighbours at rest, each once."""
     first, second = np.triu_indices(len(rest), 1)
     apart = np.linalg.norm(rest[first] - rest[second], axis=1) > NEIGHBOURHOOD * thickness
     return first[apart], second[apart]
@@ -35,15 +30,9 @@ def touches(
     friction: float,
     h: float,
 ) -> tuple[Float64, Float64]:
-    """Change of the velocities [m/s] and of the places [m] in a substep, each (P, 3).
+    """Change of the velocities [m/s] and of the places [m] in a substep `h` [s], each (P, 3).
 
-    Args:
-        rest: Rest places [m], shape (P, 3).
-        weights: In proportion to the inverse masses, shape (P,).
-        positions, velocities: At the beginning of the substep.
-        thickness: Least distance of the particles [m].
-        friction: Coefficient of friction.
-        h: Substep [s].
+    `weights` (P,) are in proportion to the inverse masses.
     """
     first, second = distant_pairs(rest, thickness)
     apart = positions[first] - positions[second]

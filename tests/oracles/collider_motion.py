@@ -23,17 +23,11 @@ def world_points(state: ColliderState, points: Float64, fraction: float) -> Floa
 
 
 def velocity_at(state: ColliderState, points: Float64, fraction: float, frame_time: float, substep: float) -> Float64:
-    """Velocity of the solid at world points [m/s], shape (n, 3): its mean over the last `substep`.
+    """Velocity of the solid at world points [m/s], shape (n, 3): its mean over the last `substep` [s].
 
     The mean is what position Verlet sees: a point that moves with the solid has had its last position there.  To second
-    order in the turn of a substep it is the velocity half a substep ago.
-
-    Args:
-        state: The collider.
-        points: World points, shape (n, 3).
-        fraction: Moment within the step, 0 to 1.
-        frame_time: Duration of the step [s]; where it is 0 nothing moves.
-        substep: Duration of the substep that ends now [s].
+    order in the turn of a substep it is the velocity half a substep ago.  `fraction` is that of the step, 0 to 1; where
+    its `frame_time` [s] is 0 nothing moves.
     """
     if frame_time <= 0.0:
         return np.zeros_like(points)

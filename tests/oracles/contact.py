@@ -19,40 +19,24 @@ Float64 = npt.NDArray[np.float64]
 RESTING_ACCELERATION = 20.0
 """An approach that this acceleration [m/s²] makes within one substep is rest, not an impact: it does not bounce."""
 
-_NO_SPEED = 1e-12
-"""Sliding [m/s] slower than this is none."""
+_NO_SPEED = 1e-12  # sliding [m/s] slower than this is none
 
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """The surface of a collider as points see it.
-
-    Attributes:
-        distance: Signed distance [m], negative inside, shape (n,).
-        normal: Outward unit normals in the world, shape (n, 3).
-        velocity: Velocity of the surface at the closest point [m/s], shape (n, 3).
-        friction: Coulomb coefficient.
-        restitution: Part of the approach speed given back.
-    """
-
-    distance: Float64
-    normal: Float64
-    velocity: Float64
-    friction: float
-    restitution: float
+    distance: Float64  # signed distance [m], negative inside, shape (n,)
+    normal: Float64  # outward unit normals in the world, shape (n, 3)
+    velocity: Float64  # velocity of the surface at the closest point [m/s], shape (n, 3)
+    friction: float  # Coulomb coefficient
+    restitution: float  # part of the approach speed given back
 
 
 def collider_contact(
     state: ColliderState, points: Float64, fraction: float, frame_time: float, substep: float
 ) -> Contact:
-    """Contact of world points (n, 3) with a collider at a moment of its step.
+    """Contact of world points (n, 3) with a collider at a `fraction`, 0 to 1, of its step of `frame_time` [s].
 
-    Args:
-        state: The collider.
-        points: World points, shape (n, 3).
-        fraction: Moment within the step, 0 to 1.
-        frame_time: Duration of the step [s].
-        substep: Duration of the substep that ends now [s].
+    `substep` [s] is that which ends now.
     """
     near = proximity(state.shape, state.size, local_points(state, points, fraction))
     _, orientation = motion_of(state).at(fraction)
@@ -65,16 +49,10 @@ def collider_contact(
 def resolve(
     position: Float64, previous: Float64, contact: Contact, thickness: float | Float64, substep: float
 ) -> tuple[Float64, Float64]:
-    """Positions and previous positions (n, 3) after contact, for position Verlet.
+    """Positions and previous positions (n, 3) [m] after contact, for position Verlet.
 
-    A point nearer than `thickness` is put that far from the surface along the normal, and its previous position so that
-    its velocity is the answer to the contact.  Points further away keep both.
-
-    Args:
-        position, previous: Now and a substep ago [m], shape (n, 3).
-        contact: Of `position`.
-        thickness: Distance that is kept [m]; half the thickness of a cloth, the radius of a particle.
-        substep: Duration of the substep [s], positive.
+    A point nearer than `thickness` [m] is put that far from the surface along the normal, and its previous position so
+    that its velocity is the answer to the contact.  Points further away keep both.
     """
     touching = (contact.distance < thickness)[:, None]
     pushed, velocity = _answer(position, (position - previous) / substep, contact, thickness, substep)

@@ -14,9 +14,7 @@ from sinew.sim.maths.quaternion import cross
 Float64 = npt.NDArray[np.float64]
 UInt32 = npt.NDArray[np.uint32]
 
-CURL_NOISE_SCALE = 25.3
-"""Makes the root mean square 1; measured."""
-
+CURL_NOISE_SCALE = 25.3  # makes the root mean square 1; measured
 _WORD = 1 << 32
 
 

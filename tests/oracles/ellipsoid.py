@@ -22,10 +22,6 @@ def ellipsoid_distance(points: Float64, semi_axes: Float64) -> tuple[Float64, Fl
 
     With w_i = y_i / (s + a_i² - a_min²) the closest point is a_i² w_i, where s > 0 solves |a w| = 1; w is along the
     normal, and the point lies (s - a_min²) w from the surface.
-
-    Args:
-        points: In the frame of the ellipsoid, shape (n, 3).
-        semi_axes: shape (3,), positive.
     """
     smallest = semi_axes.min()
     y = np.maximum(np.abs(points), _CENTRE * smallest)

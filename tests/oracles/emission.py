@@ -9,9 +9,7 @@ Float64 = npt.NDArray[np.float64]
 def cap_direction(rise: float, random: Float64) -> Float64:
     """Unit vectors (n, 3), uniform on the cap about y whose height is `rise`: 1 - cosine of half its opening.
 
-    Args:
-        rise: 0 for y alone, 2 for the whole sphere.
-        random: Numbers from 0 up to 1, shape (n, 2).
+    `random` are numbers from 0 up to 1, shape (n, 2).
     """
     t = random[:, 0] * rise
     across, turn = np.sqrt(t * (2.0 - t)), 2.0 * np.pi * random[:, 1]

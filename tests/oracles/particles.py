@@ -38,35 +38,19 @@ STICK_SLOP = 1e-3
 
 @dataclass(slots=True)
 class Slots:
-    """State of all slots of an emitter.
-
-    Attributes:
-        positions, velocities: [m], [m/s], shape (N, 3).
-        lives: What is left at the end of the step [steps], negative for the dead, shape (N,).
-        generations: How often a slot was used before; -1 for never, shape (N,).
-    """
-
-    positions: Float64
-    velocities: Float64
-    lives: Float64
-    generations: npt.NDArray[np.int64]
+    positions: Float64  # [m], shape (N, 3)
+    velocities: Float64  # [m/s], shape (N, 3)
+    lives: Float64  # what is left at the end of the step [steps], negative for the dead, shape (N,)
+    generations: npt.NDArray[np.int64]  # how often a slot was used before; -1 for never, shape (N,)
 
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """A surface that emits.
-
-    Attributes:
-        faces: Threshold and corners, shape (F, 4).
-        points, normals: Of the vertices at the end of the step, shape (V, 3).
-        points_before, normals_before: At its start.
-    """
-
-    faces: npt.NDArray[np.uint32]
-    points: Float64
-    normals: Float64
-    points_before: Float64
-    normals_before: Float64
+    faces: npt.NDArray[np.uint32]  # threshold and corners, shape (F, 4)
+    points: Float64  # of the vertices at the end of the step, shape (V, 3)
+    normals: Float64  # of the vertices at the end of the step, shape (V, 3)
+    points_before: Float64  # at its start
+    normals_before: Float64  # at its start
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +72,8 @@ class Actions:
 
 
 def no_slots(capacity: int) -> Slots:
-    """Slots without a particle."""
     zeros = np.zeros((capacity, 3))
     return Slots(zeros, zeros.copy(), np.full(capacity, DEAD), np.full(capacity, -1, np.int64))
-
-
-# --- birth -------------------------------------------------------------------------------------------------
 
 
 def births_of(schedule: Schedule, start: float, end: float, capacity: int) -> list[tuple[int, int, float]]:
@@ -143,7 +123,6 @@ def birth_direction(settings: EmitterSettings, normal: Float64, random: Float64)
 
 
 def varied(mean: float, variance: float, random: Float64) -> Float64:
-    """Values that differ from the mean by at most its variance."""
     return mean * (1.0 + variance * (2.0 * random - 1.0))
 
 
@@ -166,9 +145,6 @@ def birth_start(
     velocity = speed * unit_or_up(local @ turn.T) + settings.inherited_velocity / STEP_TIME * travel
     life = varied(settings.lifetime / STEP_TIME, settings.lifetime_variance, lives[:, 0])
     return first + moment * travel, velocity, float(life[0])
-
-
-# --- motion ------------------------------------------------------------------------------------------------
 
 
 def attraction(settings: EmitterSettings, points: Float64) -> Float64:
@@ -253,11 +229,7 @@ def carried(
     return place, held
 
 
-# --- a step ------------------------------------------------------------------------------------------------
-
-
 def step(settings: EmitterSettings, slots: Slots, schedule: Schedule, actions: Actions, index: int) -> None:
-    """Advance by one step, the one that begins after `index` steps."""
     pattern = pattern_at(
         index * STEP_TIME, settings.turbulence_change, settings.wind, settings.turbulence_scale
     )  # fmt: skip

@@ -16,28 +16,17 @@ Float64 = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Proximity:
-    """Where points are relative to a surface.
+    """Where points are relative to a surface."""
 
-    Attributes:
-        distance: Signed distance [m], negative inside, shape (n,).
-        normal: Outward unit normal at the closest surface point, shape (n, 3).
-        closest: Closest surface point, shape (n, 3).
-    """
-
-    distance: Float64
-    normal: Float64
-    closest: Float64
+    distance: Float64  # signed distance [m], negative inside, shape (n,)
+    normal: Float64  # outward unit normal at the closest surface point, shape (n, 3)
+    closest: Float64  # closest surface point, shape (n, 3)
 
 
 def proximity(shape: ColliderShape, size: Float64, points: Float64) -> Proximity:
-    """Distance, normal and closest point for points (n, 3) in the frame of the shape.
+    """Distance, normal and closest point for points (n, 3) in the frame of the shape, `size` as in `Solid.size`.
 
     Where several surface points are closest (on the axis of a capsule, say) one of them is taken.
-
-    Args:
-        shape: Which form.
-        size: As in `Solid.size`, shape (3,).
-        points: shape (n, 3).
     """
     if shape is ColliderShape.PLANE:
         distance, normal = points[:, 1].copy(), np.broadcast_to([0.0, 1.0, 0.0], points.shape).copy()

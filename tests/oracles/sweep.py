@@ -23,38 +23,22 @@ Bools = npt.NDArray[np.bool_]
 SWEEP_SLOP = 1e-4
 """A path that begins this deep [m] below the surface still begins outside, as a point at rest on it does."""
 
-NEVER = 2.0
-"""Entry time of a line that misses; above 1, so that it counts as after the substep."""
-
+NEVER = 2.0  # entry time of a line that misses; above 1, so that it counts as after the substep
 _NO_MOTION = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """Entry of paths into a collider.
-
-    Attributes:
-        found: Whether the path enters, shape (n,).
-        time: When, as a fraction of the substep, 0 to 1; above 1 where it does not, shape (n,).
-        point: Place of the entry in the world, carried along to the end of the substep [m], shape (n, 3).
-        normal: Outward normal there, at the end of the substep, shape (n, 3).
-    """
-
-    found: Bools
-    time: Float64
-    point: Float64
-    normal: Float64
+    found: Bools  # whether the path enters, shape (n,)
+    time: Float64  # when, as a fraction of the substep, 0 to 1; above 1 where it does not, shape (n,)
+    point: Float64  # place of the entry in the world, carried along to the end of the substep [m], shape (n, 3)
+    normal: Float64  # outward normal there, at the end of the substep, shape (n, 3)
 
 
 def sweep(state: ColliderState, start: Float64, end: Float64, fraction_start: float, fraction_end: float) -> Hit:
     """Where points that go from `start` to `end` (n, 3), world [m], enter the collider.
 
-    A path that begins inside, or only leaves, does not enter.
-
-    Args:
-        state: The collider.
-        start, end: The path of the substep.
-        fraction_start, fraction_end: The substep, as fractions of the collider's step.
+    A path that begins inside, or only leaves, does not enter.  The fractions are those of the collider's step.
     """
     begin = local_points(state, start, fraction_start)
     path = local_points(state, end, fraction_end) - begin

@@ -1,5 +1,3 @@
-"""RopeSystem: a chain of knots on the GPU."""
-
 from pathlib import Path
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""RopeView draws a rope as a tube; RopePanel lets the mouse drag it."""
-
 from typing import Any
 
 from sinew.app.editor.drag_tool import DragTool
@@ -14,8 +12,6 @@ from tests.rope.system import RopeSystem
 
 
 class RopeView(View):
-    """Draws one rope."""
-
     def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
         self._item: TubeItem | None = None
 

@@ -1,5 +1,3 @@
-"""Files appear complete or not at all; names as terminals, logs and labels may show them."""
-
 import json
 import os
 from pathlib import Path

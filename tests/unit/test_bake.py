@@ -1,5 +1,3 @@
-"""The folder of a bake survives interruptions and broken files; what the texts of a sweep stand for."""
-
 import json
 import os
 import signal

@@ -1,5 +1,3 @@
-"""The camera frames what it is asked to; its rays, its projection, picking and the handles of emitters agree."""
-
 import msgspec
 import numpy as np
 import pytest
@@ -165,7 +163,6 @@ def knob(made, kind, point=0, axis=0):
 
 
 def after(made, values):
-    """Handles with the changed settings, seen from the same place."""
     settings = msgspec.structs.replace(made.settings, **values)
     return EmitterHandles(made.view, made.world_from_source, settings)
 

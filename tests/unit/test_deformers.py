@@ -1,5 +1,3 @@
-"""Deformers against known points and finite differences; drawn bones; placement of a model in the world."""
-
 import math
 from pathlib import Path
 
@@ -10,7 +8,7 @@ from sinew.sim.animation.pose import Warps
 from sinew.sim.assets.build_skeleton import build_skeleton
 from sinew.sim.assets.clip import UniformClip
 from sinew.sim.assets.load import load_model
-from sinew.sim.assets.model import Bounds, CharacterModel, Mesh, Skeleton, Skin
+from sinew.sim.assets.model import Bounds, CharacterModel, Skeleton, Skin
 from sinew.sim.characters.deformers.functions import MOVES, mask_of, warped, warped_boxes
 from sinew.sim.characters.deformers.settings import (
     Bend,
@@ -36,6 +34,7 @@ from sinew.sim.characters.prepared import bone_segments
 from sinew.sim.characters.settings import FlipV, ModelSettings, UpAxis
 from sinew.sim.kinds import KINDS
 from sinew.sim.scene.transform import Transform, node_matrix
+from tests.model_samples import mesh_of, model_of
 
 EXTENT = Extent(Bounds(np.array([-1.0, 0.0, -0.5]), np.array([1.0, 4.0, 0.5])), is_z_up=False)
 STEP = 1e-5
@@ -153,9 +152,7 @@ def test_the_slope_of_a_weight_that_grows_evenly_is_even() -> None:
                             np.column_stack([corner, corner + 10, corner + 9])]).astype(np.uint32)  # fmt: skip
     weights = np.column_stack([points[:, 0], 1.0 - points[:, 0], np.zeros((81, 2))]).astype(np.float32)
     skin = Skin(np.tile(np.array([0, 1, 0, 0], np.uint16), (81, 1)), weights, 2)
-    mesh = Mesh(points, np.zeros_like(points), None, np.zeros((81, 2), np.float32), None, faces, (),
-                Bounds(np.zeros(3), np.ones(3)))  # fmt: skip
-    mask = mask_of(mesh, skin, 0)
+    mask = mask_of(mesh_of(points, faces), skin, 0)
     np.testing.assert_allclose(mask[:, :3], np.tile([1.0, 0.0, 0.0], (81, 1)), atol=1e-6)
     np.testing.assert_allclose(mask[:, 3], points[:, 0], atol=1e-7)
 
@@ -172,7 +169,6 @@ def skeleton() -> Skeleton:
 
 
 def skin_of(*joints: int) -> Skin:
-    """One vertex for each joint; the padding points to joint 0 with weight 0."""
     rows = np.zeros((len(joints), 4), np.uint16)
     rows[:, 0] = joints
     return Skin(rows, np.tile(np.array([1, 0, 0, 0], np.float32), (len(joints), 1)), 1)
@@ -264,18 +260,13 @@ def test_real_characters_are_lit_and_seen_from_their_front(assets: Path, name: s
 
 
 def model(*clips: str, up: str = "Y", origin: str = "bottom", skeleton: bool = True) -> CharacterModel:
-    """A model of one joint with clips of these names."""
-    nothing = np.zeros((0, 3), np.float32)
-    mesh = Mesh(nothing, nothing, None, nothing[:, :2], None, nothing.astype(np.uint32), (),
-                Bounds(np.zeros(3), np.zeros(3)))  # fmt: skip
     still = [[0.0, 0.0, 0.0, 1.0]]
     made = tuple(UniformClip(name, 1.0, [[[0, 0, 0]]], [still], [[[1, 1, 1]]]) for name in clips)
     joints = build_skeleton(["root"], [-1], [[0, 0, 0]], still, [[1, 1, 1]]) if skeleton else None
-    return CharacterModel("a.ezm", "ezm", None, "", mesh, joints, None, made, (), up, origin, ())
+    return model_of(mesh_of([]), skeleton=joints, clips=made, default_up_axis=up, default_texture_origin=origin)
 
 
 def unit_vectors(model: CharacterModel, transform: Transform | None = None, **settings: object) -> np.ndarray:
-    """Images of the file's unit vectors, one each row."""
     matrix = world_from_model(ModelSettings(**settings), model, node_matrix(transform or Transform()))
     return (matrix[:3, :3] @ np.eye(3) + matrix[:3, 3:]).T
 

@@ -1,5 +1,3 @@
-"""Looks of materials: settings in place of those of a model file, how they are saved, and missing images."""
-
 import shutil
 from dataclasses import replace
 from pathlib import Path

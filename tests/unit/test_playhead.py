@@ -1,5 +1,3 @@
-"""Playback as a pure function, fixed steps out of real time, and the frame meter."""
-
 import math
 
 import msgspec

@@ -1,5 +1,3 @@
-"""The sample models and projects: sound as files, natural as motion; models equal to what their sources make."""
-
 import io
 from dataclasses import replace
 from functools import cache
@@ -50,7 +48,6 @@ def test_a_sample_loads_without_a_warning(name: str) -> None:
 
 
 def assert_same_model(one: CharacterModel, other: CharacterModel) -> None:
-    """Meshes with targets bit-identical, images to the pixel."""
     np.testing.assert_array_equal(one.mesh.positions, other.mesh.positions)
     for mesh in (one.mesh, other.mesh):
         assert mesh.targets.names == head_model.TARGETS

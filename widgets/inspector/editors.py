@@ -69,7 +69,7 @@ _TEXTS: dict[enum.Enum, str] = {
     SkinningComparison.SPLIT: "Split view",
     SkinningComparison.DIFFERENCE: "Difference",
 }
-NAMED_ROLES = frozenset((Role.CLIP, Role.CARRIER, Role.BONE, Role.OWN_BONE, Role.SECTION, Role.TARGET))
+NAMED_ROLES = frozenset((Role.CLIP, Role.CARRIER, Role.BONE, Role.OWN_BONE, Role.NODE, Role.SECTION, Role.TARGET))
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,7 +364,10 @@ class NameChoices:
         if record.declared.role is Role.BONE:
             return self._bones(self._target.scene.node(node_id).attachment.node)
         if record.declared.role is Role.OWN_BONE:
-            return Choices("Everywhere", self._bones(node_id).items)
+            return Choices(record.declared.empty or "None", self._bones(node_id).items)
+        if record.declared.role is Role.NODE:
+            others = (node for node in self._target.scene.nodes if node.id != node_id)
+            return Choices("None", tuple((node.id, node.name) for node in others))
         if record.declared.role is Role.SECTION:
             path = getattr(self._target.scene.node(node_id).settings, record.declared.source)
             names = self.section_names(path)

@@ -50,7 +50,7 @@ def groups_of(cls: type[msgspec.Struct], title: str) -> dict[str, list[Param]]:
     """By heading, in the order of declaration; without lists and hidden ones. `title` is the default heading."""
     groups: dict[str, list[Param]] = {}
     for record in params_of(cls):
-        if record.declared.role not in (Role.HIDDEN, Role.LIST):
+        if record.declared.role not in (Role.HIDDEN, Role.LIST, Role.WEIGHTS):
             groups.setdefault(record.declared.group or title, []).append(record)
     return groups
 

@@ -171,6 +171,12 @@ def label_of(cls: type[msgspec.Struct]) -> str:
     return str(getattr(cls, "label", "") or cls.__name__)
 
 
+def name_of(cls: type[msgspec.Struct]) -> str:
+    """Label within a sentence; abbreviations stay in capitals."""
+    label = label_of(cls)
+    return label[:1].lower() + label[1:]
+
+
 class ListEdits:
     def __init__(self, target: EditTarget, ref: ParamRef, record: Param) -> None:
         self._target, self._ref, self._record = target, ref, record
@@ -181,23 +187,23 @@ class ListEdits:
         return entries
 
     def add(self, cls: type[msgspec.Struct]) -> None:
-        self._set(f"Add {label_of(cls).lower()}", (*self.entries, cls()))
+        self._set(f"Add {name_of(cls)}", (*self.entries, cls()))
 
     def remove(self, index: int) -> None:
         entries = self.entries
-        self._set(f"Remove {label_of(type(entries[index])).lower()}", (*entries[:index], *entries[index + 1 :]))
+        self._set(f"Remove {name_of(type(entries[index]))}", (*entries[:index], *entries[index + 1 :]))
 
     def move(self, index: int, by: int) -> None:
         entries = list(self.entries)
         if 0 <= index + by < len(entries):
             entries.insert(index + by, entries.pop(index))
-            self._set(f"Move {label_of(type(entries[index + by])).lower()}", tuple(entries))
+            self._set(f"Move {name_of(type(entries[index + by]))}", tuple(entries))
 
     def mute(self, index: int, muted: bool) -> None:
         entries = self.entries
         changed = msgspec.structs.replace(entries[index], muted=muted)
         verb = "Mute" if muted else "Unmute"
-        self._set(f"{verb} {label_of(type(changed)).lower()}", (*entries[:index], changed, *entries[index + 1 :]))
+        self._set(f"{verb} {name_of(type(changed))}", (*entries[:index], changed, *entries[index + 1 :]))
 
     def add_bar(self) -> QWidget:
         bar, button = QWidget(), tool_button("add", "Add", f"Add to the {self._record.label.lower()}.")

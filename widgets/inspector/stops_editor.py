@@ -408,7 +408,7 @@ class StopsEditor(ValueEditor):
         self.stops: Stops = ()
         self.selected = 0
         self.share = NumberField(self, lo=0.0, hi=1.0, step=0.01, decimals=2, decimals_max=4)
-        self.share.setToolTip("Position of the selected stop in the life: 0 is birth, 1 is death.")
+        self.share.setToolTip("Position of the selected stop, from birth (0) to death (1).")
         self.forward_gestures(self.share)
         self.share.edited.connect(self._share_edited)
         self.add_button = self.tool("add", "Add a stop after the selected one")

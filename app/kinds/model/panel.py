@@ -6,66 +6,70 @@ from sinew.app.editor.editor_context import EditorContext
 from sinew.app.kinds.model.target_list import TargetList
 from sinew.app.kinds.model.textures import Textures
 from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.modifiers.evaluation import BoneModifiers
 from sinew.sim.characters.settings import TARGET_WEIGHT_MAX, ModelSettings
 from sinew.sim.kinds.contract import Panel
+from sinew.sim.memo import Memo
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 from sinew.widgets.inspector.form import FormSection, WidgetRow
 from sinew.widgets.inspector.head import InspectorNotice
 
 
-class ModelPanel(Panel):
-    """Each drag of a slider of a morph target is one undo entry."""
+class WeightSliders:
+    """Sliders for a setting that holds names and numbers; each drag is one undo entry.
 
-    def __init__(self, context: EditorContext) -> None:
-        self._context = context
+    Args:
+        setting: Name of the setting.
+        limits: Lowest and highest number.
+        noun: What the names are, in the plural.
+        solo: Name of the setting that isolates one of them, or "".
+
+    Attributes:
+        list: The widget; None until the inspector shows it.
+    """
+
+    def __init__(
+        self, context: EditorContext, setting: str, limits: tuple[float, float], noun: str, solo: str = ""
+    ) -> None:
+        self._context, self._setting, self._limits, self._noun, self._solo = context, setting, limits, noun, solo
         self._node: Node | None = None
-        self._list: TargetList | None = None
+        self.list: TargetList | None = None
         self._gesture: Gesture | None = None
-        self.unit = UnitQuestion(context)
-        self.head = self.unit.notice
-        self.textures = Textures(context)
 
-    def follow(self, node: Node | None, system: Any) -> None:  # noqa: ARG002
+    def follow(self, node: Node | None) -> None:
         self._node = node
-        self.unit.follow(node)
-        if node is not None and self._list is not None:
-            assert isinstance(node.settings, ModelSettings)
-            self._list.show_weights(dict(node.settings.target_weights), node.settings.solo_target)
+        if node is not None and self.list is not None:
+            solo = getattr(node.settings, self._solo) if self._solo else ""
+            self.list.show_weights(dict(getattr(node.settings, self._setting)), solo)
 
-    def facts(self, node: Node) -> Sequence[FormSection]:
-        status = self._context.store.status(node.id)
-        targets = status.model.mesh.targets if status is not None and status.model is not None else None
-        if targets is None or targets.are_frames or not targets.names:
-            return ()
-        self._node = node
-        return (FormSection("Morph targets", [WidgetRow(lambda: self._make(targets.names))]),)
-
-    def forget(self) -> None:
-        self._list = None
-        self._end()
-
-    def _make(self, names: Sequence[str]) -> TargetList:
-        made = self._list = TargetList(names, TARGET_WEIGHT_MAX)
+    def make(self, names: Sequence[str]) -> TargetList:
+        made = self.list = TargetList(names, self._limits, self._noun, has_solo=bool(self._solo))
         made.edit_started.connect(self._begin)
         made.edited.connect(self._edit)
         made.edit_finished.connect(self._end)
         made.edit_cancelled.connect(self._cancel)
         made.reset_requested.connect(self.reset)
         made.solo_requested.connect(self.solo)
-        self.follow(self._node, None)
+        self.follow(self._node)
         return made
 
+    def forget(self) -> None:
+        self.list = None
+        self._end()
+
     def reset(self) -> None:
-        """Resets all targets to the weights of the clip."""
+        """Resets all to the weights of the clip."""
         if self._node is not None:
-            values = {self._ref("target_weights"): (), self._ref("solo_target"): ""}
-            self._context.document.set_as_one(f"Reset morph targets of {self._node.name}", values)
+            values: dict[ParamRef, Any] = {self._ref(self._setting): ()}
+            if self._solo:
+                values[self._ref(self._solo)] = ""
+            self._context.document.set_as_one(f"Reset {self._noun} of {self._node.name}", values)
 
     def solo(self, name: str) -> None:
-        """ "" applies all targets."""
+        """ "" applies all of them."""
         if self._node is not None:
             text = f"Solo {name} of {self._node.name}" if name else f"Use all targets of {self._node.name}"
-            self._context.document.set_as_one(text, {self._ref("solo_target"): name})
+            self._context.document.set_as_one(text, {self._ref(self._solo): name})
 
     def _ref(self, name: str) -> ParamRef:
         assert self._node is not None
@@ -79,13 +83,11 @@ class ModelPanel(Panel):
         if self._node is None:
             return
         document = self._context.document
-        settings = document.scene.node(self._node.id).settings
-        assert isinstance(settings, ModelSettings)
-        weights = dict(settings.target_weights)
+        weights = dict(getattr(document.scene.node(self._node.id).settings, self._setting))
         weights[name] = weight
         stored = tuple((key, value) for key, value in weights.items() if value != 0.0)
         gesture = self._gesture or document.new_gesture(f"Set {name} of {self._node.name}")
-        document.set_value(self._ref("target_weights"), stored, gesture)
+        document.set_value(self._ref(self._setting), stored, gesture)
         if self._gesture is None:
             document.end_gesture(gesture)
 
@@ -98,6 +100,49 @@ class ModelPanel(Panel):
         if self._gesture is not None:
             self._context.document.cancel_gesture(self._gesture)
             self._gesture = None
+
+
+class ModelPanel(Panel):
+    """Sliders of the morph targets and of the expressions of the selected model."""
+
+    def __init__(self, context: EditorContext) -> None:
+        self._context = context
+        limits = -TARGET_WEIGHT_MAX, TARGET_WEIGHT_MAX
+        self.targets = WeightSliders(context, "target_weights", limits, "morph targets", "solo_target")
+        self.expressions = WeightSliders(context, "expressions", (0.0, 1.0), "expressions")
+        self.unit = UnitQuestion(context)
+        self.head = self.unit.notice
+        self.textures = Textures(context)
+        self._problems: Memo[str] = Memo()
+
+    def follow(self, node: Node | None, system: Any) -> None:  # noqa: ARG002
+        self.unit.follow(node)
+        self.targets.follow(node)
+        self.expressions.follow(node)
+
+    def note(self, node: Node, system: Any) -> str:  # noqa: ARG002
+        status, scene = self._context.store.status(node.id), self._context.document.scene
+        model = status.model if status is not None else None
+        if model is None:
+            return ""
+        return self._problems.get((node, scene, model), lambda: "\n".join(BoneModifiers(model).problems(node, scene)))
+
+    def facts(self, node: Node) -> Sequence[FormSection]:
+        status = self._context.store.status(node.id)
+        model = status.model if status is not None else None
+        targets = model.mesh.targets if model is not None else None
+        if model is None or targets is None or targets.are_frames or not targets.names:
+            return ()
+        self.follow(node, None)
+        sections = [FormSection("Morph targets", [WidgetRow(lambda: self.targets.make(targets.names))])]
+        if model.rig.expressions:
+            names = [expression.name for expression in model.rig.expressions]
+            sections.append(FormSection("Expressions", [WidgetRow(lambda: self.expressions.make(names))]))
+        return sections
+
+    def forget(self) -> None:
+        self.targets.forget()
+        self.expressions.forget()
 
 
 # --- unit of the file -----------------------------------------------------------------------------------------------

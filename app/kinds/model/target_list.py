@@ -15,13 +15,14 @@ ROWS_MAX = 10
 
 
 class TargetRow(QWidget):
-    def __init__(self, record: Param) -> None:
+    def __init__(self, record: Param, *, has_solo: bool) -> None:
         super().__init__()
         self.name = ""
         self.solo = tool_button("solo", tip="Solo: isolate this target.", checkable=True)
         self.label = ElidedLabel(parent=self)
         self.label.setMinimumWidth(40)
         self.editor = NumberEditor(record, self)
+        self.solo.setVisible(has_solo)
         self.reset = tool_button("reset", tip="Reset to the clip's weight.")
         policy = self.reset.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
@@ -48,24 +49,32 @@ class TargetList(QWidget):
     reset_requested = Signal()  # Reset all weights to the clip
     solo_requested = Signal(str)  # Name of the target to isolate, or "" for all
 
-    def __init__(self, names: Sequence[str], limit: float, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        limits: tuple[float, float],
+        noun: str,
+        *,
+        has_solo: bool = True,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self._names, self._shown = tuple(names), tuple(names)
         self._weights: Mapping[str, float] = {}
         self._solo = ""
         self.search = QLineEdit(self)
-        self.search.setPlaceholderText(f"Search {len(names)} targets")
+        self.search.setPlaceholderText(f"Search {len(names)} {noun}")
         self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._filter)
         self.reset_all = tool_button("reset", "Reset all", "Reset all weights to the clip.")
         self.reset_all.clicked.connect(self.reset_requested)
-        declared = Declaration(doc="Weight", lo=-limit, hi=limit, soft=(0.0, 1.0), step=0.01)
+        declared = Declaration(doc="Weight", lo=limits[0], hi=limits[1], soft=(0.0, 1.0), step=0.01)
         record = Param("weight", float, 1, optional=False, default=0.0, declared=declared)
-        self.rows = [self._make_row(record) for _ in range(min(len(names), ROWS_MAX))]
+        self.rows = [self._make_row(record, has_solo) for _ in range(min(len(names), ROWS_MAX))]
         self.bar = QScrollBar(Qt.Orientation.Vertical, self)
         dress(self.bar)
         self.bar.valueChanged.connect(self._show)
-        self.none = QLabel("No matching targets.", self)
+        self.none = QLabel(f"No matching {noun}.", self)
         self.none.setEnabled(False)
         column = packed(QVBoxLayout(), *self.rows, self.none, spacing=2)
         column.addStretch(1)
@@ -85,8 +94,8 @@ class TargetList(QWidget):
         self.bar.setValue(place + step)
         event.setAccepted(self.bar.value() != place)
 
-    def _make_row(self, record: Param) -> TargetRow:
-        row = TargetRow(record)
+    def _make_row(self, record: Param, has_solo: bool) -> TargetRow:
+        row = TargetRow(record, has_solo=has_solo)
         row.editor.edit_started.connect(lambda: self.edit_started.emit(row.name))
         row.editor.edited.connect(lambda value: self.edited.emit(row.name, float(value)))
         row.editor.edit_finished.connect(self.edit_finished)

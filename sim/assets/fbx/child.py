@@ -9,6 +9,8 @@ import io
 import json
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,10 @@ KEYS_MAX = 10_000
 """Above this number of keys of one joint, keys that follow from their neighbours are left out."""
 
 SEGMENTS_MAX = 4096
+
+SAME_TIME = 1e-6
+"""Frames this near to a key are the key's frame [s]."""
+
 DEPTH_MAX = 1000
 
 REFUSED = 3
@@ -106,7 +112,7 @@ class _Scene:
         self._nodes = items(self._scene.nodes)
         self._numbers = {node.typed_id: number for number, node in enumerate(self._nodes)}
         self._arrays: dict[str, Any] = {}
-        self._channels: dict[int, tuple[int, int]] = {}  # mesh and number of each blend channel, by element
+        self._channels: dict[int, tuple[int, int, Any]] = {}  # mesh, number and object of blend channels, by element
 
     def content(self) -> bytes:
         scene = self._scene
@@ -204,7 +210,7 @@ class _Scene:
                 part = f"mesh{mesh}.shape{len(records)}.{len(targets)}"
                 self._offsets(part, hold(key.shape))
                 targets.append(key.target_weight)
-            self._channels[channel.element_id] = (mesh, len(records))
+            self._channels[channel.element_id] = (mesh, len(records), channel)
             records.append({"name": channel.name, "weight": channel.weight, "targets": targets})
         return records
 
@@ -219,6 +225,7 @@ class _Scene:
 
     def _stack(self, number: int, stack: Any, rate: float) -> dict[str, Any]:
         bake = self._bake(stack, rate)
+        frames = self._frames(stack, rate) if self._extrapolates() else []
         joints = []
         for place, node in enumerate(items(bake.nodes)):
             if node.typed_id not in self._numbers:
@@ -230,16 +237,21 @@ class _Scene:
                 ("scale", node.constant_scale, items(node.scale_keys), 3),
             ):
                 if keys:
-                    self._keys(f"stack{number}.{place}.{path}", keys[:1] if is_constant else keys, width)
+                    original = self._nodes[self._numbers[node.typed_id]]
+                    self._keys(
+                        f"stack{number}.{place}.{path}", keys[:1] if is_constant else keys, width,
+                        [] if is_constant else frames, partial(self._transform, hold(stack.anim), original, path),
+                    )  # fmt: skip
                     paths.append(path)
             joints.append({"node": self._numbers[node.typed_id], "place": place, "paths": paths})
         weights = []
         for element in items(bake.elements):
             for prop in items(element.props) if element.element_id in self._channels else ():
                 if prop.name == "DeformPercent":
-                    mesh, channel = self._channels[element.element_id]
-                    self._keys(f"stack{number}.weight{mesh}.{channel}", items(prop.keys), 1)
-                    weights.append([mesh, channel])
+                    mesh, place, channel = self._channels[element.element_id]
+                    value_at = partial(self._percent, hold(stack.anim), channel)
+                    self._keys(f"stack{number}.weight{mesh}.{place}", items(prop.keys), 1, frames, value_at)
+                    weights.append([mesh, place])
         return {
             "name": stack.name, "begin": stack.time_begin, "end": stack.time_end, "joints": joints, "weights": weights,
         }  # fmt: skip
@@ -253,8 +265,33 @@ class _Scene:
             return bake
         return hold(self._ufbx.bake_anim(self._scene, hold(stack.anim), key_reduction_enabled=True, **options))
 
-    def _keys(self, name: str, keys: list[Any], width: int) -> None:
-        rows = [(key.time, *tuple(key.value)[:width]) for key in keys]
+    def _transform(self, anim: Any, node: Any, path: str, time: float) -> Any:
+        return getattr(hold(self._ufbx.evaluate_transform(anim, node, time)), path)
+
+    def _percent(self, anim: Any, channel: Any, time: float) -> list[float]:
+        return [100.0 * self._ufbx.evaluate_blend_weight(anim, channel, time)]
+
+    def _extrapolates(self) -> bool:
+        constant = self._ufbx.ExtrapolationMode.CONSTANT
+        return any(
+            hold(end).mode != constant
+            for curve in items(self._scene.anim_curves)
+            for end in (curve.pre_extrapolation, curve.post_extrapolation)
+        )
+
+    def _frames(self, stack: Any, rate: float) -> list[float]:
+        """Times of the frames of a stack [s]."""
+        count = min(max(round((stack.time_end - stack.time_begin) * rate), 0), KEYS_MAX)
+        return [stack.time_begin + frame / rate for frame in range(count + 1)]
+
+    def _keys(
+        self, name: str, keys: list[Any], width: int, frames: list[float], value_at: Callable[[float], Any]
+    ) -> None:
+        """Adds keys, and a value for each frame before the first and after the last: bakes end at the last key."""
+        first, last = keys[0].time - SAME_TIME, keys[-1].time + SAME_TIME
+        before = [(time, *tuple(value_at(time))[:width]) for time in frames if time < first]
+        after = [(time, *tuple(value_at(time))[:width]) for time in frames if time > last]
+        rows = [*before, *((key.time, *tuple(key.value)[:width]) for key in keys), *after]
         self._arrays[name] = np.array(rows, np.float64).reshape(-1, 1 + width)
 
     def _material(self, number: int, material: Any) -> dict[str, Any]:

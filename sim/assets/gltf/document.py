@@ -24,6 +24,7 @@ Index = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Size = Annotated[int, Meta(ge=0, le=2**40)]
 Vec3 = tuple[float, float, float]
 Vec4 = tuple[float, float, float, float]
+ConstraintKind = Literal["roll", "aim", "rotation"]
 Mode = Literal["STEP", "LINEAR", "CUBICSPLINE"]
 Part = TypeVar("Part")
 
@@ -109,6 +110,7 @@ class Primitive(GltfObject, frozen=True):
     mode: Annotated[int, Meta(ge=0, le=6)] = 4
     targets: list[dict[str, Index]] = []
     extensions: PrimitiveExtensions = PrimitiveExtensions()
+    extras: Any = None
 
 
 class GltfMesh(GltfObject, frozen=True):
@@ -122,9 +124,21 @@ class Instancing(GltfObject, frozen=True):
     attributes: dict[str, Index]
 
 
+class ConstraintForm(GltfObject, frozen=True):
+    source: Index
+    weight: float = 1.0
+    roll_axis: Literal["X", "Y", "Z"] | None = None
+    aim_axis: Literal["PositiveX", "NegativeX", "PositiveY", "NegativeY", "PositiveZ", "NegativeZ"] | None = None
+
+
+class NodeConstraint(GltfObject, frozen=True):
+    constraint: dict[ConstraintKind, ConstraintForm]
+
+
 class NodeExtensions(GltfObject, frozen=True):
     instancing: Instancing | None = field(default=None, name="EXT_mesh_gpu_instancing")
     lights: Any = field(default=None, name="KHR_lights_punctual")
+    constraint: NodeConstraint | None = field(default=None, name="VRMC_node_constraint")
 
 
 class GltfNode(GltfObject, frozen=True):
@@ -249,11 +263,38 @@ class Specular(GltfObject, frozen=True):
     specular_color_factor: Vec3 = (1.0, 1.0, 1.0)
 
 
+class HdrEmission(GltfObject, frozen=True):
+    emissive_multiplier: float = 1.0
+
+
+class Mtoon(GltfObject, frozen=True):
+    shade_color_factor: Vec3 = (0.0, 0.0, 0.0)
+    shade_multiply_texture: TextureInfo | None = None
+    shading_shift_factor: float = 0.0
+    shading_shift_texture: TextureInfo | None = None
+    shading_toony_factor: float = 0.9
+    gi_equalization_factor: float = 0.9
+    matcap_factor: Vec3 = (1.0, 1.0, 1.0)
+    matcap_texture: TextureInfo | None = None
+    parametric_rim_color_factor: Vec3 = (0.0, 0.0, 0.0)
+    parametric_rim_fresnel_power_factor: float = 5.0
+    parametric_rim_lift_factor: float = 0.0
+    rim_multiply_texture: TextureInfo | None = None
+    rim_lighting_mix_factor: float = 1.0
+    outline_width_mode: str = "none"
+    outline_width_factor: float = 0.0
+    uv_animation_scroll_x_speed_factor: float = 0.0
+    uv_animation_scroll_y_speed_factor: float = 0.0
+    uv_animation_rotation_speed_factor: float = 0.0
+
+
 class MaterialExtensions(GltfObject, frozen=True):
     specular: Specular | None = field(default=None, name="KHR_materials_specular")
     emissive_strength: EmissiveStrength | None = field(default=None, name="KHR_materials_emissive_strength")
     specular_glossiness: SpecularGlossiness | None = field(default=None, name="KHR_materials_pbrSpecularGlossiness")
     unlit: Any = field(default=None, name="KHR_materials_unlit")
+    hdr_emission: HdrEmission | None = field(default=None, name="VRMC_materials_hdr_emissiveMultiplier")
+    mtoon: Mtoon | None = field(default=None, name="VRMC_materials_mtoon")
 
 
 class GltfMaterial(GltfObject, frozen=True):
@@ -284,6 +325,7 @@ class GltfDocument(GltfObject, frozen=True):
     scenes: list[GltfSceneNodes] = []
     skins: list[GltfSkin] = []
     textures: list[GltfTexture] = []
+    extensions: dict[str, msgspec.Raw] = {}  # Decoded by those who read them
     extensions_required: list[str] = []
     extensions_used: list[str] = []
 
@@ -302,6 +344,14 @@ KNOWN_EXTENSIONS = frozenset(
         "KHR_meshopt_compression",
         "KHR_texture_basisu",
         "KHR_texture_transform",
+        "VRM",
+        "VRMC_materials_hdr_emissiveMultiplier",
+        "VRMC_materials_mtoon",
+        "VRMC_node_constraint",
+        "VRMC_springBone",
+        "VRMC_springBone_extended_collider",
+        "VRMC_vrm",
+        "VRMC_vrm_animation",
     }
 )
 

@@ -2,6 +2,7 @@
 
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ from sinew.sim.assets.faults import ElementFault
 from sinew.sim.assets.gltf.document import DIELECTRIC, TextureInfo, part_of
 from sinew.sim.assets.gltf.document import GltfMaterial as Stored
 from sinew.sim.assets.gltf.file import GltfFile, data_of_uri, is_data_uri
+from sinew.sim.assets.gltf.toon import OLD_SHADER, mtoon_of_old, toon_of
+from sinew.sim.assets.gltf.vrm_document import MaterialProperties
 from sinew.sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material, Sampler
 from sinew.sim.assets.raw import RawMaterial
 
@@ -36,7 +39,14 @@ def leading_texture(material: Stored) -> TextureInfo | None:
 
 
 class MaterialReader:
-    def __init__(self, file: GltfFile, warnings: list[str]) -> None:
+    """Reads the materials of a file.
+
+    Args:
+        old: What VRM 0.x states about them, in the same order.
+    """
+
+    def __init__(self, file: GltfFile, old: Sequence[MaterialProperties], warnings: list[str]) -> None:
+        self._old = old
         self._file, self._document, self._warnings = file, file.document, warnings
         self._images: dict[int, tuple[str, ImageSource | None]] = {}
         self._lost: set[str] = set()
@@ -71,8 +81,10 @@ class MaterialReader:
                 samplers += [(field, self._sampler(use.index))] if use else []
             elif file is not None and file in self._lost:
                 lost.append((field, file))
-        strength = stored.extensions.emissive_strength
+        more |= self._toon(index, name, stored, info, samplers)
+        strength, hdr = stored.extensions.emissive_strength, stored.extensions.hdr_emission
         bright = max(strength.emissive_strength, 0.0) if strength is not None else 1.0
+        bright = max(hdr.emissive_multiplier, 0.0) if strength is None and hdr is not None else bright
         red, green, blue = (min(bright * _within(part), _EMISSION_MAX) for part in stored.emissive_factor)
         if "surface_image" in more:
             more |= {"metal": _within(stored.pbr.metallic_factor), "roughness": roughness}
@@ -95,6 +107,34 @@ class MaterialReader:
             lost=tuple(lost),
             **more,
         )
+
+    def _toon(
+        self, index: int, name: str, stored: Stored, base: TextureInfo | None, samplers: list[tuple[str, Sampler]]
+    ) -> dict[str, Any]:
+        """Fields of a material for MToon; none without."""
+        mtoon = stored.extensions.mtoon
+        if mtoon is None and index < len(self._old) and self._old[index].shader == OLD_SHADER:
+            mtoon = mtoon_of_old(self._old[index], base)
+        if mtoon is None:
+            return {}
+        fields: dict[str, Any] = {"toon": toon_of(mtoon, self._warnings)}
+        place = f"materials[{index}]"
+        for field, use in (
+            ("shade_image", mtoon.shade_multiply_texture),
+            ("rim_image", mtoon.rim_multiply_texture),
+            ("matcap_image", mtoon.matcap_texture),
+        ):
+            if use is None:
+                continue
+            # The normal gives the coordinates of the matcap.
+            leading = leading_texture(stored) if field != "matcap_image" else None
+            file, found = self._further(use, leading, place)
+            if found is not None:
+                fields[field] = found
+                samplers.append((field, self._sampler(use.index)))
+            elif file is not None and file in self._lost:
+                self._warnings.append(f"The texture {file} of material {name} was not found.")
+        return fields
 
     def _further(self, use: TextureInfo, base: TextureInfo | None, place: str) -> tuple[str | None, ImageSource | None]:
         """Every other texture must share the texture coordinates of the leading one."""

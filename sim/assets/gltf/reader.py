@@ -6,6 +6,7 @@ parts are skins with one joint.  Source: Khronos Group, glTF 2.0 specification, 
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,8 @@ from sinew.sim.assets.gltf.document import (
 from sinew.sim.assets.gltf.file import GltfFile, split_file
 from sinew.sim.assets.gltf.materials import MaterialReader
 from sinew.sim.assets.gltf.primitives import LEFT_OUT, PrimitiveReader
+from sinew.sim.assets.gltf.vrm import OLD, is_old, read_rig, turn_around
+from sinew.sim.assets.gltf.vrm_document import OldVrm, extension_of
 from sinew.sim.assets.raw import LoadWatch, RawBone, RawChannel, RawClip, RawMesh, RawModel, RawSkeleton, RawSkin
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Float64
@@ -42,12 +45,16 @@ def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -
     model.up_axis, model.texture_origin, model.files = "Y", "top", file.files
     if document.nodes:
         model.skeletons = [read_skeleton(document, warnings)]
-    model.materials = MaterialReader(file, warnings).read()
+    old = extension_of(document, OLD, OldVrm, warnings) if is_old(document) else OldVrm()
+    model.materials = MaterialReader(file, old.material_properties, warnings).read()
     watch.advance()
     _Placer(file, model, watch).place(shown_nodes(document, options.scene))
     if LEFT_OUT in warnings and not model.meshes:
         raise ElementFault("meshes", "hold points and lines alone; only triangles are drawn")
     model.clips = read_clips(file, warnings)
+    model.rig = read_rig(document, model, old)
+    if is_old(document) and model.skeletons:
+        turn_around(model.skeletons[0].bones, (channel for clip in model.clips for channel in clip.channels))
     cameras = sum(node.camera is not None for node in document.nodes)
     lights = sum(node.extensions.lights is not None for node in document.nodes)
     skipped = [counted(count, what) for count, what in ((cameras, "camera"), (lights, "light")) if count]
@@ -99,7 +106,9 @@ class _Placer:
         if count:
             stored = node.weights if node.weights is not None else mesh.weights
             placed.rest_weights = (list(stored) + [0.0] * count)[:count]
-            placed.target_names = _target_names(mesh, count)
+            # VRM 0.x stores the names with the primitives.
+            extras = [mesh.extras, *(part.extras for part in mesh.primitives if is_old(self._document))]
+            placed.target_names = _target_names(extras, count)
         if placed.buffers:
             self._model.meshes.append(placed)
 
@@ -153,10 +162,10 @@ class _Placer:
         )
 
 
-def _target_names(mesh: GltfMesh, count: int) -> list[str]:
-    """`extras.targetNames`, where most writers store the names, else numbers."""
-    stored = mesh.extras.get("targetNames") if isinstance(mesh.extras, dict) else None
-    names = stored if isinstance(stored, list) else []
+def _target_names(extras: list[Any], count: int) -> list[str]:
+    """`targetNames`, where most writers store the names, else numbers."""
+    stored = (part.get("targetNames") for part in extras if isinstance(part, dict))
+    names: list[Any] = next((names for names in stored if isinstance(names, list)), [])
     return [
         names[index] if index < len(names) and isinstance(names[index], str) else f"target {index}"
         for index in range(count)

@@ -68,6 +68,7 @@ class Deformer(msgspec.Struct, frozen=True, kw_only=True, tag_field="deformer"):
     muted: Annotated[bool, _pose("Disable the deformer.", group="Deformer", role=Role.HIDDEN)] = False
     bone: Annotated[str, _pose(
         "Bone whose weights limit the deformer; empty for everywhere.", role=Role.OWN_BONE, label="Where",
+        empty="Everywhere",
     )] = ""  # fmt: skip
 
     def values(self, extent: Extent, time: float) -> Float64:

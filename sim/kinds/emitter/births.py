@@ -59,7 +59,7 @@ class Schedule:
         streamed = self._stream_before(start)
         number = streamed + (self._burst_births_before(start) if self.bursts else 0)
         for moment, count in self._bursts_within(start, end) if self.bursts else ():
-            until = self._stream_before(moment)
+            until = max(self._stream_before(moment), streamed)  # by rounding a burst may lie before `start`
             number = self._add_stream(segments, number, streamed, until)
             streamed = until
             segments.append(Segment(number, count, moment, 0.0))

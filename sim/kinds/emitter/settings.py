@@ -259,7 +259,7 @@ class EmitterSettings(Settings, frozen=True, kw_only=True):
     )] = 1.0  # fmt: skip
     brightness_variance: Annotated[float, _look(
         "Variation of the brightness; at 0.2 particles are 80 to 120 % as bright.", lo=0.0, hi=1.0, step=0.05,
-        label="Brightness var.",
+        label="Brightness variance",
     )] = 0.0  # fmt: skip
     colour_over_life: Annotated[tuple[ColourStop, ...], _STOPS, _look(
         "Colour of a particle from birth to death.", role=Role.GRADIENT, bounded=False,

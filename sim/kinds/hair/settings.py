@@ -107,7 +107,7 @@ class RootSettings(Settings, frozen=True, kw_only=True):
     noise_bone: Annotated[str, _bone("Bone whose weights scale the noise; empty for none.")] = ""
     noise_texture: Annotated[str, _image("Map that scales the noise; stored relative to the project.")] = ""
     noise_channel: Annotated[ImageChannel, _maps("Channel of the map.")] = ImageChannel.BRIGHTNESS
-    colour_bone: Annotated[str, _bone("Bone whose weights dye the strands; empty for none.")] = ""
+    colour_bone: Annotated[str, _bone("Bone whose weights control the tint; empty for none.")] = ""
     colour_texture: Annotated[str, _image("Map that multiplies the colours; stored relative to the project.")] = ""
 
 
@@ -239,7 +239,7 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
     gravity: Annotated[Amounts, _motion(
         "Gravitational acceleration.", unit="m/s²", lo=-MOST, hi=MOST, step=0.1, bounded=False,
     )] = (0.0, -9.81, 0.0)  # fmt: skip
-    substeps: Annotated[int, _motion("Substeps per step.", lo=1, hi=SUBSTEPS_MAX, soft=(1, 8))] = 4
+    substeps: Annotated[int, _motion("Number of substeps per step.", lo=1, hi=SUBSTEPS_MAX, soft=(1, 8))] = 4
 
     drag: Annotated[float, _air(
         "Fraction of its velocity that a strand loses to the air per second.", unit="1/s", lo=0.0, hi=1e3,

@@ -1,3 +1,4 @@
+from sinew.sim.characters.modifiers.settings import AXIS_TEXTS
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.contract import FileUse, Kind
 from sinew.sim.scene.params import Settings, paths_of
@@ -27,6 +28,7 @@ MODEL = Kind(
     settings=ModelSettings,
     files=files_of,
     resized=resized,
+    choices=AXIS_TEXTS,
     character="sinew.sim.kinds.model.view:ModelView",
     panel="sinew.app.kinds.model.panel:ModelPanel",
 )

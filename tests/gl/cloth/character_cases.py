@@ -1,5 +1,3 @@
-"""Characters with cloth in an engine: a runner that is made here, and models from files."""
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -66,7 +64,6 @@ def runner_text() -> str:
 
 
 def runner(folder: Path) -> Path:
-    """The file of that character."""
     path = folder / "runner.ezm"
     path.write_text(runner_text(), encoding="utf-8")
     return path
@@ -102,7 +99,6 @@ class ClothedCharacter:
         return found
 
     def section(self, name: str, **settings: Any) -> Node:
-        """The cloth of a section."""
         made = section_cloth(
             self.character_node, self.model, name, WorldTransforms(Scene(nodes=(self.character_node,)), {})
         )
@@ -112,14 +108,12 @@ class ClothedCharacter:
         )
 
     def apply(self, node: Node, character: Node | None = None, **changes: Any) -> None:
-        """Takes the scene of these two, with other settings of the cloth if need be."""
         self.character_node = character or self.character_node
         settings = msgspec.structs.replace(node.settings, **changes)
         self.cloth_node = msgspec.structs.replace(node, settings=settings)
         self.engine.apply(Scene(nodes=(self.character_node, self.cloth_node)))
 
     def change(self, **changes: Any) -> None:
-        """Other settings of the cloth."""
         assert self.cloth_node is not None
         self.apply(self.cloth_node, **changes)
 
@@ -151,13 +145,11 @@ class ClothedCharacter:
 
 
 def attached(cloth: Node, character: Node) -> Node:
-    """A cloth that stands where it does, and is attached to a character."""
     transform = relative_transform(node_matrix(cloth.transform), carrier_of(character.transform))
     return msgspec.structs.replace(cloth, transform=transform, attachment=Attachment(node=character.id))
 
 
 def moved(node: Node, way: Iterable[float]) -> Node:
-    """The node elsewhere."""
     x, y, z = np.add(node.transform.position, tuple(way)).tolist()
     return msgspec.structs.replace(node, transform=msgspec.structs.replace(node.transform, position=(x, y, z)))
 

@@ -1,5 +1,3 @@
-"""Sheets for tests of the cloth, and how they are moved."""
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,7 +24,6 @@ STILL: dict[str, Any] = {
 
 
 def springs(**changes: Any) -> ClothSettings:
-    """A small sheet of plain springs that needs few substeps."""
     values: dict[str, Any] = {
         "columns": 9,
         "rows": 9,
@@ -47,7 +44,6 @@ def springs(**changes: Any) -> ClothSettings:
 
 
 def run(cloth: Cloth, steps: int, inputs: ClothInputs | None = None) -> None:
-    """So many steps, all of which must happen."""
     for _ in range(steps):
         assert cloth.step(inputs) if inputs else cloth.step()
 
@@ -55,7 +51,6 @@ def run(cloth: Cloth, steps: int, inputs: ClothInputs | None = None) -> None:
 def collider_inputs(
     context: Context, states: Sequence[ColliderState], layout: ColliderLayout, settings: ClothSettings
 ) -> tuple[ClothInputs, Buffer]:
-    """Colliders for every step, and the buffer that holds them."""
     buffer = Buffer(context, pack_colliders(states, settings.step_time).ravel(), label="test colliders")
     return ClothInputs(Colliders(BufferTexture(context, buffer, "rgba32f"), len(states), layout)), buffer
 
@@ -63,7 +58,6 @@ def collider_inputs(
 def reference_run(
     model: ClothModel, settings: ClothSettings, steps: int, colliders: Sequence[ColliderState] = ()
 ) -> reference.Particles:
-    """The same steps from rest in double precision."""
     particles = reference.at_rest(model)
     actions = reference.Actions(model.pinned(settings), model.positions, colliders)
     for index in range(steps):

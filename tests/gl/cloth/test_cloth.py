@@ -1,5 +1,3 @@
-"""`Cloth`: pins, dragging, changed settings, instability, drawing, and analytical results."""
-
 import msgspec
 import numpy as np
 import pytest
@@ -30,9 +28,6 @@ SMALL = ClothSettings(columns=8, rows=7, substeps=12)
 
 def changed(settings: ClothSettings, **changes: object) -> ClothSettings:
     return msgspec.structs.replace(settings, **changes)
-
-
-# --- pins ---------------------------------------------------------------------------------------------
 
 
 def test_pinned_particles_do_not_move(context: Context, library: ShaderLibrary) -> None:
@@ -116,9 +111,6 @@ def test_pins_follow_a_surface_on_the_gpu(context: Context, library: ShaderLibra
     buffer.release()
 
 
-# --- dragging -----------------------------------------------------------------------------------------
-
-
 def settled(context: Context, library: ShaderLibrary, settings: ClothSettings) -> Cloth:
     cloth = Cloth(context, library, settings)
     substeps = stable_substeps(cloth.model, settings)
@@ -159,9 +151,6 @@ def test_a_dragged_particle_within_reach_is_at_the_mouse(context: Context, libra
     assert cloth.positions_of(np.zeros(0, np.intp)).shape == (0, 3)
 
 
-# --- changed settings -------------------------------------------------------------------------------
-
-
 def test_changed_settings_have_their_declared_effect(context: Context, library: ShaderLibrary) -> None:
     cloth = Cloth(context, library, SMALL)
     run(cloth, 10)
@@ -194,8 +183,6 @@ def test_release_deletes_everything_and_may_be_repeated(context: Context, librar
     library.release()
     assert context.live == []
 
-
-# --- instability ----------------------------------------------------------------------------------------
 
 UNSTABLE = changed(SMALL, columns=24, rows=24, substeps=1)
 
@@ -242,9 +229,6 @@ def test_positions_that_are_not_finite_or_far_away_stop_the_cloth(context: Conte
         assert cloth.step_count == 3
 
 
-# --- drawing ------------------------------------------------------------------------------------
-
-
 def test_vertices_have_positions_and_smooth_normals(context: Context, library: ShaderLibrary) -> None:
     cloth = Cloth(context, library, changed(SMALL, wind=(0.0, 0.0, 4.0)))
     cloth.refresh()
@@ -264,7 +248,6 @@ def test_vertices_have_positions_and_smooth_normals(context: Context, library: S
 
 
 def split_tetrahedron() -> ClothSurface:
-    """Four faces that share no vertices, as along seams of a texture."""
     corners = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
     faces = np.array([[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]])
     positions = corners[faces].reshape(-1, 3)
@@ -371,9 +354,7 @@ def test_the_same_bits_twice_and_after_a_reset(context: Context, library: Shader
 
 
 @pytest.mark.parametrize(("part", "stable"), [(0.98, True), (1.02, False)])
-def test_the_stability_limit_is_where_the_cloth_becomes_unstable(
-    context: Context, library: ShaderLibrary, part: float, stable: bool
-) -> None:
+def test_the_stability_limit_is_where_the_cloth_becomes_unstable(context, library, part, stable):
     settings = springs(**STILL, columns=12, rows=12, substeps=10, structural_damping=0.02, shear_damping=0.02)
     settings = at_ratio(settings, part)
     cloth = Cloth(context, library, settings)

@@ -1,5 +1,3 @@
-"""Cloth on characters: initial positions, pins, teleports, muting, interpolation and restored states."""
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,15 +21,12 @@ from sinew.sim.scene.scene import Node
 from sinew.sim.scene.transform import Transform
 from tests.gl.cloth.character_cases import FRAMES, PLACE, STEP, UPRIGHT, WAY, ClothedCharacter, attached, moved, runner
 
-LOOP = FRAMES - 1
-"""Steps of a turn of the clip."""
-
+LOOP = FRAMES - 1  # steps of a turn of the clip
 TURNED = Transform(position=(1.0, 0.5, -2.0), rotation=(10.0, 70.0, -20.0), scale=(2.0, 2.0, 2.0))
 
 
 @pytest.fixture
 def make(context: Context, tmp_path: Path) -> Iterator[Callable[..., ClothedCharacter]]:
-    """Makes the runner with an engine of its own."""
     made: list[ClothedCharacter] = []
 
     def one(**settings: Any) -> ClothedCharacter:
@@ -45,7 +40,6 @@ def make(context: Context, tmp_path: Path) -> Iterator[Callable[..., ClothedChar
 
 @pytest.fixture
 def clothed(make: Callable[..., ClothedCharacter]) -> ClothedCharacter:
-    """The runner with its banner as cloth."""
     one = make()
     one.apply(one.section("banner"))
     return one
@@ -71,9 +65,6 @@ def in_pole(clothed: ClothedCharacter, points: np.ndarray) -> np.ndarray:
     return transform_points(inverse_affine(frame), points)
 
 
-# --- start ----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("method", list(SkinningMethod))
 def test_a_section_starts_on_the_skin(make: Callable[..., ClothedCharacter], method: SkinningMethod) -> None:
     clothed = make(skinning=method)
@@ -88,9 +79,7 @@ def test_a_section_starts_on_the_skin(make: Callable[..., ClothedCharacter], met
     np.testing.assert_allclose(springs.rest, lengths, rtol=0.0, atol=1e-6, err_msg="lengths of the bind pose")
 
 
-def test_frames_before_the_first_step_change_nothing(
-    make: Callable[..., ClothedCharacter],
-) -> None:
+def test_frames_before_the_first_step_change_nothing(make):
     outcomes = []
     for times in ((), (0.7, 0.2, 0.0)):
         clothed = make()
@@ -150,7 +139,6 @@ def test_a_cloth_on_the_skin_starts_at_its_distance_from_it(make: Callable[..., 
     clothed.apply(sheet(clothed, PinTarget.SURFACE))
 
     def heights() -> np.ndarray:
-        """Distances of the held particles from the nearest vertices."""
         vertices = transform_points(
             clothed.character.world_from_model, clothed.character.primary.read()["position"][:, :3]
         )
@@ -183,12 +171,8 @@ def test_a_particle_is_pinned_where_it_is(make: Callable[..., ClothedCharacter],
         np.testing.assert_allclose(in_pole(clothed, clothed.positions()[[50]]), in_bone, rtol=0, atol=5e-6)
 
 
-# --- teleports --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["section", "bone", "skin"])
 def test_it_is_teleported_at_the_end_of_the_clip(make: Callable[..., ClothedCharacter], name: str) -> None:
-    """The clip ends 6 m from where it begins."""
     clothed = make()
     clothed.apply(CLOTHS[name](clothed))
     clothed.teleport(0.8)
@@ -243,20 +227,14 @@ def test_a_muted_cloth_rests_and_is_teleported_when_unmuted(clothed: ClothedChar
     assert not clothed.cloth.stopped
 
 
-# --- frames ------------------------------------------------------------------------------------------
-
-
 def shown_positions(clothed: ClothedCharacter, time: float) -> np.ndarray:
-    """The sheet as it is drawn at a moment, without a step."""
     clothed.engine.advance(time)
     clothed.engine.refresh(time)
     assert clothed.cloth.refresh() is False
     return clothed.cloth.sheet.vertices.read()["position"][:, :3].astype(np.float64)
 
 
-def test_frames_beyond_the_simulation_change_nothing(
-    make: Callable[..., ClothedCharacter],
-) -> None:
+def test_frames_beyond_the_simulation_change_nothing(make):
     outcomes = []
     for times in ((), (0.9, 0.3, 0.9)):
         clothed = make()
@@ -277,12 +255,8 @@ def test_frames_beyond_the_simulation_change_nothing(
     np.testing.assert_array_equal(*outcomes)
 
 
-# --- bits ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", list(CLOTHS))
 def test_steps_after_a_restored_state_have_the_same_bits(make: Callable[..., ClothedCharacter], name: str) -> None:
-    """Also in another engine, and at the loop of the clip."""
     clothed, other = make(), make()
     node = CLOTHS[name](clothed)
     clothed.apply(node)
@@ -301,16 +275,11 @@ def test_steps_after_a_restored_state_have_the_same_bits(make: Callable[..., Clo
             assert one.cloth.positions().tobytes() == expected
 
 
-# --- sample characters --------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("file", "section", "reach"),
     [("clothsim_zup/ClothSim.ezm", "ClothSim.clothsim_cape", 1.6), ("dude/dude.ezm", "character_anim:jacketM", 40.0)],
 )
-def test_the_cloth_of_a_section_survives_the_loop_of_its_clip(
-    context: Context, assets: Path, file: str, section: str, reach: float
-) -> None:
+def test_the_cloth_of_a_section_survives_the_loop_of_its_clip(context, assets, file, section, reach):
     """One ends 30 m from where it begins, the other in another pose, which tears a fabric of springs of millimetres."""
     clothed = ClothedCharacter(context, assets / "ezm" / file)
     clothed.apply(clothed.section(section))

@@ -1,5 +1,3 @@
-"""Stopped cloths: reported reasons, and changes that resume the simulation."""
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,8 +19,6 @@ STABLE = ClothSettings(columns=12, rows=12, substeps=24, pins=PinPreset.TOP)
 
 
 class Stage:
-    """One cloth in an engine."""
-
     def __init__(self, context: Context) -> None:
         self.engine, self.count = Engine(context), 0
         self.node = Node(id="cloth", name="Cloth", transform=Transform(position=(0.0, 2.0, 0.0)), settings=STABLE)
@@ -51,7 +47,6 @@ class Stage:
         self.engine.simulation.check()
 
     def stop(self) -> None:
-        """By a fabric that is far too stiff."""
         self.change(stretch_stiffness=1e7)
         self.step(20)
         assert self.cloth.stopped
@@ -120,7 +115,6 @@ def test_it_resumes_a_limited_number_of_times(stage: Stage) -> None:
 
 
 def stopped(cloth: Cloth, steps: int = 30) -> str:
-    """The reason after some steps."""
     for _ in range(steps):
         cloth.step()
     cloth.check()
@@ -133,9 +127,7 @@ def test_too_few_substeps_are_reported(context: Context, library: ShaderLibrary)
     assert stopped(cloth).endswith(f"; {needed:,} substeps or a softer fabric keep it stable, it has 1")
 
 
-def test_a_fabric_too_stiff_for_any_number_of_substeps_is_reported(
-    context: Context, library: ShaderLibrary, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_fabric_too_stiff_for_any_number_of_substeps_is_reported(context, library, monkeypatch):
     monkeypatch.setattr("sinew.sim.kinds.cloth.stability.SUBSTEPS_MAX", 100)
     cloth = Cloth(context, library, msgspec.structs.replace(STABLE, stretch_stiffness=1e7))
     assert stopped(cloth).endswith("no number of substeps is enough, a softer or heavier fabric keeps it stable")

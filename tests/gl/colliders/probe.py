@@ -64,5 +64,4 @@ def random_states(shape: ColliderShape, count: int, random: np.random.Generator)
 
 
 def float64(values: np.ndarray) -> np.ndarray:
-    """As the reference wants it."""
     return values.astype(np.float64)

@@ -1,5 +1,3 @@
-"""Colliders on the GPU: contacts and continuous collision against float64, and the colliders of a scene."""
-
 from pathlib import Path
 
 import msgspec
@@ -22,9 +20,7 @@ from tests.oracles.contact import bounce, collider_contact, resolve
 from tests.oracles.shapes import signed_distance
 from tests.oracles.sweep import sweep, swept_contact
 
-POINTS = 200
-"""Points for each collider."""
-
+POINTS = 200  # points for each collider
 # Colliders of 0.05 to 2 m with aspects of up to 40 : 1 within 2 m of the origin, turning by up to 2 rad in a step.
 DISTANCE_ERROR = 2e-6
 ERRORS = {"normal": 1e-4, "surface_velocity": 2e-3, "position": 1e-4, "previous": 1e-4, "velocity": 2e-3}
@@ -32,7 +28,6 @@ HAIR = 1e-5
 
 
 def probes(states: list[ColliderState], random: np.random.Generator) -> np.ndarray:
-    """Points all around and inside every collider, at random moments."""
     data = PROBE.zeros(len(states) * POINTS)
     data["fraction"] = np.repeat(random.uniform(0.0, 1.0, len(states)), POINTS)
     data["collider"] = np.repeat(np.arange(len(states)), POINTS)
@@ -139,12 +134,10 @@ FRACTIONS = (0.3, 0.4)
 
 # Paths of up to 5 m within 3 m of the origin, in single precision.
 TOLERANCE = 4e-5
-CLEAR = 1e-3
-"""Entries shallower or flatter than this hang on the last digits of the path."""
+CLEAR = 1e-3  # entries shallower or flatter than this hang on the last digits of the path
 
 
 def paths(states: list[ColliderState], random: np.random.Generator) -> np.ndarray:
-    """Fast paths from outside the colliders past and through them."""
     data = PATH.zeros(len(states) * PATHS)
     data["collider"] = np.repeat(np.arange(len(states)), PATHS)
     data["thickness"], data["fractions"] = 0.01, FRACTIONS
@@ -173,7 +166,6 @@ def test_sweeps_equal_the_reference(context: Context, tmp_path: Path, shape: Col
 
 
 def _compare(state: ColliderState, sent: np.ndarray, got: np.ndarray) -> int:
-    """Checks the rows of one collider; returns how many paths clearly enter it."""
     start, end = float64(sent["start"]), float64(sent["end"])
     fractions = tuple(float(value) for value in sent["fractions"][0])
     hit = sweep(state, start, end, *fractions)
@@ -211,7 +203,6 @@ def ball(x: float) -> ColliderPlacement:
 
 
 def assert_holds(colliders: Colliders, *moves: tuple[float, float]) -> None:
-    """The texture has these balls, from the first place to the second, in this order."""
     expected = pack_colliders(
         [ColliderState(ColliderShape.SPHERE, SIZE, at(a), at(b), 0.3, 0.1) for a, b in moves], STEP_TIME
     )

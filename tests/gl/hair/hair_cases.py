@@ -1,5 +1,3 @@
-"""Strands for tests of hair: a few roots that go where a test says, on the GPU and in the oracle alike."""
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,7 +31,6 @@ BARE: dict[str, Any] = {
 
 
 def settings_of(**changes: Any) -> HairSettings:
-    """Settings with nothing but gravity and stiffness, and changes."""
     return HairSettings(**(BARE | changes))
 
 
@@ -55,8 +52,6 @@ def groom_of(
 
 
 class GpuStrands:
-    """The strands of an oracle on the GPU, moved with it."""
-
     def __init__(self, context: Context, library: ShaderLibrary, oracle: Strands) -> None:
         self.oracle, self._context = oracle, context
         groom, settings = oracle.groom, oracle.settings
@@ -72,7 +67,6 @@ class GpuStrands:
         self.time = 0.0
 
     def step(self, colliders: Sequence[ColliderState] = ()) -> None:
-        """One step, as the roots of the oracle go."""
         groom = self.oracle.groom
         records = ROOT.zeros(self._roots.count)
         start, turn_start = self.oracle.path(self.time)
@@ -100,13 +94,11 @@ class GpuStrands:
         return texels[..., :3]
 
     def release(self) -> None:
-        """Deletes everything."""
         for owned in (*self._textures, self._roots, self._rest, self.state, self._solids_texture, self._solids):
             owned.release()
 
 
 def still(groom: Groom) -> Any:
-    """A path of roots that stay at the origin, in the frames of the groom."""
     turns = quaternion.from_matrix(groom.frames)
     return lambda _: (np.zeros((groom.count, 3)), turns)
 

@@ -1,6 +1,5 @@
-"""Hair drawn as ribbons, lines and shells: level of detail, coverage, shadows and extreme settings."""
-
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -11,10 +10,15 @@ from pyglm import glm
 
 from sinew.app.files.project_file import load_project
 from sinew.resources import path
+from sinew.shaders import ROOT
 from sinew.sim.assets.model import Bounds
 from sinew.sim.engine import Engine
+from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.record import record
+from sinew.sim.gl.vertex_array import Stream, VertexArray
 from sinew.sim.kinds.hair.hair_passes import LAYERS_MAX, HairTarget
 from sinew.sim.kinds.hair.presets import PRESETS, with_preset
 from sinew.sim.kinds.hair.settings import HairForm, HairLook, HairSettings, HairSource
@@ -25,6 +29,7 @@ from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view import ViewSettings
+from tests.gl.shader_files import make_library
 
 Picture = npt.NDArray[np.float64]
 SIZE = (240, 240)
@@ -35,14 +40,11 @@ BARE = ViewSettings(grid=False, axes=False)
 
 
 class Stage:
-    """Hair on a ball, in pictures."""
-
     def __init__(self, context: Context) -> None:
         self.engine = Engine(context)
         self.output = Framebuffer(context, SIZE, ("rgba8",), label="output")
 
     def show(self, settings: HairSettings, **changes: Any) -> HairSystem:
-        """Applies settings with few strands, at the start."""
         small = {"radii": (0.2, 0.2, 0.2), "guides": 200, "children": 6000, "root_radius": 3e-4}
         node = Node(id="h", name="Hair", transform=Transform(position=(0.0, 0.5, 0.0)),
                     settings=msgspec.structs.replace(settings, **(small | changes)))  # fmt: skip
@@ -121,7 +123,6 @@ EXTREMES: list[dict[str, Any]] = [
 
 
 def test_extreme_settings_give_no_black_pixels(stage: Stage) -> None:
-    """A value that is not a number would be black."""
     stage.engine.apply(Scene(nodes=(LIGHT,), view=BARE))
     empty = stage.picture(2.0)
     for changes in EXTREMES:
@@ -187,3 +188,49 @@ def test_very_wide_strands_are_limited_by_their_area_and_shipped_ones_are_not(st
         size = 0.15 + 2.0 * settings.length + (0.15 if name == "fur" else 0.0)
         head = Bounds(np.zeros(3), np.full(3, size))
         assert _drawn_share(settings, head, settings.children or settings.guides) == 1.0, name
+
+
+CASE = record("Case", light=(4, "f4"), eye=(4, "f4"))
+ANSWER = record(
+    "Answer", place=(3, "f4"), even="f4", along=(3, "f4"), mirrored="f4", lobes=(3, "f4"), spare="f4"
+)  # fmt: skip
+KNOTS = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [2.0, 1.0, 0.0], [3.0, 1.0, 0.0]])
+
+
+def scattered(context: Context, tmp_path: Path, light: npt.ArrayLike, eye: npt.ArrayLike, colour: float) -> np.ndarray:
+    """What the shipped functions say of a strand along x, for directions (N, 3)."""
+    files = {name: (ROOT / name).read_text(encoding="utf-8") for name in ("hair/curve.glsl", "hair/scatter.glsl")}
+    files["probe.glsl"] = (Path(__file__).parent / "shading_probe.glsl").read_text(encoding="utf-8")
+    kernel = Kernel(make_library(context, tmp_path, files), "probe.glsl", ANSWER, inputs=[CASE])
+    lights, eyes = np.atleast_2d(light), np.atleast_2d(eye)
+    cases = CASE.zeros(len(lights))
+    cases["light"][:, :3], cases["eye"][:, :3] = lights, eyes
+    target = Buffer(context, ANSWER.zeros(len(lights)))
+    array = VertexArray(context, [Stream(Buffer(context, cases))])
+    kernel.run(array, target, len(lights), u_knots=KNOTS, u_colour=(colour,) * 3)
+    return target.read()
+
+
+def test_the_curve_passes_through_its_knots(context: Context, tmp_path: Path) -> None:
+    (found,) = scattered(context, tmp_path, (0.0, 1.0, 0.0), (0.0, 1.0, 0.0), 0.0)
+    np.testing.assert_allclose(found["place"], [1.5, 0.5, 0.0], atol=1e-6)
+    np.testing.assert_allclose(found["along"], [1.0, 1.25, 0.0], atol=1e-6)
+
+
+def test_kajiya_kay_reflects_into_the_cone(context: Context, tmp_path: Path) -> None:
+    (found,) = scattered(context, tmp_path, (0.6, 0.8, 0.0), (-0.6, 0.8, 0.0), 0.0)
+    assert found["even"] == pytest.approx(0.8, abs=1e-6)
+    assert found["mirrored"] == pytest.approx(1.0, abs=1e-5)
+
+
+def test_the_lobes_have_their_published_heights_and_tilts(context: Context, tmp_path: Path) -> None:
+    """A black strand mirrors at its surface only; what a white one adds towards the light was mirrored within."""
+    (across,) = scattered(context, tmp_path, (0.0, 1.0, 0.0), (0.0, 1.0, 0.0), 0.0)
+    np.testing.assert_allclose(across["lobes"], 0.03808, rtol=2e-4)
+    sines = np.linspace(-0.2, 0.2, 801)
+    towards = np.stack([sines, np.sqrt(1.0 - sines**2), np.zeros_like(sines)], axis=1)
+    light = np.tile((0.0, 1.0, 0.0), (len(sines), 1))
+    surface = scattered(context, tmp_path, light, towards, 0.0)["lobes"][:, 0].astype(np.float64)
+    within = scattered(context, tmp_path, light, towards, 1.0)["lobes"][:, 0] - surface
+    assert sines[np.argmax(surface)] == pytest.approx(-0.070, abs=1e-3)
+    assert sines[np.argmax(within)] == pytest.approx(0.141, abs=3e-3)

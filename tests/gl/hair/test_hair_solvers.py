@@ -1,5 +1,3 @@
-"""The hair solvers against double precision and analytical results."""
-
 from typing import Any
 
 import numpy as np
@@ -31,7 +29,6 @@ CASES = {
 
 
 def shaken(groom: Any) -> Any:
-    """Roots that swing by 2 cm and turn to and fro."""
     turns = quaternion.from_matrix(groom.frames)
 
     def path(time: float) -> tuple[Any, Any]:
@@ -165,7 +162,6 @@ LEVEL, UP, DOWN = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, -1.0, 0.0)
 def hung(
     context: Context, library: ShaderLibrary, directions: Any, lengths: Any = None, *, head: Any = None, **changes: Any
 ) -> GpuStrands:
-    """Strands whose roots stay where they are."""
     settings = settings_of(**changes)
     groom = groom_of(settings, directions, lengths=lengths)
     return GpuStrands(context, library, Strands(settings, groom, still(groom), head=head))

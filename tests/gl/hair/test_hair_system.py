@@ -1,6 +1,3 @@
-"""Hair in a scene: roots on the skin, teleports, restored states, comparison of solvers, drawing and errors."""
-
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +6,6 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from sinew import resources
-from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.deformers.settings import Twist, Wave
@@ -35,17 +30,10 @@ SMALL: dict[str, Any] = {"guides": 40, "children": 200, "knots": 6, "length": 0.
 BALL = with_preset(HairSettings(source=HairSource.ELLIPSOID), "Long")
 
 
-@pytest.fixture(scope="module")
-def humanoid() -> CharacterModel:
-    return load_model(resources.path("models") / "humanoid" / "humanoid.ezm")
-
-
 @pytest.fixture
-def engine(context: Context, humanoid: CharacterModel) -> Iterator[Engine]:
-    made = Engine(context)
-    made.set_model("character", humanoid, {})
-    yield made
-    made.release()
+def engine(engine: Engine, humanoid: CharacterModel) -> Engine:
+    engine.set_model("character", humanoid, {})
+    return engine
 
 
 def hair(on: str = "character", **changes: Any) -> Node:
@@ -67,7 +55,6 @@ def stepped(engine: Engine, scene: Scene, first: int, last: int) -> HairSystem:
 
 
 def root_positions(engine: Engine, system: HairSystem) -> Float64:
-    """Positions of the roots of the guides on the skin as it is now."""
     character = engine.views.characters.get("character")
     assert character is not None
     assert system.strands is not None
@@ -92,7 +79,6 @@ def test_roots_are_on_the_deformed_skin(engine: Engine) -> None:
 
 
 def test_a_teleport_moves_and_turns_the_strands(engine: Engine) -> None:
-    """The ball is moved and turned while time jumps: the strands keep their shape and velocity."""
     turned = Transform(position=(5.0, 0.5, 2.0), rotation=(0.0, 90.0, 0.0))
     for solver in HairSolver:
         engine.simulation.reset()

@@ -1,5 +1,3 @@
-"""Emitters for the tests, and the same steps in double precision."""
-
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -38,8 +36,6 @@ def floor(restitution: float = 0.0, friction: float = 0.0, height: float = 0.0) 
 
 @dataclass
 class Scenery:
-    """Colliders that can move from step to step, for both sides."""
-
     states_at: Callable[[int], list[ColliderState]]
     buffer: Buffer
     texture: BufferTexture
@@ -68,8 +64,6 @@ def colliders(context: Context, states_at: Callable[[int], list[ColliderState]] 
 
 @dataclass
 class Compared:
-    """Slots of the GPU beside those of the reference."""
-
     found: np.ndarray
     expected: reference.Slots
 
@@ -96,7 +90,6 @@ def run_both(
     inputs_at: Callable[[int], tuple[EmitterInputs, list[ColliderState]]],
     surface: reference.Surface | None = None,
 ) -> Compared:
-    """The same steps from the start on the GPU and in double precision."""
     settings = system.settings
     slots, schedule = reference.no_slots(settings.capacity), schedule_of(settings)
     for index in range(steps):

@@ -1,5 +1,3 @@
-"""`Emitter`: counts, seeds, seeking, changed settings, continuous collision and leaks."""
-
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -82,7 +80,6 @@ def test_equal_seeds_give_equal_bits(context: Context, library: ShaderLibrary) -
 
 
 def seek(system: Emitter, step_count: int, inputs_of: Callable[[int], EmitterInputs]) -> None:
-    """Goes to a step by simulating from the start, or from where the emitter is."""
     if step_count < system.step_count:
         system.reset()
     while system.step_count < step_count:
@@ -134,9 +131,7 @@ def test_refused_settings_leave_the_emitter_as_it_was(context: Context, library:
             Emitter(context, library, settings)
 
 
-def test_more_particles_than_the_driver_allows_are_refused(
-    context: Context, library: ShaderLibrary, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_more_particles_than_the_driver_allows_are_refused(context, library, monkeypatch):
     monkeypatch.setattr(context, "capabilities", replace(context.capabilities, max_texture_buffer_size=6000))
     system = run(Emitter(context, library, BASE), 3)
     with pytest.raises(SettingsError, match="capacity = 3001: this driver holds 3000 particles at most"):

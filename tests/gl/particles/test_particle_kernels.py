@@ -1,5 +1,3 @@
-"""Particle kernels against the reference in double precision, and random numbers against numpy."""
-
 import re
 from pathlib import Path
 
@@ -37,9 +35,7 @@ from tests.gl.shader_files import make_library
 from tests.oracles import particles as reference
 
 STEPS = 150
-BOUND = 1e-4
-"""Largest distance from the reference [m]; paths are up to 30 m long."""
-
+BOUND = 1e-4  # largest distance from the reference [m]; paths are up to 30 m long
 SMALL = EmitterSettings(capacity=70, rate=30.0, lifetime=1.0)
 
 CASES = {
@@ -63,7 +59,6 @@ CASES = {
 
 
 def moving(index: int) -> tuple[np.ndarray, np.ndarray]:
-    """Placement of a source that swings and turns, at the start and at the end of a step."""
     return tuple(
         compose(
             np.array([np.sin(0.05 * i), 1.0 + 0.2 * np.cos(0.03 * i), 0.0]),
@@ -88,7 +83,6 @@ def test_particles_move_as_the_reference(context: Context, library: ShaderLibrar
 
 
 def scenery(index: int) -> list[ColliderState]:
-    """A floor, a ball that swings, an ellipsoid that turns, a capsule and a box."""
     swing = [placed(0.4 * np.sin(0.1 * i), 0.3, 0.2) for i in (index, index + 1)]
     turn = [
         compose(np.array([-0.6, 0.4, 0.0]), np.array([0.0, np.sin(0.02 * i), 0.0, np.cos(0.02 * i)]), np.ones(3))
@@ -114,9 +108,7 @@ def scenery(index: int) -> list[ColliderState]:
         (CollisionResponse.STICK, 5, True),
     ],
 )
-def test_collisions_are_those_of_the_reference(
-    context: Context, library: ShaderLibrary, response: CollisionResponse, count: int, knows_shapes: bool
-) -> None:
+def test_collisions_are_those_of_the_reference(context, library, response, count, knows_shapes):
     settings = changed(SMALL, collision=response, cone_angle=60.0, speed=2.0, drag=0.3, lifetime=1.5, clearance=0.02)
     system = Emitter(context, library, settings)
 
@@ -162,9 +154,7 @@ def test_stateless_particles_are_those_of_the_reference(context: Context, librar
 @pytest.mark.parametrize(
     ("source", "aim"), [(EmitterSource.FACES, EmissionAim.OUTWARD), (EmitterSource.VERTICES, EmissionAim.AXIS)]
 )
-def test_a_moving_surface_emits_as_in_the_reference(
-    context: Context, library: ShaderLibrary, source: EmitterSource, aim: EmissionAim
-) -> None:
+def test_a_moving_surface_emits_as_in_the_reference(context, library, source, aim):
     random = np.random.default_rng(3)
     points = random.normal(size=(20, 3))
     later = points + 0.02 * random.normal(size=(20, 3))
@@ -199,7 +189,6 @@ SHOWN = record("Shown", first=(4, "f4"), second=(4, "f4"))
 
 
 def probed(context: Context, tmp_path: Path, file: str, output: Record, count: int, **uniforms: object) -> np.ndarray:
-    """Runs the kernel `file` beside this module."""
     names = ("common/hash.glsl", "emitter/shown.glsl")
     files = {name: (ROOT / name).read_text(encoding="utf-8") for name in names}
     files[file] = (Path(__file__).parent / file).read_text(encoding="utf-8")
@@ -212,9 +201,7 @@ def probed(context: Context, tmp_path: Path, file: str, output: Record, count: i
 @pytest.mark.parametrize(
     ("seed", "first", "group"), [(0, 0, RandomStream.LIFE), (2**31 - 1, 2**32 - 2000, RandomStream.LOOK)]
 )
-def test_random_numbers_are_those_of_numpy_bit_for_bit(
-    context: Context, tmp_path: Path, seed: int, first: int, group: RandomStream
-) -> None:
+def test_random_numbers_are_those_of_numpy_bit_for_bit(context, tmp_path, seed, first, group):
     found = probed(context, tmp_path, "hash_probe.glsl", PROBE, COUNT, u_seed=seed, u_group=int(group), u_first=first)
     numbers = ((first + np.arange(COUNT)) % 2**32).astype(np.uint32)
     np.testing.assert_array_equal(found["bits"][:, :3], birth_bits(seed, numbers, group))

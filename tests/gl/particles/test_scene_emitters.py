@@ -1,6 +1,3 @@
-"""Emitters in a scene: on nodes, bones and skin, muted and soloed, at any time, and their errors."""
-
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +5,12 @@ import msgspec
 import numpy as np
 import pytest
 
-from sinew import resources
-from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.deformers.settings import Twist, Wave
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.engine import Engine
-from sinew.sim.gl.context import Context
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.emitter.emitter import Emitter
 from sinew.sim.kinds.emitter.settings import EmissionAim, EmissionMode, EmitterSettings, EmitterSource
@@ -36,17 +30,10 @@ BRIEF: dict[str, Any] = {"lifetime": 1.01 * STEP_TIME, "lifetime_variance": 0.0}
 FLOOR = Node(id="floor", settings=ColliderSettings(shape=ColliderShape.PLANE))
 
 
-@pytest.fixture(scope="module")
-def humanoid() -> CharacterModel:
-    return load_model(resources.path("models") / "humanoid" / "humanoid.ezm")
-
-
 @pytest.fixture
-def engine(context: Context, humanoid: CharacterModel) -> Iterator[Engine]:
-    made = Engine(context)
-    made.set_model("character", humanoid, {})
-    yield made
-    made.release()
+def engine(engine: Engine, humanoid: CharacterModel) -> Engine:
+    engine.set_model("character", humanoid, {})
+    return engine
 
 
 ON_CHARACTER, ON_HAND, ON_TAIL = (Attachment(node="character", bone=bone) for bone in ("", "hand_l", "tail"))
@@ -89,7 +76,6 @@ def system(engine: Engine, node_id: str = "e") -> Emitter:
 
 
 def ready(engine: Engine) -> set[str]:
-    """The nodes that are simulated."""
     return {node_id for node_id, one in engine.simulation.systems.items() if one.is_ready}
 
 
@@ -100,9 +86,6 @@ def alive(engine: Engine, node_id: str = "e") -> np.ndarray:
 
 def texts(engine: Engine) -> list[str]:
     return [problem.text for problem in engine.simulation.take_problems()]
-
-
-# --- sources ------------------------------------------------------------------------------------------
 
 
 def test_particles_inherit_the_velocity_of_a_moved_node_but_not_of_a_teleport(engine: Engine) -> None:
@@ -169,9 +152,6 @@ def skin(engine: Engine) -> np.ndarray:
     return places @ character.world_from_model[:3, :3].T + character.world_from_model[:3, 3]
 
 
-# --- densities ----------------------------------------------------------------------------------------
-
-
 def test_emission_can_be_limited_by_an_image_that_loads_later(engine: Engine, humanoid: CharacterModel) -> None:
     path = Path("/images/left.png")
     node = emitter(source=EmitterSource.VERTICES, on=ON_CHARACTER, density_texture=str(path))
@@ -200,9 +180,6 @@ def test_emission_can_be_limited_by_an_image_that_loads_later(engine: Engine, hu
     engine.set_assets(SceneAssets(images={path: np.zeros_like(pixels)}))
     take(engine, CHARACTER, node)
     assert texts(engine) == ["no vertex of the surface is left where the image would have it"]
-
-
-# --- errors ----------------------------------------------------------------------------------
 
 
 def test_a_missing_model_or_bone_is_reported_once(engine: Engine) -> None:
@@ -268,9 +245,6 @@ def test_invalid_settings_are_reported_with_their_node(engine: Engine) -> None:
     assert len(alive(engine)) == 60
 
 
-# --- muting -----------------------------------------------------------------------------------
-
-
 def test_an_unmuted_emitter_is_empty_and_emits_from_its_step(engine: Engine) -> None:
     node = emitter(bursts="0.5:7")
     muted, other = msgspec.structs.replace(node, muted=True), emitter("o", seed=2)
@@ -290,9 +264,6 @@ def test_an_unmuted_emitter_is_empty_and_emits_from_its_step(engine: Engine) -> 
     played = alive(engine)
     assert cached.tobytes() == played[-207:].tobytes()
     assert system(engine, "o").count() == 400
-
-
-# --- time ---------------------------------------------------------------------------------------------
 
 
 def test_stateless_emitters_follow_the_time_in_both_directions(engine: Engine) -> None:
@@ -325,7 +296,6 @@ def test_stateless_emitters_follow_the_time_in_both_directions(engine: Engine) -
 
 
 def test_frames_do_not_change_the_simulation(engine: Engine) -> None:
-    """The same steps with a frame after each, after some, or after none give the same bits."""
     nodes = (
         CHARACTER,
         emitter("skin", source=EmitterSource.FACES, aim=EmissionAim.OUTWARD, on=ON_CHARACTER, speed=0.5),
@@ -350,12 +320,8 @@ def test_frames_do_not_change_the_simulation(engine: Engine) -> None:
     assert found[0] == found[1] == found[2]
 
 
-# --- instability ------------------------------------------------------------------------
-
-
 @pytest.fixture
 def unbounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No value that is allowed throws particles out of the world."""
     monkeypatch.setattr("sinew.sim.kinds.emitter.births.check", lambda *_: None)
 
 
@@ -383,11 +349,7 @@ def test_an_unstable_emitter_stops_without_invalid_particles(engine: Engine) -> 
     assert (system(engine).stopped, system(engine).count()) == ("", 20)
 
 
-# --- leaks ----------------------------------------------------------------------------
-
-
 def busy(index: int) -> tuple[Node, ...]:
-    """A scene that changes all the time."""
     return (
         CHARACTER,
         emitter("skin", source=EmitterSource.FACES, on=ON_CHARACTER, capacity=90, rate=100.0 + index % 7),

@@ -1,5 +1,3 @@
-"""Particles that stand where a test puts them, drawn by the engine as everything else."""
-
 from collections.abc import Sequence
 
 import msgspec
@@ -21,7 +19,6 @@ STILL = EmitterSettings(
 
 
 def emitter_node(**changes: object) -> Node:
-    """An emitter of such particles; fields of `EmitterSettings` may be given."""
     return Node(id="emitter", name="emitter", settings=msgspec.structs.replace(STILL, **changes))
 
 

@@ -1,6 +1,3 @@
-"""The engine: bounds and queries, picking, display modes, frames, and the OpenGL objects that it owns."""
-
-import gc
 import itertools
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +24,7 @@ from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 from tests.gl.render.worlds import (
     FRONT,
     Stage,
+    alive,
     light_node,
     make_stage,
     mesh_of,
@@ -281,7 +279,7 @@ def textured(stage: Stage, origin: str, flip: FlipV, **view: object) -> np.ndarr
     image = np.array([[[255, 0, 0, 255], [0, 255, 0, 255]], [[0, 0, 255, 255], [255, 255, 0, 255]]], np.uint8)
     path = Path("image.png")
     material = Material("m", "image.png", path, specular=(0.0, 0.0, 0.0))
-    model = model_of(quad(material=0), materials=[material], texture_origin=origin)
+    model = model_of(quad(material=0), materials=[material], default_texture_origin=origin)
     light = light_node((0.0, 1.5, 4.0), shadow=False, reach=4.0)
     stage.show({"model": model}, model_node(flip_v=flip), light, images={path: image}, **view)
     return stage.picture(FACING)
@@ -318,7 +316,6 @@ def test_wireframe_shows_only_edges(stage: Stage) -> None:
 
 
 def draw_everything(stage: Stage) -> None:
-    """Draws a frame of every kind, so that draw_everything made on first use exists."""
     for display in DisplayMode:
         for comparison in SkinningComparison:
             stage.look(model_node(), LIGHT, time=0.5, display=display, comparison=comparison, bones=True, samples=4)
@@ -326,12 +323,6 @@ def draw_everything(stage: Stage) -> None:
             stage.engine.compare("model", 1.0)
             stage.engine.pick(FRONT, stage.output.size, 80, 60)
     stage.picture(draft=True)
-
-
-def alive(context: Context) -> list[str]:
-    gc.collect()
-    context.collect()
-    return sorted(context.live)
 
 
 def test_release_deletes_everything_and_may_be_repeated(context: Context) -> None:

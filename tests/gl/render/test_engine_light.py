@@ -1,5 +1,3 @@
-"""Lit surfaces against a float64 formula, and shadows against the geometry."""
-
 import msgspec
 import numpy as np
 import pytest
@@ -23,9 +21,7 @@ from tests.gl.render.worlds import (
 )
 
 SIZE = (160, 120)
-SAMPLES = [(-0.7, 0.9), (0.0, 1.5), (0.3, 1.2), (0.8, 2.3)]
-"""Places x, y on the lit square at z = 0."""
-
+SAMPLES = [(-0.7, 0.9), (0.0, 1.5), (0.3, 1.2), (0.8, 2.3)]  # places x, y on the lit square at z = 0
 LIGHTS = [
     light_node((1.0, 3.0, 3.0), "a", shadow=False, colour=(1.0, 0.5, 0.2), intensity=0.8, reach=3.0),
     light_node((-2.0, 1.0, 2.0), "b", shadow=False, colour=(0.2, 0.9, 0.4), intensity=0.5, reach=2.0),
@@ -35,7 +31,6 @@ LIGHTS = [
 
 
 def centre_of(x: float, y: float, camera: Camera) -> np.ndarray:
-    """Point of the plane z = 0 at the centre of the pixel that shows (x, y, 0)."""
     column, row = pixel_of(camera, SIZE, (x, y, 0.0))
     origin, direction = camera.ray((column + 0.5) / 80.0 - 1.0, 1.0 - (row + 0.5) / 60.0, 160 / 120)
     return origin - direction * (origin[2] / direction[2])

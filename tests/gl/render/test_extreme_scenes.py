@@ -1,8 +1,5 @@
-"""Scenes with values at the ends of their ranges are drawn, simulated, framed and saved."""
-
 import random
 import typing
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +31,6 @@ TINY = 1e-30
 
 
 def values(kind: inspect.Type, chosen: random.Random) -> Any:
-    """A value at an end of its range, next to nothing, or anything of a closed set."""
     match kind:
         case inspect.Metadata(type=inner):
             return values(inner, chosen)
@@ -78,7 +74,6 @@ def extreme(cls: type[msgspec.Struct], chosen: random.Random, share: float = 0.5
 
 
 def extreme_scene(seed: int, model: Path) -> tuple[Scene, ViewState]:
-    """Nodes of every kind, some of which attachment on others, seen by an extreme camera."""
     chosen = random.Random(seed)
     nodes: list[Node] = []
     for index, kind in enumerate([*KINDS, *chosen.choices(list(KINDS), k=2)]):
@@ -97,13 +92,6 @@ def extreme_scene(seed: int, model: Path) -> tuple[Scene, ViewState]:
 @pytest.fixture(scope="module")
 def model(repo_root: Path) -> Path:
     return repo_root / "resources" / "models" / "tiny" / "tiny.ezm"
-
-
-@pytest.fixture
-def engine(context: Context, model: Path) -> Iterator[Engine]:
-    made = Engine(context)
-    yield made
-    made.release()
 
 
 def test_values_at_the_ends_of_all_ranges(context: Context, engine: Engine, model: Path, tmp_path: Path) -> None:

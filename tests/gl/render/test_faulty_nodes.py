@@ -1,8 +1,4 @@
-"""An error in one node is reported once and leaves out only that node."""
-
 import shutil
-from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 import numpy as np
@@ -10,7 +6,6 @@ import pytest
 
 from sinew import shaders
 from sinew.sim.engine import Engine
-from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.cloth.settings import ClothSettings
@@ -28,13 +23,6 @@ CLOTH = Node(
 )
 BALL = Node(id="ball", name="Ball", settings=ColliderSettings())
 SCENE = Scene(nodes=(CLOTH, BALL))
-
-
-@pytest.fixture
-def engine(context: Context) -> Iterator[Engine]:
-    made = Engine(context)
-    yield made
-    made.release()
 
 
 def faulty(*_: object, **__: object) -> None:
@@ -58,9 +46,7 @@ def reported(engine: Engine) -> list[tuple[str, str]]:
     ("cls", "name"),
     [(SurfaceItem, "draw"), *((ClothView, name) for name in ("apply", "parts", "bounds", "marks", "counts"))],
 )
-def test_a_failing_view_is_left_out_and_reported_once(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, survived: list[BaseException], cls: type, name: str
-) -> None:
+def test_a_failing_view_is_left_out_and_reported_once(engine, monkeypatch, survived, cls, name):
     engine.apply(Scene(nodes=(BALL,)))
     alone = picture(engine)
     with monkeypatch.context() as patch:
@@ -83,9 +69,7 @@ def test_a_failing_view_is_left_out_and_reported_once(
 
 
 @pytest.mark.parametrize("name", ["apply", "step", "poll", "reset", "teleport"])
-def test_a_failing_system(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, survived: list[BaseException], name: str
-) -> None:
+def test_a_failing_system(engine, monkeypatch, survived, name):
     other = msgspec.structs.replace(CLOTH, id="other", name="Other")
     true = getattr(ClothSystem, name)
 
@@ -112,9 +96,7 @@ def test_a_failing_system(
 
 
 @pytest.mark.parametrize("cls", [ClothSystem, ClothView])
-def test_a_node_with_a_failing_constructor_is_tried_again_after_a_change(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch, survived: list[BaseException], cls: type
-) -> None:
+def test_a_node_with_a_failing_constructor_is_tried_again_after_a_change(engine, monkeypatch, survived, cls):
     glow = Node(id="glow", name="Glow", settings=EmitterSettings())
     with monkeypatch.context() as patch:
         patch.setattr(cls, "__init__", faulty)
@@ -134,9 +116,7 @@ def test_a_node_with_a_failing_constructor_is_tried_again_after_a_change(
     survived.clear()
 
 
-def test_a_typo_in_a_shader_leaves_out_its_nodes_until_it_is_repaired(
-    context: Context, tmp_path: Path, survived: list[BaseException], caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_typo_in_a_shader_leaves_out_its_nodes_until_it_is_repaired(context, tmp_path, survived, caplog):
     root = tmp_path / "shaders"
     shutil.copytree(shaders.ROOT, root)
     library = ShaderLibrary(context, root)

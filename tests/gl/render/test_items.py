@@ -1,5 +1,3 @@
-"""Lines and points that a kind draws from a buffer: width, colour, picking and marks."""
-
 from collections.abc import Iterator
 from typing import ClassVar
 
@@ -30,8 +28,6 @@ SIZE = (160, 120)
 
 
 class RopeSettings(Settings, frozen=True, kw_only=True):
-    """How it is drawn."""
-
     kind: ClassVar[str] = "rope"
 
     knots: bool = False
@@ -40,8 +36,6 @@ class RopeSettings(Settings, frozen=True, kw_only=True):
 
 
 class RopeView(View):
-    """Draws a polyline, or its points."""
-
     def __init__(self, context: Context, _library: ShaderLibrary) -> None:
         records = np.zeros(len(PLACES), RECORD)
         records["position"][:, :3], records["scalar"] = PLACES, np.linspace(0.0, 1.0, len(PLACES))
@@ -90,7 +84,6 @@ def rope(place: Vec3 = (0.0, 0.0, 0.0), **settings: object) -> Node:
 
 
 def drawn(stage: Stage, *nodes: Node) -> np.ndarray:
-    """Where nodes change the picture."""
     stage.look(*nodes)
     shown = stage.picture()
     stage.look(*(msgspec.structs.replace(node, visible=False) for node in nodes))

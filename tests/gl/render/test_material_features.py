@@ -1,5 +1,3 @@
-"""Material features: vertex colours, masks, transparency, emission and texture maps."""
-
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +17,7 @@ def image(name: str, pixel: tuple[int, int, int, int]) -> tuple[EmbeddedImage, n
 
 
 def panel(material: Material, **changes: object) -> CharacterModel:
-    return model_of(replace(quad(material=0), **changes), materials=[material], texture_origin="top")
+    return model_of(replace(quad(material=0), **changes), materials=[material], default_texture_origin="top")
 
 
 def middle(picture: np.ndarray) -> np.ndarray:
@@ -30,7 +28,6 @@ def middle(picture: np.ndarray) -> np.ndarray:
 def middle_colour(
     stage: Stage, model: CharacterModel, images: dict | None = None, *nodes: object, **settings: object
 ) -> np.ndarray:
-    """Mean colour of the middle of the picture."""
     stage.show({"model": model}, model_node(**settings), LIGHT, *nodes, images=images)
     return middle(stage.picture())
 

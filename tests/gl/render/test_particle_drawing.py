@@ -1,5 +1,3 @@
-"""Particles as drawn: size, streaks, blending, soft edges, atlases and shadows."""
-
 import itertools
 from pathlib import Path
 
@@ -38,7 +36,6 @@ def changed(stage: Stage, camera: Camera = FRONT, **options: object) -> np.ndarr
 
 
 def extent(mask: np.ndarray) -> tuple[int, int]:
-    """Width and height of the marked part."""
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     return columns[-1] - columns[0] + 1, rows[-1] - rows[0] + 1
 
@@ -180,7 +177,6 @@ def test_dead_and_invalid_particles_are_not_drawn(stage: Stage) -> None:
 
 
 def atlas(edge: int = 8) -> np.ndarray:
-    """Two pictures side by side, red and green, opaque."""
     image = np.full((edge, 2 * edge, 4), 255, np.uint8)
     image[:, :edge, :3], image[:, edge:, :3] = (255, 0, 0), (0, 255, 0)
     return image

@@ -1,5 +1,3 @@
-"""Programs compiled on new_compiler thread: new nodes wait for them, and results have the same bits."""
-
 import threading
 import time
 from collections.abc import Iterator
@@ -28,7 +26,6 @@ SCENE = Scene(nodes=(BALL, Node(id="sheet", name="Sheet", settings=CLOTH)))
 
 @pytest.fixture
 def folder(context: Context, tmp_path: Path) -> Path:
-    """Binaries of the context."""
     context.keep_binaries(tmp_path / "programs")
     if context.binaries is None:
         pytest.skip("this driver gives no program binaries")
@@ -37,7 +34,6 @@ def folder(context: Context, tmp_path: Path) -> Path:
 
 @pytest.fixture
 def opened(folder: Path) -> list[Context]:
-    """Contexts that threads beside made."""
     return []
 
 
@@ -60,7 +56,6 @@ def new_compiler(context: Context, folder: Path, opened: list[Context]) -> Preco
 
 @pytest.fixture
 def built(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, str]]:
-    """Programs that were compiled: whether in the thread of the test, and of which file."""
     found: list[tuple[bool, str]] = []
     build = program.build_program
 
@@ -78,7 +73,6 @@ def contents(scene: Scene) -> PrecompileScene:
 
 
 def compile_it(compiler: Precompiler, scene: Scene) -> Scene:
-    """The admitted scene after everything was compiled."""
     compiler.admit(scene)
     compiler.begin(contents(scene))
     ends = time.monotonic() + TIMEOUT
@@ -105,9 +99,7 @@ def with_cloth(scene: Scene, **changes: object) -> Scene:
     return msgspec.structs.replace(scene, nodes=(nodes[0], sheet, *nodes[2:]))
 
 
-def test_new_nodes_wait_for_their_programs_and_give_the_same_bits(
-    context: Context, compiler: Precompiler, built: list[tuple[bool, str]]
-) -> None:
+def test_new_nodes_wait_for_their_programs_and_give_the_same_bits(context, compiler, built):
     admitted = compiler.admit(SCENE)
     assert [node.id for node in admitted.nodes] == ["ball"]
     assert compiler.waiting == {"sheet"}

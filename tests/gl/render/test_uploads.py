@@ -1,6 +1,3 @@
-"""Models and images uploaded in steps: nothing changes before the last one, and the result is the same."""
-
-import gc
 from itertools import islice
 from pathlib import Path
 
@@ -16,7 +13,7 @@ from sinew.sim.gl.task import finish
 from sinew.sim.gl.texture import Texture2D
 from sinew.sim.render import texture_upload
 from sinew.sim.render.texture_upload import upload_image
-from tests.gl.render.worlds import Stage, model_node, model_of, quad, twisted_bar
+from tests.gl.render.worlds import Stage, alive, model_node, model_of, quad, twisted_bar
 
 BYTES = 256
 
@@ -24,12 +21,6 @@ BYTES = 256
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(buffers, "UPLOAD_STEP", BYTES)
-
-
-def alive(context: Context) -> list[str]:
-    gc.collect()
-    context.collect()
-    return sorted(context.live)
 
 
 @pytest.mark.usefixtures("small_steps")

@@ -1,14 +1,12 @@
-"""Small models and scenes whose pictures are known, and a stage that draws them."""
-
+import gc
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from sinew.sim.assets.build_skeleton import build_skeleton
 from sinew.sim.assets.clip import UniformClip
-from sinew.sim.assets.model import Bounds, CharacterModel, Clip, Material, Mesh, Section, Skeleton, Skin
+from sinew.sim.assets.model import CharacterModel, Mesh, Skeleton, Skin
 from sinew.sim.characters.settings import DoubleSided, ModelSettings
 from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
@@ -22,6 +20,7 @@ from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.vectors import Vec3
 from sinew.sim.scene.view import ViewSettings
+from tests.model_samples import mesh_of, model_of
 
 BARE = {"grid": False, "axes": False, "samples": 0}
 """View settings that leave nothing but surfaces, shadow and background, without smoothed edges."""
@@ -29,75 +28,19 @@ BARE = {"grid": False, "axes": False, "samples": 0}
 FACES = np.array([[0, 1, 2], [0, 2, 3]])
 
 
-def mesh_of(
-    positions: np.ndarray,
-    triangles: np.ndarray,
-    *,
-    normals: np.ndarray | None = None,
-    texcoords: np.ndarray | None = None,
-    material: int = -1,
-) -> Mesh:
-    """A mesh with one section; normals towards +z and texture coordinates 0 unless given."""
-    places = np.asarray(positions, np.float32).reshape(-1, 3)
-    count = len(places)
-    empty = Bounds(np.zeros(3), np.zeros(3))
-    bounds = Bounds(places.min(axis=0).astype(float), places.max(axis=0).astype(float)) if count else empty
-    faces = np.asarray(triangles, np.uint32).reshape(-1, 3)
-    return Mesh(
-        positions=places,
-        normals=np.asarray(np.tile([0.0, 0.0, 1.0], (count, 1)) if normals is None else normals, np.float32),
-        tangents=None,
-        texcoords=np.asarray(np.zeros((count, 2)) if texcoords is None else texcoords, np.float32),
-        colours=None,
-        triangles=faces,
-        sections=(Section("all", material, 0, len(faces)),),
-        bounds=bounds,
-    )
-
-
-def model_of(
-    mesh: Mesh,
-    *,
-    skeleton: Skeleton | None = None,
-    skin: Skin | None = None,
-    clips: Sequence[Clip] = (),
-    materials: Sequence[Material] = (),
-    up_axis: str = "y",
-    texture_origin: str = "bottom",
-) -> CharacterModel:
-    """A model around a mesh."""
-    return CharacterModel(
-        path=Path("made.ezm"),
-        format="ezm",
-        dialect=None,
-        asset_name="made",
-        mesh=mesh,
-        skeleton=skeleton,
-        skin=skin,
-        clips=tuple(clips),
-        materials=tuple(materials),
-        default_up_axis=up_axis,
-        default_texture_origin=texture_origin,
-        warnings=(),
-    )
-
-
 def quad(width: float = 2.0, height: float = 2.0, centre: Vec3 = (0.0, 1.5, 0.0), material: int = -1) -> Mesh:
-    """A rectangle that faces +z; texture coordinates run from 0 to 1 with x and y."""
     corners = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
     positions = np.column_stack([corners * [width, height], np.zeros(4)]) + centre
     return mesh_of(positions, FACES, texcoords=corners + 0.5, material=material)
 
 
 def floating_square(size: float, height: float) -> Mesh:
-    """A horizontal square that faces up, over the origin."""
     corners = np.array([[-0.5, -0.5], [-0.5, 0.5], [0.5, 0.5], [0.5, -0.5]]) * size
     positions = np.column_stack([corners[:, 0], np.full(4, height), corners[:, 1]])
     return mesh_of(positions, FACES, normals=np.tile([0.0, 1.0, 0.0], (4, 1)))
 
 
 def straight_skeleton(joint_count: int, length: float) -> Skeleton:
-    """A chain of joints upwards from the origin."""
     step = length / max(joint_count - 1, 1)
     positions = np.tile([0.0, step, 0.0], (joint_count, 1))
     positions[0] = 0.0
@@ -132,7 +75,6 @@ def twisted_bar(turn: float = 150.0, rings: int = 13, sides: int = 12) -> Charac
 
 
 def many_bones(joint_count: int) -> CharacterModel:
-    """A strip of triangles, one for each joint of a chain, whose clip bends the chain."""
     skeleton = straight_skeleton(joint_count, 2.0)
     heights = skeleton.model_from_bind[:, 1, 3]
     corners = np.array([[-0.2, 0.0, 0.0], [0.2, 0.0, 0.0], [0.0, 0.1, 0.0]])
@@ -156,7 +98,6 @@ def model_node(node_id: str = "model", **changes: object) -> Node:
 
 
 def light_node(position: Vec3, node_id: str = "light", **settings: object) -> Node:
-    """A light node; fields of `LightSettings` may be given."""
     return Node(id=node_id, transform=Transform(position=position), settings=LightSettings(**settings))
 
 
@@ -165,15 +106,8 @@ FRONT = Camera(target=(0.0, 1.5, 0.0), yaw=0.0, pitch=0.0, distance=6.0)
 
 @dataclass
 class Stage:
-    """An engine with an output, and the shortest way to a picture.
-
-    Attributes:
-        engine: What draws.
-        output: Where to.
-    """
-
-    engine: Engine
-    output: Framebuffer
+    engine: Engine  # what draws
+    output: Framebuffer  # where to
 
     def show(
         self,
@@ -201,24 +135,26 @@ class Stage:
         return self.output.read_pixels(flip=True)[:, :, :3].astype(np.int16)
 
     def resize(self, width: int, height: int) -> None:
-        """Gives the output another size."""
         self.output.release()
         self.output = Framebuffer(self.engine.context, (width, height), label="test output")
 
     def release(self) -> None:
-        """Deletes everything."""
         self.engine.release()
         self.output.release()
 
 
 def make_stage(context: Context, library: ShaderLibrary | None = None, size: tuple[int, int] = (160, 120)) -> Stage:
-    """A stage of its own."""
     return Stage(Engine(context, library), Framebuffer(context, size, label="test output"))
 
 
 def pixel_of(camera: Camera, size: tuple[int, int], point: Sequence[float]) -> tuple[int, int]:
-    """Column and row of the pixel that shows a point of the world."""
     width, height = size
     clip = camera.clip_from_world(width / height, 0.01, 1000.0) @ np.append(np.asarray(point, float), 1.0)
     x, y = clip.xy / clip.w
     return int((x + 1.0) / 2.0 * width), int((1.0 - y) / 2.0 * height)
+
+
+def alive(context: Context) -> list[str]:
+    gc.collect()
+    context.collect()
+    return sorted(context.live)

@@ -1,5 +1,3 @@
-"""A scene with history, a small character, a log of signals, and a mouse, for tests of widgets."""
-
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -10,13 +8,14 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from sinew.sim.assets.build_skeleton import build_skeleton
-from sinew.sim.assets.model import Bounds, CharacterModel, LocalPose, Material, Mesh, Section, Skin
+from sinew.sim.assets.model import LocalPose, Material, Skin
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.change import Change, ChangeKind, value_change
 from sinew.sim.scene.params import Effect
 from sinew.sim.scene.scene import Node, ParamRef, Scene, value_at, with_value
 from sinew.widgets.protocols import ModelState, ModelStatus
+from tests.model_samples import mesh_of, model_of
 
 LEFT = Qt.MouseButton.LeftButton
 NO_MODIFIER = Qt.KeyboardModifier.NoModifier
@@ -77,7 +76,6 @@ class FakeClip:
 
 
 def character(names=BONES, parents=PARENTS):
-    """Every vertex follows one bone; the last bone moves none."""
     count = len(names)
     positions = np.tile([0.0, 1.0, 0.0], (count, 1))
     skeleton = build_skeleton(
@@ -86,20 +84,19 @@ def character(names=BONES, parents=PARENTS):
     vertex_count = 10 * (count - 1)
     joints, weights = np.zeros((vertex_count, 4), np.uint16), np.zeros((vertex_count, 4), np.float32)
     joints[:, 0], weights[:, 0] = np.arange(vertex_count) // 10, 1.0
-    points = np.zeros((vertex_count, 3), np.float32)
-    mesh = Mesh(
-        points, points, None, points[:, :2], None, np.zeros((20, 3), np.uint32),
-        (Section("body", 0, 0, 20),), Bounds(np.zeros(3), np.array([1.0, 2.0, 3.0])),
-    )  # fmt: skip
-    return CharacterModel(
-        path=Path("models/dude.ezm"), format="ezm", dialect="MeshSystem", asset_name="dude", mesh=mesh,
-        skeleton=skeleton, skin=Skin(joints, weights, 1), clips=(FakeClip("walk", 31, 1.0), FakeClip("pose", 1, 0.0)),
-        materials=(
+    points = np.outer(np.linspace(0.0, 1.0, vertex_count), [1.0, 2.0, 3.0])
+    return model_of(
+        mesh_of(points, np.zeros((20, 3)), material=0),
+        path=Path("models/dude.ezm"),
+        skeleton=skeleton,
+        skin=Skin(joints, weights, 1),
+        clips=[FakeClip("walk", 31, 1.0), FakeClip("pose", 1, 0.0)],
+        materials=[
             Material("skin", "skin.png", Path("skin.png")),
             Material("coat", "coat.tga", None, lost=(("texture", "coat.tga"),)),
-        ),
-        default_up_axis="y", default_texture_origin="bottom", warnings=("Two bones share a name.",),
-    )  # fmt: skip
+        ],
+        warnings=("Two bones share a name.",),
+    )
 
 
 def bind_pose(model):
@@ -130,8 +127,6 @@ def ref(owner, part, name):
 
 
 class SignalLog(list):
-    """Emissions of signals, as (name, arguments...)."""
-
     def __init__(self, source, *names):
         super().__init__()
         for name in names:
@@ -141,7 +136,6 @@ class SignalLog(list):
         return [entry[0] for entry in self]
 
     def values(self, name):
-        """The last argument of each emission of one signal."""
         return [entry[-1] for entry in self if entry[0] == name]
 
 
@@ -153,7 +147,6 @@ def mouse(widget, kind, x, y, button=LEFT, held=LEFT, modifiers=NO_MODIFIER):
 
 
 def drag(widget, start, end, y, *, release=True, modifiers=NO_MODIFIER):
-    """Press, ten moves, release."""
     mouse(widget, QEvent.Type.MouseButtonPress, start, y, modifiers=modifiers)
     for step in range(1, 11):
         x = start + (end - start) * step / 10
@@ -170,7 +163,6 @@ def wheel(widget, notches):
 
 
 def send_wheel(widget, place, notches, modifiers=NO_MODIFIER):
-    """Sends a turn of the wheel to one widget; returns whether the widget accepted it."""
     event = QWheelEvent(
         place, widget.mapToGlobal(place), QPoint(), QPoint(0, round(120 * notches)), Qt.MouseButton.NoButton, modifiers,
         Qt.ScrollPhase.NoScrollPhase, False,

@@ -30,7 +30,7 @@ def inspector(target, statuses, show):
 
 
 def row(inspector, wanted) -> SettingRow:
-    return next(item for item in inspector.tree.all_items() if isinstance(item, SettingRow) and item.ref == wanted)
+    return next(item for item in inspector.tree.settings() if item.ref == wanted)
 
 
 def facts(inspector):
@@ -101,7 +101,7 @@ def test_changes_of_the_scene_are_shown_and_edit_nothing(inspector, target):
     assert target.calls == list(changes.items())
 
 
-def test_a_combo_and_a_check_box_edit_once(inspector, target):
+def test_combos_of_methods_and_clips_and_a_check_box_edit_once(inspector, target):
     select(inspector, node="a")
     combo = row(inspector, ref("a", "model", "skinning")).editor.combo
     assert [combo.itemText(index) for index in range(combo.count())] == [
@@ -112,10 +112,6 @@ def test_a_combo_and_a_check_box_edit_once(inspector, target):
     QTest.mouseClick(row(inspector, ref("a", "node", "visible")).editor.box, Qt.MouseButton.LeftButton)
     assert target.scene.node("a").visible is False
     assert len(target.history) == 2
-
-
-def test_clips_of_the_model_can_be_chosen(inspector, target):
-    select(inspector, node="a")
     combo = row(inspector, ref("a", "model", "clip")).editor.combo
     assert [combo.itemData(index) for index in range(combo.count())] == ["", "walk", "pose"]
     combo.setCurrentIndex(2)
@@ -153,7 +149,7 @@ def test_a_refused_value_is_reported_and_the_editor_restored(inspector, target, 
     assert item.editor.field.value() == 1.6
 
 
-def test_modified_values_are_marked_and_reset(inspector, target):
+def test_modified_values_are_marked_copied_and_reset(inspector, target):
     select(inspector, node="c")
     item = row(inspector, INTENSITY)
     assert not item.font(0).bold()
@@ -165,10 +161,6 @@ def test_modified_values_are_marked_and_reset(inspector, target):
     assert target.scene.node("c").settings.intensity == 1.6
     assert not item.font(0).bold()
     assert len(target.history) == 2
-
-
-def test_menu_copies_value_and_json_path_and_resets(inspector, target):
-    select(inspector, node="c")
     target.set_value(INTENSITY, 3.0)
     actions = {action.text(): action for action in inspector.tree.menu_for(row(inspector, INTENSITY)).actions()}
     actions["Copy value"].trigger()
@@ -182,7 +174,7 @@ def test_menu_copies_value_and_json_path_and_resets(inspector, target):
 def bare(inspector):
     """Rows that could be seen and have no widgets, by how far below the top of what is in sight they begin [px]."""
     tree = inspector.tree
-    found = (item for item in tree.all_items() if isinstance(item, SettingRow) and not item.isHidden() and item.is_bare)
+    found = (item for item in tree.settings() if not item.isHidden() and item.is_bare)
     return [tree.visualItemRect(item).top() for item in found if item.parent().isExpanded()]
 
 
@@ -219,7 +211,6 @@ def test_rows_in_sight_have_widgets_at_once_and_the_others_soon(inspector, qtbot
 
 
 def focus_chain(widget):
-    """What Tab comes to, from the next widget on."""
     while True:
         widget = widget.nextInFocusChain()
         if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:

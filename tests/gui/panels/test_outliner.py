@@ -22,15 +22,9 @@ from sinew.widgets.theme import colours
 from tests.gui.panels.fakes import SignalLog, character, ref
 
 SIGNALS = (
-    "node_selected",
-    "material_selected",
-    "view_selected",
-    "rename_requested",
-    "visibility_requested",
-    "action_requested",
-    "place_requested",
-    "nodes_selected",
-)
+    "node_selected", "material_selected", "view_selected", "rename_requested", "visibility_requested",
+    "action_requested", "place_requested", "nodes_selected",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -48,7 +42,6 @@ ROOT = QModelIndex()
 
 
 def tree_of(model, parent=ROOT, view=None):
-    """Names of the rows, without those that a view hides."""
     return [
         (model.index(row, 0, parent).data(), tree_of(model, model.index(row, 0, parent), view))
         for row in range(model.rowCount(parent))
@@ -225,16 +218,14 @@ def test_f2_renames_nodes_in_place(outliner, target, qtbot, qtlog):
     assert not model.flags(bone) & Qt.ItemFlag.ItemIsEditable
 
 
-def test_delete_asks_for_the_node_only(outliner):
+def test_keys_and_menus_leave_through_signals(outliner):
     click(outliner, "a", "bone", "hips")
     QTest.keyClick(outliner.view, Qt.Key.Key_Delete)
     click(outliner, "c")
     QTest.keyClick(outliner.view, Qt.Key.Key_Delete)
     actions = [entry for entry in outliner.log if entry[0] == "action_requested"]
     assert actions == [("action_requested", OutlinerAction.DELETE, Selection(node="c"))]
-
-
-def test_menu_actions_leave_through_signals(outliner):
+    outliner.log.clear()
     entry = outliner.model.entry_of(("a", "bone", "hips"))
     actions = {action.text(): action for action in outliner.menu_for(entry).actions()}
     actions["Frame in view"].trigger()
@@ -298,9 +289,6 @@ def test_muted_nodes_are_dim_and_solo_counts_within_a_kind(emitters, target):
     assert not rows["e"].dim
 
 
-# --- attachments ------------------------------------------------------------------------------------------
-
-
 def attach(target, node_id, carrier, bone=""):
     nodes = [
         msgspec.structs.replace(node, attachment=Attachment(node=carrier, bone=bone)) if node.id == node_id else node
@@ -344,7 +332,6 @@ def test_riders_stay_when_their_model_is_loaded_or_missing(target, statuses, qap
 
 
 def drop(outliner, dragged, *onto):
-    """Drags the row of a node onto another row, or into the empty place."""
     data = outliner.model.mimeData([index_of(outliner, dragged)])
     view = outliner.view
     rect = view.visualRect(index_of(outliner, *onto)) if onto else view.viewport().rect().adjusted(0, 400, 0, 0)

@@ -38,7 +38,7 @@ def inspector(target, statuses, show, qtbot):
 
 
 def row(inspector, wanted) -> SettingRow:
-    return next(item for item in inspector.tree.all_items() if isinstance(item, SettingRow) and item.ref == wanted)
+    return next(item for item in inspector.tree.settings() if item.ref == wanted)
 
 
 @pytest.fixture
@@ -56,7 +56,6 @@ def value(target, wanted):
 
 
 def drag(view, index, right, down=0.0, *, release=True):
-    """Drags a stop by pixels."""
     start = view.place_of(index)
     x, y = start.x() + 1.0, start.y() + 2.0
     mouse(view, QEvent.Type.MouseButtonPress, x, y)
@@ -69,9 +68,6 @@ def drag(view, index, right, down=0.0, *, release=True):
 def double_click(view, x, y):
     mouse(view, QEvent.Type.MouseButtonDblClick, x, y)
     mouse(view, QEvent.Type.MouseButtonRelease, x, y, LEFT, NONE)
-
-
-# --- the gradient -------------------------------------------------------------------------------------
 
 
 def test_colours_are_mixed_in_linear_light_and_shown_in_srgb(qapp):
@@ -204,9 +200,6 @@ def test_a_change_during_a_drag_is_shown_after_it(gradient, target):
     assert gradient.share.value() == 0.0
 
 
-# --- curves -------------------------------------------------------------------------------------------
-
-
 def test_a_point_is_dragged_in_both_directions_as_one_entry(opacity, target):
     before = value(target, OPACITY)[1]
     drag(opacity.view, 1, -30.0, 20.0)
@@ -240,9 +233,6 @@ def test_arrows_move_a_point_and_a_typed_value_makes_the_plot_higher(inspector, 
     assert editor.plot.top == 2.0
     for highest, top in ((1.0, 1.0), (2.5, 5.0), (5.0, 5.0), (7.0, 10.0), (20.0, 20.0), (21.0, 50.0)):
         assert nice_above(highest) == pytest.approx(top)
-
-
-# --- both ---------------------------------------------------------------------------------------------
 
 
 def test_labels_are_marked_and_tips_show_values(inspector, target, gradient, opacity):

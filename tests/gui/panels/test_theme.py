@@ -65,7 +65,6 @@ def test_a_change_of_mode_reaches_every_widget_and_is_signalled_once(restored_ap
 
 
 def painted(picture: QIcon, mode=QIcon.Mode.Normal):
-    """Colour of the most opaque pixel of an icon."""
     return most_opaque(picture.pixmap(QSize(32, 32), 1.0, mode).toImage())
 
 

@@ -1,5 +1,3 @@
-"""A timeline on screen, a log of its signals, and a mouse."""
-
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPointF, Qt
@@ -20,8 +18,6 @@ SIGNALS = (
 
 
 class Mouse:
-    """Presses, moves, turns and releases on one widget."""
-
     def __init__(self, widget):
         self.widget, self.held = widget, Qt.MouseButton.NoButton
         self.modifiers = Qt.KeyboardModifier.NoModifier
@@ -87,23 +83,19 @@ def mouse(timeline):
 
 @pytest.fixture
 def lane_y(timeline):
-    """A height in the lane, where markers are caught."""
     return timeline.ruler.height() / 2.0
 
 
 @pytest.fixture
 def x_of(timeline):
-    """Pixel of a time on the ruler."""
     return lambda time: timeline.ruler.scale.x_of(time)
 
 
 @pytest.fixture
 def mouse_on():
-    """A mouse on any widget."""
     return Mouse
 
 
 @pytest.fixture
 def clips():
-    """The clips of the timeline."""
     return [WALK, RUN]

@@ -1,13 +1,18 @@
-"""The rows under the ruler: which of them are visible, their heights, and the colours of clips."""
-
 import math
 
+import numpy as np
 import pytest
 from PySide6.QtCore import QPoint, QPointF
+from PySide6.QtGui import QHelpEvent
+from PySide6.QtWidgets import QApplication, QToolTip
 
+from sinew.sim.profile.by_frame import FrameCollector
+from sinew.sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
 from sinew.sim.scene.strips import Strip
+from sinew.widgets.timeline.cost_strip import NOTHING, CostStrip, bins_of_columns, scale_top
 from sinew.widgets.timeline.ruler_scale import fitted
 from sinew.widgets.timeline.tracks import BarRow, StripRow, Tracks, strip_bars
+from sinew.widgets.timings.colours import pass_colour
 from tests.gui.panels.fakes import send_wheel
 
 CLIPS = ["walk", "run", "wave"]
@@ -36,7 +41,6 @@ def wheel(tracks, notches):
 
 
 def named(tracks):
-    """What the tips name from top to bottom."""
     tips = (tracks.tip_at(QPointF(100.0, y + 0.5)) for y in range(tracks.height()))
     return list(dict.fromkeys(tip.partition(":")[0] for tip in tips if tip))
 
@@ -91,3 +95,99 @@ def test_an_endless_strip_is_named_as_one(tracks):
     tracks.set_strips([row(Strip(clip="walk", repeats=2.0))])
     assert tracks.strips[0].bars[0].text == "walk × 2"
     assert "∞" not in tracks.tip_at(tracks.place_of("a", 0).center())
+
+
+STEP = 1.0 / 30.0
+
+
+def costs_of(gpu_ms, loops=3):
+    """Costs of the frames of a clip; `gpu_ms` gives the times of the passes of a frame in each loop."""
+    by_frame = FrameCollector()
+    for loop in range(loops):
+        for k in range(31):
+            slices = tuple(
+                Slice(path, 0.0, 1e-3, 0.0, time * 1e-3) for path, time in gpu_ms(k, loop).items()
+            )  # fmt: skip
+            by_frame.add(FrameSample(loop * 31 + k, 0.0, STEP, SceneMoment(), slices, TimeSource.CLOCK), float(k))
+    return by_frame.costs()
+
+
+def flat(k, loop):
+    return {"simulate": 4.0, "draw": 2.0}
+
+
+@pytest.fixture
+def strip(timeline):
+    return CostStrip(timeline)
+
+
+def strip_area(timeline):
+    return timeline.ruler._ruler_view().bands.strip
+
+
+def colours_at(timeline, seconds):
+    area = strip_area(timeline)
+    picture = timeline.ruler.grab().toImage()
+    ratio = picture.devicePixelRatio()
+    x = int(timeline.ruler.scale.x_of(seconds) * ratio)
+    rows = range(int(area.bottom() * ratio) - 1, int(area.top() * ratio) - 1, -1)
+    return [picture.pixelColor(x, y).name() for y in rows]
+
+
+def test_passes_are_stacked_in_their_colours_and_share_of_the_height(timeline, strip):
+    strip.show_costs(costs_of(flat), TimeSource.CLOCK)
+    QApplication.processEvents()
+    column = colours_at(timeline, 0.5)
+    simulate, draw = (column.count(pass_colour(path).name()) for path in ("simulate", "draw"))
+    assert column.index(pass_colour("simulate").name()) < column.index(pass_colour("draw").name())
+    top = scale_top(costs_of(flat))
+    assert simulate == pytest.approx(len(column) * 4e-3 / top, abs=1.5)
+    assert draw == pytest.approx(len(column) * 2e-3 / top, abs=2.5)
+
+
+def test_expensive_frames_are_at_their_times_at_every_zoom(timeline, strip):
+    strip.show_costs(costs_of(lambda k, loop: {"draw": 9.0 if k == 20 else 1.0}), TimeSource.CLOCK)
+    draw = pass_colour("draw").name()
+    for zoomed in (False, True):
+        if zoomed:
+            scale = timeline.ruler.scale
+            timeline.ruler.look_through(scale.zoomed(scale.x_of(20 * STEP), 0.3, 1.0, STEP))
+        QApplication.processEvents()
+        heights = [colours_at(timeline, k * STEP).count(draw) for k in (18, 20, 22)]
+        assert heights[1] > 4 * max(heights[0], heights[2])
+
+
+def test_the_tooltip_shows_values_and_source(timeline, strip):
+    strip.show_costs(costs_of(lambda k, loop: {"simulate": 4.0, "draw": 1.0 + loop}), TimeSource.CLOCK)
+    place = QPointF(timeline.ruler.scale.x_of(12 * STEP), strip_area(timeline).center().y()).toPoint()
+    QApplication.sendEvent(
+        timeline.ruler, QHelpEvent(QHelpEvent.Type.ToolTip, place, timeline.ruler.mapToGlobal(place))
+    )
+    assert QToolTip.text().splitlines() == [
+        "Frame 12: median 6.00 ms, slowest 7.00 ms of 3 measurements",
+        "simulate: 4.00 ms",
+        "draw: 2.00 ms",
+        f"GPU times: {TimeSource.CLOCK.value}; dashed line: 16.7 ms (60 fps).",
+    ]
+    QApplication.sendEvent(timeline.ruler, QHelpEvent(QHelpEvent.Type.ToolTip, QPoint(5, 5), QPoint(5, 5)))
+    assert strip.tip_at(99.0) == "This frame has not been measured yet."
+    strip.show_costs(FrameCollector().costs(), TimeSource.TIMER)
+    QApplication.processEvents()
+    assert strip.tip_at(0.5) == "Frame times appear here while the scene plays."
+    timeline.set_clips((), "")
+    timeline.ruler.grab()
+
+
+def test_a_column_shows_its_most_expensive_frame():
+    costs = costs_of(lambda k, loop: {"draw": 5.0 if k == 7 else 1.0})
+    edges = np.array([-3.0, -1.0, 3.2, 9.0, 9.2, 30.4, 31.0, 40.0])
+    assert bins_of_columns(costs, edges).tolist() == [NOTHING, 0, 7, 9, 9, 30, NOTHING]
+
+
+def test_the_scale_shows_most_worst_frames_and_a_target_that_is_near():
+    assert scale_top(costs_of(lambda k, loop: {"draw": 1.0})) == pytest.approx(1.5e-3)
+    assert scale_top(costs_of(lambda k, loop: {"draw": 9.0})) == pytest.approx(20e-3)
+    assert scale_top(costs_of(lambda k, loop: {"draw": 500.0 if loop == 1 else 20.0})) == pytest.approx(80e-3)
+    assert scale_top(FrameCollector().costs()) == pytest.approx(20e-3)
+    one_is_slow = costs_of(lambda k, loop: {"draw": 500.0 if (k, loop) == (0, 1) else 5.0})
+    assert scale_top(one_is_slow) == pytest.approx(20e-3)

@@ -1,5 +1,3 @@
-"""Frames as a measuring program would make them: a walk with cloth and sparks, with a spike now and then."""
-
 import math
 
 import numpy as np
@@ -34,7 +32,6 @@ def sample(number, begin, times, *, interval=1 / 60, clip_frame=0.0, source=Time
 
 
 def walk(count, *, rate=60.0, scale=1.0, seed=1, start=1000.0, leaves=LEAVES):
-    """Frames of a walk, oldest first."""
     random = np.random.default_rng(seed)
     noise = random.lognormal(0.0, 0.08, (count, len(leaves)))
     samples = []

@@ -1,5 +1,3 @@
-"""Hypothesis strategies for scenes and view states, derived from the declarations."""
-
 import typing
 
 import msgspec
@@ -29,7 +27,6 @@ model_paths = st.lists(st.sampled_from(["a", "b c", "ä", "..x", "m.ezm"]), min_
 
 
 def settings(cls: type[msgspec.Struct]) -> st.SearchStrategy[msgspec.Struct]:
-    """Any value of a settings class."""
     hints = typing.get_type_hints(cls, include_extras=True)
     values = {
         record.name: model_paths | st.just("")
@@ -115,7 +112,6 @@ def scenes(draw: st.DrawFn) -> Scene:
 
 @st.composite
 def projects(draw: st.DrawFn) -> tuple[Scene, ViewState]:
-    """A scene and a view state that fits it."""
     scene = draw(scenes())
     chosen = draw(st.sampled_from([None, *(node.id for node in scene.nodes)]))
     bone = draw(st.none() | texts) if chosen else None

@@ -1,5 +1,3 @@
-"""The command line itself: exit statuses, one-line failures, which command is meant."""
-
 import itertools
 import os
 import signal
@@ -26,7 +24,6 @@ from sinew.sim.export.formats import SURFACE_WRITERS
 
 
 def run_failing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
-    """Status and the one line of a failing command, which prints nothing else."""
     status = main(arguments)
     out, err = capsys.readouterr()
     assert out == ""

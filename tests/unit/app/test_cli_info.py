@@ -1,5 +1,3 @@
-"""`sinew info` and `sinew export` on models and projects."""
-
 import base64
 import json
 import shutil
@@ -9,12 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sinew import resources
 from sinew.app.cli.main import main
 from sinew.app.cli.scene import opened
 from sinew.app.files.project_file import save_project
 from sinew.resources import path as resource
-from sinew.sim.assets.load import load_model
 from sinew.sim.assets.raw import RawBone, RawMaterial, RawMesh, RawModel, RawSection, RawSkeleton, RawVertices
 from sinew.sim.characters.settings import MaterialLook, ModelSettings
 from sinew.sim.kinds.light.settings import LightSettings
@@ -23,11 +19,9 @@ from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.view_state import ViewState
 from tests.ezm_samples import ezb_bytes
 from tests.frame_samples import write_all
-from tests.gltf_rules import Checked
 
 
 def described(path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
-    """What `info --json` prints about a file."""
     assert main(["info", str(path), "--json"]) == 0
     info = json.loads(capsys.readouterr().out)
     assert isinstance(info, dict)
@@ -35,7 +29,6 @@ def described(path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 
 
 def test_a_model_is_described_for_scripts_and_people(assets: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The numbers themselves are those of `tests/unit/assets/test_load.py`."""
     path = assets / "ezm" / "dude" / "dude.ezm"
     info = described(path, capsys)
     assert (info["path"], info["vertex_count"], info["triangle_count"]) == (str(path), 13114, 22507)
@@ -69,7 +62,6 @@ EVIL = "\x1b]0;PWNED\x07\x1b[31mred\r\n\x1b[2J\u202e\x9b"
 
 
 def hostile_model(folder: Path) -> Path:
-    """A binary model whose every name steers the terminal."""
     raw = RawModel(folder / "a.ezm", "ezm", "MeshSystem", asset_name=EVIL, asset_info=EVIL)
     bone = RawBone(EVIL, -1, np.zeros(3), np.array((0.0, 0.0, 0.0, 1.0)), np.ones(3))
     raw.skeletons.append(RawSkeleton(EVIL, [bone, bone]))
@@ -206,13 +198,6 @@ def test_missing_textures_are_reported_once_each(tmp_path: Path, capsys: pytest.
     assert len([line for line in reported if "was not found" in line]) == 2
     assert len([line for line in reported if "gone.png" in line]) == 1
     assert len(reported) == 3
-
-
-def test_a_model_is_written_with_its_clips(tmp_path: Path) -> None:
-    target = tmp_path / "arm.glb"
-    assert main(["export", str(resources.path("models/arm/arm.ezm")), "--output", str(target)]) == 0
-    Checked(target.read_bytes())
-    assert [clip.name for clip in load_model(target).clips] == ["twist", "bend"]
 
 
 def test_what_the_format_cannot_store_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,3 @@
-"""Edits become single entries of the history, and do, undo and redo look alike; groups, order and the clipboard."""
-
 import json
 from pathlib import Path
 
@@ -13,6 +11,7 @@ from sinew.app.document.document import Document
 from sinew.app.files.node_text import nodes_of, nodes_text
 from sinew.app.files.project_json import ProjectError
 from sinew.app.files.unknown_content import UnknownContent, UnknownNode
+from sinew.sim.characters.modifiers.settings import Aim
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.cloth.settings import ClothSettings, PinTarget
 from sinew.sim.kinds.collider.settings import ColliderSettings
@@ -42,8 +41,6 @@ def two_nodes() -> Scene:
 
 
 class Log(QObject):
-    """Everything a document announces, in order."""
-
     def __init__(self, document: Document) -> None:
         super().__init__()
         self.changes: list[Change] = []
@@ -164,7 +161,6 @@ def test_undo_texts_come_from_the_declarations_and_count(document):
 
 
 def test_an_attachment_with_one_choice_is_completed_within_the_same_entry(document):
-    """Pins that follow a bone follow the only model; undo takes both back."""
     cloth = Node(id="cloth", settings=ClothSettings(), transform=Transform(position=(0.0, 1.0, 2.0)))
     document.replace_scene(msgspec.structs.replace(document.scene, nodes=(*document.scene.nodes, cloth)), ViewState())
     document.set_value(ParamRef("cloth", "cloth", "pin_target"), PinTarget.BONE)
@@ -464,3 +460,18 @@ def test_a_clipboard_that_holds_something_else_is_refused_in_one_line():
     content = json.loads(nodes_text(places(SCENE), ["b"]))
     content |= {"carriers": [1], "world": {"b": {"position": "there"}}}
     assert nodes_of(json.dumps(content), Scene())[0].attachment == Attachment()
+
+
+def test_targets_of_modifiers_are_found_by_name_in_another_scene():
+    aims = tuple(Aim(bone="head", target=target, muted=target == "d") for target in ("a", "d", "gone"))
+    aiming = msgspec.structs.replace(MODEL, settings=msgspec.structs.replace(MODEL.settings, modifiers=aims))
+    scene = Scene(nodes=(aiming, *SCENE.nodes[1:]))
+    text = nodes_text(places(scene), ["m", "a"])
+    d, stranger = SCENE.node("d"), msgspec.structs.replace(SCENE.node("b"), id="d", name="stranger")
+    for other, targets in (
+        (scene, ["a", "d", ""]),
+        (Scene(nodes=(msgspec.structs.replace(d, id="x"), stranger)), ["a", "x", ""]),
+        (Scene(nodes=(stranger,)), ["a", "", ""]),
+    ):
+        pasted = nodes_of(text, other)[0]
+        assert [modifier.target for modifier in pasted.settings.modifiers] == targets

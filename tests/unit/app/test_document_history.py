@@ -1,5 +1,3 @@
-"""Any sequence of edits can be undone to the start and redone to the end."""
-
 import gc
 import itertools
 import weakref
@@ -23,8 +21,6 @@ PLACES = st.integers(-2, 6)
 
 
 class Edits(RuleBasedStateMachine):
-    """A user who does everything in any order."""
-
     def __init__(self) -> None:
         super().__init__()
         self.application = QApplication.instance() or QApplication([])

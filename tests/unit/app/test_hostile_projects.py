@@ -16,6 +16,7 @@ from sinew.app.files.project_file import load_project
 from sinew.app.files.project_json import VALUES_MAX, ProjectError
 from sinew.sim.assets.raw import LoadCancelled
 from tests.conftest import REPO_ROOT
+from tests.refusals import refusal
 
 HEAD = '{"format": "sinew-project", "version": 2'
 
@@ -28,17 +29,6 @@ def written(folder: Path, text: str | bytes) -> Path:
 
 def with_nodes(folder: Path, nodes: list[dict[str, Any]], version: int = 2) -> Path:
     return written(folder, json.dumps({"format": "sinew-project", "version": version, "nodes": nodes}))
-
-
-def refusal(path: Path) -> str:
-    """The one line, without the path."""
-    with pytest.raises(ProjectError) as caught:
-        load_project(path)
-    message = str(caught.value)
-    assert message.startswith(f"{path}: ")
-    assert len(message.splitlines()) == 1
-    assert message.isprintable()
-    return message.removeprefix(f"{path}: ")
 
 
 WRONG = [
@@ -67,7 +57,7 @@ WRONG = [
 @pytest.mark.parametrize(("part", "start"), WRONG)
 def test_a_wrong_value_is_refused_by_its_path_in_one_line(tmp_path, part, start, capsys):
     path = written(tmp_path, f"{HEAD}, {part}}}")
-    message = refusal(path)
+    message = refusal(load_project, path, ProjectError)
     assert message.startswith(start)
     assert len(message) < 500
     assert main(["simulate", str(path), "--output", str(tmp_path / "a.npz")]) == 1
@@ -75,7 +65,6 @@ def test_a_wrong_value_is_refused_by_its_path_in_one_line(tmp_path, part, start,
 
 
 def test_the_given_faults_are_one_line_each(assets: Path) -> None:
-    """Whatever was found once stays refused by a line, or is read."""
     folder = assets / "faults"
     if not folder.is_dir():
         pytest.skip(f"there is no {folder}")
@@ -108,7 +97,10 @@ def test_many_nodes_and_keys_load_in_linear_time(tmp_path: Path) -> None:
     old = [{"id": f"n{number}", "emitter": {"model_node": "m", "bone": "b"}} for number in range(10_000)]
     assert load_project(with_nodes(tmp_path, old, version=1)).migrated_from == 1
     keys = ", ".join(f'"k{number}": 1' for number in [*range(100_000), 99_999])
-    assert refusal(written(tmp_path, f"{HEAD}, {keys}}}")) == 'key "k99999" is there twice in one object'
+    assert (
+        refusal(load_project, written(tmp_path, f"{HEAD}, {keys}}}"), ProjectError)
+        == 'key "k99999" is there twice in one object'
+    )
 
 
 @pytest.mark.parametrize("value", ["{}", "0", '{"":0}'])
@@ -116,7 +108,7 @@ def test_values_are_counted_before_any_is_made(tmp_path: Path, value: str) -> No
     path = written(tmp_path, f'{HEAD}, "x": [{value}{("," + value) * VALUES_MAX}]}}')
     tracemalloc.start()
     try:
-        assert refusal(path) == f"holds more than {VALUES_MAX} values"
+        assert refusal(load_project, path, ProjectError) == f"holds more than {VALUES_MAX} values"
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

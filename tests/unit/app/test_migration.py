@@ -1,5 +1,3 @@
-"""Projects of version 1: everything stays where it was, and the file is backed up."""
-
 import json
 import shutil
 from pathlib import Path
@@ -20,15 +18,13 @@ from tests.unit.colliders.cases import posed
 
 FIRST = Path(__file__).resolve().parents[2] / "data" / "projects" / "version-1"
 PROJECTS = resources.path("projects")
-SINCE = {"humanoid": {"hidden_sections": ""}}
-"""What characters had before: strands grow now where one has painted hair."""
+SINCE = {"humanoid": {"hidden_sections": ""}}  # what characters had before: strands grow now where one has painted hair
 MOVED = {"position": [3.0, 0.5, 1.0], "rotation": [10.0, 40.0, -20.0], "scale": [2.0, 2.0, 2.0]}
 OWN = {"position": [0.1, 0.2, 0.3], "rotation": [0.0, 0.0, 30.0], "scale": [1.0, 1.5, 1.0]}
 MODEL = {"id": "character", "name": "Character", "transform": MOVED, "model": {}}
 
 
 def opened(folder: Path, *nodes: dict[str, Any]) -> LoadedProject:
-    """A project of version 1 with these nodes."""
     path = folder / "old.sinew"
     path.write_text(json.dumps({"format": "sinew-project", "version": 1, "nodes": nodes}), encoding="utf-8")
     project = load_project(path)
@@ -38,7 +34,6 @@ def opened(folder: Path, *nodes: dict[str, Any]) -> LoadedProject:
 
 
 def only(folder: Path, kind: str, values: dict[str, Any], *others: dict[str, Any], **node: Any) -> Node:
-    """The node of a kind with these settings, as it is read, before others."""
     return opened(folder, {"id": "n", "name": "N", "transform": OWN, kind: values, **node}, *others).scene.node("n")
 
 
@@ -112,7 +107,6 @@ def test_a_model_that_was_not_there_is_still_named(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("comes_first", [False, True])
 def test_on_a_model_that_is_moved_turned_and_scaled_all_stays_in_its_place(tmp_path, kind, values, comes_first):
-    """Its transform was that in the world; now it is relative to the model, whichever comes first in the file."""
     raw = {"id": "n", "transform": OWN, kind: values}
     project = opened(tmp_path, *((MODEL, raw) if comes_first else (raw, MODEL)))
     node = project.scene.node("n")

@@ -1,9 +1,4 @@
-"""Models load on worker threads; every request ends with exactly one signal on the caller's thread."""
-
 import gc
-import os
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -14,29 +9,16 @@ from PySide6.QtCore import QObject, QThread
 
 from sinew.app.files.model_loader import ModelLoader
 from sinew.sim.assets.images import ImageBudget
-from sinew.sim.assets.model import Bounds, CharacterModel, Material, Mesh
+from sinew.sim.assets.model import CharacterModel, Material
 from sinew.sim.assets.raw import LoadCancelled, ModelError
 from sinew.sim.characters.loaded_model import LoadedModel
+from tests.model_samples import mesh_of, model_of
+from tests.processes import finished
 
 
 def model(path: Path, *textures: Path) -> CharacterModel:
-    """A single triangle with a material for every texture."""
-    positions = np.eye(3, dtype=np.float32)
-    mesh = Mesh(
-        positions=positions,
-        normals=positions,
-        tangents=None,
-        texcoords=np.zeros((3, 2), dtype=np.float32),
-        colours=None,
-        triangles=np.array([[0, 1, 2]], dtype=np.uint32),
-        sections=(),
-        bounds=Bounds(np.zeros(3), np.ones(3)),
-    )
-    return CharacterModel(
-        path=path, format="ezm", dialect="MeshSystem", asset_name="", mesh=mesh, skeleton=None, skin=None, clips=(),
-        materials=tuple(Material(name=path.stem, texture=path.name, texture_path=path) for path in textures),
-        default_up_axis="y", default_texture_origin="bottom", warnings=("odd",),
-    )  # fmt: skip
+    materials = [Material(name=path.stem, texture=path.name, texture_path=path) for path in textures]
+    return model_of(mesh_of(np.eye(3), [[0, 1, 2]]), path=path, materials=materials, warnings=("odd",))
 
 
 class FakeFiles:
@@ -71,8 +53,6 @@ class FakeFiles:
 
 
 class Log(QObject):
-    """Every signal of a loader with the thread it came on."""
-
     def __init__(self, loader: ModelLoader) -> None:
         super().__init__()
         self.events: list[tuple[str, int, object]] = []
@@ -242,13 +222,5 @@ print("left", loader.busy)
 """
 
 
-def test_an_application_that_just_quits_stops_its_workers(repo_root):
-    result = subprocess.run(
-        [sys.executable, "-c", LEAVING],
-        cwd=repo_root,
-        env={**os.environ, "PYTHONPATH": str(repo_root)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert (result.returncode, result.stdout, result.stderr) == (0, "left False\n", "")
+def test_an_application_that_just_quits_stops_its_workers():
+    assert finished("-c", LEAVING) == (0, "left False\n", "")

@@ -1,5 +1,3 @@
-"""Paths of models in projects: stored portably, found again together, and outside of its folders."""
-
 import ntpath
 import os
 import posixpath
@@ -125,7 +123,6 @@ def test_the_same_file_under_another_name_serves_all_its_nodes():
 
 @pytest.fixture
 def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a home, and in it a project folder `game/scenes`."""
     real = Path(os.path.realpath(tmp_path))
     (real / "home" / "game" / "scenes").mkdir(parents=True)
     (real / "home" / "game" / "models").mkdir()
@@ -137,7 +134,6 @@ def work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def outside(work: Path, project: str, path: str, *trusted: Path) -> bool:
-    """Whether a model at `path`, below `work` unless absolute, lies outside of the project."""
     named = os.path.normpath(os.path.join(work, path))
     scene = Scene(nodes=(Node(id="a", settings=ModelSettings(path=named)),))
     found = outside_files(scene, work / project, trusted)

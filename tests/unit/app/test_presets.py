@@ -1,5 +1,3 @@
-"""Presets and recent files of the user; scenes of past frames."""
-
 import math
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""What follows another unit of a file: all that rides on it, and in a scene built around it everything."""
-
 import msgspec
 import numpy as np
 import pytest

@@ -1,5 +1,3 @@
-"""The task queue: small steps within a budget, the most urgent task first, and an error ends one task only."""
-
 import contextlib
 
 import pytest
@@ -16,8 +14,6 @@ class Clock:
 
 
 class Stage:
-    """A queue whose turns are taken by the test; every step of a task takes `cost` seconds."""
-
     def __init__(self) -> None:
         self.clock = Clock()
         self.queue = TaskQueue(clock=self.clock)

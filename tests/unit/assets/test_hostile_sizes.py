@@ -161,7 +161,6 @@ def test_binary_tracks_are_limited(tmp_path: Path) -> None:
 
 
 def animated(folder: Path, channels: int, animations: int = 1) -> Path:
-    """A glTF file of nodes that all move by one sampler with 4,000 keys."""
     sample = Sample()
     sample.mesh()
     for _ in range(channels - 1):

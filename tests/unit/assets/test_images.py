@@ -1,5 +1,3 @@
-"""Textures become RGBA bytes, what cannot is refused in one line; smaller levels against averages by area."""
-
 import io
 import os
 import struct
@@ -21,8 +19,6 @@ RGBA = np.random.default_rng(3).integers(0, 256, (5, 7, 4), dtype=np.uint8)
 
 
 def png_header(width: int, height: int) -> bytes:
-    """A PNG that promises a size and holds nothing."""
-
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
@@ -166,7 +162,6 @@ def test_the_largest_image_takes_twice_its_pixels_at_most(tmp_path, kind):
 
 
 def progressive(side: int, more: int = 0) -> bytes:
-    """A progressive JPEG of squares whose last scan is repeated."""
     stream = io.BytesIO()
     Image.new("L", (side, side), 90).save(stream, "JPEG", progressive=True)
     data = stream.getvalue()

@@ -1,5 +1,3 @@
-"""Registries of formats; what is no usable model is refused in one line; the real files give the known values."""
-
 import importlib.util
 import os
 import subprocess
@@ -30,7 +28,6 @@ from tests.gltf_answers import Answer
 
 
 def failure(path: Path) -> str:
-    """The reason alone."""
     with pytest.raises(ModelError) as caught:
         load_model(path)
     message = str(caught.value)

@@ -1,5 +1,3 @@
-"""Materials and their images, defaults and borders of a whole model, and facts about it for scripts and people."""
-
 import json
 import tempfile
 from pathlib import Path
@@ -233,7 +231,6 @@ def test_the_text_says_the_same(tmp_path: Path) -> None:
 
 
 def test_the_table_of_bones_is_a_tree(tmp_path: Path) -> None:
-    """Children stand below their parents, whatever the order of the file."""
     bones = [
         ("hips", None),
         ("leg_l", "hips"),

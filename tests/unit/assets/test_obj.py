@@ -1,5 +1,3 @@
-"""Reading Wavefront OBJ and files of strands."""
-
 import random
 import struct
 from pathlib import Path
@@ -15,6 +13,7 @@ from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.raw import ModelError
 from sinew.sim.assets.strands import POINTS_MAX, load_strands, resampled
 from tests.fuzz.mutate import delete_chunk, flip_bits, repeat_chunk, set_bytes, truncate
+from tests.refusals import refusal
 from tests.strand_samples import arcs, hair_bytes, tfx_bytes
 
 SQUARE = """# a square of two corners more than a triangle
@@ -112,11 +111,7 @@ def test_faults_name_file_line_and_reason(tmp_path):
         ("v 0 0 0\nf 1/2/3/4 1 1\n", "line 2: '1/2/3/4' is no corner of a polygon"),
         ("v 0 0 0\nf" + " 1" * 5000, "line 2: a polygon has 5000 corners, at most 4096 are allowed"),
     ):
-        path = write(tmp_path, text)
-        with pytest.raises(ModelError) as caught:
-            load_model(path)
-        assert str(caught.value).startswith(f"{path}: {reason}")
-        assert len(str(caught.value).splitlines()) == 1
+        assert refusal(load_model, write(tmp_path, text)).startswith(reason)
 
 
 def test_too_many_groups_are_refused(tmp_path):
@@ -132,7 +127,6 @@ def test_models_of_one_place_or_without_polygons_load_with_a_warning(tmp_path):
 
 
 def loaded_or_refused(path):
-    """The model, or the message of its refusal."""
     try:
         return load_model(path)
     except ModelError as error:
@@ -156,16 +150,10 @@ def test_points_and_lines_alone_are_refused(tmp_path, element):
         load(tmp_path, f"v 0 0 0\nv 1 0 0\nv 0 1 0\n{element}\n")
 
 
-def write_strands(folder: Path, data: bytes, name: str = "a.hair") -> Path:
-    path = folder / name
-    path.write_bytes(data)
-    return path
-
-
 def test_strands_of_different_numbers_of_points(tmp_path: Path) -> None:
     lines = [arcs(1, points)[0] for points in (9, 4, 2)]
     colours, thickness = np.linspace(0.0, 1.0, 45).reshape(15, 3), np.arange(15) / 10.0
-    found = load_strands(write_strands(tmp_path, hair_bytes(lines, thickness=thickness, colours=colours)))
+    found = load_strands(write(tmp_path, hair_bytes(lines, thickness=thickness, colours=colours), "a.hair"))
     assert found.starts.tolist() == [0, 9, 13, 15]
     np.testing.assert_allclose(found.points, np.concatenate(lines), atol=1e-7)
     np.testing.assert_allclose(found.thickness, thickness, atol=1e-7)
@@ -177,13 +165,12 @@ def test_strands_of_different_numbers_of_points(tmp_path: Path) -> None:
 def test_strands_of_one_number_of_points(tmp_path: Path) -> None:
     lines = arcs()
     for name, data in (("a.hair", hair_bytes(list(lines), segments=8)), ("a.TFX", tfx_bytes(lines, thickness=[2] * 5))):
-        found = load_strands(write_strands(tmp_path, data, name))
+        found = load_strands(write(tmp_path, data, name))
         np.testing.assert_allclose(found.points.reshape(5, 9, 3), lines, atol=1e-7)
     assert found.thickness.tolist() == [2.0] * 5
 
 
 def headed(data: bytes, **fields: int) -> bytes:
-    """A HAIR file with other numbers in its header."""
     places = {"strands": 4, "points": 8, "flags": 12, "segments": 16}
     changed = bytearray(data)
     for name, value in fields.items():
@@ -221,17 +208,10 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
         ("a.tfx", struct.pack("<f7I", np.nan, 1, 8, 160, 0, 0, 0, 0), "header: has the version nan"),
         ("a.tfx", struct.pack("<f7I", 4.0, 2**32 - 1, 64, 0, 0, 0, 0, 0), "points: are at bytes 0 to"),
     ):
-        path = write_strands(tmp_path, data, name)
-        with pytest.raises(ModelError) as caught:
-            load_strands(path)
-        text = str(caught.value)
-        assert text.startswith(str(path))
-        assert line in text
-        assert len(text.splitlines()) == 1
+        assert line in refusal(load_strands, write(tmp_path, data, name))
 
 
 def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
-    """Whatever is done to a file, it gives finite strands or one line."""
     files = [hair_bytes(list(arcs()), thickness=np.ones(45), colours=np.ones((45, 3))), tfx_bytes(arcs())]
     refused = 0
     for seed in range(300):
@@ -240,7 +220,7 @@ def test_damaged_files_are_read_or_refused(tmp_path: Path) -> None:
         for _ in range(source.choice((1, 1, 2, 4))):
             damage = source.choice((flip_bits, set_bytes, truncate, delete_chunk, repeat_chunk))
             data = damage(data, source, files)
-        path = write_strands(tmp_path, data, "a.hair" if seed % 2 == 0 else "a.tfx")
+        path = write(tmp_path, data, "a.hair" if seed % 2 == 0 else "a.tfx")
         try:
             found = load_strands(path)
         except ModelError as error:
@@ -279,7 +259,7 @@ def test_straight_folded_and_pointlike_strands_are_resampled() -> None:
 def test_long_strands_are_thinned(tmp_path: Path) -> None:
     turn = np.linspace(0.0, 30.0, 60_000)
     line = np.stack([np.cos(turn), 0.1 * turn, np.sin(turn)], axis=1)
-    found = load_strands(write_strands(tmp_path, hair_bytes([line, line[:3]])))
+    found = load_strands(write(tmp_path, hair_bytes([line, line[:3]]), "a.hair"))
     shown = found.points_of(np.arange(2))
     assert shown.shape == (2, POINTS_MAX, 3)
     np.testing.assert_allclose(shown[0, [0, -1]], line[[0, -1]], atol=1e-6)

@@ -1,5 +1,3 @@
-"""Influences and the boxes of what joints move; skeletons and clips of equally spaced keys."""
-
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +19,7 @@ from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.maths import quaternion
 from sinew.sim.maths import quaternion as Q
 from tests.ezm_samples import bone_text, load_text, mesh_text
+from tests.model_samples import mesh_of
 
 BONES = "".join(bone_text(name) for name in "abcd")
 RIG = f"<Skeletons><Skeleton>{BONES}</Skeleton></Skeletons>"
@@ -29,7 +28,6 @@ RIG = f"<Skeletons><Skeleton>{BONES}</Skeleton></Skeletons>"
 def skinned(
     folder: Path, influences: str, ctype: str = "ffff hhhh", semantic: str = "blendweights blendindices"
 ) -> tuple:
-    """Skin and warnings of three equal vertices with these influences."""
     rows = ",".join(f"{corner} {influences}" for corner in ("0 0 0", "1 0 0", "0 1 0"))
     text = mesh_text(rows, ctype=f"fff {ctype}", semantic=f"position {semantic}").replace("<Meshes>", RIG + "<Meshes>")
     model = load_text(folder, text)
@@ -95,7 +93,6 @@ def posed_box(model: CharacterModel, palette: np.ndarray) -> Bounds:
 
 
 def wild_clip(skeleton: Skeleton) -> UniformClip:
-    """Every joint turned by up to about 40 degrees."""
     random = np.random.default_rng(8)
     turns = random.uniform(-0.3, 0.3, (3, skeleton.joint_count, 4))
     turns[..., 3] = 1.0
@@ -121,10 +118,8 @@ def test_the_boxes_hold_the_mesh_skinned_linearly(assets, name):
 
 @pytest.fixture
 def points_and_skin() -> tuple[Mesh, Skin]:
-    """Four points, the joints 2 and 0; weight 0 is padding."""
     positions = np.array([[0, 0, 0], [1, 2, 3], [-1, 5, 0], [4, 4, 4]], np.float32)
-    mesh = Mesh(positions, positions, None, positions[:, :2], None, np.zeros((0, 3), np.uint32), (),
-                Bounds(np.zeros(3), np.zeros(3)))  # fmt: skip
+    mesh = mesh_of(positions)
     joints = np.array([[2, 0, 0, 0], [2, 0, 0, 0], [0, 2, 1, 0], [0, 0, 0, 0]], np.uint16)
     weights = np.array([[1, 0, 0, 0], [0.5, 0.5, 0, 0], [0.9, 0.1, 0, 0], [1, 0, 0, 0]], np.float32)
     return mesh, Skin(joints, weights, 2)

@@ -1,5 +1,3 @@
-"""Layouts and counts of vertex and index buffers, and the numbers in their text."""
-
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sinew.sim.assets.ezm_text import CHUNK_BYTES, SMALL_BYTES, NumberFault, parse_hex, parse_numbers
-from sinew.sim.assets.raw import LoadCancelled, LoadWatch, ModelError, RawVertices
+from sinew.sim.assets.raw import LoadCancelled, LoadWatch, RawVertices
 from tests.ezm_samples import load_text, mesh_text, read_text
+from tests.refusals import refusal
 
 TRIANGLE = "0 0 0, 1 0 0, 0 1 0,"
 
@@ -19,12 +18,7 @@ def buffer_of(folder: Path, vertices: str, **layout: str | int) -> RawVertices:
 
 
 def failure(folder: Path, text: str) -> str:
-    with pytest.raises(ModelError) as caught:
-        load_text(folder, text)
-    message = str(caught.value)
-    assert message.startswith(f"{folder / 'model.ezm'}: ")
-    assert "\n" not in message
-    return message
+    return refusal(lambda path: load_text(folder, text, path.name), folder / "model.ezm")
 
 
 def test_columns_follow_the_layout_not_a_template(tmp_path: Path) -> None:

@@ -1,5 +1,3 @@
-"""Benchmarks measure finished work and what they say, and are compared with earlier reports."""
-
 import inspect
 import json
 import math

@@ -1,5 +1,3 @@
-"""Topology, shares and springs of cloths, pins, presets, gusts, stability; what a cloth takes of a model file."""
-
 import math
 from itertools import pairwise
 
@@ -70,7 +68,6 @@ def test_mass_and_stretch_energy_of_a_sheet_do_not_depend_on_its_resolution() ->
 
 
 def uniform_stretch_energy(model, strain: np.ndarray) -> float:
-    """Energy for stiffness 1 of structural springs under a uniform strain of the plane."""
     moved = model.positions + model.positions @ strain
     springs = model.springs.of_kind(SpringKind.STRUCTURAL)
     length = np.linalg.norm(moved[springs.pairs[:, 0]] - moved[springs.pairs[:, 1]], axis=1)
@@ -97,7 +94,6 @@ def test_stretching_a_regular_mesh_is_even_in_all_directions() -> None:
 
 
 def fan(blades: int) -> ClothSurface:
-    """Triangles around vertex 0."""
     angle = np.linspace(0.0, 2.0 * np.pi, blades, endpoint=False)
     rim = np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
     around = np.arange(blades)

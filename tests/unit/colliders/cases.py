@@ -1,5 +1,3 @@
-"""Colliders and points for the tests."""
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,15 +27,12 @@ SOLIDS = [shape for shape in ColliderShape if shape is not ColliderShape.PLANE]
 
 @dataclass
 class Posed:
-    """A model at one moment."""
-
     model: CharacterModel
     pose: Pose | None
     world_from_model: Float64
 
 
 def posed(node: Node, model: CharacterModel, time: float) -> Posed:
-    """The model of a node that rides on nothing, in its first clip."""
     pose = evaluate_pose(model, model.clips[0], time)
     return Posed(model, pose, world_from_model(node.settings, model, node_matrix(node.transform)))
 
@@ -50,6 +45,5 @@ def placed(position: npt.ArrayLike, axis: npt.ArrayLike = (0.0, 1.0, 0.0), angle
 def collider(
     shape: ColliderShape, start: Float64 | None = None, end: Float64 | None = None, **surface: float
 ) -> ColliderState:
-    """A collider of the usual size; at rest unless `end` is given."""
     first = np.eye(4) if start is None else start
     return ColliderState(shape, np.array(SIZES[shape]), first, first if end is None else end, **surface)

@@ -1,5 +1,3 @@
-"""Colliders in the world, over a step, as records for the GPU, and fitted to the skin of characters."""
-
 import re
 from functools import cache
 from pathlib import Path
@@ -66,7 +64,6 @@ def posed(made: Scene, time: float) -> dict[str, Posed]:
 
 
 def place(made: Scene, characters: PosedCharacters) -> tuple[dict[NodeId, ColliderPlacement], list[str]]:
-    """Placements of all colliders, and what there is not to ride on."""
     places, nodes = WorldTransforms(made, characters), made.of_kind("collider")
     return placements(nodes, places), [line for node in nodes if (line := places.missing(node))]
 
@@ -240,7 +237,6 @@ HUMANOID = resources.path("models") / "humanoid" / "humanoid.ezm"
 
 @cache
 def fitted_to(path: Path, unit_scale: float) -> tuple[CharacterModel, list[FittedCollider]]:
-    """A model and its colliders."""
     model = load_model(path)
     return model, fit_colliders(model, unit_scale=unit_scale)
 
@@ -285,7 +281,6 @@ def test_the_bone_gives_the_axis_where_the_points_do_not() -> None:
 
 
 def test_few_colliders_are_close_to_the_skin() -> None:
-    """Tolerances are parts of the height."""
     assert fit_colliders(synthetic_character(10)) == [], "there is no skin"
     model, fitted = fitted_to(HUMANOID, 1.0)
     assert 10 <= len(fitted) <= COLLIDERS_MAX
@@ -304,7 +299,6 @@ def test_few_colliders_are_close_to_the_skin() -> None:
 
 @pytest.mark.parametrize("name", ["ezm/character/character.ezm", "gltf/Fox/glTF-Binary/Fox.glb"])
 def test_none_sticks_out_of_its_limb(assets: Path, name: str) -> None:
-    """In no direction farther than a tenth of the length of the limb beyond the skin that its bones move."""
     model, fitted = fitted_to(assets / name, 1.0)
     directions = np.random.default_rng(0).normal(size=(300, 3))
     directions /= np.linalg.norm(directions, axis=1)[:, None]

@@ -1,5 +1,3 @@
-"""Posed meshes in OBJ, PLY and NPZ files; a disk that fills while something is written leaves one line and no file."""
-
 import io
 import os
 import resource
@@ -25,7 +23,6 @@ from sinew.sim.export.surface import ExportSurface, write_obj, write_ply
 
 @pytest.fixture
 def surface() -> ExportSurface:
-    """5 000 vertices with awkward numbers, 5 001 triangles in three sections."""
     random = np.random.default_rng(7)
     vertex_count, triangle_count = 5000, 5001
     return ExportSurface(
@@ -151,7 +148,6 @@ def test_videos_and_images(name: str, narrow: Path) -> None:
 
 
 def draw(path: Path) -> None:
-    """A black image, and many of noise."""
     with picture_sink(path, (160, 120), 30.0, None, alpha=False) as sink:
         for frame in range(60):
             image = RANDOM.integers(0, 255 if frame else 1, (120, 160, 3), np.uint8)
@@ -159,13 +155,11 @@ def draw(path: Path) -> None:
 
 
 def layers(image: np.ndarray) -> Layers:
-    """The same, with layers of it."""
     depth = image[..., 0].astype(np.float32)
     return Layers(image, depth, image.astype(np.float32), depth.astype(np.uint32), ("Sheet",))
 
 
 def never_ends(recording: SceneRecording, files: tuple[Path, ...]) -> None:
-    """A library that waits for room."""
     import time
 
     time.sleep(600)

@@ -1,5 +1,3 @@
-"""Written EZMesh and glTF files are valid, and the same model when read again."""
-
 import json
 import re
 from pathlib import Path
@@ -41,7 +39,6 @@ REAL = [
 
 
 def assert_same(found: RawModel, expected: RawModel) -> None:
-    """Equal in everything that is stored; numbers within 1e-6 of their extent."""
     assert found.asset_name == expected.asset_name
     assert found.asset_info == expected.asset_info
     assert found.materials == expected.materials
@@ -218,7 +215,6 @@ def corners(model: CharacterModel, clip: int | None, part: float) -> np.ndarray:
 
 
 def assert_survives(source: Path, target: Path) -> CharacterModel:
-    """Writes a model and reads it again; returns what was read."""
     raw = read_raw(source)
     model = build_model(raw)
     MODEL_WRITERS.of(target).save(raw, target)
@@ -245,7 +241,6 @@ def assert_survives(source: Path, target: Path) -> CharacterModel:
 
 
 def _looks(model: CharacterModel) -> list[Material]:
-    """Materials of the draw ranges that have one of the file."""
     shown = [part.material for part in model.mesh.sections if part.triangle_count and part.material >= 0]
     return [model.materials[number] for number in shown if model.materials[number].name != "plain"]
 
@@ -308,7 +303,6 @@ def test_a_joint_that_moves_a_part_from_two_places_is_refused(tmp_path: Path) ->
 
 
 def test_every_model_that_may_not_be_shipped_is_written_by_the_rules(assets: Path, tmp_path: Path) -> None:
-    """What is refused has a reason; nothing invalid is written."""
     for source in sorted((assets / "gltf").rglob("*.gl*")):
         try:
             raw = read_raw(source)

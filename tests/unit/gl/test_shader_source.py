@@ -1,5 +1,3 @@
-"""Sources of shaders, compiler logs, records, uniform blocks and the text around a kernel; no OpenGL."""
-
 import numpy as np
 import pytest
 

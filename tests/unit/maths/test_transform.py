@@ -1,5 +1,3 @@
-"""Quaternions, dual quaternions, affine matrices and products along a hierarchy; colours and ramps."""
-
 import itertools
 
 import numpy as np
@@ -16,8 +14,7 @@ from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sinew.sim.maths.transform import compose
 from sinew.sim.scene.transform import Transform, node_matrix
 
-ROUNDING = 1e-14
-"""Products of one matrix and of many may be summed in another order."""
+ROUNDING = 1e-14  # products of one matrix and of many may be summed in another order
 
 
 def random_parts(count: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -106,7 +103,6 @@ def test_node_matrix_scales_then_turns_about_x_y_z_then_moves():
 
 @st.composite
 def forests(draw):
-    """Parents of up to 40 joints in any order, several roots allowed."""
     count = draw(st.integers(1, 40))
     sorted_parents = [draw(st.integers(-1, joint - 1)) for joint in range(count)]
     order = draw(st.permutations(range(count)))
@@ -318,7 +314,6 @@ def linear_light(colours):
 
 
 def lightness(colours, sight=None):
-    """CIE L* of sRGB colours."""
     rgb = linear_light(colours)
     rgb = np.clip(rgb if sight is None else rgb @ sight.T, 0.0, 1.0)
     return 116.0 * np.cbrt(rgb @ np.array([0.2126, 0.7152, 0.0722])) - 16.0

@@ -1,5 +1,3 @@
-"""Births at exact moments however time is cut; settings of emitters, tables over the life, boxes, curl noise."""
-
 import itertools
 
 import msgspec
@@ -108,7 +106,6 @@ def test_ranges_of_slots() -> None:
 
 
 def most_alive(schedule: Schedule, life: float) -> int:
-    """Most particles at a time over a long while, by counting."""
     moments = [moment for _, moment in births(schedule, 0.0, 400.0)]
     return max(sum(1 for other in moments if moment - life < other <= moment) for moment in moments)
 
@@ -266,9 +263,14 @@ def test_particles_stay_within_their_reach(aim: EmissionAim, axis: tuple[float, 
 
 
 def missing(node: Node) -> str:
-    """What an emitter lacks that is alone in its scene."""
     scene = Scene(nodes=(node,))
     return missing_source(scene, {}, WorldTransforms(scene, {}), node)
+
+
+def test_a_burst_just_before_a_cut_repeats_no_birth_of_the_stream() -> None:
+    schedule = Schedule(9.0, (Burst(0.0, 1),), 1.0)
+    parts = [one for span in ((0.0, 1.2e-7), (1.2e-7, 3.0)) for one in births(schedule, *span)]
+    assert [number for number, _ in parts] == list(range(30))
 
 
 def test_a_missing_source_is_reported() -> None:

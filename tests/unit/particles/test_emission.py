@@ -1,13 +1,8 @@
-"""Random numbers of births, and where particles start: statistics of every source, and densities of surfaces."""
-
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sinew import resources
-from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.maths.hash import RandomStream, birth_bits, birth_numbers, pcg, pcg3d, pcg4d, unit_numbers
 from sinew.sim.scene.params import SettingsError
@@ -34,8 +29,7 @@ def ks_distance(sample: np.ndarray, cumulative: np.ndarray) -> float:
     return math.sqrt(n) * float(max(above.max(), below.max()))
 
 
-KS_LIMIT = 1.95
-"""√n D that a true sample exceeds once in a thousand times (Kolmogorov's limit distribution)."""
+KS_LIMIT = 1.95  # √n D that a true sample exceeds once in a thousand times (Kolmogorov's limit distribution)
 
 
 def chi_square(counts: np.ndarray, expected: np.ndarray) -> float:
@@ -46,10 +40,7 @@ def chi_square(counts: np.ndarray, expected: np.ndarray) -> float:
     return ((statistic / degrees) ** (1.0 / 3.0) - (1.0 - third)) / math.sqrt(third)
 
 
-CHI_LIMIT = 3.3
-"""Exceeded once in two thousand times, either way."""
-
-
+CHI_LIMIT = 3.3  # exceeded once in two thousand times, either way
 COUNT = 50_000
 NUMBERS = np.arange(COUNT)
 
@@ -166,13 +157,7 @@ def test_a_surface_that_cannot_emit_is_refused(density: list[float]) -> None:
 WHOLE = 2.0**32
 
 
-@pytest.fixture(scope="module")
-def humanoid() -> CharacterModel:
-    return load_model(Path(resources.path("models")) / "humanoid" / "humanoid.ezm")
-
-
 def shares(table: np.ndarray) -> np.ndarray:
-    """Probability of each row."""
     return np.diff(np.concatenate([[0.0], table[:, 0] / WHOLE]))
 
 

@@ -1,5 +1,3 @@
-"""Frames with known times for tests of what is made of them."""
-
 import math
 from collections.abc import Mapping
 

@@ -1,5 +1,3 @@
-"""Frames out of passes: ring, nesting, order, latency, impossible times; which source of times is trusted."""
-
 import math
 
 import pytest
@@ -10,16 +8,6 @@ from sinew.sim.profile.sample import FrameSample, SceneMoment, TimeSource
 
 
 class FakeStamps:
-    """Stamps of a card that is `ahead` of the processor's clock and works `card` seconds on whatever it is given.
-
-    Attributes:
-        now: The processor's time [s].
-        card: When the card will be done with all it has, by the processor's clock [s].
-        answered: Stamps that answer by now; None for all.
-        ahead: By how much the card's clock is ahead [s].
-        taken, given_back, released: What was asked for.
-    """
-
     source = TimeSource.TIMER
 
     def __init__(self) -> None:
@@ -61,7 +49,6 @@ class FakeStamps:
 
 
 def warm_recorder(stamps, *, number: int = 0) -> Recorder:
-    """A recorder that has its warm-up behind it."""
     recorder = Recorder(stamps, stamps.clock, number)
     recorder._warming = 0
     return recorder
@@ -80,13 +67,11 @@ def image(recorder: Recorder, stamps: FakeStamps, done: float = 0.002, step: int
 
 
 def settled(recorder: Recorder, stamps: FakeStamps) -> list[FrameSample]:
-    """What is known once the card has done all it has."""
     stamps.now = max(stamps.now, stamps.card)
     return recorder.poll()
 
 
 def times(sample: FrameSample) -> dict[str, tuple[float, float]]:
-    """CPU and GPU time of each path [ms], runs of a path added up."""
     sums: dict[str, tuple[float, float]] = {}
     for one in sample.slices:
         cpu, gpu = sums.get(one.path, (0.0, 0.0))
@@ -160,7 +145,6 @@ def test_times_that_come_later_than_the_ring_are_dropped_and_the_frame_is_not(st
 
 @pytest.mark.parametrize("span", [0.0, -0.004, 50.0])
 def test_spans_that_cannot_be_are_dropped(stamps, span):
-    """Zero, negative, and longer than the time that passed."""
     recorder = warm_recorder(stamps)
     image(recorder, stamps)
     stamps.taken[1] = stamps.taken[0] + span

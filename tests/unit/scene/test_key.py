@@ -1,5 +1,3 @@
-"""The key of a simulated node changes with all that its steps depend on, in full, and with nothing else."""
-
 import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,14 +11,18 @@ from sinew.app.cli.scene import OpenedScene, opened
 from sinew.sim.assets.content import content_sum
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.scene_assets import SceneAssets
-from sinew.sim.cache.keys import digest, is_current, node_keys
+from sinew.sim.cache.keys import _values, digest, is_current, node_keys
+from sinew.sim.characters.modifiers.settings import Aim
+from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.contract import World
 from sinew.sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
+from sinew.sim.kinds.group.kind import GroupSettings
 from sinew.sim.kinds.hair.settings import HairSettings
 from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.params import Effect
 from sinew.sim.scene.scene import PLAYBACK, Attachment, Node, ParamRef, Scene, with_value
 from sinew.sim.scene.world_transforms import WorldTransforms
 
@@ -87,6 +89,27 @@ def test_keys_change_with_what_acts_and_nothing_else(cape: OpenedScene) -> None:
         assert cape_key(cape, change(cape.scene)) == before, name
     for name, change in RELATED.items():
         assert cape_key(cape, change(cape.scene)) != before, name
+
+
+def test_targets_of_modifiers_count_with_what_carries_them_and_others_do_not(cape: OpenedScene) -> None:
+    character = character_of(cape.scene).id
+    parent, target, other = (
+        Node(id=name, settings=GroupSettings(), attachment=Attachment(node=above))
+        for name, above in (("parent", ""), ("target", "parent"), ("other", ""))
+    )
+    scene = structs.replace(cape.scene, nodes=(*cape.scene.nodes, parent, target, other))
+    assert cape_key(cape, scene) == cape_key(cape)
+    modified = with_value(scene, ParamRef(character, "model", "modifiers"), (Aim(bone="neck", target="target"),))
+    before = cape_key(cape, modified)
+    assert before != cape_key(cape)
+    for name, is_related in (("target", True), ("parent", True), ("other", False)):
+        moved = with_value(modified, ParamRef(name, "transform", "position"), (0.1, 0.2, 0.3))
+        assert (cape_key(cape, moved) != before) is is_related, name
+    cloth = cape.scene.node("cape")
+    assert digest(world_of(cape, modified), cloth) != digest(world_of(cape, scene), cloth)
+    muted = with_value(modified, ParamRef(character, "modifiers.0", "muted"), True)
+    still = with_value(muted, ParamRef("target", "transform", "position"), (0.1, 0.2, 0.3))
+    assert cape_key(cape, still) == cape_key(cape, muted)
 
 
 def with_model(source: OpenedScene, node: str, **changes: object) -> OpenedScene:
@@ -171,3 +194,11 @@ def test_sums_tell_types_and_shapes_apart_and_are_forgotten_with_their_content()
     assert content_sum(values.copy()) in sums
     values[3] = 7.0
     assert content_sum(values.copy()) not in sums
+
+
+def test_keys_of_older_versions_do_not_change_with_settings_that_they_did_not_have() -> None:
+    posed = frozenset((Effect.POSE,))
+    values = _values(ModelSettings(), posed)
+    assert len(_values(ModelSettings(modifiers=(Aim(),)), posed)) == len(values) + 1
+    assert len(_values(ModelSettings(expressions=(("happy", 1.0),)), posed)) == len(values) + 1
+    assert len(values) == 13

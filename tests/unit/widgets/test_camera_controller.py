@@ -1,5 +1,3 @@
-"""Mouse and wheel move the camera so that the image follows the hand."""
-
 import msgspec
 import numpy as np
 import numpy.typing as npt
@@ -104,8 +102,6 @@ def test_presets_look_from_where_they_say():
 
 
 class Hand:
-    """A controller, its camera, and events from a mouse."""
-
     def __init__(self) -> None:
         self.camera = Camera(target=(0.0, 1.0, 0.0), yaw=20.0, pitch=10.0, distance=4.0)
         self.controller = CameraController(lambda: self.camera, self._set)

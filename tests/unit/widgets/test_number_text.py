@@ -1,5 +1,3 @@
-"""Numbers in fields: text, arithmetic, units, drags and steps; stops of curves; placements as text."""
-
 import itertools
 import math
 from types import SimpleNamespace

@@ -1,5 +1,3 @@
-"""The pure parts of the timeline's ruler and of the Timings panel."""
-
 import math
 import subprocess
 import sys

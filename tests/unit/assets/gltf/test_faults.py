@@ -1,5 +1,3 @@
-"""A fault of a glTF file is one line that names the element; nothing is allocated for it before."""
-
 import json
 import struct
 import sys
@@ -13,19 +11,10 @@ from sinew.sim.assets.load import load_model, read_raw
 from sinew.sim.assets.raw import ModelError
 from sinew.sim.export.ezm import write_ezm
 from tests.gltf_samples import QUAD, Sample, skinned
-
-
-def refused(path):
-    """Element and reason of a file that must be refused."""
-    with pytest.raises(ModelError) as caught:
-        load_model(path)
-    assert len(str(caught.value).splitlines()) == 1
-    return str(caught.value).removeprefix(f"{path}: ")
+from tests.refusals import refusal
 
 
 def set_at(value, *place):
-    """A change to a document at a place of keys and indices."""
-
     def change(sample):
         part = sample.document
         for key in place[:-1]:
@@ -103,20 +92,20 @@ def test_a_fault_names_its_element(change, message, tmp_path):
     if message is None:
         load_model(path)
     else:
-        assert refused(path).startswith(message)
+        assert refusal(load_model, path).startswith(message)
 
 
 def test_indices_stay_within_the_vertices(tmp_path):
     sample = Sample()
     sample.mesh(QUAD, indices=sample.add([0, 1, 4], np.uint16))
-    assert refused(sample.write(tmp_path)) == f"{PRIMITIVE}.indices: name vertex 4 of 4"
+    assert refusal(load_model, sample.write(tmp_path)) == f"{PRIMITIVE}.indices: name vertex 4 of 4"
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 1e30])
 def test_positions_are_finite(value, tmp_path):
     sample = Sample()
     sample.mesh([[0, 0, 0], [1, value, 0], [0, 1, 0]])
-    message = refused(sample.write(tmp_path))
+    message = refusal(load_model, sample.write(tmp_path))
     assert message.startswith(
         "accessors[0]: element 1 is not finite"
         if not np.isfinite(value)
@@ -128,7 +117,7 @@ def test_times_do_not_fall(tmp_path):
     sample = Sample()
     sample.mesh()
     sample.animate(0, "translation", [0, 2, 1], [[0, 0, 0]] * 3)
-    assert refused(sample.write(tmp_path)).startswith(
+    assert refusal(load_model, sample.write(tmp_path)).startswith(
         "animations[0].samplers[0].input: the times of keys must not fall"
     )
 
@@ -145,7 +134,7 @@ def test_sparse_elements_are_checked(tmp_path):
         indices = {"bufferView": where, "componentType": 5123}
         element = {"count": sparse["count"], "indices": indices, "values": {"bufferView": 0}}
         sample.chunk.accessors[0]["sparse"] = element
-        assert refused(sample.write(tmp_path)) == message
+        assert refusal(load_model, sample.write(tmp_path)) == message
 
 
 HEADER = struct.pack("<4s2I", b"glTF", 2, 20)
@@ -167,7 +156,7 @@ def test_the_frame_of_a_file_is_checked(tmp_path):
     ):  # fmt: skip
         path = tmp_path / "frame.glb"
         path.write_bytes(data)
-        assert refused(path).startswith(message)
+        assert refusal(load_model, path).startswith(message)
 
 
 @pytest.mark.parametrize("package", ["meshopt", "DracoPy"])
@@ -185,7 +174,7 @@ def test_a_missing_package_is_named(package, tmp_path, monkeypatch):
         extension = "KHR_draco_mesh_compression"
         sample.document["meshes"][0]["primitives"][0]["extensions"] = {extension: packed}
     sample.document["extensionsRequired"] = [extension]
-    assert refused(sample.write(tmp_path)) == f"extensionsRequired: {extension} needs the package {package}"
+    assert refusal(load_model, sample.write(tmp_path)) == f"extensionsRequired: {extension} needs the package {package}"
 
 
 def test_a_small_file_cannot_ask_for_much_memory(tmp_path):
@@ -196,7 +185,7 @@ def test_a_small_file_cannot_ask_for_much_memory(tmp_path):
         sample.put("nodes", {"mesh": mesh})
     path = sample.write(tmp_path)
     tracemalloc.start()
-    message = refused(path)
+    message = refusal(load_model, path)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert message.startswith("nodes[0]: needs ")
@@ -210,7 +199,7 @@ def test_a_link_does_not_lead_out_of_the_folder(tmp_path):
     (folder / "inside").symlink_to(tmp_path / "secret")
     sample = skinned()
     sample.document["buffers"] = [{"byteLength": 300, "uri": "inside"}]
-    assert refused(sample.write(folder)) == f"buffers[0].uri: 'inside' {OUTSIDE}"
+    assert refusal(load_model, sample.write(folder)) == f"buffers[0].uri: 'inside' {OUTSIDE}"
 
 
 def test_text_is_known_by_its_content(tmp_path):
@@ -218,7 +207,7 @@ def test_text_is_known_by_its_content(tmp_path):
     document = json.dumps(sample.document | {"buffers": [], "bufferViews": [], "accessors": []})
     for name in ("a.txt", "b.gltf"):
         (tmp_path / name).write_text(document)
-        assert "accessors[" in refused(tmp_path / name)
+        assert "accessors[" in refusal(load_model, tmp_path / name)
     path = tmp_path / "a.obj"
     path.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
     with pytest.raises(TypeError, match="GltfOptions are no options of Wavefront OBJ"):

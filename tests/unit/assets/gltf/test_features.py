@@ -1,5 +1,3 @@
-"""What each feature of glTF means for the model."""
-
 import base64
 
 import numpy as np
@@ -412,7 +410,6 @@ def test_primitives_that_share_vertices_are_charged_for_what_targets_move(tmp_pa
 
 
 def instances(count, vertices):
-    """A file with copies of a mesh."""
     sample = Sample()
     places = sample.add(np.random.default_rng(3).normal(size=(count, 3)))
     extensions = {"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": places}}}

@@ -1,0 +1,209 @@
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from pyglm import glm
+
+from sinew.sim.animation.evaluate import bind_pose
+from sinew.sim.animation.pose import Pose
+from sinew.sim.assets.humanoid import find_bones
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.modifiers.feet import RELEASE, Collider, Contacts, Foot, Ground, contacts, plant
+from sinew.sim.characters.modifiers.functions import FUNCTIONS, Surroundings, constrain
+from sinew.sim.characters.modifiers.joints import PosedJoints, RestPose, vec
+from sinew.sim.characters.modifiers.settings import FootPlanting
+from sinew.sim.characters.playing import (
+    RunUp,
+    clip_of,
+    front_in,
+    parts_of,
+    pose_of,
+    run_up_weight,
+    strips_of,
+    up_axis,
+    world_from_model,
+)
+from sinew.sim.characters.settings import ModelSettings, UpAxis, section_list
+from sinew.sim.maths.arrays import Float64
+from sinew.sim.maths.transform import inverse_affine
+from sinew.sim.scene.scene import Node, NodeId, Scene
+from sinew.sim.scene.strips import StripSample, smooth
+from sinew.sim.scene.world_transforms import WorldTransforms
+
+Matrix = tuple[float, ...]
+"""An affine matrix (4, 4), row by row."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModifierInputs:
+    """Everything outside of a character that its modifiers depend on at one moment."""
+
+    targets: tuple[tuple[NodeId, Matrix], ...] = ()  # Relative to the model
+    placement: Matrix = ()  # World transform of a model with planted feet
+    colliders: tuple[Collider, ...] = ()
+
+
+NO_INPUTS = ModifierInputs()
+
+
+def inputs_of(
+    node: Node, places: WorldTransforms, placement: Float64, colliders: tuple[Collider, ...]
+) -> ModifierInputs:
+    """Inputs of the modifiers of a character.
+
+    Args:
+        places: World transforms, in which the character itself has its pose before the modifiers.
+        placement: World transform of its model, shape (4, 4).
+        colliders: What feet can stand on.
+    """
+    scene, model_from_world = places.scene, inverse_affine(placement)
+    matrices = (
+        (one, model_from_world @ places.world_from_node(scene.node(one))) for one in scene.targets.get(node.id, ())
+    )
+    targets = tuple((one, tuple(matrix.ravel().tolist())) for one, matrix in matrices)
+    assert isinstance(node.settings, ModelSettings)
+    if not node.settings.plants_feet:
+        return ModifierInputs(targets)
+    return ModifierInputs(targets, tuple(placement.ravel().tolist()), colliders)
+
+
+class BoneModifiers:
+    """Evaluates the modifiers of bones of one model."""
+
+    def __init__(self, model: CharacterModel) -> None:
+        self._model = model
+        self._contacts: dict[tuple[object, ...], Contacts] = {}
+        self._directions: dict[str, tuple[glm.dvec3, glm.dvec3]] = {}
+        self._clip_poses: tuple[ModelSettings | None, dict[float, Pose]] = (None, {})
+
+    @functools.cached_property
+    def _rest(self) -> RestPose:
+        assert self._model.skeleton is not None
+        return RestPose(self._model.skeleton)
+
+    @functools.cached_property
+    def _body(self) -> dict[str, int]:
+        """The bones of a human body."""
+        return dict(self._model.rig.humanoid) or find_bones(self._rest.skeleton)
+
+    def problems(self, node: Node, scene: Scene) -> list[str]:
+        """A line about each modifier of a character that has no effect."""
+        settings, found = node.settings, []
+        assert isinstance(settings, ModelSettings)
+        for number, modifier in enumerate(settings.modifiers if self._model.skeleton is not None else (), 1):
+            problem = modifier.problem(self._rest.skeleton, scene.by_id)
+            if not problem and modifier.problem(self._rest.skeleton, scene.targets.get(node.id, ())):
+                problem = "its target moves with what follows this character"
+            if isinstance(modifier, FootPlanting) and not self._limbs(modifier):
+                problem = "no feet are found; name them"
+            if problem and not modifier.muted:
+                found.append(f"{number} · {modifier.label}: {problem}")
+        return found
+
+    def applied(self, pose: Pose, settings: ModelSettings, time: float, run_up: RunUp, inputs: ModifierInputs) -> Pose:
+        """A pose with the modifiers of the settings, then the constraints of the file, at a scene time [s]."""
+        if self._model.skeleton is None or not (settings.modifiers or self._model.rig.constraints):
+            return pose
+        joints = PosedJoints(self._rest.skeleton, pose.local)
+        targets = {one: glm.transpose(glm.dmat4(*matrix)) for one, matrix in inputs.targets}
+        around = Surroundings(self._rest, targets, *self._up_and_front(settings))
+        for modifier in settings.modifiers:
+            if not modifier.muted and modifier.weight and not modifier.problem(self._rest.skeleton, targets):
+                changed = joints.copy()
+                if isinstance(modifier, FootPlanting):
+                    self._plant(modifier, changed, pose, settings, time, run_up, inputs, around)
+                else:
+                    FUNCTIONS[type(modifier)](modifier, changed, around)
+                joints.take(changed, modifier.weight)
+        for constraint in self._model.rig.constraints:
+            changed = joints.copy()
+            constrain(constraint, changed, self._rest)
+            joints.take(changed, 1.0)
+        return joints.pose(self._model, pose)
+
+    def _up_and_front(self, settings: ModelSettings) -> tuple[glm.dvec3, glm.dvec3]:
+        """Directions in the bind pose, in the space of the file."""
+        axis = up_axis(settings, self._model)
+        if axis not in self._directions:
+            upright = world_from_model(ModelSettings(up_axis=UpAxis(axis)), self._model, np.eye(4))
+            yaw = math.radians(front_in(self._model, bind_pose(self._model), upright))
+            directions = np.array([[0.0, 1.0, 0.0], [math.sin(yaw), 0.0, math.cos(yaw)]]) @ upright[:3, :3]
+            up, front = (glm.dvec3(*direction) for direction in directions.tolist())
+            self._directions[axis] = up, front
+        return self._directions[axis]
+
+    # --- feet -----------------------------------------------------------------------------------------
+
+    def _limbs(self, modifier: FootPlanting) -> list[tuple[int, int, int]]:
+        named = [self._rest.skeleton.find(name) for name in section_list(modifier.feet)]
+        feet = named or [self._body.get(f"{side}Foot") for side in ("left", "right")]
+        limbs = (self._rest.limb(foot) for foot in feet if foot is not None)
+        return [limb for limb in limbs if limb is not None]
+
+    def _plant(
+        self, modifier: FootPlanting, joints: PosedJoints, pose: Pose, settings: ModelSettings, time: float,
+        run_up: RunUp, inputs: ModifierInputs, around: Surroundings,
+    ) -> None:  # fmt: skip
+        limbs = self._limbs(modifier)
+        moment = max(time, run_up[0]) if run_up[1] else time
+        held = run_up_weight(time, run_up)
+        if moment != time:
+            pose = self._clip_pose(settings, moment)
+        feet = []
+        for limb in limbs:
+            parts = [
+                (part, self._contacts_of(settings, part.clip, limb)) for part in parts_of(settings, self._model, moment)
+            ]
+            shift = glm.dvec3(0.0)
+            for part, touching in parts if modifier.lock else ():
+                place = vec(pose.model_from_joint[limb[2], :3, 3])
+                shift *= 1.0 - part.weight
+                for start, strength in self._locks(settings, part, touching):
+                    there = self._clip_pose(settings, start).model_from_joint[limb[2], :3, 3]
+                    shift += part.weight * strength * held * (vec(there) - place)
+            lowest = min((touching.lowest for _, touching in parts), default=self._rest.place(limb[2], around.up))
+            feet.append(Foot(limb, shift, lowest))
+        pelvis = self._rest.skeleton.find(modifier.pelvis) if modifier.pelvis else self._body.get("hips")
+        placement = glm.transpose(glm.dmat4(*inputs.placement))
+        plant(
+            joints, feet, -1 if pelvis is None else pelvis, Ground(placement, inputs.colliders, modifier.floor), around
+        )
+
+    def _clip_pose(self, settings: ModelSettings, time: float) -> Pose:
+        """The pose before the modifiers, without a pre-roll."""
+        if self._clip_poses[0] is not settings or len(self._clip_poses[1]) > _POSES_MAX:
+            self._clip_poses = settings, {}
+        poses = self._clip_poses[1]
+        if time not in poses:
+            poses[time] = pose_of(self._model, settings, time, (0.0, 0.0))
+        return poses[time]
+
+    def _contacts_of(self, settings: ModelSettings, clip: str, limb: tuple[int, int, int]) -> Contacts:
+        axis = up_axis(settings, self._model)
+        key = clip, limb, axis, settings.interpolation, settings.lock_root
+        if key not in self._contacts:
+            leg = sum(glm.length(self._rest.position(joint)) for joint in limb[1:])
+            self._contacts[key] = contacts(
+                clip_of(self._model, clip), self._rest.skeleton, limb[2], leg, axis,
+                settings.interpolation, settings.lock_root,
+            )  # fmt: skip
+        return self._contacts[key]
+
+    def _locks(self, settings: ModelSettings, part: StripSample, touching: Contacts) -> list[tuple[float, float]]:
+        """Scene times [s] at which the contacts of a clip that act began, and how much each acts."""
+        strip = sorted(strips_of(settings, self._model), key=lambda one: one.start)[part.strip]
+        duration, found = clip_of(self._model, part.clip).duration, []
+        lo, hi = strip.span(duration)
+        for first, last in touching.spans if strip.speed else ():
+            begin, end = (max(first, lo) - lo, last - lo) if strip.speed > 0.0 else (hi - min(last, hi), hi - first)
+            now = part.time - lo if strip.speed > 0.0 else hi - part.time
+            strength = 1.0 - smooth((now - end) / abs(strip.speed) / RELEASE) if now >= begin and end >= begin else 0.0
+            if strength:
+                start = strip.start + part.turn * strip.length(duration) + begin / abs(strip.speed)
+                found.append((start, strength))
+        return found
+
+
+_POSES_MAX = 256
+"""Most poses that are remembered."""

@@ -1,0 +1,115 @@
+"""Modifiers of bones in the editor: added, aimed at a dragged object, named when they lack something, saved."""
+
+import numpy as np
+import pytest
+
+from sinew.app.files.project_file import load_project, save_project
+from sinew.resources import path as resource
+from sinew.sim.characters.modifiers.settings import FootPlanting, LookAt, TwoBoneIK
+from sinew.sim.kinds.group.kind import GroupSettings
+from sinew.sim.scene.scene import Node, ParamRef
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view_state import Selection
+from sinew.widgets.inspector.editors import Choices
+from sinew.widgets.inspector.form import SettingRow
+from sinew.widgets.inspector.sections import ListEdits
+from tests.gui.editor_harness import Session, picture
+
+LIST = ParamRef("model-1", "model", "modifiers")
+
+
+@pytest.fixture
+def editor(fresh, qtbot):
+    """The human in its bind pose and an object beside it; the human is selected."""
+    Session(qtbot).load(fresh, resource("models") / "humanoid" / "humanoid.ezm")
+    document = fresh.document
+    document.set_value(ParamRef("model-1", "model", "bind_pose"), True)
+    target = Node(id="", name="Target", transform=Transform(position=(0.45, 1.2, 0.2)), settings=GroupSettings())
+    document.add_nodes([target], "Add target")
+    document.select(Selection(node="model-1"))
+    document.undo_stack.clear()
+    picture(fresh)
+    return fresh
+
+
+def hand(editor):
+    return editor.client.engine.views.characters["model-1"].joint_frame("hand_l")[:3, 3]
+
+
+def rows(editor):
+    return {row.ref: row for row in editor.panels.inspector.tree.all_items() if isinstance(row, SettingRow)}
+
+
+def status(editor):
+    return editor.panels.inspector.head.status
+
+
+def test_a_modifier_is_added_and_its_target_is_dragged(editor, qtbot, tmp_path):
+    document = editor.document
+    target = document.scene.of_kind("group")[0].id
+    start, first = hand(editor).copy(), picture(editor)
+    record = next(r for r in rows(editor).values() if r.ref.part == "model").record
+    edits = ListEdits(document, LIST, record)
+    edits.add(TwoBoneIK)
+    assert document.undo_stack.undoText() == "Add two-bone IK"
+    qtbot.waitUntil(lambda: ParamRef("model-1", "modifiers.0", "target") in rows(editor), timeout=60000)
+    qtbot.waitUntil(lambda: "choose a bone" in status(editor).note, timeout=60000)
+    picker = rows(editor)[ParamRef("model-1", "modifiers.0", "target")].record
+    choices = editor.panels.inspector.names.of(picker, "model-1")
+    assert isinstance(choices, Choices)
+    assert (target, "Target") in choices.items
+    assert all(name != "model-1" for name, _ in choices.items)
+    for name, value in (("bone", "hand_l"), ("target", target)):
+        rows(editor)[ParamRef("model-1", "modifiers.0", name)].binding.set_value(value)
+    assert np.abs(picture(editor).astype(int) - first).max() > 30
+    np.testing.assert_allclose(hand(editor), (0.45, 1.2, 0.2), atol=0.02)
+    qtbot.waitUntil(lambda: not status(editor).note, timeout=60000)
+    before = hand(editor).copy()
+    gesture = document.new_gesture("Move Target")
+    for height in (1.25, 1.3, 1.35):
+        document.set_value(ParamRef(target, "transform", "position"), (0.4, height, 0.25), gesture)
+        picture(editor)
+        np.testing.assert_allclose(hand(editor), (0.4, height, 0.25), atol=0.02)
+    document.end_gesture(gesture)
+    path = tmp_path / "aimed.sinew"
+    save_project(path, document.scene, document.view_state)
+    assert load_project(path).scene == document.scene
+    moved = hand(editor).copy()
+    document.undo_stack.undo()
+    picture(editor)
+    np.testing.assert_array_equal(hand(editor), before)
+    document.undo_stack.redo()
+    picture(editor)
+    np.testing.assert_array_equal(hand(editor), moved)
+    while document.undo_stack.canUndo():
+        document.undo_stack.undo()
+    np.testing.assert_array_equal(picture(editor), first)
+    np.testing.assert_array_equal(hand(editor), start)
+
+
+def test_a_removed_target_is_named_and_comes_back_with_undo(editor, qtbot):
+    document = editor.document
+    target = document.scene.of_kind("group")[0].id
+    document.set_value(LIST, (LookAt(bone="head", target=target), TwoBoneIK(bone="hand_l", target=target)))
+    picture(editor)
+    reached = hand(editor).copy()
+    document.remove_nodes([target])
+    qtbot.waitUntil(lambda: status(editor).note == (
+        "1 · Look at: its target is not in the scene\n2 · Two-bone IK: its target is not in the scene"
+    ), timeout=60000)  # fmt: skip
+    picture(editor)
+    assert np.abs(hand(editor) - reached).max() > 0.05
+    document.undo_stack.undo()
+    picture(editor)
+    np.testing.assert_array_equal(hand(editor), reached)
+    qtbot.waitUntil(lambda: not status(editor).note, timeout=60000)
+
+
+def test_a_copy_follows_the_copy_of_its_target(editor):
+    document = editor.document
+    target = document.scene.of_kind("group")[0].id
+    document.set_value(LIST, (TwoBoneIK(bone="hand_l", target=target), FootPlanting()))
+    document.duplicate_nodes(["model-1", target])
+    copied = document.scene.characters[-1]
+    assert copied.id != "model-1"
+    assert copied.settings.modifiers[0].target == document.scene.of_kind("group")[-1].id != target
