@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from sinew.sim.colliders.scene_colliders import Colliders, SceneColliders
+from sinew.sim.fields.state import Fields
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.staging import StagingCopies
@@ -120,6 +121,8 @@ class Simulation:
         self._stale: set[NodeId] = set()
         self._not_restored: set[NodeId] = set()
         self._simulated: frozenset[NodeId] = frozenset()
+        self._fields: Mapping[NodeId, Fields] = {}
+        self._had_fields = False
         self._time: float | None = None
         self._moment = 0
 
@@ -233,7 +236,9 @@ class Simulation:
         self._time, self._moment = time, self._moment + 1
         scope, faulty = self._context.timers.scope, self._guard.faulty
         saved = self.baked is not None or self.cached is not None
-        inputs = StepInputs(world, self._advance_surroundings(world, self._moment), self._moment, time, grab)
+        inputs = StepInputs(
+            world, self._advance_surroundings(world, self._moment), self._moment, time, grab, self._fields
+        )
         for node, kind, system in self._stepped:
             if node.id in faulty:
                 continue
@@ -478,7 +483,11 @@ class Simulation:
         fields = self._placements("fields", world, warnings)
         self._problems += [Problem("", line) for line in warnings if line not in self._reported]
         self._reported = set(warnings)  # a warning that was fixed and comes back is reported again
-        self.services.get(SceneFields).advance(world, fields, max(moment - 1, 0) * STEP_TIME)
+        if fields or self._had_fields:
+            nodes = [node for node, _, _ in self._stepped]
+            time = max(moment - 1, 0) * STEP_TIME
+            self._fields = self.services.get(SceneFields).advance(world, fields, time, nodes)
+        self._had_fields = bool(fields)
         return self.colliders.advance(colliders)
 
     def _placements(self, part: str, world: World, warnings: list[str]) -> dict[NodeId, Any]:

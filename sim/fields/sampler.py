@@ -1,39 +1,12 @@
-from dataclasses import dataclass
-
-from sinew.sim.fields.state import FieldType
+from sinew.sim.fields.state import Fields
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
-from sinew.sim.gl.program import Program
 from sinew.sim.gl.record import record
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 
 FIELD_SAMPLE = record("FieldSample", push=(4, "f4"), air=(4, "f4"))
 """acceleration [m/s²], drag [1/s] | velocity of the air [m/s], 0."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fields:
-    """The force fields that act on one node over a step; false if there are none."""
-
-    texture: BufferTexture | None = None  # Records of `pack_fields`
-    ends: tuple[int, ...] = ()  # As of `pack_fields`
-
-    def __bool__(self) -> bool:
-        return self.texture is not None
-
-    @property
-    def defines(self) -> dict[str, object]:
-        """For a program with shaders/common/fields.glsl."""
-        return {kind.name: end > start for kind, start, end in zip(FieldType, (0, *self.ends), self.ends, strict=False)}
-
-    def set(self, program: Program) -> None:
-        """Sets the uniforms of shaders/common/fields.glsl."""
-        program["u_field_records"] = self.texture
-        program["u_field_ends"], program["u_field_later_ends"] = self.ends[:3], self.ends[3:]
-
-
-NO_FIELDS = Fields()
 
 
 class FieldSampler(Owner):
@@ -53,7 +26,7 @@ class FieldSampler(Owner):
 
     def sample(
         self,
-        fields: Fields,
+        fields: Fields | None,
         places: BufferTexture,
         *,
         roots: BufferTexture | None = None,
@@ -69,7 +42,7 @@ class FieldSampler(Owner):
             fraction: Part of the step that is over.
             count: Only the first records.
         """
-        if not fields:
+        if fields is None:
             if not self._is_clear:
                 self.samples.buffer.write(FIELD_SAMPLE.zeros(self._count))
                 self._is_clear = True

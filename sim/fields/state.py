@@ -1,8 +1,13 @@
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from sinew.sim.maths.arrays import Float64
+
+if TYPE_CHECKING:
+    from sinew.sim.gl.program import Program
+    from sinew.sim.gl.texture import BufferTexture
 
 
 class FieldType(enum.Enum):
@@ -48,3 +53,23 @@ class FieldPlacement:
     radius: float
     falloff: float
     numbers: Callable[[float], tuple[float, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """The force fields that act on one node over a step, at least one."""
+
+    texture: "BufferTexture"  # Records of `pack_fields`
+    ends: tuple[int, ...]  # As of `pack_fields`
+
+    @property
+    def defines(self) -> dict[str, object]:
+        """For a program with shaders/common/fields.glsl."""
+        return {
+            kind.name: end > start for kind, start, end in zip(FieldType, (0, *self.ends[:-1]), self.ends, strict=True)
+        }
+
+    def set(self, program: "Program") -> None:
+        """Sets the uniforms of shaders/common/fields.glsl."""
+        program["u_field_records"] = self.texture
+        program["u_field_ends"], program["u_field_later_ends"] = self.ends[:3], self.ends[3:]

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from sinew.sim.assets.formats import Formats
 from sinew.sim.assets.model import Bounds, CharacterModel, Material
 from sinew.sim.assets.scene_assets import SceneAssets
+from sinew.sim.fields.state import Fields
 from sinew.sim.maths.ramps import Ramp
 from sinew.sim.owner import Owner
 from sinew.sim.scene.params import Settings, validated
@@ -262,6 +263,8 @@ class StepInputs:
     moment: int  # Steps since the start, including this one; loops of the clock do not reset it
     time: float  # Scene time at the end [s]
     grab: Grab | None = None
+    # Force fields over the step by the node that they act on; `FieldSampler` evaluates them at its particles
+    fields: Mapping[NodeId, Fields] = field(default_factory=dict)
 
     def grabbed(self, node: Node) -> tuple[int, Vec3]:
         """The dragged particle of a node, -1 for none, and its target [m]."""

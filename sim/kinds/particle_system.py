@@ -11,7 +11,6 @@ from sinew.sim.gl.texture import BufferTexture
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.kinds.contract import Array, Draggable, StepInputs, System, World
 from sinew.sim.kinds.packing import State, blended, unpacked_state
-from sinew.sim.kinds.scene_fields import SceneFields
 from sinew.sim.maths.points import nearest_to_ray
 from sinew.sim.maths.transform import inverse_affine
 from sinew.sim.scene.params import SettingsError
@@ -56,7 +55,7 @@ class ParticleSystem(System, Draggable):
     def field_samples(self, inputs: StepInputs) -> BufferTexture:
         """The force fields at the particles, two texels each; see `FieldSampler.sample`."""
         assert self._sampler is not None
-        return self._sampler.sample(inputs.world.services.get(SceneFields).on(self.node), self._buffers.texture)
+        return self._sampler.sample(inputs.fields.get(self.node.id), self._buffers.texture)
 
     def place(self, positions: Float64) -> None:
         """Places the particles at rest; positions in the frame of the node [m], shape (count, 3)."""

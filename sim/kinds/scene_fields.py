@@ -1,16 +1,15 @@
 """The force fields of the scene, for the systems that they act on."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from sinew.sim.fields.pack import pack_fields
-from sinew.sim.fields.sampler import NO_FIELDS, Fields
-from sinew.sim.fields.state import FieldPlacement
+from sinew.sim.fields.state import FieldPlacement, Fields
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.texture import TexelBuffer
 from sinew.sim.kinds.contract import Service, World
 from sinew.sim.kinds.field_targets import acting_fields, field_weight
-from sinew.sim.scene.scene import Node, NodeId
+from sinew.sim.scene.scene import Node, NodeId, Scene
 
 
 class SceneFields(Service):
@@ -24,40 +23,45 @@ class SceneFields(Service):
         self._context = context
         self.time = 0.0
         self._last: Mapping[NodeId, FieldPlacement] = {}
-        self._now: Mapping[NodeId, FieldPlacement] = {}
-        self._world: World | None = None
-        self._on: dict[NodeId, tuple[NodeId, ...]] = {}
+        self._scene: Scene | None = None
+        self._acting: dict[NodeId, tuple[NodeId, ...]] = {}
         self._buffers: dict[tuple[tuple[NodeId, ...], float], TexelBuffer] = {}
-        self._packed: dict[tuple[tuple[NodeId, ...], float], Fields] = {}
 
-    def advance(self, world: World, placed: Mapping[NodeId, FieldPlacement], time: float) -> None:
-        """The step starts at `time` with the placements of the last call, and ends with these."""
-        self._last, self._now, self.time = self._now, placed, time
-        if self._world is None or world.scene is not self._world.scene:
-            self._on = {}
-        self._world = world
-        for unused in self._buffers.keys() - self._packed.keys():
+    def advance(
+        self, world: World, placed: Mapping[NodeId, FieldPlacement], time: float, nodes: Iterable[Node]
+    ) -> dict[NodeId, Fields]:
+        """The step starts at `time` with the placements of the last call, and ends with these.
+
+        Returns the fields that act on each of the nodes; nodes without fields have none.
+        """
+        last, self._last, self.time = self._last, placed, time
+        packed: dict[tuple[tuple[NodeId, ...], float], Fields] = {}
+        found = {}
+        for node in nodes if placed else ():
+            weight = field_weight(world, node)
+            names = tuple(name for name in self._fields_on(world.scene, node) if name in placed)
+            if not names or weight == 0.0:
+                continue
+            key = names, weight
+            if key not in packed:
+                records, ends = pack_fields(
+                    [(last.get(name, placed[name]), placed[name]) for name in names], time, weight
+                )
+                if key not in self._buffers:
+                    self._buffers[key] = self.owns(TexelBuffer(self._context, records, usage="stream", label="fields"))
+                self._buffers[key].buffer.orphan(records.reshape(-1, 4))
+                packed[key] = Fields(self._buffers[key], ends)
+            found[node.id] = packed[key]
+        for unused in self._buffers.keys() - packed.keys():
             self.disown(self._buffers.pop(unused))
-        self._packed = {}
-
-    def on(self, node: Node) -> Fields:
-        """The fields that act on a node over this step."""
-        if not self._now or self._world is None or (weight := field_weight(self._world, node)) == 0.0:
-            return NO_FIELDS
-        if node.id not in self._on:
-            self._on[node.id] = tuple(field.id for field in acting_fields(self._world.scene, node))
-        names = tuple(name for name in self._on[node.id] if name in self._now)
-        if not names:
-            return NO_FIELDS
-        key = names, weight
-        if key not in self._packed:
-            motions = [(self._last.get(name, self._now[name]), self._now[name]) for name in names]
-            records, ends = pack_fields(motions, self.time, weight)
-            if key not in self._buffers:
-                self._buffers[key] = self.owns(TexelBuffer(self._context, records, usage="stream", label="fields"))
-            self._buffers[key].buffer.orphan(records.reshape(-1, 4))
-            self._packed[key] = Fields(self._buffers[key], ends)
-        return self._packed[key]
+        return found
 
     def teleport(self) -> None:
-        self._now = {}
+        self._last = {}
+
+    def _fields_on(self, scene: Scene, node: Node) -> tuple[NodeId, ...]:
+        if scene is not self._scene:
+            self._scene, self._acting = scene, {}
+        if node.id not in self._acting:
+            self._acting[node.id] = tuple(field.id for field in acting_fields(scene, node))
+        return self._acting[node.id]

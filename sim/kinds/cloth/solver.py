@@ -7,7 +7,8 @@ import numpy as np
 
 from sinew.sim.colliders.pack import ANY_ORDER, ColliderLayout
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
-from sinew.sim.fields.sampler import NO_FIELDS, Fields, FieldSampler
+from sinew.sim.fields.sampler import FieldSampler
+from sinew.sim.fields.state import Fields
 from sinew.sim.gl.buffer_ring import PingPong
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
@@ -44,7 +45,7 @@ class ClothInputs:
     colliders: Colliders = NO_COLLIDERS
     grabbed: int = -1  # The dragged particle, or -1
     hand: tuple[float, float, float] = (0.0, 0.0, 0.0)  # Position of the mouse in the world at the end of the step [m]
-    fields: Fields = NO_FIELDS
+    fields: Fields | None = None
 
 
 class ClothSolver(Owner):
@@ -78,7 +79,7 @@ class ClothSolver(Owner):
             pins: Targets at the end of the step, one texel a particle, or None if no particle is held.
         """
         constants, colliders = self.constants(settings), inputs.colliders
-        met = pins is not None, bool(colliders), bool(inputs.fields)
+        met = pins is not None, bool(colliders), inputs.fields is not None
         _, has_colliders, has_fields = met
         features = self._features.get(met)
         if features is None:

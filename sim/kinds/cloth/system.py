@@ -15,7 +15,6 @@ from sinew.sim.kinds.cloth.surface import surface_of_mesh
 from sinew.sim.kinds.cloth.teleport import TeleportHandling
 from sinew.sim.kinds.contract import Array, Draggable, Exports, Measures, StepInputs, Stoppable, System, World
 from sinew.sim.kinds.packing import State, unpacked_state
-from sinew.sim.kinds.scene_fields import SceneFields
 from sinew.sim.maths.points import nearest_to_ray
 from sinew.sim.scene.params import Effect, changed_effects
 from sinew.sim.scene.scene import Node
@@ -119,8 +118,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
                 cloth.set_transform(world.places.world_from_node(node))
             binding = None if cloth.step_count else self._teleport.binding(node, cloth, world)
             self.report(self._follower.move(cloth, node, world, binding) or world.places.missing(node))
-            fields = world.services.get(SceneFields).on(node)
-            cloth.step(ClothInputs(inputs.colliders, *inputs.grabbed(node), fields=fields))
+            cloth.step(ClothInputs(inputs.colliders, *inputs.grabbed(node), inputs.fields.get(node.id)))
         self._teleport.end_step(node, cloth, world, inputs.time)
 
     def reset(self) -> None:

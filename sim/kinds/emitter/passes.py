@@ -7,7 +7,8 @@ import numpy.typing as npt
 from sinew.sim.colliders.pack import ANY_ORDER, ColliderLayout
 from sinew.sim.colliders.scene_colliders import ANY_SHAPE, NO_COLLIDERS, Colliders, Shapes
 from sinew.sim.colliders.state import ColliderShape
-from sinew.sim.fields.sampler import NO_FIELDS, Fields, FieldSampler
+from sinew.sim.fields.sampler import FieldSampler
+from sinew.sim.fields.state import Fields
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
@@ -126,7 +127,7 @@ class EmitterInputs:
     surface: SurfaceInput | None = None  # For surface sources; without it they emit nothing
     # Axes of the directions that do not follow the normals of a surface, shape (4, 4); `world_from_end` if None
     world_from_aim: Float64 | None = None
-    fields: Fields = NO_FIELDS
+    fields: Fields | None = None
 
 
 NO_INPUTS = EmitterInputs()
@@ -197,7 +198,7 @@ class EmitterPasses(Owner):
             spawn_values = self._set_inputs(spawn, features, inputs).location("u_substep")
         self.block.bind()
         for part in [[substep] for substep in substeps] if features.fields else [substeps]:
-            if features.fields:
+            if inputs.fields is not None:
                 move.program["u_fields"] = self._sampled(side, inputs.fields, part[0])
             with move.writing(side.vertices) as capture:
                 for values, moved, births in part:
@@ -256,7 +257,7 @@ class EmitterPasses(Owner):
 
 def _met(inputs: EmitterInputs) -> _InputKey:
     colliders = inputs.colliders
-    return colliders.count if colliders else 0, colliders.layout, colliders.shapes, bool(inputs.fields)
+    return colliders.count if colliders else 0, colliders.layout, colliders.shapes, inputs.fields is not None
 
 
 def substeps_of(settings: EmitterSettings) -> list[tuple[float, float, float, float]]:

@@ -31,7 +31,6 @@ from sinew.sim.kinds.emitter.settings import EmitterSettings, EmitterSource, Par
 from sinew.sim.kinds.emitter.source import missing_density, missing_source
 from sinew.sim.kinds.field_targets import fields_on
 from sinew.sim.kinds.packing import State
-from sinew.sim.kinds.scene_fields import SceneFields
 from sinew.sim.maths.hash import RandomStream, birth_numbers
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
@@ -175,7 +174,8 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
     def step(self, inputs: StepInputs) -> None:
         assert self.emitter is not None
         moved = self._follower.inputs(self.node, inputs.world, self._trail, inputs.colliders)
-        self.emitter.step(replace(moved, fields=inputs.world.services.get(SceneFields).on(self.node)))
+        fields = inputs.fields.get(self.node.id)
+        self.emitter.step(moved if fields is None else replace(moved, fields=fields))
 
     def mute(self) -> None:
         self._built.rest()

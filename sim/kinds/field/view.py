@@ -5,8 +5,7 @@ import numpy as np
 
 from sinew.sim.assets.model import Bounds
 from sinew.sim.fields.pack import pack_fields
-from sinew.sim.fields.sampler import Fields
-from sinew.sim.fields.state import FieldPlacement, FieldShape, FieldType
+from sinew.sim.fields.state import FieldPlacement, Fields, FieldShape, FieldType
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.kernel import Kernel

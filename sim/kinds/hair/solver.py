@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
 from sinew.sim.colliders.state import ColliderShape
-from sinew.sim.fields.sampler import NO_FIELDS, Fields, FieldSampler
+from sinew.sim.fields.sampler import FieldSampler
+from sinew.sim.fields.state import Fields
 from sinew.sim.gl.buffer_ring import WHOLE, BufferRing
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
@@ -65,16 +66,16 @@ class StrandSolver(Owner):
         time: float,
         colliders: Colliders = NO_COLLIDERS,
         pulled: StrandDrag | None = None,
-        fields: Fields = NO_FIELDS,
+        fields: Fields | None = None,
     ) -> None:
         """Advances by one step, which starts at `time` [s]."""
         met = colliders if settings.collide else NO_COLLIDERS
-        defines = self._defines(settings, tables) | {"FIELDS": bool(fields)} | _contact_defines(settings, met)
+        defines = self._defines(settings, tables) | {"FIELDS": fields is not None} | _contact_defines(settings, met)
         kernel = self._kernel("hair/step.glsl", defines, WHOLE)
         self._set(kernel.program, settings, tables, time)
         if met:
             self._set_contact(kernel.program, settings, met)
-        if fields:
+        if fields is not None:
             if self._sampler is None:
                 self._sampler = self.owns(FieldSampler(self._library, state.count * self._knots, self._knots))
             kernel.program["u_fields"] = self._sampler.sample(fields, state.texture, roots=tables.roots)

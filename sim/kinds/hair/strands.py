@@ -5,7 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
-from sinew.sim.fields.sampler import NO_FIELDS, Fields
+from sinew.sim.fields.state import Fields
 from sinew.sim.gl.buffer_ring import BufferRing
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.kernel import Kernel
@@ -136,7 +136,7 @@ class Strands(Owner):
         colliders: Colliders = NO_COLLIDERS,
         time: float = 0.0,
         pulled: StrandDrag | None = None,
-        fields: Fields = NO_FIELDS,
+        fields: Fields | None = None,
     ) -> None:
         """`world_from_model` is the transform at the end of the step, `time` its start [s]."""
         if self.stopped:

@@ -45,7 +45,6 @@ from sinew.sim.kinds.hair.shaping import edited
 from sinew.sim.kinds.hair.solver import StrandDrag, stability
 from sinew.sim.kinds.hair.strands import Strands, check_room, strands_between
 from sinew.sim.kinds.packing import State, unpacked_state
-from sinew.sim.kinds.scene_fields import SceneFields
 from sinew.sim.maths.points import nearest_to_ray
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
@@ -158,7 +157,7 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         self.world = inputs.world
         time, placement = (inputs.moment - 1) * STEP_TIME, self._placement(inputs.world)
         pulled = self._pulled(inputs.grab) if inputs.grab is not None else None
-        fields = inputs.world.services.get(SceneFields).on(self.node)
+        fields = inputs.fields.get(self.node.id)
         self._built.step(placement, inputs.colliders, time, pulled, fields)
         if self.rival is not None:
             with self.context.timers.scope("rival", self.label):

@@ -8,8 +8,8 @@ import pytest
 
 from sinew.sim.engine import Engine
 from sinew.sim.fields.pack import pack_fields
-from sinew.sim.fields.sampler import NO_FIELDS, Fields, FieldSampler
-from sinew.sim.fields.state import FieldPlacement, FieldShape, FieldType
+from sinew.sim.fields.sampler import FieldSampler
+from sinew.sim.fields.state import FieldPlacement, Fields, FieldShape, FieldType
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.library import ShaderLibrary
@@ -121,7 +121,7 @@ def test_places_of_strands_are_those_of_single_particles(context: Context, libra
     expected = sampled(library, fields, points.astype(np.float64))
     found = np.concatenate([found["push"], found["air"][:, :3]], axis=1)
     assert np.abs(found - expected).max() <= 1e-6 * np.abs(expected).max()
-    assert not sampler.sample(NO_FIELDS, owned[1], roots=owned[0]).buffer.read()["push"].any()
+    assert not sampler.sample(None, owned[1], roots=owned[0]).buffer.read()["push"].any()
     for one in (*owned, sampler, fields.texture):
         one.release()
 
