@@ -1,4 +1,4 @@
-"""`python -m app` in a checkout, the same as `python -m sinew`."""
+"""Entry point of `python -m app` in a checkout, the same as `python -m sinew`."""
 
 import runpy
 

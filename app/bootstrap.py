@@ -21,7 +21,7 @@ _LIBRARIES_HELP = "on Debian, apt install libxcb-cursor0 libegl1 libegl-mesa0 br
 
 
 def set_surface_format(debug: bool = False) -> None:
-    """OpenGL 3.3 core or later; the engine multisamples in its own framebuffer, so the window needs no samples."""
+    """Requests OpenGL 3.3 core or later for windows, unsampled: the engine multisamples in its own framebuffer."""
     surface = QSurfaceFormat()
     surface.setRenderableType(QSurfaceFormat.RenderableType.OpenGL)
     # Drivers on Linux and macOS give their latest version; on Windows it is the requested one or less.
@@ -45,7 +45,7 @@ def share_memory() -> None:
 
 
 def prepare(debug: bool = False) -> None:
-    """Call before the first QApplication and GL call.
+    """Prepares Qt and OpenGL; call this before the first QApplication and GL call.
 
     Shared contexts keep the GL resources of the viewport alive while its dock floats: otherwise Qt makes a new context
     each time.
@@ -61,8 +61,8 @@ def prepare(debug: bool = False) -> None:
 
 
 def application(debug: bool = False) -> QApplication:
-    """Calls `prepare`.  Without a display, Qt ends the process: one line is printed instead of seven and an abort.
-    Raises CommandError, which names the available OpenGL, if windows cannot have the required one.
+    """Makes the application after `prepare`. Without a display, Qt ends the process: one line is printed instead of
+    seven and an abort. Raises CommandError, which names the available OpenGL, if windows cannot have the required one.
     """
     prepare(debug)
     reported: list[str] = []

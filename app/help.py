@@ -81,7 +81,7 @@ def _default(record: Param) -> str:
 
 
 def _page_of(kind: str) -> str:
-    """The inspector page if the kind has none."""
+    """Returns the page of a kind, or the inspector page if the kind has none."""
     return kind if (GUIDE / f"{kind}{SUFFIX}").is_file() else "inspector"
 
 
@@ -108,7 +108,7 @@ def _doc_of(widget: QWidget, panel: QWidget) -> str:
 
 
 def place_of(docks: Mapping[str, QWidget], inspector: Inspector, kind: str) -> tuple[str, str]:
-    """Page of the guide for the focused widget, and the row there; the first page without focus.
+    """Returns the page of the guide for the focused widget, and the row there; the first page without focus.
 
     Args:
         docks: Panels by name; pages have the same names.

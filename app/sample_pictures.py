@@ -1,4 +1,4 @@
-"""Renders the images of the sample projects for the start page: `python -m sinew.app.sample_pictures`."""
+"""Images of the sample projects for the start page, rendered by `python -m sinew.app.sample_pictures`."""
 
 import sys
 from pathlib import Path

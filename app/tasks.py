@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 
 
 class Priority(enum.IntEnum):
-    """A task runs in the time that tasks of higher priority leave."""
+    """Order of tasks: each runs in the time that tasks of higher priority leave."""
 
     PREPARE = 0
     DRAW = 1
@@ -38,18 +38,18 @@ class Priority(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class TaskProgress:
-    """A task that the user waits for yields its text and finished fraction, 0 to 1; an empty text hides it."""
+    """Progress of a task that the user waits for: its text and finished fraction, 0 to 1; an empty text hides it."""
 
     text: str
     share: float
 
 
 QueueTask = Generator[Delay | TaskProgress | None, None, Result]
-"""Yields after every small step, and returns the result."""
+"""A task, which yields after every small step and returns the result."""
 
 
 class TaskHandle:
-    """Without a queue it is a task that has ended; `busy` is False after the end and after `cancel`."""
+    """Handle of a task, or of none without a queue; `busy` is False after the end and after `cancel`."""
 
     def __init__(self, queue: "TaskQueue | None" = None) -> None:
         self._queue = queue
@@ -64,7 +64,7 @@ class TaskHandle:
 
 @dataclass(eq=False)
 class _Entry:
-    """The next step is due at monotonic time `wakes` [s]."""
+    """A task of the queue; its next step is due at monotonic time `wakes` [s]."""
 
     handle: TaskHandle
     task: QueueTask[Any]
@@ -76,7 +76,7 @@ class _Entry:
 
 
 class TaskQueue(QObject):
-    """Runs tasks in turns of the event loop, the most urgent first.
+    """Queue of tasks that run in turns of the event loop, the most urgent first.
 
     The OpenGL context of the viewport is current in every step, but not in callbacks.  An exception ends only the task
     that raised it.
@@ -105,7 +105,7 @@ class TaskQueue(QObject):
         self._timer.timeout.connect(self._turn)
 
     def bind(self, gl_current: Callable[[], AbstractContextManager[None]]) -> None:
-        """The function makes the context current within a block."""
+        """Sets the function that makes the context current within a block."""
         self._gl_current = gl_current
 
     def add(
@@ -116,7 +116,7 @@ class TaskQueue(QObject):
         on_done: Callable[[Result], object] = lambda _: None,
         on_error: Callable[[Exception], object] | None = None,
     ) -> TaskHandle:
-        """Starts with the next turn; `on_error` takes an exception that a step raised."""
+        """Adds a task that starts with the next turn; `on_error` takes an exception that a step raised."""
         handle = TaskHandle(self)
         self._entries.append(_Entry(handle, task, priority, on_done, on_error or self._fail))
         self._schedule()
@@ -175,7 +175,7 @@ class TaskQueue(QObject):
             report_end()
 
     def _run_steps(self, entry: _Entry, ends: float) -> Callable[[], object] | None:
-        """Returns the callback that reports the end of the task; None if it has not ended."""
+        """Runs steps of a task; returns the callback that reports its end, None if it has not ended."""
         while entry.handle.busy:
             try:
                 step = next(entry.task)
@@ -210,7 +210,7 @@ class TaskQueue(QObject):
 
 
 class _Relay(QObject):
-    """Lives in the GUI thread, so that signals from workers are queued there."""
+    """Carrier of signals from workers; it lives in the GUI thread, so that they are queued there."""
 
     finished = Signal(object)
 

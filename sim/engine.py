@@ -1,4 +1,4 @@
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -7,7 +7,7 @@ import numpy.typing as npt
 from sinew.sim.assets.images import mip_image
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.scene_assets import SceneAssets
-from sinew.sim.characters.character import Poses
+from sinew.sim.characters.character import Character, Poses
 from sinew.sim.characters.comparison import ComparisonStatistics
 from sinew.sim.characters.modifiers.feet import Collider
 from sinew.sim.characters.playing import up_axis
@@ -23,7 +23,7 @@ from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS, character_kind
 from sinew.sim.kinds.background import Background
 from sinew.sim.kinds.contract import CharacterView, Grab, World
-from sinew.sim.memo import Memo
+from sinew.sim.memo import Memo, same_objects
 from sinew.sim.render.frame_renderer import FrameRenderer
 from sinew.sim.render.ghost_pass import DepthTerms
 from sinew.sim.render.pick_pass import Pick, PickPass
@@ -33,6 +33,7 @@ from sinew.sim.render.scene_views import SceneViews
 from sinew.sim.render.surface import Images
 from sinew.sim.render.texture_upload import MipImages, SharedTextures
 from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.keyed import KeyedScene
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.view import SkinningComparison
@@ -40,12 +41,15 @@ from sinew.sim.simulation import Simulation
 from sinew.sim.skin.scalp import head_joint, scalp
 from sinew.sim.skin.surface_table import skin_area
 
+_PLACES = ("transform", "node")
+"""Parts whose keys leave the pose as it is."""
+
 AHEAD = 16
-"""Steps whose poses are evaluated together."""
+"""Number of steps whose poses are evaluated together."""
 
 
 class Engine(Owner):
-    """Poses, skins, simulates and draws a scene.
+    """Engine that poses, skins, simulates and draws a scene.
 
     `apply` takes the scene, `advance` and `step` set the time, `draw` renders and never advances time.  The context
     must be current in every call.
@@ -65,8 +69,14 @@ class Engine(Owner):
         self.simulation.services.get(Background).is_on = background
         self.textures = self.simulation.services.get(SharedTextures)
         self.views = self.owns(SceneViews(context, self.library, self._guard))
+        self.simulation.place_characters, self.simulation.skin_characters = self._place_attached, self._skin
         self.pictures = RenderScheduler(self._renderer)
-        self._time = 0.0
+        self._source = Scene()
+        self._keyed = KeyedScene()
+        self._content: tuple[object, ...] = ()
+        # Scene times of characters and of the simulation [s]; None before the first
+        self._time: float | None = None
+        self._step_time: float | None = None
         self._prefetched: frozenset[float] = frozenset()
         self._assets = SceneAssets()
         self._colliders: Memo[tuple[Collider, ...]] = Memo()
@@ -100,9 +110,10 @@ class Engine(Owner):
             view.character.primary.prepare(node.settings.skinning)
             yield
             if warmed_up:
-                playback, comparison = self.views.scene.playback, self.views.scene.view.comparison
+                playback = self.views.scene.playback
                 preroll = playback.start_time, playback.run_up
-                view.character.update(node, self._time, comparison, self.views.places, {}, preroll)
+                view.character.update(node, self._moment, self.views.places, {}, preroll)
+                view.character.skin(self.views.scene.view.comparison)
                 yield
                 yield from self.pictures.shader_warmup.play_all(self.views.render_view_of(view))
         self.views.put_character(node, view, self.world)
@@ -119,7 +130,7 @@ class Engine(Owner):
         return character.model if character else None
 
     def set_assets(self, assets: SceneAssets) -> None:
-        """The next `apply` uses them; an engine with `background` omits textures until `textures` has uploaded them."""
+        """Sets the assets for the next `apply`; with `background`, textures wait until `textures` has uploaded them."""
         if self._background:
             uploaded = {path: image for path, image in assets.textures.items() if self.textures.has(path, image)}
             assets = replace(assets, textures=uploaded)
@@ -127,15 +138,21 @@ class Engine(Owner):
             self._assets = assets
 
     def apply(self, scene: Scene) -> None:
-        """Finds changes by comparing the scene with the previous one."""
+        """Applies a scene; finds changes by comparing it with the previous one."""
         with self.context.timers.scope("apply"):
-            self.views.take(scene)
+            self._source = scene
+            self.views.take(self._keyed.at(scene, self._moment) if scene.is_keyed else scene)
             world = self.world
             is_news = self.views.is_news(world)
-            if is_news:
+            content, former = (scene, world.characters, world.assets), self._content
+            self._content = content
+            if is_news and not (scene.is_keyed and same_objects(content, former)):
                 self._guard.renew(scene.by_id)
+                for node_id, character in self.views.characters.items():
+                    if node_id in self._assets.animated or character.animated is not character.model:
+                        character.animate(self._assets.animated_model(node_id, character.model))
             is_due = self.simulation.is_due
-            self.simulation.apply(world)
+            self.simulation.apply(self._simulated_world if scene.is_keyed else world)
             if is_due:
                 self.views.version += 1
                 world = self.world  # prepared systems use other settings now
@@ -148,7 +165,18 @@ class Engine(Owner):
         return World(
             views.scene, views.characters, views.places, self.simulation.services, self._assets,
             active_settings=self.simulation.active_settings, start_time=self.simulation.start_time,
+            source=self._source if self._source.is_keyed else None,
         )  # fmt: skip
+
+    @property
+    def _moment(self) -> float:
+        return self.simulation.start_time if self._time is None else self._time
+
+    @property
+    def _simulated_world(self) -> World:
+        """Returns the world with its keys at the last step, although another moment may be shown."""
+        time = self.simulation.start_time if self._step_time is None else self._step_time
+        return replace(self.world, scene=self._keyed.at(self._source, time))
 
     # --- time -----------------------------------------------------------------------------------------
 
@@ -156,12 +184,18 @@ class Engine(Owner):
         """Poses and skins the characters for scene time `time` [s]; systems without a state follow at `refresh`."""
         with self.context.timers.scope("draw"):
             self._pose(time)
+            self._skin(self.world)
+            if self._source.is_keyed and self.views.is_news(world := self.world):
+                self.views.follow(world, self.simulation.systems, is_animated=True)
             self.simulation.show(time)
 
     def step(self, time: float, grab: Grab | None = None) -> None:
         """Advances the simulation by one step, which ends at scene time `time` [s]."""
         with self.context.timers.scope("simulate"):
             self._pose(time)
+            self._step_time = time
+            if self._source.is_keyed:
+                self.simulation.apply(self.world)
             self.simulation.step(self.world, time, grab)
 
     def prefetch_poses(self, number: int, time_of: Callable[[int], float]) -> None:
@@ -172,7 +206,7 @@ class Engine(Owner):
         self._prefetched = frozenset(times)
         playback = self.views.scene.playback
         for node, character in self.views.posed():
-            if node.id not in self._guard.faulty:
+            if node.id not in self._guard.faulty and not any(curve.part not in _PLACES for curve in node.curves):
                 with self._guard.of(node):
                     character.prefetch_poses(node, times, (playback.start_time, playback.run_up))
 
@@ -180,21 +214,30 @@ class Engine(Owner):
         """Jumps to a scene time [s] that does not follow the previous one."""
         with self.context.timers.scope("simulate"):
             self._pose(time)
+            self._step_time = time
+            if self._source.is_keyed:
+                self.simulation.apply(self.world)
             self.simulation.teleport(self.world, time)
 
     def restart(self, time: float) -> None:
         """Resets the simulation to its first frame, which is at scene time `time` [s]."""
+        if self._source.is_keyed:
+            self._pose(time)
+            self.simulation.apply(self.world)
         self.simulation.reset()
         self.teleport(time)
 
     def refresh(self, now: float) -> None:
-        """Updates what the simulation draws; call once per frame with the monotonic time [s]."""
+        """Updates the drawn data of the simulation; call this once per frame with the monotonic time [s]."""
         with self.context.timers.scope("draw"):
             self.simulation.refresh(self.world, now)
 
     def restore(self, state: bytes, time: float) -> frozenset[NodeId]:
-        """`time` is the end of the restored step [s]; see `Simulation.restore`."""
+        """Restores a state; `time` is the end of its step [s], see `Simulation.restore`."""
         self._pose(time)
+        self._step_time = time
+        if self._source.is_keyed:
+            self.simulation.apply(self.world)
         return self.simulation.restore(state, self.world, time)
 
     def show_interpolated(
@@ -208,24 +251,52 @@ class Engine(Owner):
         if not self.simulation.is_baked(step):
             return False
         self._pose(time)
+        self._step_time = time
+        if self._source.is_keyed:
+            self.simulation.apply(self.world)
         self.simulation.show_baked(step, self.world)
         return True
 
     def _pose(self, time: float) -> None:
+        """Poses the characters; skinning follows when their joints are turned."""
         self._time = time
+        scene = self._keyed.at(self._source, time) if self._source.is_keyed else self._source
+        if scene is self.views.scene:
+            self.views.settle()
+        else:
+            self.views.take(scene)
+        self._pose_characters(self.views.posed(), time)
+
+    def _place_attached(self, _: World) -> World:
+        """Returns the world after joints were turned: characters follow that are attached to them."""
         self.views.settle()
-        scene = self.views.scene
+        attached = [one for one in self.views.posed() if one[0].attachment.node]
+        self._pose_characters(attached, self._moment)
+        return self.world
+
+    def _pose_characters(self, characters: Iterable[tuple[Node, Character]], time: float) -> None:
         poses: Poses = {}
-        preroll = scene.playback.start_time, scene.playback.run_up
-        for node, character in self.views.posed():
+        playback = self.views.scene.playback
+        run_up = playback.start_time, playback.run_up
+        for node, character in characters:
             if node.id not in self._guard.faulty:
                 try:
-                    character.update(node, time, scene.view.comparison, self.views.places, poses, preroll, self._ground)
+                    character.update(node, time, self.views.places, poses, run_up, self._ground)
                 except Exception as error:
                     self._guard.note(node.id, error)
 
+    def _skin(self, world: World) -> World:
+        comparison = world.scene.view.comparison
+        for node, character in self.views.posed():
+            if node.id not in self._guard.faulty:
+                try:
+                    character.skin(comparison)
+                except Exception as error:
+                    self._guard.note(node.id, error)
+        return world
+
     def _ground(self) -> tuple[Collider, ...]:
-        """The simulated colliders that no character carries."""
+        """Returns the simulated colliders that no character carries."""
         scene, places = self.views.scene, self.views.places
         return self._colliders.get((scene, self.views.characters), lambda: tuple(
             (one.shape, tuple(one.size.tolist()), tuple(one.world_from_collider.ravel().tolist()))
@@ -238,11 +309,11 @@ class Engine(Owner):
     # --- rendering ------------------------------------------------------------------------------------
 
     def draw(self, output: Framebuffer, camera: Camera, overlay: Overlay | None = None, *, draft: bool = False) -> None:
-        """`draft` renders roughly and quickly, because another frame follows."""
+        """Draws a frame; `draft` renders roughly and quickly, because another frame follows."""
         self.pictures.draw(output, self.render_view(camera, overlay), draft=draft)
 
     def begin(self, size: tuple[int, int], camera: Camera, overlay: Overlay | None = None) -> PendingImage:
-        """Starts to render an image of a size [px] without waiting; it must be shown before the next frame."""
+        """Begins an image of a size [px] without waiting; it must be shown before the next frame."""
         return self.pictures.begin(size, self.render_view(camera, overlay))
 
     def render_view(self, camera: Camera, overlay: Overlay | None = None) -> RenderView:
@@ -255,17 +326,17 @@ class Engine(Owner):
         return self.pictures.begin(size, render_view, alone=True)
 
     def silhouette(self, output: Framebuffer, camera: Camera, nodes: Collection[NodeId]) -> DepthTerms:
-        """The alpha is the coverage of `nodes`; the returned terms convert the depth of `output` to distances [m]."""
+        """Draws the coverage of `nodes` as alpha; returns terms that convert the depth of `output` to distances [m]."""
         self.begin_silhouette(output.size, camera, nodes).show(output)
         return self.copy_depth(output)
 
     def copy_depth(self, output: Framebuffer) -> DepthTerms:
-        """`output` must be single-sampled and have the size of the last frame."""
+        """Copies the depth to `output`, which must be single-sampled and have the size of the last frame."""
         self._renderer.target.current.copy_depth_to(output)
         return self._renderer.depth_terms
 
     def pick(self, camera: Camera, size: tuple[int, int], x: float, y: float) -> Pick | None:
-        """Waits for the GPU; `size` is in pixels, `x` and `y` are pixels from the top left."""
+        """Returns the surface at `x` and `y` [px from the top left] of an image of `size` [px]; waits for the GPU."""
         self.context.invalidate()
         with self.context.timers.scope("pick"):
             passes = self._renderer.passes
@@ -274,14 +345,14 @@ class Engine(Owner):
     def layers(
         self, camera: Camera, size: tuple[int, int], nodes: Collection[NodeId] | None = None
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32], tuple[NodeId, ...]]:
-        """Node numbers and depths [m] by pixel, and the nodes; waits for the GPU.  See `PickPass.whole`."""
+        """Returns node numbers and depths [m] by pixel, and the nodes; waits for the GPU. See `PickPass.whole`."""
         self.context.invalidate()
         passes = self._renderer.passes
         render_view = self.views.render_view(camera, None, self.simulation.colliders.now, nodes)
         return passes.get(PickPass).whole(passes, render_view, size)
 
     def reload_shaders(self, names: list[str]) -> list[str]:
-        """Retries failed nodes; returns one line per error.  A program with errors keeps its previous version."""
+        """Reloads shaders and retries failed nodes; returns one line per error. Faulty programs do not change."""
         messages = self.library.changed(names)
         self.context.timers.warm_up()
         for character in self.views.characters.values():
@@ -294,12 +365,12 @@ class Engine(Owner):
     # --- measurements ---------------------------------------------------------------------------------
 
     def skin_area(self, node_id: NodeId, *, bone: str = "", section: str = "") -> float | None:
-        """Skin area of a character, a bone or a section [m²]; None without a model."""
+        """Returns the skin area of a character, a bone or a section [m²]; None without a model."""
         character = self.views.characters.get(node_id)
         return skin_area(character.model, character.world_from_model, bone=bone, section=section) if character else None
 
     def scalp_area(self, node_id: NodeId, bone: str = "") -> float | None:
-        """Scalp area of a character [m²]; None if it has no scalp, or `bone` is not its head."""
+        """Returns the scalp area of a character [m²]; None if it has no scalp, or `bone` is not its head."""
         character = self.views.characters.get(node_id)
         skeleton = character.model.skeleton if character else None
         if character is None or skeleton is None or (joint := head_joint(skeleton.names, skeleton.parents)) is None:
@@ -312,7 +383,7 @@ class Engine(Owner):
         return skin_area(character.model, character.world_from_model, within=faces)
 
     def compare(self, node_id: NodeId, now: float) -> ComparisonStatistics | None:
-        """At least one frame old, updated a few times a second of `now`, monotonic [s]; None without a comparison."""
+        """Returns statistics of the last comparison, at least one frame old, or None; `now` is monotonic time [s]."""
         character = self.views.characters.get(node_id)
         if character is None or self.views.scene.view.comparison is SkinningComparison.OFF:
             return None

@@ -1,4 +1,4 @@
-"""Isolates errors of one node from all others: the error is reported once, and the node is disabled."""
+"""Guard of nodes: an error of one is isolated from all others, reported once, and the node is disabled."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -39,16 +39,16 @@ class Guard:
                 del self._reported[node_id]
 
     def retry(self) -> None:
-        """Like `renew`; nodes that fail again are reported again."""
+        """Enables all nodes again; nodes that fail again are reported again."""
         self.faulty.clear()
         self._reported.clear()
 
     def of(self, node: Node) -> "Guarded":
-        """The context manager catches and reports every exception of its block as an error of the node."""
+        """Returns a context manager that reports every exception of its block as an error of the node."""
         return Guarded(self, node.id)
 
     def call(self, node: Node, work: Callable[[], T], otherwise: T) -> T:
-        """Returns `otherwise` if `work` raises or the node is disabled."""
+        """Returns the result of `work`; `otherwise` if it raises or the node is disabled."""
         if node.id in self.faulty:
             return otherwise
         try:

@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 
 KEPT = 100
-"""Sentences about one file; a hostile file could cause millions."""
+"""Maximum number of sentences about one file, as a hostile file could cause millions."""
 
 
 class Notes(list[str]):

@@ -9,7 +9,7 @@ R = TypeVar("R", bound=Releasable)
 
 
 class Owner:
-    """Releases the objects that it owns, the newest first."""
+    """Owner of objects, which are released with it, the newest first."""
 
     _owned: list[Releasable]
 
@@ -25,7 +25,7 @@ class Owner:
                 child.release()
 
     def release(self) -> None:
-        """Safe to call twice.  The context must be current."""
+        """Releases all objects; safe to call twice. The context must be current."""
         owned = self.__dict__.get("_owned", [])
         while owned:
             owned.pop().release()

@@ -9,7 +9,7 @@ _SMALL = frozenset(("a", "of", "on"))
 
 
 def printable(text: str, limit: int | None = None) -> str:
-    """`text` on one line, with escapes such as `\\x1b` for control characters; only for messages, tables and labels.
+    """Returns `text` on one line, with escapes such as `\x1b` for control characters; only for texts of the interface.
 
     Args:
         limit: Longest result [characters]; longer text ends in "…".
@@ -21,12 +21,12 @@ def printable(text: str, limit: int | None = None) -> str:
 
 
 def titled(name: str) -> str:
-    """Title case, such as "Springs on a Head"."""
+    """Returns a name in title case, such as "Springs on a Head"."""
     return " ".join(word.capitalize() if word.islower() and word not in _SMALL else word for word in name.split(" "))
 
 
 def cell_text(text: str) -> str:
-    """Text of a spreadsheet cell; text that would be a formula begins with an apostrophe."""
+    """Returns the text of a spreadsheet cell; text that would be a formula begins with an apostrophe."""
     return f"'{text}" if _is_formula(text) else text
 
 
@@ -39,12 +39,12 @@ def _is_formula(text: str) -> bool:
 
 
 def counted(count: int, singular: str, plural: str = "") -> str:
-    """Such as "1 vertex" or "2,000 vertices"."""
+    """Returns a number and its noun, such as "1 vertex" or "2,000 vertices"."""
     return f"{count:,} {singular if count == 1 else plural or f'{singular}s'}"
 
 
 def size_text(size: int) -> str:
-    """Such as "1.8 MiB"."""
+    """Returns a size as text, such as "1.8 MiB"."""
     exponent = min(max(size.bit_length() - 1, 0) // 10, 4)
     return f"{size / 2 ** (10 * exponent):.1f} {'KMGT'[exponent - 1]}iB" if exponent else f"{size} bytes"
 

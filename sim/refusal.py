@@ -10,7 +10,7 @@ _NAMED = re.compile("`([^`]*)`")
 
 
 def refusal(error: msgspec.ValidationError) -> tuple[str, str]:
-    """Place of a wrong value, such as "nodes[0].mesh" or "", and the fault, such as "is text, not a number"."""
+    """Returns the place of a wrong value, such as "nodes[0].mesh" or "", and the fault, "is text, not a number"."""
     reason, _, place = str(error).partition(" - at `")
     text = _NAMED.sub(lambda found: " or ".join(_KINDS.get(kind, kind) for kind in found[1].split(" | ")), reason)
     if wrong := re.fullmatch("Expected (.*), got (a list|an object|[a-z ]+)", text):

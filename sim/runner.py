@@ -17,14 +17,14 @@ from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME, step_at, step_end
 
 _NEAR = 1e-3
-"""Distance from a step, as a part of a step, within which the step itself is shown."""
+"""Distance from a step, in steps, within which the step itself is shown."""
 
 CATCH_UP = 2
-"""Steps that are simulated per frame where cached steps were evicted."""
+"""Number of steps that are simulated per frame where cached steps were evicted."""
 
 
 class SimulationRunner:
-    """Steps, seeks and resets the simulation of an engine, and caches its steps.
+    """Runner that steps, seeks and resets the simulation of an engine, and caches its steps.
 
     Call `take` after every `Engine.apply`.
 
@@ -70,11 +70,11 @@ class SimulationRunner:
         world = self.engine.world
         assets = world.assets
         contents = (*assets.meshes.values(), *assets.images.values(), *assets.strands.values())
-        inputs = (world.scene, *world.active_settings.values(), *world.characters.values(), *contents)
+        inputs = (world.unevaluated, *world.active_settings.values(), *world.characters.values(), *contents)
         if same_objects(inputs, self._inputs):
             return
         self._inputs = inputs
-        playback = world.scene.playback
+        playback = world.unevaluated.playback
         self.start_time, self.preroll = playback.start_time, round(playback.run_up / STEP_TIME)
         if not self._is_cached:
             return
@@ -108,7 +108,7 @@ class SimulationRunner:
         self.cache.version += 1
 
     def reset(self) -> None:
-        """Like `restart`, but also resets the engine."""
+        """Resets to step 0 like `restart`, and resets the engine too."""
         if self._is_cached:
             self.restart()
             self.settle()
@@ -125,12 +125,12 @@ class SimulationRunner:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether all shown steps were simulated with the current settings from step 0."""
+        """True if all shown steps were simulated with the current settings from step 0."""
         return self.cache.history.is_fresh
 
     @property
     def step_count(self) -> int:
-        """Includes steps that were simulated while the user dragged at a paused time."""
+        """Number of steps, with those that were simulated while the user dragged at a paused time."""
         return self.shown + self.cache.history.pulls(self.shown)
 
     # --- showing --------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ class SimulationRunner:
         return self.time_of(wanted) if abs(self.time_of(wanted) - time) <= STEP_TIME else time
 
     def show_between(self, time: float) -> float:
-        """Like `show`, but interpolates between two cached steps; the simulation cannot continue from there."""
+        """Shows a time like `show`, but interpolated between two cached steps; the simulation cannot continue there."""
         step = math.floor((time - self.start_time) / STEP_TIME) + self.preroll
         share = (time - self.time_of(step)) / STEP_TIME if step >= 0 else 0.0
         if not self.engine.simulation.has_state or not _NEAR < share < 1.0 - _NEAR:
@@ -178,12 +178,12 @@ class SimulationRunner:
         return self._has(step) or self._has(step - 1)
 
     def is_held(self, time: float) -> bool:
-        """Returns whether an earlier step is shown at `time` [s], because its own is missing."""
+        """Returns True if an earlier step is shown at `time` [s], because its own is missing."""
         wanted = self.step_of(time)
         return self._shown_at(wanted) != wanted
 
     def missing(self, step: int) -> int:
-        """Number of steps to simulate before `step` can be shown."""
+        """Returns the number of steps to simulate before `step` can be shown."""
         return step - self._shown_at(step)
 
     # --- simulating -----------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ class SimulationRunner:
     # --- cached steps ---------------------------------------------------------------------------------
 
     def mark(self, step: int) -> object:
-        """An object that identifies the cached state of a step; None if there is none."""
+        """Returns an object that identifies the cached state of a step; None without one."""
         cached = self.cache.history.get(step)
         if cached is not None or step not in self.engine.simulation.baked_steps:
             return cached
@@ -253,7 +253,7 @@ class SimulationRunner:
         return self._marks.setdefault(parts, object())
 
     def state_at(self, step: int) -> bytes | None:
-        """Returns None if the step is not cached.  Waits for the GPU while the state is being read back."""
+        """Returns the state of a step; None if it is not cached. Waits for the GPU while it is being read back."""
         state = self.cache.get(step)
         if state is not None or step not in self.engine.simulation.baked_steps:
             return state

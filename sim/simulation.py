@@ -1,14 +1,14 @@
-"""One step is `STEP_TIME` of scene time at any frame rate; the characters are posed for the end of the step."""
+"""Simulation of a scene; a step is `STEP_TIME` at any frame rate, characters are posed for its end."""
 
 import functools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from sinew.sim.colliders.scene_colliders import Colliders, SceneColliders
+from sinew.sim.colliders.scene_colliders import SceneColliders
 from sinew.sim.fields.state import Fields
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
@@ -32,6 +32,7 @@ from sinew.sim.kinds.packing import State
 from sinew.sim.kinds.scene_fields import SceneFields
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.keyed import jumped, variants
 from sinew.sim.scene.params import Settings, SettingsError
 from sinew.sim.scene.scene import Node, NodeId
 
@@ -45,7 +46,7 @@ class Problem:
 
 
 class SharedServices:
-    """Creates each service at its first use."""
+    """Services of a simulation, each created at its first use."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
@@ -63,10 +64,10 @@ class SharedServices:
 
 class BakedStates(Protocol):
     def steps(self, node: NodeId) -> range:
-        """Empty for a node that must be simulated."""
+        """Returns the baked steps; empty for a node that must be simulated."""
 
     def state(self, node: NodeId, step: int) -> bytes | None:
-        """The packed `System.snapshot` after a step; None if the step must be simulated."""
+        """Returns the packed `System.snapshot` after a step; None if the step must be simulated."""
 
 
 class StateCapture:
@@ -78,11 +79,11 @@ class StateCapture:
 
     @property
     def passed(self) -> bool:
-        """Whether `read` returns without waiting.  The context must be current."""
+        """True if `read` returns without waiting; the context must be current."""
         return self._copy.passed
 
     def read(self) -> bytes:
-        """The bytes for `Simulation.restore`; only once, waits for the GPU if necessary."""
+        """Returns the bytes for `Simulation.restore`; only once, waits for the GPU if necessary."""
         contents = iter(self._copy.read())
         return msgspec.msgpack.encode(
             (*self._counts, {node: state.packed(contents) for node, state in self._states.items()})
@@ -95,7 +96,12 @@ class Simulation:
     Systems without a state follow the scene clock: they show the step of the last shown time, and advance by one with
     every step.
 
+    Systems that turn joints of characters come first; then the characters are skinned, and the others follow.
+
     Attributes:
+        place_characters: Updates what is attached to joints after some were turned, and returns the world; set by the
+            owner of the characters.
+        skin_characters: Skins the characters, and returns the world.
         systems: Also those that are not ready; a node whose system could not be created has none.
         step_count: Steps since the last reset.
         start_time: Scene time at which the simulation starts [s]; the owner of the clock sets it.
@@ -107,6 +113,9 @@ class Simulation:
         self._context, self._library, self._guard = context, library, guard
         self.services = SharedServices(context, library)
         self.colliders = SceneColliders(context)
+        self._joint_colliders = SceneColliders(context)
+        self.place_characters: Callable[[World], World] = _unchanged
+        self.skin_characters: Callable[[World], World] = _unchanged
         self.systems: dict[NodeId, System] = {}
         self._copies = StagingCopies(context)
         self.step_count = 0
@@ -117,6 +126,8 @@ class Simulation:
         self._reported: set[str] = set()
         self._applied: tuple[object, ...] = ()
         self._stepped: list[tuple[Node, Kind, System]] = []
+        self._turning: list[tuple[Node, Kind, System]] = []
+        self._following: list[tuple[Node, Kind, System]] = []
         self._preparing: list[tuple[NodeId, Prepares]] = []
         self._stale: set[NodeId] = set()
         self._not_restored: set[NodeId] = set()
@@ -136,7 +147,7 @@ class Simulation:
 
     @property
     def is_due(self) -> bool:
-        """Whether a system finished preparing, and `apply` must be called although the scene did not change."""
+        """True if a system finished preparing, and `apply` must be called although the scene did not change."""
         return any(system.is_due for _, system in self._preparing)
 
     @property
@@ -150,12 +161,12 @@ class Simulation:
 
     @property
     def progress(self) -> dict[NodeId, float]:
-        """0 to 1 for each system that prepares something."""
+        """Progress of each system that prepares something, 0 to 1."""
         shares = {node_id: system.progress for node_id, system in self._preparing}
         return {node_id: share for node_id, share in shares.items() if share is not None}
 
     def prepare(self, ends: float) -> bool:
-        """Runs GPU work of preparing systems until monotonic time `ends` [s]; returns whether there was any."""
+        """Runs GPU work of preparing systems until monotonic time `ends` [s]; returns True if there was any."""
         did = False
         for node_id, system in self._preparing:
             try:
@@ -176,7 +187,7 @@ class Simulation:
         return {node_id: one.active_settings for node_id, one in self._preparing if one.is_preparing}
 
     def take_problems(self) -> list[Problem]:
-        """Returns each problem once."""
+        """Returns the new problems, each of them once."""
         problems, self._problems = self._problems, []
         for system in self.systems.values():
             if system.problems:
@@ -189,21 +200,35 @@ class Simulation:
     # --- the scene ------------------------------------------------------------------------------------
 
     def apply(self, world: World) -> None:
-        """Does nothing if only world transforms changed since the last call."""
-        scene, inputs = world.scene, (world.scene, world.characters, world.assets)
+        """Applies the scene; does nothing if only transforms changed since the last call, little if keys did."""
+        scene, inputs = world.scene, (world.source or world.scene, world.characters, world.assets)
         if same_objects(inputs, self._applied) and not self.is_due:
+            if world.source is not None:
+                self._apply_keys(world)
             return
         self._applied = inputs
         for node_id in [node_id for node_id in self.systems if not scene.has(node_id)]:
             self.systems.pop(node_id).release()
         self._stale |= scene.simulated - self._simulated
         self._simulated = scene.simulated
-        self._stepped = []
+        self._stepped, self._turning, self._following = [], [], []
         for node in scene.nodes:
             kind = KINDS[node.settings.kind]
             if kind.system:
                 self._apply(node, kind, world)
+        # A character may be attached to a turned joint of another one, which comes first.
+        self._turning.sort(key=lambda one: len(scene.carriers(one[0].id)))
         self._preparing = [(node_id, one) for node_id, one in self.systems.items() if isinstance(one, Prepares)]
+
+    def _apply_keys(self, world: World) -> None:
+        """Systems take nodes whose values changed with time."""
+        for place, (node, kind, system) in enumerate(self._stepped):
+            now = world.scene.node(node.id)
+            if now is not node:
+                self._stepped[place] = now, kind, system
+                self._stale.add(node.id)
+                with self._guard.of(now):
+                    system.apply(now, world)
 
     def _apply(self, node: Node, kind: Kind, world: World) -> None:
         try:
@@ -222,7 +247,10 @@ class Simulation:
             if not system.is_ready:  # half made; the next try creates it anew
                 self.systems.pop(node.id).release()
                 return
+        if node.curves and system.is_ready:
+            system.warm_up(variants(node))
         self._stepped.append((node, kind, system))
+        (self._turning if kind.turns_joints else self._following).append((node, kind, system))
         self._stale.add(node.id)
 
     def retry(self) -> None:
@@ -234,38 +262,63 @@ class Simulation:
     def step(self, world: World, time: float, grab: Grab | None = None) -> None:
         """Advances to scene time `time` [s]; the characters are posed for that time."""
         self._time, self._moment = time, self._moment + 1
+        moved = jumped(world.source, time - STEP_TIME, time) if world.source is not None else frozenset[NodeId]()
+        if moved:
+            self.colliders.teleport(moved)
+            self._joint_colliders.teleport(moved)
+            if self._had_fields:
+                self.services.get(SceneFields).teleport(moved)
         scope, faulty = self._context.timers.scope, self._guard.faulty
         saved = self.baked is not None or self.cached is not None
-        inputs = StepInputs(
-            world, self._advance_surroundings(world, self._moment), self._moment, time, grab, self._fields
-        )
-        for node, kind, system in self._stepped:
-            if node.id in faulty:
-                continue
-            try:
-                if not system.is_ready:
+        self._advance_joint_colliders(world)
+        for nodes, now in self._in_order(world, self._advance_surroundings):
+            follows = nodes is self._following
+            colliders = self.colliders.now if follows else self._joint_colliders.now
+            inputs = StepInputs(now, colliders, self._moment, time, grab, self._fields if follows else {})
+            for node, kind, system in nodes:
+                if node.id in faulty:
                     continue
-                if node.id not in self._simulated:
-                    system.mute()
-                    continue
-                with scope(kind.name, node.name or node.id):
-                    if isinstance(system, ShowsMoments) and not system.has_state:
-                        system.show(self._moment, world)
-                        self._stale.discard(node.id)
-                    elif not (
-                        saved and self._restore_saved(node, system, self._moment, world, self.baked, self.cached)
-                    ):
-                        system.step(inputs)
-            except Exception as error:
-                self._guard.note(node.id, error)
+                try:
+                    if not system.is_ready:
+                        continue
+                    if node.id not in self._simulated:
+                        system.mute()
+                        continue
+                    with scope(kind.name, node.name or node.id):
+                        if isinstance(system, ShowsMoments) and not system.has_state:
+                            system.show(self._moment, now)
+                            self._stale.discard(node.id)
+                        elif not (
+                            saved and self._restore_saved(node, system, self._moment, now, self.baked, self.cached)
+                        ):
+                            if node.id in moved:
+                                system.jump(now)
+                            system.step(inputs)
+                except Exception as error:
+                    self._guard.note(node.id, error)
         for service in self.services.all():
             service.finish_step()
         self.step_count += 1
 
+    def _in_order(
+        self, world: World, begin: Callable[[World], object] = lambda _: None
+    ) -> Iterator[tuple[list[tuple[Node, Kind, System]], World]]:
+        """Yields all systems, in parts with the world that they see.
+
+        After those that turn joints the characters are skinned, and `begin` gets the world of the others.
+        """
+        for one in self._turning:
+            yield [one], world
+            world = self.place_characters(world)
+        world = self.skin_characters(world)
+        begin(world)
+        yield self._following, world
+
     def reset(self) -> None:
-        """Also retries nodes that failed."""
+        """Resets all systems, and retries nodes that failed."""
         self.step_count = self._moment = 0
         self.colliders.reset()
+        self._joint_colliders.reset()
         self._guard.renew()
         for node, _, system in self._stepped:
             with self._guard.of(node):
@@ -273,16 +326,17 @@ class Simulation:
         self._teleport_services()
 
     def teleport(self, world: World, time: float) -> None:
-        """The jump gives colliders and emitters no velocity; `time` is in seconds."""
+        """Jumps to `time` [s], which gives colliders and emitters no velocity."""
         self.colliders.teleport()
-        for node, _, system in self._stepped:
+        self._joint_colliders.teleport()
+        for node, _, system, now in _each(self._in_order(world)):
             with self._guard.of(node):
-                system.teleport(world)
+                system.teleport(now)
         self._teleport_services()
         self.show(time)
 
     def state(self) -> bytes:
-        """All input of the next step except characters, which are functions of time; waits for the GPU."""
+        """Returns all input of the next step except characters, functions of time; waits for the GPU."""
         return msgspec.msgpack.encode((self.step_count, self._moment, self.states()))
 
     def capture(self) -> StateCapture:
@@ -290,7 +344,7 @@ class Simulation:
         return StateCapture(self._copies, (self.step_count, self._moment), self._snapshots())
 
     def states(self) -> dict[NodeId, bytes]:
-        """Waits for the GPU."""
+        """Returns the states of all nodes; waits for the GPU."""
         return {node: snapshot.packed() for node, snapshot in self._snapshots().items()}
 
     def _snapshots(self) -> dict[NodeId, State]:
@@ -302,7 +356,7 @@ class Simulation:
         return snapshots
 
     def restore(self, state: bytes, world: World, time: float) -> frozenset[NodeId]:
-        """The steps after it give the same bits.
+        """Restores a state; the steps after it give the same bits.
 
         Args:
             state: Result of `state` for the same scene.
@@ -314,24 +368,24 @@ class Simulation:
             disabled until something changes or another state is restored.
         """
         steps, moment, states = msgspec.msgpack.decode(state)
-        self._settle(world, moment)
+        self.step_count, self._moment, self._time = steps, moment, time
+        self._advance_joint_colliders(world)
         failed: set[NodeId] = set()
-        for node, _, system in self._stepped:
+        for node, _, system, now in _each(self._in_order(world, self._settle)):
             try:
-                if self._has_state(node, system) and self._restore_saved(node, system, moment, world, self.baked):
+                if self._has_state(node, system) and self._restore_saved(node, system, moment, now, self.baked):
                     continue
                 if node.id in states and system.is_ready and has_state(system):
-                    system.restore(states[node.id], world)
+                    system.restore(states[node.id], now)
                     if node.id in self._not_restored:
                         self._not_restored.discard(node.id)
                         self._guard.faulty.discard(node.id)
                 elif self._has_state(node, system):
-                    self._restore_saved(node, system, moment, world, self.cached)
+                    self._restore_saved(node, system, moment, now, self.cached)
             except Exception as error:
                 failed.add(node.id)
                 self._guard.note(node.id, error)
         self._not_restored |= failed
-        self.step_count, self._moment, self._time = steps, moment, time
         self._stale |= self.systems.keys()
         return frozenset(failed)
 
@@ -354,8 +408,8 @@ class Simulation:
             world: With the characters posed for `time` [s].
         """
         cached = [{} if state is None else msgspec.msgpack.decode(state)[2] for state in states]
-        self._settle(world, step)
-        for node, _, system in self._stepped:
+        self._advance_joint_colliders(world)
+        for node, _, system, now in _each(self._in_order(world, self._settle)):
             with self._guard.of(node):
                 if not self._has_state(node, system):
                     continue
@@ -366,12 +420,12 @@ class Simulation:
                     for i in (0, 1)
                 )
                 if first is not None and second is not None:
-                    system.restore(system.interpolate(first, second, share), world)
+                    system.restore(system.interpolate(first, second, share), now)
         self.show(time)
         self._stale |= self.systems.keys()
 
-    def _settle(self, world: World, moment: int) -> None:
-        self._advance_surroundings(world, moment)
+    def _settle(self, world: World) -> None:
+        self._advance_surroundings(world)
         for service in self.services.all():
             service.finish_step()
 
@@ -397,14 +451,14 @@ class Simulation:
         return baked or cached
 
     def show_baked(self, step: int, world: World) -> None:
-        """The characters must be posed for the end of the step."""
-        for node, _, system in self._stepped:
+        """Shows the baked states of a step; the characters must be posed for its end."""
+        for node, _, system, now in _each(self._in_order(world)):
             with self._guard.of(node):
                 if self._has_state(node, system):
-                    self._restore_saved(node, system, step, world, self.baked, self.cached)
+                    self._restore_saved(node, system, step, now, self.baked, self.cached)
 
     def _restore_saved(self, node: Node, system: System, step: int, world: World, *sources: BakedStates | None) -> bool:
-        """Returns False if no source has the state of the step."""
+        """Restores a saved state; returns False if no source has the state of the step."""
         for source in sources:
             state = _saved_state(source, node, step)
             if state is None:
@@ -427,16 +481,17 @@ class Simulation:
         for system in self.systems.values():
             system.release()
         self.systems.clear()
-        self._stepped, self._preparing = [], []
+        self._stepped, self._turning, self._following, self._preparing = [], [], [], []
         for service in self.services.all():
             service.release()
         self.colliders.release()
+        self._joint_colliders.release()
         self._copies.release()
 
     # --- once a frame ---------------------------------------------------------------------------------
 
     def show(self, time: float) -> None:
-        """Systems without a state show `time` [s] at the next `refresh`, and the next step follows it.
+        """Shows `time` [s] in systems without a state at the next `refresh`; the next step follows it.
 
         The time of the last step shows that step, even if the clock has looped.
         """
@@ -476,33 +531,41 @@ class Simulation:
         if was_running and (reason := stop_reason(system)):
             self._problems.append(Problem(node_id, reason))
 
-    def _advance_surroundings(self, world: World, moment: int) -> Colliders:
-        """Moves colliders and force fields to the end of step `moment`."""
+    def _advance_joint_colliders(self, world: World) -> None:
+        """Sets colliders for the systems that turn joints: all but those attached to such a joint."""
+        if self._turning and any(kind.collides(node.settings) for node, kind, _ in self._turning):
+            placed = self._all_placed(world, [])[0].items()
+            self._joint_colliders.advance({k: one for k, one in placed if not _is_turned(world.scene.node(k), world)})
+
+    def _all_placed(self, world: World, warnings: list[str]) -> tuple[dict[NodeId, Any], dict[NodeId, Any]]:
+        """Returns placements of colliders and of force fields; adds lines about missing parents to `warnings`."""
+        colliders: dict[NodeId, Any] = {}
+        fields: dict[NodeId, Any] = {}
+        for kind in KINDS.values():
+            for part, placed in (("colliders", colliders), ("fields", fields)):
+                if getattr(kind, part) and (nodes := world.scene.simulated_of_kind(kind.name)):
+                    with self._context.timers.scope(f"{kind.name}s"):
+                        placed |= self._placed(kind.load(part), nodes, world)
+                    warnings += world.places.all_missing(nodes)
+        return colliders, fields
+
+    def _advance_surroundings(self, world: World) -> None:
+        """Moves colliders and force fields to the end of the step."""
         warnings: list[str] = []
-        colliders = self._placements("colliders", world, warnings)
-        fields = self._placements("fields", world, warnings)
+        colliders, fields = self._all_placed(world, warnings)
+        self.colliders.advance(colliders)
+        if fields or self._had_fields:
+            following = [node for node, _, _ in self._following]
+            start = max(self._moment - 1, 0) * STEP_TIME
+            self._fields = self.services.get(SceneFields).advance(world, fields, start, following)
+        self._had_fields = bool(fields)
         self._problems += [Problem("", line) for line in warnings if line not in self._reported]
         self._reported = set(warnings)  # a warning that was fixed and comes back is reported again
-        if fields or self._had_fields:
-            nodes = [node for node, _, _ in self._stepped]
-            time = max(moment - 1, 0) * STEP_TIME
-            self._fields = self.services.get(SceneFields).advance(world, fields, time, nodes)
-        self._had_fields = bool(fields)
-        return self.colliders.advance(colliders)
-
-    def _placements(self, part: str, world: World, warnings: list[str]) -> dict[NodeId, Any]:
-        placed: dict[NodeId, Any] = {}
-        for kind in KINDS.values():
-            if getattr(kind, part) and (nodes := world.scene.simulated_of_kind(kind.name)):
-                with self._context.timers.scope(f"{kind.name}s"):
-                    placed |= self._placed(kind.load(part), nodes, world)
-                warnings += world.places.all_missing(nodes)
-        return placed
 
     def _placed(
         self, place: Callable[..., dict[NodeId, Any]], nodes: Sequence[Node], world: World
     ) -> dict[NodeId, Any]:
-        """Omits nodes that fail."""
+        """Returns placements without those of nodes that fail."""
         places = world.places
         try:
             placements = place(nodes, places)
@@ -517,6 +580,27 @@ class Simulation:
         for service in self.services.all():
             service.teleport()
         self._stale |= self.systems.keys()
+
+
+def _each(
+    parts: Iterable[tuple[list[tuple[Node, Kind, System]], World]],
+) -> Iterator[tuple[Node, Kind, System, World]]:
+    return ((*one, world) for nodes, world in parts for one in nodes)
+
+
+def _unchanged(world: World) -> World:
+    return world
+
+
+def _is_turned(node: Node, world: World) -> bool:
+    """Returns True if a node is attached, directly or through others, to a joint that a system turns."""
+    for link in (node, *world.scene.carriers(node.id)):
+        character = world.characters.get(link.attachment.node)
+        skeleton = character.model.skeleton if character is not None else None
+        joint = skeleton.find(link.attachment.bone) if skeleton is not None else None
+        if character is not None and joint is not None and character.is_turned(joint):
+            return True
+    return False
 
 
 def _saved_state(source: BakedStates | None, node: Node, step: int) -> bytes | None:

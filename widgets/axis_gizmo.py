@@ -45,20 +45,20 @@ class AxisGizmo(ViewportOverlay):
         self.setAccessibleName("View direction")
 
     def set_rotation(self, rotation: glm.dmat3) -> None:
-        """`rotation` has the right, up and backward axes of the camera in the world, as columns."""
+        """Sets the right, up and backward axes of the camera in the world, as columns."""
         if rotation != self._rotation:
             self._rotation = rotation
             self.update()
 
     def knob_place(self, direction: tuple[int, int, int]) -> tuple[QPointF, float]:
-        """Centre of the knob of a direction in widget pixels, and its depth, 1 towards the viewer."""
+        """Returns the centre of the knob of a direction in widget pixels, and its depth, 1 towards the viewer."""
         right, up, nearness = glm.dvec3(*direction) * self._rotation
         reach = self.width() / 2.0 - _KNOB - 2.0
         centre = QPointF(self.width() / 2.0, self.height() / 2.0)
         return centre + QPointF(right * reach, -up * reach), nearness
 
     def direction_at(self, place: QPointF) -> tuple[int, int, int] | None:
-        """Direction of the frontmost knob at a position."""
+        """Returns the direction of the frontmost knob at a position."""
         hits = []
         for direction in VIEWS:
             centre, nearness = self.knob_place(direction)

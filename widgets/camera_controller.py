@@ -1,4 +1,4 @@
-"""Independent of GL and document."""
+"""Camera moves by mouse and trackpad, independent of GL and document."""
 
 from collections.abc import Callable
 
@@ -15,32 +15,32 @@ ZOOM_PER_PIXEL = 1.006
 
 
 def preset(camera: Camera, name: str) -> Camera:
-    """Keeps target and distance."""
+    """Returns the camera in the direction of a preset; target and distance stay."""
     yaw, pitch = DIRECTIONS[name]
     return msgspec.structs.replace(camera, yaw=yaw, pitch=pitch)
 
 
 def orbited(camera: Camera, dx: float, dy: float) -> Camera:
-    """(dx, dy) is in pixels."""
+    """Returns the camera turned about its target by a drag of (dx, dy) pixels."""
     yaw = (camera.yaw - dx * ORBIT_DEGREES_PER_PIXEL + 180.0) % 360.0 - 180.0
     pitch = min(max(camera.pitch + dy * ORBIT_DEGREES_PER_PIXEL, -90.0), 90.0)
     return msgspec.structs.replace(camera, yaw=yaw, pitch=pitch)
 
 
 def world_per_pixel(camera: Camera, height: float) -> float:
-    """Size of a pixel at the depth of the target [m]; `height` of the image is in [px]."""
+    """Returns the size of a pixel at the depth of the target [m]; `height` of the image is in [px]."""
     return 2.0 * camera.tangent * camera.distance / max(height, 1.0)
 
 
 def panned(camera: Camera, dx: float, dy: float, height: float) -> Camera:
-    """The plane of the target follows the mouse; (dx, dy) is in pixels."""
+    """Returns the camera moved so that the plane of the target follows a drag of (dx, dy) pixels."""
     right, up, _ = camera.rotation()
     moved = glm.dvec3(*camera.target) + (up * dy - right * dx) * world_per_pixel(camera, height)
     return msgspec.structs.replace(camera, target=moved.to_tuple())
 
 
 def zoomed(camera: Camera, factor: float, ndc: tuple[float, float], aspect: float) -> Camera:
-    """The point of the target's plane under the cursor keeps its position.
+    """Returns a zoomed camera; the point of the target's plane under the cursor keeps its position.
 
     Args:
         factor: Above 1 moves closer.
@@ -55,7 +55,7 @@ def zoomed(camera: Camera, factor: float, ndc: tuple[float, float], aspect: floa
 
 
 class CameraController:
-    """Qt events move the camera as in Blender; Alt + left drag replaces the middle button."""
+    """Camera control by Qt events as in Blender; Alt + left drag replaces the middle button."""
 
     def __init__(self, camera: Callable[[], Camera], set_camera: Callable[[Camera], None]) -> None:
         self._camera = camera
@@ -78,7 +78,7 @@ class CameraController:
         return True
 
     def move(self, event: QMouseEvent, size: QSizeF) -> bool:
-        """Returns False without a drag."""
+        """Continues a drag; returns False without one."""
         if self._last is None:
             return False
         delta = event.position() - self._last
@@ -100,7 +100,7 @@ class CameraController:
         return True
 
     def wheel(self, event: QWheelEvent, size: QSizeF) -> None:
-        """The wheel zooms to the cursor; two fingers on a trackpad orbit, with Shift pan, with Ctrl zoom."""
+        """Zooms to the cursor by the wheel; two fingers on a trackpad orbit, with Shift pan, with Ctrl zoom."""
         trackpad = not event.pixelDelta().isNull() and event.phase() != Qt.ScrollPhase.NoScrollPhase
         if trackpad:
             self._scroll(QPointF(event.pixelDelta()), event, size)
@@ -109,7 +109,7 @@ class CameraController:
         self._zoom(ZOOM_PER_WHEEL_STEP**steps, event.position(), size)
 
     def native_gesture(self, event: QNativeGestureEvent, size: QSizeF) -> bool:
-        """A pinch zooms to the fingers; returns False for other gestures."""
+        """Zooms to the fingers of a pinch; returns False for other gestures."""
         if event.type() != QEvent.Type.NativeGesture:
             return False
         if event.gestureType() != Qt.NativeGestureType.ZoomNativeGesture:

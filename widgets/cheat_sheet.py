@@ -126,7 +126,7 @@ class KeysDelegate(QStyledItemDelegate):
 
 
 def _parts(keys: str) -> list[tuple[str, bool]]:
-    """Texts of a shortcut, True for key caps; handles a plus that is itself a key."""
+    """Returns the texts of a shortcut, True for key caps; handles a plus that is itself a key."""
     parts: list[tuple[str, bool]] = []
     for alternative in keys.split(_ALTERNATIVES) if keys else []:
         if parts:

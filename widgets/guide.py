@@ -13,7 +13,7 @@ SUFFIX = ".md"
 
 
 class Guide(QDialog):
-    """Shows the Markdown pages of a folder; other links open in the browser.
+    """Browser of the Markdown pages of a folder; other links open in the web browser.
 
     Args:
         folder: Folder of the pages and images; `index.md` is the first page.

@@ -100,7 +100,7 @@ GLYPHS: dict[str, str] = {
 
 @functools.cache
 def icon(name: str, tint: str = "") -> QIcon:
-    """`name` is a key of `GLYPHS`, or a glyph with its prefix such as "mdi6.play"; others raise KeyError.  `tint` is a
+    """Returns an icon: a key of `GLYPHS`, or a glyph such as "mdi6.play"; raises KeyError for others. `tint` is a
     colour of `Colours`, such as "warning"; by default the text colour of the palette.
     """
     character = glyph(name)
@@ -112,7 +112,7 @@ def kind_icon(kind: str) -> str:
 
 
 def glyph(name: str) -> str:
-    """Raises KeyError for an unknown name."""
+    """Returns the character of an icon; raises KeyError for an unknown name."""
     plain = name.removeprefix(f"{_FAMILY}.") if name.startswith(f"{_FAMILY}.") else GLYPHS.get(name)
     if plain is None:
         raise KeyError(f"no icon called {name!r}; known: {', '.join(sorted(GLYPHS))}")
@@ -137,7 +137,7 @@ def draw_glyph(painter: QPainter, rect: QRect, character: str, colour: QColor) -
 
 
 class GlyphLabel(QWidget):
-    """Has a fixed size and the dim text colour."""
+    """A label of fixed size with an icon in the dim text colour."""
 
     def __init__(self, name: str, side: int, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -152,7 +152,7 @@ class GlyphLabel(QWidget):
         self.update()
 
     def set_tint(self, tint: str, scheme: Colours | None = None) -> None:
-        """Uses a colour of a scheme, by default the current one."""
+        """Sets the tint to a colour of a scheme, by default the current one."""
         self._tint, self._scheme = tint, scheme
         self.update()
 
@@ -209,7 +209,7 @@ class _Family:
 
 @functools.cache
 def _family() -> _Family:
-    """Loads the font from the files of QtAwesome.
+    """Returns the font from the files of QtAwesome.
 
     The package is not imported: it wraps all of Qt, which takes a tenth of a second.
     """

@@ -92,7 +92,7 @@ _PLURALS = {Severity.INFO: "Notes", Severity.WARNING: "Warnings", Severity.ERROR
 
 
 class Messages(QWidget):
-    """The latest messages, the oldest first; `counts` has the number of messages of each severity."""
+    """List of the latest messages, the oldest first; `counts` has the number of messages of each severity."""
 
     unread_changed = Signal(int)  # Number of warnings and errors added while the panel was hidden
 
@@ -152,7 +152,7 @@ class Messages(QWidget):
             item.message.action.run()
 
     def add(self, message: Message) -> None:
-        """Scrolls to the message if the list was at its end."""
+        """Adds a message; scrolls to it if the list was at its end."""
         bar = self.view.verticalScrollBar()
         if bar.value() >= bar.maximum():
             # Delayed: scrolling lays out all rows, and messages often come together.
@@ -190,7 +190,7 @@ class Messages(QWidget):
         self._copy([item for item in self.items if item.isSelected()])
 
     def copy_all(self) -> None:
-        """Leaves out messages that are filtered out."""
+        """Copies all messages, except for those that are filtered out."""
         self._copy([item for item in self.items if not item.isHidden()])
 
     def _copy(self, items: list[MessageItem]) -> None:

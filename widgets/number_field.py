@@ -106,11 +106,11 @@ class NumberField(QLineEdit):
         self._show_number()
 
     def value(self) -> float | None:
-        """None only if the field is optional."""
+        """Returns the number; None only if the field is optional."""
         return self._value
 
     def set_value(self, value: float | None) -> None:
-        """Emits nothing; deferred during a gesture."""
+        """Sets the number without emitting a signal; a gesture defers this."""
         if self.is_held:
             self._waiting = [value]
         elif value != self._value:
@@ -118,7 +118,7 @@ class NumberField(QLineEdit):
             self._refresh_text()
 
     def set_range(self, lo: float | None, hi: float | None, soft: tuple[float, float] | None = None) -> None:
-        """The value stays."""
+        """Sets the hard and the soft range; the value stays."""
         self._range = replace(self._range, lo=lo, hi=hi, soft=soft)
         self.updateGeometry()
         self.update()
@@ -127,19 +127,19 @@ class NumberField(QLineEdit):
         self._range = replace(self._range, step=step)
 
     def set_fallback(self, value: float) -> None:
-        """The number for which None stands; it is shown dim, and a drag from None starts there."""
+        """Sets the number for which None stands; it is shown dim, and a drag from None starts there."""
         if value != self._fallback:
             self._fallback = value
             if not self.is_held:
                 self._show_number()
 
     def set_sample_text(self, text: str) -> None:
-        """A text, without unit, that must fit; by default the longer end of the range."""
+        """Sets a text, without unit, that must fit; by default the longer end of the range."""
         self._sample = text
         self.updateGeometry()
 
     def set_special_text(self, text: str) -> None:
-        """Shown for the lowest value."""
+        """Sets the text that stands for the lowest value."""
         self._special = text
         self._show_number()
 
@@ -148,7 +148,7 @@ class NumberField(QLineEdit):
         return self._held or not self.isReadOnly()
 
     def display_text(self) -> str:
-        """Without unit."""
+        """Returns the text of the number without unit."""
         shown = self._fallback if self._value is None else self._value
         if self._special and shown == self._range.lo:
             return self._special
@@ -157,7 +157,7 @@ class NumberField(QLineEdit):
     # Changes by the user
 
     def begin_edit(self) -> None:
-        """Opens the text with everything selected."""
+        """Opens the text for editing with everything selected."""
         if not self.isReadOnly() or self._held or not self.isEnabled():
             return
         self._press = None
@@ -227,7 +227,7 @@ class NumberField(QLineEdit):
         return self._allowed(parse_number(self.text(), self._unit, present))
 
     def _allowed(self, value: float) -> float:
-        """Clamps to the hard range; shows a notice if the value was not allowed."""
+        """Returns a value clamped to the hard range; shows a notice if it was not allowed."""
         allowed = self._range.clamped(value)
         if abs(allowed - value) > 0.5 * self._range.whole:
             end = "lowest" if allowed > value else "highest"

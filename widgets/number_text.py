@@ -1,4 +1,4 @@
-"""Independent of Qt."""
+"""Numbers as text, their ranges and steps, independent of Qt."""
 
 import ast
 import math
@@ -20,7 +20,7 @@ _LOG_DIGITS = 3
 
 
 def format_number(value: float, decimals: int | None, decimals_max: int | None = None) -> str:
-    """`decimals` of None means four significant digits; values that have more show up to `decimals_max` digits."""
+    """Returns a number as text; `decimals` of None are four digits, more if the value has them, to `decimals_max`."""
     if decimals is None:
         text = f"{value:.{_SIGNIFICANT}g}"
     else:
@@ -32,18 +32,18 @@ def format_number(value: float, decimals: int | None, decimals_max: int | None =
 
 
 def gain(finer: bool, coarser: bool) -> float:
-    """Factor of a movement for the modifier keys."""
+    """Returns the factor of a movement for the modifier keys."""
     return (_FINER if finer else 1.0) * (_COARSER if coarser else 1.0)
 
 
 def nice_step(rough: float) -> float:
-    """The largest of 1, 2 or 5 times a power of ten that is at most `rough` (positive)."""
+    """Returns the largest of 1, 2 or 5 times a power of ten that is at most `rough` (positive)."""
     power = 10.0 ** math.floor(math.log10(rough))
     return power * next((n for n in (5.0, 2.0) if n * power <= rough * (1.0 + 1e-9)), 1.0)
 
 
 def nice_above(rough: float) -> float:
-    """The smallest of 1, 2 or 5 times a power of ten that is at least `rough` (positive)."""
+    """Returns the smallest of 1, 2 or 5 times a power of ten that is at least `rough` (positive)."""
     power = 10.0 ** math.floor(math.log10(rough))
     return next(power * n for n in (1.0, 2.0, 5.0, 10.0) if power * n >= rough * (1.0 - 1e-9))
 
@@ -58,7 +58,7 @@ class NumberRange:
     whole: bool = False  # Only integers
 
     def clamped(self, value: float) -> float:
-        """`value` within the hard bounds, rounded if only integers are allowed."""
+        """Returns `value` within the hard bounds, rounded if only integers are allowed."""
         value = float(round(value)) if self.whole else value
         if self.lo is not None:
             value = max(value, self.lo)
@@ -72,7 +72,7 @@ class NumberRange:
 
     @property
     def is_log(self) -> bool:
-        """Movements multiply if the scale is logarithmic and the span is positive."""
+        """True if movements multiply: the scale is logarithmic and the span is positive."""
         lo, hi = self.span
         return self.scale is Scale.LOG and lo is not None and hi is not None and 0.0 < lo < hi
 
@@ -85,7 +85,7 @@ class NumberRange:
         return max(step, 1.0) if self.whole else step
 
     def moved(self, value: float, pixels: float, factor: float) -> float:
-        """Not rounded or clamped; `factor` comes from `gain`."""
+        """Returns a value after a drag by pixels, not rounded or clamped; `factor` comes from `gain`."""
         if not self.is_log:
             return value + pixels * self.unit_step * _STEPS_PER_PIXEL * factor
         lo, hi = self._log_span()
@@ -93,7 +93,7 @@ class NumberRange:
         return max(value, lo * 0.1) * math.pow(10.0, decades)
 
     def stepped(self, value: float, count: float, factor: float) -> float:
-        """`count` is in arrow keys; the result is on the grid and within the bounds."""
+        """Returns a value after `count` arrow keys, on the grid and within the bounds."""
         if not self.is_log:
             amount = max(self.unit_step * factor, 1.0) if self.whole else self.unit_step * factor
             return self.clamped(round(value + count * amount, 12))
@@ -101,7 +101,7 @@ class NumberRange:
         return self.settled(start * 10.0 ** (count * _DECADES_PER_KEY * factor), start=value, factor=factor)
 
     def settled(self, raw: float, *, start: float, factor: float) -> float:
-        """The value shown for a drag to `raw`: on the grid, within the soft span widened to contain `start`."""
+        """Returns the value for a drag to `raw`: on the grid, within the soft span widened to contain `start`."""
         grid = self.unit_step * min(factor, 1.0)
         value = self._log_rounded(raw, factor) if self.is_log else round(round(raw / grid) * grid, 12)
         lo, hi = self.span
@@ -156,7 +156,7 @@ _CHANGE = re.compile(r"(\+|-|\*|/)=|[*/](?!\*)")
 
 
 class NumberTextError(ValueError):
-    """A text is not a number; the message is one line."""
+    """Error in a text that is not a number; the message is one line."""
 
 
 def is_change(text: str) -> bool:
@@ -165,7 +165,7 @@ def is_change(text: str) -> bool:
 
 
 def parse_number(text: str, unit: str = "", present: float | None = None) -> float:
-    """Accepts a decimal point or comma; arithmetic and functions such as `24*2 + sqrt(2)`, with angles in radians;
+    """Parses a decimal point or comma; arithmetic and functions such as `24*2 + sqrt(2)`, with angles in radians;
     other units such as `25 cm` for metres; and changes of the current value such as `*2`, `/ 3`, `+=0.1` or `-=5 cm`.
 
     Args:

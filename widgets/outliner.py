@@ -80,7 +80,7 @@ class Outliner(QWidget):
         self._show_selection()
 
     def set_selection(self, selection: Selection) -> None:
-        """Emits nothing."""
+        """Selects rows without emitting a signal."""
         if selection != self._selection:
             self._selection = selection
             self._show_selection()
@@ -91,7 +91,7 @@ class Outliner(QWidget):
             self.view.rename(entry)
 
     def model_changed(self, node_id: NodeId) -> None:
-        """Call when the model of a node was loaded, failed or made progress."""
+        """Shows the model of a node; call this when it was loaded, failed or made progress."""
         status = self._model_of(node_id)
         if status is not None and status.state is ModelState.LOADING:
             self.model.set_scene(self._target.scene)

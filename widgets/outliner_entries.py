@@ -86,7 +86,7 @@ def scene_entries(
     stop_reports: Mapping[NodeId, str],
     outdated: frozenset[NodeId] = frozenset(),
 ) -> list[Entry]:
-    """Rows of nodes are below their group or parent and above its parts.
+    """Returns the rows of the scene; a node is below its group or parent and above its parts.
 
     Three or more colliders of a character are grouped below one row.
     """
@@ -137,7 +137,7 @@ def _fold_entry(place: tuple[NodeId, str], nodes: list[NodeId]) -> Entry:
 def describe_node(
     entry: Entry, node: Node, status: ModelStatus | None, scene: Scene, stop: str = "", *, is_outdated: bool = False
 ) -> None:
-    """Rows below it stay; `stop` says why the simulation stopped, `is_outdated` that other settings were baked."""
+    """Updates a row of a node, not the rows below; `stop` says why it stopped, `is_outdated` that its bake is old."""
     entry.name, entry.visible, entry.locked = node.name or "unnamed", node.visible, node.locked
     entry.icon, entry.note, entry.mark = kind_icon(node.kind), node.attachment.bone, ""
     if entry.note == node.name:
@@ -187,13 +187,13 @@ def _describe_simulation(entry: Entry, node: Node, scene: Scene, stop: str, *, i
 
 
 def hidden_text(node: Node, scene: Scene) -> str:
-    """Note for a hidden node that is simulated; "" for others."""
+    """Returns the note for a hidden node that is simulated; "" for others."""
     runs = bool(KINDS[node.kind].system) and node.id in scene.simulated and node.id not in scene.shown
     return "Hidden, but simulated; mute it to save time." if runs else ""
 
 
 def mute_text(node: Node, simulated: bool) -> str:
-    """Why a node is not simulated; "" if it is."""
+    """Returns why a node is not simulated; "" if it is."""
     if node.muted:
         return "Muted: it is not simulated." if KINDS[node.kind].system else "Muted: nothing collides with it."
     return "" if simulated else f"Muted: another {KINDS[node.kind].label.lower()} is solo."

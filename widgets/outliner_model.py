@@ -67,7 +67,7 @@ class ListPlace:
 
 
 class OutlinerModel(QAbstractItemModel):
-    """Rows of the scene in one column; note and badges are roles."""
+    """Model of the outliner: rows of the scene in one column; note and badges are roles."""
 
     rename_requested = Signal(str, str)  # Node and new name, edited in place
     place_requested = Signal(object, object)  # Nodes and the `ListPlace` where they were dropped
@@ -84,7 +84,7 @@ class OutlinerModel(QAbstractItemModel):
         self._register(self._roots)
 
     def set_scene(self, scene: Scene) -> None:
-        """Rebuilds the rows only if the structure of the scene changed."""
+        """Sets the scene; rebuilds the rows only if its structure changed."""
         same = _structure(self._scene) == _structure(scene)
         self._scene = scene
         if not same:
@@ -112,7 +112,7 @@ class OutlinerModel(QAbstractItemModel):
                 self._describe(node_id)
 
     def refresh_node(self, node_id: NodeId) -> None:
-        """Call after the model of the node was loaded, removed or replaced."""
+        """Updates the row of a node and its parts; call this after its model was loaded, removed or replaced."""
         entry = self._by_key.get((node_id,))
         if entry is None:
             return
@@ -145,7 +145,7 @@ class OutlinerModel(QAbstractItemModel):
         self._register(parts)
 
     def entry(self, index: Index) -> Entry | None:
-        """Returns None for an invalid index."""
+        """Returns the row of an index; None if it is invalid."""
         return self._entries.get(index.internalId()) if index.isValid() else None
 
     def entry_of(self, key: Key) -> Entry | None:
@@ -281,7 +281,7 @@ def _structure(scene: Scene) -> list[tuple[str, str, str]]:
 
 
 def badges_of(entry: Entry) -> Iterator[tuple[Badge, str, bool]]:
-    """From the right, with the icon of each badge and True if it is dim."""
+    """Yields the badges of a row from the right, with icon and True for a dim one."""
     if entry.visible is not None:
         yield Badge.EYE, "visible" if entry.visible else "hidden", not entry.visible
     if entry.speaker:

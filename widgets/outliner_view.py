@@ -13,7 +13,19 @@ from PySide6.QtCore import (
     QTimer,
     Signal,
 )
-from PySide6.QtGui import QColor, QContextMenuEvent, QIcon, QKeyEvent, QMouseEvent, QPainter, QPalette, QResizeEvent
+from PySide6.QtGui import (
+    QColor,
+    QContextMenuEvent,
+    QDragEnterEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QIcon,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPalette,
+    QResizeEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
@@ -29,6 +41,7 @@ from PySide6.QtWidgets import (
 
 from sinew.widgets.outliner_entries import Entry, EntryKind, Key
 from sinew.widgets.outliner_model import BADGES_ROLE, NOTE_COLOUR_ROLE, NOTE_ROLE, Badge, OutlinerModel
+from sinew.widgets.parts import local_files
 from sinew.widgets.theme import SPACE, dress, tabular
 
 EYE_WIDTH = 24
@@ -37,14 +50,14 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class OutlinerDelegate(QStyledItemDelegate):
-    """Name on the left, note and badges at the right edge."""
+    """Painter of the rows of the outliner: name on the left, note and badges at the right edge."""
 
     def __init__(self, view: QTreeView) -> None:
         super().__init__(view)
         self._view = view
 
     def badge_at(self, index: Index, x: int) -> Badge | None:
-        """`x` is a horizontal position of the viewport."""
+        """Returns the badge at a horizontal position of the viewport."""
         place = (self._view.viewport().width() - 1 - x) // EYE_WIDTH
         badges = index.data(BADGES_ROLE) or ()
         return badges[place][0] if 0 <= place < len(badges) else None
@@ -109,12 +122,13 @@ _UNFOLD_DELAY = 600  # [ms] of dragging over a collapsed row
 
 
 class OutlinerView(QTreeView):
-    """Filters rows by their names; expansion survives a rebuild of the rows."""
+    """Tree of the outliner; filters rows by their names, and keeps the expansion when rows are rebuilt."""
 
     badge_clicked = Signal(object, object)  # `Entry` and its `Badge`
     deselected = Signal()  # The last selected row was deselected
     delete_pressed = Signal()  # The Delete key
     menu_requested = Signal(object, object)  # `Entry` and global position
+    files_dropped = Signal(list, str)  # Local files, and the node of the row or ""
 
     def __init__(self, model: OutlinerModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -179,7 +193,7 @@ class OutlinerView(QTreeView):
     # Selection
 
     def selected_entries(self) -> list[Entry]:
-        """The current row is first."""
+        """Returns the selected rows, the current one first."""
         current = self.currentIndex()
         rows = sorted(self.selectionModel().selectedRows(), key=lambda index: index != current)
         return [entry for index in rows if (entry := self._entry(index)) is not None]
@@ -188,7 +202,7 @@ class OutlinerView(QTreeView):
         return next(iter(self.selected_entries()), None)
 
     def select(self, entries: Sequence[Entry]) -> None:
-        """Scrolls to the first row; ignores rows that are filtered out."""
+        """Selects rows and scrolls to the first one; ignores rows that are filtered out."""
         indexes = [(entry, self._model.index_of(entry)) for entry in entries if self._is_shown(entry)]
         if not indexes:
             self.selectionModel().clear()
@@ -202,7 +216,7 @@ class OutlinerView(QTreeView):
         self.scrollTo(indexes[0][1])
 
     def rename(self, entry: Entry) -> None:
-        """Does nothing while a name is being edited."""
+        """Starts to edit the name of a row; does nothing while a name is being edited."""
         if self._is_shown(entry) and self.state() != QAbstractItemView.State.EditingState:
             self.edit(self._model.index_of(entry))
 
@@ -330,6 +344,24 @@ class OutlinerView(QTreeView):
             self.deselected.emit()
         self._had_selection = False
 
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        super().dragEnterEvent(event)
+        if local_files(event):
+            event.acceptProposedAction()
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        super().dragMoveEvent(event)
+        if local_files(event):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        if files := local_files(event):
+            entry = self._entry(self.indexAt(event.position().toPoint()))
+            self.files_dropped.emit(files, entry.selection.node or "" if entry is not None else "")
+            event.acceptProposedAction()
+        else:
+            super().dropEvent(event)
+
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         index = self.indexAt(event.position().toPoint())
         entry = self._entry(index)
@@ -365,7 +397,7 @@ class OutlinerView(QTreeView):
         return self._delegate.badge_at(index, place.x()) if index.isValid() else None
 
     def _is_beside(self, place: QPoint) -> bool:
-        """True to the right of the name of a row."""
+        """Returns True to the right of the name of a row."""
         index = self.indexAt(place)
         if not index.isValid():
             return True

@@ -29,7 +29,7 @@ _SHADE = QColor(0, 0, 0, 110)
 
 
 class ViewportOverlay(QWidget):
-    """Independent of the theme; `takes_mouse` False passes mouse events to the viewport."""
+    """Widget over the viewport, independent of the theme; `takes_mouse` False passes mouse events to the viewport."""
 
     def __init__(self, parent: QWidget | None = None, *, takes_mouse: bool = False) -> None:
         super().__init__(parent)
@@ -39,7 +39,7 @@ class ViewportOverlay(QWidget):
 
 
 class HandlesCover(ViewportOverlay, Generic[H]):
-    """The handles cover the viewport and ignore the mouse; other overlays stay above."""
+    """Base of handles, which cover the viewport and ignore the mouse; other overlays stay above."""
 
     def __init__(self, viewport: QWidget) -> None:
         super().__init__(viewport)
@@ -50,7 +50,7 @@ class HandlesCover(ViewportOverlay, Generic[H]):
         viewport.installEventFilter(self)
 
     def show_handles(self, handles: H | None, marked: int | None) -> None:
-        """`marked` is the index of the handle under the mouse or held."""
+        """Shows handles; `marked` is the index of the handle under the mouse or held."""
         if handles is None and self._handles is None:
             return
         self._handles, self._marked = handles, marked
@@ -104,7 +104,7 @@ class SideLabel(ViewportOverlay):
 
 
 class StatisticsOverlay(ViewportOverlay):
-    """Lines of label and value, with aligned values."""
+    """Lines of label and value over the viewport, with aligned values."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -165,7 +165,7 @@ class Legend(ViewportOverlay):
         self.update()
 
     def labels(self) -> tuple[str, str, str]:
-        """From left to right."""
+        """Returns the labels of the legend from left to right."""
         return self._labels
 
     def sizeHint(self) -> QSize:
@@ -194,7 +194,7 @@ class Legend(ViewportOverlay):
 
 
 def value_label(value: float) -> str:
-    """Three significant digits and no negative zero."""
+    """Returns a number with three significant digits and no negative zero."""
     return f"{value + 0.0:.3g}"
 
 
@@ -206,7 +206,7 @@ def _ramp_image(ramp: Ramp) -> QImage:
 
 
 class RubberBand(ViewportOverlay):
-    """In logical pixels; ignores the mouse."""
+    """Selection rectangle in logical pixels; ignores the mouse."""
 
     def __init__(self, viewport: QWidget) -> None:
         super().__init__(viewport)
@@ -308,7 +308,7 @@ class HandlesOverlay(HandlesCover[Handles]):
 
 
 def _arrow_tip(points: np.ndarray) -> QPolygonF:
-    """Triangle at the end of an axis; small if the axis points at the viewer."""
+    """Returns the triangle at the end of an axis; small if the axis points at the viewer."""
     along = points[1] - points[0]
     length = max(float(np.linalg.norm(along)), 1e-6)
     direction = along / length
@@ -348,7 +348,7 @@ class Divider(ViewportOverlay):
 
     @property
     def value(self) -> float:
-        """0 (left) to 1."""
+        """Position of the divider, 0 (left) to 1."""
         return self._value
 
     @property
@@ -356,13 +356,13 @@ class Divider(ViewportOverlay):
         return self._start is not None
 
     def set_value(self, value: float) -> None:
-        """Does nothing while the user drags the divider; emits nothing."""
+        """Moves the divider without emitting a signal; does nothing while the user drags it."""
         if not self.is_held:
             self._value = min(max(value, 0.0), 1.0)
             self.place()
 
     def place(self) -> None:
-        """Updates the geometry from the size of the parent."""
+        """Updates the geometry of the divider from the size of the parent."""
         x = round(self._value * self._parent.width())
         self.setGeometry(QRect(x - _GRIP // 2, 0, _GRIP, self._parent.height()))
 

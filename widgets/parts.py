@@ -2,7 +2,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from PySide6.QtCore import QMargins, QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
+from PySide6.QtGui import QColor, QDropEvent, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QBoxLayout,
@@ -31,7 +31,7 @@ Box = TypeVar("Box", bound=QBoxLayout)
 
 
 def packed(layout: Box, *parts: Part | tuple[Part, int], spacing: int = 0, margins: int | QMargins = 0) -> Box:
-    """A pair is a part and its stretch factor."""
+    """Adds parts to a layout and returns it; a pair is a part and its stretch factor."""
     for part in parts:
         item, share = part if isinstance(part, tuple) else (part, 0)
         layout.addLayout(item, share) if isinstance(item, QLayout) else layout.addWidget(item, share)
@@ -57,7 +57,7 @@ def tool_button(
 
 
 def plain_list(tree: QTreeView, name: str) -> None:
-    """Has numbers of equal width."""
+    """Makes a tree a plain list, with numbers of equal width."""
     dress(tree)
     tree.setRootIsDecorated(False)
     tree.setUniformRowHeights(True)
@@ -69,7 +69,7 @@ def plain_list(tree: QTreeView, name: str) -> None:
 
 
 class FlowLayout(QLayout):
-    """Places widgets of preferred size from left to right, then from top to bottom."""
+    """Layout of widgets of preferred size from left to right, then from top to bottom."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -158,7 +158,7 @@ class FlowRow(QWidget):
 
 
 class ShareSplitter(QSplitter):
-    """Once a handle was moved, only the part with index `rest` changes with the width; `parts` have shares of it."""
+    """A splitter with `parts` as shares of the width; a moved handle leaves changes of width to the part `rest`."""
 
     def __init__(self, parts: Sequence[tuple[QWidget, int]], rest: int, parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
@@ -180,7 +180,7 @@ class ShareSplitter(QSplitter):
 
 
 class Pages(QStackedWidget):
-    """Has the size hints of the current page."""
+    """Stack of pages with the size hints of the current one."""
 
     def __init__(self, *pages: QWidget) -> None:
         super().__init__()
@@ -203,7 +203,7 @@ class Pages(QStackedWidget):
 
 
 class ShallowArea(QScrollArea):
-    """Scrolls a panel that is smaller than its minimum size; `height` is the smallest useful height [px]."""
+    """Area that scrolls a panel below its minimum size; `height` is the smallest useful height [px]."""
 
     def __init__(self, content: QWidget, height: int) -> None:
         super().__init__()
@@ -226,7 +226,7 @@ _PLACEHOLDER_ICON = 32
 
 
 class EmptyState(QWidget):
-    """Centred in the panel; shows the icon, a key of `sinew.widgets.icons.GLYPHS`, if there is room."""
+    """Text for an empty panel, with an icon of `sinew.widgets.icons.GLYPHS` if there is room."""
 
     def __init__(self, icon_name: str, text: str, hint: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -276,7 +276,7 @@ NOTICE_ICON = 18
 
 
 class QuestionBar(QFrame):
-    """Hidden without a question."""
+    """Bar with a question to the user, hidden without one."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -294,7 +294,7 @@ class QuestionBar(QFrame):
         self.hide()
 
     def ask(self, text: str, details: str = "", *answers: tuple[str, str, Callable[[], object]]) -> None:
-        """ "" hides the question; `details` is a tooltip, `answers` have text, tip and callback of each button."""
+        """Asks a question, "" hides it; `details` is a tooltip, `answers` are text, tip and callback of each button."""
         while self.buttons:
             self.buttons.pop().deleteLater()
         for caption, tip, act in answers:
@@ -323,7 +323,7 @@ class ElidedLabel(QWidget):
         return self._text
 
     def set_text(self, text: str, placeholder: str = "") -> None:
-        """Shows the placeholder dim if the text is empty."""
+        """Sets the text, or a dim placeholder if it is empty."""
         self._text, self._placeholder = text, placeholder
         self.setToolTip(text)
         self.update()
@@ -346,7 +346,7 @@ _RADIUS = 3.0
 
 
 class FillBar(QWidget):
-    """Filled from the left, with a text at each end."""
+    """A bar filled from the left, with a text at each end."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -357,7 +357,7 @@ class FillBar(QWidget):
         raise NotImplementedError
 
     def fill(self) -> tuple[float, QColor] | None:
-        """Filled part, 0 to 1, and its colour; None for an empty bar."""
+        """Returns the filled part, 0 to 1, and its colour; None for an empty bar."""
         raise NotImplementedError
 
     def tints(self) -> tuple[QColor, QColor, QColor]:
@@ -365,7 +365,7 @@ class FillBar(QWidget):
         return palette.color(role.Base), palette.color(role.Mid), palette.color(role.WindowText)
 
     def paint_marks(self, painter: QPainter, box: QRectF) -> None:
-        """Paints below the texts."""
+        """Paints marks of the bar below the texts."""
 
     def size_for(self, text: str) -> QSize:
         metrics = self.fontMetrics()
@@ -394,3 +394,8 @@ class FillBar(QWidget):
             room = box.adjusted(SPACE_WIDE, 0.0, -SPACE_WIDE, 0.0)
             painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, left)
             painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, right)
+
+
+def local_files(event: QDropEvent) -> list[str]:
+    """Returns the paths of the files that are dragged."""
+    return [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]

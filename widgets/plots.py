@@ -21,7 +21,7 @@ CAPACITY = 4096  # samples; a minute of the fastest reports has fewer
 
 
 class Plot(pg.PlotWidget):  # type: ignore[misc]
-    """Has no menu, no buttons and no navigation by the mouse."""
+    """A plot without menu, buttons and navigation by the mouse."""
 
     pointed = Signal(object)  # Horizontal coordinate under the mouse, or None
     restyled = Signal()  # The theme or font changed
@@ -40,7 +40,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
         self._take_colours()
 
     def x_at(self, place: QPointF) -> float | None:
-        """Returns None outside the axes."""
+        """Returns the value of the x axis at a place; None outside the axes."""
         box = self.plotItem.vb
         return float(box.mapSceneToView(place).x()) if box.sceneBoundingRect().contains(place) else None
 
@@ -63,7 +63,7 @@ class Plot(pg.PlotWidget):  # type: ignore[misc]
 
 
 class PlotRing:
-    """The newest samples, sorted by time; a sample of an earlier time discards later ones."""
+    """Ring of the newest samples, sorted by time; a sample of an earlier time discards later ones."""
 
     def __init__(self, channels: Sequence[str]) -> None:
         self._channels = tuple(channels)
@@ -73,7 +73,7 @@ class PlotRing:
         return len(self._records)
 
     def add(self, time: float, values: Mapping[str, float]) -> bool:
-        """Time in [s]; returns False if the sample is not new or not finite."""
+        """Adds a sample at a time [s]; returns False if it is not new or not finite."""
         record = (time, *(values[name] for name in self._channels))
         if not np.isfinite(record).all() or (self._records and self._records[-1][0] == time):
             return False
@@ -88,7 +88,7 @@ class PlotRing:
         self._records.clear()
 
     def series(self) -> dict[str, npt.NDArray[np.float64]]:
-        """Arrays of "time" [s] and of every channel, oldest first."""
+        """Returns arrays of "time" [s] and of every channel, oldest first."""
         columns = np.array(self._records, dtype=np.float64).reshape(-1, 1 + len(self._channels)).T
         return dict(zip(("time", *self._channels), columns, strict=True))
 
@@ -100,7 +100,7 @@ _BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
 
 @dataclass(frozen=True, slots=True)
 class PlotChannel:
-    """`colours` are on dark and on light background, None for the text colour; `is_right` means the right plot."""
+    """A curve; `colours` on dark and light background, None is the text colour; `is_right` is the right plot."""
 
     name: str
     unit: str
@@ -155,7 +155,7 @@ class Plots(QWidget):
         self.redraw()
 
     def set_subject(self, name: str) -> None:
-        """`name` of the selected node, or ""; clears the plots."""
+        """Clears the plots for another node; `name` is its name, or ""."""
         self.empty.set_text(
             f"Nothing recorded of {name} yet" if name else "Nothing to plot",
             "Press play." if name else self._hint,
@@ -163,7 +163,7 @@ class Plots(QWidget):
         self.clear()
 
     def add(self, time: float, values: Mapping[str, float]) -> None:
-        """Time in [s]; ignores a time that is already recorded."""
+        """Adds values at a time [s]; ignores a time that is already recorded."""
         self._stale |= self._ring.add(time, values)
 
     def clear(self) -> None:
@@ -172,7 +172,7 @@ class Plots(QWidget):
         self.redraw()
 
     def redraw(self) -> None:
-        """Does nothing while paused."""
+        """Draws the curves; does nothing while paused."""
         if self.pause_button.isChecked():
             return
         self._stale = False
@@ -189,7 +189,7 @@ class Plots(QWidget):
         self._show_values()
 
     def shown_values(self) -> dict[str, float]:
-        """Values at the cross-hair, or the newest ones."""
+        """Returns the values at the cross-hair, or the newest ones."""
         time, _ = next(iter(self.curves.values())).getOriginalDataset()
         if time is None or not len(time):
             return {}
@@ -199,7 +199,7 @@ class Plots(QWidget):
     # --- the mouse ------------------------------------------------------------------------------------
 
     def point_at(self, time: float | None) -> None:
-        """Time in [s]; None hides the cross-hair."""
+        """Moves the cross-hair to a time [s]; None hides it."""
         self._under_mouse = time
         for line in self._lines.values():
             line.setVisible(time is not None)
@@ -301,7 +301,7 @@ class DistanceCurve:
 
 
 class DistancePlot(QWidget):
-    """Two curves per node, the mean dashed; `chosen` carries a clicked time [s]."""
+    """Plot of distances from bakes: two curves per node, the mean dashed; `chosen` carries a clicked time [s]."""
 
     chosen = Signal(float)
 
@@ -332,7 +332,7 @@ class DistancePlot(QWidget):
         self.set_curves(())
 
     def set_curves(self, curves: Sequence[DistanceCurve]) -> None:
-        """Empty if no bake is compared."""
+        """Sets the curves; none if no bake is compared."""
         self._curves = tuple(curves)
         most = max((max(curve.most) for curve in curves), default=0.0)
         self._scale, self._unit = (1.0, "m") if most >= 1.0 else (1e3, "mm")
@@ -350,18 +350,18 @@ class DistancePlot(QWidget):
         self._show_values()
 
     def set_now(self, time: float) -> None:
-        """Time of the playhead [s]."""
+        """Sets the time of the playhead [s]."""
         self._now = time
         self._playhead.setPos(time)
         self._show_values()
 
     def point_at(self, time: float | None) -> None:
-        """Time under the mouse [s], or None."""
+        """Sets the time under the mouse [s], or None."""
         self._under_mouse = time
         self._show_values()
 
     def distances_now(self) -> list[tuple[str, float, float]]:
-        """Name, largest and mean distance [m] of each node at the current time, if it is known there."""
+        """Returns name, largest and mean distance [m] of each node at the current time, if it is known there."""
         time, distances = self._now if self._under_mouse is None else self._under_mouse, []
         for curve in self._curves:
             times = np.array(curve.times)

@@ -1,4 +1,4 @@
-"""The application implements these interfaces, tests pass fakes: no widget imports document, engine or GL classes."""
+"""Interfaces of the application for widgets, faked in tests: no widget imports document, engine or GL classes."""
 
 import enum
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from sinew.sim.scene.scene import NodeId, ParamRef, Scene
 
 
 class EditTarget(Protocol):
-    """`changed` emits a `sinew.sim.scene.change.Change` after each change: edit, undo, redo or open."""
+    """Owner of the scene; `changed` emits a `sinew.sim.scene.change.Change` after each edit, undo, redo or open."""
 
     @property
     def changed(self) -> SignalInstance: ...
@@ -24,7 +24,7 @@ class EditTarget(Protocol):
         """The current scene, an immutable value."""
 
     def set_value(self, ref: ParamRef, value: Any, gesture: object | None = None) -> None:
-        """Converts and validates the value.
+        """Sets a value after conversion and validation.
 
         Args:
             gesture: Token of the open gesture, whose edits are one undo step; None for a single edit.
@@ -44,22 +44,22 @@ class EditTarget(Protocol):
 
 
 class ViewportDelegate(Protocol):
-    """Draws into the viewport. Methods are called with the viewport's context current unless they say otherwise."""
+    """Drawing of the viewport. Methods are called with the viewport's context current unless they say otherwise."""
 
     def gl_init(self) -> None:
         """Creates GL objects; called once for each context."""
 
     def gl_enter(self, framebuffer_id: int) -> None:
-        """Called before GL is used outside of drawing, with the framebuffer of the viewport."""
+        """Prepares for GL outside of drawing, with the framebuffer of the viewport."""
 
     def gl_draw(self, framebuffer_id: int, width: int, height: int) -> None:
         """Draws an image into a framebuffer, in device pixels; does not advance time."""
 
     def gl_outdated(self) -> None:
-        """The scene or view has changed since the last image; no context needs to be current."""
+        """Notes that scene or view have changed since the last image; no context needs to be current."""
 
     def gl_resized(self) -> None:
-        """The framebuffer was replaced and is empty."""
+        """Notes that the framebuffer was replaced and is empty."""
 
     def gl_release(self) -> None:
         """Releases all GL objects; safe to call twice."""
@@ -83,11 +83,11 @@ class ModelStatus:
 
 
 class PoseLike(Protocol):
-    """`sinew.sim.animation.pose.Pose` is one."""
+    """A pose, such as `sinew.sim.animation.pose.Pose`."""
 
     @property
     def local(self) -> LocalPose:
-        """Transforms relative to the parents."""
+        """Transforms of the joints relative to their parents."""
 
     @property
     def model_from_joint(self) -> npt.NDArray[np.float64]:

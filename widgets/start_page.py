@@ -25,7 +25,7 @@ class Sample:
 
 
 class StartPage(QFrame):
-    """Hides samples and recent files if there is no room; `chosen` carries the path of a sample or recent file."""
+    """Page of an empty scene; hides samples and recent files without room. `chosen` carries the path of either."""
 
     chosen = Signal(object)
     open_requested = Signal()
@@ -61,7 +61,7 @@ class StartPage(QFrame):
         packed(QVBoxLayout(self), title, self.hint, offered, buttons, spacing=SPACE_WIDE, margins=2 * SPACE_WIDE)
 
     def set_recent(self, paths: Sequence[Path]) -> None:
-        """Leaves out files that do not exist."""
+        """Shows recent files, except for those that do not exist."""
         for button in self.recent:
             button.hide()
             button.deleteLater()  # not at once: it may be the sender
@@ -125,7 +125,7 @@ class TourStep:
 
 
 class TourCard(QFrame):
-    """Shows one step at a time; hidden until it is started. `shown` carries the `TourStep`."""
+    """Card of the tour with one step at a time, hidden until it is started; `shown` carries the `TourStep`."""
 
     shown = Signal(object)
 
@@ -156,7 +156,7 @@ class TourCard(QFrame):
         self.hide()
 
     def go(self, number: int) -> None:
-        """Shows a step; hides after the last one."""
+        """Shows a step of the tour; hides after the last one."""
         if not 0 <= number < len(self._steps):
             self.hide()
             return

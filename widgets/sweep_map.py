@@ -1,4 +1,4 @@
-"""A cell for each combination of one or two settings."""
+"""Map of a sweep: a cell for each combination of one or two settings."""
 
 import math
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ _STOPPED = QColor("#e0574b")
 
 @dataclass(frozen=True, slots=True)
 class SweepCell:
-    """`value` determines the colour, NaN for none; `is_stable` if the run was completed."""
+    """A cell: `value` determines the colour, NaN for none; `is_stable` if the run was completed."""
 
     text: str
     value: float
@@ -25,7 +25,7 @@ class SweepCell:
 
 
 class SweepMap(QWidget):
-    """Rows are values of the first setting, columns values of the second one."""
+    """Map of a sweep: rows are values of the first setting, columns values of the second one."""
 
     pointed = Signal(int)  # Index of the cell under the mouse, or -1
     chosen = Signal(int)  # Index of a cell that was clicked
@@ -46,7 +46,7 @@ class SweepMap(QWidget):
     def show_cells(
         self, titles: tuple[str, str], rows: Sequence[str], columns: Sequence[str], cells: Sequence[SweepCell]
     ) -> None:
-        """Row by row; `titles` are the names of the settings of rows and columns."""
+        """Shows cells, given row by row; `titles` are the names of the settings of rows and columns."""
         self._titles, self._rows, self._columns, self.cells = titles, tuple(rows), tuple(columns), tuple(cells)
         self.at = -1
         self.updateGeometry()

@@ -9,17 +9,17 @@ _TEXT_MAX = 300
 
 
 def label_text(text: str) -> str:
-    """One line without control characters."""
+    """Returns a text as one line without control characters."""
     return printable(text, _TEXT_MAX)
 
 
 def menu_text(text: str) -> str:
-    """Ampersands are escaped."""
+    """Returns a line for a menu, with ampersands escaped."""
     return label_text(text).replace("&", "&&")
 
 
 def tip_text(text: str) -> str:
-    """Markup is escaped."""
+    """Returns a text for a tooltip, with markup escaped."""
     lines = [label_text(line) for line in text.split("\n")]
     return "\n".join(lines) if "<" not in text else f"<qt>{'<br>'.join(map(html.escape, lines))}</qt>"
 
@@ -28,5 +28,5 @@ ALL_FILES = "All files (*)"
 
 
 def file_filter(title: str, suffixes: Iterable[str]) -> str:
-    """Such as "Models (*.ezm *.obj)"."""
+    """Returns a filter such as "Models (*.ezm *.obj)"."""
     return f"{title} ({' '.join('*' + suffix for suffix in suffixes)})"

@@ -1,4 +1,4 @@
-"""Fusion style with neutral greys, dark or light, and one accent colour."""
+"""Theme of the window: Fusion style with neutral greys, dark or light, and one accent colour."""
 
 import enum
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QToolTip, QTree
 
 @dataclass(frozen=True, slots=True)
 class Colours:
-    """As "#rrggbb"."""
+    """Colours of a theme as "#rrggbb"."""
 
     # Surfaces, from panel to field
     window: str
@@ -67,7 +67,7 @@ _DRESSED = "dressed"
 
 
 class ThemeMode(enum.Enum):
-    """AUTO follows the system."""
+    """Choice of the theme; AUTO follows the system."""
 
     AUTO = "auto"
     DARK = "dark"
@@ -75,7 +75,7 @@ class ThemeMode(enum.Enum):
 
 
 class Theme(QObject):
-    """Applies the palette of the system's scheme or of the user's choice; create one after QApplication and hold it."""
+    """Palette of the system's scheme or of the user's choice; create one after QApplication and hold it."""
 
     changed = Signal()
 
@@ -116,7 +116,7 @@ class Theme(QObject):
 
 
 def blend(first: QColor, second: QColor, share: float) -> QColor:
-    """Opaque blend of two colours: `share` 0 is the first, 1 the second."""
+    """Blends two colours to an opaque one: `share` 0 is the first, 1 the second."""
     return QColor.fromRgbF(
         first.redF() + share * (second.redF() - first.redF()),
         first.greenF() + share * (second.greenF() - first.greenF()),
@@ -125,7 +125,7 @@ def blend(first: QColor, second: QColor, share: float) -> QColor:
 
 
 def tabular(font: QFont) -> QFont:
-    """All digits of the returned font have one width, so that changing numbers do not move."""
+    """Returns the font with digits of one width, so that changing numbers do not move."""
     copy = QFont(font)
     copy.setFeature(QFont.Tag("tnum"), 1)
     return copy

@@ -1,4 +1,4 @@
-"""Owns the context and reports mouse events; a `ViewportDelegate` draws."""
+"""The viewport, which owns the context and reports mouse events; a `ViewportDelegate` draws."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -7,6 +7,7 @@ from PySide6.QtCore import QEvent, QPointF, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QDragEnterEvent,
     QDragLeaveEvent,
+    QDragMoveEvent,
     QDropEvent,
     QKeyEvent,
     QMouseEvent,
@@ -17,15 +18,16 @@ from PySide6.QtOpenGLWidgets import QOpenGLWidget
 from PySide6.QtWidgets import QWidget
 
 from sinew.widgets.camera_controller import CameraController
+from sinew.widgets.parts import local_files
 from sinew.widgets.protocols import ViewportDelegate
 
 CLICK_SLOP = 4.0
 
 
 class Viewport(QOpenGLWidget):
-    """Positions are in logical pixels from the top left. `drag_started` carries the position of the press; a press
-    without a drag is a click. Presses, drags and clicks also carry the modifier keys of the press. `files_hovered`
-    carries the files dragged over the viewport, and an empty list when they leave.
+    """View of the scene. Positions are in logical pixels from the top left. `drag_started` carries the position of the
+    press; a press without a drag is a click. Presses, drags and clicks also carry the modifier keys of the press.
+    `files_hovered` carries the files dragged over the viewport and the position, and an empty list when they leave.
     """
 
     pressed = Signal(QPointF, object)
@@ -38,8 +40,8 @@ class Viewport(QOpenGLWidget):
     left = Signal()
     context_menu = Signal(QPointF)
     resized = Signal()
-    files_dropped = Signal(list)
-    files_hovered = Signal(list)
+    files_dropped = Signal(list, QPointF)
+    files_hovered = Signal(list, QPointF)
 
     def __init__(
         self,
@@ -81,7 +83,7 @@ class Viewport(QOpenGLWidget):
         super().update()
 
     def pixel_size(self) -> tuple[int, int]:
-        """In device pixels."""
+        """Returns the size of the image in device pixels."""
         ratio = self.devicePixelRatioF()
         return max(round(self.width() * ratio), 1), max(round(self.height() * ratio), 1)
 
@@ -169,20 +171,20 @@ class Viewport(QOpenGLWidget):
         return super().event(event)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        files = _local_files(event)
+        files = local_files(event)
         if any(self._accepts(path) for path in files):
             event.acceptProposedAction()
-            self.files_hovered.emit(files)
+            self.files_hovered.emit(files, event.position())
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        event.acceptProposedAction()
+        self.files_hovered.emit(local_files(event), event.position())
 
     def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
         super().dragLeaveEvent(event)
-        self.files_hovered.emit([])
+        self.files_hovered.emit([], QPointF())
 
     def dropEvent(self, event: QDropEvent) -> None:
-        self.files_hovered.emit([])
-        self.files_dropped.emit(_local_files(event))
+        self.files_hovered.emit([], QPointF())
+        self.files_dropped.emit(local_files(event), event.position())
         event.acceptProposedAction()
-
-
-def _local_files(event: QDropEvent) -> list[str]:
-    return [url.toLocalFile() for url in event.mimeData().urls() if url.isLocalFile()]

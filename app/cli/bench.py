@@ -30,7 +30,7 @@ PATIENCE = 120.0  # [s], of one launch
 
 
 def launch_rows(repeat: int) -> list[Row]:
-    """Raises CommandError if an editor fails or ends without a frame, for instance without a display."""
+    """Measures the launch of the editor; raises CommandError if an editor fails or ends without a frame."""
     sample = resources.path(SAMPLE)
     _launch(sample)
     durations = [_launch(sample) for _ in range(repeat)]
@@ -101,7 +101,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def old_report(path: Path) -> BaselineReport:
-    """Raises CommandError if the file is not a report, OSError if it cannot be read."""
+    """Reads an earlier report; raises CommandError if the file is not a report, OSError if it cannot be read."""
     try:
         return read_report(path)
     except ReportError as error:
@@ -109,7 +109,7 @@ def old_report(path: Path) -> BaselineReport:
 
 
 def machine_facts() -> dict[str, str]:
-    """Raises CommandError if this machine has no OpenGL."""
+    """Returns the facts about this machine for a report; raises CommandError if it has no OpenGL."""
     try:
         with Context.headless() as context:
             known, timer = context.capabilities, context.timers.calibrate()

@@ -2,6 +2,7 @@ import argparse
 import contextlib
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 
@@ -18,12 +19,14 @@ from sinew.app.cli.options import (
 )
 from sinew.app.cli.progress import Progress, add_progress_option
 from sinew.app.cli.run import SceneRun, headless
-from sinew.app.cli.scene import OpenedScene, opened
+from sinew.app.cli.scene import OpenedScene, loaded, opened
 from sinew.app.cli.tracks import STEPS_PER_SECOND, TrackRecorder
 from sinew.app.files.project_file import is_project
 from sinew.sim.assets.build import build_model
 from sinew.sim.assets.load import read_raw
 from sinew.sim.characters.materials import missing_images, missing_lines
+from sinew.sim.characters.motions import add_clips, animated_model
+from sinew.sim.characters.settings import ModelSettings, MotionFile
 from sinew.sim.export.atomic_file import naming
 from sinew.sim.export.formats import EXPORT_FORMATS, MODEL_WRITERS, SCENE_FORMATS, Characters, require_package
 from sinew.sim.export.scene.writing import CHARACTERS, write_scene
@@ -46,6 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "file to write; its extension names the format; a single model is converted if the format holds models",
     )
     parser.add_argument("--clip", metavar="NAME", help="animation of the characters (default: as in the project)")
+    parser.add_argument(
+        "--motion", type=Path, metavar="FILE", help="add the clips of another file to the humanoid model"
+    )
     parser.add_argument(
         "--frames", type=frame_range, metavar="A:B",
         help="first and last frame, or one; frame 0 is the start (default: the clip once, else 5 seconds)",
@@ -82,7 +88,10 @@ def run(options: argparse.Namespace) -> None:
     require_package(options.output, format)
     characters = [f"{CHARACTERS}={options.characters}"] if options.characters else []
     chosen = format_options(format, [*options.option, *characters], options.output)
-    scene = as_drawn(opened(options.path, allow_outside=options.allow_outside), options.clip)
+    if options.motion is not None and is_project(options.path):
+        raise CommandError(options.path, "--motion", "is for a model; a project names its motions")
+    shown = opened(options.path, allow_outside=options.allow_outside, motion=options.motion)
+    scene = as_drawn(shown, options.clip or _first_motion(shown))
     clip = scene.clip()
     length = clip.duration if clip is not None and clip.duration > 0.0 else SECONDS
     first, last = options.frames or (0, round(length * rate))
@@ -110,8 +119,17 @@ def run(options: argparse.Namespace) -> None:
         sys.stdout.flush()
 
 
+def _first_motion(scene: OpenedScene) -> str | None:
+    """Returns the first clip of the motion of a command; None without one."""
+    for node_id, model in scene.models.items() if not is_project(scene.path) else ():
+        animated = scene.animated(node_id)
+        for clip in animated.clips[len(model.clips) :] if animated is not None else ():
+            return clip.name
+    return None
+
+
 def is_conversion(options: argparse.Namespace) -> bool:
-    """A model file is converted with its own clips unless options need a scene."""
+    """Returns True if a model file is converted with its own clips; any option that needs a scene prevents it."""
     chosen = (options.frames, options.clip, options.node, options.option, options.characters, options.children)
     return (
         not is_project(options.path)
@@ -124,23 +142,31 @@ def is_conversion(options: argparse.Namespace) -> bool:
 def convert(options: argparse.Namespace) -> None:
     with Progress(f"reading {options.path.name}", lines=options.progress) as progress:
         raw = read_raw(options.path, progress=progress)
-    MODEL_WRITERS.of(options.output).save(raw, options.output)
     model = build_model(raw)
+    if options.motion is not None:
+        settings = ModelSettings(motions=(MotionFile(path=str(options.motion)),))
+        animated, faults = animated_model(model, settings, {options.motion: loaded(options.motion)})
+        for _, reason in faults:
+            raise CommandError(options.path, f"--motion {options.motion.name}", reason)
+        add_clips(raw, animated.clips[len(model.clips) :])
+        model = animated
+    MODEL_WRITERS.of(options.output).save(raw, options.output)
     print_warnings(options.path, [*raw.warnings, *missing_lines(missing_images(model, ()))])
     held = (counted(len(model.mesh.triangles), "triangle"), counted(len(model.clips), "clip"))
     print_line(f"{options.output}: {', '.join(held)}, {size_text(options.output.stat().st_size)}")
 
 
 def as_drawn(opened_scene: OpenedScene, clip: str | None) -> OpenedScene:
-    """Raises CommandError if no character has the clip."""
+    """Returns the scene as it is rendered, with a clip chosen; raises CommandError if no character has the clip."""
     scene = opened_scene.scene
-    names = {c.name for model in opened_scene.models.values() for c in model.clips}
+    models = {node_id: model for node_id in opened_scene.models if (model := opened_scene.animated(node_id))}
+    names = {c.name for model in models.values() for c in model.clips}
     if clip is not None and clip not in names:
         known = ", ".join(sorted(names)) or "none"
         raise CommandError(opened_scene.path, f"clip {clip!r}", f"no such clip; there are: {known}")
 
     def moved(node: Node) -> Node:
-        model = opened_scene.models.get(node.id)
+        model = models.get(node.id)
         if clip is None or model is None or clip not in {c.name for c in model.clips}:
             return node
         return msgspec.structs.replace(node, settings=validated(node.settings, clip=clip, bind_pose=False))

@@ -18,7 +18,7 @@ DONE, FAILED, WRONG_COMMAND_LINE = 0, 1, 2
 
 
 class CommandError(Exception):
-    """`subject` is a file or a part of the machine; `element` is a key or an option within it, or ""."""
+    """Failure of a command; `subject` is a file or a part of the machine, `element` a key or option of it, or ""."""
 
     def __init__(self, subject: Path | str, element: str, reason: str) -> None:
         super().__init__(f"{subject}: {element}: {reason}" if element else f"{subject}: {reason}")
@@ -70,7 +70,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupted(KeyboardInterrupt):
-    """`status` is the exit status, 130 or 143."""
+    """Interruption by a signal; `status` is the exit status, 130 or 143."""
 
     def __init__(self, number: int) -> None:
         super().__init__()
@@ -85,7 +85,7 @@ def _replaced(handler: Callable[[int, FrameType | None], None]) -> dict[int, Any
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """In the block, signals raise `Interrupted`, so that half-written files are removed."""
+    """Raises `Interrupted` at signals within the block, so that half-written files are removed."""
 
     def interrupt(number: int, _frame: FrameType | None) -> NoReturn:
         raise Interrupted(number)
@@ -99,7 +99,7 @@ def interruptible() -> Iterator[None]:
 
 
 class EndRequest:
-    """Remembers the first signal, for work that stops at the next step; the second one raises `Interrupted`."""
+    """Request to end: the first signal is for work that stops at the next step, the second raises `Interrupted`."""
 
     def __init__(self) -> None:
         self.number = 0

@@ -32,7 +32,7 @@ PREVIEW_PERIOD = 0.5  # [s], between two previews
 
 
 class ImageSink:
-    """Writes images in order.
+    """Writer of images in their order.
 
     Args:
         path: Has a placeholder for the number if there are several files.
@@ -60,7 +60,7 @@ class ImageSink:
         return not exists
 
     def add(self, frame: int, image: UInt8, layers: Layers | None) -> None:
-        """Reads the file back; raises OSError if that fails, ExportError if the file differs from the image."""
+        """Adds an image and reads its file back; raises OSError if that fails, ExportError if it differs."""
         self._write(frame, image, layers)
         self._added += 1
         if self._preview is not None and time.monotonic() >= self._next:
@@ -92,7 +92,7 @@ class ImageSink:
 
 
 class VideoSink(ImageSink):
-    """Compares the video with its images at the end.
+    """Writer of a video, which is compared with its images at the end.
 
     Args:
         path: File that the user asked for.
@@ -119,7 +119,7 @@ class VideoSink(ImageSink):
         return self._line
 
     def finish(self) -> list[str]:
-        """Reads the video back; returns notes about lost content, raises ExportError if it differs from the images."""
+        """Ends the video and reads it back; returns notes about lost content, raises ExportError if it differs."""
         video, format = self._video, VIDEO_FORMATS.of(self._path)
         video.close()
         found = self._memory.compared(resolved(format.reader)(self._name), self._rate, video.every, self._path)
@@ -145,7 +145,7 @@ def picture_sink(
     path: Path, size: tuple[int, int], rate: float, options: msgspec.Struct | None, *, alpha: bool,
     preview: Path | None = None, resumes: bool = False,
 ) -> Iterator[ImageSink]:  # fmt: skip
-    """The files appear complete when the block ends, or not at all; then a summary is printed.
+    """Opens a sink for images; its files appear complete when the block ends, or not at all, then it prints a summary.
 
     Raises:
         ExportError: If a video cannot be written, or differs from the images.

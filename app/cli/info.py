@@ -1,4 +1,4 @@
-"""`sinew info` needs no display, no Qt and no OpenGL."""
+"""The command `sinew info`, which needs no display, no Qt and no OpenGL."""
 
 import argparse
 import json
@@ -11,7 +11,6 @@ from sinew.app.cli.failure import print_warnings
 from sinew.app.cli.options import add_outside_option, add_scene_argument
 from sinew.app.cli.progress import Progress
 from sinew.app.cli.scene import require_inside
-from sinew.app.files.migrations import VERSION
 from sinew.app.files.project_file import is_project, load_project
 from sinew.sim.assets.build import build_model
 from sinew.sim.assets.info import info_text, model_info, table
@@ -30,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Warnings go to standard error, so that they are visible in a pipe."""
+    """Prints facts about a file; warnings go to standard error, so that they are visible in a pipe."""
     if is_project(options.path):
         info = project_info(options.path, allow_outside=options.allow_outside)
         text = project_text(info)
@@ -46,7 +45,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def project_info(path: Path, *, allow_outside: bool) -> dict[str, Any]:
-    """JSON types; files that the project names are not opened.
+    """Returns facts about a project as JSON types; does not open the files that it names.
 
     Raises:
         ProjectError: If it cannot be read.
@@ -61,7 +60,7 @@ def project_info(path: Path, *, allow_outside: bool) -> dict[str, Any]:
     return {
         "path": str(path),
         "format": "sinew-project",
-        "version": VERSION if project.migrated_from is None else project.migrated_from,
+        "version": project.version,
         "node_count": len(scene.nodes),
         "unknown_node_count": len(project.unknown.nodes),
         "kinds": {kind: counts[kind] for kind in KINDS if counts[kind]},

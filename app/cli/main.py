@@ -1,5 +1,5 @@
-"""Each command is a module with `add_arguments(parser)` and `run(options)`, imported only when it is used, so that
-`info` starts without loading Qt or OpenGL.
+"""The command line. Each command is a module with `add_arguments(parser)` and `run(options)`, imported only when it is
+used, so that `info` starts without loading Qt or OpenGL.
 """
 
 import argparse
@@ -45,7 +45,7 @@ class OneLineParser(argparse.ArgumentParser):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Returns the exit status: 0 done, 1 failed, 2 wrong command line, 130 interrupted, 143 terminated."""
+    """Runs a command; returns 0 for done, 1 failed, 2 wrong command line, 130 interrupted, 143 terminated."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     verbose = "--verbose" in words[: words.index("--")] if "--" in words else "--verbose" in words
     for stream in (sys.stdout, sys.stderr):

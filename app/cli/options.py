@@ -52,14 +52,14 @@ def output_file(formats: Formats[Any]) -> Callable[[str], Path]:
 
 
 def any_of(formats: Formats[Any]) -> str:
-    """For a help text, such as ".npz|.obj"."""
+    """Returns the suffixes of formats for a help text, such as ".npz|.obj"."""
     return "|".join(formats.suffixes())
 
 
 def add_back_end_option(
     parser: argparse.ArgumentParser, default: BackEndChoice | None = BackEndChoice.AUTO, more: str = ""
 ) -> None:
-    """The default None means the choice made in the editor."""
+    """Adds the option `--backend`; its default None means the choice made in the editor."""
     parser.add_argument(
         "--backend",
         type=BackEndChoice,
@@ -72,7 +72,7 @@ def add_back_end_option(
 
 
 def require_folder(path: Path) -> None:
-    """For checks before long work: raises CommandError if the folder of `path` is missing, or `path` is a folder."""
+    """Checks a target before long work: raises CommandError if its folder is missing, or `path` is a folder."""
     if not path.parent.is_dir():
         raise CommandError(path, "", f"the folder {path.parent} does not exist")
     if path.is_dir():
@@ -95,7 +95,7 @@ def frame_range(text: str) -> tuple[int, int]:
 
 
 def format_options(format: Format, texts: Sequence[str], path: Path) -> msgspec.Struct | None:
-    """Each text is "name=value"; None without any. Raises CommandError for an unknown option or a refused value."""
+    """Parses "name=value" texts; None without any. Raises CommandError for unknown options or refused values."""
     if not texts:
         return None
     declared = {record.name: record for record in params_of(format.options)} if format.options else {}
@@ -136,7 +136,7 @@ def add_outside_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_scene_argument(parser: argparse.ArgumentParser, verb: str) -> None:
-    """`verb` completes "what to ..." in the help."""
+    """Adds the argument of the model or project; `verb` completes "what to ..." in the help."""
     kinds = f"{any_of(MODEL_FORMATS)}|{PROJECT_SUFFIX}"
     parser.add_argument("path", type=Path, metavar="MODEL|PROJECT", help=f"what to {verb} ({kinds})")
 

@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def motion_of(options: argparse.Namespace, model: CharacterModel) -> Clip:
-    """Raises CommandError if the file of `--motion` has no clip, or one of the two models is no human body."""
+    """Returns the clip of `--motion`; raises CommandError if there is none, or a model is no human body."""
     source = loaded(options.motion)
     clip = chosen_clip(source, options.clip)
     if clip is None:
@@ -94,7 +94,7 @@ def motion_of(options: argparse.Namespace, model: CharacterModel) -> Clip:
 
 
 def skin_by_reference(model: CharacterModel, pose: Pose, method: SkinningMethod) -> tuple[Float32, Float32]:
-    """Positions and unit normals, both (V, 3), skinned in double precision on the CPU."""
+    """Returns positions and unit normals, both (V, 3), skinned in double precision on the CPU."""
     from sinew.sim.characters.reference import skin
 
     skinned = skin(model.mesh, model.skin, pose.palette, method, pose.centres, pose.local.weights)
@@ -104,7 +104,7 @@ def skin_by_reference(model: CharacterModel, pose: Pose, method: SkinningMethod)
 def skin_on_gpu(
     model: CharacterModel, pose: Pose, method: SkinningMethod, choice: BackEndChoice
 ) -> tuple[Float32, Float32]:
-    """Positions and unit normals, both (V, 3); raises CommandError if this machine has no OpenGL."""
+    """Returns positions and unit normals, both (V, 3); raises CommandError if this machine has no OpenGL."""
     from sinew.app.cli.run import headless
     from sinew.sim.characters.skinning import SkinnedMesh
     from sinew.sim.gl.library import ShaderLibrary
@@ -117,7 +117,7 @@ def skin_on_gpu(
 
 
 def chosen_clip(model: CharacterModel, name: str | None) -> Clip | None:
-    """Finds a clip by name, else by its number from 0; by default the first one, None if the model has none. Raises
+    """Returns a clip by name, else by its number from 0; by default the first one, None if the model has none. Raises
     CommandError if there is no such clip; the message lists the clips.
     """
     if name is None:
@@ -132,7 +132,7 @@ def chosen_clip(model: CharacterModel, name: str | None) -> Clip | None:
 
 
 def chosen_time(model: CharacterModel, clip: Clip | None, time: float | None, frame: float | None) -> float | None:
-    """Seconds from the start of the clip, or None for the bind pose; `frame` is the number of a key, possibly
+    """Returns seconds from the start of the clip, or None for the bind pose; `frame` is the number of a key, possibly
     fractional. Raises CommandError if the moment lies outside the clip, or there is no clip.
     """
     if time is None and frame is None:

@@ -14,7 +14,7 @@ CLEAR_LINE = "\r\x1b[K"
 
 
 class Progress:
-    """A line "label 42 %, 1:20 left" that appears if the work takes longer than a moment, and vanishes at its end.
+    """Progress line "label 42 %, 1:20 left", which appears if work takes longer than a moment and vanishes at its end.
 
     With `lines` it prints "progress 0.42" on standard output instead, for a program that runs this one.
     """
@@ -37,7 +37,7 @@ class Progress:
             print(CLEAR_LINE, end="", file=sys.stderr, flush=True)
 
     def __call__(self, fraction: float) -> None:
-        """Takes the finished fraction, 0 to 1; cheap enough to call often."""
+        """Reports the finished fraction, 0 to 1; cheap enough to call often."""
         now = time.monotonic()
         if self._lines:
             if now >= self._next or fraction >= 1.0:
@@ -51,7 +51,7 @@ class Progress:
 
 
 def time_left(elapsed: float, fraction: float) -> str:
-    """Such as ", 1:20 left" for work that reached `fraction` after `elapsed` seconds; "" if short."""
+    """Returns a text such as ", 1:20 left" for work that reached `fraction` after `elapsed` seconds; "" if short."""
     seconds = round(elapsed * (1.0 - fraction) / fraction) if fraction > 0.0 else 0
     if seconds < 2:
         return ""

@@ -77,6 +77,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="viewpoint; the front is the direction that a single character faces, by the names of its bones, else"
         " +z (default: the saved camera of the project, else the front)",
     )  # fmt: skip
+    parser.add_argument(
+        "--camera", metavar="NODE|cuts", help="look through this camera of the scene, or the one that its cuts show"
+    )
     parser.add_argument("--around", metavar="NODE", help="frame this object")
     parser.add_argument(
         "--turntable", type=finite_number, metavar="TURNS", help="number of camera turns over all frames"
@@ -121,6 +124,8 @@ def _add_look_options(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     require_folder(options.output)
+    if options.camera and (options.view or options.around or options.turntable is not None):
+        raise CommandError(options.path, "--camera", "does not go with --view, --around or --turntable")
     format = RENDER_FORMATS.of(options.output)
     require_package(options.output, format)
     chosen = format_options(format, options.option, options.output)
@@ -149,7 +154,10 @@ def run(options: argparse.Namespace) -> None:
         renderers = []
         for scene in scenes:
             bakes = options.cache and len(scenes) == 1 and is_project(scene.path)
-            made = Renderer(context, scene, options.size, alpha=options.alpha, every_node=options.cache, bakes=bakes)
+            made = Renderer(
+                context, scene, options.size, alpha=options.alpha, every_node=options.cache, bakes=bakes,
+                through=options.camera or "",
+            )  # fmt: skip
             renderers.append(made)
             stack.callback(renderers[-1].release)
         times = [time for _, time in frames]
@@ -176,7 +184,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def timed_frames(scene: OpenedScene, options: argparse.Namespace) -> tuple[list[tuple[int, float]], float]:
-    """Number and time [s] of every frame, and frames per second; raises CommandError if the rate is out of range."""
+    """Returns number and time [s] of all frames, and the rate; raises CommandError if that is out of range."""
     several = is_numbered(options.output) or is_video(options.output)
     if options.rate is None:
         frames = chosen_frames(scene, options.frames, numbered=several)
@@ -204,7 +212,7 @@ def warm_up(context: Context, renderers: Sequence[Renderer], moments: Sequence[f
 
 
 def cost_text(context: Context, frame: int, moment: float) -> str:
-    """GPU time of the last frame with known times, and the source of the time."""
+    """Returns a text with the GPU time of the last frame with known times, and the source of the time."""
     timers = context.timers
     timers.finish_frame(SceneMoment(frame, moment))
     samples = timers.poll()
@@ -220,7 +228,7 @@ def turned(camera: Camera, turns: float | None, share: float) -> Camera:
 
 
 def shutter(moment: float, rate: float, samples: int) -> list[float]:
-    """Times [s] of the samples of a frame: a 180° shutter is open for the first half of it."""
+    """Returns the times [s] of the samples of a frame: a 180° shutter is open for the first half of it."""
     return [moment + index / samples * 0.5 / rate for index in range(samples)]
 
 
@@ -236,15 +244,15 @@ def with_options(opened_scene: OpenedScene, options: argparse.Namespace) -> Open
 
 
 def chosen_frames(scene: OpenedScene, chosen: tuple[int, int] | None, *, numbered: bool) -> list[tuple[int, float]]:
-    """Number and time [s] of every frame: by default all keys of the clip, or, for a single image, the saved playhead;
-    raises CommandError if a frame lies beyond the clip, or one file would contain several frames.
+    """Returns number and time [s] of every frame: by default all keys of the clip, or, for a single image, the saved
+    playhead; raises CommandError if a frame lies beyond the clip, or one file would contain several frames.
     """
     clip = scene.clip()
     if chosen is None and not numbered:
         time = scene.view_state.time if scene.view_state else 0.0
         return [(0, time)]
     times = _frame_times(clip)
-    simulated = any(KINDS[node.kind].system for node in scene.scene.nodes)
+    simulated = any(KINDS[node.kind].system for node in scene.scene.nodes) or scene.scene.is_keyed
     first, last = chosen or (0, SIMULATED_FRAMES - 1 if simulated and clip is None else len(times) - 1)
     if last >= len(times) and not simulated:
         what = f"clip {clip.name!r} goes from 0 to {len(times) - 1}" if clip else "nothing moves; only frame 0 exists"
@@ -278,7 +286,7 @@ def _frame_times(clip: Clip | None) -> npt.NDArray[np.float64]:
 
 
 def _frame_time(times: npt.NDArray[np.float64], frame: int) -> float:
-    """[s]; beyond the last frame the clip repeats; without a clip a frame is a step."""
+    """Returns the time of a frame [s]; beyond the last one the clip repeats, without a clip a frame is a step."""
     last = len(times) - 1
     if last < 1:
         return frame * STEP_TIME

@@ -14,6 +14,8 @@ from sinew.sim.engine import Engine
 from sinew.sim.export.image import Layers
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.kinds.camera.placed import camera_in_cuts, placed_camera
+from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sinew.sim.scene.camera import DIRECTIONS, Camera
 from sinew.sim.scene.clock import STEP_TIME
@@ -24,13 +26,15 @@ from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 
 VIEWS = {**DIRECTIONS, "side": DIRECTIONS["right"]}  # yaw and pitch [°]
 
+CUTS = "cuts"
+
 FRAMING_SAMPLES = 9  # times whose bounds are framed, so that a character that travels stays in the image
 
 UInt8 = npt.NDArray[np.uint8]
 
 
 class Renderer:
-    """Renders a scene into memory.
+    """Renderer of a scene into memory.
 
     Args:
         context: A current context.
@@ -38,6 +42,7 @@ class Renderer:
         alpha: Transparent background.
         every_node: Use the bake of every node with the same settings, not only of nodes that show their bake.
         bakes: Bake the simulated steps when `finish` is called.
+        through: Name of a camera of the scene, or "cuts"; replaces other cameras.
     """
 
     def __init__(
@@ -49,8 +54,12 @@ class Renderer:
         alpha: bool = False,
         every_node: bool = False,
         bakes: bool = False,
+        through: str = "",
     ) -> None:
         self._scene = scene
+        self._through = through
+        if through not in ("", CUTS) and scene.named(through).kind != CameraSettings.kind:
+            raise CommandError(scene.path, f"--camera {through}", "is not a camera")
         self._run = SceneRun(context, scene, known_bake(scene.path), every_node=every_node)
         self.engine = self._run.engine
         self._warn(self._run.problems())
@@ -65,7 +74,7 @@ class Renderer:
         return self._output.size
 
     def picture(self, times: Sequence[float], camera: Camera) -> UInt8:
-        """Image at scene times [s]: RGB or RGBA, shape (height, width, 3 or 4), row 0 at the top.
+        """Renders an image at scene times [s]: RGB or RGBA, shape (height, width, 3 or 4), row 0 at the top.
 
         The light of several times is averaged, as by a shutter. A simulation shows its nearest step.
         """
@@ -85,8 +94,8 @@ class Renderer:
         return np.rint(255.0 * light).astype(np.uint8)
 
     def layers(self, colour: UInt8, camera: Camera) -> Layers:
-        """Adds the depth, normal and object layers of the time that was drawn last."""
-        camera = self._followed(camera)
+        """Returns the image with the depth, normal and object layers of the time that was drawn last."""
+        camera = self._placed() if self._through else self._followed(camera)
         numbers, depth, nodes = self.engine.layers(camera, self.size)
         scene = self._scene.scene
         view = validated(scene.view, display=DisplayMode.NORMALS, comparison=SkinningComparison.OFF, samples=1)
@@ -107,6 +116,7 @@ class Renderer:
             self.engine.refresh(monotonic())
         else:
             self.engine.advance(time)
+        camera = self._placed() if self._through else camera
         if not self._backgrounds:
             return self._drawn(self.engine, camera)
         self.engine.apply(msgspec.structs.replace(self._scene.scene, view=self._view_over(BLACK)))
@@ -114,8 +124,19 @@ class Renderer:
         self.engine.apply(msgspec.structs.replace(self._scene.scene, view=self._view_over(WHITE)))
         return straight_rgba(over_black, self._drawn(self.engine, camera), *self._backgrounds)
 
+    def _placed(self) -> Camera:
+        """Returns the chosen camera of the scene at the present moment."""
+        views, source = self.engine.views, self._scene.scene
+        chosen = self._scene.named(self._through).id if self._through != CUTS else None
+        chosen = chosen or camera_in_cuts(source, views.scene, self._time)
+        if chosen is None:
+            raise CommandError(self._scene.path, "--camera cuts", f"no camera is active at {self._time:.3f} s")
+        node = views.scene.node(chosen)
+        assert isinstance(node.settings, CameraSettings)
+        return placed_camera(node.settings, views.places.world_from_node(node))
+
     def _followed(self, camera: Camera) -> Camera:
-        """Moves the saved camera with the character since the saved time."""
+        """Returns the camera; the saved one moves with the character since the saved time."""
         state, node = self._scene.view_state, self._scene.leading()
         if node is None or state is None or camera is not state.camera or not self._scene.scene.view.follow:
             return camera
@@ -125,7 +146,7 @@ class Renderer:
         return camera.moved(glm.dvec3(*travel(node, character, state.time, self._time)))
 
     def framed(self, camera: Camera, name: str, times: Sequence[float]) -> Camera:
-        """Moves the camera to frame a node at these times [s]; raises CommandError if there is no such node, or it
+        """Returns the camera moved to frame a node at these times [s]; raises CommandError if it does not exist, or
         shows nothing.
         """
         found = self._scene.named(name).id
@@ -136,8 +157,8 @@ class Renderer:
         return camera.framed(lo, hi, self.size[0] / self.size[1])
 
     def camera(self, view: str | None, times: Sequence[float]) -> Camera:
-        """Unless it is the saved camera of the project, it frames the scene at these times [s]; raises CommandError if
-        the saved camera of a model is requested.
+        """Returns the saved camera of the project, or one that frames the scene at these times [s]; raises CommandError
+        if the saved camera of a model is requested.
         """
         state = self._scene.view_state
         if view == "saved" and state is None:
@@ -182,7 +203,7 @@ class Renderer:
         return images[0], images[1]
 
     def _facing(self, time: float) -> float:
-        """Yaw that a single character faces [°]; 0 for several, or if unknown."""
+        """Returns the yaw that a single character faces [°]; 0 for several, or if unknown."""
         characters = self._scene.scene.characters
         character = self.engine.views.characters.get(characters[0].id) if len(characters) == 1 else None
         if character is None:
@@ -210,7 +231,7 @@ BLACK, WHITE = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
 
 
 def straight_rgba(over_black: UInt8, over_white: UInt8, black: UInt8, white: UInt8) -> UInt8:
-    """Removes the background; exact up to the rounding of 8 bits if the image is blended in 8 bits.
+    """Computes an image without its background; exact up to the rounding of 8 bits if it is blended in 8 bits.
 
     Args:
         over_black: The image over a dark background, shape (H, W, 3).

@@ -103,7 +103,7 @@ def _changed(owner: str, prefix: str, part: msgspec.Struct) -> Iterable[Row]:
 
 
 def costs(samples: Sequence[FrameSample]) -> list[Row]:
-    """Pass, percentiles of its GPU time in a frame [ms], and the median of its CPU time."""
+    """Returns a row for each pass with percentiles of its GPU time in a frame [ms], and the median of its CPU time."""
     gpu_times: dict[str, list[float]] = defaultdict(list)
     cpu_times: dict[str, list[float]] = defaultdict(list)
     for sample in samples:
@@ -135,7 +135,7 @@ def stability(scene: OpenedScene, renderer: Renderer) -> list[Row]:
 
 
 def checksums(scene: OpenedScene, engine: Engine) -> list[Row]:
-    """Checksum of every array at the end; the same on the same machine for the same project."""
+    """Returns the checksum of every array at the end; the same on the same machine for the same project."""
     rows: list[Row] = [("object", "array", "shape", "checksum")]
     for node in scene.scene.nodes:
         rows += [(node.name or node.id, name, *_digest(array)) for name, array in _arrays(node, engine).items()]
@@ -182,7 +182,7 @@ tr:hover td { background: var(--soft); }
 
 
 def page(title: str, picture: str, caption: str, parts: Mapping[str, Sequence[Sequence[object]]]) -> str:
-    """Self-contained HTML for light and dark mode.
+    """Returns a self-contained HTML page for light and dark mode.
 
     Args:
         picture: PNG in base64.

@@ -1,4 +1,4 @@
-"""Steps a scene exactly as the editor plays it."""
+"""Runs of a scene, stepped exactly as the editor plays it."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -26,7 +26,7 @@ CHECKED_EVERY = 60
 
 
 def headless(choice: BackEndChoice = BackEndChoice.AUTO, remedy: str = "") -> Context:
-    """`remedy` is added to the message; raises CommandError if this machine has no OpenGL."""
+    """Makes an OpenGL context without a window; raises CommandError with `remedy` if this machine has no OpenGL."""
     try:
         context = Context.headless()
     except GLError as error:
@@ -64,12 +64,15 @@ class SceneRun:
         self._given = self._shown(bake, every_node=every_node) if bake is not None else frozenset()
         if bake is not None:
             self.engine.simulation.baked = BakedNodes(bake, self._given)
-        self.engine.teleport(self.runner.time_of(0))
+        if scene.scene.is_keyed:
+            self.engine.restart(self.runner.time_of(0))
+        else:
+            self.engine.teleport(self.runner.time_of(0))
         self._simulate_preroll()
 
     @property
     def step_count(self) -> int:
-        """Steps since the start of the scene, without the pre-roll."""
+        """Number of steps since the start of the scene, without the pre-roll."""
         return self.runner.shown - self.runner.preroll
 
     @property
@@ -77,7 +80,7 @@ class SceneRun:
         return self.engine.simulation.is_active
 
     def advance_to(self, step: int, baker: "Baker | None" = None) -> list[str]:
-        """Simulates up to `step`; from the start if the current step is later.
+        """Simulates up to `step`; starts again if the current step is later.
 
         Args:
             baker: Gets every step.
@@ -97,7 +100,7 @@ class SceneRun:
         return self.problems()
 
     def restart(self) -> None:
-        """Also simulates the pre-roll."""
+        """Resets the simulation to the start of the scene and simulates the pre-roll."""
         self.runner.reset()
         self._simulate_preroll()
 
@@ -108,7 +111,7 @@ class SceneRun:
                 progress(step / self.runner.preroll)
 
     def problems(self) -> list[str]:
-        """Errors of nodes since the last call, each line with the node's name; waits for the GPU.
+        """Returns errors of nodes since the last call, each line with the node's name; waits for the GPU.
 
         Warnings about the scene as a whole are printed instead.
         """
@@ -132,7 +135,7 @@ class SceneRun:
         return self._scene.scene.node(node).name
 
     def _shown(self, bake: Bake, *, every_node: bool) -> frozenset[NodeId]:
-        """Nodes that show their baked steps; warns about bakes that are out of date.
+        """Returns the nodes that show their baked steps; warns about bakes that are out of date.
 
         With `every_node` a bake must be up to date; else a node shows its bake if the user chose that.
         """
@@ -150,7 +153,7 @@ class SceneRun:
         return frozenset(shown)
 
     def keys(self) -> dict[NodeId, str]:
-        """Keys of the settings of every simulated node for a bake; nodes that show a bake keep its key."""
+        """Returns the keys for a bake of the settings of all simulated nodes; nodes that show a bake keep its key."""
         known = (
             {n: b.key for n, b in self.bake.index.nodes.items() if n in self._given} if self.bake is not None else {}
         )
@@ -170,13 +173,13 @@ class BakedNodes:
 
 
 def known_bake(project: Path) -> Bake | None:
-    """Returns None if the project has no bake; raises BakeError if it cannot be read."""
+    """Returns the bake of a project, or None; raises BakeError if it cannot be read."""
     folder = cache_folder(project)
     return Bake(folder) if is_bake(folder) else None
 
 
 class Baker:
-    """`run` is at its start; `renderer` is the name of the GPU."""
+    """Writer of a run's steps as a bake. `run` is at its start; `renderer` is the name of the GPU."""
 
     def __init__(self, run: SceneRun, project: Path, renderer: str) -> None:
         self._run, self._folder, self._keys = run, cache_folder(project), run.keys()
@@ -196,7 +199,7 @@ class Baker:
             self._next += 1
 
     def finish(self) -> None:
-        """Replaces the old bake, unless the old one has the same steps and more."""
+        """Completes the bake, which replaces the old one unless the old one has the same steps and more."""
         before = self._before
         if self._next == self._first or (
             before is not None

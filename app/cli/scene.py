@@ -1,6 +1,6 @@
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -12,11 +12,13 @@ from sinew.app.files.project_paths import outside_files, project_folders
 from sinew.sim.assets.images import ImageBudget, ImageError, MipImage
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel, Clip, ImageSource
+from sinew.sim.assets.raw import ModelError
 from sinew.sim.assets.scene_assets import FIELDS, Asset, SceneAssets, load_asset
 from sinew.sim.characters.loaded_model import load_textures
 from sinew.sim.characters.materials import MissingImage, missing_images, missing_lines
+from sinew.sim.characters.motions import animated_model
 from sinew.sim.characters.playing import active_clip
-from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.characters.settings import ModelSettings, MotionFile
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse
 from sinew.sim.scene.scene import Node, NodeId, Scene, node_named
@@ -25,7 +27,7 @@ from sinew.sim.scene.view_state import ViewState
 
 @dataclass(frozen=True, slots=True)
 class OpenedScene:
-    """`view_state` is None for a model; `assets` are files that settings name, other than models and textures."""
+    """A scene with its files. `view_state` is None for a model; `assets` are files besides models and textures."""
 
     path: Path
     scene: Scene
@@ -41,26 +43,32 @@ class OpenedScene:
             raise CommandError(self.path, "", str(error)) from None
 
     def clip(self) -> Clip | None:
-        """The clip of the timeline: of the selected model, else of the first animated one."""
+        """Returns the clip of the timeline: of the selected model, else of the first animated one."""
         node = self.leading()
         return self._clip_of(node) if node is not None else None
 
+    def animated(self, node_id: NodeId) -> CharacterModel | None:
+        """Returns the model of a node with the clips of its motions."""
+        model = self.models.get(node_id)
+        return self.assets.animated_model(node_id, model) if model is not None else None
+
     def _clip_of(self, node: Node) -> Clip | None:
-        model = self.models.get(node.id)
+        model = self.animated(node.id)
         return active_clip(node.settings, model) if model and isinstance(node.settings, ModelSettings) else None
 
     def leading(self) -> Node | None:
-        """The character of the timeline; None without an animated one."""
+        """Returns the character of the timeline, or None if no character is animated."""
         moving = [node for node in self.scene.nodes if self._clip_of(node)]
         selected = self.view_state.selection.node if self.view_state else None
         return next((node for node in moving if node.id == selected), next(iter(moving), None))
 
 
-def opened(path: Path, *, allow_outside: bool = False) -> OpenedScene:
+def opened(path: Path, *, allow_outside: bool = False, motion: Path | None = None) -> OpenedScene:
     """Reads a project, known by its extension, or a model; warnings go to standard error.
 
     Args:
         allow_outside: A project may name files outside its folders.
+        motion: File with a motion for a model.
 
     Raises:
         ProjectError: If the project cannot be used.
@@ -75,18 +83,21 @@ def opened(path: Path, *, allow_outside: bool = False) -> OpenedScene:
         print_warnings(path, project.warnings)
         scene, view_state = project.scene, project.view_state
     else:
-        node = Node(id="model", name=path.stem, settings=ModelSettings(path=str(path)))
+        motions = (MotionFile(path=str(motion)),) if motion is not None else ()
+        node = Node(id="model", name=path.stem, settings=ModelSettings(path=str(path), motions=motions))
         scene, view_state = Scene(nodes=(node,)), None
     models, budget = _models_of(path, scene), ImageBudget()
     _report_missing(scene, models)
     images: dict[ImageSource, MipImage] = {}
     for model in models.values():
         print_warnings(model.path, load_textures(model, budget, images))
-    return OpenedScene(path, scene, view_state, models, images, _assets_of(path, scene, budget))
+    assets = _assets_of(path, scene, budget)
+    assets = replace(assets, animated=_animated_models(path, scene, models, assets))
+    return OpenedScene(path, scene, view_state, models, images, assets)
 
 
 def loaded(path: Path, options: msgspec.Struct | None = None) -> CharacterModel:
-    """Shows progress on the terminal and warnings on standard error.
+    """Reads a model; shows progress on the terminal and warnings on standard error.
 
     Raises:
         ModelError: If it cannot be used.
@@ -104,7 +115,7 @@ def loaded(path: Path, options: msgspec.Struct | None = None) -> CharacterModel:
 
 
 def require_inside(path: Path, scene: Scene) -> None:
-    """Raises CommandError that names the first file outside the folders of the project, whether it exists or not."""
+    """Checks a project; raises CommandError with the first file outside its folders, whether it exists or not."""
     found = outside_files(scene, path)
     if found:
         node, more = scene.node(found[0].node), len(found) - 1
@@ -132,7 +143,11 @@ def _models_of(path: Path, scene: Scene) -> dict[NodeId, CharacterModel]:
 
 
 def _assets_of(path: Path, scene: Scene, budget: ImageBudget) -> SceneAssets:
-    """Warns about images that cannot be read; raises CommandError if a needed file is missing."""
+    """Reads the files of a project; warns about unreadable images and motions.
+
+    Raises:
+        CommandError: If a needed file is missing.
+    """
     contents: dict[str, dict[Path, Asset]] = {name: {} for name in FIELDS.values()}
     failed: set[Path] = set()
     for node in scene.nodes:
@@ -147,8 +162,32 @@ def _assets_of(path: Path, scene: Scene, budget: ImageBudget) -> SceneAssets:
             except ImageError as error:
                 failed.add(name)
                 print_warnings(path, [f"texture {error}"])
+            except ModelError as error:
+                if use.content != "motion" or not is_project(path):
+                    raise
+                failed.add(name)
+                print_warnings(path, [f"motion {error}; {use.without.format(names=node.name)}"])
             print_warnings(path, budget.take_notes())
     return SceneAssets(**contents)  # type: ignore[arg-type]  # each reader returns the type of its field
+
+
+def _animated_models(
+    path: Path, scene: Scene, models: Mapping[NodeId, CharacterModel], assets: SceneAssets
+) -> dict[NodeId, CharacterModel]:
+    """Returns models with the clips of their motions; warns about motions of a project that cannot be played.
+
+    Raises:
+        CommandError: If the motion of a command cannot be played.
+    """
+    animated = {}
+    for node_id, model in models.items():
+        node = scene.node(node_id)
+        if isinstance(node.settings, ModelSettings) and node.settings.motions:
+            animated[node_id], faults = animated_model(model, node.settings, assets.motions)
+            if faults and not is_project(path):
+                raise CommandError(path, f"--motion {Path(faults[0][0]).name}", faults[0][1])
+            print_warnings(path, [f"{node.name}: {reason}" for _, reason in faults])
+    return animated
 
 
 def _report_missing(scene: Scene, models: Mapping[NodeId, CharacterModel]) -> None:

@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 class StepRecorder:
-    """`arrays` are by their names in the file; `folder` is for temporary files of long recordings."""
+    """Recorder of simulation steps; `arrays` are by their names in the file, `folder` is for temporary files."""
 
     def __init__(self, arrays: Mapping[str, Array], folder: Path) -> None:
         self._constant = {name: array.read() for name, array in arrays.items() if array.is_constant}
@@ -126,7 +126,7 @@ class StepRecorder:
 
 @contextlib.contextmanager
 def recorder(run: SceneRun, scene: OpenedScene, frame_count: int, output: Path) -> Iterator[StepRecorder]:
-    """Raises CommandError if a node cannot be simulated, there is none, or the disk is too full."""
+    """Makes a recorder; raises CommandError if a node cannot be simulated, there is none, or the disk is too full."""
     refuse(scene, run.problems())
     arrays = simulated_arrays(run, scene)
     if not arrays:
@@ -141,7 +141,7 @@ def recorder(run: SceneRun, scene: OpenedScene, frame_count: int, output: Path) 
 
 
 def simulated_arrays(run: SceneRun, scene: OpenedScene) -> dict[str, Array]:
-    """Named NODE.array; muted nodes are left out."""
+    """Returns the arrays of all simulated nodes by name, "NODE.array"; muted nodes are left out."""
     found: dict[str, Array] = {}
     for node in scene.scene.nodes:
         system = run.engine.simulation.systems.get(node.id)
@@ -156,7 +156,7 @@ def refuse(scene: OpenedScene, problems: Sequence[str]) -> None:
 
 
 def require_disk_space(output: Path, size: int) -> None:
-    """Raises CommandError if the disk cannot hold `size` bytes twice: while recording, and as the file."""
+    """Checks the disk; raises CommandError if it cannot hold `size` bytes twice: while recording, and as file."""
     free = shutil.disk_usage(output.parent).free
     if 2 * size > free:
         reason = f"needs {size_text(2 * size)} while it is written, {size_text(free)} are free"
@@ -164,7 +164,7 @@ def require_disk_space(output: Path, size: int) -> None:
 
 
 def array_name(scene: OpenedScene, name: str) -> str:
-    """Raises CommandError if the name cannot stand in an archive."""
+    """Returns a name of an array; raises CommandError if it cannot stand in an archive."""
     if any(letter == "\0" or "\ud800" <= letter < "\ue000" for letter in name):
         raise CommandError(scene.path, f"node {name!r}", "the name has characters that cannot be written; rename it")
     return name

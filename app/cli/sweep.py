@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """All combinations run in one process; raises CommandError if a setting or a name is invalid."""
+    """Runs all combinations in one process; raises CommandError if a setting or a name is invalid."""
     for output in (options.output, options.pictures):
         if output is not None:
             require_folder(output)
@@ -143,7 +143,7 @@ def _measure(run: SceneRun, axes: Sequence[SweepAxis], found: dict[str, float]) 
 
 
 def columns(outcomes: Sequence[SweepOutcome], measures: str, project: Path) -> list[str]:
-    """Raises CommandError if a requested measure does not exist."""
+    """Returns the names of the measures to write; raises CommandError if a requested measure does not exist."""
     known = list(dict.fromkeys(name for run in outcomes for name in run.measures))
     if not measures:
         return [*known, TIME]
@@ -174,7 +174,7 @@ def columns_of_sheet(axes: Sequence[SweepAxis]) -> int:
 
 
 def contact_sheet(axes: Sequence[SweepAxis], outcomes: Sequence[SweepOutcome], images: Sequence[UInt8]) -> UInt8:
-    """Images in rows with their values below; with two or more axes, the last one runs to the right."""
+    """Returns an image of rows of images with their values; with several axes, the last runs to the right."""
     across = columns_of_sheet(axes)
     down = math.ceil(len(images) / across)
     height, width = images[0].shape[:2]

@@ -22,11 +22,11 @@ from sinew.sim.scene.scene import Node
 
 STEPS_PER_SECOND = round(1.0 / STEP_TIME)
 IN_TRACKS = {m: m for m in ("velocities", "ids", "widths", "colours")} | {"points": "positions"}
-"""fields of a track by the meaning of the array"""
+"""Fields of a track by the meaning of the array."""
 
 
 class SystemTrack:
-    """Records one simulated node.
+    """Recording of one simulated node.
 
     Args:
         folder: For temporary files of long recordings.
@@ -69,7 +69,7 @@ class SystemTrack:
 
 
 class CharacterTrack:
-    """`folder` is for temporary files of long recordings."""
+    """Recording of one character; `folder` is for temporary files of long recordings."""
 
     def __init__(self, name: str, node: Node, character: Character, folder: Path) -> None:
         self._name, self._character = name, character
@@ -153,7 +153,7 @@ class _Motion:
 
 
 class TrackRecorder:
-    """Records every node with a surface, strands or particles.
+    """Recorder of every node with a surface, strands or particles.
 
     Args:
         run: At the start of its simulation.
@@ -204,7 +204,7 @@ class TrackRecorder:
             track.add()
 
     def recording(self, first: int) -> SceneRecording:
-        """Frames count from `first`; call it before `close`."""
+        """Returns the recording with frames that count from `first`; call this before `close`."""
         return SceneRecording(tuple(track.track() for track in self._recorded), self._rate, first)
 
     def close(self) -> None:

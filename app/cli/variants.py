@@ -36,8 +36,8 @@ def skinned_by(scene: OpenedScene, method: SkinningMethod) -> OpenedScene:
 
 
 def varied(scene: OpenedScene, text: str, *, allow_outside: bool) -> OpenedScene:
-    """`text` is one change, "method=dqs" or "Cape.substeps=32", or another project; raises CommandError if there is no
-    such node or setting, or the value is not allowed.
+    """Returns the scene with one change, "method=dqs" or "Cape.substeps=32", or another project that `text` names;
+    raises CommandError if node or setting do not exist, or the value is not allowed.
     """
     name, _, value = text.partition("=")
     if not value and is_project(Path(text)):
@@ -59,7 +59,7 @@ def varied(scene: OpenedScene, text: str, *, allow_outside: bool) -> OpenedScene
 
 
 def _converted(settings: type[msgspec.Struct], name: str, text: str) -> msgspec.Struct:
-    """Accepts a word, a number, several with blanks or commas, or weights, else raises msgspec.ValidationError."""
+    """Converts a word, a number, several with blanks or commas, or weights; else raises msgspec.ValidationError."""
     made: msgspec.Struct
     try:
         made = msgspec.convert({name: text}, settings, strict=False)
@@ -73,7 +73,7 @@ def _converted(settings: type[msgspec.Struct], name: str, text: str) -> msgspec.
 
 
 def setting_named(scene: OpenedScene, name: str) -> tuple[Node, ParamRef]:
-    """`name` is "NODE.PARAM"; raises CommandError if there is none."""
+    """Returns the node and setting of a name "NODE.PARAM"; raises CommandError if there is none."""
     owner, _, field = name.rpartition(".")
     node = scene.named(owner)
     names = [record.name for record in params_of(type(node.settings))]

@@ -1,4 +1,4 @@
-"""Simulates a bake again; reports the first step that differs, the arrays and the distance."""
+"""The command `sinew verify`: simulates a bake again; reports the first step that differs, arrays and distance."""
 
 import argparse
 import math
@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Raises CommandError if a step differs, is damaged or missing; BakeError if the bake cannot be read."""
+    """Verifies a bake; raises CommandError if a step differs, is damaged or missing; BakeError if it cannot be read."""
     project: Path = options.project
     require_project(project)
     scene = opened(project, allow_outside=options.allow_outside)
@@ -137,7 +137,7 @@ def refuse_damaged(bake: Bake, names: Mapping[NodeId, str]) -> None:
 
 
 def both(engine: Engine, node: NodeId, baked: bytes) -> tuple[Arrays, Arrays] | None:
-    """Current and baked values of the changing arrays of a node; None if the baked state cannot be read.
+    """Returns current and baked values of the changing arrays of a node; None if the baked state cannot be read.
 
     If it was baked in another size, the second ones are empty. The state of the node is restored.
     """

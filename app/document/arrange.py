@@ -14,7 +14,7 @@ Nodes = tuple[Node, ...]
 
 
 def topmost(scene: Scene, node_ids: Collection[NodeId]) -> list[NodeId]:
-    """Drops nodes listed below another given one; the rest is in the order of the scene."""
+    """Returns nodes in the order of the scene, without those listed below another given one."""
     chosen = set(node_ids)
     return [
         node.id
@@ -92,7 +92,7 @@ def ungrouped(places: WorldTransforms, groups: Collection[NodeId]) -> Nodes:
 
 
 def _linked(places: WorldTransforms, node: Node, attachment: Attachment, freed: Collection[NodeId] = ("",)) -> Node:
-    """Attaches a node elsewhere; it leaves the parents in `freed` for a group."""
+    """Returns a node attached elsewhere; it leaves the parents in `freed` for a group."""
     carriers, target = places.scene.by_id, places.scene.by_id.get(attachment.node)
     if target is not None and target.settings.is_group:
         carrier = carriers.get(node.attachment.node)

@@ -1,4 +1,4 @@
-"""The document uses no widgets and no OpenGL."""
+"""The document, which uses no widgets and no OpenGL."""
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,19 +10,23 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from sinew.app.document.history import Gesture, GestureState, SetScene, UndoHistory, changed_values, values_text
+from sinew.app.document.keyed_values import NEAR, curves_ref, keyed_values, with_keys
 from sinew.app.document.node_names import NodeIds, NodeNames, default_name, renamed_links, unique_name
 from sinew.app.document.resize import Zoom, factor_of, followed
 from sinew.app.files.unknown_content import UnknownContent
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.keyable import curve_fault
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.change import Change, ChangeKind, value_change
+from sinew.sim.scene.curves import Curve
+from sinew.sim.scene.keyed import KeyedScene
 from sinew.sim.scene.params import Declaration, Effect, ParamError, Role, bounded, param_of, with_paths
 from sinew.sim.scene.scene import Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
 from sinew.sim.scene.view_state import Selection, ViewState, selection_of
 
 
 class Document(QObject):
-    """Owns the scene and camera, playhead and selection; all of them are immutable values.
+    """The scene and camera, playhead and selection; all of them are immutable values.
 
     Each edit becomes a command of the history; do, undo and redo emit the same signals.
 
@@ -31,6 +35,7 @@ class Document(QObject):
         path: Project file, or None for a project that was never saved.
         digest: Digest of the content of that file as it was last read or written; "" if unknown.
         unknown: Content of the project file that this version does not know; it is written back on save.
+        auto_key: Whether edits of all settings that can have keys set keys at the playhead.
     """
 
     changed = Signal(object)  # One `sinew.sim.scene.change.Change` for every changed value, node or the whole scene
@@ -45,6 +50,8 @@ class Document(QObject):
         self.path: Path | None = None
         self.digest = ""
         self.unknown = UnknownContent()
+        self.auto_key = False
+        self._keyed = KeyedScene(step=0.0)
         self._ids = NodeIds(self.scene)
         self._is_applying = False
         self.undo_stack = UndoHistory(self)
@@ -97,7 +104,7 @@ class Document(QObject):
         self.title_changed.emit()
 
     def close(self) -> None:
-        """Emits nothing any more: when Qt deletes the history, it would otherwise announce that undo is unavailable."""
+        """Stops all signals: when Qt deletes the history, it would otherwise announce that undo is unavailable."""
         self.undo_stack.blockSignals(True)
 
     # --- view state -----------------------------------------------------------------------------------
@@ -111,7 +118,7 @@ class Document(QObject):
         return self.scene.by_id.get(self.selection.node or "")
 
     def set_view_state(self, view_state: ViewState, *, force: bool = False) -> None:
-        """Emits signals only for changed values unless forced."""
+        """Sets camera, playhead and selection; emits signals only for changed values unless forced."""
         old, self.view_state = self.view_state, view_state
         if force or view_state != old:
             self.view_state_changed.emit(view_state)
@@ -123,6 +130,18 @@ class Document(QObject):
 
     def set_time(self, time: float) -> None:
         self.set_view_state(msgspec.structs.replace(self.view_state, time=time))
+
+    @property
+    def evaluated(self) -> Scene:
+        """Returns the scene with its keys evaluated at the playhead."""
+        return self._keyed.at(self.scene, self.view_state.time)
+
+    @property
+    def key_time(self) -> float:
+        """Returns the scene time of keys that are set now [s]: the playhead, without rounding errors of steps."""
+        time, rate = self.view_state.time, self.scene.playback.rate
+        frame = round(time * rate) / rate
+        return frame if abs(frame - time) <= NEAR else time
 
     def select(self, selection: Selection) -> None:
         for node_id in selection.all_nodes:
@@ -146,11 +165,20 @@ class Document(QObject):
         """
         self.set_values({ref: value}, gesture)
 
-    def set_values(self, values: Mapping[ParamRef, Any], gesture: object | None = None) -> None:
-        """Sets several values as one edit, such as both ends of a range; see `set_value`."""
+    def set_values(
+        self, values: Mapping[ParamRef, Any], gesture: object | None = None, *, as_keys: bool = True
+    ) -> None:
+        """Sets several values as one edit, such as both ends of a range; see `set_value`.
+
+        With `as_keys` values of settings with keys become keys at the playhead.
+        """
         if isinstance(gesture, Gesture) and gesture.state is GestureState.CANCELLED:
             return
-        scene = self.scene
+        scene, plain = self.scene, values
+        if as_keys and (self.auto_key or scene.is_keyed):
+            values = keyed_values(scene, self.evaluated, values, self.key_time, auto=self.auto_key)
+            if not values:
+                return
         for ref, value in values.items():
             scene = with_value(scene, ref, self._accepted(ref, value))
         edited = {ref.owner for ref in values if ref.part in KINDS}
@@ -166,9 +194,17 @@ class Document(QObject):
         new = {ref: value_at(scene, ref) for ref in undone}
         if all(value == value_at(self.scene, ref) for ref, value in new.items()):
             return
-        text = getattr(gesture, "text", None) or values_text(self.scene, new)
+        text = getattr(gesture, "text", None) or values_text(self.scene, new if values is plain else plain)
         merging = None if isinstance(gesture, Gesture) and gesture.state is GestureState.ENDED else gesture
         self._push(scene, text, refs=undone, gesture=merging, zoom=zoom)
+
+    def set_keys(self, text: str, values: Mapping[ParamRef, Any]) -> None:
+        """Sets keys with these values at the playhead, as one edit."""
+        curves: dict[NodeId, tuple[Curve, ...]] = {}
+        for ref, value in values.items():
+            node = self.scene.node(ref.owner)
+            curves[node.id] = with_keys(node, curves.get(node.id, node.curves), ref, self.key_time, value)
+        self.set_as_one(text, {curves_ref(owner): value for owner, value in curves.items()})
 
     def set_as_one(self, text: str, values: Mapping[ParamRef, Any]) -> None:
         """Sets several values as one edit with an undo text; see `set_value`."""
@@ -177,7 +213,7 @@ class Document(QObject):
         self.end_gesture(gesture)
 
     def rename(self, node_id: NodeId, name: str) -> None:
-        """A name in use gets a number; an empty one raises ParamError."""
+        """Renames a node; a name in use gets a number, an empty one raises ParamError."""
         self.set_value(ParamRef(node_id, "node", "name"), name)
 
     def new_gesture(self, text: str | None = None) -> Gesture:
@@ -185,7 +221,7 @@ class Document(QObject):
         return Gesture(text)
 
     def end_gesture(self, gesture: Gesture) -> None:
-        """Later edits with this token do not merge."""
+        """Ends a gesture; later edits with this token do not merge."""
         if gesture.state is GestureState.OPEN:
             gesture.state = GestureState.ENDED
 
@@ -228,7 +264,11 @@ class Document(QObject):
         return param_of(type(part_of(self.scene, ref.owner, ref.part)), ref.name).declared
 
     def _accepted(self, ref: ParamRef, value: Any) -> Any:
-        """Checks that need the whole scene: names become unique, paths absolute."""
+        """Returns a checked value: names become unique, paths absolute, keys suit their settings."""
+        if (ref.part, ref.name) == ("node", "curves"):
+            if (fault := curve_fault(self.scene.node(ref.owner), value)) is not None:
+                raise ParamError(f"curves{fault[0]}: {fault[1]}")
+            return value
         if not isinstance(value, str):
             return value
         if "\0" in value:
@@ -287,14 +327,14 @@ class Document(QObject):
         self.add_nodes(copied, f"Duplicate {self.nodes_text(chosen)}", select=chosen)
 
     def remove_node(self, node_id: NodeId) -> None:
-        """Undo selects it again."""
+        """Removes a node; undo selects it again."""
         rest = tuple(node for node in self.scene.nodes if node.id != node_id)
         former = self.selection if self.selection.node == node_id else Selection(node=node_id)
         removed = msgspec.structs.replace(self.scene, nodes=rest)
         self._push(removed, f"Remove {self.scene.node(node_id).name}", selections=(former, None))
 
     def remove_nodes(self, node_ids: Iterable[NodeId]) -> None:
-        """Includes the content of groups; one edit."""
+        """Removes nodes with the content of groups as one edit."""
         chosen = list(node_ids)
         removed = self.scene.with_contents(chosen)
         if len(removed) == 1:
@@ -304,7 +344,7 @@ class Document(QObject):
             self.set_nodes(rest, f"Remove {self.nodes_text(chosen)}", Selection())
 
     def set_nodes(self, nodes: tuple[Node, ...], text: str, selection: Selection | None = None) -> None:
-        """One edit with one change; equal nodes are no edit; a selection of None stays the same."""
+        """Sets all nodes as one edit with one change; equal nodes are no edit; a selection of None stays the same."""
         if nodes != self.scene.nodes:
             after = self.selection if selection is None else selection
             self._push(msgspec.structs.replace(self.scene, nodes=nodes), text, selections=(self.selection, after))
@@ -313,7 +353,7 @@ class Document(QObject):
         return self.scene.node(node_ids[0]).name if len(node_ids) == 1 else f"{len(node_ids)} objects"
 
     def named(self, node: Node, taken: NodeNames | None = None) -> Node:
-        """Gives the node an id that was never used, and a name that is neither in the scene nor in `taken`."""
+        """Returns the node with an id that was never used, and a name that is neither in the scene nor in `taken`."""
         node_id = node.id
         if not node_id or self.scene.has(node_id) or node_id in self.unknown.node_ids:
             node_id = self._ids.fresh(node.kind)
@@ -326,16 +366,16 @@ class Document(QObject):
     # --- history --------------------------------------------------------------------------------------
 
     def macro(self, text: str) -> AbstractContextManager[None]:
-        """Makes all edits of a block one entry; none if nothing changed; undoes them if the block raises."""
+        """Makes all edits of a block one entry, none if nothing changed; undoes them if the block raises."""
         return self.undo_stack.macro(text)
 
     def _push(self, scene: Scene, text: str, **options: Any) -> None:
-        """`options` are arguments of `SetScene`."""
+        """Records the new scene in the history; `options` are arguments of `SetScene`."""
         self._refuse_nested()
         self.undo_stack.record(SetScene(self._show, self.scene, scene, text=text, **options))
 
     def _show(self, scene: Scene, changes: list[Change], selection: Selection | None, zoom: Zoom | None) -> None:
-        """Keeps the current values of settings without undo."""
+        """Shows a scene of the history, with the current values of settings without undo."""
         for ref in changed_values(self.scene, scene):
             if not self._declared(ref).undone:
                 scene = with_value(scene, ref, value_at(self.scene, ref))

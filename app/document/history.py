@@ -14,7 +14,7 @@ from sinew.sim.scene.scene import PLAYBACK, VIEW, ParamRef, Scene, part_of, valu
 from sinew.sim.scene.view_state import Selection
 
 ShowScene = Callable[[Scene, list[Change], Selection | None, Zoom | None], None]
-"""Replaces the scene and emits the changes; selects, unless the selection is None; scales the view by the zoom."""
+"""Callback that shows a scene and emits the changes; selects unless the selection is None; zooms the view."""
 
 
 class GestureState(enum.Enum):
@@ -42,7 +42,7 @@ class Gesture:
 
 
 class SetScene(QUndoCommand):
-    """Replaces the scene by another one, and back.
+    """Command that replaces the scene by another one, and back.
 
     Args:
         show: Method of the document that shows a scene.
@@ -99,7 +99,7 @@ class SetScene(QUndoCommand):
 
 
 class UndoHistory(QUndoStack):
-    """Macros leave no empty entry, and gestures can be cancelled."""
+    """Undo history, in which macros leave no empty entry and gestures can be cancelled."""
 
     _macro_text: str | None = None
     _macro_open = False
@@ -112,7 +112,7 @@ class UndoHistory(QUndoStack):
 
     @contextmanager
     def macro(self, text: str) -> Iterator[None]:
-        """Makes all edits of the block one entry; none if nothing changed; undoes them if the block raises."""
+        """Makes all edits of the block one entry, none if nothing changed; undoes them if the block raises."""
         if self._macro_text is not None:
             yield
             return
@@ -159,7 +159,7 @@ def node_change(old: Scene, new: Scene) -> Change:
 
 
 def changed_values(old: Scene, new: Scene) -> list[ParamRef]:
-    """Values of playback, view and the common nodes; skips parts that are the same object."""
+    """Returns the changed values of playback, view and the common nodes; skips parts that are the same object."""
     parts = [(owner, owner) for owner in (PLAYBACK, VIEW)]
     for node in new.nodes:
         former = old.by_id.get(node.id)
@@ -178,7 +178,7 @@ def changed_values(old: Scene, new: Scene) -> list[ParamRef]:
 
 
 def value_text(scene: Scene, ref: ParamRef, value: Any) -> str:
-    """Undo text, such as "Set unit scale of humanoid" or "Hide light"."""
+    """Returns an undo text, such as "Set unit scale of humanoid" or "Hide light"."""
     if ref.part == "node" and ref.name == "visible":
         return f"{'Show' if value else 'Hide'} {scene.node(ref.owner).name}"
     if ref.part == "node" and ref.name == "name":
@@ -192,7 +192,7 @@ def value_text(scene: Scene, ref: ParamRef, value: Any) -> str:
 
 
 def values_text(scene: Scene, values: Mapping[ParamRef, Any]) -> str:
-    """Undo text: the text of the first value, or "Set mass of 3 objects"."""
+    """Returns an undo text: the text of the first value, or "Set mass of 3 objects"."""
     ref, value = next(iter(values.items()))
     text = value_text(scene, ref, value)
     count = len({other.owner for other in values if (other.part, other.name) == (ref.part, ref.name)})

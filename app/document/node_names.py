@@ -13,7 +13,7 @@ _NUMBERED_ID = re.compile(r"(.+)-(\d{1,18})")
 
 
 class NodeIds:
-    """Makes ids "model-1", "model-2", "light-1".
+    """Source of ids "model-1", "model-2", "light-1".
 
     Ids are never reused in a session, because undo history and unknown content of project files refer to nodes by id.
     """
@@ -56,13 +56,13 @@ def unique_name(wanted: str, taken: Iterable[str]) -> str:
 
 
 def default_name(node: Node) -> str:
-    """The stem of its file, or its kind."""
+    """Returns the name of a new node: the stem of its file, or its kind."""
     path = node.settings.path if isinstance(node.settings, ModelSettings) else ""
     return PurePath(path).stem or node.kind.capitalize()
 
 
 def renamed_links(node: Node, ids: Mapping[NodeId, NodeId]) -> Node:
-    """Replaces the ids of its parent, its group and its targets."""
+    """Returns the node with other ids of its parent, its group and its targets."""
     attachment = msgspec.structs.replace(node.attachment, node=ids.get(node.attachment.node, node.attachment.node))
     settings = node.settings
     for role in (Role.NODE, Role.TARGET):

@@ -1,4 +1,4 @@
-"""Scales the nodes around a node that changes its size, for example by another unit of its file.
+"""Scaling of the nodes around a node that changes its size, for example by another unit of its file.
 
 Attached nodes always follow with their positions and all settings that are declared as lengths.  If the node is the
 only character, the whole scene and the camera follow.
@@ -41,7 +41,7 @@ def factor_of(before: Node, after: Node) -> float:
 
 
 def followed(scene: Scene, node_id: NodeId, factor: float) -> tuple[dict[ParamRef, Any], Zoom | None]:
-    """New values of the other nodes after a node grew by a factor, and the zoom of the camera, if any."""
+    """Returns new values of the other nodes after a node grew by a factor, and the zoom of the camera, if any."""
     node = scene.node(node_id)
     sole = len(scene.characters) == 1 and not node.attachment.node
     riders = {other.id for other in scene.nodes if any(above.id == node_id for above in scene.carriers(other.id))}

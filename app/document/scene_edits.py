@@ -6,7 +6,7 @@ import msgspec
 from sinew.app.document.arrange import grouped, ordered, put_on, topmost, ungrouped
 from sinew.app.document.document import Document
 from sinew.app.files.node_text import nodes_of, nodes_text
-from sinew.sim.assets.model import Bounds
+from sinew.sim.assets.model import Bounds, CharacterModel
 from sinew.sim.characters.settings import BONE_PART, BonePose, ModelSettings, SkinningMethod
 from sinew.sim.kinds import KINDS, group_kind
 from sinew.sim.kinds.contract import AddPlace
@@ -26,6 +26,7 @@ class SceneEdits:
         places: Returns the current world transforms.
         box: Returns the bounding box of the selection, or None.
         areas: Returns the areas of skin and scalp of the selection [m²], or None.
+        models: Returns the models of the characters that are loaded.
     """
 
     def __init__(
@@ -35,15 +36,16 @@ class SceneEdits:
         places: Callable[[], WorldTransforms],
         box: Callable[[], Bounds | None],
         areas: Callable[[], tuple[float | None, float | None]],
+        models: Callable[[], Mapping[NodeId, CharacterModel]],
     ) -> None:
         self._document, self._active, self._places_now, self._box_now = document, active, places, box
-        self._areas_now = areas
+        self._areas_now, self._models_now = areas, models
 
     def set_view(self, name: str, value: object) -> None:
         self._document.set_value(ParamRef(VIEW, VIEW, name), value)
 
     def show(self, display: DisplayMode) -> None:
-        """The heat map shows bones too, as it needs a selected bone."""
+        """Sets the display mode; the heat map shows bones too."""
         values: dict[ParamRef, object] = {ParamRef(VIEW, VIEW, "display"): display}
         if display is DisplayMode.WEIGHTS and self._document.selection.bone is None:
             values[ParamRef(VIEW, VIEW, "bones")] = True
@@ -65,7 +67,7 @@ class SceneEdits:
 
     @property
     def _chosen(self) -> tuple[NodeId, ...]:
-        """Empty if a bone or a material is selected."""
+        """Selected nodes; empty if a bone or a material is selected."""
         return self._document.selection.nodes
 
     @property
@@ -76,7 +78,7 @@ class SceneEdits:
         self.set_of_nodes(self._chosen, "visible", False, "Hide")
 
     def lock_selected(self) -> None:
-        """Unlocks them if all are locked."""
+        """Locks the selected nodes, or unlocks them if all are locked."""
         lock = any(not self._document.scene.node(node_id).locked for node_id in self._chosen)
         self.set_of_nodes(self._chosen, "locked", lock, "Lock" if lock else "Unlock")
 
@@ -105,7 +107,7 @@ class SceneEdits:
             document.set_nodes(nodes, f"Group {document.nodes_text(chosen)}", Selection(node=group.id))
 
     def ungroup_selected(self) -> None:
-        """Selects the content of the dissolved groups."""
+        """Dissolves the selected groups and selects their content."""
         document, scene = self._document, self._document.scene
         groups = [node_id for node_id in self._unlocked if scene.node(node_id).settings.is_group]
         if groups:
@@ -140,12 +142,12 @@ class SceneEdits:
             self._document.set_as_one(f"Reset the pose of {named}", dict(refs))
 
     def copied_text(self) -> str:
-        """Includes the content of groups; "" for none."""
+        """Returns the selected nodes with the content of groups as text for the clipboard; "" for none."""
         wanted = self._document.scene.with_contents(self._chosen)
         return nodes_text(self.places, list(wanted)) if wanted else ""
 
     def paste(self, text: str) -> None:
-        """One edit that selects the added nodes; raises ProjectError, and changes nothing, if the text is not valid."""
+        """Adds nodes as one edit and selects them; raises ProjectError, without a change, for an invalid text."""
         nodes = nodes_of(text, self._document.scene)
         if nodes:
             name = nodes[0].name if len(nodes) == 1 else f"{len(nodes)} objects"
@@ -181,7 +183,8 @@ class SceneEdits:
 
     @property
     def place(self) -> AddPlace:
-        return AddPlace(self._document.scene, self._document.view_state, self._box_now(), *self._areas_now())
+        scene, view = self._document.scene, self._document.view_state
+        return AddPlace(scene, view, self._box_now(), *self._areas_now(), self._models_now())
 
     def add(self, entry_id: str) -> NodeId:
         """Adds the node of an entry of the Add menu and selects it; raises KeyError if there is no such entry."""
@@ -197,7 +200,7 @@ class SceneEdits:
         self._document.select(Selection(node=node_id, bone=bone))
 
     def select_all(self) -> None:
-        """The primary selection stays the same."""
+        """Selects all nodes; the primary selection stays the same."""
         self._document.select(selection_of((*self._document.selection.nodes, *self._document.scene.by_id)))
 
     def select_view(self) -> None:

@@ -92,6 +92,9 @@ def file_menu(context: EditorContext, window: MainWindow, files: ProjectFiles, o
         SEPARATOR,
         Action("file.import", "&Import…", "Add a model or strands to the scene.",
                lambda: _with(dialogs.import_path(), files.import_model), ("Ctrl+I",), "mdi6.import"),
+        Action("file.motion", "Add &Motion…", "Play the clips of another file on the selected character.",
+               lambda: _with(dialogs.motion_path(), lambda path: _add_motion(context, path)), icon="clip",
+               reason=lambda: _no_model(context)),
         Menu("&Export", [*models, SEPARATOR, *scenes]),
         SEPARATOR,
         Action("file.render", "Render Ani&mation…", "Render frames to images or a video.", output.open_render,
@@ -103,6 +106,11 @@ def file_menu(context: EditorContext, window: MainWindow, files: ProjectFiles, o
         SEPARATOR,
         Action("file.quit", "&Quit", "Quit Sinew.", window.close, ("Ctrl+Q",)),
     ])  # fmt: skip
+
+
+def _add_motion(context: EditorContext, path: Path) -> None:
+    if context.active.node is not None:
+        context.motions.add(context.active.node.id, path)
 
 
 def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, handles: HandleTool) -> Menu:
@@ -239,7 +247,7 @@ def view_menu(
 
 
 def add_menu(context: EditorContext, files: ProjectFiles, kinds: Kinds) -> Menu:
-    """All actions that add nodes; `AddMenu` arranges them."""
+    """Returns the menu of all actions that add nodes; `AddMenu` arranges them."""
     adds = [
         Action(f"add.{e.id}", e.label, e.tip, lambda e=e: context.edits.add(e.id), icon=e.icon)
         for kind in KINDS.values()
@@ -454,7 +462,7 @@ def _toggle(context: EditorContext, name: str) -> None:
 
 
 def copy_selected(context: EditorContext) -> bool:
-    """Returns False if nothing is selected."""
+    """Copies the selected nodes to the clipboard; returns False if nothing is selected."""
     text = context.edits.copied_text()
     if text:
         QGuiApplication.clipboard().setText(text)
@@ -472,7 +480,7 @@ def _deselect(edits: SceneEdits, tools: ViewportTools) -> None:
 
 
 def paste(context: EditorContext, window: MainWindow) -> None:
-    """Reports in the status bar if the clipboard holds no nodes."""
+    """Adds the nodes on the clipboard; reports in the status bar if there are none."""
     text = QGuiApplication.clipboard().text()
     if FORMAT not in text:
         window.show_news("The clipboard holds no objects of a scene")
@@ -525,4 +533,6 @@ def export_selected(context: EditorContext, writer: Writer[RawModel]) -> None:
         target, writer = MODEL_WRITERS.typed(path, writer)
         panels = context.panels
         reported = {"done": panels.inform, "failed": panels.fail, "warned": panels.warn}
-        export_model(Path(loaded.model.path), target, writer, panels, **reported)
+        animated = context.files.assets.animated_model(node.id, loaded.model)
+        clips = animated.clips[len(loaded.model.clips) :]
+        export_model(Path(loaded.model.path), target, writer, panels, clips=clips, **reported)

@@ -120,7 +120,7 @@ MOUSE_ENTRIES: tuple[tuple[str, str], ...] = (
 
 
 def shortcut_entries(records: Iterable[Action], mouse: Iterable[tuple[str, str]]) -> list[ShortcutEntry]:
-    """Every action with a key, and mouse actions of the program and of kinds."""
+    """Returns entries of every action with a key, and of mouse actions of the program and of kinds."""
     titles = {
         "file": "File", "edit": "Edit", "handle": "Handles", "pose": "Posing", "add": "Add", "play": "Playback",
         "simulate": "Simulation", "timing": "Timing", "node": "Simulation", "back_end": "Simulation",

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from sinew.app.files.project_file import PROJECT_SUFFIX
 from sinew.app.files.project_files import ProjectFiles, UnsavedAnswer
 from sinew.app.files.recovery import Recovery, RecoveryStore
-from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, STRAND_FORMATS
+from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, STRAND_FORMATS, motion_suffixes
 from sinew.sim.kinds import KINDS
 from sinew.sim.printable import printable
 from sinew.widgets.texts import ALL_FILES, file_filter
@@ -23,14 +23,14 @@ class OverwriteChoice(enum.Enum):
 
 
 class Dialogs:
-    """Tests override the methods; `folder` returns the first folder of file dialogs, None leaves it to the system."""
+    """Questions to the user, which tests override; `folder` returns the first folder of file dialogs, or None."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         self.parent = parent
         self.folder: Callable[[], Path | None] = lambda: None
 
     def unsaved(self, title: str, lost: str = "") -> UnsavedAnswer:
-        """`title` is "" without unsaved changes; `lost` is a sentence about other work that would be lost."""
+        """Asks about unsaved changes; `title` is "" if there are none, `lost` names other work that would be lost."""
         button = QMessageBox.StandardButton
         box = QMessageBox(self.parent)
         box.setIcon(QMessageBox.Icon.Question)
@@ -56,6 +56,9 @@ class Dialogs:
     def import_path(self) -> Path | None:
         return self._existing("Import", *_importable())
 
+    def motion_path(self) -> Path | None:
+        return self._existing("Add motion", file_filter("Motions", motion_suffixes()), _models())
+
     def strands_path(self, title: str) -> Path | None:
         return self._existing(title, file_filter("Strands", STRAND_FORMATS.suffixes()))
 
@@ -69,7 +72,7 @@ class Dialogs:
         return self.save_path("Save project", suggestion, _PROJECTS)
 
     def save_path(self, title: str, suggestion: Path, kind: str) -> Path | None:
-        """A name without file extension gets the extension of the suggestion."""
+        """Asks where to save; a name without file extension gets the extension of the suggestion."""
         folder = self.folder() or Path()
         dialog = QFileDialog(self.parent, title, str((folder / suggestion).parent), kind)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
@@ -100,7 +103,7 @@ class Dialogs:
         )
 
     def recover(self, recovery: Recovery) -> UnsavedAnswer:
-        """SAVE recovers the project, DISCARD deletes it."""
+        """Asks about the project of a crashed session: SAVE recovers it, DISCARD deletes it."""
         name = recovery.origin.name if recovery.origin else "an unsaved project"
         when = recovery.saved_at.astimezone().strftime("%d %B, %H:%M:%S")
         box = QMessageBox(self.parent)
@@ -132,7 +135,7 @@ def _models() -> str:
 
 
 class RecoveryQuestions(QObject):
-    """Asks about crashed sessions one by one; `ask` returns SAVE to recover, DISCARD to delete, or else to keep."""
+    """Questions about crashed sessions, one by one; `ask` returns SAVE to recover, DISCARD to delete, else to keep."""
 
     def __init__(self, store: RecoveryStore, files: ProjectFiles, ask: Callable[[Recovery], UnsavedAnswer]) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Reads files that other programs change, and asks before reading files outside the folders of the project."""
+"""Changes by other programs, and files outside the folders of the project, which are read after a question."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +21,7 @@ Answer = tuple[str, str, Callable[[], object]]
 
 
 class DiskChanges(QObject):
-    """Nothing is overwritten or lost without a question."""
+    """Reactions to changes on the disk; nothing is overwritten or lost without a question."""
 
     shaders_changed = Signal(list)  # Names of changed shader files
 

@@ -16,7 +16,7 @@ _HANDLES = 12  # height of the handle between docks [px]
 _SHALLOW = 44  # minimum height of panels below the timeline [px]; taller content scrolls
 
 _REST = 400
-"""[ms] without resize events after which a layout counts as final; Qt lays docks out in several passes."""
+"""Time without resize events [ms] after which a layout counts as final; Qt lays docks out in several passes."""
 
 _PASSES = 4  # most resize requests; each brings the layout nearer to the requested heights
 
@@ -25,7 +25,7 @@ _GEOMETRY, _STATE = "window/geometry", "window/state"
 
 @dataclass(frozen=True, slots=True)
 class DockSpec:
-    """`id` is the object name in the saved layout, `size` the default width or height [px] in its area."""
+    """A dock: `id` is the object name in the saved layout, `size` the default width or height [px] in its area."""
 
     id: str
     title: str
@@ -49,8 +49,8 @@ SHARES = {OUTLINER: 0.19, INSPECTOR: 0.28}
 
 
 class Docks(QObject):
-    """Drawers are the docks below the timeline, closed by default and tabbed: they take their height from the viewport
-    when they open and return it when they close; the timeline keeps its height.
+    """The docks of one window. Drawers are the docks below the timeline, closed by default and tabbed: they take their
+    height from the viewport when they open and return it when they close; the timeline keeps its height.
 
     Args:
         panels: Contents of the docks of the program, by id.
@@ -105,7 +105,7 @@ class Docks(QObject):
         return tuple(self._docks)
 
     def toggle_actions(self) -> list[QAction]:
-        """Menu entries that show and hide each dock; drawers behind another tab are raised first."""
+        """Returns the menu entries that show and hide each dock; drawers behind another tab are raised first."""
         return [self._switches.get(dock_id) or dock.toggleViewAction() for dock_id, dock in self._docks.items()]
 
     @property
@@ -116,7 +116,7 @@ class Docks(QObject):
         return [self._switches[spec.id] for spec in self._drawers]
 
     def _switch(self, dock: QDockWidget) -> QAction:
-        """The switch is on while the dock is visible and not behind another tab."""
+        """Returns a switch that is on while the dock is visible and not behind another tab."""
         action = QAction(dock.windowTitle(), self, checkable=True)
         action.setToolTip(f"Show or hide {dock.windowTitle()}.")
         action.triggered.connect(lambda on: self.reveal(dock.objectName()) if on else dock.hide())
@@ -193,7 +193,7 @@ class Docks(QObject):
             self._timeline_height = timeline.height()
 
     def _note_heights(self, spec: DockSpec, seen: bool) -> None:
-        """The layout may or may not have followed the opened or closed drawer yet."""
+        """Notes heights after a drawer has opened or closed; the layout may or may not have followed yet."""
         timeline = self._docks[TIMELINE.id]
         if self._is_arranging or not self._timeline_height or not timeline.isVisible() or timeline.isFloating():
             return
@@ -261,7 +261,7 @@ class Docks(QObject):
         self._docks[dock_id].raise_()
 
     def settle(self) -> None:
-        """Call after the window is shown: raises floating docks and fits default sizes into the window."""
+        """Raises floating docks and fits default sizes into the window; call this after the window is shown."""
         if self._is_default:
             self.make_room()
         for dock in self._docks.values():
@@ -277,7 +277,7 @@ class Docks(QObject):
         settings.sync()  # the program may end before Qt writes them
 
     def restore(self, settings: QSettings) -> bool:
-        """Returns False if there is no valid layout.
+        """Restores the layout for the current screens, else the last one; returns False if no layout is valid.
 
         Each set of screen sizes and scales has its own layout; the last one is used for a new set.
         """
@@ -293,7 +293,7 @@ class Docks(QObject):
 
 
 def _screens() -> str:
-    """Sizes and scales of the screens, as a prefix of settings."""
+    """Returns sizes and scales of the screens, as a prefix of settings."""
     sizes = (
         (screen.geometry().width(), screen.geometry().height(), screen.devicePixelRatio())
         for screen in QApplication.screens()
@@ -302,7 +302,7 @@ def _screens() -> str:
 
 
 def _shared(docks: Iterable[Dock]) -> dict[str, Dock]:
-    """Panels with the same id become pages of one dock."""
+    """Returns docks by id; panels with the same id become pages of one dock."""
     docks_by_id: dict[str, Dock] = {}
     for dock in docks:
         if dock.id in docks_by_id:

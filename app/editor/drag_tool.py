@@ -18,7 +18,7 @@ REACH = 28.0  # radius around a dragged particle within which others follow [px]
 
 @dataclass(frozen=True, slots=True)
 class _Press:
-    """World position [m] of the particle, and its offset from the mouse [m]."""
+    """A pressed particle: its world position [m], and its offset from the mouse [m]."""
 
     particle: ParticleRef
     place: glm.dvec3
@@ -26,8 +26,8 @@ class _Press:
 
 
 class DragTool(Tool):
-    """Drags particles of a kind, whose system is `Draggable`, in the plane of the view; a `Panel` lists it in its
-    `tools`.
+    """Tool that drags particles of a kind, whose system is `Draggable`, in the plane of the view; a `Panel` lists
+    it in its `tools`.
 
     While playback is paused, dragging runs the simulation until the button is released; the playhead stays. `marks`
     belongs to all kinds.
@@ -42,7 +42,7 @@ class DragTool(Tool):
         self._timer.timeout.connect(self.look)
 
     def hint(self) -> str:
-        """For the status bar; "" if no particle is highlighted."""
+        """Returns a hint for the status bar; "" if no particle is highlighted."""
         hovered = self.marks.hovered_of(self._kind)
         return "" if hovered is None else f"Particle {hovered.particle} · Drag: pull"
 
@@ -67,7 +67,7 @@ class DragTool(Tool):
     # --- picking --------------------------------------------------------------------------------------
 
     def particle_at(self, position: QPointF) -> ParticleRef | None:
-        """Returns None if something else is in front.  Waits for the GPU."""
+        """Returns the particle at a position; None if something else is in front. Waits for the GPU."""
         hit = self._context.picker.surface(position) if self._is_any_shown else None
         if hit is None or self._context.document.scene.node(hit.node).kind != self._kind:
             return None
@@ -84,13 +84,13 @@ class DragTool(Tool):
         return any(node.id in scene.shown for node in scene.of_kind(self._kind))
 
     def _draggable(self, node_id: NodeId) -> Draggable | None:
-        """Returns None if the simulation of the node is not ready."""
+        """Returns the system of a node; None if its simulation is not ready."""
         system = self._context.system(node_id)
         is_draggable = system is not None and system.is_ready and isinstance(system, Draggable)
         return system if is_draggable else None
 
     def _place_of(self, reference: ParticleRef) -> glm.dvec3 | None:
-        """World position [m]; None if there is no such particle.  Waits for the GPU."""
+        """Returns the world position of a particle [m]; None if it does not exist. Waits for the GPU."""
         system = self._draggable(reference.node)
         if system is None:
             return None
@@ -140,7 +140,7 @@ class DragTool(Tool):
             self.marks.hover(None)
 
     def _reach(self, place: glm.dvec3) -> float:
-        """Length of `REACH` at a world position [m]."""
+        """Returns the length of `REACH` at a world position [m]."""
         camera, (_, height) = self._context.picker.camera, self._context.picker.size
         away = glm.dot(camera.position() - place, camera.rotation()[2])
         depth = camera.distance if camera.orthographic else max(away, 0.0)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from pyqtgraph.util.garbage_collector import GarbageCollector
-from PySide6.QtCore import QCoreApplication, QObject, QSocketNotifier, Qt, QThreadPool, QTimer
+from PySide6.QtCore import QCoreApplication, QObject, QPointF, QSocketNotifier, Qt, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication, QMenu
 
 from sinew.app import bootstrap
@@ -30,6 +30,7 @@ from sinew.app.files.access import FileAccess
 from sinew.app.files.autosave import Autosave
 from sinew.app.files.model_loader import ModelLoader
 from sinew.app.files.model_store import ModelStore
+from sinew.app.files.motions import Motions, motions_among
 from sinew.app.files.project_files import ProjectFiles, can_open
 from sinew.app.files.project_loader import ProjectLoader
 from sinew.app.files.recent_files import RecentFiles
@@ -42,6 +43,7 @@ from sinew.app.tasks import TaskQueue
 from sinew.app.timeline.active_model import ActiveModel
 from sinew.app.timeline.binding import StripsBinding, TimelineBinding
 from sinew.app.timeline.cached_frame_bars import BakeDistance, CachedFrameBars
+from sinew.app.timeline.keys_binding import KeysBinding
 from sinew.app.timeline.playback import Playback
 from sinew.app.timeline.simulation_stepper import SimulationStepper
 from sinew.app.timings.panel import TimingsPanel
@@ -58,11 +60,12 @@ from sinew.app.viewport.second_engine import SecondEngine
 from sinew.app.viewport.tools import ViewportMenu, ViewportTools
 from sinew.app.viewport.uploads import Uploads
 from sinew.sim.assets.images import ImageBudget
-from sinew.sim.assets.model import Bounds
+from sinew.sim.assets.model import Bounds, CharacterModel
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import Panel
 from sinew.sim.scene.change import Change
+from sinew.sim.scene.scene import Node, NodeId
 from sinew.sim.scene.world_transforms import WorldTransforms
 from sinew.widgets.camera_controller import CameraController
 from sinew.widgets.guide import Guide
@@ -112,6 +115,7 @@ class Editor:
             lambda: self.document.scene.playback, lambda: self.active.duration, self.stepper, clock=clock
         )
         self.scene_files = SceneFiles(self.document, self.store, self.access, images)
+        self.motions = Motions(self.document, self.store, self.scene_files)
         self.client = ViewportRenderer(
             self.tasks, self.document, self.store, self.scene_files, self.playback, self.active,
             debug=debug_gl, programs=programs,
@@ -120,7 +124,7 @@ class Editor:
             self.settings, application_theme(), self.client, back_end, lambda: self.viewport.update()
         )
         self.edits = SceneEdits(
-            self.document, lambda: self.active.node, self.places, self.selected_box, self.selected_areas
+            self.document, lambda: self.active.node, self.places, self.selected_box, self.selected_areas, self.models
         )
         self.recent = RecentFiles(self.settings)
         self.dialogs.folder = self.recent.folder
@@ -157,7 +161,7 @@ class Editor:
         self.context = EditorContext(
             self.document, self.edits, self.client, self.viewport, picker, self.playback, self.stepper, self.store,
             self.active, self.scene_files, self.panels, self.dialogs,
-            ParticleMarks(self.document, self.client, self.viewport), self.tools.hint.emit,
+            ParticleMarks(self.document, self.client, self.viewport), self.tools.hint.emit, self.motions,
         )  # fmt: skip
         self.kind_panels: dict[str, Panel] = {
             name: kind.load("panel")(self.context) for name, kind in KINDS.items() if kind.panel
@@ -171,6 +175,7 @@ class Editor:
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
         self.strips = StripsBinding(self.timeline, self.document, self.store, self.active)
+        self.key_tracks = KeysBinding(self.timeline, self.document, self.panels.keys)
         self.cached_bars = CachedFrameBars(self.timeline, self.document, self.client, self.baking)
         self.overlays = ViewportOverlays(
             self.viewport, self.document, self.playback, self.active, self.client, self.kind_panels.values()
@@ -263,10 +268,7 @@ class Editor:
         self.client.gl_failed.connect(lambda text: self.panels.fail("", text), _LATER)
         self.tools.hint.connect(self.window.show_hint)
         self.handles.mode_changed.connect(self.window_state.refresh)
-        self.viewport.files_dropped.connect(lambda paths: self.files.drop([Path(path) for path in paths]))
-        self.viewport.files_hovered.connect(
-            lambda paths: self.overlays.show_drop(self.files.drop_text([Path(path) for path in paths]))
-        )
+        self._connect_drops()
         self.overlays.empty.chosen.connect(self.files.open)
         self.overlays.empty.set_recent(self.recent.paths())
         self.recent.changed.connect(lambda: self.overlays.empty.set_recent(self.recent.paths()))
@@ -287,6 +289,16 @@ class Editor:
         self.autosave.status_changed.connect(self.window.show_autosave)
         self.autosave.failed.connect(lambda text: self.panels.warn("", text))
 
+    def _connect_drops(self) -> None:
+        self.viewport.files_dropped.connect(lambda paths, place: self.drop(paths, self._character_at(paths, place)))
+        self.viewport.files_hovered.connect(
+            lambda paths, place: self.overlays.show_drop(self.drop_text(paths, self._character_at(paths, place)))
+        )
+        self.panels.outliner.view.files_dropped.connect(self.drop)
+        self.motions.added.connect(lambda _: None if self.playback.is_running else self.playback.toggle())
+        self.motions.failed.connect(self.panels.fail)
+        self.motions.progress.connect(self.window.show_progress)
+
     def _connect_timings(self) -> None:
         timings = self.timings
         for signal_of_state in (timings.toggled, timings.paused, timings.recording):
@@ -299,10 +311,36 @@ class Editor:
         timings.restore()
 
     def _report_distance(self, text: str) -> None:
-        """Waits until the frame is painted."""
+        """Shows a result in the status bar after the frame is painted."""
         QTimer.singleShot(0, self.window, lambda: self.window.show_news(text))
 
+    def _character_at(self, paths: list[str], place: QPointF) -> str:
+        """Returns the character at a position of the viewport that files with motions would move; "" for none."""
+        return (self.tools.pick(place).node or "") if motions_among(paths) else ""
+
     # --- commands -------------------------------------------------------------------------------------
+
+    def drop(self, paths: list[str], node_id: str) -> None:
+        """Opens files; those with motions move the character that they were dropped on."""
+        node = self._carrying(node_id)
+        motions = motions_among(paths) if node is not None else []
+        for path in motions:
+            self.motions.add(node.id if node is not None else "", path)
+        self.files.drop([path for name in paths if (path := Path(name)) not in motions])
+
+    def drop_text(self, paths: list[str], node_id: str) -> str:
+        """Returns what dropping files on a node would do; "" for none."""
+        node, motions = self._carrying(node_id), motions_among(paths)
+        if node is not None and motions:
+            return f"Drop to play {motions[0].name} on {node.name}"
+        return self.files.drop_text([Path(path) for path in paths])
+
+    def _carrying(self, node_id: str) -> Node | None:
+        """Returns the character that a node is, or is attached to."""
+        nodes, node = self.document.scene.by_id, self.document.scene.by_id.get(node_id)
+        while node is not None and not node.settings.is_character:
+            node = nodes.get(node.attachment.node)
+        return node
 
     def cancel(self) -> None:
         """Cancels a seek, a bake or a verification, else files of timings, else loading."""
@@ -320,7 +358,7 @@ class Editor:
         self._frame(None)
 
     def frame_selection(self) -> None:
-        """Frames the whole scene without a selection."""
+        """Frames the selection, or the whole scene if nothing is selected."""
         self._frame(self.document.selection.node)
 
     def places(self) -> WorldTransforms:
@@ -331,7 +369,7 @@ class Editor:
         return self.client.engine.views.places
 
     def selected_box(self) -> Bounds | None:
-        """[m]; None without selection or extent."""
+        """Returns the bounding box of the selection [m]; None without selection or extent."""
         selection = self.document.selection
         if self.client.engine is None or selection.node is None:
             return None
@@ -339,27 +377,33 @@ class Editor:
             return self.client.own_bounds(selection.node, selection.bone)
 
     def selected_areas(self) -> tuple[float | None, float | None]:
-        """Areas of skin and scalp [m²]; None if the selection has none."""
+        """Returns the areas of skin and scalp of the selection [m²]; None if it has none."""
         engine, (node, bone) = self.client.engine, (self.document.selection.node, self.document.selection.bone or "")
         return (engine.skin_area(node, bone=bone), engine.scalp_area(node, bone)) if engine and node else (None, None)
+
+    def models(self) -> dict[NodeId, CharacterModel]:
+        """Returns the models of the characters that are loaded."""
+        loaded = {node.id: self.store.loaded(node.id) for node in self.document.scene.characters}
+        return {node_id: one.model for node_id, one in loaded.items() if one is not None}
 
     def extend_outliner_menu(self, menu: QMenu, entry: Entry) -> None:
         node = self.document.scene.by_id.get(entry.selection.node or "")
         if node is not None and node.settings.is_character:
             self.document.select(entry.selection)
             add_section_menus(menu, self.kind_panels, self.active.model, entry.selection.material)
+            self.kind_panels[node.kind].fill_menu(menu, node, None)
             menu.addAction(self.window.actions_table["pose.reset"])
             menu.addSeparator()
             add_place_menus(menu, self.window.actions_table, self.edits.place)
 
     def measure(self, on: bool) -> None:
-        """Starting also shows the timings."""
+        """Starts or stops measuring; starting also shows the timings."""
         self.timings.measure(on)
         if on:
             self.window.docks.reveal("timings")
 
     def compare_back_ends(self) -> None:
-        """Starts playback for the time of the comparison."""
+        """Compares both back ends, and starts playback for the time of the comparison."""
         if baked := [node.name for node in self.document.scene.nodes if node.baked]:
             self.window.show_news(f"{baked[0]} is baked and not simulated: detach its bake to compare back ends")
             return
@@ -369,7 +413,7 @@ class Editor:
             self.timings.trial.finished.connect(self.playback.pause, Qt.ConnectionType.SingleShotConnection)
 
     def reload_shaders(self, names: list[str]) -> None:
-        """A faulty shader file leaves the old program in use."""
+        """Compiles changed shaders again; a faulty shader file leaves the old program in use."""
         if self.client.engine is None:
             return
         with self.viewport.gl_current():
@@ -384,7 +428,7 @@ class Editor:
             self.panels.relocate(node_id, path)
 
     def close(self) -> None:
-        """Stops all work, in the order of dependencies."""
+        """Stops all work of the editor, in the order of dependencies."""
         self.playback.pause()
         self.output.close()
         self.work.close()
@@ -477,14 +521,14 @@ class Editor:
 
 
 def application_theme() -> Theme:
-    """Another theme would style every widget again."""
+    """Returns the theme of the application, made once: another theme would style every widget again."""
     application = QApplication.instance()
     assert isinstance(application, QApplication)
     return application.findChild(Theme) or Theme(application)
 
 
 class EndSignals(QObject):
-    """Closes the window without a question at the first SIGTERM, SIGHUP or SIGINT, and ends at once at the second.
+    """Handler of SIGTERM, SIGHUP and SIGINT: the first closes the window without a question, the second ends at once.
 
     Unsaved changes are kept for recovery.  Python runs signal handlers only in the interpreter, which a waiting event
     loop does not enter: the system writes the number into a socket that the loop watches.  An ignored signal, as SIGHUP

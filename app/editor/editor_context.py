@@ -11,6 +11,7 @@ from sinew.app.document.scene_edits import SceneEdits
 from sinew.app.editor.dialogs import Dialogs
 from sinew.app.editor.panels import Panels
 from sinew.app.files.model_store import ModelStore
+from sinew.app.files.motions import Motions
 from sinew.app.files.scene_files import SceneFiles
 from sinew.app.timeline.active_model import ActiveModel
 from sinew.app.timeline.playback import Playback
@@ -38,13 +39,14 @@ class EditorContext:
     dialogs: Dialogs
     marks: ParticleMarks  # The selected particles and the particle under the mouse
     hint: Callable[[str], None]  # Shows in the status bar what the mouse does
+    motions: Motions
 
     def selected(self, kind: str) -> Node | None:
         node = self.document.selected
         return node if node is not None and node.kind == kind else None
 
     def reason(self, kind: str) -> str:
-        """ "Select a cloth first." unless a node of the kind is selected; "" if one is."""
+        """Returns "Select a cloth first." unless a node of the kind is selected; "" if one is."""
         label = KINDS[kind].label.lower()
         return "" if self.selected(kind) else f"Select {'an' if label[0] in 'aeiou' else 'a'} {label} first."
 

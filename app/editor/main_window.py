@@ -59,7 +59,7 @@ class MainWindow(QMainWindow):
         self._build_status_bar()
 
     def set_actions(self, table: Iterable[Menu], place: Place) -> None:
-        """Call once."""
+        """Sets the actions and builds the menus; call this once."""
         menus = tuple(table)
         self.actions_table = Actions(self, (action for menu in menus for action in menu.actions()))
         self.menus = Menus(self, menus, self.actions_table, self.docks.toggle_actions(), self._kinds, place)
@@ -67,24 +67,24 @@ class MainWindow(QMainWindow):
         self._seek.clicked.connect(lambda: self.actions_table["simulate.seek"].trigger())
 
     def show_progress(self, name: str, fraction: float) -> None:
-        """An empty name hides the progress and the button to cancel."""
+        """Shows the progress of loading and a button to cancel; an empty name hides both."""
         self._show_work(f"Loading {name}" if name else "", fraction, "Cancel loading; the scene does not change.")
 
     def show_seek(self, text: str, fraction: float) -> None:
-        """ "" hides the progress."""
+        """Shows the progress of a simulation; an empty text hides it."""
         self._seeks = bool(text)
         self._seek.setVisible(self._is_stale and not self._seeks)
         self._show_work(text, fraction, "Stop simulating; the playhead moves to the last simulated frame.")
 
     def show_task(self, text: str, fraction: float, priority: int) -> None:
-        """ "" hides the progress."""
+        """Shows the progress of a task; an empty text hides it."""
         if priority == Priority.PREPARE:
             self._show_work(text, fraction, "Cancel; the current strands stay.")
         else:
             self.show_seek(text, fraction)
 
     def show_transfer(self, text: str, fraction: float) -> None:
-        """ "" hides the progress."""
+        """Shows the progress of a file transfer; an empty text hides it."""
         self._show_work(text, fraction, "Cancel; a half written file is deleted.")
 
     def _show_work(self, text: str, fraction: float, tip: str) -> None:
@@ -106,13 +106,13 @@ class MainWindow(QMainWindow):
         self._passing.start()
 
     def show_simulation(self, state: SimulationState) -> None:
-        """Offers a button to simulate to the playhead if the simulation clock is elsewhere."""
+        """Shows the state of the simulation, with a button to simulate to the playhead if its clock is elsewhere."""
         self._simulation.setText(simulation_text(state))
         self._is_stale = state.stale
         self._seek.setVisible(state.stale and not self._seeks)
 
     def show_unread(self, count: int) -> None:
-        """The number of messages that came while their panel was hidden; 0 hides the button."""
+        """Shows the number of messages that came while their panel was hidden; 0 hides the button."""
         self._unread.setVisible(count > 0)
         self._unread.setText("1 new message" if count == 1 else f"{count} new messages")
 
@@ -123,7 +123,7 @@ class MainWindow(QMainWindow):
         self.docks.save(settings)
 
     def restore_layout(self, settings: QSettings) -> bool:
-        """Returns False if there is no saved layout."""
+        """Restores the saved layout; returns False if there is none."""
         return self.docks.restore(settings)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -194,12 +194,12 @@ class MainWindow(QMainWindow):
 
 
 def default_size(screen: QSize) -> QSize:
-    """[px], at the first start."""
+    """Returns the size of the window at the first start [px]."""
     return DEFAULT_SIZE.boundedTo(screen * SCREEN_SHARE)
 
 
 def simulation_text(state: SimulationState) -> str:
-    """Names the speed only if it is slower than real time."""
+    """Returns the status text of the simulation, with the speed if it is slower than real time."""
     if not state.active:
         return ""
     clock = f"Simulation {state.steps * STEP_TIME:.2f} s, step {state.steps}"
@@ -209,7 +209,7 @@ def simulation_text(state: SimulationState) -> str:
 
 
 class WindowState(QObject):
-    """Updates title, actions and the list of recent files from the document."""
+    """State of the window: title, actions and the list of recent files follow the document."""
 
     def __init__(self, window: MainWindow, document: Document, recent: RecentFiles, files: ProjectFiles) -> None:
         super().__init__(window)

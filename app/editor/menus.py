@@ -88,7 +88,7 @@ class Menus:
 
 
 class AddMenu(QMenu):
-    """Has a block of each kind, with submenus that name the place of their entries.
+    """The menu Add: a block of each kind, with submenus that name the place of their entries.
 
     Args:
         kinds: Panels of kinds, by kind.
@@ -134,7 +134,7 @@ class AddMenu(QMenu):
 
 
 class GroupMenu(QMenu):
-    """Entries of one kind, the plain one first; the title names their place."""
+    """Menu of the entries of one kind, the plain one first; the title names their place."""
 
     def __init__(self, title: str, entries: list[AddEntry], actions: Actions, parent: QWidget) -> None:
         super().__init__(title, parent)
@@ -150,7 +150,7 @@ class GroupMenu(QMenu):
 
 
 def groups_of(kind: Kind) -> dict[str, list[AddEntry]]:
-    """By the title of their submenu; an entry without submenu has its own group, by its id."""
+    """Returns entries by the title of their submenu; an entry without submenu has its own group, by its id."""
     groups: dict[str, list[AddEntry]] = {}
     for entry in kind.adds:
         groups.setdefault(entry.group or entry.id, []).append(entry)
@@ -175,7 +175,7 @@ def add_section_menus(
 
 
 def add_submenu(menu: QMenu, submenu: Submenu) -> None:
-    """The submenu is filled each time it opens."""
+    """Adds a submenu that is filled each time it opens."""
     made = menu.addMenu(submenu.title)
 
     def fill() -> None:

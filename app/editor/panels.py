@@ -6,6 +6,7 @@ import numpy.typing as npt
 from PySide6.QtCore import QObject, Signal
 
 from sinew.app.document.document import Document
+from sinew.app.document.keys import KeyEdits
 from sinew.app.document.scene_edits import SceneEdits
 from sinew.app.files.model_store import ModelStore
 from sinew.app.files.project_paths import relocated_paths
@@ -13,7 +14,7 @@ from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.sim.kinds.contract import Command
 from sinew.sim.scene.params import ParamError
 from sinew.sim.scene.scene import Attachment, NodeId, ParamRef
-from sinew.sim.scene.view_state import Selection, selection_of
+from sinew.sim.scene.view_state import Selection, ViewState, selection_of
 from sinew.widgets.inspector.inspector import Inspector
 from sinew.widgets.messages import Message, Messages, Severity
 from sinew.widgets.outliner import Outliner, OutlinerAction
@@ -22,7 +23,7 @@ from sinew.widgets.protocols import PoseLike
 
 
 class Panels(QObject):
-    """Connects outliner, inspector and messages with document, models and engine.
+    """Connections of outliner, inspector and messages with document, models and engine.
 
     Attributes:
         remedies: Functions from an unreadable file to a command that helps, or None.
@@ -38,8 +39,11 @@ class Panels(QObject):
         self.outliner = Outliner(document, store.status)
         self.inspector = Inspector(document, store.status)
         self.messages = Messages()
+        self._key_time = document.view_state.time
         self.remedies: list[Callable[[str], Command | None]] = []
         self.inspector.set_pose(self._pose, self._world)
+        self.keys = KeyEdits(document)
+        self.inspector.set_keys(self.keys)
         self._connect()
         self._show_selection(document.selection)
 
@@ -49,7 +53,7 @@ class Panels(QObject):
         self.messages.add(Message(Severity.WARNING, without_prefix(text, file), file, action=action))
 
     def fail(self, file: str, text: str) -> None:
-        """Adds a command that helps, if any, and shows the messages."""
+        """Reports an error with a command that helps, if any, and shows the messages."""
         self.failed.emit()
         action = next((command for remedy in self.remedies if (command := remedy(file))), None)
         self.messages.add(Message(Severity.ERROR, without_prefix(text, file), file, action=action))
@@ -60,7 +64,7 @@ class Panels(QObject):
     # --- relocation -----------------------------------------------------------------------------------
 
     def relocate(self, node_id: NodeId, path: Path) -> None:
-        """Also sets the files of other missing models in the same folder."""
+        """Sets the file of a model, and the files of other missing models in the same folder."""
         self._edits.relocate(relocated_paths(self._document.scene, node_id, path))
 
     # --- wiring ---------------------------------------------------------------------------------------
@@ -68,6 +72,7 @@ class Panels(QObject):
     def _connect(self) -> None:
         outliner, document, store = self.outliner, self._document, self._store
         document.selection_changed.connect(self._show_selection)
+        document.view_state_changed.connect(self._show_keys)
         store.changed.connect(outliner.model_changed)
         store.changed.connect(self.inspector.model_changed)
         store.warned.connect(self.warn)
@@ -88,6 +93,11 @@ class Panels(QObject):
     def _show_selection(self, selection: Selection) -> None:
         self.outliner.set_selection(selection)
         self.inspector.set_selection(selection)
+
+    def _show_keys(self, state: ViewState) -> None:
+        if state.time != self._key_time:
+            self._key_time = state.time
+            self.inspector.refresh_keys()
 
     def _rename(self, node_id: NodeId, name: str) -> None:
         try:
@@ -135,5 +145,5 @@ class Panels(QObject):
 
 
 def without_prefix(text: str, file: str) -> str:
-    """The file name has its own column."""
+    """Returns the text without the file name, which has its own column."""
     return text.removeprefix(f"{file}: ") if file else text

@@ -12,7 +12,7 @@ _THEME, _BACK_END, _STEP_ROOM = "theme", "back_end", "step_room"
 
 
 class Preferences:
-    """Remembered between sessions: theme, back end, cache limit.  A `back_end` of None means the stored one."""
+    """Choices that are stored: theme, back end and cache limit. A `back_end` of None means the stored one."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Preferences:
         self._settings.setValue(_THEME, mode.value)
 
     def set_back_end(self, choice: BackEndChoice) -> None:
-        """Does not restart the simulation."""
+        """Stores and sets the back end; does not restart the simulation."""
         self._settings.setValue(_BACK_END, choice.value)
         self._client.switch_back_end(choice)
         self._redraw()

@@ -17,7 +17,7 @@ from sinew.widgets.parts import Pages
 
 
 class SelectedNode(QObject):
-    """Updated after every change and frame; `folder` has the user's presets, in a subfolder for each kind."""
+    """Display of the selected node after every change and frame; `folder` has the user's presets by kind."""
 
     def __init__(self, context: EditorContext, kinds: Mapping[str, Panel], folder: Path, baking: BakeTask) -> None:
         super().__init__()
@@ -35,7 +35,7 @@ class SelectedNode(QObject):
         self._on_changed()
 
     def offer(self, node_id: NodeId, text: str) -> str:
-        """Adds to the text of a problem what the user can do about it."""
+        """Returns the text of a problem with the remedies that the user has."""
         node, system = self._context.document.scene.by_id.get(node_id), self._context.system(node_id)
         if node is None or system is None:
             return text
@@ -78,7 +78,7 @@ class SelectedNode(QObject):
         if refused is not None and refused[0] is node.settings:
             note = refused[1]
         if system is None:
-            return NodeStatus(note=note)
+            return NodeStatus(note=note) if note else self._suggestion(node)
         if node.baked and self._baking.steps(node.id):
             if not self._baking.is_of_now(node.id):
                 return NodeStatus(stop_reason(system), BAKED_BEFORE, note, self._detach)
@@ -87,11 +87,13 @@ class SelectedNode(QObject):
         if remedy is not None and not warning_of(system):
             return NodeStatus(stop_reason(system), missing, "" if note == missing else note, remedy)
         if not (note or warning_of(system) or stop_reason(system)):
-            suggestions = (panel.suggestion(node) for panel in self._kinds.values())
-            if (suggestion := next(filter(None, suggestions), None)) is not None:
-                return NodeStatus("", suggestion[0], "", suggestion[1])
-            return NodeStatus("")
+            return self._suggestion(node)
         return NodeStatus(stop_reason(system), warning_of(system), note, remedy)
+
+    def _suggestion(self, node: Node) -> NodeStatus:
+        suggestions = (panel.suggestion(node) for panel in self._kinds.values())
+        text, command = next(filter(None, suggestions), ("", None))
+        return NodeStatus("", text, "", command)
 
     def _on_changed(self, *_: object) -> None:
         self._show_preset()

@@ -61,7 +61,7 @@ class SimulationWork(QObject):
         self.sweeps.open_for(next(iter(simulated), None))
 
     def cancel(self) -> bool:
-        """Returns False if no seek, bake or verification was running."""
+        """Cancels a seek, a bake or a verification; returns False if none was running."""
         if self.seek.busy or self.baking.busy:
             self.baking.cancel()
             self.seek.cancel()

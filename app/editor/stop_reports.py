@@ -1,4 +1,4 @@
-"""Shows stopped simulations in outliner and viewport, with buttons to resume and to reset."""
+"""Reports of stopped simulations in outliner and viewport, with buttons to resume and to reset."""
 
 from collections.abc import Callable
 
@@ -15,7 +15,7 @@ _MARGIN = 10
 
 
 class StopReports(QObject):
-    """Checks all systems after every frame; `resume` resumes a node from its last valid state."""
+    """Reports of stopped systems, after every frame; `resume` resumes a node from its last valid state."""
 
     def __init__(self, context: EditorContext, resume: Callable[[NodeId], None]) -> None:
         super().__init__()
@@ -54,7 +54,7 @@ class StopReports(QObject):
         return mark
 
     def _place(self, *_: object) -> None:
-        """A mark is above its node, or at the edge of the viewport if the node is out of sight."""
+        """Moves each mark above its node, or to the edge of the viewport if the node is out of sight."""
         engine, viewport = self._context.client.engine, self._context.viewport
         for node_id, mark in self.marks.items():
             box = engine.views.bounds(node_id) if engine is not None else None

@@ -9,11 +9,11 @@ from sinew.sim.scene.params import ParamError, Settings, with_paths
 from sinew.sim.scene.scene import Scene
 
 WITHHELD = "lies outside the project's folders and is not read unless you allow it"
-"""The same text whether the file exists or not."""
+"""Reason for a blocked file; the same text whether the file exists or not."""
 
 
 class FileAccess(QObject):
-    """Blocks files that a project names outside its folders until the user allows them."""
+    """Access to files: those that a project names outside its folders are blocked until the user allows them."""
 
     asked = Signal(tuple)  # Files that wait for an answer, a tuple of `OutsideFile`; empty after the answer
     allowed = Signal()  # The blocked files may be read
@@ -26,7 +26,7 @@ class FileAccess(QObject):
         return path not in self._withheld
 
     def readable(self, scene: Scene) -> Scene:
-        """Drops paths of blocked files; raises ParamError if a node cannot work without such a file."""
+        """Returns a scene without blocked files; raises ParamError if a node cannot work without such a file."""
         for node in scene.nodes:
             for use in KINDS[node.kind].files(node.settings):
                 if use.is_needed and not self.allows(use.path):
@@ -50,5 +50,5 @@ class FileAccess(QObject):
         self.allowed.emit()
 
     def leave_out(self) -> None:
-        """The question is not repeated while the project is open."""
+        """Leaves blocked files out; the question is not repeated while the project is open."""
         self.asked.emit(())

@@ -1,4 +1,4 @@
-"""Writes a recovery file some seconds after an edit, off the GUI thread."""
+"""Autosave: a recovery file is written some seconds after an edit, off the GUI thread."""
 
 import time
 from collections.abc import Callable
@@ -78,7 +78,7 @@ class Autosave(QObject):
         return timer
 
     def _on_changed(self, _change: object) -> None:
-        """Waits for a pause of the edits, but not for ever."""
+        """Starts to write after a pause of the edits, at the latest after `_PATIENCE` delays."""
         now = self._now()
         if self._waiting_since is None:
             self._waiting_since = now
@@ -99,7 +99,7 @@ class Autosave(QObject):
         self._update_status()
 
     def _write(self) -> None:
-        """Passes the current values, which are immutable, to the worker."""
+        """Starts to write the current values, which are immutable, on the worker."""
         if self._writing:
             self._timer.start(round(1000 * self._delay))
             return
@@ -115,7 +115,7 @@ class Autosave(QObject):
         return document.scene, document.view_state, document.unknown, document.path, document.digest
 
     def _outcome(self, values: _Values) -> str:
-        """Returns why writing failed, or ""; runs on the worker thread."""
+        """Writes the recovery file on the worker thread; returns why that failed, or ""."""
         try:
             self._store.write(*values)
         except ProjectError as error:
@@ -151,7 +151,7 @@ class Autosave(QObject):
 
 
 def autosave_text(age: float) -> str:
-    """`age` in [s]."""
+    """Returns a text about the last autosave; `age` is in [s]."""
     if age < 60.0:
         return f"autosaved {int(age)} s ago"
     return f"autosaved {int(age / 60.0)} min ago"

@@ -9,7 +9,7 @@ def digest_of(data: bytes) -> str:
 
 
 def file_digest(path: Path) -> str:
-    """ "" if the file cannot be read or is not a regular file."""
+    """Returns the digest of a file; "" if it cannot be read or is not a regular file."""
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             return ""

@@ -1,4 +1,4 @@
-"""Watches files while the program runs: shaders, the open project, models and images."""
+"""Watch of files while the program runs: shaders, the open project, models and images."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -14,7 +14,7 @@ PAUSE = 120
 
 
 class FileWatch(QObject):
-    """Reports files whose content differs from the content that was read or written here.
+    """Watch of files whose content differs from the content that was read or written by this program.
 
     The system reports events of the files and their folders; a worker thread then compares the contents of files whose
     size or time has changed.
@@ -56,7 +56,7 @@ class FileWatch(QObject):
         run_in_background(lambda: self._digests_of(before), lambda found: self._compare(before, found), self)
 
     def _digests_of(self, paths: Iterable[Path]) -> dict[Path, str]:
-        """Runs on a worker thread, one at a time."""
+        """Returns the digests of files; runs on a worker thread, one at a time."""
         found = {}
         for path in paths:
             stamp = _stamp(path)
@@ -78,7 +78,7 @@ class FileWatch(QObject):
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """Metadata that changes with the content; empty if the file does not exist."""
+    """Returns metadata that change with the content; empty if the file does not exist."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):  # a null character in the path

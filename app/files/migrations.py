@@ -4,22 +4,25 @@ A step takes the JSON object of version N and returns the object of version N + 
 need no step: a missing key takes its default.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sinew.sim.kinds import KINDS
+from sinew.sim.scene.scene import Node
 
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
 
-VERSION = 2  # that this program writes
+VERSION = 3  # newest that this program reads and writes
+
+_PLAIN = 2  # written for content that older programs can read
 
 
 class MigrationError(ValueError):
-    """A project of an older version that cannot be converted."""
+    """Error in a project of an older version that cannot be converted."""
 
 
 def migrate_nodes(content: dict[str, Any], version: int) -> dict[str, Any]:
-    """Skips entries that are not nodes: the decoder reports them."""
+    """Converts the nodes of a project; skips entries that are no nodes, which the decoder reports."""
     nodes = content.get("nodes")
     found = [raw for raw in nodes if isinstance(raw, dict)] if isinstance(nodes, list) else []
     by_id = {raw["id"]: raw for raw in found if isinstance(raw.get("id"), str)}
@@ -37,12 +40,22 @@ def _from_version_1(content: dict[str, Any]) -> dict[str, Any]:
     return migrate_nodes(content, 1)
 
 
-MIGRATIONS: Mapping[int, Migration] = {1: _from_version_1}
-"""One step for every older version."""
+def written_version(nodes: Iterable[Node]) -> int:
+    """Returns the lowest version that holds these nodes, so that older programs can read the file."""
+    return max((VERSION if node.curves else KINDS[node.kind].since for node in nodes), default=_PLAIN)
+
+
+def is_converted(version: int) -> bool:
+    """Returns whether a project of a version changes when it is read."""
+    return version < _PLAIN
+
+
+MIGRATIONS: Mapping[int, Migration] = {1: _from_version_1, 2: lambda content: content}
+"""Migrations by the version they start from, one for every older version."""
 
 
 def migrated(content: dict[str, Any], version: int, migrations: Mapping[int, Migration]) -> dict[str, Any]:
-    """Raises MigrationError if there is no step for a version, or a step does not fit the content."""
+    """Returns the content in the current version; raises MigrationError if a step is missing or does not fit."""
     for step in range(version, VERSION):
         if step not in migrations:
             raise MigrationError(f"version {step} is too old to be read")

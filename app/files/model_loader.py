@@ -1,4 +1,4 @@
-"""Loads models and their textures on worker threads; signals arrive on the thread of the loader."""
+"""Loader of models and their textures on worker threads; signals arrive on the thread of the loader."""
 
 import itertools
 import logging
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 _MODEL_SHARE = 0.8  # fraction of the progress for the model; the textures follow
 
 _PROGRESS_STEP = 0.04
-"""Smallest step that is reported; every report lays out the status bar and the outliner again."""
+"""Smallest progress that is reported; every report lays out the status bar and the outliner again."""
 
 
 class LoadModel(Protocol):
@@ -49,7 +49,7 @@ class _ModelRequest:
 
 
 class ModelLoader(QObject):
-    """The latest request of a node wins; every request ends with exactly one of `loaded`, `failed` and `cancelled`.
+    """Loader of models. The latest request of a node wins; each ends with `loaded`, `failed` or `cancelled`.
 
     Args:
         worker_count: Models that are read at the same time.
@@ -84,7 +84,7 @@ class ModelLoader(QObject):
             application.aboutToQuit.connect(self.shutdown)
 
     def load(self, node_id: NodeId, path: Path) -> int:
-        """Returns the request id."""
+        """Starts to load a model; returns the request id."""
         self.cancel_node(node_id)
         request = _ModelRequest(next(self._ids), node_id, Path(path))
         self._requests[request.id] = request
@@ -92,7 +92,7 @@ class ModelLoader(QObject):
         return request.id
 
     def cancel(self, request_id: int) -> None:
-        """Does nothing if the request has ended."""
+        """Cancels a request; does nothing if it has ended."""
         request = self._requests.pop(request_id, None)
         if request is None:
             return
@@ -109,14 +109,14 @@ class ModelLoader(QObject):
         return bool(self._requests)
 
     def shutdown(self) -> None:
-        """Cancels everything and waits for the workers; call it before the application ends."""
+        """Cancels all requests and waits for the workers; call this before the application ends."""
         self._pool.clear()  # before a worker that notices its end takes the next request
         for request_id in list(self._requests):
             self.cancel(request_id)
         self._pool.waitForDone()
 
     def _work(self, request: _ModelRequest) -> None:
-        """Every outcome is a value, because an exception would end in the thread pool."""
+        """Loads a model; every outcome is a value, because an exception would end in the thread pool."""
         try:
             self._finished.emit(request, self._loaded(request))
         except LoadCancelled:

@@ -19,11 +19,13 @@ from sinew.widgets.protocols import ModelState, ModelStatus
 # Models of removed nodes that are kept for undo.
 SPARE_COUNT = 4
 
+_SHOWN = (ModelState.LOADING, ModelState.UPLOADING, ModelState.READY)
+
 CANCELLED = "loading was cancelled; reload the model to try again"
 
 
 class ModelStore(QObject):
-    """Follows the model nodes of the document and keeps their loaded files."""
+    """Loaded files of the model nodes of the document."""
 
     changed = Signal(str)  # A node whose model made progress, was loaded, failed or was removed
     warned = Signal(str, str)  # A file (or "") and one warning for the user
@@ -36,6 +38,7 @@ class ModelStore(QObject):
         self._statuses: dict[NodeId, ModelStatus] = {}
         self._paths: dict[NodeId, str] = {}
         self._requests: dict[int, NodeId] = {}
+        self._animated: dict[NodeId, CharacterModel] = {}
         document.changed.connect(self._on_changed)
         access.allowed.connect(self._read_withheld)
         loader.progress.connect(self._on_progress)
@@ -44,11 +47,46 @@ class ModelStore(QObject):
         loader.cancelled.connect(self._on_cancelled)
 
     def status(self, node_id: NodeId) -> ModelStatus | None:
-        """Returns None for nodes without a model."""
+        """Returns the state of the model of a node; None for nodes without a model."""
         return self._statuses.get(node_id)
 
     def loaded(self, node_id: NodeId) -> LoadedModel | None:
-        return self._cache.get(self._paths.get(node_id, ""))
+        """Returns the model of a node; None while it is loading or waits for its motions."""
+        return None if self._awaits_motions(node_id) else self._cache.get(self._paths.get(node_id, ""))
+
+    def set_animated(self, node_id: NodeId, animated: CharacterModel | None) -> None:
+        """Sets the model with the clips of its motions; None for a node without motions."""
+        self._animated.pop(node_id, None)
+        if animated is not None:
+            self._animated[node_id] = animated
+        status, loaded = self._statuses.get(node_id), self._cache.get(self._paths.get(node_id, ""))
+        if status is None or loaded is None or status.state not in _SHOWN:
+            return
+        model = self._model_of(node_id)
+        if status.model is not model:
+            state = ModelState.UPLOADING if status.model is None else status.state
+            self._set(node_id, ModelStatus(state, model, status.text))
+
+    def _awaits_motions(self, node_id: NodeId) -> bool:
+        """Returns True if the model was read and its motions were not."""
+        settings = self._document.scene.by_id[node_id].settings if self._document.scene.has(node_id) else None
+        is_read = self._paths.get(node_id) in self._cache
+        has_motions = isinstance(settings, ModelSettings) and bool(settings.motions)
+        status = self._statuses.get(node_id)
+        is_shown = status is not None and status.model is not None
+        return is_read and has_motions and not is_shown and node_id not in self._animated
+
+    def _show(self, node_id: NodeId, path: str) -> None:
+        """Shows a model that was read, once its motions were read too."""
+        if self._awaits_motions(node_id):
+            self._set(node_id, ModelStatus(ModelState.LOADING, text=path, progress=1.0))
+        else:
+            self._set(node_id, ModelStatus(ModelState.UPLOADING, self._model_of(node_id), path))
+
+    def _model_of(self, node_id: NodeId) -> CharacterModel:
+        """Returns the model of a node that was read, with the clips of its motions."""
+        model, animated = self._cache[self._paths[node_id]].model, self._animated.get(node_id)
+        return animated if animated is not None and animated.mesh is model.mesh else model
 
     def model_at(self, path: str) -> CharacterModel | None:
         loaded = self._cache.get(path)
@@ -56,7 +94,7 @@ class ModelStore(QObject):
 
     @property
     def loading(self) -> tuple[NodeId, ...]:
-        return tuple(self._requests.values())
+        return (*self._requests.values(), *filter(self._awaits_motions, self._paths))
 
     @property
     def uploading(self) -> tuple[NodeId, ...]:
@@ -66,10 +104,10 @@ class ModelStore(QObject):
     def mark_ready(self, node_id: NodeId) -> None:
         status, loaded = self._statuses.get(node_id), self.loaded(node_id)
         if status is not None and status.state is not ModelState.READY and loaded is not None:
-            self._set(node_id, ModelStatus(ModelState.READY, loaded.model))
+            self._set(node_id, ModelStatus(ModelState.READY, self._model_of(node_id)))
 
     def mark_failed(self, node_id: NodeId, text: str) -> None:
-        """The model was loaded but cannot be drawn; `text` is one line."""
+        """Marks a model that was loaded but cannot be drawn; `text` is one line."""
         if node_id in self._statuses:
             self._set(node_id, ModelStatus(ModelState.FAILED, text=text))
 
@@ -86,7 +124,7 @@ class ModelStore(QObject):
         return others | {Path(path): loaded.digest for path, loaded in shown.items()}
 
     def reload(self, node_id: NodeId) -> None:
-        """The old model stays until the new one is read, and if that fails."""
+        """Reads a model again; the old model stays until the new one is read, and if that fails."""
         path = self._paths.get(node_id, "")
         if path in self._cache:
             self._requests[self._loader.load(node_id, Path(path))] = node_id
@@ -102,7 +140,7 @@ class ModelStore(QObject):
                 self.reload(node_id)
 
     def cancel(self) -> None:
-        """Cancels loading for the user; models without an earlier version are marked as failed."""
+        """Cancels loading; models without an earlier version are marked as failed."""
         for request, node_id in list(self._requests.items()):
             self._loader.cancel(request)
             path = self._paths[node_id]
@@ -122,7 +160,7 @@ class ModelStore(QObject):
     def _follow(self, node_id: NodeId, path: str) -> None:
         self._paths[node_id] = path
         if path in self._cache:
-            self._set(node_id, ModelStatus(ModelState.UPLOADING, self._cache[path].model, path))
+            self._show(node_id, path)
         elif not self._access.allows(path):
             self._set(node_id, ModelStatus(ModelState.WITHHELD, text=f"{path}: {WITHHELD}"))
         elif not os.path.isfile(path):
@@ -142,6 +180,7 @@ class ModelStore(QObject):
         self._loader.cancel_node(node_id)
         self._paths.pop(node_id, None)
         self._statuses.pop(node_id, None)
+        self._animated.pop(node_id, None)
         self.changed.emit(node_id)
 
     def _drop_spares(self) -> None:
@@ -172,7 +211,7 @@ class ModelStore(QObject):
         self._cache[path] = loaded
         self._report(path, loaded)
         for shown in [other for other, name in self._paths.items() if name == path]:
-            self._set(shown, ModelStatus(ModelState.UPLOADING, loaded.model, path))
+            self._show(shown, path)
 
     def _on_failed(self, request: int, text: str) -> None:
         node_id = self._requests.pop(request, None)

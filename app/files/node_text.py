@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from sinew.app.files.migrations import MIGRATIONS, VERSION, MigrationError, migrated
+from sinew.app.files.migrations import MIGRATIONS, VERSION, MigrationError, migrated, written_version
 from sinew.app.files.project_decode import ProjectDecoder
 from sinew.app.files.project_file import node_content
 from sinew.app.files.project_json import ProjectError, json_text, parse_json
@@ -24,7 +24,7 @@ _SOURCE = Path("clipboard")
 
 
 def nodes_text(places: WorldTransforms, node_ids: Sequence[NodeId]) -> str:
-    """Paths are absolute."""
+    """Returns nodes as text for the clipboard, with absolute paths."""
     scene = places.scene
     copied = [node for node in scene.nodes if node.id in node_ids]
     attached = [node for node in copied if node.attachment.node in scene.by_id and node.attachment.node not in node_ids]
@@ -35,7 +35,7 @@ def nodes_text(places: WorldTransforms, node_ids: Sequence[NodeId]) -> str:
     names = {one: scene.node(one) for one in sorted(others) if one in scene.by_id and one not in node_ids}
     content = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": written_version(copied),
         "nodes": [node_content(node) for node in copied],
         "carriers": {carrier.id: {"name": carrier.name, "kind": carrier.kind} for carrier in names.values()},
         "world": {
@@ -46,7 +46,7 @@ def nodes_text(places: WorldTransforms, node_ids: Sequence[NodeId]) -> str:
 
 
 def nodes_of(text: str, scene: Scene) -> list[Node]:
-    """The nodes keep the ids of the text; raises ProjectError if it holds no nodes, or a value is refused."""
+    """Returns nodes with the ids of the text; raises ProjectError if it holds no nodes, or a value is refused."""
     content = parse_json(_SOURCE, text.encode("utf-8", "replace"))
     version = content.get("version") if isinstance(content, dict) else None
     if not isinstance(content, dict) or content.get("format") != FORMAT or type(version) is not int:
@@ -66,7 +66,7 @@ def _settled(
     node: Node, scene: Scene, among: set[NodeId], carriers: dict[str, dict[str, Any]], world: dict[str, Any] | None
 ) -> Node:
     def alike(other: NodeId) -> NodeId:
-        """The node of the scene with the name and kind of a node that was not copied; "" if there is none."""
+        """Returns the node of the scene with the name and kind of a node that was not copied; "" without one."""
         parent = carriers.get(other, {})
         found = [one.id for one in scene.nodes if {"name": one.name, "kind": one.kind} == parent]
         return other if other in found else next(iter(found), "")

@@ -19,7 +19,7 @@ _NAME_MAX = 100
 
 
 class PresetError(ValueError):
-    """One line that names file and reason."""
+    """Error about a preset in one line that names file and reason."""
 
 
 class _PresetFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,7 +29,7 @@ class _PresetFile(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PresetStore:
-    """Reads the folder again for every query; makes the preset folder inside `folder` for the first preset."""
+    """Presets of one kind in `folder`, which is read again for every query and made for the first preset."""
 
     def __init__(self, folder: Path, kind: Kind) -> None:
         assert kind.presets is not None
@@ -37,7 +37,7 @@ class PresetStore:
         self._folder, self._settings = folder / self._presets.folder, kind.settings
 
     def load(self) -> tuple[dict[str, dict[str, Any]], list[PresetError]]:
-        """Values by name, sorted by name, and errors of files that cannot be read."""
+        """Returns values by name, sorted by name, and errors of files that cannot be read."""
         found: dict[str, dict[str, Any]] = {}
         errors: list[PresetError] = []
         for path in self._files():
@@ -50,7 +50,7 @@ class PresetStore:
         return dict(sorted(found.items(), key=lambda item: item[0].casefold())), errors
 
     def save(self, name: str, values: dict[str, Any]) -> None:
-        """Replaces an older preset; raises PresetError if the file cannot be written."""
+        """Saves a preset and replaces an older one; raises PresetError if the file cannot be written."""
         path = self._path(name)
         content = _PresetFile(format=self._presets.format, name=name, values=msgspec.to_builtins(values))
         try:
@@ -60,7 +60,7 @@ class PresetStore:
             raise PresetError(f"{path}: {_reason(error)}") from None
 
     def delete(self, name: str) -> None:
-        """Raises PresetError if the file cannot be removed."""
+        """Deletes a preset; raises PresetError if the file cannot be removed."""
         for path in self._files():
             try:
                 if self._read(path).name == name:
@@ -71,7 +71,7 @@ class PresetStore:
                 raise PresetError(f"{path}: {_reason(error)}") from None
 
     def _path(self, name: str) -> Path:
-        """A file name for every system; the digest distinguishes names that are cut off, and "Silk" from "silk"."""
+        """Returns a file name for every system; a digest distinguishes cut names, and "Silk" from "silk"."""
         digest = hashlib.sha256(name.encode()).hexdigest()[:8]
         return self._folder / f"{quote(name, safe=' ')[:_NAME_MAX]} {digest}{SUFFIX}"
 
@@ -98,7 +98,7 @@ class PresetStore:
         return msgspec.structs.replace(preset, values=self._checked(path, preset.values))
 
     def _checked(self, path: Path, values: dict[str, Any]) -> dict[str, Any]:
-        """Leaves out values of a later version."""
+        """Returns the valid values of a preset without values of a later version."""
         try:
             return {name: check(self._settings, name, values[name]) for name in self._presets.fields if name in values}
         except ParamError as error:

@@ -1,4 +1,4 @@
-"""Every error names its JSON path."""
+"""Decoder of project files; every error names its JSON path."""
 
 import functools
 import json
@@ -16,6 +16,7 @@ from sinew.app.files.project_paths import resolved_path
 from sinew.app.files.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
 from sinew.sim.assets.raw import LoadWatch
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.keyable import curve_fault, curves_refusal
 from sinew.sim.notes import Notes
 from sinew.sim.printable import printable
 from sinew.sim.scene.params import Declaration, ParamError, Role, check, params_of, with_paths
@@ -32,7 +33,7 @@ _VALUE_TEXT_MAX = 80
 
 
 class ProjectDecoder:
-    """Decodes the content of one project file; collects warnings and unknown content.
+    """Decoder of the content of one project file; collects warnings and unknown content.
 
     Args:
         path: The file, for messages.
@@ -52,7 +53,7 @@ class ProjectDecoder:
         self.warnings = Notes()
 
     def decode(self, content: dict[str, Any]) -> tuple[Scene, ViewState]:
-        """Raises ProjectError if a value or a node is invalid, LoadCancelled if the watch cancels."""
+        """Decodes a project; raises ProjectError if a part is invalid, LoadCancelled if the watch cancels."""
         self._keep_unknown(content, _FILE_KEYS, "$", ())
         nodes, playback = self.decode_nodes(content.get("nodes", [])), content.get(PLAYBACK, {})
         if isinstance(playback, dict) and any(KINDS[node.kind].system for node in nodes):
@@ -69,7 +70,7 @@ class ProjectDecoder:
         return UnknownContent(dict(self._keys), tuple(self._nodes), dict(self._entries), self._folder)
 
     def decode_nodes(self, content: Any) -> tuple[Node, ...]:
-        """Nodes of a file or of the clipboard; raises ProjectError if a value or a node is invalid."""
+        """Decodes nodes of a file or of the clipboard; raises ProjectError if a value or a node is invalid."""
         if not isinstance(content, list):
             raise self._refused("$.nodes", content, "a list of nodes")
         nodes: dict[str, Node] = {}
@@ -120,7 +121,10 @@ class ProjectDecoder:
         settings = self._struct(KINDS[kind].settings, raw[kind], key_path(where, kind), (*place, kind))
         # Older files hold the other kinds as null.
         raw = {key: value for key, value in raw.items() if key not in KINDS}
-        return self._struct(Node, raw, where, place, settings=settings)
+        node = self._struct(Node, raw, where, place, settings=settings)
+        if (fault := curve_fault(node, node.curves)) is not None:
+            raise ProjectError(self._path, f"{where}.curves{fault[0]}", fault[1])
+        return node
 
     def _with_unique_names(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
         named: list[Node] = []
@@ -134,7 +138,7 @@ class ProjectDecoder:
         return tuple(named)
 
     def _struct(self, cls: type[S], raw: Any, where: str, place: Place, **values: Any) -> S:
-        """`values` are fields that stand elsewhere."""
+        """Decodes a struct; `values` are fields that stand elsewhere."""
         if not isinstance(raw, dict):
             raise self._refused(where, raw, "an object")
         hints = {name: hint for name, hint in _hints(cls).items() if name not in values}
@@ -156,6 +160,9 @@ class ProjectDecoder:
         try:
             converted = msgspec.convert(value, hint) if record is None else check(cls, name, value)
         except (msgspec.ValidationError, ParamError, UnicodeEncodeError) as error:
+            if cls is Node and name == "curves":
+                inner, reason = curves_refusal(value)
+                raise ProjectError(self._path, where + inner, reason) from None
             allowed = _own_words(error) or f"allowed: {allowed_text(hint, record.declared if record else None)}"
             raise self._refused(where, value, allowed, lead="") from None
         if record is not None and record.declared.role is Role.PATH and converted:
@@ -213,7 +220,7 @@ class ProjectDecoder:
 
 
 def _own_words(error: Exception) -> str:
-    """Message of the type of a value; "" if only its form is wrong."""
+    """Returns the message of the type of a value; "" if only its form is wrong."""
     cause = getattr(error.__context__ or error, "__cause__", None)
     return str(cause) if isinstance(cause, ValueError) else ""
 
@@ -244,7 +251,7 @@ def _is_union(hint: Any) -> bool:
 
 
 def allowed_text(hint: Any, declared: Declaration | None = None) -> str:
-    """Such as "a number from 1e-06 to 1e+06 m", "3 numbers" or "one of: lbs, dqs"; `declared` gives the unit."""
+    """Returns a text such as "a number from 1e-06 to 1e+06 m" or "one of: lbs, dqs"; `declared` gives the unit."""
     unit = f" {declared.unit}" if declared is not None and declared.unit else ""
     order = ", in order" if declared is not None and declared.role in (Role.GRADIENT, Role.CURVE) else ""
     return _text(inspect.type_info(hint), unit) + order

@@ -1,6 +1,6 @@
 """Projects as files: versioned JSON, read strictly and written atomically.
 
-No Qt, no state: reading returns values, writing takes them.
+The module uses no Qt and has no state: reading returns values, writing takes them.
 """
 
 import contextlib
@@ -14,7 +14,15 @@ from typing import Any
 import msgspec
 
 from sinew.app.files.digest import digest_of
-from sinew.app.files.migrations import MIGRATIONS, VERSION, Migration, MigrationError, migrated
+from sinew.app.files.migrations import (
+    MIGRATIONS,
+    VERSION,
+    Migration,
+    MigrationError,
+    is_converted,
+    migrated,
+    written_version,
+)
 from sinew.app.files.project_decode import ProjectDecoder
 from sinew.app.files.project_json import ProjectError, json_text, parse_json, read_bytes, read_json
 from sinew.app.files.project_paths import portable_path
@@ -31,7 +39,7 @@ CACHE_SUFFIX = ".sinewcache"
 
 
 def cache_folder(project: Path) -> Path:
-    """Folder of the baked steps, next to the project, so that they travel with it."""
+    """Returns the folder of the baked steps, next to the project, so that they travel with it."""
     return project.with_name(project.stem + CACHE_SUFFIX)
 
 
@@ -41,7 +49,8 @@ class LoadedProject:
     view_state: ViewState
     unknown: UnknownContent  # Unknown content; pass it to `save_project`
     warnings: tuple[str, ...]  # Problems that were accepted or fixed, one sentence each
-    migrated_from: int | None  # Version of the file if it is an older one, else None
+    version: int  # Of the file
+    migrated_from: int | None  # That version if the content was converted, else None
     digest: str = ""  # Of the content of the file
 
 
@@ -56,7 +65,7 @@ def load_project(
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> LoadedProject:
-    """Missing models are not an error.
+    """Reads a project; missing models are not an error.
 
     Args:
         progress: Called with the finished fraction, 0 to 1, from the calling thread.
@@ -78,8 +87,8 @@ def load_project(
     decoder = ProjectDecoder(path, _folder(path), watch)
     scene, view_state = decoder.decode(content)
     watch.finish()
-    older = version if version < VERSION else None
-    return LoadedProject(scene, view_state, decoder.unknown(), tuple(decoder.warnings), older, digest_of(data))
+    older = version if is_converted(version) else None
+    return LoadedProject(scene, view_state, decoder.unknown(), tuple(decoder.warnings), version, older, digest_of(data))
 
 
 def save_project(path: Path, scene: Scene, view_state: ViewState, unknown: UnknownContent | None = None) -> str:
@@ -98,7 +107,7 @@ def save_project(path: Path, scene: Scene, view_state: ViewState, unknown: Unkno
     try:
         content = project_content(scene, view_state, unknown or UnknownContent(), _folder(path))
         data = (json_text(content) + "\n").encode("utf-8")
-        _keep_older_version(Path(os.path.realpath(path)))
+        _keep_older_version(Path(os.path.realpath(path)), content["version"])
         write_atomically(path, data)
         return digest_of(data)
     except OSError as error:
@@ -121,19 +130,19 @@ def _version(path: Path, content: Any) -> int:
 
 
 def _folder(path: Path) -> str:
-    """Links are resolved, so that ".." means the same to every program."""
+    """Returns the folder of a project, with links resolved, so that ".." means the same to every program."""
     return os.path.dirname(os.path.realpath(path))
 
 
-def _keep_older_version(target: Path) -> None:
+def _keep_older_version(target: Path, version: int) -> None:
     with contextlib.suppress(ProjectError):  # only projects need a backup
         content = read_json(target)
-        if _version(target, content) < VERSION:
+        if _version(target, content) < version:
             write_atomically(_free_backup(target), target.read_bytes())
 
 
 def _free_backup(target: Path) -> Path:
-    """NAME.sinew.bak, or NAME.sinew.bak2 and so on if there are earlier ones."""
+    """Returns NAME.sinew.bak, or NAME.sinew.bak2 and so on if there are earlier ones."""
     backup = target.with_name(target.name + BACKUP_SUFFIX)
     number = 2
     while backup.exists():
@@ -146,12 +155,12 @@ FORMAT = "sinew-project"
 
 
 def project_content(scene: Scene, view_state: ViewState, unknown: UnknownContent, folder: str) -> dict[str, Any]:
-    """`folder` is a real absolute path; keys are in the order of the declarations."""
+    """Returns a project as JSON; `folder` is a real absolute path, keys are in the order of the declarations."""
     unknown = unknown.stored_in(folder)
     nodes = {node.id: _node(node, unknown, folder) for node in scene.nodes}
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": written_version(scene.nodes),
         "nodes": _with_unknown_nodes(nodes, unknown.nodes),
         PLAYBACK: _object(scene.playback, (PLAYBACK,), unknown),
         VIEW: _object(scene.view, (VIEW,), unknown),
@@ -171,13 +180,18 @@ def _node(node: Node, unknown: UnknownContent, folder: str | None) -> dict[str, 
     return _object(node, ("nodes", node.id), unknown, node.kind)
 
 
+_NEWER = ("curves", "roll")
+
+
 def _object(value: msgspec.Struct, place: Place, unknown: UnknownContent, kind: str = "") -> dict[str, Any]:
     content: dict[str, Any] = {}
     declared = {record.name: record for record in params_of(type(value))}
     for field in msgspec.structs.fields(value):
         inner, record = getattr(value, field.name), declared.get(field.name)
-        if record is not None and record.declared.sparse and inner == record.default:
-            continue
+        if (field.name in _NEWER and not inner) or (
+            record is not None and record.declared.sparse and inner == record.default
+        ):
+            continue  # older programs do not know it
         if isinstance(inner, msgspec.Struct):
             key = kind if kind and field.name == "settings" else field.name
             content[key] = _object(inner, (*place, key), unknown)
@@ -187,7 +201,7 @@ def _object(value: msgspec.Struct, place: Place, unknown: UnknownContent, kind: 
 
 
 def _with_unknown_keys(value: Any, cached: Iterable[UnknownInEntry]) -> Any:
-    """Entries of a list get their unknown keys again."""
+    """Returns a value as JSON; entries of a list get their unknown keys again."""
     content = msgspec.to_builtins(value)
     free = list(range(len(value))) if cached else []
     # Unchanged entries take their places first.
@@ -200,7 +214,7 @@ def _with_unknown_keys(value: Any, cached: Iterable[UnknownInEntry]) -> Any:
 
 
 def _with_unknown_nodes(nodes: dict[str, dict[str, Any]], unknown: Iterable[UnknownNode]) -> list[Any]:
-    """Unknown nodes follow the node that preceded them, or come last if that was removed."""
+    """Returns all nodes; unknown ones follow the node that preceded them, or come last if that was removed."""
     followers: dict[str | None, list[Any]] = {}
     for node in unknown:
         place = node.after if node.after is None or node.after in nodes else ""

@@ -26,6 +26,7 @@ from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import AddPlace
 from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.params import bounded
 from sinew.sim.scene.scene import VIEW, Node, ParamRef, Scene
 from sinew.sim.scene.view import ViewSettings
 from sinew.sim.scene.view_state import Selection, ViewState
@@ -48,8 +49,14 @@ class _PendingImport:
     loaded: LoadedModel | None = None
 
 
+def companions(loaded: LoadedModel, node: Node, before: Scene) -> list[Node]:
+    """Returns nodes that kinds add with the node of a model to a scene."""
+    found = [kind.companion(loaded.model, node, before) for kind in KINDS.values() if kind.companion is not None]
+    return [msgspec.structs.replace(one, transform=bounded(one.transform)) for one in found if one is not None]
+
+
 class ProjectFiles(QObject):
-    """Opens and saves files for one document.
+    """Opening and saving of files for one document.
 
     Questions are asked through functions, so that tests and scripts can answer them.
 
@@ -135,7 +142,7 @@ class ProjectFiles(QObject):
                 self.import_model(path)
 
     def drop_text(self, paths: Sequence[Path]) -> str:
-        """Says what dropping these files would do; "" if nothing."""
+        """Returns a text about the effect of dropping these files; "" if they have none."""
         usable = [path for path in paths if can_open(path)]
         if not usable:
             return ""
@@ -146,7 +153,7 @@ class ProjectFiles(QObject):
         return f"Drop to add {what} to the scene" if self._document.scene.nodes else f"Drop to open {what}"
 
     def cancel(self) -> None:
-        """A cancelled project changes nothing."""
+        """Cancels loading; a cancelled project changes nothing."""
         if self._projects.path is not None:
             self.warned.emit(str(self._projects.path), "loading was cancelled")
         self._cancel_reading()
@@ -160,7 +167,7 @@ class ProjectFiles(QObject):
     def show_project(
         self, project: LoadedProject, path: Path | None, outside: Iterable[OutsideFile], *, modified: bool = False
     ) -> None:
-        """Files `outside` are not read before the user allows it; `modified` if the project differs from its file."""
+        """Shows a project; `outside` files wait for the user's permission, `modified` if it differs from its file."""
         self._cancel_reading()
         self._leave(path)
         self._access.withhold(outside)
@@ -209,7 +216,7 @@ class ProjectFiles(QObject):
         self._show_progress(0.0)
 
     def _add(self, path: Path, make: Maker) -> None:
-        """The file is read once the scene names it."""
+        """Adds a node for a file, which is read once the scene names it."""
         path, was_empty = path.absolute(), not self._document.scene.nodes
         place = AddPlace(self._document.scene, self._document.view_state)
         with self._document.macro(f"Import {path.name}"):
@@ -272,10 +279,10 @@ class ProjectFiles(QObject):
         self._recent.add(path)
         node = Node(id="", name=path.stem, settings=ModelSettings(path=str(path)))
         yaw = Camera().yaw + front_at_first(loaded.model)
-        makers = {kind.name: kind.companion for kind in KINDS.values() if kind.companion is not None}
         if replace:
-            nodes = [node, *(make(loaded.model) for make in makers.values())]
-            nodes = [msgspec.structs.replace(node, id=f"{node.kind}-1") for node in nodes]
+            node = msgspec.structs.replace(node, id=f"{node.kind}-1")
+            added = companions(loaded, node, Scene())
+            nodes = [node, *(msgspec.structs.replace(one, id=f"{one.kind}-1") for one in added)]
             scene = Scene(nodes=tuple(nodes), view=ViewSettings(follow=True))
             self._document.replace_scene(
                 scene, ViewState(camera=Camera(yaw=yaw), selection=Selection(node=nodes[0].id))
@@ -285,14 +292,15 @@ class ProjectFiles(QObject):
                 if not self._document.scene.characters:
                     self._document.set_camera(msgspec.structs.replace(self._document.view_state.camera, yaw=yaw))
                     self._document.set_value(ParamRef(VIEW, VIEW, "follow"), True)
-                for kind, make in makers.items():
-                    if not self._document.scene.of_kind(kind):
-                        self._document.add_node(make(loaded.model))
-                self._document.add_node(node)
+                node = msgspec.structs.replace(node, id="new")
+                nodes = [node, *companions(loaded, node, self._document.scene)]
+                # What is not attached to the model is listed before it.
+                nodes.sort(key=lambda one: (bool(one.attachment.node), one is node))
+                self._document.add_nodes(nodes, f"Add {node.name}", select=[node.id])
         self.opened.emit(True)
 
     def save(self) -> bool:
-        """Asks for a file if the project has none; returns False if it was not saved.
+        """Saves the project; asks for a file if it has none, returns False if it was not saved.
 
         A file that another program has changed is not overwritten, see `overtaken`.
         """
@@ -329,7 +337,7 @@ class ProjectFiles(QObject):
         return True
 
     def may_discard(self, lost: str = "") -> bool:
-        """Asks the user if there are changes, or other work would be `lost`."""
+        """Returns True if the scene may be replaced; asks the user about changes, or other work that is `lost`."""
         modified = self._document.modified
         if not modified and not lost:
             return True
@@ -342,7 +350,7 @@ def can_open(path: Path) -> bool:
 
 
 def maker_of(path: Path) -> Maker | None:
-    """For files other than models, by the extension; None for files of no kind."""
+    """Returns the function that makes a node from a file, by the extension; None for models and files of no kind."""
     known = (kind.imports for kind in KINDS.values() if kind.imports is not None)
     return next((make for formats, make in known if any(format.has_suffix(path) for format in formats)), None)
 

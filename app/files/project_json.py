@@ -1,4 +1,4 @@
-"""Project files are read strictly and with limits, and written with one vector a line."""
+"""JSON of project files: read strictly and with limits, and written with one vector a line."""
 
 import collections
 import json
@@ -14,7 +14,7 @@ _WHERE_MAX = 200
 
 
 class ProjectError(ValueError):
-    """One line that names file, JSON path and reason."""
+    """Error about a project in one line that names file, JSON path and reason."""
 
     def __init__(self, path: Path | str, where: str, reason: str) -> None:
         place = f"{printable(where, _WHERE_MAX)}: " if where else ""
@@ -29,7 +29,7 @@ SIZE_MAX = 64 * 1024 * 1024  # [bytes]
 DEPTH_MAX = 100  # of objects and lists
 
 VALUES_MAX = 1 << 22
-"""Most values of a project, counted by commas and brackets before decoding; each takes up to a hundred bytes."""
+"""Maximum number of values of a project, counted by commas and brackets; each takes up to a hundred bytes."""
 
 DIGITS_MAX = 4000  # longest whole number that is read exactly
 
@@ -45,14 +45,14 @@ class _DuplicateKey(ValueError):
 
 
 def read_json(path: Path) -> Any:
-    """Raises ProjectError if the file cannot be read, is too large, not UTF-8 or not JSON, has a key twice, nests too
-    deeply, or holds too many values, a number that is not finite, or a malformed text.
+    """Reads JSON; raises ProjectError if the file cannot be read, is too large, not UTF-8 or not JSON, has a key twice,
+    nests too deeply, or holds too many values, a number that is not finite, or a malformed text.
     """
     return parse_json(path, read_bytes(path))
 
 
 def parse_json(path: Path, data: bytes) -> Any:
-    """`path` is for messages; raises as `read_json`."""
+    """Decodes JSON; `path` is for messages. Raises as `read_json`."""
     if data.count(b",") + data.count(b"[") + data.count(b"{") > VALUES_MAX:
         raise ProjectError(path, "", f"holds more than {VALUES_MAX} values")
     try:
@@ -73,7 +73,7 @@ def parse_json(path: Path, data: bytes) -> Any:
 
 
 def json_text(content: Any, indent: str = "") -> str:
-    """A list of plain values stays on one line."""
+    """Returns content as JSON text with a list of plain values on one line."""
     inner = indent + _INDENT
     if isinstance(content, dict) and content:
         rows = [f"{inner}{_scalar(key)}: {json_text(value, inner)}" for key, value in content.items()]
@@ -92,7 +92,7 @@ def key_path(where: str, key: str) -> str:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Raises as `read_json`."""
+    """Reads a file; raises as `read_json`."""
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
@@ -118,12 +118,12 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _whole_number(text: str) -> int | float:
-    """Infinite if it is too long to be read exactly, which is refused later."""
+    """Parses a whole number; infinite if it is too long to be read exactly, which is refused later."""
     return int(text) if len(text) <= DIGITS_MAX else math.inf
 
 
 def _fault(value: Any, depth: int = 0) -> tuple[str, str] | None:
-    """JSON path from here, and the reason, of an invalid number or text, or of too deep nesting."""
+    """Returns JSON path from here and reason of an invalid number or text, or of too deep nesting."""
     if depth > DEPTH_MAX:
         return "", f"is nested deeper than {DEPTH_MAX} levels"
     if isinstance(value, float) and not math.isfinite(value):
@@ -142,7 +142,7 @@ def _fault(value: Any, depth: int = 0) -> tuple[str, str] | None:
 
 
 def _scalar(value: Any) -> str:
-    """Half of a surrogate pair, as in an undecodable file name, is written as an escape."""
+    """Returns a plain value as JSON; half of a surrogate pair, as in an undecodable file name, becomes an escape."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     try:
         text.encode("utf-8")

@@ -1,4 +1,4 @@
-"""Reads projects on a worker thread; signals arrive on the thread of the loader."""
+"""Loader of projects on a worker thread; signals arrive on the thread of the loader."""
 
 import logging
 import threading
@@ -22,7 +22,7 @@ _TEXT_MAX = 200
 
 @dataclass(frozen=True, slots=True)
 class ReadProject:
-    """`outside` are files outside its folders; `recovery` is the recovery that it was read from, or None."""
+    """A project that was read: `outside` are files outside its folders; `recovery` is its recovery, or None."""
 
     path: Path
     project: LoadedProject
@@ -39,7 +39,7 @@ class _ProjectRequest:
 
 
 class ProjectLoader(QObject):
-    """Reads one project at a time; a later request replaces an earlier one."""
+    """Loader of one project at a time; a later request replaces an earlier one."""
 
     progress = Signal(str, float)  # File and finished fraction, 0 to 1
     loaded = Signal(object)  # A `ReadProject`
@@ -58,7 +58,7 @@ class ProjectLoader(QObject):
         return self._request.path if self._request is not None else None
 
     def load(self, path: Path, trusted: Iterable[Path] = (), recovery: Recovery | None = None) -> None:
-        """`trusted` are further folders that the project may name; paths of a `recovery` count from its project."""
+        """Starts to read a project; it may name `trusted` folders, and paths of a `recovery` count from its project."""
         self.cancel()
         request = self._request = _ProjectRequest(path, tuple(trusted), recovery)
         run_in_background(lambda: self._read(request), lambda outcome: self._finish(request, outcome), self)
@@ -70,7 +70,7 @@ class ProjectLoader(QObject):
             self.cancelled.emit(str(request.path))
 
     def _read(self, request: _ProjectRequest) -> ReadProject | str:
-        """Runs on the worker thread, where exceptions would be lost."""
+        """Reads a project on the worker thread, where exceptions would be lost."""
         try:
             project = load_project(
                 request.path,

@@ -22,7 +22,7 @@ from sinew.sim.scene.scene import NodeId, Scene
 
 
 def stored_path(path: str, folder: str, *, flavour: ModuleType = os.path) -> str:
-    """Path as written to a project in `folder`: relative with forward slashes on the same drive, else absolute.
+    """Returns a path as written to a project in `folder`: relative with forward slashes on one drive, else absolute.
 
     Args:
         path: Absolute path; "" and relative paths are returned unchanged.
@@ -39,12 +39,12 @@ def stored_path(path: str, folder: str, *, flavour: ModuleType = os.path) -> str
 
 
 def resolved_path(stored: str, folder: str, *, flavour: ModuleType = os.path) -> str:
-    """ "" stays empty."""
+    """Returns the absolute path of a stored one; "" stays empty."""
     return flavour.normpath(flavour.join(folder, stored)) if stored else ""
 
 
 def portable_path(path: str, folder: str) -> str:
-    """Like `stored_path`; a file inside the project's folder is found there even through links to it."""
+    """Returns a path like `stored_path`; a file inside the project's folder is found there even through links to it."""
     stored = stored_path(path, folder)
     if not stored.startswith("..") or not os.path.isabs(path):
         return stored
@@ -68,7 +68,7 @@ class OutsideFile:
 
 
 def outside_files(scene: Scene, project: Path, trusted: Iterable[Path] = ()) -> tuple[OutsideFile, ...]:
-    """In the order of the nodes; resolves links, and never accesses another machine.
+    """Returns files outside the folders in the order of the nodes; resolves links, never accesses another machine.
 
     Args:
         scene: Its paths are absolute.
@@ -87,7 +87,7 @@ def outside_files(scene: Scene, project: Path, trusted: Iterable[Path] = ()) -> 
 
 
 def outside_question(files: Sequence[OutsideFile]) -> tuple[str, str]:
-    """Question about such files, and their names line by line; "" for none."""
+    """Returns a question about such files, and their names line by line; "" for none."""
     paths = list(dict.fromkeys(printable(file.path, _PATH_MAX) for file in files))
     if not paths:
         return "", ""
@@ -100,7 +100,7 @@ def outside_question(files: Sequence[OutsideFile]) -> tuple[str, str]:
 
 
 def project_folders(project: Path) -> tuple[Path, ...]:
-    """Its own folder, and the one above unless that is shared."""
+    """Returns the folder of a project, and the one above unless that is shared."""
     own = os.path.dirname(os.path.realpath(project))
     above = os.path.dirname(own)
     shared = [_real(place) for place in (os.path.expanduser("~"), tempfile.gettempdir())]
@@ -122,7 +122,7 @@ def _lies_in(path: str, folders: Iterable[str]) -> bool:
 
 
 def _real(path: str) -> str:
-    """Network paths are not resolved."""
+    """Returns a path with links resolved, except for network paths."""
     return os.path.normpath(path) if is_network_path(path) else os.path.realpath(path)
 
 
@@ -132,14 +132,14 @@ def model_paths(scene: Scene) -> dict[NodeId, str]:
 
 
 def missing_models(scene: Scene, exists: Callable[[str], bool] = os.path.isfile) -> tuple[NodeId, ...]:
-    """In the order of the outliner."""
+    """Returns the nodes whose model is missing, in the order of the outliner."""
     return tuple(node_id for node_id, path in model_paths(scene).items() if not exists(path))
 
 
 def relocated_paths(
     scene: Scene, node_id: NodeId, chosen: Path, exists: Callable[[str], bool] = os.path.isfile
 ) -> dict[NodeId, str]:
-    """New absolute paths after the user located one missing model, of this and all other models that were found.
+    """Returns new absolute paths after the user located one missing model: of this and all other models found.
 
     The other missing models are searched at the same place relative to it, then by name in its new folder.
 

@@ -10,7 +10,7 @@ _KEY = "recent_files"
 
 
 class RecentFiles(QObject):
-    """Most recent first, each once; shared with other running instances through the settings."""
+    """Recent files, the newest first, each once; shared with other running instances through the settings."""
 
     changed = Signal()
 
@@ -19,7 +19,7 @@ class RecentFiles(QObject):
         self._settings = settings if settings is not None else app_settings()
 
     def paths(self) -> tuple[Path, ...]:
-        """The files may be missing by now."""
+        """Returns the recent files; some may be missing by now."""
         self._settings.sync()
         stored = self._settings.value(_KEY, [])
         texts = [stored] if isinstance(stored, str) else stored  # an INI file does not distinguish a list of one
@@ -28,7 +28,7 @@ class RecentFiles(QObject):
         return tuple(Path(text) for text in texts if isinstance(text, str) and text)[:COUNT_MAX]
 
     def folder(self) -> Path | None:
-        """Folder of the most recent file that still exists."""
+        """Returns the folder of the most recent file that still exists."""
         return next((path.parent for path in self.paths() if path.parent.is_dir()), None)
 
     def add(self, path: Path) -> None:
@@ -42,5 +42,5 @@ class RecentFiles(QObject):
 
 
 def _key(path: Path) -> str:
-    """Two spellings of a path have the same key."""
+    """Returns a key that is the same for two spellings of a path."""
     return os.path.normcase(os.path.normpath(path))

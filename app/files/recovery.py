@@ -29,14 +29,14 @@ else:
 
 
 class ProcessLock:
-    """Excludes other processes, and other locks of this process; the system releases it when the process ends."""
+    """A lock that excludes other processes, and other locks of this process; the system releases it when they end."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._handle: int | None = None
 
     def acquire(self) -> bool:
-        """Does not wait; returns False if the lock is taken. Raises OSError if the lock file cannot be made."""
+        """Takes the lock without waiting; returns False if it is taken. Raises OSError without a lock file."""
         handle = os.open(self._path, os.O_CREAT | os.O_RDWR, 0o600)
         if _locked(handle) and self._is_current(handle):
             self._handle = handle
@@ -80,7 +80,7 @@ _PROJECT = f"project{PROJECT_SUFFIX}"
 _ORIGIN = "origin.json"
 _LOCK_SUFFIX = ".lock"
 _STARTING = 60.0
-"""[s] during which a lock without a folder may belong to a session that is about to make it."""
+"""Time [s] during which a lock without a folder may belong to a session that is about to make it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class RecoveryStore:
     def write(
         self, scene: Scene, view_state: ViewState, unknown: UnknownContent, origin: Path | None, digest: str = ""
     ) -> None:
-        """`digest` is of `origin`.
+        """Writes the recovery file of this session; `digest` is of `origin`.
 
         Raises:
             OSError: If the folder cannot be used.
@@ -164,7 +164,7 @@ class RecoveryStore:
         return self._own
 
     def _abandoned(self) -> list[Path]:
-        """Folders without a running owner, locked from now on; empty ones are removed."""
+        """Returns folders without a running owner, locked from now on; empty ones are removed."""
         if not self._root.is_dir():
             return []
         folders = []
@@ -188,7 +188,7 @@ class RecoveryStore:
                     lock.release()
 
     def _hold(self, folder: Path) -> bool:
-        """Takes the lock of the folder if it is free; False if another session holds it."""
+        """Takes the lock of a folder if it is free; returns False if another session holds it."""
         if folder in self._locks:
             return True
         lock = ProcessLock(folder.with_name(folder.name + _LOCK_SUFFIX))
@@ -198,7 +198,7 @@ class RecoveryStore:
         return True
 
     def _remove(self, folder: Path) -> None:
-        """Removes the lock last, so that no other session takes the folder for abandoned."""
+        """Removes a folder and then its lock, so that no other session takes the folder for abandoned."""
         shutil.rmtree(folder, ignore_errors=True)
         if (lock := self._locks.pop(folder, None)) is not None:
             lock.release()
@@ -214,7 +214,7 @@ def _recovery(folder: Path) -> Recovery | None:
 
 
 def _origin(folder: Path) -> tuple[Path | None, str]:
-    """A damaged note gives None and ""."""
+    """Returns the project of a recovery and its digest; a damaged note gives None and ""."""
     try:
         note = json.loads((folder / _ORIGIN).read_bytes())
         project, digest = note["project"], note.get("digest", "")

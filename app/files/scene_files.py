@@ -1,4 +1,4 @@
-"""Meshes, images and strands that settings of nodes name: read off the GUI thread, cached while they are named."""
+"""Meshes, images and strands of settings, read off the GUI thread and cached while they are named."""
 
 import logging
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from sinew.app.files.access import WITHHELD, FileAccess
 from sinew.app.files.model_store import ModelStore
 from sinew.app.tasks import run_in_background
 from sinew.sim.assets.images import ImageBudget, ImageError, MipImage, pixel_count
-from sinew.sim.assets.model import upright_mesh
+from sinew.sim.assets.model import CharacterModel, upright_mesh
 from sinew.sim.assets.raw import ModelError
 from sinew.sim.assets.scene_assets import FIELDS, Asset, SceneAssets, load_asset
 from sinew.sim.kinds import KINDS
@@ -24,12 +24,15 @@ from sinew.sim.scene.scene import NodeId, Scene
 
 _log = logging.getLogger(__name__)
 
+_SLOW = ("strands", "motion")
+"""Contents whose reading is shown and can be cancelled."""
+
 Key = tuple[str, Path]
-"""A key of `FIELDS`, and a path."""
+"""Identity of a file: a key of `FIELDS`, and a path."""
 
 
 class SceneFiles(QObject):
-    """Follows the nodes of the document and caches the files that they name.
+    """Files that the nodes of the document name, cached as long as they do.
 
     Args:
         store: Models that are loaded already are not read again.
@@ -49,6 +52,7 @@ class SceneFiles(QObject):
         self.assets = SceneAssets()
         self._uses: dict[NodeId, tuple[FileUse, ...]] = {}
         self._contents: dict[Key, Asset] = {}
+        self._animated: dict[NodeId, CharacterModel] = {}
         self._reading: set[Key] = set()
         self._outdated: set[Key] = set()
         self._failures: dict[Key, str] = {}
@@ -62,19 +66,34 @@ class SceneFiles(QObject):
         return bool(self._reading)
 
     def note_of(self, settings: Settings) -> str:
-        """One line about a mesh or strand file that settings need and that is missing, or ""."""
+        """Returns one line about a mesh or strand file that settings need and that is missing, or ""."""
         needed = (use for use in uses_of(settings) if use.content in FIELDS and use.is_needed and use.path)
         path = next((use.path for use in needed if (use.content, Path(use.path)) not in self._contents), "")
         return (self.fault_of(path) or f"Reading {path}") if path else ""
 
     def fault_of(self, path: str) -> str:
-        """One line why a file is missing; "" if it was read or is being read."""
+        """Returns one line why a file is missing; "" if it was read or is being read."""
         if not self._access.allows(path):
             return f"{path} {WITHHELD}"
         return next((text for (_, failed), text in self._failures.items() if failed == Path(path)), "")
 
+    def has_settled(self, content: str, path: str) -> bool:
+        """Returns True if a file was read or cannot be read."""
+        key = content, Path(path)
+        return key in self._contents or key in self._failures or not path or not self._access.allows(path)
+
+    def adopt(self, content: str, path: str, asset: Asset) -> None:
+        """Keeps a file that was read before the scene names it, as the next edit must."""
+        self._contents[content, Path(path)] = asset
+
+    def set_animated(self, animated: Mapping[NodeId, CharacterModel]) -> None:
+        """Sets the models with the clips of their motions."""
+        before, self._animated = self._animated, dict(animated)
+        if before.keys() != animated.keys() or any(before[node] is not model for node, model in animated.items()):
+            self.sync()
+
     def section_names(self, path: str) -> tuple[str, ...]:
-        """Empty if the mesh file was not read."""
+        """Returns the sections of a mesh file; empty if it was not read."""
         mesh = self.assets.meshes.get(Path(path))
         return tuple(section.name for section in mesh.sections) if mesh else ()
 
@@ -90,26 +109,27 @@ class SceneFiles(QObject):
             self._drop(self._contents.pop(key))
         self._failures = {key: text for key, text in self._failures.items() if key in named}
         for key in named - (self._contents.keys() - self._outdated) - self._reading - self._failures.keys():
-            model = self._store.model_at(str(key[1])) if key[0] == "mesh" and key not in self._outdated else None
-            if model is not None:
-                self._contents[key] = upright_mesh(model)
+            model = self._store.model_at(str(key[1])) if key not in self._outdated else None
+            if model is not None and key[0] in ("mesh", "motion"):
+                self._contents[key] = upright_mesh(model) if key[0] == "mesh" else model
             else:
                 self._read(key)
         contents: dict[str, dict[Path, Asset]] = {name: {} for name in FIELDS.values()}
         for (content, path), asset in self._contents.items():
             contents[FIELDS[content]][path] = asset
-        assets = SceneAssets(**contents)  # type: ignore[arg-type]  # each reader returns the type of its field
+        # Each reader returns the type of its field.
+        assets = SceneAssets(**contents, animated=dict(self._animated))  # type: ignore[arg-type]
         if not assets.is_same(self.assets):
             self.assets = assets
-        reading = sorted(str(path) for content, path in named & self._reading if content == "strands")
+        reading = sorted(str(path) for content, path in named & self._reading if content in _SLOW)
         if reading or self._shows_progress:
             self.progress.emit(reading[0] if reading else "", 0.0 if reading else 1.0)
         self._shows_progress = bool(reading)
         self.changed.emit()
 
     def cancel(self) -> None:
-        """Cancels reading strands; naming them again reads them again."""
-        for key in sorted(key for key in self._reading - self._failures.keys() if key[0] == "strands"):
+        """Cancels reading strands and motions; naming them again reads them again."""
+        for key in sorted(key for key in self._reading - self._failures.keys() if key[0] in _SLOW):
             self._failures[key] = f"{key[1]}: reading was cancelled"
             self._reading.discard(key)
             self.failed.emit(str(key[1]), self._failures[key])
@@ -120,7 +140,7 @@ class SceneFiles(QObject):
         return {path: "" for _, path in self._contents}
 
     def reread(self, path: Path) -> None:
-        """The old content stays until the changed file is read."""
+        """Reads a changed file again; the old content stays until then."""
         self._outdated.update(key for key in self._contents if key[1] == path)
         self.retry(str(path))
 
@@ -165,7 +185,7 @@ def uses_of(settings: Settings) -> tuple[FileUse, ...]:
 
 
 def _consequence(scene: Scene, path: Path) -> str:
-    """The end of a line: names the nodes and the effect of the missing file."""
+    """Returns the end of a line, which names the nodes and the effect of the missing file."""
     names: dict[str, list[str]] = {}
     for node in scene.nodes:
         for use in uses_of(node.settings):
@@ -175,7 +195,7 @@ def _consequence(scene: Scene, path: Path) -> str:
 
 
 def _load(key: Key, budget: ImageBudget) -> Asset | str:
-    """The asset, or one line why it failed; runs on a worker thread, where exceptions would be lost."""
+    """Reads a file on a worker thread, where exceptions would be lost; returns the asset, or one line why it failed."""
     content, path = key
     try:
         return load_asset(content, path, budget)

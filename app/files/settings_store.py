@@ -14,12 +14,12 @@ DATA_VARIABLE = "SINEW_DATA_DIR"
 
 
 def config_folder() -> Path:
-    """The environment variable SINEW_CONFIG_DIR overrides it."""
+    """Returns the folder of the settings; the environment variable SINEW_CONFIG_DIR overrides it."""
     return _place(CONFIG_VARIABLE, platformdirs.user_config_path(APPLICATION, appauthor=False))
 
 
 def data_folder() -> Path:
-    """Folder of recovery files.
+    """Returns the folder of recovery files.
 
     The environment variable SINEW_DATA_DIR overrides it; if only SINEW_CONFIG_DIR is set, it is inside that folder, so
     that one variable moves everything out of the user's folders.
@@ -30,7 +30,7 @@ def data_folder() -> Path:
 
 
 def program_cache_folder() -> Path:
-    """Folder of compiled shaders; next to recovery files if a variable moves these."""
+    """Returns the folder of compiled shaders; next to recovery files if a variable moves these."""
     moved = os.environ.get(CONFIG_VARIABLE) or os.environ.get(DATA_VARIABLE)
     found = data_folder() / "cache" if moved else platformdirs.user_cache_path(APPLICATION, appauthor=False)
     return found / "programs"
@@ -49,6 +49,6 @@ def app_settings() -> QSettings:
 
 
 def stored_choice(settings: QSettings, key: str, default: Choice) -> Choice:
-    """The default if the stored value is invalid."""
+    """Returns a stored choice; the default if the stored value is invalid."""
     value, kind = settings.value(key), type(default)
     return kind(value) if value in [choice.value for choice in kind] else default

@@ -25,7 +25,7 @@ _PATH_MAX = 4096
 
 @dataclass(frozen=True, slots=True)
 class UnknownNode:
-    """`after` is the id of the known node before it, or None at the beginning."""
+    """A node of unknown kind; `after` is the id of the known node before it, or None at the beginning."""
 
     content: Mapping[str, Any]
     after: NodeId | None
@@ -40,7 +40,7 @@ class UnknownInEntry:
     keys: Mapping[str, Any]
 
     def place_in(self, entries: Sequence[msgspec.Struct], free: Sequence[int]) -> int | None:
-        """Which of the free places of a list the entry has now; None if it was removed.
+        """Returns the place in a list that the entry has now, among the free ones; None if it was removed.
 
         An equal entry has priority, at any place; else the entry at the old place if it has the same type.
         """
@@ -52,7 +52,7 @@ class UnknownInEntry:
 
 @dataclass(frozen=True, slots=True)
 class UnknownContent:
-    """`folder` is the real absolute path at which relative paths in the content start."""
+    """All unknown content of a project; relative paths in it start at `folder`, a real absolute path."""
 
     keys: Mapping[Place, Mapping[str, Any]] = field(default_factory=dict)
     nodes: tuple[UnknownNode, ...] = ()
@@ -65,7 +65,7 @@ class UnknownContent:
         return frozenset(node_id for node_id in ids if isinstance(node_id, str))
 
     def stored_in(self, folder: str) -> "UnknownContent":
-        """Changes relative paths so that they name the same files from another folder.
+        """Returns the content with relative paths that name the same files from another folder.
 
         Nothing says which texts are paths. A text counts as one if it has a slash or a file extension, is relative, and
         stands under a key whose last word is path, file, texture, image or mesh, or names a file that exists.

@@ -1,4 +1,4 @@
-"""Render and export commands: ask for a file, copy the project, queue the job."""
+"""Render and export commands, which ask for a file, copy the project and queue the job."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -30,7 +30,7 @@ from sinew.widgets.texts import file_filter
 
 
 class Output:
-    """`help` is called when the user asks for help in the window."""
+    """Commands of the output window; `help` is called when the user asks for help in the window."""
 
     def __init__(
         self, document: Document, access: FileAccess, active: ActiveModel, dialogs: Dialogs, panels: Panels
@@ -46,7 +46,7 @@ class Output:
 
     @property
     def window(self) -> OutputWindow:
-        """Made at first use, with the frames of the current scene."""
+        """The window, made at first use with the frames of the current scene."""
         if self._window is None:
             self._window = OutputWindow(self.queue, self.render, self.export, self._dialogs.parent)
             shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.HelpContents), self._window)

@@ -42,21 +42,21 @@ class OutputJob:
         return Path(self.folder.name) / "preview"
 
     def plain(self, line: str) -> str:
-        """Removes the paths of the project copy and of the file from a line of the command."""
+        """Returns a line of the command without the paths of the project copy and of the file."""
         subject, mark, text = line.partition(": warning: ")
         warning = text if mark and Path(subject).parent in (Path(self.folder.name), self.path.parent) else line
         return warning.removeprefix(f"{self.path}: ")
 
     @property
     def status(self) -> str:
-        """Such as "42 %, 1:20 left"."""
+        """Text about the state, such as "42 %, 1:20 left"."""
         if self.state == RUNNING:
             return f"{100.0 * self.share:.0f} %{time_left(time.monotonic() - self.started, self.share)}"
         return self.text if self.state in (FAILED, DONE) else self.state
 
 
 class JobQueue(QObject):
-    """`access` blocks files that jobs may not read."""
+    """Queue of output jobs; `access` blocks files that jobs may not read."""
 
     changed = Signal(object)  # A job with a new state
     written = Signal(str, str)  # A file and a note
@@ -85,7 +85,7 @@ class JobQueue(QObject):
         return f"{', '.join(names)} {are} not finished yet and will not be written." if names else ""
 
     def snapshot(self) -> tuple[tempfile.TemporaryDirectory[str], Path]:
-        """A temporary folder with a copy of the current project, and the path of the copy.
+        """Returns a temporary folder with a copy of the current project, and the path of the copy.
 
         The copy does not name blocked files, so that a job may read everything that it names.
 
@@ -113,7 +113,7 @@ class JobQueue(QObject):
         self._start_next()
 
     def cancel(self, job: OutputJob) -> None:
-        """No half-written file remains."""
+        """Cancels a job; no half-written file remains."""
         if job is self._running and self._process is not None:
             job.state = CANCELLED
             self._process.terminate()
@@ -123,7 +123,7 @@ class JobQueue(QObject):
             self._end(job, CANCELLED)
 
     def cancel_all(self) -> None:
-        """Waits for the running job to end."""
+        """Cancels all jobs and waits for the running one."""
         for job in list(self._waiting):
             self.cancel(job)
         if self._running is not None and self._process is not None:

@@ -77,7 +77,7 @@ class RenderSettings(FrameSpan, frozen=True, kw_only=True):
 
 
 def picture_path(settings: RenderSettings, path: Path) -> Path:
-    """Several images get a placeholder for their number, in place of a number in the name."""
+    """Returns the path of the images; several get a placeholder for their number, in place of a number in the name."""
     several = settings.last > settings.first and path.suffix.lower() not in VIDEO_FORMATS.suffixes()
     if not several or "%" in path.name:
         return path
@@ -87,7 +87,7 @@ def picture_path(settings: RenderSettings, path: Path) -> Path:
 
 
 def pictures_there(settings: RenderSettings, path: Path) -> int:
-    """Number of the images of a rendering that exist already."""
+    """Returns the number of images of a rendering that exist already."""
     place = NUMBERED.search(path.name)
     if place is None or not path.parent.is_dir():
         return 0
@@ -100,7 +100,7 @@ def pictures_there(settings: RenderSettings, path: Path) -> int:
 
 
 def refused(settings: RenderSettings, path: Path) -> str:
-    """Why a file cannot be rendered with these settings, or ""."""
+    """Returns why a file cannot be rendered with these settings, or ""."""
     format = RENDER_FORMATS.of(path)
     if hint := missing_package(format):
         return f"{format.name} {hint}"
@@ -112,7 +112,7 @@ def refused(settings: RenderSettings, path: Path) -> str:
 
 
 def missing_codecs() -> str:
-    """Commands that install missing packages of video formats, a line for each, or ""."""
+    """Returns commands that install missing packages of video formats, a line for each, or ""."""
     lines: dict[str, list[str]] = {}
     for format in RENDER_FORMATS:
         if hint := missing_package(format):
@@ -121,7 +121,7 @@ def missing_codecs() -> str:
 
 
 def render_words(settings: RenderSettings, path: Path, project: Path, around: str) -> Words:
-    """`around` is the name of the selected object, or ""."""
+    """Returns the words of a render command; `around` is the name of the selected object, or ""."""
     words = ["render", str(project), "--output", str(path), *settings.words()]
     words += [
         "--size",
@@ -144,7 +144,7 @@ def render_words(settings: RenderSettings, path: Path, project: Path, around: st
 def export_words(
     settings: ExportSettings, options: msgspec.Struct | None, path: Path, project: Path, selected: str
 ) -> Words:
-    """`selected` is the name of the selected object, or ""."""
+    """Returns the words of an export command; `selected` is the name of the selected object, or ""."""
     words = ["export", str(project), "--output", str(path), *settings.words()]
     words += ["--node", selected] if settings.selected and selected else []
     words += ["--children"] if settings.children else []
@@ -155,7 +155,7 @@ def export_words(
 
 
 def changed_values(options: msgspec.Struct | None) -> Mapping[str, object]:
-    """Options that differ from their defaults, by name."""
+    """Returns options that differ from their defaults, by name."""
     if options is None:
         return {}
     records = params_of(type(options))

@@ -31,7 +31,7 @@ PREVIEW_PERIOD = 500  # [ms] between two checks for a new preview
 
 
 class OutputWindow(QDialog):
-    """May stay open during other work; `export` is called with settings, the format and its options."""
+    """Window of renderings and exports that may stay open; `export` gets settings, the format and its options."""
 
     def __init__(
         self,
@@ -111,12 +111,12 @@ class OutputWindow(QDialog):
         return self.options_of(self.format)
 
     def options_of(self, format: SceneFormat) -> msgspec.Struct | None:
-        """As last chosen; None if the options of the format were never shown."""
+        """Returns options as last chosen; None if the options of the format were never shown."""
         form = self._options.get(format.name)
         return form.settings if form is not None else None
 
     def show_page(self, page: int, format: SceneFormat | None = None) -> None:
-        """Page 0 renders, 1 exports."""
+        """Shows the page of renderings, 0, or exports, 1."""
         self.tabs.setCurrentIndex(page)
         if format is not None:
             self.formats.setCurrentIndex(self.formats.findText(format.name, Qt.MatchFlag.MatchStartsWith))
@@ -153,7 +153,7 @@ class OutputWindow(QDialog):
         return self.export_form.settings
 
     def _grow(self) -> None:
-        """Grows for new content; labels with word wrap do not request their height."""
+        """Enlarges the window for new content; labels with word wrap do not request their height."""
         if (layout := self.layout()) is not None:
             layout.activate()
         self.resize(self.size().expandedTo(self.sizeHint()))
@@ -236,7 +236,7 @@ class JobRow(QWidget):
 
 
 def _hint() -> QLabel:
-    """The user can copy the text of the label."""
+    """Returns a label with text that the user can copy."""
     label = QLabel()
     label.setWordWrap(True)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

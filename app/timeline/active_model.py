@@ -20,20 +20,20 @@ class ActiveModel:
 
     @property
     def node(self) -> Node | None:
-        """None in a scene without models."""
+        """The active model; None if the scene has no model."""
         characters, selected = self._document.scene.characters, self._document.selection.node
         return next((node for node in characters if node.id == selected), characters[0] if characters else None)
 
     @property
     def model(self) -> CharacterModel | None:
-        """None while its file is loading."""
+        """The content of the active model; None while its file is loading."""
         node = self.node
         status = self._store.status(node.id) if node else None
         return status.model if status else None
 
     @property
     def clip(self) -> Clip | None:
-        """None in the bind pose and for static models."""
+        """The clip of the active model; None in the bind pose and for static models."""
         node, model = self.node, self.model
         return active_clip(model_settings(node), model) if node and model else None
 
@@ -52,12 +52,12 @@ class ActiveModel:
 
     @property
     def frame_step(self) -> float:
-        """[s]."""
+        """Duration of a frame [s]."""
         return 1.0 / self._document.scene.playback.rate
 
     @property
     def key_times(self) -> tuple[float, ...]:
-        """Scene times [s], ascending."""
+        """Scene times of the keys of the clip [s], ascending."""
         node, model, end = self.node, self.model, self.duration
         if node is None or model is None or end <= 0.0:
             return ()
@@ -71,21 +71,22 @@ class ActiveModel:
 
     @property
     def end_of_strips(self) -> float:
-        """[s], of any model; 0 if nothing plays."""
+        """End of the last strip of any model [s]; 0 if nothing plays."""
         return max((playing_time(model_settings(node), model) for node, model in self._models()), default=0.0)
 
     def clip_frame(self, time: float) -> tuple[str, float]:
-        """Name and fractional frame of the topmost clip at a scene time [s]; ("", NaN) without one."""
+        """Returns name and fractional frame of the topmost clip below the layers at a scene time [s]; or ("", NaN)."""
         node, model = self.node, self.model
         parts = parts_of(model_settings(node), model, time) if node and model else ()
         if not parts or model is None:
             return "", math.nan
-        clip = clip_of(model, parts[-1].clip)
+        part = next((part for part in reversed(parts) if not part.is_layer), parts[-1])
+        clip = clip_of(model, part.clip)
         count = len(clip.frame_times) - 1
-        return (clip.name, parts[-1].time * count / clip.duration) if clip.duration > 0.0 else ("", math.nan)
+        return (clip.name, part.time * count / clip.duration) if clip.duration > 0.0 else ("", math.nan)
 
     def _playing_time(self) -> float:
-        """[s], of the first model that plays something; 0 while a model is loading."""
+        """Returns the length of the first model that plays something [s]; 0 while a model is loading."""
         for node, model in self._models():
             if (length := playing_time(model_settings(node), model)) > 0.0:
                 return length

@@ -1,4 +1,4 @@
-"""Bakes simulated nodes into a folder next to the project, shows their baked steps, and verifies them."""
+"""Bakes of simulated nodes in a folder next to the project: writing, showing and verifying their steps."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ from sinew.sim.scene.scene import NodeId, ParamRef
 
 
 class BakeTask(QObject):
-    """Simulates to the end of the scene, then writes the cached steps; the signals carry one line for the user."""
+    """Task that simulates to the end of the scene, then writes the cached steps; signals carry one line of text."""
 
     ended = Signal(str)
     warned = Signal(str)
@@ -75,7 +75,7 @@ class BakeTask(QObject):
         self._seek.start()
 
     def free(self) -> None:
-        """The selected node, or all baked nodes, are simulated again."""
+        """Simulates the selected node, or all baked nodes, again instead of their bake."""
         chosen = self._document.selected
         nodes = [node.id for node in self._document.scene.nodes if node.baked]
         nodes = [chosen.id] if chosen is not None and chosen.id in nodes else nodes
@@ -84,14 +84,14 @@ class BakeTask(QObject):
         self.ended.emit("" if nodes else "Nothing is baked")
 
     def cancel(self) -> None:
-        """The previous bake stays."""
+        """Cancels the bake; the previous one stays."""
         self._wanted = ()
         if self.busy:
             self._task.cancel()
             self.ended.emit("Bake cancelled")
 
     def steps(self, node_id: NodeId) -> range:
-        """Includes steps that are not shown."""
+        """Returns the baked steps of a node, with steps that are not shown."""
         try:
             bake = self._bake()
             return bake.steps(node_id) if bake is not None else range(0)
@@ -100,7 +100,7 @@ class BakeTask(QObject):
             return range(0)
 
     def state(self, node_id: NodeId, step: int) -> bytes | None:
-        """Returns None if there is no baked state for the step; includes steps that are not shown."""
+        """Returns the baked state of a node, also of a step that is not shown; None if it has none."""
         try:
             bake = self._bake()
             state = bake.state(node_id, step) if bake is not None else None
@@ -133,7 +133,7 @@ class BakeTask(QObject):
         world = engine.world
         assets = world.assets
         files = (world.characters, assets.meshes, assets.strands, assets.images, world.active_settings)
-        taken = (bake, world.scene, *(content for found in files for content in found.values()))
+        taken = (bake, world.unevaluated, *(content for found in files for content in found.values()))
         if len(taken) != len(self._taken) or any(
             one is not other for one, other in zip(taken, self._taken, strict=True)
         ):
@@ -144,7 +144,7 @@ class BakeTask(QObject):
         return self._current[node_id]
 
     def _bake(self) -> Bake | None:
-        """Reads the bake next to the project again if its file changed."""
+        """Returns the bake next to the project; reads it again if its file changed."""
         project = self._document.path
         index = cache_folder(project) / INDEX if project is not None else None
         stamp = (index, index.stat().st_mtime_ns) if index is not None and index.is_file() else None
@@ -238,7 +238,7 @@ def _ref(node: NodeId) -> ParamRef:
 
 
 class VerifyTask(QObject):
-    """Simulates the current project again in another process, and compares every baked step."""
+    """Task that simulates the current project again in another process, and compares every baked step."""
 
     progressed = Signal(str, float)  # Text and fraction 0 to 1; an empty text at the end
     ended = Signal(str)  # One line for the user
@@ -289,5 +289,5 @@ class VerifyTask(QObject):
         self.ended.emit(text)
 
     def _plain(self, text: str) -> str:
-        """Removes the name of the temporary copy of the project."""
+        """Returns a text without the name of the temporary copy of the project."""
         return text.removeprefix(f"{self._copy}: ").removeprefix("warning: ")

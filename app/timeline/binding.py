@@ -12,14 +12,16 @@ from sinew.app.files.model_store import ModelStore
 from sinew.app.files.settings_store import app_settings
 from sinew.app.timeline.active_model import ActiveModel
 from sinew.app.timeline.playback import Playback, SimulationState
+from sinew.sim.assets.humanoid import bones_of, is_humanoid
 from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.layers import GROUPS
 from sinew.sim.characters.playing import clip_of, strips_of
 from sinew.sim.characters.settings import model_settings
 from sinew.sim.scene.clock import FrameRate
 from sinew.sim.scene.params import ParamError, param_of
 from sinew.sim.scene.playback import FRAME_MAX, PlaybackSettings, play_range, stepped_frame, stepped_key
 from sinew.sim.scene.scene import PLAYBACK, Node, ParamRef
-from sinew.sim.scene.strips import STRIPS_MAX, Strip
+from sinew.sim.scene.strips import GROUP, STRIPS_MAX, Strip, StripMode
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.texts import menu_text
 from sinew.widgets.timeline.fields import Value, ValuesMenu
@@ -55,7 +57,7 @@ class TimelineBinding(QObject):
         timeline.set_playback(document.scene.playback)
 
     def show_rate(self, rate: FrameRate) -> None:
-        """Shows whether playback keeps real time; nothing while paused."""
+        """Shows whether playback keeps real time; shows nothing while paused."""
         if not self._playback.playhead.playing or rate.per_second <= 0.0:
             self._timeline.set_realtime("")
         elif self._playback.pace < SLOW_PACE:
@@ -122,7 +124,7 @@ class TimelineBinding(QObject):
             source.edit_cancelled.connect(lambda name: self._end(name, self._document.cancel_gesture))
 
     def step(self, frames: int) -> None:
-        """Pauses, and simulates steps on the way."""
+        """Pauses and moves the playhead by frames; simulates steps on the way."""
         playback = self._playback
         playback.visit_next(
             stepped_frame(playback.playhead, frames, self._active.frame_step, playback.duration or self._scene_end)
@@ -159,7 +161,7 @@ class TimelineBinding(QObject):
         return self._timeline.ruler.snaps
 
     def set_snapping(self, on: bool) -> None:
-        """The choice is remembered between sessions."""
+        """Switches snapping to frames on or off, and remembers the choice between sessions."""
         app_settings().setValue(_SNAPPING, on)
         self._timeline.ruler.snaps = on
 
@@ -169,7 +171,7 @@ class TimelineBinding(QObject):
             self._document.set_value(ParamRef(node.id, node.kind, "bind_pose"), on)
 
     def _choose_clip(self, name: str) -> None:
-        """Replaces all strips by one looping clip, and removes the range, because the clip has another length."""
+        """Sets one looping clip in place of all strips, and removes the range, because the clip has another length."""
         node = self._active.node
         if node is None:
             return
@@ -256,11 +258,14 @@ STRIP_VALUES = (
         "speed", "Speed", -100.0, 100.0, 0.1, unit="×", tip="Negative values play backwards, 0 holds the first frame"
     ),
     Value("repeats", "Repeats", 0.0, 1e6, 1.0, special="∞", tip="How often the clip plays; 0 for ∞"),
+    Value("weight", "Weight", 0.0, 1.0, 0.05, tip="Part of the strip over the strips below"),
+    Value("fade_in", "Fade in", 0.0, 1e6, 0.05, unit="s", tip="Time over which the strip fades in after its start"),
+    Value("fade_out", "Fade out", 0.0, 1e6, 0.05, unit="s", tip="Time over which the strip fades out before its end"),
 )
 
 
 class StripsBinding(QObject):
-    """Shows and edits the strips of all characters; one undo entry per gesture."""
+    """Binding of the strips of all characters, which are shown and edited; one undo entry per gesture."""
 
     def __init__(self, timeline: Timeline, document: Document, store: ModelStore, active: ActiveModel) -> None:
         super().__init__(timeline)
@@ -288,7 +293,7 @@ class StripsBinding(QObject):
         self._tracks.set_strips(rows)
 
     def open_menu(self, node_id: str, index: int, place: QPoint, time: float) -> None:
-        """`time` is in [s]; an index of -1 is a place without a strip."""
+        """Opens the menu of a strip; `time` is in [s], an index of -1 is a place without a strip."""
         node = self._document.scene.node(node_id)
         model = self._model(node)
         if model is None:
@@ -298,7 +303,7 @@ class StripsBinding(QObject):
         menu.popup(place)
 
     def menu_of(self, node: Node, model: CharacterModel, index: int, time: float | None = None) -> QMenu:
-        """An index of -1 is a place without a strip; new strips start at a time [s], else after the last."""
+        """Returns the menu of a strip, or of a place without one for -1; new strips start at a time [s], else last."""
         strips = strips_of(model_settings(node), model)
         menu = ValuesMenu(STRIP_VALUES if index >= 0 else (), self._tracks)
         if index >= 0:
@@ -313,6 +318,7 @@ class StripsBinding(QObject):
             clips = menu.addMenu("Replace Clip")
             for clip in model.clips:
                 clips.addAction(menu_text(clip.name), _call(self._set_clip, node.id, index, clip.name))
+            self._add_layer_entries(menu, node, model, index)
         added = menu.addMenu("Add Strip")
         for clip in model.clips:
             added.addAction(menu_text(clip.name), _call(self.add, node.id, clip.name, time))
@@ -324,6 +330,36 @@ class StripsBinding(QObject):
         )
         everything.setEnabled(bool(model_settings(node).strips))
         return menu
+
+    def _add_layer_entries(self, menu: QMenu, node: Node, model: CharacterModel, index: int) -> None:
+        strip, skeleton = strips_of(model_settings(node), model)[index], model.skeleton
+        mode = StripMode.REPLACE if strip.mode is StripMode.ADD else StripMode.ADD
+        added_entry = menu.addAction(
+            "Add to the Strips Below", _call(self._change_once, node.id, index, "Change mode", mode=mode)
+        )
+        added_entry.setToolTip("Add the difference from the first pose of the strip instead of replacing the pose")
+        added_entry.setCheckable(True)
+        added_entry.setChecked(strip.mode is StripMode.ADD)
+        if skeleton is None:
+            return
+        joints, bone = menu.addMenu("Joints"), self._document.selection.bone
+        masks = {"": "All Joints"}
+        if is_humanoid(bones_of(model, model_settings(node).humanoid)):
+            masks |= {f"{GROUP}{group}": group.title() for group in GROUPS}
+        for name in (bone or "", "" if strip.mask.startswith(GROUP) else strip.mask):
+            if name and (name == strip.mask or skeleton.find(name) is not None):
+                masks[name] = f"{name} and Below"
+        for mask, text in masks.items():
+            entry = joints.addAction(
+                menu_text(text), _call(self._change_once, node.id, index, "Change joints", mask=mask)
+            )
+            entry.setCheckable(True)
+            entry.setChecked(mask == strip.mask)
+
+    def _change_once(self, node_id: str, index: int, text: str, **values: Any) -> None:
+        strips, _ = self._strips(node_id)
+        changed = msgspec.structs.replace(strips[index], **values)
+        self._set(node_id, (*strips[:index], changed, *strips[index + 1 :]), text)
 
     def add(self, node_id: str, clip: str, time: float | None = None) -> None:
         """Adds a strip at a time [s], else after the last strip, which gets an end and overlaps it a little."""
@@ -389,7 +425,7 @@ class StripsBinding(QObject):
         self._document.set_values({ParamRef(node_id, kind, "strips"): strips}, gesture)
 
     def _strips(self, node_id: str) -> tuple[tuple[Strip, ...], Callable[[str], float]]:
-        """Strips of a character, also the default one, and a function for the duration of its clips [s]."""
+        """Returns strips of a character, also the default one, and a function for the duration of its clips [s]."""
         node = self._document.scene.node(node_id)
         model = self._model(node)
         assert model is not None
@@ -412,5 +448,5 @@ def _ended(strip: Strip) -> Strip:
     return strip if strip.repeats else msgspec.structs.replace(strip, repeats=1.0)
 
 
-def _call(act: Callable[..., None], *arguments: object) -> Callable[[], None]:
-    return lambda: act(*arguments)
+def _call(act: Callable[..., None], *arguments: object, **values: object) -> Callable[[], None]:
+    return lambda: act(*arguments, **values)

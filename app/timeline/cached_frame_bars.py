@@ -13,7 +13,7 @@ from sinew.widgets.timeline.tracks import BarRow, CacheState
 
 
 class CachedFrameBars(QObject):
-    """`outdated` carries nodes whose bake has other settings than the current ones."""
+    """Bars of cached and baked frames; `outdated` carries nodes whose bake has other settings than the current ones."""
 
     outdated = Signal(object)
 
@@ -64,7 +64,7 @@ class CachedFrameBars(QObject):
 
 
 class BakeDistance(QObject):
-    """Shows the distance of simulated nodes from their bakes; a click moves the playhead."""
+    """Distance of simulated nodes from their bakes below the ruler; a click moves the playhead."""
 
     def __init__(self, client: ViewportRenderer, playback: Playback) -> None:
         super().__init__()

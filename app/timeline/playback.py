@@ -29,7 +29,7 @@ LONGEST_GAP = 1.0
 
 
 class SimulationControl(Protocol):
-    """`SimulationStepper` is one."""
+    """Simulation that playback advances, such as `SimulationStepper`."""
 
     @property
     def is_active(self) -> bool:
@@ -41,7 +41,7 @@ class SimulationControl(Protocol):
 
     @property
     def step_count(self) -> int:
-        """Steps since the first frame."""
+        """Number of steps since the first frame."""
 
     def is_held(self, time: float) -> bool:
         """Returns True if the viewport shows an earlier step at a scene time [s], because its own is missing."""
@@ -73,7 +73,7 @@ class SimulationState:
 
 
 class Playback(QObject):
-    """Owns the playhead and moves it while playing.
+    """The playhead and its motion while playing.
 
     A clip keeps real time: a slow frame makes the playhead jump further.  A scene with simulations advances by whole
     steps, so that results depend on settings alone; if steps take longer than real time, the scene runs slower.
@@ -122,7 +122,7 @@ class Playback(QObject):
 
     @property
     def seen(self) -> float:
-        """The time to show [s]: the playhead's, or in slow motion a time between two steps."""
+        """Time to show [s]: the playhead's, or in slow motion a time between two steps."""
         if not self._is_slow:
             return self._playhead.time
         return max(self._playhead.time - (1.0 - self._steps.share) * STEP_TIME, self.start)
@@ -143,7 +143,7 @@ class Playback(QObject):
 
     @property
     def start(self) -> float:
-        """[s]; simulations start there."""
+        """Start of the scene and of simulations [s]."""
         return simulation_start(self._settings(), self._duration()).time
 
     @property
@@ -158,7 +158,7 @@ class Playback(QObject):
 
     @property
     def slowed_by(self) -> str:
-        """ "simulation" or "drawing", if `pace` is below 1."""
+        """Reason for a `pace` below 1: "simulation" or "drawing"."""
         return "simulation" if self._stepping > 0.5 else "drawing"
 
     def set_playhead(self, playhead: Playhead) -> None:
@@ -192,11 +192,11 @@ class Playback(QObject):
         self.set_playhead(pause(self._playhead))
 
     def scrub(self, seconds: float) -> None:
-        """Does not pause; `seconds` is the new time."""
+        """Moves the playhead to a time in seconds without pausing."""
         self.visit(scrub(self._playhead, seconds, self._duration()))
 
     def visit(self, playhead: Playhead) -> None:
-        """Simulations show cached steps, and reset at the start of the scene."""
+        """Moves the playhead; simulations show cached steps, and reset at the start of the scene."""
         self.set_playhead(playhead)
         if playhead.time <= self.start and self._stepper.step_count:
             self._reset_steps()
@@ -245,7 +245,7 @@ class Playback(QObject):
         self.report()
 
     def tick(self) -> None:
-        """Advances by the real time since the last call."""
+        """Advances playback by the real time since the last call."""
         now = self._clock()
         elapsed, self._last = min(now - self._last, LONGEST_GAP), now
         if self._scrubbing:
@@ -263,12 +263,12 @@ class Playback(QObject):
             self._check_behind()
 
     def reset_simulation(self) -> None:
-        """Moves the playhead to the start of its range."""
+        """Moves the playhead to the start of its range and resets the simulation."""
         self.set_playhead(scrub(self._playhead, self.start, self._duration()))
         self._reset_steps()
 
     def report(self) -> None:
-        """Emits `simulated` if the state changed."""
+        """Reports the state of the simulation; emits `simulated` if it changed."""
         running = self._playhead.playing or self._in_hand
         active = self._stepper.is_active
         held = active and self._stepper.has_state and self._stepper.is_held(self._playhead.time)
@@ -305,7 +305,7 @@ class Playback(QObject):
             self.seen_changed.emit()
 
     def _step(self, after: Playhead) -> None:
-        """Restarts the simulation if the range loops."""
+        """Simulates a step, and restarts the simulation if the range loops."""
         before = self._playhead.time
         if after.time == before and self._duration() > 0.0:
             self._stepper.pull()

@@ -18,7 +18,7 @@ _LOOK = 0.02  # [s] between two checks whether all shaders are compiled
 
 
 class SimulationSeek(QObject):
-    """Simulates and caches the same steps as playing does, at full speed while the window stays responsive.
+    """Simulation of the same steps as in playback, cached, at full speed while the window stays responsive.
 
     Edits that affect simulations, playing and scrubbing stop it. `ended` carries one line for the user.
     """
@@ -40,7 +40,7 @@ class SimulationSeek(QObject):
         return self._task.busy
 
     def start(self) -> None:
-        """Starts at the first frame with the current settings; uses cached steps."""
+        """Simulates from the first frame with the current settings; uses cached steps."""
         if not (self._stepper.is_active or self._stepper.is_waiting):
             self.ended.emit("Nothing to simulate")
             return
@@ -57,13 +57,13 @@ class SimulationSeek(QObject):
         self._begin(playhead.direction if playhead.playing else 0)
 
     def cancel(self) -> None:
-        """Moves the playhead to the last simulated step."""
+        """Cancels the seek and moves the playhead to the last simulated step."""
         if self.busy:
             self._task.cancel()
             self._finish(f"Simulated {self._done} of {self._count} steps")
 
     def _begin(self, plays: int) -> None:
-        """Plays in the direction `plays` afterwards, unless it is 0."""
+        """Begins a seek; playback continues in the direction `plays` afterwards, unless it is 0."""
         self._task.cancel()
         runner = self._stepper.runner
         if runner is not None:

@@ -8,7 +8,7 @@ from sinew.widgets.viewport import Viewport
 
 
 class SimulationStepper:
-    """Makes the context of the viewport current. Does nothing before `bind`: playback exists before the viewport."""
+    """Steps simulations in the context of the viewport; does nothing before `bind`, as playback is older than it."""
 
     def __init__(self) -> None:
         self.grab: Grab | None = None
@@ -80,7 +80,7 @@ class SimulationStepper:
                 runner.cache.flush()
 
     def alter(self, change: Callable[[], None]) -> None:
-        """`change` changes the state of the shown step."""
+        """Calls `change`, which changes the state of the shown step."""
         with self._current() as runner:
             if runner is not None:
                 runner.settle()
@@ -89,7 +89,7 @@ class SimulationStepper:
 
     @contextmanager
     def _current(self) -> Iterator[SimulationRunner | None]:
-        """Applies the current document and makes the context current; None without a viewport."""
+        """Applies the current document and makes the context current; yields None without a viewport."""
         client, viewport = self._client, self._viewport
         if client is None or viewport is None or client.runner is None:
             yield None

@@ -58,14 +58,14 @@ class SweepResult:
 
 
 def axes_of(scene: Scene, node: NodeId, wanted: Sequence[tuple[str, str]]) -> list[SweepAxis]:
-    """Raises SweepError if values are invalid, or there are too many, ParamError if a setting rejects a value."""
+    """Returns the axes of a sweep; raises SweepError if values are invalid or too many, ParamError if refused."""
     axes = [axis_of(scene, f"{node}.{name}={values}") for name, values in wanted]
     combinations(axes)
     return axes
 
 
 class SweepTask(QObject):
-    """Runs one sweep at a time in another process."""
+    """Task that runs one sweep at a time in another process."""
 
     progressed = Signal(str, float)  # Text and fraction 0 to 1; an empty text at the end
     done = Signal(list)  # The results in the order of the combinations; empty if cancelled
@@ -86,7 +86,7 @@ class SweepTask(QObject):
         return self._queue.busy
 
     def start(self, axes: Sequence[SweepAxis], wanted: Sequence[str], steps: int) -> None:
-        """`wanted` holds the one or two axes as text, "node.setting=values"; `steps` is the length of each run."""
+        """Starts a sweep; `wanted` holds one or two axes, "node.setting=values", `steps` is the length of each run."""
         if self.busy:
             return
         try:
@@ -142,7 +142,7 @@ class SweepTask(QObject):
 
 
 def in_words(axes: Sequence[SweepAxis], values: Sequence[Any]) -> str:
-    """Such as "Cape.substeps 8, Cape.wind_speed 3"."""
+    """Returns values as text, such as "Cape.substeps 8, Cape.wind_speed 3"."""
     return ", ".join(f"{axis.label} {value_text(value)}" for axis, value in zip(axes, values, strict=True))
 
 
@@ -188,7 +188,7 @@ class SweepWindow(QDialog):
         self._show_progress("", 0.0)
 
     def _on_changed(self, change: Change) -> None:
-        """Drops the results when another project is opened."""
+        """Deletes the results when another project is opened."""
         if change.kind is ChangeKind.REPLACED:
             self._sweeping.cancel()
             self._node = ""
@@ -221,7 +221,7 @@ class SweepWindow(QDialog):
     # --- setup ----------------------------------------------------------------------------------------
 
     def open_for(self, node: Node | None) -> None:
-        """Shows a hint if the node is not simulated."""
+        """Opens the window for a node; shows a hint if it is not simulated."""
         if node is not None and node.id != self._node and not self._sweeping.busy:
             self._node = node.id
             self.setWindowTitle(f"Sweep: {node.name}")
@@ -255,7 +255,7 @@ class SweepWindow(QDialog):
         return [(record.name, text.replace(", ", ",")) for record, text in chosen if record is not None]
 
     def _check(self) -> list[SweepAxis]:
-        """Shows why axes are not valid."""
+        """Returns the axes; shows why they are not valid."""
         axes: list[SweepAxis] = []
         try:
             if not self._document.scene.has(self._node):
@@ -332,7 +332,7 @@ class SweepWindow(QDialog):
             self.map.show_cells((labels[0], ""), texts[0], ("",), cells)
 
     def _show_cell(self, number: int) -> None:
-        """-1 shows no cell."""
+        """Shows the image and the measures of a cell; -1 shows no cell."""
         if number < 0:
             self.picture.clear()
             self.facts.setText("")
@@ -347,7 +347,7 @@ class SweepWindow(QDialog):
 
 
 def _first_choice(records: Sequence[Param]) -> int:
-    """Prefers a setting that needs no restart and spans orders of magnitude."""
+    """Returns the first offered setting: if possible, one that needs no restart and spans orders of magnitude."""
     live = [number for number, record in enumerate(records) if record.declared.effect is Effect.STEP]
     return next((number for number in live if records[number].declared.scale is Scale.LOG), next(iter(live), 0))
 
@@ -357,7 +357,7 @@ def _short(value: Any) -> str:
 
 
 def sweepable(node: Node) -> list[Param]:
-    """Numbers, switches and choices that affect steps."""
+    """Returns the settings that a sweep can vary: numbers, switches and choices that affect steps."""
     if not KINDS[node.kind].system:
         return []
     records = [r for r in params_of(type(node.settings)) if r.declared.effect not in (Effect.VIEW, Effect.POSE)]
@@ -368,7 +368,7 @@ def sweepable(node: Node) -> list[Param]:
 
 
 def offered_values(record: Param, value: Any) -> str:
-    """Values around the current one."""
+    """Returns values around the current one as text."""
     if record.type is bool:
         return "off, on"
     if isinstance(value, enum.Enum):

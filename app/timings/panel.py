@@ -25,7 +25,7 @@ _CSV, _TRACE = "Timings (*.csv)", "Chrome trace (*.json)"
 
 
 class TimingsPanel(QObject):
-    """Connects measured frames with the timings dock and the timeline.
+    """Connection of measured frames with the timings dock and the timeline.
 
     Args:
         settings: Stores whether to measure, and the layout of the dock.
@@ -77,7 +77,7 @@ class TimingsPanel(QObject):
     # --- commands -------------------------------------------------------------------------------------
 
     def measure(self, on: bool) -> None:
-        """Stopping ends a recording."""
+        """Starts or stops measuring; stopping ends a recording."""
         if not on:
             self.recordings.stop()
             self.trial.stop()
@@ -90,7 +90,7 @@ class TimingsPanel(QObject):
         self._redraw()
 
     def pause(self, on: bool) -> None:
-        """Freezes the view; measuring continues."""
+        """Freezes the view or continues it; measuring continues."""
         (self.view.hold if on else self.view.go_live)()
 
     def record(self, name: str = "") -> None:
@@ -102,7 +102,7 @@ class TimingsPanel(QObject):
         self.view.toolbar.record_button.click()
 
     def compare_back_ends(self) -> bool:
-        """Returns False if the comparison cannot start."""
+        """Starts a comparison of the back ends; returns False if it cannot start."""
         back_ends = self._client.engine.context.back_ends if self._client.engine is not None else None
         if back_ends is None or not back_ends.has_compute:
             self.hint.emit(back_ends.status if back_ends is not None else "No frame has been drawn yet")
@@ -223,7 +223,7 @@ class TimingsPanel(QObject):
             write(path if path.suffix else path.with_suffix(suffix), recording)
 
     def _displayed(self) -> TimingRecording:
-        """The recording selected for comparison, else the region of a frozen view, else the last minute."""
+        """Returns the recording selected for comparison, else the region of a frozen view, else the last minute."""
         view, status = self.view, self._client.timer_status
         chosen = view.compare_page.chosen if view.pages.currentWidget() is view.compare_page else None
         if chosen is not None:
@@ -240,7 +240,7 @@ _REFRESH_MS = 200  # a median can be read five times a second
 
 
 class FrameCostStrip(QObject):
-    """Collects frame times by frame of the timeline; another clip, model or source of times clears them."""
+    """Strip of frame times by frame of the timeline; another clip, model or source of times clears them."""
 
     def __init__(self, strip: CostStrip, active: ActiveModel) -> None:
         super().__init__()
@@ -264,13 +264,13 @@ class FrameCostStrip(QObject):
         self.refresh()
 
     def clear(self) -> None:
-        """Frames drawn before do not count any more."""
+        """Clears the strip; frames drawn before do not count any more."""
         self.by_frame.clear(math.ceil(self._active.duration / self._active.frame_step) + 1)
         self._from = self._newest + 1
         self.refresh()
 
     def drawn(self, number: int | None) -> None:
-        """`number` is None if the frame is not measured."""
+        """Notes a frame that was drawn; `number` is None if it is not measured."""
         self._check_subject()
         if number is not None:
             self._newest = number

@@ -25,7 +25,7 @@ _LISTED = 3  # differences that are listed by name
 
 
 class SceneHistory:
-    """Scenes are immutable, so that storing one costs a reference."""
+    """Scenes of the measured frames; they are immutable, so that storing one costs a reference."""
 
     def __init__(self, scenes_max: int = FRAMES_MAX) -> None:
         self._begins: deque[tuple[int, Scene]] = deque(maxlen=scenes_max)
@@ -34,12 +34,12 @@ class SceneHistory:
         return len(self._begins)
 
     def note(self, number: int, scene: Scene) -> None:
-        """Numbers of frames must increase."""
+        """Stores the scene of a frame; numbers of frames must increase."""
         if not self._begins or self._begins[-1][1] is not scene:
             self._begins.append((number, scene))
 
     def at(self, number: int) -> Scene | None:
-        """Returns None if the scene of the frame is no longer stored."""
+        """Returns the scene of a frame; None if it is no longer stored."""
         index = bisect_right(self._begins, number, key=lambda begin: begin[0])
         return self._begins[index - 1][1] if index else None
 
@@ -52,19 +52,19 @@ class SceneHistory:
 
 
 def values_that_differ(now: Scene, then: Scene) -> dict[ParamRef, Any]:
-    """Values of the earlier scene that have changed since."""
+    """Returns the values of the earlier scene that have changed since."""
     return {ref: value_at(then, ref) for ref in changed_values(now, then)}
 
 
 def difference_text(now: Scene, ref: ParamRef, value: Any) -> str:
-    """Such as "Humanoid skinning lbs"."""
+    """Returns a text about a value, such as "Humanoid skinning lbs"."""
     owner = ref.owner.capitalize() if ref.owner in (PLAYBACK, VIEW) else now.node(ref.owner).name
     label = param_of(type(part_of(now, ref.owner, ref.part)), ref.name).label
     return f"{owner} {label.lower()} {value_text(value)}"
 
 
 class PastValues(QObject):
-    """Stores the scene of every measured frame; on request moves the playhead to its time and shows its settings.
+    """Scenes of measured frames; on request the playhead moves to one and its settings are shown.
 
     Attributes:
         shown: The frame whose settings the inspector shows; None for the current settings.
@@ -86,7 +86,7 @@ class PastValues(QObject):
             self._scenes.forget_before(oldest)
 
     def show(self, sample: FrameSample) -> str:
-        """Returns one line about values that cannot be shown, or ""."""
+        """Shows time and settings of a frame; returns one line about values that cannot be shown, or ""."""
         self._playback.pause()
         missing = self._go_to(sample)
         scene = self._scenes.at(sample.number)
@@ -115,7 +115,7 @@ class PastValues(QObject):
         self._scenes.clear()
 
     def _go_to(self, sample: FrameSample) -> str:
-        """Moves the playhead only if the clip of the frame is still the active one."""
+        """Moves the playhead to a frame if its clip is still the active one; returns the reason if not, or ""."""
         moment, clip = sample.moment, self._active.clip
         if moment.clip and (clip is None or clip.name != moment.clip):
             return f"Frame {sample.number:,} showed the clip {moment.clip}, which is not active now"

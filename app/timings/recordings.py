@@ -21,7 +21,7 @@ RECORDINGS_MAX = 12  # the oldest recording is deleted for the next one
 
 
 class Recordings(QObject):
-    """Recordings in their order; not saved.
+    """Recordings in their order, which are not saved.
 
     Attributes:
         running: Name of the recording that runs, or None.
@@ -43,14 +43,14 @@ class Recordings(QObject):
         return len(self._history)
 
     def start(self, name: str, status: TimerStatus) -> None:
-        """Ends a running recording."""
+        """Starts a recording and ends a running one."""
         self.stop()
         self.running, self._history = self._free_name(name), QuantityHistory(ENDLESS)
         self._status = self._first_status = status
         self.started.emit(self.running)
 
     def feed(self, samples: Iterable[FrameSample], status: TimerStatus) -> None:
-        """The running recording ends at its maximum length."""
+        """Adds frames to the running recording, which ends at its maximum length."""
         if self.running is None:
             return
         for sample in itertools.islice(samples, FRAMES_MAX - len(self._history)):
@@ -60,7 +60,7 @@ class Recordings(QObject):
             self.stop()
 
     def stop(self) -> None:
-        """Discards a recording without frames."""
+        """Ends the running recording; discards it if it has no frames."""
         if self.running is None:
             return
         name, self.running = self.running, None
@@ -76,7 +76,7 @@ class Recordings(QObject):
         self.stopped.emit(recording)
 
     def add(self, recording: TimingRecording) -> TimingRecording:
-        """Makes the name unique."""
+        """Adds a recording under a unique name."""
         named = recording.renamed(self._free_name(recording.name))
         self._append(named)
         return named
@@ -102,11 +102,11 @@ SIDES = (BackEndChoice.TF, BackEndChoice.COMPUTE)
 FRAMES = 60  # per back end: two seconds together at 60 fps
 
 FIRST = 4
-"""First frames per back end that are discarded: drivers compile when a program first runs."""
+"""Number of first frames per back end that are discarded: drivers compile when a program first runs."""
 
 
 class BackEndTrial(QObject):
-    """Compares transform feedback with compute in the running scene.
+    """Comparison of transform feedback with compute in the running scene.
 
     The back end changes with every frame, so that both run the same steps at the same time.
     """
@@ -123,13 +123,13 @@ class BackEndTrial(QObject):
         client.drawn.connect(self._on_drawn)
 
     def start(self) -> None:
-        """Measuring must be on."""
+        """Starts the comparison; measuring must be on."""
         self._made_by, self._samples = {}, {side: [] for side in SIDES}
         self.running = True
         self._redraw()
 
     def stop(self) -> None:
-        """Ends without a result and restores the back end of the user."""
+        """Ends the comparison without a result and restores the back end of the user."""
         if self.running and self._client.engine is not None:
             self._client.engine.context.back_ends.choice = self._client.back_end
         self.running = False
@@ -168,7 +168,7 @@ Write = Callable[[Path, TimingRecording, LoadWatch], None]
 
 
 class TimingFiles(QObject):
-    """Transfers any number of files at the same time; `cancel` stops all."""
+    """Transfers of timings files, any number at the same time; `cancel` stops all."""
 
     progressed = Signal(str, float)  # Text and progress, 0 to 1; an empty text when all transfers have ended
     written = Signal(str)  # Path of a complete file
@@ -184,7 +184,7 @@ class TimingFiles(QObject):
         return bool(self._running)
 
     def cancel(self) -> None:
-        """Deletes half written files."""
+        """Cancels all transfers and deletes half written files."""
         for stopped in self._running:
             stopped.set()
 
@@ -221,13 +221,13 @@ class TimingFiles(QObject):
         run_in_background(lambda: _result(work, watch), finish, self)
 
     def _report(self, text: str, share: float, stopped: threading.Event) -> None:
-        """Worker threads call it."""
+        """Reports progress; worker threads call it."""
         if share < 1.0 and not stopped.is_set():
             self.progressed.emit(text, share)
 
 
 def _result(work: Callable[[LoadWatch], object], watch: LoadWatch) -> object:
-    """Returns one line of text for an error, and the exception if the work was cancelled."""
+    """Returns the result of the work; one line of text for an error, the exception if it was cancelled."""
     try:
         return work(watch)
     except LoadCancelled as cancelled:

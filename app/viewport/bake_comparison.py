@@ -33,12 +33,12 @@ class BakeDistanceValue:
 
 
 Points = tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]
-"""Positions [m], shape (N, 3), and distances from the bake [m], shape (N,); NaN for dead points."""
+"""Points of a node: positions [m], (N, 3), and distances from the bake [m], (N,); NaN for dead points."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _ComparedStep:
-    """Leaves out nodes of another size; for `mark` see `SimulationRunner.mark`."""
+    """A compared step without nodes of another size; for `mark` see `SimulationRunner.mark`."""
 
     mark: object
     variants: Mapping[NodeId, BakeDistanceValue]
@@ -46,7 +46,7 @@ class _ComparedStep:
 
 @dataclass(frozen=True, slots=True)
 class DistanceOverTime:
-    """Scene times [s], largest and mean distance [m]."""
+    """Curves of a node: scene times [s], largest and mean distance [m]."""
 
     name: str
     times: tuple[float, ...]
@@ -55,7 +55,7 @@ class DistanceOverTime:
 
 
 class BakeComparison:
-    """Compares cached steps with the bake while View > Bake Ghost is on, as a task.
+    """Comparison of cached steps with the bake while View > Bake Ghost is on, as a task.
 
     Args:
         second: An engine of its own, which nothing else draws with.
@@ -167,8 +167,8 @@ class BakeComparison:
         return replace(render_view, views=tuple(views))
 
     def _compare(self, live: Engine, runner: SimulationRunner) -> QueueTask[None]:
-        """Requests a frame when the colours of the shown step change."""
-        engine = yield from self._second.bring(live)
+        """Compares all steps; requests a frame when the colours of the shown step change."""
+        engine = yield from self._second.update(live)
         while self._left:
             step, scale = self._left.pop(), self.scale
             mark = runner.mark(step)
@@ -193,7 +193,7 @@ class BakeComparison:
         return [node.id for node in self._document.scene.nodes if not node.baked and self._steps(node.id)]
 
     def _both(self, live: Engine, runner: SimulationRunner, nodes: Iterable[NodeId]) -> list[int]:
-        """Steps that are both cached and baked, the last first."""
+        """Returns the steps that are both cached and baked, the last first."""
         baked, cached = (
             [self._steps(node) for node in nodes],
             {*runner.cache.history.cached, *live.simulation.baked_steps},
@@ -205,7 +205,7 @@ class BakeComparison:
         self.version += 1
 
     def _measured(self, engine: Engine, runner: SimulationRunner, step: int, mark: object) -> dict[NodeId, Points]:
-        """Compares a step on the second engine."""
+        """Returns the points of the nodes at a step, compared on the second engine."""
         state, when = runner.state_at(step), runner.time_of(step)
         baked = {node: data for node in self._nodes() if (data := self._baked(node, step)) is not None}
         if state is None:
@@ -269,7 +269,7 @@ class BakeComparison:
 
 
 def _points(engine: Engine, node: NodeId) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]] | None:
-    """Positions of the points of a node [m], (N, 3), NaN for dead ones, and their ids, (N,)."""
+    """Returns positions of the points of a node [m], (N, 3), NaN for dead ones, and their ids, (N,)."""
     system = engine.simulation.systems.get(node)
     arrays = {array.meaning: array for array in system.arrays().values()} if system is not None else {}
     if "points" not in arrays:

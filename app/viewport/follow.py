@@ -16,11 +16,11 @@ STILL = (0.0, 0.0, 0.0)
 
 
 def travel(node: Node, character: Character, before: float, after: float) -> Vec3:
-    """Horizontal motion of a character [m] between two scene times [s]; zero if it stays in place.
+    """Returns the horizontal motion of a character [m] between two scene times [s]; zero if it stays in place.
 
     Uses the joint that carries the body (`sinew.sim.animation.evaluate`), so that swaying does not count.
     """
-    model, settings = character.model, node.settings
+    model, settings = character.animated, node.settings
     assert isinstance(settings, ModelSettings)
     clip = active_clip(settings, model)
     if clip is None or model.skeleton is None or settings.lock_root:
@@ -35,7 +35,7 @@ def travel(node: Node, character: Character, before: float, after: float) -> Vec
 
 
 class Follow(QObject):
-    """Keeps the camera at the same place relative to the active character, if the view settings say so."""
+    """Camera motion that keeps the same place relative to the active character, if the view settings say so."""
 
     def __init__(self, document: Document, playback: Playback, active: ActiveModel, client: ViewportRenderer) -> None:
         super().__init__()

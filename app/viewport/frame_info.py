@@ -30,13 +30,13 @@ def with_point(box: Bounds | None, point: Vec3) -> Bounds:
 
 
 def nice_ceiling(value: float) -> float:
-    """Smallest of 1, 2, 5 times a power of ten that is not below a positive value."""
+    """Returns the smallest of 1, 2, 5 times a power of ten that is not below a positive value."""
     power = 10.0 ** math.floor(math.log10(value))
     return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= value)
 
 
 class ViewportTiming:
-    """Outlives contexts, so that frame numbers continue; `status` says how the last frame was measured."""
+    """Measured frames, also across contexts, so that numbers continue; `status` says how the last was measured."""
 
     def __init__(self, playback: Playback, active: ActiveModel) -> None:
         self._playback, self._active = playback, active
@@ -45,7 +45,7 @@ class ViewportTiming:
         self._number = 0
 
     def begin(self, engine: Engine) -> None:
-        """Call before a frame with its context current."""
+        """Begins to measure a frame; call this before it, with its context current."""
         timers = engine.context.timers
         if self.wanted and not timers.enabled:
             timers.number = self._number
@@ -53,7 +53,7 @@ class ViewportTiming:
         timers.switch(self.wanted)
 
     def finish(self, engine: Engine) -> tuple[int | None, list[FrameSample]]:
-        """Call after a frame; returns its number if it is measured, and the samples that have arrived."""
+        """Ends a frame; returns its number if it is measured, and the samples that have arrived."""
         timers = engine.context.timers
         if timers.enabled:
             number = timers.finish_frame(self._moment(engine), running=self._playback.is_running)
@@ -70,7 +70,7 @@ class ViewportTiming:
 
 
 def vsync_now() -> Vsync:
-    """Of the current context."""
+    """Returns the vertical synchronisation of the current context."""
     context = QOpenGLContext.currentContext()
     interval = context.format().swapInterval() if context is not None else -1
     if interval < 0:

@@ -27,7 +27,7 @@ from sinew.sim.scene.scene import NodeId, Scene
 BEFORE, AFTER = (0.35, 0.62, 1.0), (1.0, 0.62, 0.25)  # sRGB-encoded
 
 BAKE_LOOK = GhostStyle((0.95, 0.35, 0.85), 1.0, 0.0, 0.9)
-"""The bake is only an outline, because the colours of the simulated node show the distance from it."""
+"""Style of a ghost of the bake: only an outline, because colours show the distance of the simulated node from it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class Ghost:
 
 
 class Ghosts:
-    """Renders ghosts as a task, and composites them over the frame.
+    """Ghosts, which a task renders and which are composited over the frame.
 
     Args:
         baked: Returns the baked state of a node after a step, or None.
@@ -81,7 +81,7 @@ class Ghosts:
     def is_due(self) -> bool:
         return self.is_on and any(self._picture(ghost) is None for ghost in self._wanted)
 
-    def lay(self, live: Engine, runner: SimulationRunner, output: Framebuffer) -> None:
+    def draw(self, live: Engine, runner: SimulationRunner, output: Framebuffer) -> None:
         """Composites the ghosts that are ready over the frame that was just drawn, and renders the missing ones."""
         view = self._document.scene.view
         if not (view.ghosts or view.bake_ghost):
@@ -116,7 +116,7 @@ class Ghosts:
 
     def _render(self, live: Engine, runner: SimulationRunner) -> QueueTask[None]:
         while self.is_due:
-            engine = yield from self._second.bring(live)
+            engine = yield from self._second.update(live)
             ghost = next((ghost for ghost in self._wanted if self._picture(ghost) is None), None)
             if ghost is None:
                 return
@@ -161,7 +161,7 @@ class Ghosts:
     # --- wanted ghosts --------------------------------------------------------------------------------
 
     def _take(self, live: Engine, runner: SimulationRunner, output: Framebuffer) -> None:
-        """Drops all images if the view changed."""
+        """Notes the view of the frame; drops all images if it changed."""
         self._camera, self._size = self._document.view_state.camera, output.size
         scene = self._document.scene
         stamp = (scene, self._camera, self._size, tuple(self._moving(scene)), live.views.version)
@@ -201,7 +201,7 @@ class Ghosts:
                 yield Ghost(step, runner.time_of(step), BAKE_LOOK, runner.mark(step), is_baked=True)
 
     def _moving(self, scene: Scene) -> Sequence[NodeId]:
-        """The selected nodes that move, or all that do."""
+        """Returns the selected nodes that move, or all that do."""
         moving = [n.id for n in scene.nodes if n.settings.is_character or KINDS[n.kind].system]
         chosen = scene.with_contents(self._document.selection.all_nodes)
         return [node for node in moving if node in chosen] or moving
@@ -227,7 +227,7 @@ class Ghosts:
 
 
 def _cached(runner: SimulationRunner, moment: float, look: GhostStyle | None, *, is_free: bool) -> Ghost | None:
-    """Returns None if the step at the scene time [s] is not cached."""
+    """Returns the ghost of a scene time [s]; None if its step is not cached."""
     if is_free:
         return Ghost(0, moment, look)
     step = runner.step_of(moment)

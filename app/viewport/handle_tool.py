@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
@@ -27,7 +28,7 @@ _VERBS = {HandleMode.MOVE: "Move", HandleMode.ROTATE: "Rotate", HandleMode.SCALE
 
 @dataclass(frozen=True, slots=True)
 class _HandleTarget:
-    """A node, or the pose offset of a bone."""
+    """Target of handles: a node, or the pose offset of a bone."""
 
     owner: NodeId  # Has position, rotation and scale in `part`
     part: str
@@ -48,7 +49,7 @@ class _HandleDrag:
 
 
 class HandleTool(QObject, Tool):
-    """`mode_changed` carries a `HandleMode`, or None, which hides the handles."""
+    """Tool of the handles; `mode_changed` carries a `HandleMode`, or None, which hides the handles."""
 
     mode_changed = Signal(object)
     is_over = True
@@ -66,7 +67,7 @@ class HandleTool(QObject, Tool):
         client.drawn.connect(self.refresh)
 
     def set_mode(self, mode: HandleMode) -> None:
-        """The current mode hides the handles."""
+        """Sets the mode of the handles; the current mode hides them."""
         self.mode = None if mode is self.mode else mode
         self.mode_changed.emit(self.mode)
         self.refresh()
@@ -121,7 +122,7 @@ class HandleTool(QObject, Tool):
         self.refresh()
 
     def _handled(self) -> _HandleTarget | None:
-        selection, scene, engine = self._document.selection, self._document.scene, self._client.engine
+        selection, scene, engine = self._document.selection, self._document.evaluated, self._client.engine
         node = scene.by_id.get(selection.node or "")
         if self.mode is None or engine is None or node is None or node.id not in scene.shown & scene.unlocked:
             return None
@@ -139,17 +140,14 @@ class HandleTool(QObject, Tool):
         )
 
     def _bone(self, node: Node, bone: str) -> _HandleTarget | None:
-        """Relative to the pose of the clip alone."""
+        """Returns the target for a bone, relative to the pose of the clip alone."""
         character = self._client.engine.views.characters.get(node.id) if self._client.engine else None
         posed = node.settings.part(f"{BONE_PART}{bone}")
-        if (
-            character is None
-            or character.pose is None
-            or character.model.skeleton is None
-            or not isinstance(posed, BonePose)
-        ):
+        if character is None or character.model.skeleton is None or not isinstance(posed, BonePose):
             return None
-        below = frame_below(character.model.skeleton, character.pose, posed)
+        # A bone that swings keeps its handles at its head.
+        pose = msgspec.structs.replace(character.pose, local=character.animated_pose.local)
+        below = frame_below(character.model.skeleton, pose, posed)
         if below is None:
             return None
         transform = Transform(position=posed.position, rotation=posed.rotation, scale=posed.scale)

@@ -29,7 +29,7 @@ METHOD_NAMES = {
 
 
 class ViewportOverlays(QObject):
-    """Places and updates the overlays; dragging the divider is an edit."""
+    """Overlays of the viewport, their places and content; dragging the divider is an edit."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class ViewportOverlays(QObject):
         self.place()
 
     def show_drop(self, text: str) -> None:
-        """Says what dropping a file would do; "" hides the label."""
+        """Shows the effect of dropping a file; "" hides the label."""
         self.drop.set_text(text)
         self.drop.setVisible(bool(text))
         self.drop.raise_()
@@ -94,7 +94,7 @@ class ViewportOverlays(QObject):
         self.place()
 
     def _legend(self) -> ColourKey | None:
-        """Explains the colours in the viewport, if they have a meaning."""
+        """Returns the key of the colours in the viewport, if they have a meaning."""
         compared = self._client.compared
         if compared is not None and compared.key is not None:
             return compared.key
@@ -111,7 +111,7 @@ class ViewportOverlays(QObject):
         return ", ".join(left), ", ".join(right)
 
     def _rival(self) -> SkinningMethod:
-        """The method that linear blend skinning is compared with."""
+        """Returns the method that linear blend skinning is compared with."""
         node = self._active.node
         with_scale = node is not None and model_settings(node).skinning is SkinningMethod.DQS_SCALE
         return SkinningMethod.DQS_SCALE if with_scale else SkinningMethod.DQS
@@ -186,7 +186,7 @@ class ViewportOverlays(QObject):
 
 
 def comparison_rows(statistics: ComparisonStatistics | None, unit_scale: float = 1.0) -> list[tuple[str, str]]:
-    """Distance between both skinning methods, and their volume; `unit_scale` is in metres per unit of the model."""
+    """Returns rows with distance and volume of both skinning methods; `unit_scale` is in metres per model unit."""
     if statistics is None:
         return []
     return [

@@ -19,7 +19,7 @@ MARK_RADIUS = 12.0
 
 
 class Picker:
-    """Positions are logical pixels from the top left."""
+    """Search for objects under the mouse; positions are logical pixels from the top left."""
 
     def __init__(self, document: Document, client: ViewportRenderer, viewport: Viewport) -> None:
         self._document, self._client, self._viewport = document, client, viewport
@@ -30,11 +30,11 @@ class Picker:
 
     @property
     def size(self) -> tuple[float, float]:
-        """Width and height [px]."""
+        """Width and height of the viewport [px]."""
         return self._viewport.size_f.width(), self._viewport.size_f.height()
 
     def surface(self, position: QPointF) -> Pick | None:
-        """Waits for the GPU.
+        """Returns the surface at a position; waits for the GPU.
 
         None if nothing is visible there, and for a node that was removed from the document but is still in the frame.
         """
@@ -49,7 +49,7 @@ class Picker:
         return hit if hit is not None and self._document.scene.has(hit.node) else None
 
     def mark(self, position: QPointF, among: Collection[NodeId] | None = None) -> NodeId | None:
-        """The nearest mark within `MARK_RADIUS`; of all nodes if `among` is None."""
+        """Returns the nearest mark within `MARK_RADIUS`; of all nodes if `among` is None."""
         free = self._document.scene.unlocked
         known = free if among is None else free & set(among)
         marks = (
@@ -65,17 +65,17 @@ class Picker:
         return marks[nearest].node_id if distances[nearest] <= MARK_RADIUS else None
 
     def ray(self, position: QPointF) -> tuple[glm.dvec3, glm.dvec3]:
-        """Origin [m] and direction in the world."""
+        """Returns origin [m] and direction in the world of the ray through a position."""
         width, height = self.size
         return self.camera.ray(2.0 * position.x() / width - 1.0, 1.0 - 2.0 * position.y() / height, width / height)
 
     def beside(self, position: QPointF, place: glm.dvec3) -> glm.dvec3 | None:
-        """The point under a position at the same depth as a point of the world [m]."""
+        """Returns the point under a position at the same depth as a point of the world [m]."""
         return ray_plane(*self.ray(position), place, self.camera.rotation()[2])
 
 
 class ParticleMarks:
-    """View state that is not saved."""
+    """Highlighted and selected particles, which are view state that is not saved."""
 
     def __init__(self, document: Document, client: ViewportRenderer, viewport: Viewport) -> None:
         self._document, self._client, self._viewport = document, client, viewport
@@ -89,7 +89,7 @@ class ParticleMarks:
 
     @property
     def chosen(self) -> Mapping[NodeId, tuple[int, ...]]:
-        """In ascending order, by node; leaves out nodes without any."""
+        """Selected particles in ascending order, by node; leaves out nodes without any."""
         return self._chosen
 
     @property
@@ -97,12 +97,12 @@ class ParticleMarks:
         return sum(map(len, self._chosen.values()))
 
     def hovered_of(self, kind: str) -> ParticleRef | None:
-        """Returns None if the highlighted particle belongs to another kind."""
+        """Returns the highlighted particle; None if it belongs to another kind."""
         hovered, nodes = self._hovered, self._document.scene.by_id
         return hovered if hovered is not None and nodes[hovered.node].kind == kind else None
 
     def point_at(self, kind: str, reference: ParticleRef | None) -> None:
-        """None keeps highlights of other kinds."""
+        """Highlights a particle of a kind; None keeps highlights of other kinds."""
         if reference is not None or self.hovered_of(kind) is not None:
             self.hover(reference)
 
@@ -111,7 +111,7 @@ class ParticleMarks:
         self._show()
 
     def choose(self, chosen: Mapping[NodeId, tuple[int, ...]]) -> None:
-        """An empty mapping deselects all."""
+        """Selects particles; an empty mapping deselects all."""
         self._chosen = {node_id: tuple(sorted(numbers)) for node_id, numbers in chosen.items() if numbers}
         self._show()
 

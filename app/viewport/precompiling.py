@@ -1,4 +1,4 @@
-"""Compiles shaders on a worker thread of the editor, with a context like the one of the viewport."""
+"""Worker thread of the editor that compiles shaders, with a context like the one of the viewport."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from sinew.sim.scene.scene import Scene
 
 
 class Precompiling:
-    """Connects a `Precompiler` with the document; create it on the GUI thread.
+    """Connection of a `Precompiler` with the document; create it on the GUI thread.
 
     Args:
         context: The context of the viewport's engine; must have binaries.
@@ -39,11 +39,11 @@ class Precompiling:
         self._compiler = Precompiler(self._open, context)
 
     def admit(self) -> Scene:
-        """Leaves out nodes whose shaders are compiling."""
+        """Returns the scene without nodes whose shaders are compiling."""
         return self._compiler.admit(self._document.scene)
 
     def begin(self) -> bool:
-        """Compiles once all files are loaded; returns whether the scene must be applied again."""
+        """Compiles shaders once all files are loaded; returns True if the scene must be applied again."""
         files = self._files
         if self._store.loading or files.is_reading:
             return False

@@ -44,7 +44,7 @@ _LONG = 0.3  # [s] after which preparations are reported
 
 
 class ViewportRenderer(QObject):
-    """Owns the engine and renders the document; the viewport's context must be current in every call.
+    """Renderer of the document, with its engine; the viewport's context must be current in every call.
 
     Args:
         debug: Report OpenGL errors.
@@ -129,7 +129,7 @@ class ViewportRenderer(QObject):
             output = Framebuffer.wrap(engine.context, framebuffer_id, (width, height))
             if engine.pictures.paint(output, self):
                 if self.ghosts is not None and self.runner is not None:
-                    self.ghosts.lay(engine, self.runner, output)
+                    self.ghosts.draw(engine, self.runner, output)
                 self._report(engine)
         except Exception as error:  # the last frame stays; errors of one node never get here
             self._fail(error)
@@ -171,7 +171,7 @@ class ViewportRenderer(QObject):
         return TaskProgress(f"Preparing {names}" if names else "", round(min(shares.values(), default=1.0), 2))
 
     def cancel_preparing(self) -> None:
-        """Systems keep their earlier settings; shaders are compiled when they are used."""
+        """Cancels preparing: systems keep their earlier settings, shaders are compiled when they are used."""
         if self.precompiling is not None:
             self.precompiling.cancel_preparing()
         if self.engine is not None:
@@ -188,7 +188,7 @@ class ViewportRenderer(QObject):
             self.engine.pictures.outdate()
 
     def gl_resized(self) -> None:
-        """Draws the next frame in any case, because the new framebuffer is empty."""
+        """Discards the frame: the next one is drawn in any case, because the new framebuffer is empty."""
         if self.engine is not None:
             self._drawing.cancel()
             self.engine.pictures.lose()
@@ -225,7 +225,7 @@ class ViewportRenderer(QObject):
             self.gl_resized()
 
     def switch_back_end(self, choice: BackEndChoice) -> None:
-        """The back end changes once all programs are built."""
+        """Sets the back end, which changes once all programs are built."""
         self.back_end = choice
         self._switching.cancel()
         if self.engine is not None:
@@ -270,7 +270,7 @@ class ViewportRenderer(QObject):
     # --- questions ------------------------------------------------------------------------------------
 
     def bounds(self, node_id: NodeId | None, bone: str | None) -> Bounds | None:
-        """Box in the world [m] of a bone, a node, or everything.
+        """Returns the box in the world [m] of a bone, a node, or everything.
 
         For a node without size but with a mark, such as a light, the box of everything and the mark.
         """
@@ -284,7 +284,7 @@ class ViewportRenderer(QObject):
         return box or (with_point(everything, marks[0].position) if marks else everything)
 
     def own_bounds(self, node_id: NodeId, bone: str | None) -> Bounds | None:
-        """Box in the world [m] of a bone or a node; of a group around its contents."""
+        """Returns the box in the world [m] of a bone or a node; of a group around its contents."""
         if self.engine is None:
             return None
         engine = self._at_moment()
@@ -297,13 +297,13 @@ class ViewportRenderer(QObject):
     # --- overlay --------------------------------------------------------------------------------------
 
     def set_hovered(self, joint: JointRef | None) -> bool:
-        """Returns whether that changes the frame."""
+        """Highlights a joint; returns True if that changes the frame."""
         changed = joint != self._overlay.hovered
         self._overlay = replace(self._overlay, hovered=joint)
         return changed
 
     def mark_particles(self, hovered: ParticleRef | None, chosen: Mapping[NodeId, tuple[int, ...]]) -> bool:
-        """Returns whether that changes the frame."""
+        """Highlights particles; returns True if that changes the frame."""
         marked = replace(self._overlay, hovered_particle=hovered, particles=dict(chosen))
         changed = marked != self._overlay
         self._overlay = marked
@@ -313,7 +313,7 @@ class ViewportRenderer(QObject):
         self._scale = 0.0
 
     def joint_of(self, selection: Selection) -> JointRef | None:
-        """Returns None if no joint is selected or its model is not loaded."""
+        """Returns the joint of a selection; None if it has no joint or its model is not loaded."""
         model = self.engine.model_of(selection.node) if self.engine and selection.node else None
         if model is None or model.skeleton is None or selection.bone is None or selection.node is None:
             return None
@@ -328,7 +328,7 @@ class ViewportRenderer(QObject):
     # --- steps of a frame -----------------------------------------------------------------------------
 
     def set_up(self, now: float) -> None:
-        """`now` is monotonic time [s]."""
+        """Prepares the frame of the viewport; `now` is monotonic time [s]."""
         engine = self._at_moment()
         self._comparison = self._compare(engine)
         engine.refresh(now)
@@ -344,7 +344,7 @@ class ViewportRenderer(QObject):
         return render_view if self.compared is None else self.compared.coloured(render_view)
 
     def _at_moment(self) -> Engine:
-        """Applies the document and the playhead first."""
+        """Returns the engine with the document and the playhead applied."""
         assert self.engine is not None
         self.prepare()
         time, runner = self._playback.seen, self.runner

@@ -23,7 +23,7 @@ PREPARING, LOOK = 0.01, 0.02
 
 
 class SecondEngine:
-    """Shows the scene of the document but simulates nothing; `loaded` returns None while a model is loading."""
+    """An engine that shows the document but simulates nothing; `loaded` returns None while a model is loading."""
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class SecondEngine:
         self._failed: dict[Key, Content] = {}
 
     def start(self, task: QueueTask[None], redraw: Callable[[], None]) -> None:
-        """Does nothing while a task runs; frames come first unless they never end. `redraw` is called at the end."""
+        """Starts a task unless one runs; frames come first unless they never end. `redraw` is called at the end."""
         if not self._task.busy:
             self._task = self._tasks.add(self._after_frames(task), Priority.COMPARE, on_done=lambda _: redraw())
 
@@ -53,7 +53,7 @@ class SecondEngine:
             while self._tasks.has(Priority.DRAW) and not self._playback.playhead.playing:
                 yield Delay(LOOK)
 
-    def bring(self, live: Engine) -> QueueTask[Engine]:
+    def update(self, live: Engine) -> QueueTask[Engine]:
         """Applies the current scene; returns the engine once it has everything that the scene shows."""
         while True:
             engine = self._follow(live)
@@ -72,7 +72,7 @@ class SecondEngine:
             yield Delay(LOOK)
 
     def ready(self, live: Engine) -> Engine | None:
-        """Returns None if the engine needs further steps to show the current scene."""
+        """Returns the engine; None if it needs further steps to show the current scene."""
         if self.engine is None:
             return None
         engine = self._follow(live)
@@ -96,7 +96,7 @@ class SecondEngine:
         return engine
 
     def _missing(self, engine: Engine) -> Iterator[tuple[Key, Content, QueueTask[None]]]:
-        """Uploads of models, without their textures, and of textures of settings."""
+        """Yields uploads of models, without their textures, and of textures of settings."""
         return missing_uploads(engine, self._document.scene, self._loaded, self._files.assets.textures, self._failed)
 
 
@@ -109,7 +109,7 @@ def missing_uploads(
     *,
     is_shown: bool = False,
 ) -> Iterator[tuple[Key, Content, QueueTask[None]]]:
-    """Uploads that the engine needs, without `failed` contents; if `is_shown`, models need textures and shaders."""
+    """Yields uploads that the engine needs, without `failed` ones; if `is_shown`, with textures and shaders."""
     for node in scene.nodes:
         model = loaded(node.id) if node.settings.is_character else None
         if model is not None and model is not failed.get(node.id) and engine.model_of(node.id) is not model.model:

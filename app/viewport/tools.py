@@ -27,7 +27,7 @@ HINT = "Click: select · Middle drag: orbit · with Shift: pan · Wheel: zoom"
 
 
 class ViewportTools(QObject):
-    """Selects by click; tools, asked in order, do everything else. `hint` is "" outside of the viewport."""
+    """Selection by click; tools, asked in order, do everything else. `hint` is "" outside of the viewport."""
 
     hint = Signal(str)
 
@@ -51,7 +51,7 @@ class ViewportTools(QObject):
     # --- questions ------------------------------------------------------------------------------------
 
     def joint_at(self, position: QPointF) -> JointRef | None:
-        """Returns None while bones are hidden."""
+        """Returns the joint at a position; None while bones are hidden."""
         engine = self._client.engine
         if engine is None or not self._document.scene.view.bones:
             return None
@@ -77,7 +77,7 @@ class ViewportTools(QObject):
         return None
 
     def pick(self, position: QPointF) -> Selection:
-        """A node by its mark, a bone, a node by its surface, or nothing."""
+        """Returns a node by its mark, a bone, a node by its surface, or nothing."""
         marked = self._picker.mark(position)
         if marked is not None:
             return Selection(node=marked)
@@ -107,7 +107,7 @@ class ViewportTools(QObject):
             self._select(self.pick(position), more=bool(modifiers & _MORE))
 
     def _select(self, picked: Selection, *, more: bool) -> None:
-        """`more` adds the node to the selection, or removes it."""
+        """Selects what was picked; `more` adds the node to the selection, or removes it."""
         if not more or picked.bone is not None:
             self._document.select(picked)
         elif picked.node is not None:
@@ -159,7 +159,7 @@ class ViewportTools(QObject):
     # --- highlights -----------------------------------------------------------------------------------
 
     def _layers(self) -> tuple[list[Tool], list[Tool]]:
-        """Tools before marks and bones, and tools after them."""
+        """Returns the tools before marks and bones, and the tools after them."""
         return [tool for tool in self._tools if tool.is_over], [tool for tool in self._tools if not tool.is_over]
 
     def _surface_at(self, position: QPointF) -> Selection:
@@ -179,7 +179,7 @@ class ViewportTools(QObject):
 
 
 def strongest_joint(model: CharacterModel | None, triangle: int) -> int | None:
-    """Joint with the largest weight on a triangle; None if nothing is weighted."""
+    """Returns the joint with the largest weight on a triangle; None if nothing is weighted."""
     if model is None or model.skin is None or triangle >= model.mesh.triangle_count:
         return None
     skin, corners = model.skin, model.mesh.triangles[triangle]
@@ -188,7 +188,7 @@ def strongest_joint(model: CharacterModel | None, triangle: int) -> int | None:
 
 
 def _hovered(tools: Iterable[Tool], position: QPointF | None) -> tuple[Tool | None, str]:
-    """The first tool with something at a position, and its hint; the others highlight nothing."""
+    """Returns the first tool with something at a position, and its hint; the others highlight nothing."""
     found, said = None, ""
     for tool in tools:
         text = tool.hover(position if found is None else None)
@@ -209,7 +209,7 @@ NOTHING = ("view.home", "edit.paste", "edit.show_all")
 
 
 class ViewportMenu(QObject):
-    """Selects the node under the mouse."""
+    """Context menu of the viewport, which selects the node under the mouse."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Each model or texture is uploaded in small steps and shown once it is complete."""
+"""Uploads of models and textures: in small steps, each content shown once it is complete."""
 
 from pathlib import Path
 
@@ -73,7 +73,7 @@ class Uploads(QObject):
             yield from self._upload_one(engine, *found)
 
     def _upload_one(self, engine: Engine, key: Key, content: Content, task: QueueTask[None]) -> QueueTask[None]:
-        """Ends early if the content is replaced or removed."""
+        """Uploads a content; ends early if it is replaced or removed."""
         try:
             while self._wanted(key) is content:
                 with engine.context.timers.scope("upload"):
@@ -87,7 +87,7 @@ class Uploads(QObject):
             self._failed[key], self._errors[key] = content, str(error)
 
     def _remove(self, engine: Engine) -> None:
-        """A model that is being reloaded stays until the new one is read."""
+        """Removes unloaded contents; a model that is being reloaded stays until the new one is read."""
         for node in self._document.scene.nodes:
             status, is_shown = self._store.status(node.id), engine.model_of(node.id) is not None
             is_read = status is not None and status.state is ModelState.LOADING

@@ -19,7 +19,7 @@ _CARRIED_SHARE = 0.25
 """A joint with a smaller part of all joints below it is a prop, not the body."""
 
 _SAMPLE_MAX = 256
-"""Most poses that are examined; longer clips are sampled evenly."""
+"""Maximum number of poses that are examined; longer clips are sampled evenly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,11 @@ class RootMotion:
 
 
 _FOUND: WeakKeyDictionary[Clip, dict[str, tuple[Skeleton, RootMotion | None]]] = WeakKeyDictionary()
-"""Results by clip: a search takes some milliseconds."""
+"""Results by clip, as a search takes some milliseconds."""
 
 
 def root_motion(skeleton: Skeleton, clip: Clip, up_axis: str) -> RootMotion | None:
-    """The travel of a clip over the ground; None for a clip that stays in place.
+    """Returns the travel of a clip over the ground; None for a clip that stays in place.
 
     The motion joint is, among the joints with travel of their own, the one with the most joints below it.  The own
     travel of a joint is the path of its local translation over the ground, rotated by its parent: a head that sweeps
@@ -100,7 +100,7 @@ def _search(skeleton: Skeleton, clip: Clip, up_axis: str) -> RootMotion | None:
 
 
 def _paths(skeleton: Skeleton, clip: Clip) -> tuple[Float64, Float64]:
-    """Local translations (B, F, 3) and model matrices (B, F, 4, 4) over the clip."""
+    """Returns local translations (B, F, 3) and model matrices (B, F, 4, 4) over the clip."""
     times = clip.key_times
     if len(times) > _SAMPLE_MAX:
         times = np.linspace(float(times[0]), float(times[-1]), _SAMPLE_MAX)
@@ -120,7 +120,7 @@ def _own_travel(skeleton: Skeleton, positions: Float64, model: Float64, horizont
 
 
 TOGETHER = 960
-"""Joints of all times that are evaluated at once; beyond this, memory allocation makes each slower."""
+"""Maximum number of joints of all times to evaluate at once; beyond this, memory allocation makes each slower."""
 
 
 def evaluate_pose(
@@ -133,7 +133,7 @@ def evaluate_pose(
     up_axis: str = "y",
     offsets: Sequence[Offset] = (),
 ) -> Pose:
-    """Pose of the skeleton, and weights of the morph targets.
+    """Evaluates the pose of the skeleton, and weights of the morph targets.
 
     Args:
         model: Without a skeleton the pose has only morph weights.
@@ -169,7 +169,7 @@ def evaluate_poses(
     lock_root: bool = False,
     up_axis: str = "y",
 ) -> list[Pose]:
-    """Bit-identical to `evaluate_pose` at each time, with the same errors."""
+    """Evaluates poses, bit-identical to `evaluate_pose` at each time, with the same errors."""
     skeleton = model.skeleton
     motion = root_motion(skeleton, clip, up_axis) if lock_root and skeleton is not None else None
     if skeleton is None or motion is not None or len(times) < 2:
@@ -201,7 +201,7 @@ def _many(
 
 
 def bind_pose(model: CharacterModel, offsets: Sequence[Offset] = ()) -> Pose:
-    """The stored skeleton of the file, usually the pose that the mesh was bound in."""
+    """Returns the stored skeleton of the file, usually the pose that the mesh was bound in."""
     skeleton, targets = model.skeleton, model.mesh.targets
     weights = NO_WEIGHTS if targets is None else targets.rest_weights
     if skeleton is None:
@@ -237,7 +237,7 @@ def _boneless(local: LocalPose) -> Pose:
 
 
 def _palette(model: CharacterModel, skeleton: Skeleton, model_from_joint: Float64) -> tuple[Float64, Float64]:
-    """Palette (P, ..., 4, 4) and centres (P, 3) of joints (B, ..., 4, 4)."""
+    """Returns the palette (P, ..., 4, 4) and centres (P, 3) of joints (B, ..., 4, 4)."""
     entries = model.skin.palette if model.skin is not None else None
     if entries is None:
         joints, after, centres = model_from_joint, skeleton.bind_from_model, skeleton.model_from_bind[:, :3, 3]

@@ -16,12 +16,12 @@ _NO_SCALE: Float64 = np.eye(3, 4)
 
 
 def lbs_rows(palette: Float64) -> Float32:
-    """The upper three rows, shape (B, 3, 4)."""
+    """Returns the upper three rows, shape (B, 3, 4)."""
     return palette[:, :3].astype(np.float32)
 
 
 def dual_quaternions(palette: Float64, centres: Float64 | None = None) -> Float32:
-    """Rigid part of every matrix as real and dual quaternion, shape (B, 2, 4).
+    """Returns the rigid part of every matrix as real and dual quaternion, shape (B, 2, 4).
 
     Every real part has w not negative; each vertex aligns the signs with its strongest influence.
 
@@ -33,7 +33,7 @@ def dual_quaternions(palette: Float64, centres: Float64 | None = None) -> Float3
 
 
 def rigid_and_scale(palette: Float64, centres: Float64 | None = None) -> tuple[Float64, Float64]:
-    """Rigid motions (B, 2, 4) and scales (B, 3, 4) whose product, the scale acting first, is the palette.
+    """Splits the palette into rigid motions (B, 2, 4) and scales (B, 3, 4), which act first.
 
     Source: Kavan et al. 2008, section 4.3 (two-phase skinning), with the scale centred on the joint.
     """
@@ -53,7 +53,7 @@ def rigid_and_scale(palette: Float64, centres: Float64 | None = None) -> tuple[F
 
 
 def _scaling(linear: Float64, rotation: Float64) -> Bool:
-    """Returns whether matrices (B, 3, 3) differ from the rotations extracted from them (B, 4)."""
+    """Returns True for matrices (B, 3, 3) that differ from the rotations extracted from them (B, 4)."""
     deviation = np.abs(quaternion.to_matrix(rotation) - linear)
     return np.asarray(deviation.reshape(-1, 9).max(axis=1) > _RIGID)
 

@@ -60,19 +60,19 @@ class Offset(Protocol):
 
     @property
     def position(self) -> Vector:
-        """Along the axes of the joint, in units of the file."""
+        """Translation along the axes of the joint, in units of the file."""
 
     @property
     def rotation(self) -> Vector:
-        """About x, then y, then z of the joint [°]."""
+        """Rotation about x, then y, then z of the joint [°]."""
 
     @property
     def scale(self) -> Vector:
-        """Along the axes of the joint."""
+        """Scale along the axes of the joint."""
 
 
 def with_offsets(skeleton: Skeleton, local: LocalPose, offsets: Sequence[Offset]) -> LocalPose:
-    """Ignores joints that the skeleton does not have."""
+    """Returns the pose with offsets; ignores joints that the skeleton does not have."""
     known = [(joint, offset) for offset in offsets if (joint := skeleton.find(offset.bone)) is not None]
     if not known:
         return local
@@ -87,7 +87,7 @@ def with_offsets(skeleton: Skeleton, local: LocalPose, offsets: Sequence[Offset]
 
 
 def frame_below(skeleton: Skeleton, pose: Pose, offset: Offset) -> Float64 | None:
-    """Model-space frame of an offset, shape (4, 4); None if there is no such joint."""
+    """Returns the model-space frame of an offset, shape (4, 4); None if the joint does not exist."""
     joint = skeleton.find(offset.bone)
     if joint is None:
         return None

@@ -22,7 +22,7 @@ ENTRIES_MAX = 1 << 16
 
 
 def build_skin(raw: RawModel, joints: Joints, vertex_count: int, warnings: list[str]) -> Skin:
-    """A vertex without weights follows the first joint of its skeleton or skin.
+    """Builds the skin; a vertex without weights follows the first joint of its skeleton or skin.
 
     With skins, entries number the joints of all skins, one skin after the other.
     """
@@ -53,7 +53,7 @@ def skin_starts(skins: list[RawSkin]) -> tuple[int, ...]:
 
 
 def _influences(buffer: RawVertices, width: int, joint_count: int, warnings: list[str]) -> tuple[UInt16, Float32]:
-    """Joint numbers within the skeleton, and weights, both (V, width)."""
+    """Returns joint numbers within the skeleton, and weights, both (V, width)."""
     joints, weights = _stored(buffer, width)
     bad = ~np.isfinite(weights) | (weights < 0.0)
     if bad.any():
@@ -81,7 +81,7 @@ def _influences(buffer: RawVertices, width: int, joint_count: int, warnings: lis
 
 
 def _stored(buffer: RawVertices, width: int) -> tuple[UInt16, Float32]:
-    """Missing weights become 1 for the first joint, missing joints become joint 0."""
+    """Returns the stored influences; missing weights become 1 for the first joint, missing joints become joint 0."""
     joints = np.zeros((buffer.count, width), dtype=np.uint16)
     weights = np.zeros((buffer.count, width), dtype=np.float32)
     stored_weights = buffer.attributes.get("blendweights")
@@ -105,13 +105,13 @@ def _normalised(weights: Float32, warnings: list[str]) -> Float32:
 
 
 _EQUAL = 1e-6
-"""Matrices that differ by less, relative to their largest element, are equal."""
+"""Relative tolerance of equal matrices, in terms of their largest element."""
 
 _FLAT = 1e-10
 
 
 def rebased(mesh: Mesh, skin: Skin, skeleton: Skeleton, raw: RawModel) -> tuple[Mesh, Skin]:
-    """The mesh in the rest pose, and its skin with a palette relative to that pose.
+    """Returns the mesh in the rest pose, and its skin with a palette relative to that pose.
 
     A file may store each part in a space of its own (quantised, scaled, turned) with inverse bind matrices that undo
     it.  Each part is moved by the rest palette of its dominant joint, and its matrices by the inverse.  Boxes,
@@ -176,7 +176,7 @@ class _RebasedArrays:
         return mesh, replace(self._skin, joints=self._entries, palette=palette)
 
     def _block(self, skin_number: int, matrix: Float64) -> tuple[Float64, int]:
-        """Matrix and first palette entry; parts of a skin with equal matrices share them."""
+        """Returns matrix and first palette entry of a part; parts of a skin with equal matrices share them."""
         known = self._moves.setdefault(skin_number, [])
         for other, first in known:
             if np.abs(other - matrix).max() <= _EQUAL * np.abs(matrix).max():
@@ -293,7 +293,7 @@ def _build_clip(name: str, clip: RawClip, joints: Joints, warnings: list[str]) -
 
 
 def _matched(clip: str, tracks: list[RawTrack], joints: Joints, warnings: list[str]) -> list[tuple[RawTrack, int]]:
-    """Ignores later tracks of a joint; a track applies to each skeleton that has its joint."""
+    """Returns tracks with their joints in every skeleton that has them; ignores later tracks of a joint."""
     matched: dict[str, RawTrack] = {}
     for track in tracks:
         if track.name not in joints.of_name:
@@ -306,7 +306,7 @@ def _matched(clip: str, tracks: list[RawTrack], joints: Joints, warnings: list[s
 
 
 def build_model(raw: RawModel) -> CharacterModel:
-    """Vertices, triangles and joints keep the order of the file.
+    """Builds the model; vertices, triangles and joints keep the order of the file.
 
     Raises:
         ModelError: If the content cannot be drawn or posed.
@@ -320,14 +320,14 @@ def build_model(raw: RawModel) -> CharacterModel:
 
 
 def default_up_axis(bounds: Bounds) -> str:
-    """The axis is Z if the box touches the floor in z and not in y."""
+    """Returns "Z" if the box touches the floor in z and not in y, else "Y"."""
     size = bounds.size
     touches_in_z = abs(bounds.lo[2]) < 0.05 * size[2]
     return "Z" if touches_in_z and abs(bounds.lo[1]) > 0.20 * size[1] else "Y"
 
 
 def default_texture_origin(asset_name: str) -> str:
-    """The row of the image at v = 0: "bottom" for files converted from FBX, else "top"."""
+    """Returns the row of the image at v = 0: "bottom" for files converted from FBX, else "top"."""
     is_fbx = any(known.key == "fbx" and known.has_suffix(Path(asset_name.strip())) for known in MODEL_FORMATS)
     return "bottom" if is_fbx else "top"
 

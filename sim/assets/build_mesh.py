@@ -19,7 +19,7 @@ BORDER_SHARE = 0.06
 
 
 def vertex_normals(positions: Float32, triangles: UInt32) -> Float32:
-    """Area-weighted mean of adjacent faces, shape (V, 3); triangles are counter-clockwise from outside."""
+    """Returns area-weighted means of adjacent faces, shape (V, 3); triangles are counter-clockwise from outside."""
     corners = positions.astype(np.float64)[triangles]
     faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     count = len(positions)
@@ -46,7 +46,7 @@ def with_open_sections(sections: tuple[Section, ...], positions: Float32, triang
 
 
 def border_share(triangles: Int64) -> float:
-    """Fraction of edges that only one triangle has; triangles without area do not count."""
+    """Returns the fraction of edges that only one triangle has; triangles without area do not count."""
     a, b, c = triangles.T
     has_area = (a != b) & (b != c) & (c != a)
     a, b, c = a[has_area], b[has_area], c[has_area]
@@ -59,7 +59,7 @@ def border_share(triangles: Int64) -> float:
 
 
 def _welded(positions: Float32) -> Int64:
-    """Number of the distinct position of each vertex, shape (V,)."""
+    """Returns the number of the distinct position of each vertex, shape (V,)."""
     # Adding zero makes negative zeros positive; equal places then have equal bits.
     bits = np.ascontiguousarray(positions + np.float32(0.0)).view(np.uint32).astype(np.uint64)
     keys = (bits * _MIXING).sum(axis=1, dtype=np.uint64)
@@ -164,7 +164,7 @@ def _normals(buffers: list[RawVertices], positions: Float32, triangles: UInt32) 
 
 
 def _tangents(buffers: list[RawVertices], normals: Float32) -> Float32 | None:
-    """Tangents with handedness, shape (V, 4), zero where missing; None if no vertex has one."""
+    """Returns tangents with handedness, shape (V, 4), zero where missing; None if no vertex has one."""
     if not any("tangent" in buffer.attributes for buffer in buffers):
         return None
     tangents = np.nan_to_num(_joined(buffers, "tangent", np.zeros(3, np.float32)), posinf=0.0, neginf=0.0)
@@ -185,7 +185,7 @@ def _tangents(buffers: list[RawVertices], normals: Float32) -> Float32 | None:
 
 
 def _buffer_colours(buffer: RawVertices) -> Float32:
-    """RGBA from 0 to 1, shape (V, 4); white if the buffer has none."""
+    """Returns RGBA from 0 to 1, shape (V, 4); white if the buffer has none."""
     stored = buffer.attributes.get("color")
     if stored is None:
         return np.ones((buffer.count, 4), np.float32)
@@ -208,7 +208,7 @@ def weight_starts_of(raw: RawModel) -> dict[int, int]:
 
 
 def weighted_meshes(raw: RawModel) -> dict[int, RawMesh]:
-    """Meshes with morph targets by joint; copies of a mesh on one joint share their weights."""
+    """Returns meshes with morph targets by joint; copies of a mesh on one joint share their weights."""
     found: dict[int, RawMesh] = {}
     for mesh in raw.meshes:
         if mesh.rest_weights:
@@ -217,7 +217,7 @@ def weighted_meshes(raw: RawModel) -> dict[int, RawMesh]:
 
 
 def target_names(raw: RawModel) -> tuple[str, ...]:
-    """Unique names of all weights; one that several meshes use is prefixed by the name of the mesh."""
+    """Returns unique names of all weights; one that several meshes use is prefixed by the name of the mesh."""
     meshes = weighted_meshes(raw).values()
     uses = Counter(name for mesh in meshes for name in mesh.target_names)
     names = [f"{mesh.name}: {name}" if uses[name] > 1 else name for mesh in meshes for name in mesh.target_names]

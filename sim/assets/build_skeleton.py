@@ -18,7 +18,7 @@ ROOT = -1
 
 
 def parents_by_name(names: Sequence[str], parent_names: Sequence[str | None]) -> tuple[list[int], list[str]]:
-    """The first joint with a name wins; unknown names make roots."""
+    """Returns parents and warnings; the first joint with a name wins, unknown names make roots."""
     first: dict[str, int] = {}
     for joint, name in enumerate(names):
         first.setdefault(name, joint)
@@ -31,7 +31,7 @@ def parents_by_name(names: Sequence[str], parent_names: Sequence[str | None]) ->
 
 
 def parents_by_index(names: Sequence[str], indices: Sequence[int]) -> tuple[list[int], list[str]]:
-    """Indices out of range make roots."""
+    """Returns parents and warnings; indices out of range make roots."""
     parents, warnings = [], []
     for name, index in zip(names, indices, strict=True):
         known = ROOT <= index < len(names)
@@ -77,7 +77,7 @@ def build_skeleton(
     orientations: npt.ArrayLike,
     scales: npt.ArrayLike,
 ) -> Skeleton:
-    """Joints keep the order of the file; a parent may come after its children.
+    """Builds a skeleton whose joints keep the order of the file; a parent may come after its children.
 
     Args:
         names: Unique, at least one.
@@ -147,12 +147,12 @@ class Joints:
     of_name: dict[str, list[int]]
 
     def match(self, name: str) -> int:
-        """The first skeleton if none has the name: files rarely fill in the reference."""
+        """Returns the number of a skeleton; the first one if none has the name, as files rarely give it."""
         return self.number_of_name.get(name, 0)
 
 
 def build_joints(skeletons: list[RawSkeleton], warnings: list[str], *, may_be_flat: bool = False) -> Joints | None:
-    """Returns None if the file has no joints; `may_be_flat` keeps scales of 0, for files with inverse bind matrices."""
+    """Builds the joints, or None if the file has none; `may_be_flat` keeps scales of 0, for inverse bind matrices."""
     used = [skeleton for skeleton in skeletons if skeleton.bones]
     if not used:
         return None
@@ -212,7 +212,7 @@ def _by_name(skeletons: list[RawSkeleton], starts: Sequence[int]) -> dict[str, l
 
 
 def _invertible_scales(bones: list[RawBone], warnings: list[str]) -> Float64:
-    """A bind scale of zero has no inverse and becomes 1."""
+    """Returns the bind scales; a scale of zero has no inverse and becomes 1."""
     scales = np.array([bone.scale for bone in bones])
     flat = np.abs(scales) < SMALLEST_SCALE
     if flat.any():

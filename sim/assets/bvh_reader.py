@@ -24,7 +24,7 @@ FRAME_TIMES = 1e-6, 1e3
 
 VALUES_MAX = 60_000_000
 STEP_FRAMES = 4096
-"""Frames that are converted between two checks for cancelling."""
+"""Number of frames that are converted between two checks for cancelling."""
 
 
 @dataclass(slots=True)
@@ -42,7 +42,7 @@ def is_bvh(start: bytes) -> bool:
 
 
 def read_bvh(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    """End Sites become joints without keys; errors name the line."""
+    """Reads a BVH file; End Sites become joints without keys, errors name the line."""
     text = _text(data)
     model = RawModel(path, "bvh", None, asset_name=path.name, up_axis="Y")
     head, mark, motion = _parted(text)
@@ -167,7 +167,7 @@ def _numbers(place: str, word: str, text: str, count: int) -> tuple[Float64, str
 
 
 def _channels(place: str, text: str) -> tuple[list[tuple[str, int]], str]:
-    """The channels after their number, and the text that follows them."""
+    """Parses the channels after their number; returns them and the text that follows."""
     words = text.replace("{", " { ").replace("}", " } ").split()
     is_number = bool(words) and words[0].isascii() and words[0].isdigit() and len(words[0]) < 4
     count = int(words[0]) if is_number else -1
@@ -200,7 +200,7 @@ def _unique_names(joints: list[_Joint]) -> list[str]:
 
 
 def _motion(text: str, before: int) -> tuple[float, int, Float64]:
-    """Time of a frame [s], declared number of frames, and all values."""
+    """Parses the motion: time of a frame [s], declared number of frames, and all values."""
     lines = text.split("\n", 16)
     declared, frame_time, at = -1, 0.0, 0
     for number, line in enumerate(lines[:16]):
@@ -245,7 +245,7 @@ def _bad_value(text: str) -> str:
 
 
 def _tracks(joints: list[_Joint], names: list[str], table: Float64, watch: LoadWatch) -> list[RawTrack]:
-    """A position replaces the offset; rotations apply from the last to the first."""
+    """Returns the tracks; a position replaces the offset, rotations apply from the last to the first."""
     tracks = []
     watch.total = len(joints)
     for name, joint in zip(names, joints, strict=True):

@@ -1,5 +1,6 @@
 """Clips: equally spaced keys (EZMesh), curves with keys at any times (glTF), and key frames of a whole mesh."""
 
+import copy
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +10,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.assets.model import NO_WEIGHTS, Interpolation, LocalPose, Skeleton, Targets, stacked
+from sinew.sim.assets.model import NO_WEIGHTS, Clip, Interpolation, LocalPose, Skeleton, Targets, stacked
 from sinew.sim.assets.raw import RawChannel
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Float64, Intp
@@ -19,7 +20,7 @@ _STEP_TOLERANCE = 0.01
 
 
 def frame_step(frame_count: int, duration: float, stored_step: float) -> tuple[float, str | None]:
-    """Time between keys [s], 0 for a single key, and a note on oddities.
+    """Returns the time between keys [s], 0 for a single key, and a note on oddities.
 
     The stored step counts if N or N - 1 steps make the duration within 1 %.  Several writers store a step that is wrong
     by a factor; then the duration spans N - 1 steps.  Without either value there are 30 keys per second.
@@ -53,7 +54,7 @@ _EASED: Mapping[Interpolation, Callable[[float], float]] = {
 
 
 def eased(interpolation: Interpolation, fraction: float) -> float:
-    """Eased fraction, 0 to 1; Catmull-Rom needs more keys and is linear here."""
+    """Returns an eased fraction, 0 to 1; Catmull-Rom needs more keys and is linear here."""
     if interpolation is Interpolation.LINEAR:
         return fraction
     if interpolation is Interpolation.STEP and fraction >= 1.0:
@@ -63,7 +64,7 @@ def eased(interpolation: Interpolation, fraction: float) -> float:
 
 
 def catmull_rom(fraction: float) -> tuple[float, float, float, float]:
-    """Weights of the four keys around a time, which sum to 1.
+    """Returns weights of the four keys around a time, which sum to 1.
 
     Source: Catmull and Rom 1974, "A class of local interpolating splines", uniform, tension 1/2.
     """
@@ -72,7 +73,7 @@ def catmull_rom(fraction: float) -> tuple[float, float, float, float]:
 
 
 class UniformClip:
-    """Keys at 0, step, 2 step, ... seconds, as EZMesh stores them; implements `sinew.sim.assets.model.Clip`.
+    """Clip with keys at 0, step, 2 step, ... seconds, as EZMesh stores them; a `sinew.sim.assets.model.Clip`.
 
     The constructor flips signs so that successive key quaternions lie in one half space.
 
@@ -111,7 +112,7 @@ class UniformClip:
 
     @property
     def duration(self) -> float:
-        """Seconds; 0 for a single pose."""
+        """Duration [s]; 0 for a single pose."""
         return (len(self._linear) - 1) * self._step
 
     @property
@@ -123,14 +124,14 @@ class UniformClip:
         return self._key_times
 
     def key(self, index: int) -> LocalPose:
-        """IndexError outside 0 to F - 1."""
+        """Returns the pose of a key; raises IndexError outside 0 to F - 1."""
         if not 0 <= index < len(self._linear):
             raise IndexError(f"clip {self._name!r} has keys 0 to {len(self._linear) - 1}, not {index}")
         linear = self._linear[index]
         return LocalPose(linear[:, :3], self._quaternions[index], linear[:, 3:])
 
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
-        """Clamps `time` [s] to the clip; lerp and shortest-arc slerp between two keys, eased."""
+        """Samples at `time` [s], clamped to the clip; lerp and shortest-arc slerp between two keys, eased."""
         last = len(self._linear) - 1
         frame = min(max(0.0, time / self._step), float(last)) if last else 0.0
         index = int(frame)
@@ -146,7 +147,7 @@ class UniformClip:
         return LocalPose(linear[:, :3], blend, linear[:, 3:])
 
     def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
-        """Bit-identical with `sample`; times in seconds."""
+        """Samples at times [s]; bit-identical to `sample`."""
         last = len(self._linear) - 1
         if not last:
             return stacked([self.sample(time, interpolation) for time in times])
@@ -170,7 +171,7 @@ class UniformClip:
 
 
 class MorphingClip(UniformClip):
-    """The same with weights of morph targets at every key, shape (F, M), interpolated linearly."""
+    """Uniform clip with weights of morph targets at every key, shape (F, M), interpolated linearly."""
 
     def __init__(
         self,
@@ -198,6 +199,14 @@ class MorphingClip(UniformClip):
 
     def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
         return stacked([self.sample(time, interpolation) for time in times])
+
+
+def renamed(clip: Clip, name: str) -> Clip:
+    """Returns the same keys under another name."""
+    assert isinstance(clip, UniformClip | CurveClip | FrameClip)
+    other = copy.copy(clip)
+    other._name = name
+    return other
 
 
 def _continuous(q: Float64) -> Float64:
@@ -231,7 +240,7 @@ Driven = tuple[RawChannel, int, int]
 
 
 class CurveClip:
-    """Channels with keys at times of their own, as glTF stores them; implements `sinew.sim.assets.model.Clip`.
+    """Clip of channels with keys at times of their own, as glTF stores them; a `sinew.sim.assets.model.Clip`.
 
     All channels are evaluated together.  Between keys, values are polynomials of the fraction of the interval (degree 0
     for steps), except slerped rotations.  The result is one table of rows: translations, scales and rotations of all
@@ -293,11 +302,11 @@ class CurveClip:
 
     @property
     def frame_times(self) -> Float64:
-        """Times [s], shape (F,): the grid of the keys if they are equally spaced, else 30 per second."""
+        """Times of frames [s], (F,): the grid of the keys if they are equally spaced, else 30 per second."""
         return self._frame_times
 
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
-        """Clamps `time` [s] to the keys of each channel."""
+        """Samples at `time` [s], clamped to the keys of each channel."""
         keys, fractions = self._grids.find(time)
         if interpolation is not Interpolation.LINEAR:
             listed = [fractions] if isinstance(fractions, float) else fractions.tolist()
@@ -344,7 +353,7 @@ class _KeyGrids:
         self._only = self.times.tolist() if len(grids) == 1 else None
 
     def find(self, time: float) -> tuple[Any, Any]:
-        """Last key at or before `time` and fraction of its interval, for each grid; scalars if there is one grid."""
+        """Returns the last key up to `time` and the fraction of its interval, for each grid; scalars for one grid."""
         if self._only is not None:
             key = max(bisect_right(self._only, time) - 1, 0)
             return key, min(max((time - self._only[key]) * float(self._rates[key]), 0.0), 1.0)
@@ -380,7 +389,7 @@ class _Group:
         self._spread = len(grids.counts) > 1
 
     def _place(self, keys: Any, fractions: Any) -> tuple[Intp, Any]:
-        """Key of each channel, shape (C,), and the fraction of its interval, shape (C, 1) or a scalar."""
+        """Returns the key of each channel, (C,), and the fraction of its interval, (C, 1) or a scalar."""
         if not self._spread:
             return self._shifts + keys, fractions
         return self._shifts + keys.take(self._grids), fractions.take(self._grids)[:, None]
@@ -412,7 +421,7 @@ class _Polynomials(_Group):
 
 
 class _SlerpTracks(_Group):
-    """Constant angular speed from key to key on the shortest arc."""
+    """Rotations with constant angular speed from key to key on the shortest arc."""
 
     def __init__(self, driven: Sequence[Driven], grids: _KeyGrids) -> None:
         super().__init__(driven, grids)
@@ -436,14 +445,14 @@ class _SlerpTracks(_Group):
 
 
 def _key_identity(channel: RawChannel, grid: int) -> tuple[object, ...]:
-    """Equal for channels that share their keys in memory."""
+    """Returns a key that is equal for channels that share their keys in memory."""
     values = channel.values
     place = values.__array_interface__["data"][0], values.shape, values.strides
     return *place, channel.mode, channel.path == "rotation", grid
 
 
 def _fill_coefficients(table: Float64, channel: RawChannel, spans: Float64) -> None:
-    """Fills zeros of shape (powers, F, 4)."""
+    """Fills a table of zeros, shape (powers, F, 4), with the coefficients of a channel."""
     values = channel.values
     width = values.shape[-1]
     if channel.mode == "CUBICSPLINE":
@@ -470,7 +479,7 @@ def _rest_table(skeleton: Skeleton, weights: Float64) -> Float64:
 
 
 def _frame_times(key_times: Float64, duration: float) -> Float64:
-    """Equally spaced times from 0 to `duration` [s]: on all keys where possible, else at the nominal rate."""
+    """Returns equally spaced times from 0 to `duration` [s]: on all keys where possible, else at the nominal rate."""
     if duration <= 0.0:
         return np.zeros(1)
     steps = np.diff(key_times, prepend=0.0)
@@ -482,7 +491,7 @@ def _frame_times(key_times: Float64, duration: float) -> Float64:
 
 
 class FrameClip:
-    """Key frames of a mesh without joints; implements `sinew.sim.assets.model.Clip`.
+    """Clip of key frames of a mesh without joints; a `sinew.sim.assets.model.Clip`.
 
     Frame 0 is the mesh itself, frame k the morph target with weight k - 1.  A clip that ends with its first frame is a
     loop: a spline through it is smooth there too.
@@ -518,7 +527,7 @@ class FrameClip:
         return self._times
 
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
-        """Clamps `time` [s] to the clip; at most four frames act, and their weights sum to 1."""
+        """Samples at `time` [s], clamped to the clip; at most four frames act, and their weights sum to 1."""
         last = len(self._listed) - 1
         key = min(max(bisect_right(self._listed, time) - 1, 0), max(last - 1, 0))
         span = self._listed[min(key + 1, last)] - self._listed[key]

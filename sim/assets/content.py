@@ -15,14 +15,14 @@ Update = Callable[[bytes | memoryview], object]
 _Plain = str | bytes | int | float | enum.Enum | np.generic | None
 
 _FORMER_NAMES = {"_KeyGrids": "_Grids", "_SlerpTracks": "_Turns"}
-"""Class names in checksums: files of earlier versions hold them."""
+"""Class names in checksums, as files of earlier versions have them."""
 
 _known: dict[int, tuple[weakref.ref[Any], str]] = {}
 """Checksums by `id`, as long as the object is alive."""
 
 
 def content_sum(content: Any) -> str:
-    """SHA-256 of a model, a mesh, strands or pixels, with all arrays; computed once for each object.
+    """Returns the SHA-256 of a model, a mesh, strands or pixels, with all arrays; computed once for each object.
 
     Of a model, its path does not count, and of its materials only the names.
     """
@@ -44,7 +44,7 @@ def content_sum(content: Any) -> str:
 
 
 def _add(value: Any, update: Update, seen: dict[int, tuple[int, Any]]) -> None:
-    """An object that occurs again, such as a shared array, adds only its number."""
+    """Adds a value to the sum; an object that occurs again, such as a shared array, adds only its number."""
     if isinstance(value, _Plain) or (isinstance(value, tuple | list) and all(isinstance(v, _Plain) for v in value)):
         update(f"{value!r};".encode())
         return

@@ -1,4 +1,4 @@
-"""Binary EZMesh: big-endian, version 101.  Every count is checked against the remaining bytes."""
+"""Binary EZMesh: big-endian, version 101. Every count is checked against the remaining bytes."""
 
 import struct
 from collections.abc import Callable
@@ -123,7 +123,7 @@ class _Cursor:
         return bytes(self.take(self.integer(what), what)).decode("utf-8", "replace")
 
     def items(self, what: str, smallest: int, read: Callable[[], Item], limit: int = MAX_PARTS) -> list[Item]:
-        """Items take at least `smallest` bytes; `limit` holds for all lists of the file together."""
+        """Reads a list; items take at least `smallest` bytes, `limit` holds for all lists of the file together."""
         count = self.integer(f"{what} count")
         if count > limit:
             raise ElementFault(self.place(f"{what} count"), f"{count} is more than {limit}")
@@ -222,7 +222,7 @@ def _read_vertices(cursor: _Cursor) -> RawVertices:
 
 
 def _use_second_texcoords(vertices: RawVertices) -> bool:
-    """Repairs a writer's bug: the first set holds (u, u), the second the same u and the true v."""
+    """Repairs a writer's bug: the first set of texture coordinates is (u, u), the second has the true v."""
     first, second = vertices.attributes.get("texcoord1"), vertices.attributes.get("texcoord2")
     if first is None or second is None or not vertices.count:
         return False

@@ -108,7 +108,7 @@ def read_vertices(
 
 
 def read_triangles(element: str, attribute: dict[str, str], text: str, watch: LoadWatch, warnings: list[str]) -> UInt32:
-    """Shape (T, 3); indices are not yet checked against the vertex buffer."""
+    """Reads triangles, shape (T, 3); indices are not yet checked against the vertex buffer."""
     name = "triangle_count" if "triangle_count" in attribute else "count"
     count = parse_count(element, name, attribute)
     values = _numbers(element, text, watch)
@@ -153,7 +153,7 @@ def parse_count(element: str, name: str, attribute: dict[str, str]) -> int | Non
 
 
 def checked_count(element: str, available: int, count: int, stride: int, what: str, warnings: list[str]) -> int:
-    """Raises if `available` numbers are too few for `count` items of `stride` numbers; a surplus is a warning."""
+    """Returns the usable count; raises ElementFault if `available` numbers are too few, warns about a surplus."""
     if available < count * stride:
         plural = {"vertex": "vertices"}.get(what, what + "s")
         raise ElementFault(
@@ -166,7 +166,7 @@ def checked_count(element: str, available: int, count: int, stride: int, what: s
 
 
 def _canonical(meanings: Sequence[str]) -> list[str]:
-    """Replaces former names; plain `texcoord` entries take the free sets in order."""
+    """Returns current names of meanings; plain `texcoord` entries take the free sets in order."""
     names = [_ALIASES.get(meaning, meaning) for meaning in meanings]
     numbers = (number for number in range(1, len(names) + 1) if f"texcoord{number}" not in names)
     return [f"texcoord{next(numbers)}" if name == "texcoord" else name for name in names]
@@ -175,7 +175,7 @@ def _canonical(meanings: Sequence[str]) -> list[str]:
 def _vertex_values(
     element: str, fields: list[Field], count: int | None, text: str, watch: LoadWatch, warnings: list[str]
 ) -> tuple[Float64, list[Field], int]:
-    """Numbers of the buffer, with the layout and the number of vertices that fit them."""
+    """Returns the numbers of the buffer, with the layout and the number of vertices that fit them."""
     stride = sum(len(field.letters) for field in fields)
     if stride == 0:
         if count or text.strip():
@@ -195,7 +195,7 @@ def _vertex_values(
 
 
 def _three_for_interp(fields: list[Field], stride: int, available: int, count: int) -> tuple[list[Field], int]:
-    """The layout with three numbers per interp if only that fits: some writers declare four and print three."""
+    """Returns a layout with three numbers per interp if only that fits: some writers declare four and print three."""
     shorter: list[Field] = []
     first = 0
     for entry in fields:
@@ -288,7 +288,7 @@ def read_clip(element: Element, watch: LoadWatch, parts: PartCounter, warnings: 
 
 
 def _transform(bone: dict[str, str], warnings: list[str]) -> list[float]:
-    """Position, orientation and scale as ten numbers; missing attributes are the identity."""
+    """Returns position, orientation and scale as ten numbers; missing attributes are the identity."""
     title = f"Bone {quoted(bone.get('name', ''))}"
     values: list[float] = []
     for what, default in (("position", (0.0,) * 3), ("orientation", (0.0, 0.0, 0.0, 1.0)), ("scale", (1.0,) * 3)):
@@ -314,7 +314,7 @@ def _vector(
 
 
 def _read_poses(element: Element, clip: str, watch: LoadWatch, warnings: list[str]) -> tuple[str, Float64]:
-    """Name and poses of a track, shape (count, 7) or, with scales, (count, 10)."""
+    """Reads name and poses of a track, shape (count, 7) or, with scales, (count, 10)."""
     attribute = attributes(element)
     name = attribute.get("name", "")
     title = f"AnimTrack {quoted(name)} of {clip}"
@@ -333,7 +333,7 @@ def _read_poses(element: Element, clip: str, watch: LoadWatch, warnings: list[st
 
 
 def _tracks(stored: list[tuple[str, Float64]], clip: str) -> list[RawTrack]:
-    """Checks and normalises all poses together, because that is much faster."""
+    """Checks and normalises the poses of all tracks together, because that is much faster."""
     orientations = np.concatenate([np.empty((0, 4)), *(poses[:, 3:7] for _, poses in stored)])
     rest = np.concatenate([np.empty(0), *(poses.ravel() for _, poses in stored)])
     if not (np.abs(rest) <= MAX_MAGNITUDE).all():
@@ -351,7 +351,7 @@ def _tracks(stored: list[tuple[str, Float64]], clip: str) -> list[RawTrack]:
 
 
 def _seconds(attribute: dict[str, str], name: str) -> float:
-    """Returns 0 if the attribute is missing or not a number."""
+    """Parses a time; returns 0 if the attribute is missing or not a number."""
     try:
         values = token_values(split_tokens(attribute.get(name, "")))
     except NumberFault:

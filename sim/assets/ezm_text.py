@@ -22,7 +22,7 @@ Element = etree._Element
 MAX_ATTRIBUTES = 500
 
 PIECE = 1 << 17
-"""Bytes that are scanned at a time."""
+"""Number of bytes that are scanned at a time."""
 
 _UTF8_MARK = b"\xef\xbb\xbf"
 # Blanks, processing instructions and comments before the root element or a document type.
@@ -51,7 +51,7 @@ def parse_xml(data: bytes, warnings: list[str]) -> Element:
 
 
 def local_name(element: Element) -> str:
-    """Lower case, without namespace; "" for comments and processing instructions."""
+    """Returns the name in lower case, without namespace; "" for comments and processing instructions."""
     tag = element.tag
     return tag.rpartition("}")[2].lower() if isinstance(tag, str) else ""
 
@@ -64,7 +64,7 @@ def attributes(element: Element) -> dict[str, str]:
 
 
 def payload(element: Element) -> str:
-    """Text between and after the children counts too."""
+    """Returns the text of an element, also between and after its children."""
     text = element.text or ""
     if len(element):
         text = " ".join([text, *(child.tail or "" for child in element)])
@@ -105,7 +105,7 @@ def _parser(size: int) -> etree.XMLParser:
 
 
 def _decodable(data: bytes, warnings: list[str]) -> bytes:
-    """Declared encodings stay; undeclared bytes that are not UTF-8 are read as Windows-1252."""
+    """Returns decodable XML: declared encodings stay, other bytes that are not UTF-8 are read as Windows-1252."""
     declared = _ENCODING.match(data.lstrip())
     if declared is not None:
         _check_encoding(declared[1].decode("ascii", "replace"))
@@ -169,7 +169,7 @@ def count_tokens(text: str) -> int:
 
 
 def token_rows(text: str, stride: int, watch: LoadWatch | None = None) -> Iterator[list[str]]:
-    """Pieces of a multiple of `stride` tokens; the last row may be incomplete.
+    """Splits a text into rows of a multiple of `stride` tokens; the last one may be incomplete.
 
     Tokens take many times the memory of their text, so a large buffer is never split as a whole.
     """
@@ -183,12 +183,12 @@ def token_rows(text: str, stride: int, watch: LoadWatch | None = None) -> Iterat
 
 
 def token_values(tokens: list[str]) -> list[float]:
-    """Accepts `$hex` bits and the words of the format."""
+    """Parses tokens to numbers; accepts `$hex` bits and the words of the format."""
     return [_token_value(token) for token in tokens]
 
 
 def parse_hex(tokens: list[str], digits: int) -> UInt32:
-    """Each token has up to `digits` hexadecimal digits without prefix."""
+    """Parses tokens of up to `digits` hexadecimal digits without prefix."""
     pattern = re.compile(rf"[0-9a-fA-F]{{1,{digits}}}")
     for token in tokens:
         if not pattern.fullmatch(token):
@@ -197,7 +197,7 @@ def parse_hex(tokens: list[str], digits: int) -> UInt32:
 
 
 def _chunks(text: str, watch: LoadWatch | None) -> Iterator[str]:
-    """Pieces of about `CHUNK_BYTES` that cut no token; each counts as done when the next is requested."""
+    """Splits a text into about `CHUNK_BYTES` without cutting tokens; a chunk is done when the next is requested."""
     start = 0
     while start < len(text):
         end = len(text)
@@ -224,7 +224,7 @@ def _parse_chunk(chunk: str) -> Float64:
 
 
 def _json_list(chunk: bytes) -> memoryview:
-    """`chunk` in brackets, with exactly one comma before each token but the first."""
+    """Returns `chunk` in brackets, with exactly one comma before each token but the first."""
     text = np.empty(len(chunk) + 2, dtype=np.uint8)
     text[0], text[-1] = _OPEN, _CLOSE
     body = text[1:-1]
@@ -259,7 +259,7 @@ def _token_value(token: str) -> float:
 
 
 def _bits_value(token: str) -> float:
-    """`decimal$hex`: the bits of an IEEE 754 float take precedence over the decimal."""
+    """Parses `decimal$hex`: the bits of an IEEE 754 float take precedence over the decimal."""
     digits = token.rpartition("$")[2]
     if not re.fullmatch(r"[0-9a-fA-F]{1,8}", digits):
         raise NumberFault(f"{quoted(token)} has no float bits after the dollar sign")

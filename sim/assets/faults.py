@@ -8,14 +8,14 @@ import numpy.typing as npt
 MAX_FILE_BYTES = 1 << 29
 MAX_JOINTS = 8192
 MAX_PARTS = 8192
-"""Meshes, vertex buffers, sections, materials, skeletons or animations of one file, each."""
+"""Maximum number of meshes, vertex buffers, sections, materials, skeletons or animations of one file, each."""
 
 MAX_TRACKS = 1 << 17
 MAX_MARKUP = 1 << 20
-"""Tags, and equals signs of attributes, of one text; each takes some hundred bytes of a tree."""
+"""Maximum number of tags, and equals signs of attributes, of one text; each takes some hundred bytes of a tree."""
 
 MAX_VERTICES = 1 << 22
-"""Vertices that a reader collects one by one."""
+"""Maximum number of vertices that a reader collects one by one."""
 
 # Largest coordinate; products along a chain of joints must stay finite.
 MAX_MAGNITUDE = 1e12
@@ -36,7 +36,7 @@ class ElementFault(ValueError):
 
 
 def quoted(name: str, limit: int = 60) -> str:
-    """One line, unprintable characters escaped, shortened to `limit`."""
+    """Returns a name as one line, unprintable characters escaped, shortened to `limit`."""
     return repr(name if len(name) <= limit else name[: limit - 1] + "…")
 
 

@@ -1,4 +1,4 @@
-"""`MODEL_FORMATS.register(ModelFormat(...))` adds a format; a reader is imported with its first file."""
+"""Registry of file formats: `MODEL_FORMATS.register(ModelFormat(...))` adds one, imported with its first file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Format:
         return path.suffix.lower() in self.suffixes
 
     def chosen(self, options: msgspec.Struct | None) -> tuple[msgspec.Struct, ...]:
-        """Last argument of functions with options, the defaults for None; empty if the format has none.
+        """Returns the last argument of functions with options, the defaults for None; empty if the format has none.
 
         Raises TypeError if the options belong to another format.
         """
@@ -44,7 +44,7 @@ F = TypeVar("F", bound=Format)
 
 
 class Formats(Generic[F]):
-    """Formats are tried and offered in this order."""
+    """Formats of one use, tried and offered in this order."""
 
     def __init__(self, *known: F) -> None:
         self._known = list(known)
@@ -53,7 +53,7 @@ class Formats(Generic[F]):
         return iter(self._known)
 
     def register(self, new: F) -> None:
-        """Raises ValueError if another format has one of the suffixes."""
+        """Registers a format; raises ValueError if another one has one of its suffixes."""
         if taken := set(new.suffixes) & set(self.suffixes()):
             raise ValueError(f"{', '.join(sorted(taken))} is taken already")
         self._known.append(new)
@@ -65,13 +65,13 @@ class Formats(Generic[F]):
         return tuple(suffix for known in self._known for suffix in known.suffixes)
 
     def typed(self, path: Path, chosen: F) -> tuple[Path, F]:
-        """File and format for a typed name while a format is selected: a known suffix selects its own format."""
+        """Returns file and format for a typed name and a selected format; a known suffix selects its own."""
         if path.suffix.lower() in self.suffixes():
             return path, self.of(path)
         return path.with_name(path.name + chosen.suffixes[0]), chosen
 
     def of(self, path: Path) -> F:
-        """Raises ValueError if no format has the suffix; the text lists them."""
+        """Returns the format of a path; raises ValueError, with a list, if no format has the suffix."""
         for known in self._known:
             if known.has_suffix(path):
                 return known
@@ -87,14 +87,14 @@ def resolved(function: Callable[..., Any] | str) -> Callable[..., Any]:
 
 
 SNIFFED = 4096
-"""Bytes at the start of a file that identify its format."""
+"""Number of bytes at the start of a file that identify its format."""
 
 UTF8_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelFormat(Format):
-    """Functions may be named as "package.module:name".
+    """Format of models; functions may be named as "package.module:name".
 
     Attributes:
         key: Value of `RawModel.format`.
@@ -102,6 +102,7 @@ class ModelFormat(Format):
         sniff: For files without magic bytes: gets up to `SNIFFED` bytes, returns whether they begin like this format.
         reader: Returns a `RawModel` for the whole content, the path, a `LoadWatch`, and options if there are any.
         by_suffix: Whether the suffix alone identifies the format.
+        motion_suffixes: Suffixes of files that move a character when they are dropped on it.
     """
 
     key: str
@@ -109,6 +110,7 @@ class ModelFormat(Format):
     sniff: Callable[[bytes], bool] | str | None = None
     reader: Callable[..., RawModel] | str
     by_suffix: bool = False
+    motion_suffixes: tuple[str, ...] = ()
 
     def begins(self, start: bytes) -> bool:
         if self.magic:
@@ -116,7 +118,7 @@ class ModelFormat(Format):
         return self.sniff is not None and bool(resolved(self.sniff)(start))
 
     def read(self, data: bytes, path: Path, watch: LoadWatch, options: msgspec.Struct | None = None) -> RawModel:
-        """Raises ElementFault if the content or the library cannot be used, LoadCancelled if the load is cancelled."""
+        """Reads a file; raises ElementFault if content or library cannot be used, LoadCancelled if cancelled."""
         if self.module and importlib.util.find_spec(self.module) is None:
             from sinew.sim.assets.faults import ElementFault
 
@@ -132,7 +134,7 @@ class ImageFormat(Format):
 
 @dataclass(frozen=True, kw_only=True)
 class StrandFormat(Format):
-    """Usual `unit` [m] and up axis (z or y); `reader` returns a `StrandSet` for the whole content."""
+    """Format of strands with usual `unit` [m] and up axis; `reader` returns a `StrandSet` for the whole content."""
 
     unit: float
     is_z_up: bool
@@ -165,7 +167,7 @@ MODEL_FORMATS = Formats(
     ),
     ModelFormat(
         key="gltf", name="glTF", suffixes=(".glb", ".gltf", ".vrm", ".vrma"), by_suffix=True,
-        options=GltfOptions,
+        options=GltfOptions, motion_suffixes=(".glb", ".gltf", ".vrma"),
         sniff=_begins_as_gltf, reader="sinew.sim.assets.gltf.reader:read_gltf",
     ),
     ModelFormat(
@@ -178,11 +180,12 @@ MODEL_FORMATS = Formats(
     ),
     ModelFormat(
         key="fbx", name="FBX", suffixes=(".fbx",), by_suffix=True, module="ufbx", package="ufbx", extra="fbx",
+        motion_suffixes=(".fbx",),
         sniff=lambda start: start.startswith((b"Kaydara FBX Binary", b"; FBX")),
         reader="sinew.sim.assets.fbx.reader:read_fbx",
     ),
     ModelFormat(
-        key="bvh", name="BVH motion", suffixes=(".bvh",),
+        key="bvh", name="BVH motion", suffixes=(".bvh",), motion_suffixes=(".bvh",),
         sniff="sinew.sim.assets.bvh_reader:is_bvh", reader="sinew.sim.assets.bvh_reader:read_bvh",
     ),
     ModelFormat(
@@ -215,6 +218,11 @@ STRAND_FORMATS = Formats(
         reader="sinew.sim.assets.strands:read_tfx",
     ),
 )  # fmt: skip
+
+
+def motion_suffixes() -> tuple[str, ...]:
+    """Returns file extensions of the formats whose files move characters."""
+    return tuple(suffix for known in MODEL_FORMATS for suffix in known.motion_suffixes)
 
 
 def model_format_name(key: str) -> str:

@@ -1,4 +1,4 @@
-"""Frame 0 of an animated mesh is the mesh itself, the others are morph targets that only clips drive."""
+"""Animated meshes: frame 0 is the mesh itself, the others are morph targets that only clips drive."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,12 +11,12 @@ from sinew.sim.assets.raw import LoadWatch, RawClip, RawModel
 from sinew.sim.maths.arrays import Float32, Float64, Int64
 
 POSITIONS_MAX = 1 << 23
-"""Most vertex positions in all frames together; each takes 32 bytes of GPU memory."""
+"""Maximum number of vertex positions in all frames together; each takes 32 bytes of GPU memory."""
 
 FRAMES_MAX = 1 << 14
 
 RATE = 30.0
-"""Frames per second of files without a rate."""
+"""Frame rate of files without a rate [1/s]."""
 
 
 def check_size(element: str, frames: int, points: int) -> None:
@@ -27,7 +27,7 @@ def check_size(element: str, frames: int, points: int) -> None:
 
 
 def check_positions(element: str, positions: Float32) -> None:
-    """Positions have shape (F, P, 3); errors name the frame and the point."""
+    """Checks positions of shape (F, P, 3); errors name the frame and the point."""
     usable = (np.abs(positions) <= MAX_MAGNITUDE).all(axis=2)
     if not usable.all():
         frame, point = np.argwhere(~usable)[0].tolist()
@@ -61,7 +61,7 @@ def add_frames(model: RawModel, positions: Float32, of_vertex: Int64, names: Seq
 
 
 def clip_of(name: str, frames: Sequence[int], times: Float64) -> RawClip:
-    """Times in seconds from 0."""
+    """Returns a clip of frames, with times in seconds from 0."""
     step = float(times[-1]) / (len(times) - 1) if len(times) > 1 else 0.0
     return RawClip(name, len(frames), float(times[-1]), step, [], frames=list(frames), frame_times=times)
 
@@ -71,7 +71,7 @@ def even_clip(name: str, count: int, rate: float = RATE) -> RawClip:
 
 
 def sibling_file(path: Path, name: str) -> Path:
-    """Fails if a link leads out of the folder."""
+    """Returns the path of a file next to another; fails if a link leads out of the folder."""
     found = path.parent / name
     if found.resolve().parent != path.parent.resolve():
         raise ElementFault(name, "lies outside the folder of the model")

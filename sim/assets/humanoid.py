@@ -1,4 +1,4 @@
-"""Finds the bones of a human body by the names and the hierarchy of joints; bones have the names of VRM 1.0."""
+"""Bones of a human body, found by the names and the hierarchy of joints; they have the names of VRM 1.0."""
 
 import itertools
 import re
@@ -31,7 +31,7 @@ REQUIRED = (
 """Bones without which a skeleton is not a human body."""
 
 NEAR_HIPS = 0.02
-"""Fraction of the leg length; nearer joints are not bones of the spine if there are more than three."""
+"""Fraction of the leg length; nearer joints are no bones of the spine if there are more than three."""
 
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _COMPOUNDS = {
@@ -71,7 +71,7 @@ class _Joint:
             self.finger, self.order = FINGERS[int(biped[1])], int(biped[2] or 0)
 
     def bone(self) -> str:
-        """The bone that the name alone means, such as "UpperLeg"; "arm", "leg" or "hip" if it is ambiguous."""
+        """Returns the bone that the name alone means, such as "UpperLeg"; "arm", "leg" or "hip" if it is ambiguous."""
         words = self.words
         if words & _NO_BONES:
             return ""
@@ -98,15 +98,28 @@ class _Joint:
         return ""
 
 
-def bones_of(model: CharacterModel) -> dict[str, int]:
-    """The joint of each bone of a model: as its file states, else those that can be recognised."""
-    if model.rig.humanoid or model.skeleton is None:
-        return dict(model.rig.humanoid)
-    return find_bones(model.skeleton)
-
-
 def find_bones(skeleton: Skeleton) -> dict[str, int]:
     return _Finder(skeleton.names, skeleton.parents.tolist(), skeleton.model_from_bind[:, :3, 3]).bones()
+
+
+def bones_of(model: CharacterModel, edits: Iterable[tuple[str, str]] = ()) -> dict[str, int]:
+    """Returns the joint of each bone: as the file says, else found by its name.
+
+    Args:
+        edits: Bones with the name of their joint, "" for none; they come first.  Unknown names are ignored.
+    """
+    skeleton = model.skeleton
+    if skeleton is None:
+        return {}
+    bones = dict(model.rig.humanoid) or find_bones(skeleton)
+    for bone, name in edits:
+        joint = skeleton.find(name)
+        if bone not in BONES or (name and joint is None):
+            continue
+        bones = {other: found for other, found in bones.items() if other != bone and found != joint}
+        if joint is not None:
+            bones[bone] = joint
+    return {bone: bones[bone] for bone in BONES if bone in bones}
 
 
 def is_humanoid(bones: Mapping[str, int]) -> bool:
@@ -198,7 +211,7 @@ class _Finder:
             self._found[bone] = joint
 
     def _find_neck(self, hips: int) -> None:
-        """Neck and head without such names: the end of the chain above the arms."""
+        """Finds neck and head without such names: the end of the chain above the arms."""
         neck, head = self._found.get("neck"), self._found.get("head")
         if neck is not None and head is None:
             chain = self._central(neck)
@@ -219,7 +232,7 @@ class _Finder:
                 self._found["neck"], self._found["head"] = chain[-2:]
 
     def _central(self, start: int) -> list[int]:
-        """Joints below `start`, without a side and with the same words."""
+        """Returns joints below `start`, without a side and with the same words."""
         chain: list[int] = []
         current = start
         while True:
@@ -236,7 +249,7 @@ class _Finder:
         return float(sum(np.linalg.norm(b - a) for a, b in itertools.pairwise(points)))
 
     def _named(self, bone: str, side: str, above: int | None = None) -> list[_Joint]:
-        """Nearest to the root first."""
+        """Returns joints that mean a bone, nearest to the root first."""
         found = [joint for joint in self._joints if joint.side == side and not joint.finger and joint.bone() == bone]
         if above is not None:
             found = [joint for joint in found if joint.index in self._ancestors(above)] or found
@@ -260,7 +273,7 @@ class _Finder:
             self._found[f"{side}{bone}"] = joint.index
 
     def _ancestors(self, index: int) -> list[int]:
-        """From the parent to the root."""
+        """Returns joints from the parent to the root."""
         found = []
         while (index := self._parents[index]) >= 0:
             found.append(index)

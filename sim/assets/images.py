@@ -24,16 +24,16 @@ SIDE_MAX = 16384
 """Longest side of a decoded image [pixels]."""
 
 PIXEL_MAX = 1 << 26
-"""Most pixels of a decoded image, 256 MiB as RGBA."""
+"""Maximum number of pixels of a decoded image, 256 MiB as RGBA."""
 
 DECODED_MAX = 1 << 30
-"""Most pixels of all scans of a progressive JPEG together; a full-size image may have 16 scans."""
+"""Maximum number of pixels of all scans of a progressive JPEG together; a full-size image may have 16 scans."""
 
 TOTAL_MAX = 1 << 27
-"""Most pixels of images in memory together, 512 MiB as RGBA."""
+"""Maximum number of pixels of images in memory together, 512 MiB as RGBA."""
 
 _BAND_ROWS = 256
-"""Rows that are converted at a time, to limit temporary copies of large images."""
+"""Number of rows that are converted at a time, to limit temporary copies of large images."""
 
 _MARKER = re.compile(rb"\xff+[^\x00\xff\xd0-\xd7]", re.DOTALL)
 _START_OF_SCAN = 0xDA
@@ -42,7 +42,7 @@ _SIXTEEN_BIT = ("I;16", "I;16L", "I;16B", "I;16N", "I")
 
 
 class ImageError(ValueError):
-    """One line with file and reason."""
+    """Error about an image in one line with file and reason."""
 
     def __init__(self, path: ImageSource | str, reason: str) -> None:
         super().__init__(printable(f"{path}: {reason}"))
@@ -81,7 +81,7 @@ class ImageBudget:
             self._left += pixels
 
     def take_notes(self) -> list[str]:
-        """One sentence for each image that was shrunk since the last call."""
+        """Returns one sentence for each image that was shrunk since the last call."""
         with self._guard:
             notes, self._notes = self._notes, []
         return notes
@@ -92,7 +92,7 @@ def _pixels(size: tuple[int, int], factor: int) -> int:
 
 
 def load_image(path: ImageSource, budget: ImageBudget | None = None) -> UInt8:
-    """Pixels of an image, shrunk to fit the budget.
+    """Returns the pixels of an image, shrunk to fit the budget.
 
     Returns:
         RGBA, straight alpha, as stored (no colour conversion); shape (H, W, 4), row 0 at the top, C-contiguous.
@@ -133,7 +133,7 @@ def load_image(path: ImageSource, budget: ImageBudget | None = None) -> UInt8:
 
 
 def _check_regular(path: Path) -> None:
-    """Refuses pipes, which would block for ever."""
+    """Checks that a path is a regular file; pipes would block for ever."""
     try:
         mode = os.stat(path).st_mode
     except OSError as error:
@@ -156,7 +156,7 @@ def _check_scans(path: ImageSource, size: tuple[int, int]) -> None:
 
 
 def _rgba(image: "Image.Image", factor: int) -> UInt8:
-    """Averages squares of `factor` rows and columns, band by band."""
+    """Returns an image as RGBA with squares of `factor` rows and columns averaged, band by band."""
     width, height = image.size
     image.draft(None, (max(width // factor, 1), max(height // factor, 1)))
     factor = max(factor * image.size[0] // width, 1)  # the rest that the decoder did not shrink
@@ -172,14 +172,14 @@ def _rgba(image: "Image.Image", factor: int) -> UInt8:
 
 
 def _eight_bit(image: "Image.Image") -> "Image.Image":
-    """16-bit grey, scaled; the conversion of the library would clip it."""
+    """Converts 16-bit grey by scaling; the conversion of the library would clip it."""
     from PIL import Image
 
     return Image.fromarray(np.clip(np.asarray(image).astype(np.int32) // 257, 0, 255).astype(np.uint8))
 
 
 BAND_TEXELS = 1 << 16
-"""Texels that are averaged at a time, while other threads wait for the interpreter lock."""
+"""Number of texels that are averaged at a time, while other threads wait for the interpreter lock."""
 
 _LINEAR = linear_from_srgb(np.arange(256) / 255.0).astype(np.float32)
 _STRAIGHT = (np.arange(256) / 255.0).astype(np.float32)
@@ -204,12 +204,12 @@ def pixel_count(images: Iterable[MipImage]) -> int:
 
 
 def load_mip_image(path: ImageSource, budget: ImageBudget, *, pause: Callable[[], None] | None = None) -> MipImage:
-    """Raises ImageError if the file cannot be used."""
+    """Reads an image with mip levels; raises ImageError if the file cannot be used."""
     return mip_image(load_image(path, budget), pause=pause)
 
 
 def mip_image(image: UInt8, *, pause: Callable[[], None] | None = None) -> MipImage:
-    """Every texel of a mip level is the average of the area that it covers.
+    """Makes mip levels, in which every texel is the average of the area that it covers.
 
     Where an edge is odd, the middle texel counts for both neighbours by the covered fraction.  Colours are averaged in
     linear light and weighted by opacity, so that transparent texels do not bleed; a fully transparent area keeps its
@@ -243,7 +243,7 @@ def mip_image(image: UInt8, *, pause: Callable[[], None] | None = None) -> MipIm
 
 
 def _halved(light: Float32, first: int, height: int, opaque: bool) -> Float32:
-    """Rows of the next level from row `first` on; `light` holds the covered rows, `height` is the full height."""
+    """Returns rows of the next level from row `first` on; `light` has the covered rows, `height` is the full height."""
     if opaque:
         return _averaged(_averaged(light, 0, first, height), 1, 0, light.shape[1])
     alpha = light[..., 3:]
@@ -255,12 +255,12 @@ def _halved(light: Float32, first: int, height: int, opaque: bool) -> Float32:
 
 
 def _taps(length: int) -> int:
-    """Texels that one texel of the next level covers, fully or partly."""
+    """Returns the number of texels that one texel of the next level covers, fully or partly."""
     return 1 if length == 1 else 2 + length % 2
 
 
 def _averaged(values: Float32, axis: int, first: int, length: int) -> Float32:
-    """Halves one axis by area; `values` begin with the texels of result `first`, the whole axis has `length` texels."""
+    """Halves an axis by area; `values` begin with the texels of result `first`, the axis has `length` texels."""
     if length == 1:
         return values
     moved = values if axis == 0 else values.swapaxes(0, 1)

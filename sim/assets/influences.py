@@ -7,7 +7,7 @@ from sinew.sim.maths.arrays import Bool, Float64, Int64, Intp
 
 
 def weighted_vertex_counts(skin: Skin | None, joint_count: int) -> Int64:
-    """Shape (joint_count,); zeros without a skin."""
+    """Returns vertices with weight on each joint, shape (joint_count,); zeros without a skin."""
     if skin is None:
         return np.zeros(joint_count, dtype=np.int64)
     counted, joints = skin.weights > 0.0, skin.joints_of(skin.joints)
@@ -19,7 +19,7 @@ def weighted_vertex_counts(skin: Skin | None, joint_count: int) -> Int64:
 
 
 def joint_boxes(mesh: Mesh, skin: Skin, among: Bool | None = None) -> tuple[Intp, Float64]:
-    """Boxes of the vertices with weight on each palette entry, in bind space.
+    """Returns boxes of the vertices with weight on each palette entry, in bind space.
 
     A linearly blended vertex is a convex combination of its images by its joints, so the box of all transformed corners
     contains the posed mesh, if weights of morph targets are between 0 and 1.
@@ -43,7 +43,7 @@ def joint_boxes(mesh: Mesh, skin: Skin, among: Bool | None = None) -> tuple[Intp
 
 
 def reach_of(mesh: Mesh) -> tuple[Float64, Float64]:
-    """Lowest and highest positions of every vertex before skinning, both (V, 3)."""
+    """Returns lowest and highest positions of every vertex before skinning, both (V, 3)."""
     lowest = mesh.positions.astype(np.float64)
     highest, targets = lowest, mesh.targets
     if targets is not None:

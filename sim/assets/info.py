@@ -15,7 +15,7 @@ CELL_MAX = 80
 
 
 def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
-    """The output of `sinew info --json`; lengths in file units, times in seconds."""
+    """Returns the output of `sinew info --json`; lengths in file units, times in seconds."""
     mesh = model.mesh
     materials = [material.name for material in model.materials]
     attributes = (name for part in raw.meshes for buffer in part.buffers for name in buffer.attributes)
@@ -75,7 +75,7 @@ def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
 
 
 def _humanoid(model: CharacterModel) -> dict[str, str]:
-    """Joint of each bone; empty if the body is not human."""
+    """Returns the joint of each bone; empty if the body is not human."""
     bones = bones_of(model)
     if model.skeleton is None or not (model.rig.humanoid or is_humanoid(bones)):
         return {}
@@ -83,7 +83,7 @@ def _humanoid(model: CharacterModel) -> dict[str, str]:
 
 
 def influence_counts(skin: Skin) -> list[int]:
-    """Number of vertices with 1, 2, ... influences."""
+    """Returns the number of vertices with 1, 2, ... influences."""
     counts = np.bincount((skin.weights > 0.0).sum(axis=1), minlength=skin.influence_max + 1)
     return [int(count) for count in counts[1:]]
 
@@ -162,7 +162,7 @@ def _texture_status(material: dict[str, Any]) -> str:
 
 
 def _bone_rows(bones: Sequence[dict[str, Any]]) -> list[tuple[str, int]]:
-    """Every bone and its descendants, indented by depth; siblings in file order."""
+    """Returns every bone and its descendants, indented by depth; siblings in file order."""
     children: dict[int, list[int]] = {}
     for joint, bone in enumerate(bones):
         children.setdefault(bone["parent"], []).append(joint)
@@ -175,13 +175,13 @@ def _bone_rows(bones: Sequence[dict[str, Any]]) -> list[tuple[str, int]]:
 
 
 def table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A heading that starts with ">" aligns its column to the right."""
+    """Returns a table as text; a heading that starts with ">" aligns its column to the right."""
     lines = aligned([headings, *([printable(cell, CELL_MAX) for cell in row] for row in rows)])
     return "\n".join([title, *(f"  {line}" for line in lines)])
 
 
 def aligned(lines: Sequence[Sequence[str]]) -> list[str]:
-    """The first line holds the headings; those that start with ">" align their column to the right."""
+    """Aligns lines, the first one with the headings; those that start with ">" align their column to the right."""
     is_right = [heading.startswith(">") for heading in lines[0]]
     lines = [[heading.removeprefix(">") for heading in lines[0]], *lines[1:]]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]

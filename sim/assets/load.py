@@ -27,7 +27,7 @@ def load_model(
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> CharacterModel:
-    """The character in a file, ready to pose and draw.
+    """Returns the character in a file, ready to pose and draw.
 
     Args:
         options: Options of its format; the defaults for None.
@@ -42,7 +42,7 @@ def load_model(
 
 
 def is_model(path: Path) -> bool:
-    """Checks the suffix, else the first bytes; False if the file cannot be read."""
+    """Returns True for a known suffix, else by the first bytes; False if the file cannot be read."""
     if any(known.has_suffix(path) for known in MODEL_FORMATS):
         return True
     try:
@@ -61,7 +61,7 @@ def read_raw(
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> RawModel:
-    """The content as stored; arguments and errors as in `load_model`."""
+    """Reads the content as stored; arguments and errors as in `load_model`."""
     path = Path(path)
     data = read_bytes(path)
     watch = LoadWatch(progress, cancelled)
@@ -81,7 +81,7 @@ def _sniffed(start: bytes) -> ModelFormat | None:
 
 
 def _format_of(data: bytes, path: Path) -> ModelFormat:
-    """Content decides; the suffix decides for formats without magic bytes."""
+    """Returns the format by the content; the suffix decides for formats without magic bytes."""
     if (known_format := _sniffed(data[:SNIFFED])) is not None:
         return known_format
     start = data[:SNIFFED].removeprefix(UTF8_MARK).lstrip()
@@ -99,7 +99,7 @@ def _format_of(data: bytes, path: Path) -> ModelFormat:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Raises ModelError if it is not a regular file, too large or not readable."""
+    """Reads a file; raises ModelError if it is not regular, too large or not readable."""
     try:
         status = os.stat(path)
         if stat.S_ISDIR(status.st_mode):

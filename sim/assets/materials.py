@@ -14,14 +14,14 @@ _TRAILING_REVERSED = re.compile(r"(?:02%|[\s\"'])*+")
 
 
 class TextureFolder:
-    """Finds images next to a model, ignoring case and type."""
+    """Images next to a model, found without regard to case and type."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._names: dict[str, str] | None = None
 
     def find(self, recorded: str) -> Path | None:
-        """Tries the same name first, then the same name with other image types."""
+        """Returns the image with this name, else the same name with other image types."""
         suffixes = IMAGE_FORMATS.suffixes()
         for name in dict.fromkeys((base_name(recorded), base_name(recorded).replace("%20", " "))):
             stem = name.rpartition(".")[0] or name
@@ -54,7 +54,7 @@ def unwrapped(value: str) -> str:
 
 
 def parse_meta_data(text: str) -> dict[str, str]:
-    """Keys are in lower case; commas in parentheses do not split."""
+    """Parses "key=value" texts; keys are in lower case, commas in parentheses do not split."""
     values: dict[str, str] = {}
     start = depth = 0
     for position, character in enumerate(text + ","):
@@ -71,7 +71,7 @@ def parse_meta_data(text: str) -> dict[str, str]:
 
 
 def build_materials(raw: RawModel) -> tuple[tuple[Material, ...], dict[tuple[str, str], int]]:
-    """Declared materials, then one for each undeclared name in a section, which is a texture.
+    """Builds declared materials, then one for each undeclared name in a section, which is a texture.
 
     Returns:
         The materials, and the index for each (material, info) pair of the sections that have a material name.
@@ -110,7 +110,7 @@ def _declared(name: str, meta_data: str, folder: TextureFolder) -> Material:
 
 
 def _undeclared(name: str, info: str, folder: TextureFolder) -> Material:
-    """A bare texture name is its first layer, else the artist's original path."""
+    """Makes a material of a bare texture name: of its first layer, else of the artist's original path."""
     layer = name.split("+")[0]
     path = folder.find(layer) or (folder.find(info) if info else None)
     texture = base_name(layer)
@@ -120,7 +120,7 @@ def _undeclared(name: str, info: str, folder: TextureFolder) -> Material:
 
 
 def lost_colours(texture: str | None, path: Path | None) -> tuple[tuple[str, str], ...]:
-    """Value of `Material.lost` for a named colour image that was not found."""
+    """Returns the value of `Material.lost` for a named colour image that was not found."""
     return (("texture", texture),) if texture and path is None else ()
 
 
@@ -133,7 +133,7 @@ def _number(text: str | None, default: float) -> float:
 
 
 def _colour(text: str | None, default: tuple[float, float, float]) -> tuple[float, float, float]:
-    """Three factors written `(r, g, b)`, or the default if malformed."""
+    """Parses three factors written `(r, g, b)`; returns the default if they are malformed."""
     parts = (text or "").strip().strip("()").replace(",", " ").split()
     try:
         red, green, blue = (float(part) for part in parts)

@@ -19,7 +19,7 @@ from sinew.sim.printable import printable
 
 VERSION = 8
 RATE = 10.0
-"""Frames per second of the game."""
+"""Frame rate of the game [1/s]."""
 
 POINTS_MAX = 1 << 16
 _HEADER = struct.Struct("<4s16i")
@@ -82,7 +82,7 @@ def _text(raw: bytes) -> str:
 
 
 def _clips(names: list[str]) -> list[RawClip]:
-    """Runs of frames whose names differ only by their number; each returns to its first frame."""
+    """Returns runs of frames whose names differ only by their number; each ends with its first frame."""
     clips = []
     for stem, run in itertools.groupby(range(len(names)), lambda frame: _NUMBER.sub("", names[frame])):
         frames = list(run)

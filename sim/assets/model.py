@@ -22,14 +22,14 @@ from sinew.sim.maths.hierarchy import Hierarchy
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Corners have shape (3,); an empty model has a box of zero size at the origin."""
+    """Box with corners of shape (3,); an empty model has a box of zero size at the origin."""
 
     lo: Float64
     hi: Float64
 
     @property
     def size(self) -> Float64:
-        """Edge lengths, shape (3,)."""
+        """Edge lengths of the box, shape (3,)."""
         return self.hi - self.lo
 
     @property
@@ -110,7 +110,7 @@ class Skeleton:
         return _numbers(self.names).get(name)
 
     def index(self, name: str) -> int:
-        """Raises KeyError if there is none."""
+        """Returns the number of a joint; raises KeyError if it does not exist."""
         return _numbers(self.names)[name]
 
 
@@ -141,7 +141,7 @@ class Skin:
         return entries if self.palette is None else self.palette.entry_joints[entries]
 
     def weights_of(self, joint: int) -> Float64:
-        """Shape (V,)."""
+        """Returns the weights of a joint, shape (V,)."""
         weights: Float64 = np.where(self.joints_of(self.joints) == joint, self.weights, 0.0).sum(axis=1, dtype=float)
         return weights
 
@@ -150,7 +150,7 @@ NO_WEIGHTS: Float64 = np.zeros(0)
 
 
 class LocalPose(msgspec.Struct, frozen=True, eq=False):
-    """Shapes (B, 3), (B, 4) unit quaternions, (B, 3), and target weights (M,).
+    """Local transforms (B, 3), unit quaternions (B, 4), scales (B, 3), and target weights (M,).
 
     For many times at once, all shapes begin with their number.
     """
@@ -162,7 +162,7 @@ class LocalPose(msgspec.Struct, frozen=True, eq=False):
 
 
 class Interpolation(enum.Enum):
-    """Catmull-Rom applies to key frames of a mesh only."""
+    """Interpolation of keys; Catmull-Rom applies to key frames of a mesh only."""
 
     NEAREST = "nearest"
     LINEAR = "linear"
@@ -180,25 +180,25 @@ class Clip(Protocol):
 
     @property
     def duration(self) -> float:
-        """Seconds; 0 for a single pose."""
+        """Duration [s]; 0 for a single pose."""
 
     @property
     def key_times(self) -> Float64:
-        """Seconds, ascending."""
+        """Times of the keys [s], ascending."""
 
     @property
     def frame_times(self) -> Float64:
-        """Seconds, equally spaced from 0 to the duration, shape (F,); the keys if they are equally spaced."""
+        """Times of frames [s], equally spaced from 0 to the duration, (F,): the keys if they are equally spaced."""
 
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
-        """Clamps `time` [s] to the clip."""
+        """Samples the clip at `time` [s], clamped to it."""
 
     def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
         pass
 
 
 def stacked(poses: Sequence[LocalPose]) -> LocalPose:
-    """At least one pose; see `LocalPose` for many times."""
+    """Stacks poses, at least one; see `LocalPose` for many times."""
     return LocalPose(
         np.stack([pose.positions for pose in poses]),
         np.stack([pose.orientations for pose in poses]),
@@ -221,7 +221,7 @@ ImageSource = Path | EmbeddedImage
 
 @dataclass(frozen=True, slots=True)
 class Sampler:
-    """Values are OpenGL constants, as in glTF."""
+    """Sampler of an image, in OpenGL constants, as in glTF."""
 
     wrap_s: int = 10497  # repeat, 33071 clamp to edge, 33648 mirrored repeat
     wrap_t: int = 10497
@@ -236,7 +236,7 @@ IMAGES = "texture", "emission_image", "normal_image", "surface_image", "occlusio
 """Fields of `Material` with images; "texture" is the colour."""
 
 TOON_IMAGES = "shade_image", "rim_image", "matcap_image"
-"""Fields with images that belong to `Toon`."""
+"""Fields of `Toon` with images."""
 
 
 class AlphaMode(enum.Enum):
@@ -295,7 +295,7 @@ class Material:
 
     @property
     def image(self) -> ImageSource | None:
-        """None if the material has no image or the file was not found."""
+        """Image of the colour; None if the material has none or the file was not found."""
         return self.embedded or self.texture_path
 
     @property
@@ -313,7 +313,7 @@ class Material:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class CharacterModel:
-    """`skeleton` and `skin` are None for static models; a model may have a skeleton and no weights."""
+    """A character; `skeleton` and `skin` are None for static models, a skeleton may come without weights."""
 
     path: Path
     format: str
@@ -335,7 +335,7 @@ class CharacterModel:
         return tuple(dict.fromkeys(part.name for part in found if self.materials[part.material].name == material))
 
     def clip(self, name: str) -> Clip:
-        """Raises KeyError when there is none."""
+        """Returns a clip; raises KeyError if it does not exist."""
         for clip in self.clips:
             if clip.name == name:
                 return clip
@@ -343,7 +343,7 @@ class CharacterModel:
 
 
 def upright_mesh(model: CharacterModel) -> Mesh:
-    """The mesh with v = 0 at the bottom of the image."""
+    """Returns the mesh with v = 0 at the bottom of the image."""
     mesh = model.mesh
     if model.default_texture_origin == "bottom":
         return mesh

@@ -36,7 +36,7 @@ _NUMBERED = re.compile(r"(?P<stem>.*?)(?P<number>[0-9]{3,9})$")
 
 
 def following(path: Path) -> list[Path]:
-    """The files that continue a sequence numbered with at least three digits, up to the first gap."""
+    """Returns the files that continue a sequence numbered with at least three digits, up to the first gap."""
     match = _NUMBERED.match(path.stem)
     if match is None:
         return []
@@ -78,7 +78,7 @@ def add_sequence(model: RawModel, later: list[Path], of_vertex: Int64, first: Fl
 
 
 def _points(data: bytes, place: str) -> Float32:
-    """Shape (P, 3); skips all other elements."""
+    """Reads the points of a file, shape (P, 3); skips all other elements."""
     rows = [line.split()[1:4] for line in data.splitlines() if line.startswith((b"v ", b"v\t"))]
     try:
         points = np.array(rows, np.float64).reshape(-1, 3)
@@ -106,14 +106,14 @@ Corner = tuple[int, int, int]
 
 
 def is_obj(start: bytes) -> bool:
-    """Accepts comments and known keywords, among them a vertex with numbers."""
+    """Returns True for comments and known keywords, among them a vertex with numbers."""
     text = start.removeprefix(UTF8_MARK).splitlines()
     lines = [words for line in text if (words := line.split()) and not words[0].startswith(b"#")]
     return bool(lines) and lines[0][0] in OBJ_KEYWORDS and any(_VERTEX.match(b" ".join(words)) for words in lines)
 
 
 def read_obj(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    """Files numbered after it become frames; errors name the line."""
+    """Reads an OBJ file; files numbered after it become frames, errors name the line."""
     model, of_vertex, positions = _read(data, path, watch)
     later = following(path)
     if later:
@@ -122,7 +122,7 @@ def read_obj(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
 
 
 def _read(data: bytes, path: Path, watch: LoadWatch) -> tuple[RawModel, Int64, Float32]:
-    """A file without its sequence, the point of each vertex, shape (V,), and the points, shape (P, 3)."""
+    """Reads a file without its sequence; returns also the point of each vertex, (V,), and the points, (P, 3)."""
     reader = _ObjReader(watch)
     watch.total = len(data)
     for number, line in _lines(data):
@@ -148,7 +148,7 @@ class _ObjReader:
         self._pending = 0
 
     def take(self, number: int, line: str) -> None:
-        """Skips comments and elements other than polygons."""
+        """Reads a line; skips comments and elements other than polygons."""
         self._pending += len(line) + 1
         if number % _WATCHED_LINES == 0:
             self.flush()
@@ -178,7 +178,7 @@ class _ObjReader:
         )
 
     def mesh(self) -> tuple[RawVertices, list[RawSection]]:
-        """One vertex for each combination of position, texture coordinate and normal that polygons use."""
+        """Returns one vertex for each combination of position, texture coordinate and normal that polygons use."""
         corners = np.array(list(self._corners), np.int64).reshape(-1, 3)
         attributes: dict[str, npt.NDArray[np.generic]] = {"position": _gathered(self._values["v"], corners[:, 0], 3)}
         for column, key, semantic in ((1, "vt", "texcoord1"), (2, "vn", "normal")):
@@ -190,11 +190,11 @@ class _ObjReader:
         return RawVertices(len(corners), attributes), sections
 
     def points(self) -> Int64:
-        """Point of each vertex, shape (V,)."""
+        """Returns the point of each vertex, shape (V,)."""
         return np.array(list(self._corners), np.int64).reshape(-1, 3)[:, 0]
 
     def positions(self) -> Float32:
-        """Shape (P, 3)."""
+        """Returns the points, shape (P, 3)."""
         return np.array(self._values["v"], np.float32).reshape(-1, 3)
 
     def _take_polygon(self, place: str, words: list[str]) -> None:
@@ -221,7 +221,7 @@ class _ObjReader:
         return position, texcoord, normal
 
     def _index(self, place: str, key: str, text: str) -> int:
-        """Index from 0; files count from 1, or backwards from the newest element with negative numbers."""
+        """Parses an index to count from 0; files count from 1, or backwards from the newest with negative numbers."""
         known = len(self._values[key]) // _SIZES[key]
         try:
             number = int(text)
@@ -234,7 +234,7 @@ class _ObjReader:
 
 
 def _lines(data: bytes) -> Iterator[tuple[int, str]]:
-    """Line numbers count from 1; joins lines continued by a backslash.  Streams with bounded memory."""
+    """Yields lines and their numbers from 1; joins lines continued by a backslash. Memory is bounded."""
     parts: list[str] = []
     size = first = 0
     with io.TextIOWrapper(io.BytesIO(data), "utf-8-sig", "replace") as file:
@@ -254,7 +254,7 @@ def _lines(data: bytes) -> Iterator[tuple[int, str]]:
 
 
 def _numbers(place: str, key: str, words: list[str]) -> list[float]:
-    """Three numbers, or the first two of a texture coordinate."""
+    """Parses three numbers, or the first two of a texture coordinate."""
     size = _SIZES[key]
     if len(words) < size and not (key == "vt" and len(words) == 1):
         raise ElementFault(place, f"{key} has {len(words)} numbers, {size} are needed")
@@ -268,7 +268,7 @@ def _numbers(place: str, key: str, words: list[str]) -> list[float]:
 
 
 def _gathered(values: "array[float]", indices: Int64, size: int) -> Float32:
-    """Zeros for missing indices, shape (len(indices), size)."""
+    """Returns the indexed rows, shape (len(indices), size); zeros for missing indices."""
     rows = np.array(values, np.float32).reshape(-1, size)
     gathered: Float32 = np.zeros((len(indices), size), np.float32)
     used = indices != _ABSENT
@@ -311,7 +311,7 @@ def read_mdd(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
 
 
 def _positions(data: bytes, start: int, frames: int, points: int, dtype: str) -> Float32:
-    """Shape (F, P, 3)."""
+    """Reads the positions of a point cache, shape (F, P, 3)."""
     if points < 1:
         raise ElementFault("header", f"has {points} points")
     check_size("header", frames, points)

@@ -19,7 +19,7 @@ from sinew.sim.printable import printable
 
 
 class ModelError(ValueError):
-    """One line with file, element and reason."""
+    """Error about a model in one line with file, element and reason."""
 
     def __init__(self, path: Path | str, element: str, reason: str) -> None:
         message = f"{path}: {element}: {reason}" if element else f"{path}: {reason}"
@@ -71,7 +71,7 @@ class RawChannel:
 
 @dataclass(slots=True)
 class RawClip:
-    """`duration` and `frame_step` [s] are the stored attributes, not validated.
+    """A clip; `duration` and `frame_step` [s] are the stored attributes, not validated.
 
     A clip with channels or key frames has no tracks, and they define its length.
     """
@@ -88,7 +88,7 @@ class RawClip:
 
 @dataclass(slots=True)
 class RawMaterial:
-    """Has a free-form description, or a `look` if the reader has interpreted it."""
+    """A material with a free-form description, or a `look` if the reader has interpreted it."""
 
     name: str
     meta_data: str
@@ -129,7 +129,7 @@ class RawSkin:
 
 @dataclass(slots=True)
 class RawMesh:
-    """One vertex buffer for all sections, or one for each."""
+    """A mesh with one vertex buffer for all sections, or one for each."""
 
     name: str
     skeleton: str
@@ -164,7 +164,7 @@ SMALLEST_STEP = 0.005
 
 
 class LoadWatch:
-    """`total` is work in bytes of text or in nodes; set once the reader knows it."""
+    """Progress and cancelling of a load; `total` is work in bytes or nodes, set once the reader knows it."""
 
     def __init__(
         self, progress: Callable[[float], None] | None = None, cancelled: Callable[[], bool] | None = None
@@ -176,7 +176,7 @@ class LoadWatch:
         self._cancelled = cancelled
 
     def advance(self, work: int = 0) -> None:
-        """Raises LoadCancelled if the caller has cancelled the load."""
+        """Adds finished work; raises LoadCancelled if the caller has cancelled the load."""
         if self._cancelled is not None and self._cancelled():
             raise LoadCancelled
         self._done += work

@@ -12,7 +12,7 @@ Vec3 = tuple[float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class SpringJoint:
-    """Values have the units of VRM, at 60 steps a second; source: VRMC_springBone 1.0."""
+    """Joint of a spring bone, in the units of VRM at 60 steps a second; source: VRMC_springBone 1.0."""
 
     joint: int
     tail: int  # Joint that it points to; -1 if it points to `tail_offset`
@@ -55,7 +55,7 @@ class ConstraintType(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """Makes a joint follow the rotation or the direction of another one; source: VRMC_node_constraint 1.0."""
+    """Constraint of a joint to the rotation or the direction of another one; source: VRMC_node_constraint 1.0."""
 
     joint: int
     source: int
@@ -84,7 +84,7 @@ class Rig:
 
 
 def ordered(rig: Rig, names: Sequence[str], warnings: list[str]) -> Rig:
-    """Puts constraints of a source before its followers; leaves out cycles and invalid ones, with warnings."""
+    """Orders constraints, a source before its followers; leaves out cycles and invalid ones, with warnings."""
     waiting = [one for one in rig.constraints if 0 <= one.joint < len(names) and 0 <= one.source < len(names)]
     found: list[Constraint] = []
     while waiting:

@@ -8,42 +8,54 @@ from sinew.sim.assets.model import CharacterModel, Mesh, upright_mesh
 from sinew.sim.assets.strands import StrandSet, load_strands
 from sinew.sim.maths.arrays import UInt8
 
-Asset = Mesh | UInt8 | MipImage | StrandSet
+Asset = Mesh | UInt8 | MipImage | StrandSet | CharacterModel
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SceneAssets:
-    """Assets by path, without files that are missing or still being read; `textures` are images with mip levels."""
+    """Assets by path, without files that are missing or still being read; `textures` are images with mip levels.
+
+    `animated` are the models of characters with the clips of their motions, by node.
+    """
 
     meshes: Mapping[Path, Mesh] = field(default_factory=dict)
     images: Mapping[Path, UInt8] = field(default_factory=dict)
     textures: Mapping[Path, MipImage] = field(default_factory=dict)
     strands: Mapping[Path, StrandSet] = field(default_factory=dict)
+    motions: Mapping[Path, CharacterModel] = field(default_factory=dict)
+    animated: Mapping[str, CharacterModel] = field(default_factory=dict)
+
+    def animated_model(self, node_id: str, model: CharacterModel) -> CharacterModel:
+        """Returns the model of a character with the clips of its motions, or the model itself."""
+        animated = self.animated.get(node_id)
+        return animated if animated is not None and animated.mesh is model.mesh else model
 
     def is_same(self, other: "SceneAssets") -> bool:
         if self is other:
             return True
         for name in (one.name for one in fields(self)):
-            mine: Mapping[Path, Asset] = getattr(self, name)
-            others: Mapping[Path, Asset] = getattr(other, name)
+            mine: Mapping[Path | str, Asset] = getattr(self, name)
+            others: Mapping[Path | str, Asset] = getattr(other, name)
             if mine.keys() != others.keys() or any(mine[path] is not others[path] for path in mine):
                 return False
         return True
 
 
-FIELDS = {"mesh": "meshes", "image": "images", "texture": "textures", "strands": "strands"}
+FIELDS = {"mesh": "meshes", "image": "images", "texture": "textures", "strands": "strands", "motion": "motions"}
 """Field of `SceneAssets` for the `content` of a `FileUse`; characters are not among them."""
 
 
 def load_asset(
     content: str, path: Path, budget: ImageBudget, read_model: Callable[[Path], CharacterModel] = load_model
 ) -> Asset:
-    """Raises ModelError or ImageError if the file cannot be read."""
+    """Loads an asset; raises ModelError or ImageError if the file cannot be read."""
     match content:
         case "mesh":
             return upright_mesh(read_model(path))
         case "strands":
             return load_strands(path)
+        case "motion":
+            return read_model(path)
         case "image":
             return load_image(path, budget)
         case _:

@@ -16,7 +16,7 @@ from sinew.sim.assets.raw import ModelError
 from sinew.sim.maths.arrays import Bool, Float32, Float64, Intp
 
 POINTS_MAX = 128
-"""Points of a strand that are used; longer strands are thinned out evenly."""
+"""Maximum number of points of a strand that are used; longer strands are thinned out evenly."""
 
 _HALVINGS = 34
 
@@ -46,7 +46,7 @@ class StrandSet:
         return len(self.starts) - 1
 
     def points_of(self, numbers: Intp) -> Float64:
-        """At most `POINTS_MAX` points per strand, shape (n, M, 3); shorter strands repeat their last point."""
+        """Returns at most `POINTS_MAX` points per strand, shape (n, M, 3); shorter strands repeat their last point."""
         first, many = self.starts[numbers], np.diff(self.starts)[numbers]
         most = int(min(many.max(initial=1), POINTS_MAX))
         rank = np.arange(most)
@@ -56,7 +56,7 @@ class StrandSet:
 
 
 def checked_set(starts: Intp, points: Float32, thickness: Float32 | None, colours: Float32 | None) -> StrandSet:
-    """Errors name the strand."""
+    """Checks strands and makes the set; errors name the strand."""
     many = np.diff(starts)
     if not (many >= 2).any():
         raise ElementFault("", "no strand has a segment")
@@ -71,7 +71,7 @@ def checked_set(starts: Intp, points: Float32, thickness: Float32 | None, colour
 
 
 def resampled(lines: Float64, segments: int) -> tuple[Float64, Float64]:
-    """Points on polylines (N, M, 3) at equal straight-line distances, with the same roots and tips.
+    """Returns points on polylines (N, M, 3) at equal straight-line distances, with the same roots and tips.
 
     Bisection finds the distance: with a longer one the tip is passed before the last point.
 
@@ -95,7 +95,7 @@ def resampled(lines: Float64, segments: int) -> tuple[Float64, Float64]:
 
 
 def _walk(lines: Float64, chord: Float64, segments: int) -> tuple[Float64, Bool]:
-    """Points (N, segments + 1, 3) at a distance (N,) from each other, and whether the tip was passed too early."""
+    """Returns points (N, segments + 1, 3) at distances (N,), and True where the tip was passed too early."""
     count, last = len(lines), lines.shape[1] - 1
     rows, at = np.arange(count), np.zeros(count, np.intp)
     knots = np.empty((count, segments + 1, 3))
@@ -128,7 +128,7 @@ _SEGMENTS, _POINTS, _THICKNESS, _TRANSPARENCY, _COLOURS = 1, 2, 4, 8, 16
 
 
 def read_hair(data: bytes) -> StrandSet:
-    """The number of points may differ between strands."""
+    """Reads a HAIR file; the number of points may differ between strands."""
     if len(data) < _HAIR_HEADER.size:
         raise ElementFault("header", f"has {len(data)} bytes, {_HAIR_HEADER.size} are needed")
     magic, strands, points, flags, segments, *_ = _HAIR_HEADER.unpack_from(data)
@@ -197,7 +197,7 @@ def _array(data: bytes, name: str, start: int, count: int, width: int) -> Float3
 
 
 def load_strands(path: Path | str) -> StrandSet:
-    """Raises ModelError if the file cannot be read or used; one line with file, element and reason."""
+    """Loads strands; raises ModelError, one line with file, element and reason, if the file cannot be used."""
     path = Path(path)
     data = read_bytes(path)
     try:

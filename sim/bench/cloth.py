@@ -52,7 +52,7 @@ SEMI_AXES = np.array([1.0, 1.0, 0.5])
 
 
 def bench_settings(side: int) -> ClothSettings:
-    """4 x 4 m, 484 kg, as stiff as the substeps allow."""
+    """Returns settings of a sheet of 4 x 4 m, 484 kg, as stiff as the substeps allow."""
     settings = ClothSettings(
         columns=side, rows=side, width=4.0, height=4.0, placement=ClothPlacement.FLAT, mode=ClothMode.SPRINGS,
         particle_mass=484.0 / side**2, structural_damping=0.0, shear_damping=0.0, bend_damping=0.0, air_drag=0.05,
@@ -65,7 +65,7 @@ def bench_settings(side: int) -> ClothSettings:
 
 
 def cloth_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    """The sheet is square; the particle count is rounded down."""
+    """Measures a square sheet; the particle count is rounded down."""
     side = max(isqrt(size), 2)
     settings = bench_settings(side)
     model = build_cloth(settings, None, raised())
@@ -103,7 +103,7 @@ def cloth_rows(context: Context, library: ShaderLibrary, size: int, repeat: int)
 
 
 def folded_records(model: ClothModel, distance: float) -> npt.NDArray[np.void]:
-    """One half of a flat sheet above the other at a distance [m], at rest."""
+    """Returns one half of a flat sheet above the other at a distance [m], at rest."""
     records = rest_records(model)
     positions = records["position"][: model.particle_count]
     positions[:, 1] += np.where(positions[:, 0] > 0.0, distance, 0.0)
@@ -133,18 +133,18 @@ class SolverCloth(Owner):
         self._solver.step(self._state, self._settings, self._inputs, time=0.0)
 
     def step_from(self, start: Buffer) -> None:
-        """Always starts from the same state: springs would unfold the sheet."""
+        """Steps from the same state each time: springs would unfold the sheet."""
         self._state.copy_from(start)
         self.step()
 
     def positions(self) -> Float32:
-        """Metres; waits for the GPU."""
+        """Returns positions [m]; waits for the GPU."""
         positions: Float32 = self._state.newest.read()["position"][:, :3]
         return positions
 
 
 def raised() -> Float64:
-    """World transform of the sheet, above all colliders, shape (4, 4)."""
+    """Returns the world transform of the sheet, above all colliders, shape (4, 4)."""
     transform = np.eye(4)
     transform[1, 3] = 3.2
     return transform

@@ -32,7 +32,7 @@ CACHES = ("MESA_SHADER_CACHE_DIR", "__GL_SHADER_DISK_CACHE_PATH")
 """Environment variables for the cache folders of drivers."""
 
 FEWER = 5
-"""Compiling is slow: divides the number of repetitions."""
+"""Divisor of the number of repetitions, as compiling is slow."""
 
 SCENE = Scene(
     nodes=tuple(
@@ -49,7 +49,7 @@ SCENE = Scene(
 
 
 def compile_rows(repeat: int) -> list[Row]:
-    """Raises subprocess.CalledProcessError if a process fails, for instance without OpenGL."""
+    """Measures compiling; raises subprocess.CalledProcessError if a process fails, for instance without OpenGL."""
     taken: dict[str, list[float]] = {}
     count = 0
     for _ in range(max(repeat // FEWER, 1)):
@@ -75,7 +75,7 @@ def compile_rows(repeat: int) -> list[Row]:
 
 
 def _started(caches: Path, binaries: Path | None, *, has_field: bool = False) -> tuple[float, int]:
-    """Processor time [s] in a new process, and its number of programs."""
+    """Returns the processor time [s] in a new process, and its number of programs."""
     caches.mkdir(exist_ok=True)
     work = f"from sinew.sim.bench.compile import start; start({has_field})"
     command = [sys.executable, "-c", work, *([str(binaries)] if binaries is not None else [])]

@@ -1,4 +1,4 @@
-"""A frame is one step of the simulation and its image; each part of its cost is measured alone."""
+"""Cost of a frame, which is one step of the simulation and its image; each part is measured alone."""
 
 import itertools
 import operator
@@ -30,7 +30,7 @@ from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene
 
 SMALL_IMAGE, IMAGE = (64, 64), (1280, 720)
-"""A small one where the work of a software driver is not the subject."""
+"""Sizes of images; the small one is for measurements where the work of a software driver is not the subject."""
 
 STEPS, TIMED_STEPS = 60, 20
 
@@ -73,14 +73,14 @@ class BenchScene(Owner):
         self._steps, self._rounds = itertools.count(), itertools.cycle(range(STEPS))
 
     def frame(self) -> None:
-        """Poses are prefetched; the scene restarts every `STEPS` frames."""
+        """Renders a frame with prefetched poses; the scene restarts every `STEPS` frames."""
         step = next(self._rounds)
         self.engine.apply(self._scene)
         self.engine.prefetch_poses(step, partial(operator.mul, STEP_TIME))
         self._draw(step * STEP_TIME)
 
     def timed_frame(self) -> None:
-        """Ends as in the viewport, with its times read."""
+        """Renders a frame that ends as in the viewport, with its times read."""
         step = next(self._steps)
         self.engine.apply(self._scene)
         self._draw(step * STEP_TIME)
@@ -94,7 +94,7 @@ class BenchScene(Owner):
 
 
 def timed_scene(context: Context, vertex_count: int) -> BenchScene:
-    """No shadows, so that the cost of timing is a large part."""
+    """Returns a scene without shadows, so that the cost of timing is a large part."""
     return BenchScene(context, vertex_count, EmitterSettings(capacity=1000), LightSettings(shadow=False))
 
 
@@ -110,7 +110,7 @@ def frame_rows(context: Context, _library: ShaderLibrary, size: int, repeat: int
 
 
 def timing_rows(context: Context, _library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    """The difference of both rows is the overhead of timing."""
+    """Measures a frame with and without timing; the difference of both rows is the overhead."""
     bench = timed_scene(context, size)
     context.timers.calibrate()
 
@@ -130,7 +130,7 @@ def timing_rows(context: Context, _library: ShaderLibrary, size: int, repeat: in
 
 
 def cached_rows(context: Context, library: ShaderLibrary, side: int, repeat: int) -> list[Row]:
-    """Seeks restore another cached step, from memory and, if possible, from disk.  A cape has 29 particles a side."""
+    """Measures seeks, which restore another cached step, from memory and, if possible, disk; a cape has side 29."""
     return [*_cache_rows(context, library, side, repeat), *_ghost_rows(context, library, side, repeat)]
 
 

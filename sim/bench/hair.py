@@ -41,7 +41,7 @@ MakeCase = Callable[..., Case]
 
 
 def bench_settings(strands: int, **changes: object) -> HairSettings:
-    """Springs are as stiff as the substeps allow."""
+    """Returns settings with springs as stiff as the substeps allow."""
     settings = with_preset(HairSettings(source=HairSource.ELLIPSOID), "Springs on a head")
     common = {"guides": max(strands, 1), "substeps": SUBSTEPS, "collide": False, "carried": 0.0}
     return msgspec.structs.replace(settings, **(common | changes))
@@ -88,7 +88,7 @@ class BenchHair(Owner):
 
 
 def hair_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    """Strands have 11 points, 6 for layers, 9 in images."""
+    """Measures hair; strands have 11 points, 6 for layers, 9 in images."""
     case = partial(Case, system="hair", size=size, unit="strands")
     gpu_case = partial(case, finish=context.finish, timers=context.timers)
     rows = _solver_rows(context, library, size, repeat, case, gpu_case)

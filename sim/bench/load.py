@@ -38,7 +38,7 @@ TUBE_RADIUS, TUBE_HEIGHT, INFLUENCES = 0.2, 1.8, 4
 """Size of the synthetic character [m], and influences of a vertex."""
 
 SWAY = 0.05
-"""Random deviation of its joint rotations, in quaternion components."""
+"""Random deviation of the joint rotations of the synthetic character, in quaternion components."""
 
 GLB_ATTRIBUTES = {
     "POSITION": ("position", np.float32),
@@ -83,14 +83,14 @@ def _load_case(path: Path, vertex_count: int, variant: str, load: Any = load_mod
 
 
 def baseline(path: Path) -> int:
-    """Converts all numbers at once; returns their number."""
+    """Parses a file by converting all numbers at once; returns their number."""
     root = parse_xml(path.read_bytes(), [])
     text = " ".join(str(part) for part in root.itertext())
     return len(np.fromstring(text.replace(",", " "), sep=" "))
 
 
 def synthetic_character(vertex_count: int, seed: int = 1, *, joints: int = JOINTS, frames: int = FRAMES) -> RawModel:
-    """A tube with four influences per vertex, a skeleton of five chains, and a clip."""
+    """Makes a tube with four influences per vertex, a skeleton of five chains, and a clip."""
     random = np.random.default_rng(seed)
     columns = max(2, math.isqrt(vertex_count))
     corner = np.arange(max(0, vertex_count - columns - 1), dtype=np.uint32)
@@ -131,7 +131,7 @@ def synthetic_character(vertex_count: int, seed: int = 1, *, joints: int = JOINT
 
 
 def write_synthetic_glb(raw: RawModel, path: Path, primitive_count: int = 1) -> None:
-    """Pieces share no vertices; each joint has three channels."""
+    """Writes a GLB whose pieces share no vertices; each joint has three channels."""
     chunk = GlbChunk()
     (mesh,), (skeleton,), (clip,) = raw.meshes, raw.skeletons, raw.clips
     stored, (section,) = mesh.buffers[0].attributes, mesh.sections

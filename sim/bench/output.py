@@ -1,4 +1,4 @@
-"""Formats whose package is missing are skipped."""
+"""Cost of writing images and scenes; formats whose package is missing are skipped."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -32,7 +32,7 @@ def video_rows(size: int, repeat: int) -> list[Row]:
 
 
 def export_rows(size: int, repeat: int) -> list[Row]:
-    """A sheet as plain bytes, then in every format, which reads itself back."""
+    """Measures a sheet as plain bytes, then in every format, which reads itself back."""
     return _measured("export", size, "vertices", repeat, FRAMES, _scene_writers)
 
 

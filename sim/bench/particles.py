@@ -36,7 +36,7 @@ from sinew.sim.scene.scene import Node, Scene
 PARTICLES_PER_MEASUREMENT = 500_000
 
 LIFE = 68
-"""Steps that a particle of the fountain lives; after them the emitter is full."""
+"""Number of steps that a particle of the fountain lives; after them the emitter is full."""
 
 IMAGE = (640, 400)
 IMAGE_TIME = 2.0
@@ -64,7 +64,7 @@ class BenchPicture(Owner):
 
     @property
     def count(self) -> int:
-        """Living particles; waits for the GPU."""
+        """Number of living particles; waits for the GPU."""
         system = self._engine.simulation.systems["emitter"]
         assert isinstance(system, EmitterSystem)
         assert system.emitter is not None
@@ -113,7 +113,7 @@ class CaptureEmitter(Owner):
         self._streams.step()
 
     def read(self) -> Float32:
-        """Positions and lives, shape (N, 4); waits for the GPU."""
+        """Returns positions and lives, shape (N, 4); waits for the GPU."""
         return self._streams.read()
 
 
@@ -164,7 +164,7 @@ def fountain_settings(size: int) -> EmitterSettings:
 
 
 def stream_settings(size: int) -> EmitterSettings:
-    """A steady stream without variation, which fills all slots and uses no optional feature."""
+    """Returns settings of a steady stream without variation, which fills all slots and uses no optional feature."""
     return msgspec.structs.replace(
         fountain_settings(size), mode=EmissionMode.RATE, lifetime=LIFE * STEP_TIME, lifetime_variance=0.0,
         rate=size / (LIFE * STEP_TIME),

@@ -41,7 +41,7 @@ BOUNCE = np.float32(0.9995)
 
 
 class PlainCloth(Owner):
-    """Verlet springs; loops with branches over the neighbours of each particle.
+    """Verlet springs as loops with branches over the neighbours of each particle.
 
     Args:
         model: A sheet.
@@ -97,7 +97,7 @@ class PlainCloth(Owner):
         self._sides.reverse()
 
     def positions(self) -> Float32:
-        """Metres, shape (P, 3); waits for the GPU."""
+        """Returns positions [m], shape (P, 3); waits for the GPU."""
         positions: Float32 = self._sides[0][0][0].buffer.read()["position"][:, :3]
         return positions
 
@@ -111,7 +111,7 @@ class NumpyCloth:
         self.velocity = np.zeros_like(self.position)
 
     def step(self) -> Float32:
-        """One substep; the positions, shape (rows, columns, 3)."""
+        """Advances by one substep; returns positions, shape (rows, columns, 3)."""
         constants = self._constants
         force = np.zeros_like(self.position)
         for kind, offsets in SPRING_OFFSETS.items():
@@ -138,7 +138,7 @@ class NumpyCloth:
 
 
 class PlainHair(Owner):
-    """Runs in two passes with a vertex for each point.
+    """Hair in two passes with a vertex for each point.
 
     Args:
         points: Initial positions [m], shape (N, K, 3).
@@ -180,7 +180,7 @@ class PlainHair(Owner):
         self._side = after
 
     def positions(self) -> Float32:
-        """Metres, shape (N K, 3); waits for the GPU."""
+        """Returns positions [m], shape (N K, 3); waits for the GPU."""
         positions: Float32 = self._positions[self._side].buffer.read()["position"][:, :3]
         return positions
 
@@ -208,7 +208,7 @@ class Streams(Owner):
         self._sides.reverse()
 
     def read(self) -> Float32:
-        """Positions, and the value stored with each, shape (N, 4); waits for the GPU."""
+        """Returns positions, and the value stored with each, shape (N, 4); waits for the GPU."""
         positions: Float32 = self._sides[0][0][0].read()["position"]
         return positions
 
@@ -228,14 +228,14 @@ class PlainParticles(Streams):
 
 
 class NumpyParticles:
-    """Arrays for each component, without deaths."""
+    """Particles in numpy with arrays for each component, without deaths."""
 
     def __init__(self, count: int) -> None:
         positions, motions = fountain(count)
         self.place, self.motion = np.ascontiguousarray(positions[:, :3].T), np.ascontiguousarray(motions[:, :3].T)
 
     def step(self) -> Float32:
-        """One frame; the positions, shape (3, N)."""
+        """Advances by one frame; returns positions, shape (3, N)."""
         self.place += self.motion
         self.motion[1] += FORCE[1]
         below = self.place[1] <= 0.0
@@ -245,7 +245,7 @@ class NumpyParticles:
 
 
 def fountain(count: int) -> tuple[Float32, Float32]:
-    """Positions and remaining life [frames], velocities and total life, each (N, 4)."""
+    """Returns positions and remaining life [frames], velocities and total life, each (N, 4)."""
     random = np.random.default_rng(1)
     positions, motions = np.zeros((count, 4), np.float32), np.zeros((count, 4), np.float32)
     positions[:, :3] = random.uniform([-1.0, 0.0, -1.0], [1.0, 2.0, 1.0], (count, 3))

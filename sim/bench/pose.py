@@ -1,4 +1,4 @@
-"""A pose in Python takes the largest share of a frame's time on the processor."""
+"""Cost of poses: in Python they take the largest share of a frame's time on the processor."""
 
 import itertools
 import time
@@ -26,7 +26,7 @@ _TOGETHER = 16
 
 
 def pose_rows(joint_count: int, repeat: int) -> list[Row]:
-    """Each step samples another time; the last row samples 16 times in one call."""
+    """Measures poses; each step samples another time, the last row samples 16 times in one call."""
     model = synthetic_character(joint_count)
     clip = model.clips[0]
     times = np.linspace(0.0, clip.duration, _STEPS).tolist()
@@ -53,7 +53,7 @@ def curve_rows(repeat: int) -> list[Row]:
 
 
 def curve_cases(channel_count: int) -> list[Case]:
-    """Curves that share their key times, and curves with key times of their own; three channels per joint."""
+    """Returns cases of curves that share key times, and with key times of their own; three channels per joint."""
     random = np.random.default_rng(1)
     skeleton = synthetic_character(channel_count // 3).skeleton
     assert skeleton is not None
@@ -85,7 +85,7 @@ def _cycle(duration: float) -> "itertools.cycle[float]":
 
 
 def synthetic_character(joint_count: int, seed: int = 1) -> CharacterModel:
-    """A tree of joints, 15 levels deep, with a random clip of 61 keys at 50 Hz; no geometry."""
+    """Makes a tree of joints, 15 levels deep, with a random clip of 61 keys at 50 Hz; no geometry."""
     random = np.random.default_rng(seed)
     parents, above = [-1], np.array([0])
     for level in np.array_split(np.arange(1, joint_count), _DEPTH - 1):

@@ -20,13 +20,13 @@ Key = tuple[str, str, int]
 
 
 def report(machine: Mapping[str, str], rows: Iterable[Row]) -> dict[str, Any]:
-    """The object that `bench --json` writes: facts about the machine, then the rows without missing values."""
+    """Returns the object that `bench --json` writes: facts about the machine, then the rows without missing values."""
     plain = [{key: value for key, value in asdict(row).items() if value is not None} for row in rows]
     return {**machine, "rows": plain}
 
 
 def table(rows: Sequence[Row]) -> str:
-    """The ratio is the speed-up over the first variant of the same system and size."""
+    """Returns a table; the ratio is the speed-up over the first variant of the same system and size."""
     has_gpu = any(row.gpu_ms_median is not None for row in rows)
     cells = [HEADINGS, *(_cells(row, ratio) for row, ratio in zip(rows, ratios(rows), strict=True))]
     if has_gpu:
@@ -39,7 +39,7 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def ratios(rows: Sequence[Row]) -> list[float | None]:
-    """Speed-up over the first variant of the system and size; None for the first variant itself."""
+    """Returns the speed-up over the first variant of the system and size; None for the first variant itself."""
     firsts: dict[tuple[str, int], Row] = {}
     speedups: list[float | None] = []
     for row in rows:
@@ -63,7 +63,7 @@ def _cells(row: Row, ratio: float | None) -> tuple[str, ...]:
 
 
 def quantity_of_time(value: float) -> str:
-    """Milliseconds with four digits."""
+    """Returns milliseconds with four digits."""
     return f"{value:.4g}" if value < 1000.0 else f"{value:.0f}"
 
 
@@ -90,11 +90,11 @@ class BaselineReport(msgspec.Struct, frozen=True):
 
 
 class ReportError(ValueError):
-    """The text is the reason, without the file."""
+    """Error in a report; the text is the reason, without the file."""
 
 
 def read_report(path: Path) -> BaselineReport:
-    """Raises OSError if the file cannot be read, ReportError if it is not a report."""
+    """Reads a report; raises OSError if the file cannot be read, ReportError if it is not a report."""
     with path.open("rb") as file:
         data = file.read(BYTES_MAX + 1)
     if len(data) > BYTES_MAX:
@@ -108,7 +108,7 @@ def read_report(path: Path) -> BaselineReport:
 
 
 def comparison(rows: Sequence[Row], old: BaselineReport) -> str:
-    """Old and new times, and new over old; rows that only the old report has come last."""
+    """Returns old and new times, and new over old; rows that only the old report has come last."""
     before: dict[Key, OldRow] = {(row.system, row.variant, row.size): row for row in old.rows}
     lines: list[tuple[str, ...]] = [COMPARISON_HEADINGS]
     for row in rows:

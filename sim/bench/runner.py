@@ -1,4 +1,4 @@
-"""Times are taken around finished work; the GPU's own timer is read as well, where it is trusted."""
+"""Measurements around finished work; the GPU's own timer is read as well, where it is trusted."""
 
 import contextlib
 import math
@@ -21,7 +21,7 @@ from sinew.sim.profile.sample import SceneMoment, TimeSource
 
 @dataclass(frozen=True, slots=True)
 class BenchSystem:
-    """Functions are named as "package.module:name" and return rows.
+    """A system to measure; functions are named as "package.module:name" and return rows.
 
     Attributes:
         rows: Takes context and library if `on_gpu`, a size if there are any, and the number of repetitions.
@@ -51,6 +51,7 @@ SYSTEMS = {
     "backends": _gpu("sinew.sim.bench.backends:back_end_rows", (500, 16_384, 65_536, 262_144)),
     "hair": _gpu("sinew.sim.bench.hair:hair_rows", (10_000,), has_back_end=True),
     "fields": _gpu("sinew.sim.bench.fields:field_rows", (4096, 40_000), has_back_end=True),
+    "springs": _gpu("sinew.sim.bench.springs:springs_rows", (20_000,), has_back_end=True),
     "frame": _gpu("sinew.sim.bench.frames:frame_rows", (200,), has_back_end=True),
     "timing": _gpu("sinew.sim.bench.frames:timing_rows", (200,), has_back_end=True),
     "kept": _gpu("sinew.sim.bench.frames:cached_rows", (29, 128)),
@@ -106,7 +107,7 @@ class Case:
 
 
 def rows_of(name: str, repeat: int, sizes: Sequence[int] = (), back_end: BackEndChoice = BackEndChoice.TF) -> list[Row]:
-    """Without sizes, the default sizes of the system.  Raises GLError if it needs OpenGL and the machine has none."""
+    """Measures a system, by default at its own sizes; raises GLError if it needs OpenGL and the machine has none."""
     system = SYSTEMS[name]
     function = resolved(system.rows)
     rows: list[Row] = []
@@ -121,7 +122,7 @@ def rows_of(name: str, repeat: int, sizes: Sequence[int] = (), back_end: BackEnd
 
 
 def measure(cases: Sequence[Case], *, repeat: int) -> list[Row]:
-    """Takes turns in `repeat` rounds (at least 1) after a warm-up: all cases share the load of the machine."""
+    """Measures cases in turns, `repeat` rounds (at least 1) after a warm-up, so that all share the machine's load."""
     if repeat < 1:
         raise ValueError(f"repeat is {repeat}, must be at least 1")
     durations: list[list[float]] = [[] for _ in cases]
@@ -143,7 +144,7 @@ def row_of(
     system: str, variant: str, size: int, unit: str, seconds: Sequence[float], *, steps: int = 1,
     gpu: float | None = None,
 ) -> Row:  # fmt: skip
-    """Durations of one step in each repetition [s], and the duration by the GPU's timer [s]."""
+    """Returns a row of durations of one step in each repetition [s], and the duration by the GPU's timer [s]."""
     fastest = min(seconds)
     return Row(
         system=system,
@@ -162,7 +163,7 @@ def row_of(
 def gpu_seconds(
     timers: Timers, step: Callable[[], object], finish: Callable[[], object], *, steps: int, repeat: int
 ) -> float | None:
-    """Median time of a step [s], in rounds of its own; None if the timer of the GPU is not trusted or saw no work."""
+    """Returns the median time of a step [s], in rounds of its own; None if the GPU's timer is not trusted or idle."""
     if timers.calibrate().source is not TimeSource.TIMER:
         return None
     timers.switch(True)

@@ -66,7 +66,7 @@ def shape_rows(context: Context, library: ShaderLibrary, size: int, repeat: int)
 
 
 def numpy_cases(mesh: Mesh, skin: Skin, pose: Pose) -> list[Case]:
-    """A one-line einsum, and the faster form that blends the matrices first."""
+    """Returns a case of a one-line einsum, and of the faster form that blends the matrices first."""
     palette = pose.palette.astype(np.float32)
     points = np.concatenate([mesh.positions, np.ones((mesh.vertex_count, 1), np.float32)], axis=1)
 
@@ -84,16 +84,14 @@ def numpy_cases(mesh: Mesh, skin: Skin, pose: Pose) -> list[Case]:
 
 
 def gpu_cases(context: Context, skinned: SkinnedMesh, poses: Sequence[Pose]) -> list[Case]:
-    """The poses alternate, because an unchanged pose is not skinned again."""
+    """Returns cases whose poses alternate, because an unchanged pose is not skinned again."""
     title = TITLES[context.back_ends.choice].lower()
-    return [
-        _case(context, "skinning", skinned, f"{title} {method.value}", poses, (method,)) for method in SkinningMethod
-    ]
+    return [_case(context, "skinning", skinned, f"{title} {method.value}", poses, method) for method in SkinningMethod]
 
 
 def _case(
     context: Context, system: str, skinned: SkinnedMesh, variant: str, poses: Sequence[Pose],
-    method: tuple[SkinningMethod, ...] = (),
+    method: SkinningMethod = SkinningMethod.LBS,
 ) -> Case:  # fmt: skip
     alternating = itertools.cycle(poses)
     return Case(
@@ -101,7 +99,7 @@ def _case(
         variant=variant,
         size=skinned.vertex_count,
         unit="vertices",
-        step=lambda: skinned.skin(next(alternating), *method),
+        step=lambda: skinned.skin(next(alternating), method),
         steps=max(1, VERTICES_PER_MEASUREMENT // skinned.vertex_count),
         finish=context.finish,
         timers=context.timers,
@@ -146,7 +144,7 @@ def synthetic_skin(vertex_count: int, random: np.random.Generator) -> Skin:
 
 
 def random_pose(random: np.random.Generator, joint_count: int = JOINTS) -> Pose:
-    """Random rotations and translations, without scale."""
+    """Returns a pose with random rotations and translations, without scale."""
     positions = random.normal(size=(joint_count, 3))
     orientations = quaternion.normalised(random.normal(size=(joint_count, 4)))
     scales = np.ones((joint_count, 3))

@@ -47,7 +47,7 @@ _LANES = 1021
 
 
 class BakeError(ValueError):
-    """One line that names the file."""
+    """Error about a bake in one line that names the file."""
 
 
 class BakedNode(msgspec.Struct, frozen=True, kw_only=True):
@@ -79,13 +79,13 @@ class DamagedRow(NamedTuple):
 
 
 def checksum(row: bytes) -> int:
-    """Some thirty times as fast as CRC-32 on large rows."""
+    """Returns the checksum of a row, some thirty times as fast as CRC-32 on large rows."""
     lines = np.frombuffer(row, "<u8", len(row) // (8 * _LANES) * _LANES).reshape(-1, _LANES)
     return zlib.crc32(np.add.reduce(lines, axis=0, dtype="<u8"), zlib.crc32(memoryview(row)[lines.nbytes :]))
 
 
 def _is_sound(row: bytes, known: int | None) -> bool:
-    """Without a checksum, a row is sound if it can be decoded."""
+    """Returns True for an undamaged row; without a checksum, if it can be decoded."""
     if known is not None:
         return checksum(row) == known
     try:
@@ -96,7 +96,7 @@ def _is_sound(row: bytes, known: int | None) -> bool:
 
 
 class Bake:
-    """Reads a bake; keeps no file open.  Raises BakeError if the index cannot be used.
+    """A bake on the disk, which keeps no file open; the constructor raises BakeError if its index cannot be used.
 
     Attributes:
         damaged: Damaged rows that were not reported yet, one per node; the reader clears it.
@@ -110,7 +110,7 @@ class Bake:
         self.damaged: list[DamagedRow] = []
 
     def steps(self, node: NodeId) -> range:
-        """Ends at the first row that is cut off or damaged."""
+        """Returns the steps of a node, up to the first row that is cut off or damaged."""
         baked = self.index.nodes.get(node)
         if baked is None:
             return range(0)
@@ -126,7 +126,7 @@ class Bake:
         return range(baked.first, baked.first + there)
 
     def state(self, node: NodeId, step: int) -> bytes | None:
-        """Returns None if the state is missing or damaged."""
+        """Returns the state of a node; None if it is missing or damaged."""
         if step not in self.steps(node):
             return None
         baked = self.index.nodes[node]
@@ -158,7 +158,7 @@ class _Writing:
 
 
 class BakeWriter:
-    """Writes a bake step by step; keeps the steps of other nodes in the folder.
+    """Writer of a bake step by step, which keeps the steps of other nodes in the folder.
 
     Args:
         folder: Created if necessary.
@@ -177,7 +177,7 @@ class BakeWriter:
             folder.mkdir(exist_ok=True)
 
     def add(self, step: int, states: Mapping[NodeId, bytes]) -> None:
-        """The step must follow the previous one."""
+        """Adds a step, which must follow the previous one."""
         with _reported(self._folder):
             for node in self._keys:
                 if node not in states:
@@ -201,7 +201,7 @@ class BakeWriter:
             self._nodes.clear()
 
     def cancel(self) -> None:
-        """Removes its own files; the previous bake stays."""
+        """Cancels writing and removes the new files; the previous bake stays."""
         for writing in self._nodes.values():
             writing.file.close()
             with contextlib.suppress(OSError):
@@ -231,7 +231,7 @@ class BakeWriter:
 
 
 def is_bake(folder: Path) -> bool:
-    """An interrupted first bake leaves a folder without a bake."""
+    """Returns True for a folder with a bake; an interrupted first bake leaves one without."""
     return (folder / INDEX).is_file()
 
 
@@ -246,7 +246,7 @@ def free(folder: Path, nodes: Iterable[NodeId]) -> None:
 
 
 def carry(source: Path, target: Path) -> None:
-    """Uses hard links if possible, else copies only small files.  Raises BakeError if a file fails or is too large."""
+    """Copies a bake by hard links, else only small files; raises BakeError if a file fails or is too large."""
     index = _read_index(source)
     with _reported(target):
         target.mkdir(exist_ok=True)
@@ -271,7 +271,7 @@ def _new_name(folder: Path, node: NodeId) -> str:
 
 
 def _sweep(folder: Path, used: set[str]) -> None:
-    """Removes files that no index names: an interrupted bake leaves them."""
+    """Removes files that no index names, as an interrupted bake leaves them."""
     for path in folder.glob(f"*.{ROWS}"):
         if path.name not in used:
             with contextlib.suppress(OSError):

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 Settings = tuple[tuple[str, Hashable], ...]
-"""Nodes, and the key of the settings of each."""
+"""Key of the settings of each node."""
 
 
 class Branch(Generic[T]):
@@ -49,7 +49,7 @@ class Branch(Generic[T]):
 
 
 class CacheHistory(Generic[T]):
-    """Calls `drop` with every content that is dropped.
+    """Cached steps by branch; calls `drop` with every content that is dropped.
 
     Attributes:
         branch: The current branch, to which new steps are added.
@@ -66,7 +66,7 @@ class CacheHistory(Generic[T]):
 
     @property
     def is_fresh(self) -> bool:
-        """All steps were simulated with the current settings, from the first step on."""
+        """True if all steps were simulated with the current settings, from the first step on."""
         return self.branch.parent is None and not self.branch.by_hand
 
     def owner(self, step: int) -> Branch[T]:
@@ -79,12 +79,12 @@ class CacheHistory(Generic[T]):
         return sum(branch.pulls for branch in self._path if branch.fork <= step)
 
     def latest(self, step: int) -> int:
-        """The last cached step up to this one; 0 if there is none."""
+        """Returns the last cached step up to this one; 0 without one."""
         place = bisect.bisect_right(self.cached, step)
         return self.cached[place - 1] if place else 0
 
     def elsewhere(self, node: str) -> dict[int, T]:
-        """Contents of other branches with the same states of a node, by step; none if the user dragged something."""
+        """Returns contents of other branches with the same states of a node, by step; none after a drag of the user."""
         if node not in self._elsewhere:
             keys = self.branch.node_keys.get(node)
             branches = [] if any(branch.by_hand for branch in self._path) else list(self._branches.values())
@@ -97,7 +97,7 @@ class CacheHistory(Generic[T]):
         return self._elsewhere[node]
 
     def put(self, step: int, content: T) -> None:
-        """Drops that step and the following ones of the current branch."""
+        """Stores a step; drops the former one and those that follow in the current branch."""
         branch = self.branch
         for later in [one for one in branch.steps if one >= step]:
             self._drop(branch.steps.pop(later))
@@ -107,7 +107,7 @@ class CacheHistory(Generic[T]):
         self.cached.append(step)
 
     def add(self, step: int, content: T) -> None:
-        """For a step that had been evicted; the following steps stay."""
+        """Stores a step that had been evicted; the following steps stay."""
         owner = self.owner(step)
         if step in owner.steps:
             self._drop(owner.steps[step])
@@ -124,7 +124,7 @@ class CacheHistory(Generic[T]):
         self.cached = sorted(self._path_steps())
 
     def change(self, step: int, settings: Settings) -> bool:
-        """Continues a branch with these settings and this step, else forks; returns whether it has no steps."""
+        """Continues a branch with these settings and this step, else forks; returns True if it has no steps."""
         if settings == self.branch.settings and step >= self.branch.fork:
             return False
         known = [branch for branch in self._branches.values() if branch.settings == settings and step in branch.steps]
@@ -141,7 +141,7 @@ class CacheHistory(Generic[T]):
         self._choose(self._at(None, 0, settings))
 
     def fork(self, step: int) -> bool:
-        """Call when the user drags something; returns whether the current branch is new and has no cached steps."""
+        """Forks when the user drags something; returns True if the current branch is new and has no cached steps."""
         if self.branch.by_hand and self.branch.reached == step:
             return False
         self._clock += 1
@@ -155,7 +155,7 @@ class CacheHistory(Generic[T]):
         self._choose(self._at(None, 0, settings))
 
     def evict(self) -> bool:
-        """Drops the least recently used branch, or every second step of the current one; returns whether it did.
+        """Drops the least recently used branch, or every second step of the current one; returns True if it did.
 
         Steps that cannot be simulated again stay, and so do the first step of a branch and the newest one.
         """

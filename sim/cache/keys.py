@@ -1,4 +1,4 @@
-"""Equal keys mean equal steps.
+"""Keys of steps: equal keys mean equal steps.
 
 Every simulated node has its own key; other nodes that it does not meet, and settings of drawing, do not change it.
 """
@@ -17,21 +17,23 @@ from sinew.sim.assets.model import Interpolation
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse, World
-from sinew.sim.kinds.field_targets import fields_on
-from sinew.sim.scene.params import Declaration, Effect, Role, Settings, params_of
-from sinew.sim.scene.scene import Node, NodeId
+from sinew.sim.kinds.field_targets import acting_fields, weight_of
+from sinew.sim.scene.curves import Curve
+from sinew.sim.scene.params import Declaration, Effect, Role, Settings, param_of, params_of
+from sinew.sim.scene.scene import Node, NodeId, node_part
+from sinew.sim.scene.strips import LAYER_VALUES, Strip
 
 ANEW = frozenset((Effect.RESET, Effect.REBUILD))
 _MARK = "2:"
 """Prefix of keys; keys of older versions have none."""
 
 
-_NEWER = frozenset(("expressions", "modifiers"))
+_NEWER = frozenset(("expressions", "modifiers", "motions", "humanoid"))
 """Settings that older versions did not have; without a value they are not in their keys."""
 
 
 class SameNode:
-    """Compares an object by identity, and keeps it alive so that its id is not reused."""
+    """Key of an object by its identity, which stays alive so that its id is not reused."""
 
     __slots__ = ("thing",)
 
@@ -55,74 +57,96 @@ def _values(settings: Settings | None, effects: frozenset[Effect]) -> tuple[Any,
 
 
 def _in_force(world: World, node: Node) -> Settings | None:
-    return world.active_settings.get(node.id, node.settings)
+    settings = world.active_settings.get(node.id, node.settings)
+    # Keys have changed values of settings that are still prepared; the curves are in the key.
+    keyed = {curve.field for curve in node.curves if curve.part == node.kind}
+    if settings is None or settings is node.settings or not keyed:
+        return settings
+    return msgspec.structs.replace(settings, **{name: getattr(node.settings, name) for name in keyed})
 
 
 def step_key(world: World) -> tuple[tuple[NodeId, Hashable], ...]:
-    """The key of every simulated node, and whether it is baked: the following steps depend on it."""
-    return tuple((node, (key, world.scene.node(node).baked)) for node, key in node_keys(world).items())
+    """Returns the key of every simulated node, and True if it is baked: the following steps depend on it."""
+    scene = world.unevaluated
+    return tuple((node, (key, scene.node(node).baked)) for node, key in node_keys(world).items())
 
 
 def start_key(world: World) -> Hashable:
-    """Start, simulated nodes, their size, and files: every run depends on them from its first step."""
-    playback, all_settings = world.scene.playback, [(node, _in_force(world, node)) for node in world.scene.nodes]
+    """Returns start, simulated nodes, their size, and files: every run depends on them from its first step."""
+    scene = world.unevaluated
+    playback, all_settings = scene.playback, [(node, _in_force(world, node)) for node in scene.nodes]
     systems = tuple((n.id, n.kind, _values(settings, ANEW)) for n, settings in all_settings if KINDS[n.kind].system)
     files = tuple(_file_sum(world, node, use) for node, settings in all_settings for use in _files(settings))
     return playback.start_time, playback.run_up, systems, files
 
 
 def node_keys(world: World) -> dict[NodeId, str]:
-    """Text that stays valid when the program ends.
+    """Returns the cache key of each node; keys stay valid between sessions.
 
     Depends on the solver, the start, settings that affect steps, transforms, and full contents of files: of the node,
     of its parents and the targets of their modifiers, of its colliders, and of the force fields that act on it.
     """
-    met, found, playback = _met(world), {}, world.scene.playback
-    for node in world.scene.nodes:
+    scene = world.unevaluated
+    met, found, playback = _met(world), {}, scene.playback
+    for node in scene.nodes:
         kind, settings = KINDS[node.kind], _in_force(world, node)
         if kind.system:
-            simulated = node.id in world.scene.simulated
+            simulated = node.id in scene.simulated
             start = msgspec.json.encode((kind.version, playback.start_time, playback.run_up, simulated))
-            leading = world.scene.leading(node.id)
+            leading = scene.leading(node.id)
             carriers = (_carrying(world, one) for one in leading)
             collides = settings is not None and kind.collides(settings)
             for one in leading:
                 collides |= isinstance(one.settings, ModelSettings) and one.settings.plants_feet
             acting = met if collides else ()
             parts = [start, _whole(world, node), *carriers, b"met", *acting]
-            if fields := fields_on(world, node):
+            weighted = weight_of(settings) != 0.0 or any(curve.field == "field_weight" for curve in node.curves)
+            if weighted and (fields := acting_fields(scene, node)):
                 parts += [b"fields", *(_whole(world, field) for field in fields), *_all_carrying(world, fields)]
             found[node.id] = _MARK + hashlib.sha256(b"\n".join(parts)).hexdigest()
     return found
 
 
 def is_current(key: str, world: World, node: Node) -> bool:
-    """Returns whether a bake with a key has the steps that would be simulated now.
+    """Returns True if a bake with a key has the steps that would be simulated now.
 
     Keys of older versions are compared as those versions did, with only a part of the contents of clips and images.
     """
+    if not key.startswith(_MARK) and world.unevaluated.is_keyed:
+        return False
     return key == (node_keys(world).get(node.id) if key.startswith(_MARK) else digest(world, node))
 
 
-def _met(world: World) -> list[bytes]:
-    simulated = world.scene.simulated
-    colliders = [node for node in world.scene.nodes if KINDS[node.kind].colliders]
+def _met(world: World, *, turned: bool = True) -> list[bytes]:
+    scene = world.unevaluated
+    simulated = scene.simulated
+    colliders = [node for node in scene.nodes if KINDS[node.kind].colliders]
     own = [part for node in colliders for part in (b"heard" if node.id in simulated else b"", _whole(world, node))]
-    return own + _all_carrying(world, colliders)
+    return own + _all_carrying(world, colliders, turned=turned)
 
 
-def _all_carrying(world: World, nodes: Sequence[Node]) -> list[bytes]:
-    carriers = {one.id: one for node in nodes if node.attachment.node for one in world.scene.leading(node.id)}
-    return [_carrying(world, one) for one in carriers.values()]
+def _all_carrying(world: World, nodes: Sequence[Node], *, turned: bool = True) -> list[bytes]:
+    scene = world.unevaluated
+    carriers = {one.id: one for node in nodes if node.attachment.node for one in scene.leading(node.id)}
+    return [(_carrying if turned else _whole)(world, one) for one in carriers.values()]
 
 
 def _carrying(world: World, carrier: Node) -> bytes:
-    """Transform of a parent, and the pose of a character."""
-    return _whole(world, carrier) if KINDS[carrier.kind].character else _record(SameNode(carrier), None)
+    """Returns the transform of a parent; the pose of a character, and what turns its joints."""
+    if not KINDS[carrier.kind].character:
+        return _record(SameNode(carrier), None)
+    parts = [_whole(world, carrier)]
+    for node in world.unevaluated.nodes:
+        if node.attachment.node == carrier.id and KINDS[node.kind].turns_joints:
+            settings = _in_force(world, node)
+            collides = settings is not None and KINDS[node.kind].collides(settings)
+            parts += [b"turned" if node.id in world.unevaluated.simulated else b"still", _whole(world, node)]
+            parts += _met(world, turned=False) if collides else []
+    return b" ".join(parts)
 
 
 def _whole(world: World, node: Node) -> bytes:
-    """Everything of a node that steps can depend on, including contents of its files."""
+    """Returns everything of a node that steps can depend on, including contents of its files."""
     settings = _in_force(world, node)
     return b" ".join(
         (_record(SameNode(node), SameNode(settings)), *(_file_sum(world, node, u) for u in _files(settings)))
@@ -130,15 +154,15 @@ def _whole(world: World, node: Node) -> bytes:
 
 
 def _files(settings: Settings | None) -> tuple[FileUse, ...]:
-    """Leaves out textures, which steps cannot depend on."""
+    """Returns files of settings without textures, which steps cannot depend on, and motions, which characters hold."""
     uses = KINDS[settings.kind].files(settings) if settings is not None else ()
-    return tuple(use for use in uses if use.content != "texture")
+    return tuple(use for use in uses if use.content not in ("texture", "motion"))
 
 
 def _file_sum(world: World, node: Node, use: FileUse) -> bytes:
     character = world.characters.get(node.id)
     content: Any = {
-        "character": character.model if character is not None else None,
+        "character": world.assets.animated_model(node.id, character.model) if character is not None else None,
         "mesh": world.assets.meshes.get(Path(use.path)),
         "strands": world.assets.strands.get(Path(use.path)),
         "image": world.assets.images.get(Path(use.path)),
@@ -151,13 +175,23 @@ def _record(node: SameNode, settings: SameNode | None) -> bytes:
     one = node.thing
     assert isinstance(one, Node)
     reported = _stepped(settings.thing) if settings is not None else None
-    return msgspec.json.encode((one.kind, one.id, reported, one.transform, one.attachment), order="sorted")
+    # Steps depend on a parent without a pose by its transform alone.
+    curves = [c for c in one.curves if c.part == "transform" or (settings is not None and _is_simulated(one, c))]
+    parts = (one.kind, one.id, reported, one.transform, one.attachment, *curves)
+    return msgspec.json.encode(parts, order="sorted")
+
+
+def _is_simulated(node: Node, curve: Curve) -> bool:
+    return not _draws(param_of(type(node_part(node, curve.part)), curve.field).declared)
 
 
 def _stepped(value: Any) -> Any:
-    """Values that differ from their defaults, by name; leaves out those that only affect drawing, and paths."""
+    """Returns values that differ from their defaults, by name, without drawing and paths."""
     if isinstance(value, tuple):
         return [_stepped(one) for one in value]
+    if isinstance(value, Strip):  # values of layers count only where they are set: keys are older
+        plain, stored = msgspec.to_builtins(Strip()), msgspec.to_builtins(value)
+        return {name: own for name, own in stored.items() if name not in LAYER_VALUES or own != plain[name]}
     records = params_of(type(value)) if isinstance(value, msgspec.Struct) else ()
     if not records:
         return value
@@ -167,7 +201,7 @@ def _stepped(value: Any) -> Any:
 
 
 def _draws(declared: Declaration) -> bool:
-    """The name of a file does not count either: its content does; nor which other nodes a force field acts on."""
+    """Returns True for values that only affect drawing, names of files, as their content counts, and targets."""
     return declared.effect is Effect.VIEW or declared.role in (Role.PATH, Role.TARGET)
 
 

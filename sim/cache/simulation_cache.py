@@ -1,4 +1,4 @@
-"""Exact states on disk, by step and branch, and their way there from the GPU."""
+"""Cache of exact states on disk, by step and branch, and their way there from the GPU."""
 
 from collections import deque
 from collections.abc import Collection
@@ -11,16 +11,16 @@ from sinew.sim.cache.step_store import Block, StepStore
 from sinew.sim.scene.scene import NodeId
 
 IN_FLIGHT_MAX = 4
-"""States that are being read back at the same time; with more, the oldest is waited for."""
+"""Maximum number of states that are read back at the same time; with more, the oldest is waited for."""
 
 
 class PendingState(Protocol):
     @property
     def passed(self) -> bool:
-        """Whether `read` returns without waiting."""
+        """True if `read` returns without waiting."""
 
     def read(self) -> bytes:
-        """May be called once."""
+        """Returns the state; may be called once."""
 
 
 class CachedState:
@@ -32,7 +32,7 @@ class CachedState:
 
 
 class SimulationCache:
-    """Caches the steps of a simulation, also those simulated with earlier settings.
+    """Cache of the steps of a simulation, also those simulated with earlier settings.
 
     Reads states back from the GPU and stores them, in order; the context must be current unless a method says that it
     need not.  It is a `sinew.sim.simulation.BakedStates`: nodes that an edit does not affect take their steps from
@@ -56,24 +56,24 @@ class SimulationCache:
         self._runs: dict[NodeId, tuple[dict[int, CachedState], range]] = {}
 
     def put(self, step: int, captured: PendingState) -> None:
-        """Drops the cached steps of the branch that follow it."""
+        """Stores a step; drops the cached steps of the branch that follow it."""
         self.history.put(step, self._queued(captured))
         self.collect()
         self.version += 1
 
     def add(self, step: int, captured: PendingState) -> None:
-        """For a step that had been evicted; keeps the steps that follow it."""
+        """Stores a step that had been evicted; keeps the steps that follow it."""
         self.history.add(step, self._queued(captured))
         self.collect()
         self.version += 1
 
     def get(self, step: int) -> bytes | None:
-        """None if the state is not cached; waits for the GPU if needed.  Raises OSError if the store cannot be read."""
+        """Returns a state, or None if it is not cached; may wait for the GPU. Raises OSError for a bad store."""
         cached = self.history.get(step)
         return self._read(cached) if cached is not None else None
 
     def spans(self, node: NodeId) -> list[tuple[int, int, bool, bool]]:
-        """First and last step, whether steps between are missing, whether settings of the node were different."""
+        """Returns first and last step, True if steps between are missing, True if the node's settings differed."""
         spans: list[tuple[int, int, bool, bool]] = []
         elsewhere, keys = self.steps(node), self.history.branch.node_keys.get(node)
         for step in sorted({*self.history.cached, *elsewhere}):
@@ -87,7 +87,7 @@ class SimulationCache:
         return spans
 
     def steps(self, node: NodeId) -> range:
-        """Steps that other branches have cached with the same settings of a node all the way from the start."""
+        """Returns steps of other branches with the same settings of a node all the way from the start."""
         elsewhere = self.history.elsewhere(node)
         known, run = self._runs.get(node, (None, range(0)))
         if known is not elsewhere:
@@ -109,7 +109,7 @@ class SimulationCache:
         return self._decoded[1].get(node)
 
     def limit(self, size: int) -> None:
-        """Evicts steps that do not fit into a size [bytes]; the context need not be current."""
+        """Sets the size of the cache [bytes] and evicts steps beyond it; the context need not be current."""
         self.store.wanted = size
         self._make_room()
         self.version += 1
@@ -144,7 +144,7 @@ class SimulationCache:
         return cached
 
     def _read(self, cached: CachedState) -> bytes | None:
-        """Returns None if the state was evicted."""
+        """Returns the bytes of a state; None if it was evicted."""
         while cached.pending is not None:
             self._store_first()
         return self.store.get(cached.block) if cached.block is not None else None

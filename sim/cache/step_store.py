@@ -1,4 +1,4 @@
-"""Blocks of bytes in one temporary file, within a budget; reuses freed space."""
+"""Store of blocks of bytes in one temporary file, within a budget; reuses freed space."""
 
 import contextlib
 import enum
@@ -14,7 +14,7 @@ GRAIN = 4096
 
 
 class CacheBudget(enum.Enum):
-    """Half of the free disk space is the upper limit."""
+    """Size of the cache, at most half of the free disk space."""
 
     SMALL = "256 MiB"
     REDUCED = "1 GiB"
@@ -67,7 +67,7 @@ class StepStore:
         return self.used <= self.budget
 
     def put(self, data: bytes) -> Block | None:
-        """Returns None if the disk is full."""
+        """Stores bytes and returns their block; None if the disk is full."""
         room = Block(0, len(data)).room
         spare = self._free.get(room)
         offset = spare.pop() if spare else self._end
@@ -89,7 +89,7 @@ class StepStore:
             raise OSError(f"{written} of {len(data)} bytes were written")
 
     def get(self, block: Block) -> bytes:
-        """Raises OSError if the block cannot be read."""
+        """Returns the bytes of a block; raises OSError if it cannot be read."""
         file = self._opened()
         file.seek(block.offset)
         return file.read(block.size)
@@ -101,7 +101,7 @@ class StepStore:
             self.clear()
 
     def clear(self) -> None:
-        """Frees the disk space."""
+        """Deletes all cached steps and frees the disk space."""
         self._free.clear()
         self._end = self.used = 0
         if self._file is not None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sinew.sim.scene.keyed import is_keyed
 from sinew.sim.scene.params import Param, Role, param_of, params_of, weights_from
 from sinew.sim.scene.scene import Node, ParamRef, Scene, node_named, with_value
 
@@ -11,7 +12,7 @@ COUNT_MAX = 4096
 
 
 class SweepError(ValueError):
-    """The message is one line."""
+    """Error about a sweep; the message is one line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ def axis_of(scene: Scene, text: str) -> SweepAxis:
         raise SweepError(str(error)) from None
     record = _record(node, param)
     ref = ParamRef(node.id, node.kind, record.name)
+    if is_keyed(scene, ref):
+        raise SweepError(f"{name}: the setting has keys, which a sweep would not change")
     accepted = []
     for value in _values(record, values):
         changed = with_value(scene, ref, value).node(node.id)
@@ -58,7 +61,7 @@ def axis_of(scene: Scene, text: str) -> SweepAxis:
 
 
 def combinations(axes: Sequence[SweepAxis]) -> Iterator[tuple[Any, ...]]:
-    """The last axis changes fastest.  Raises SweepError if there are too many, or a setting occurs twice."""
+    """Yields all combinations, the last axis changes fastest; raises SweepError if too many or a setting repeats."""
     count = math.prod(len(axis.values) for axis in axes)
     if count > COUNT_MAX:
         raise SweepError(f"{count:,} combinations are more than {COUNT_MAX:,}")
@@ -105,7 +108,7 @@ def _values(record: Param, text: str) -> list[Any]:
 
 
 def _value(record: Param, text: str) -> Any:
-    """The declaration rejects text that cannot be parsed."""
+    """Parses a value; the declaration rejects text that cannot be parsed."""
     text = text.strip()
     if record.type is bool:
         return {"on": True, "true": True, "off": False, "false": False}.get(text.casefold(), text)

@@ -19,7 +19,7 @@ COST_SHARE = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ComparisonStatistics:
-    """In file units."""
+    """Statistics of the comparison, in file units."""
 
     # Distance between corresponding vertices
     maximum: float
@@ -32,12 +32,12 @@ class ComparisonStatistics:
 
     @property
     def lbs_volume_change(self) -> float:
-        """Relative to the bind pose; 0 if its volume is 0."""
+        """Change of the volume relative to the bind pose; 0 if its volume is 0."""
         return self._change(self.lbs_volume)
 
     @property
     def dqs_volume_change(self) -> float:
-        """Relative to the bind pose; 0 if its volume is 0."""
+        """Change of the volume relative to the bind pose; 0 if its volume is 0."""
         return self._change(self.dqs_volume)
 
     def _change(self, volume: float) -> float:
@@ -45,7 +45,7 @@ class ComparisonStatistics:
 
 
 class MethodComparison(Owner):
-    """The caller keeps both meshes in the same pose; `statistics` are a frame or more old."""
+    """Comparison of two meshes, which the caller keeps in the same pose; `statistics` are a frame or more old."""
 
     def __init__(self, context: Context, mesh: Mesh, lbs: SkinnedMesh, dqs: SkinnedMesh) -> None:
         self.statistics: ComparisonStatistics | None = None
@@ -57,7 +57,7 @@ class MethodComparison(Owner):
         self._next_time = -np.inf
 
     def poll(self, now: float) -> bool:
-        """Reads and requests statistics without waiting, once a frame; returns whether there are new ones."""
+        """Reads and requests statistics without waiting, once a frame; returns True if there are new ones."""
         written = tuple(mesh.write_count for mesh in self._meshes)
         pending = any(readback.pending for readback in self._readbacks)
         if written != self._requested and now >= self._next_time and not pending:

@@ -19,11 +19,11 @@ SUPPRESSED = {
 """Expressions that others can suppress, by the names of `Expression.overrides`."""
 
 BINARY_EDGE = 0.5
-"""Values above are 1 for expressions that are only off or on, others 0."""
+"""Edge of expressions that are only off or on: values above it are 1, others 0."""
 
 
 def expression_weights(rig: Rig, targets: Targets, values: Mapping[str, float]) -> Float64:
-    """Weights of the morph targets, shape (M,), for values of expressions from 0 to 1; unknown names are ignored."""
+    """Returns weights of the morph targets, (M,), for expressions from 0 to 1; unknown names are ignored."""
     active = {}
     for expression in rig.expressions:
         value = min(max(values.get(expression.name, 0.0), 0.0), 1.0)
@@ -43,7 +43,7 @@ def expression_weights(rig: Rig, targets: Targets, values: Mapping[str, float]) 
 
 
 def _factor(group: str, active: Mapping[str, tuple[Expression, float]]) -> float:
-    """What is left of the expressions of a group; its own members do not suppress it."""
+    """Returns the part of the expressions of a group that is left; its own members do not suppress it."""
     blended = 0.0
     for name, (expression, value) in active.items():
         override = dict(expression.overrides).get(group)

@@ -21,7 +21,7 @@ class LoadedModel:
 
     @property
     def other_files(self) -> tuple[Path, ...]:
-        """Images and buffers."""
+        """Images and buffers of the model."""
         return (*(image for image in self.images if isinstance(image, Path)), *self.model.files)
 
 

@@ -11,14 +11,14 @@ from sinew.sim.maths.srgb import light_of
 
 Looks = Sequence[MaterialLook]
 REPORTED_MAX = 10
-"""Missing images of a model that get a line each; one more line counts the others."""
+"""Maximum number of missing images of a model that get a line each; one more line counts the others."""
 
 _NAMED_MAX = 3
 _WHITE = (1.0, 1.0, 1.0)
 
 
 def overridden(material: Material, look: MaterialLook) -> Material:
-    """Colours of settings are sRGB, colours of materials are linear."""
+    """Returns a material with overrides; colours of settings are sRGB, colours of materials are linear."""
     colours = {name: getattr(look, name) for name in ("diffuse", "specular", "emission")}
     numbers = {name: getattr(look, name) for name in ("shininess", "opacity")}
     changes: dict[str, Any] = {name: light_of(colour) for name, colour in colours.items() if colour is not None}
@@ -50,7 +50,7 @@ def overridden_materials(model: CharacterModel, looks: Looks) -> tuple[Material,
 
 
 def missing_name(material: Material, name: str) -> str:
-    """Empty if the image is not missing."""
+    """Returns the name of a missing image; empty if it is not missing."""
     return dict(material.lost).get(name, "")
 
 
@@ -87,7 +87,7 @@ class MissingImage:
 def missing_images(
     model: CharacterModel, looks: Looks, is_gone: Callable[[str], bool] = lambda _: False
 ) -> tuple[MissingImage, ...]:
-    """Missing images without an override, in the order of the materials.
+    """Returns missing images without an override, in the order of the materials.
 
     Images that overrides name are missing if `is_gone`; they are listed by their path.
     """
@@ -112,7 +112,7 @@ def missing_lines(lost: Sequence[MissingImage]) -> tuple[str, ...]:
 def located(
     lost: Sequence[MissingImage], file: str, chosen: Path, find: Callable[[str], Path | None] | None = None
 ) -> dict[tuple[str, str], str]:
-    """Paths for missing images by material and texture, after the user located the image `file` at `chosen`.
+    """Returns paths of missing images by material and texture, after the user located `file` at `chosen`.
 
     Other images come from the same folder, by default by `TextureFolder`.
     """

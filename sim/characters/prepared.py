@@ -21,7 +21,7 @@ class BoneSegments:
 
 
 def bone_segments(skeleton: Skeleton, skin: Skin | None) -> BoneSegments:
-    """All joints if none has weights.
+    """Returns segments of bones; of all joints if none has weights.
 
     Joints without weights, neither above nor below a joint with weights (scene roots, cameras, mesh nodes), are
     omitted: their transforms may be far from the body.
@@ -56,7 +56,7 @@ def _inherited_up(skeleton: Skeleton, flags: Bool) -> Bool:
 
 @dataclass(frozen=True, slots=True)
 class PreparedModel:
-    """Computed on any thread, without the GPU."""
+    """Data of a model that are computed on any thread, without the GPU."""
 
     model: CharacterModel  # The character
     records: SkinningRecords  # Vertices and influences as their buffers hold them

@@ -18,7 +18,7 @@ Triangles = npt.NDArray[np.integer]
 
 @dataclass(frozen=True, slots=True)
 class SkinnedVertices:
-    """In file order and file space."""
+    """Skinned vertices in file order and file space."""
 
     positions: Float64  # shape (V, 3)
     normals: Float64  # Unit vectors, shape (V, 3)
@@ -93,7 +93,7 @@ def deformed(mesh: Mesh, weights: Float64 | None) -> SkinnedVertices:
 
 
 def shaped_mesh(mesh: Mesh, influences: Skin | None, pose: Pose) -> Mesh:
-    """After morph targets and deformers; the same object if none acts."""
+    """Returns the mesh after morph targets and deformers; the same object if none acts."""
     if pose.warps is None and not pose.local.weights.any():
         return mesh
     rest = deformed(mesh, pose.local.weights)
@@ -114,7 +114,7 @@ def _warped(warps: Warps, mesh: Mesh, influences: Skin | None, rest: SkinnedVert
 
 
 def enclosed_volume(positions: npt.ArrayLike, triangles: Triangles) -> float:
-    """Volume inside a closed, outward-facing triangle mesh, in cubed units; the sum of signed tetrahedra.
+    """Returns the volume inside a closed, outward-facing triangle mesh, in cubed units; sums signed tetrahedra.
 
     An open mesh is closed by cones from its centre to its borders.
     """
@@ -126,7 +126,7 @@ def enclosed_volume(positions: npt.ArrayLike, triangles: Triangles) -> float:
 
 
 def method_difference(first: npt.ArrayLike, second: npt.ArrayLike) -> MethodDifference:
-    """Positions have shape (V, 3)."""
+    """Returns the distance of positions of shape (V, 3)."""
     distances = np.linalg.norm(np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64), axis=1)
     if not len(distances):
         return MethodDifference(0.0, 0.0, 0)
@@ -135,7 +135,7 @@ def method_difference(first: npt.ArrayLike, second: npt.ArrayLike) -> MethodDiff
 
 
 def _blended(rows: Float64, influences: Skin) -> Float64:
-    """Rows (B, 3, 4), result (V, 3, 4)."""
+    """Blends rows (B, 3, 4) by influences; returns (V, 3, 4)."""
     total = np.zeros((len(influences.joints), 3, 4))
     for joints, weights in zip(influences.joints.T, influences.weights.T, strict=True):
         total += weights.astype(np.float64)[:, None, None] * rows[joints]
@@ -175,7 +175,7 @@ def _apply(linear: Float64, vectors: Float64) -> Float64:
 
 
 def _unit(vectors: Float64, fallback: Float64) -> Float64:
-    """`fallback`, which may be zero, replaces vectors without length."""
+    """Returns unit vectors; `fallback`, which may be zero, replaces vectors without length."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     missing = length < 1e-20
     return np.where(missing, fallback, vectors / np.where(missing, 1.0, length))

@@ -1,4 +1,4 @@
-"""Transfers a motion between humanoid skeletons of any proportions, axes and rest poses.
+"""Transfer of a motion between humanoid skeletons of any proportions, axes and rest poses.
 
 Both skeletons are brought into the same reference pose, arms sideways and legs down.  The rotation of each bone away
 from it is transferred; the hips move in proportion to the legs; feet that stand still are pinned by two-bone IK.
@@ -10,32 +10,34 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.assets.clip import MorphingClip, UniformClip
+from sinew.sim.assets.clip import MorphingClip, UniformClip, renamed
 from sinew.sim.assets.humanoid import REQUIRED, bones_of
-from sinew.sim.assets.model import CharacterModel, Clip, Interpolation, Skeleton
+from sinew.sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, Skeleton
 from sinew.sim.characters.expressions import expression_weights
 from sinew.sim.maths import quaternion
 
 Float64 = npt.NDArray[np.float64]
+
+Edits = Sequence[tuple[str, str]]
 
 SIDES = ("left", "right")
 FLOOR_PERCENTILE = 2.0
 """Percentile of the height of the lower ball that counts as the floor of a clip [%]."""
 
 FLOOR_OFFSET = 0.25
-"""A floor that differs from the reference by more of a leg moves the heights of the clip."""
+"""Difference of a floor from the reference, in legs, above which the heights of the clip are moved."""
 
 CONTACT_SPEED, CONTACT_HEIGHT, CONTACT_TIME = 0.25, 0.06, 0.1
-"""A ball touches the floor below this speed [legs/s] and height above its lowest [legs], for at least this time [s]."""
+"""Contact: a ball is below this speed [legs/s] and height over its lowest [legs], for at least this time [s]."""
 
 FADE = 0.1
 """Time over which the pin of a foot fades in and out [s]."""
 
 SMALLEST_HEIGHT = 1e-3
-"""Hips at rest below this height are no measure of a body, in units of the file."""
+"""Minimum height of hips at rest that measures a body, in units of the file."""
 
 REACH = 0.9995
-"""Largest distance from hip to ankle, as part of the stretched leg."""
+"""Maximum distance from hip to ankle, as part of the stretched leg."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class Body:
         return float(sum(lengths)) / len(SIDES)
 
     def frame(self) -> Float64:
-        """Columns: left of the body, up, forwards."""
+        """Returns columns: left of the body, up, forwards."""
         points, up = self.skeleton.model_from_bind[:, :3, 3], np.eye(3)[self.up]
         left = points[self.bones["leftUpperLeg"]] - points[self.bones["rightUpperLeg"]]
         left = left - up * (left @ up)
@@ -64,7 +66,7 @@ class Body:
         return np.column_stack([left, up, np.cross(left, up)])
 
     def reference(self) -> Float64:
-        """World rotations (B, 3, 3) with arms sideways and legs down; feet keep their rest rotation."""
+        """Returns world rotations (B, 3, 3) with arms sideways and legs down; feet keep their rest rotation."""
         skeleton, bones = self.skeleton, self.bones
         locals_ = quaternion.to_matrix(skeleton.bind_orientations)
         rotations = _rotations(skeleton, locals_[None])[0]
@@ -98,7 +100,7 @@ class LocalMotion:
 
 
 def retarget(motion: LocalMotion, source: Body, target: Body, *, pin: bool = True) -> LocalMotion:
-    """Joints that only one of the bodies has keep their reference pose; `pin` keeps standing feet in place."""
+    """Retargets a motion; joints of one body alone keep their reference pose, `pin` keeps standing feet in place."""
     reference, own_reference = source.reference(), target.reference()
     turned = target.frame() @ source.frame().T
     common = [bone for bone in source.bones if bone in target.bones]
@@ -114,7 +116,7 @@ def retarget(motion: LocalMotion, source: Body, target: Body, *, pin: bool = Tru
 
 
 def transferred(motion: LocalMotion, source: Body, target: Body) -> LocalMotion:
-    """The motion of `source` on `target`, whose rest poses are the same T-pose.
+    """Returns the motion of `source` on `target`, whose rest poses are the same T-pose.
 
     With W and L the world and local rest rotations of a bone, q its rotation and N = W inv(L) q inv(W), the bone of
     the target gets L' inv(W') N W'; N of a bone that the target does not have acts on the bones below it.
@@ -140,7 +142,7 @@ def transferred(motion: LocalMotion, source: Body, target: Body) -> LocalMotion:
 
 
 def _hips(points: Float64, source: Body, target: Body, turned: Float64) -> Float64:
-    """World positions (F, 3)."""
+    """Returns world positions of the hips (F, 3)."""
     rest, own_rest = source.skeleton.model_from_bind[:, :3, 3], target.skeleton.model_from_bind[:, :3, 3]
     hips, own_hips = source.bones["hips"], target.bones["hips"]
     scale = target.leg / source.leg
@@ -165,7 +167,7 @@ def _ball(body: Body, side: str) -> int:
 
 
 def _world(skeleton: Skeleton, motion: LocalMotion) -> tuple[Float64, Float64]:
-    """World rotations (F, B, 3, 3) and positions (F, B, 3)."""
+    """Returns world rotations (F, B, 3, 3) and positions (F, B, 3)."""
     rotations = _rotations(skeleton, quaternion.to_matrix(motion.orientations))
     return rotations, _points(skeleton, rotations, motion.positions)
 
@@ -179,7 +181,7 @@ def _rotations(skeleton: Skeleton, locals_: Float64) -> Float64:
 
 
 def _points(skeleton: Skeleton, rotations: Float64, positions: Float64) -> Float64:
-    """Scales of the bind pose apply to everything below a joint."""
+    """Returns positions of joints; scales of the bind pose apply to everything below a joint."""
     points, scales = np.empty_like(positions), np.ones((len(skeleton.parents), 3))
     for joint in _order(skeleton):
         parent = skeleton.parents[joint]
@@ -206,7 +208,7 @@ def _descendants(skeleton: Skeleton, joint: int) -> list[int]:
 
 
 def _posed(body: Body, reference: Float64, wanted: Mapping[int, Float64], hips: Float64, step: float) -> LocalMotion:
-    """The world rotations `wanted`, and the world positions of the hips, become local poses."""
+    """Returns local poses from the world rotations `wanted` and the world positions of the hips."""
     skeleton = body.skeleton
     count = len(hips)
     world = np.empty((count, skeleton.joint_count, 3, 3))
@@ -249,7 +251,7 @@ def _arc(one: Float64, other: Float64) -> Float64:
 
 
 def _arcs(a: Float64, b: Float64) -> Float64:
-    """Shortest rotations (F, 3, 3) between unit vectors (F, 3)."""
+    """Returns the shortest rotations (F, 3, 3) between unit vectors (F, 3)."""
     axis, cosine = np.cross(a, b), np.sum(a * b, axis=-1)
     quaternions = np.concatenate([axis, 1.0 + cosine[:, None]], axis=-1)
     opposite = cosine < -1.0 + 1e-12
@@ -263,7 +265,7 @@ def _arcs(a: Float64, b: Float64) -> Float64:
 
 
 def contacts(points: Float64, step: float, leg: float, up: int) -> list[tuple[int, int]]:
-    """First and last frame of each time that a ball, (F, 3), stands on the floor."""
+    """Returns first and last frame of each time that a ball, (F, 3), stands on the floor."""
     if len(points) < 2:
         return []
     speed = np.linalg.norm(np.gradient(points, step, axis=0), axis=-1)
@@ -274,7 +276,7 @@ def contacts(points: Float64, step: float, leg: float, up: int) -> list[tuple[in
 
 
 def _shifts(ball: Float64, stands: Sequence[tuple[int, int]], step: float, up: int) -> Float64:
-    """Displacement of a foot in each frame that makes it stand still, (F, 3); fades outside of the contacts."""
+    """Returns the displacement of a foot that makes it stand still, (F, 3); fades outside of the contacts."""
     shift, fade = np.zeros_like(ball), FADE / step
     for number, (first, last) in enumerate(stands):
         place = np.median(ball[first : last + 1], axis=0)
@@ -340,7 +342,7 @@ def _smoothed(drop: Float64, step: float) -> Float64:
 
 
 def _two_bone(hip: Float64, knee: Float64, ankle: Float64, aim: Float64) -> tuple[Float64, Float64]:
-    """World rotations (F, 3, 3) of the two bones that move the ankle to `aim`; the knee stays in its plane."""
+    """Returns world rotations (F, 3, 3) of the two bones that move the ankle to `aim`; the knee stays in its plane."""
     first, second = np.linalg.norm(knee - hip, axis=-1), np.linalg.norm(ankle - knee, axis=-1)
     leg = aim - hip
     distance = np.clip(np.linalg.norm(leg, axis=-1), np.abs(first - second) + 1e-9, first + second)
@@ -365,61 +367,100 @@ FRAMES_MAX = 100_000
 
 
 class RetargetError(ValueError):
-    """The message is one line."""
+    """Error about retargeting; the message is one line."""
 
 
-def body_of(model: CharacterModel) -> Body:
-    """Raises RetargetError, which names the missing bones."""
+NAMED_MAX = 4
+
+
+def body_of(model: CharacterModel, edits: Edits = (), up_axis: str = "") -> Body:
+    """Returns the human body of a model; raises RetargetError, which names the missing bones.
+
+    Args:
+        edits: Changes of the user, see `sinew.sim.assets.humanoid.bones_of`.
+        up_axis: "y" or "z"; "" for the axis of the file.
+    """
     if model.skeleton is None:
         raise RetargetError(f"{model.path.name} has no bones")
-    body = _body(model)
+    body = _body(model, edits, up_axis)
     missing = [bone for bone in REQUIRED if bone not in body.bones]
     if missing:
-        raise RetargetError(f"{model.path.name} is no human body: {', '.join(missing)} not found")
+        more = f" and {len(missing) - NAMED_MAX} more" if len(missing) > NAMED_MAX else ""
+        raise RetargetError(f"{model.path.name} is no human body: {', '.join(missing[:NAMED_MAX])}{more} not found")
     return body
 
 
-def _body(model: CharacterModel) -> Body:
+def _body(model: CharacterModel, edits: Edits, up_axis: str) -> Body:
     assert model.skeleton is not None
-    return Body(model.skeleton, bones_of(model), 2 if model.default_up_axis == "Z" else 1)
+    return Body(model.skeleton, bones_of(model, edits), 2 if (up_axis or model.default_up_axis).lower() == "z" else 1)
 
 
-def retargeted_clip(clip: Clip, source: CharacterModel, target: CharacterModel) -> UniformClip:
-    """The keys are at equal intervals.
+def retargeted_clip(
+    clip: Clip, source: CharacterModel, target: CharacterModel, *,
+    name: str = "", source_edits: Edits = (), target_edits: Edits = (), up_axis: str = "",
+) -> Clip:  # fmt: skip
+    """Returns the clip for another body, with the same frames.
 
-    VRM files state their bones and rest in the same pose.  Otherwise a target with all joint names of the source gets
-    the rotations unchanged: a file with only a motion often has no rest pose.
+    A clip of the same skeleton is copied unchanged.  VRM files state their bones and rest in the same pose.  Otherwise
+    a target with all joint names of the source gets the rotations unchanged: a file with only a motion often has no
+    rest pose.
+
+    Args:
+        name: Name of the result; "" for the name of the clip.
+        source_edits, target_edits: Changes of their bones, see `sinew.sim.assets.humanoid.bones_of`.
+        up_axis: Of the target; "" for the axis of its file.
 
     Raises:
         RetargetError: If a model is no human body, or the clip is too long.
     """
-    is_stated = all("hips" in model.rig.humanoid for model in (source, target))
-    own, other = (_body(model) if is_stated else body_of(model) for model in (target, source))
-    times = np.asarray(clip.key_times, np.float64)
-    step = float(np.median(np.diff(times))) if len(times) > 1 else 1.0 / 30.0
-    count = round(clip.duration / step) + 1 if step > 0.0 else 1
-    if count > FRAMES_MAX:
+    name, times, targets = name or clip.name, clip.frame_times, target.mesh.targets
+    rest_weights = NO_WEIGHTS if targets is None or targets.are_frames else targets.rest_weights
+    is_same = is_same_rest(source.skeleton, target.skeleton) and not source.rig.expression_joints
+    if is_same and len(clip.sample(0.0, Interpolation.LINEAR).weights) == len(rest_weights):
+        return renamed(clip, name)
+    if len(times) > FRAMES_MAX:
         raise RetargetError(f"clip {clip.name!r} of {source.path.name} has more than {FRAMES_MAX:,} frames")
-    poses = clip.sample_many([min(frame * step, clip.duration) for frame in range(count)], Interpolation.LINEAR)
+    is_stated = all("hips" in model.rig.humanoid for model in (source, target))
+    body = _body if is_same or is_stated else body_of
+    own, other = body(target, target_edits, up_axis), body(source, source_edits, "")
+    if is_stated and any("hips" not in found.bones for found in (own, other)):
+        raise RetargetError("the hips are missing")
+    step = float(times[1] - times[0]) if len(times) > 1 else 1.0 / 30.0
+    poses = clip.sample_many(times.tolist(), Interpolation.LINEAR)
     motion = LocalMotion(poses.positions, poses.orientations, step)
-    names = {name: joint for joint, name in enumerate(own.skeleton.names)}
-    if is_stated:
+    names = {joint_name: joint for joint, joint_name in enumerate(own.skeleton.names)}
+    if is_same:
+        result = motion
+    elif is_stated:
         result = transferred(motion, other, own)
     elif all(other.skeleton.names[joint] in names for joint in other.bones.values()):
         result = _copied(motion, other, own, names)
     else:
         result = retarget(motion, other, own)
-    scales = np.repeat(own.skeleton.bind_scales[None], count, axis=0)
-    targets = target.mesh.targets
+    scales = poses.scales if is_same else np.repeat(own.skeleton.bind_scales[None], len(times), axis=0)
     if targets is None or targets.are_frames:
-        return UniformClip(clip.name, step, result.positions, result.orientations, scales)
-    values = {name: poses.positions[:, joint, 0] for name, joint in source.rig.expression_joints.items()}
+        return UniformClip(name, step, result.positions, result.orientations, scales)
+    values = {expression: poses.positions[:, joint, 0] for expression, joint in source.rig.expression_joints.items()}
     weights = [
-        targets.rest_weights
-        + expression_weights(target.rig, targets, {name: float(value[frame]) for name, value in values.items()})
-        for frame in range(count)
+        rest_weights
+        + expression_weights(target.rig, targets, {known: float(value[frame]) for known, value in values.items()})
+        for frame in range(len(times))
     ]
-    return MorphingClip(clip.name, step, result.positions, result.orientations, scales, np.array(weights))
+    return MorphingClip(name, step, result.positions, result.orientations, scales, np.array(weights))
+
+
+SAME_REST = 1e-5
+"""Largest difference of two rest poses that count as equal, as part of the size of the skeleton."""
+
+
+def is_same_rest(one: Skeleton | None, other: Skeleton | None) -> bool:
+    """Returns True for the same joints in the same order, at the same places."""
+    if one is None or other is None or one.names != other.names or not np.array_equal(one.parents, other.parents):
+        return False
+    size = max(float(np.ptp(one.model_from_bind[:, :3, 3], axis=0).max()), 1e-9)
+    apart = np.abs(one.model_from_bind - other.model_from_bind)
+    apart[:, :3, 3] /= size
+    return bool(apart.max() <= SAME_REST)
 
 
 def _copied(motion: LocalMotion, source: Body, target: Body, names: Mapping[str, int]) -> LocalMotion:

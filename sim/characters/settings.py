@@ -14,7 +14,7 @@ from sinew.sim.scene.strips import STRIPS_MAX, Strip
 from sinew.sim.scene.vectors import Colour
 
 MATERIAL_PART = "material:"
-"""Begins the address of a value of a material; the name in the file follows."""
+"""Beginning of the address of a value of a material; the name in the file follows."""
 
 LOOKS_MAX = 4096
 Name = Annotated[str, msgspec.Meta(max_length=4096)]
@@ -68,7 +68,7 @@ class MaterialLook(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
 Looks = Annotated[tuple[MaterialLook, ...], msgspec.Meta(max_length=LOOKS_MAX)]
 
 TEXTURES = ("texture", "emission_image", "normal_image", "surface_image", "occlusion_image")
-"""The colour first."""
+"""Fields of textures, the colour first."""
 
 
 def look_of(looks: tuple[MaterialLook, ...], material: str) -> MaterialLook:
@@ -82,7 +82,7 @@ def with_look(looks: tuple[MaterialLook, ...], changed: MaterialLook) -> tuple[M
 
 
 BONE_PART = "bone:"
-"""Begins the address of a value of a bone; the name of the bone follows."""
+"""Beginning of the address of a value of a bone; the name of the bone follows."""
 
 Part = Annotated[float, msgspec.Meta(ge=-1e3, le=1e3)]
 Way = Annotated[float, msgspec.Meta(ge=-1e6, le=1e6)]
@@ -134,7 +134,7 @@ class UpAxis(enum.Enum):
 
 
 class FlipV(enum.Enum):
-    """Whether v = 0 is the top row of the image; AUTO uses the rule of the importer."""
+    """Choice of the image row at v = 0: the top if on; AUTO uses the rule of the importer."""
 
     AUTO = "auto"
     ON = "on"
@@ -142,7 +142,7 @@ class FlipV(enum.Enum):
 
 
 class DoubleSided(enum.Enum):
-    """AUTO draws back faces of open sheets."""
+    """Choice of drawn back faces; AUTO means open sheets only."""
 
     AUTO = "auto"
     ON = "on"
@@ -154,6 +154,28 @@ class SkinningMethod(enum.Enum):
     DQS = "dqs"
     DQS_SCALE = "dqs-scale"
 
+
+BoneJoint = tuple[Annotated[str, msgspec.Meta(max_length=100)], Name]
+"""A bone of the human body, as VRM 1.0 names it, and its joint; "" for none."""
+
+HUMANOID_MAX = 256
+Humanoid = Annotated[tuple[BoneJoint, ...], msgspec.Meta(max_length=HUMANOID_MAX)]
+"""Changes of the bones that the file names or that are found by name."""
+
+
+class MotionFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file whose clips a character plays."""
+
+    path: Annotated[str, _file(
+        "File with a motion; stored relative to the project.", role=Role.PATH, suffixes=MODEL_FORMATS.suffixes,
+        effect=Effect.POSE,
+    )] = ""  # fmt: skip
+    humanoid: Annotated[Humanoid, _file(
+        "Changed bones of the file.", role=Role.HIDDEN, effect=Effect.POSE, bounded=False,
+    )] = ()  # fmt: skip
+
+
+MOTIONS_MAX = 64
 
 TARGET_WEIGHT_MAX = 100.0
 DEFORMERS_MAX = 16
@@ -190,6 +212,12 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
         "How the joint transforms of a vertex are blended.", group="Skinning", effect=Effect.POSE,
     )] = SkinningMethod.LBS  # fmt: skip
     clip: Annotated[str, _animation("Animation that drives the skeleton.", role=Role.CLIP)] = ""
+    motions: Annotated[tuple[MotionFile, ...], _animation(
+        "Files whose clips the character plays.", role=Role.HIDDEN, bounded=False,
+    ), msgspec.Meta(max_length=MOTIONS_MAX)] = ()  # fmt: skip
+    humanoid: Annotated[Humanoid, _animation(
+        "Changed bones of the human body.", role=Role.HIDDEN, bounded=False,
+    )] = ()  # fmt: skip
     strips: Annotated[tuple[Strip, ...], _animation(
         "Clips over time; without strips the animation loops.", role=Role.HIDDEN, bounded=False,
     ), msgspec.Meta(max_length=STRIPS_MAX)] = ()  # fmt: skip

@@ -1,5 +1,6 @@
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -65,11 +66,11 @@ WEIGHT_MIN = 1e-6
 """Morph targets with a smaller absolute weight are skipped."""
 
 FEW = 4
-"""Up to so many morph targets are uniforms of the kernel; more need a program with a loop, which is slower."""
+"""Maximum number of morph targets as uniforms of the kernel; more need a program with a loop, which is slower."""
 
 
 class MorphBuffers(Owner):
-    """As `shaders/model/deform.glsl` reads them; owns `deltas`.  Raises GLLimitError if there are too many targets."""
+    """Morph targets for `shaders/model/deform.glsl`; owns `deltas`, raises GLLimitError if there are too many."""
 
     def __init__(self, context: Context, targets: Targets, deltas: Buffer) -> None:
         self.owns(deltas)
@@ -81,7 +82,7 @@ class MorphBuffers(Owner):
         self._table[:, 1], self._table[:, 2] = targets.firsts, targets.counts - 1
 
     def slots(self, weights: Float64) -> Int32:
-        """Only weights (M,) that are not 0 get a row."""
+        """Returns a row for each weight, shape (M,), that is not 0."""
         used = weights.take(self._weight_of).astype(np.float32)
         active = np.flatnonzero(np.abs(used) > WEIGHT_MIN)
         slots = self._table.take(active, 0)
@@ -99,10 +100,10 @@ class MorphBuffers(Owner):
 
 
 SKINNED = record("Skinned", position=(4, "f4"), normal=(4, "f4"))
-"""position.xyz, 1 | normal.xyz, 0; model space, file units."""
+"""Skinned vertex: position.xyz, 1 | normal.xyz, 0; model space, file units."""
 
 SKINNED_TANGENT = record("SkinnedTangent", position=(4, "f4"), normal=(4, "f4"), tangent=(4, "f4"))
-"""The same, then tangent.xyz and handedness."""
+"""Skinned vertex as `SKINNED`, then tangent.xyz and handedness."""
 
 INFLUENCE_MAX = 8
 
@@ -117,7 +118,7 @@ SHADER_FUNCTIONS = {
 
 
 def rest_records(mesh: Mesh) -> npt.NDArray[np.void]:
-    """Bind pose as records of shape (V,), `SKINNED_TANGENT` if the mesh has tangents, else `SKINNED`.
+    """Returns the bind pose as records of shape (V,), `SKINNED_TANGENT` if the mesh has tangents, else `SKINNED`.
 
     Normals and tangents have length 1, or 0 if the mesh gives no direction.
     """
@@ -133,7 +134,7 @@ def rest_records(mesh: Mesh) -> npt.NDArray[np.void]:
 
 
 def influence_records(skin: Skin) -> npt.NDArray[np.void]:
-    """Shape (V,), `INFLUENCE_4` or `INFLUENCE_8`."""
+    """Returns records of shape (V,), `INFLUENCE_4` or `INFLUENCE_8`."""
     wide = skin.influence_max > 4
     out = np.zeros(len(skin.joints), INFLUENCE_8 if wide else INFLUENCE_4)
     out["joints"], out["weights"] = skin.joints[:, :4], skin.weights[:, :4]
@@ -177,12 +178,22 @@ def upload_skinning(context: Context, records: SkinningRecords) -> Task[Skinning
 
 
 def palette_texels(pose: Pose, method: SkinningMethod) -> Float32:
-    """Shape (B, texels, 4): 3 matrix rows for LBS, 2 for a dual quaternion, 5 with the rows of the scale."""
+    """Returns texels, (B, texels, 4): 3 matrix rows for LBS, 2 for a dual quaternion, 5 with the rows of the scale."""
     if method is SkinningMethod.LBS:
         return lbs_rows(pose.palette)
     if method is SkinningMethod.DQS:
         return dual_quaternions(pose.palette, pose.centres)
     return np.concatenate(rigid_and_scale(pose.palette, pose.centres), axis=1, dtype=np.float32, casting="same_kind")
+
+
+class PaletteTurns(Protocol):
+    """Turns of joints on the GPU; `write_count` changes whenever they may have."""
+
+    @property
+    def write_count(self) -> int: ...
+
+    def turned_palette(self, palette: TexelBuffer, method: SkinningMethod) -> TexelBuffer:
+        """Returns a palette of a method with the turns."""
 
 
 class SkinnedMesh(Owner):
@@ -231,8 +242,12 @@ class SkinnedMesh(Owner):
         self._source = self.owns(VertexArray(context, streams, label="skinning source"))
         self.deforms = self._influences is not None or self._morphs is not None
 
-    def skin(self, pose: Pose | None, method: SkinningMethod = SkinningMethod.LBS) -> bool:
-        """Writes `vertices`, in the bind pose for None; returns False if pose, method and back end are unchanged.
+    def skin(
+        self, pose: Pose | None, method: SkinningMethod = SkinningMethod.LBS, turns: Sequence[PaletteTurns] = ()
+    ) -> bool:
+        """Writes `vertices`, in the bind pose for None; returns False if all arguments and the back end are unchanged.
+
+        The turns are applied to the palette on the GPU, in order.
 
         Raises:
             ValueError: If the pose has fewer joints than the skin uses.
@@ -240,14 +255,17 @@ class SkinnedMesh(Owner):
         applied: tuple[object, ...] = (None,)
         if pose is not None:
             # A comparison of back ends skins one pose with both.
-            applied = pose, method, self.context.back_ends.chosen(self.vertex_count, self.record.dtype.itemsize)
+            back_end = self.context.back_ends.chosen(self.vertex_count, self.record.dtype.itemsize)
+            applied = (pose, method, back_end)
+            for one in turns:
+                applied += (one, one.write_count)
         if applied == self._applied:
             return False
         with self.context.timers.scope("skinning", self.name):
             if pose is None:
                 self.rest.copy_to(self.vertices)
             else:
-                self._run(pose, method)
+                self._run(pose, method, turns)
         self._applied = applied
         self.write_count += 1
         return True
@@ -256,7 +274,7 @@ class SkinnedMesh(Owner):
         self._applied = None
 
     def read(self) -> npt.NDArray[np.void]:
-        """Records of shape (V,); waits for the GPU."""
+        """Returns the records of shape (V,); waits for the GPU."""
         return self.vertices.read()
 
     def prepare(self, method: SkinningMethod) -> None:
@@ -264,7 +282,7 @@ class SkinnedMesh(Owner):
             for slots in (0, 1) if self._morphs is not None else (0,):
                 self._kernel(method, slots, is_warped=False)
 
-    def _run(self, pose: Pose, method: SkinningMethod) -> None:
+    def _run(self, pose: Pose, method: SkinningMethod, turns: Sequence[PaletteTurns]) -> None:
         warps = pose.warps if pose.warps is not None and pose.warps.functions else None
         if not self.deforms and warps is None:
             self.rest.copy_to(self.vertices)
@@ -275,7 +293,10 @@ class SkinnedMesh(Owner):
                 raise ValueError(f"pose of {len(pose.palette)} joints for a skin that uses {self._joint_count}")
             with self.context.timers.scope("palette"):
                 self._palette.buffer.orphan(palette_texels(pose, method))
-            uniforms["u_palette"] = self._palette
+                palette = self._palette
+                for one in turns:
+                    palette = one.turned_palette(palette, method)
+            uniforms["u_palette"] = palette
         slot_count = 0
         if self._morphs is not None:
             slots = self._morphs.slots(pose.local.weights)

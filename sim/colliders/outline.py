@@ -29,7 +29,7 @@ class Outline:
 
 
 def outline(shape: ColliderShape, size: Float64) -> Outline:
-    """Sizes as in `ColliderState`."""
+    """Returns the outline of a shape; sizes as in `ColliderState`."""
     if shape is ColliderShape.PLANE:
         return _plane()
     if shape is ColliderShape.BOX:
@@ -82,7 +82,7 @@ def _circles(count: int) -> npt.NDArray[np.intp]:
 
 
 def _globe(straight: float) -> tuple[Float64, npt.NDArray[np.intp]]:
-    """Directions by rows of latitude from +y to -y, and triangles; the equator twice if the globe is cut."""
+    """Returns directions by rows of latitude from +y to -y, and triangles; the equator twice if the globe is cut."""
     latitude = np.linspace(0.5 * np.pi, -0.5 * np.pi, _RINGS + 1)
     if straight > 0.0:
         latitude = np.insert(latitude, _RINGS // 2, latitude[_RINGS // 2])

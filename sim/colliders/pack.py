@@ -1,4 +1,4 @@
-"""A collider moves over a step by straight travel and a turn about a fixed axis at constant speed."""
+"""Records of colliders, which move over a step by straight travel and a turn about a fixed axis at constant speed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,13 +29,13 @@ class Motion:
     angle: Float64  # Turn over the whole step [rad], 0 to π, shape (N,)
 
     def at(self, fraction: float) -> tuple[Float64, Float64]:
-        """Centres (N, 3) and orientations (N, 4) at a fraction of the step, 0 to 1."""
+        """Returns centres (N, 3) and orientations (N, 4) at a fraction of the step, 0 to 1."""
         turn = quaternion.from_axis_angle(self.axis, fraction * self.angle)
         return self.centre + fraction * self.travel, quaternion.multiply(turn, self.orientation)
 
 
 def motions(start: Float64, end: Float64) -> Motion:
-    """Between rigid transforms (N, 4, 4) at the start and the end of a step, by the shorter turn."""
+    """Returns motions between rigid transforms (N, 4, 4) at start and end of a step, by the shorter turn."""
     first, last = quaternion.from_matrix(np.stack([start[:, :3, :3], end[:, :3, :3]]))
     turn = quaternion.multiply(last, quaternion.conjugate(first))
     turn = np.where(turn[:, 3:] < 0.0, -turn, turn)
@@ -48,13 +48,13 @@ def motions(start: Float64, end: Float64) -> Motion:
 
 @lru_cache(maxsize=64)
 def motion_of(state: ColliderState) -> Motion:
-    """Arrays of length 1; cached because every substep needs them."""
+    """Returns the motion in arrays of length 1; cached because every substep needs it."""
     return motions(state.world_from_start[None], state.world_from_end[None])
 
 
 PLANES_MAX = 4
 OVALS_MAX = 2
-"""Kernels test up to this many ellipsoids directly; more are found by the bounding spheres, like the other shapes."""
+"""Maximum number of ellipsoids that kernels test directly; more are found by bounding spheres, like other shapes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ _ENDLESS = 1e18
 
 
 def pack_colliders(states: Sequence[ColliderState], frame_time: float, fixed: Float64 | None = None) -> Float32:
-    """Records for `shaders/common/collide.glsl`, shape (N, COLLIDER_TEXELS, 4).
+    """Returns records for `shaders/common/collide.glsl`, shape (N, COLLIDER_TEXELS, 4).
 
     Texels:
         0. Centre at the start, radius of the bounding sphere that moves along and covers the step.
@@ -133,7 +133,7 @@ def pack_colliders(states: Sequence[ColliderState], frame_time: float, fixed: Fl
 
 
 def fixed_part(states: Sequence[ColliderState]) -> Float64:
-    """Records without motion, shape (N, COLLIDER_TEXELS, 4); the radius belongs to the shape alone."""
+    """Returns records without motion, shape (N, COLLIDER_TEXELS, 4); the radius belongs to the shape alone."""
     out = np.zeros((len(states), COLLIDER_TEXELS, 4))
     out[:, 0, 3] = [bounding_radius(state.shape, state.size) for state in states]
     out[:, 1, 3] = [_CODES.get(state.shape, ROUND) for state in states]
@@ -143,7 +143,7 @@ def fixed_part(states: Sequence[ColliderState]) -> Float64:
 
 
 def has_fixed_part_of(states: Sequence[ColliderState], others: Sequence[ColliderState]) -> bool:
-    """Sizes are compared by identity, because they are never modified."""
+    """Returns True for equal fixed parts; sizes are compared by identity, because they are never modified."""
     if len(states) != len(others):
         return False
     for state, other in zip(states, others, strict=True):

@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ ANY_SHAPE: Shapes = frozenset(ColliderShape)
 
 @dataclass(frozen=True, slots=True)
 class Colliders:
-    """Over one step; false if there are none."""
+    """Colliders over one step; false if there are none."""
 
     texture: BufferTexture | None = None  # Records of `pack_colliders`; None without colliders
     count: int = 0
@@ -50,7 +50,7 @@ class SceneColliders(Owner):
         self.now = NO_COLLIDERS
 
     def advance(self, placed: Mapping[NodeId, ColliderPlacement]) -> Colliders:
-        """The step starts with the placements of the last call and ends with these."""
+        """Returns the colliders of a step from the placements of the last call to these."""
         states, layout = arranged(colliders_over(self._last, placed))
         self._last = placed
         fixed = self._fixed
@@ -62,9 +62,10 @@ class SceneColliders(Owner):
         self.now = Colliders(self._records if states else None, len(states), layout, fixed.shapes)
         return self.now
 
-    def teleport(self) -> None:
-        """The next step starts where it ends."""
-        self._last = {}
+    def teleport(self, nodes: Collection[NodeId] | None = None) -> None:
+        """Forgets placements, by default all, so that the next step of these colliders starts where it ends."""
+        others = () if nodes is None else self._last.keys() - set(nodes)
+        self._last = {node_id: self._last[node_id] for node_id in others}
 
     def reset(self) -> None:
         self.teleport()
@@ -74,7 +75,7 @@ class SceneColliders(Owner):
 def colliders_over(
     previous: Mapping[NodeId, ColliderPlacement], current: Mapping[NodeId, ColliderPlacement]
 ) -> list[ColliderState]:
-    """Motions between two moments, in the order of `current`; new colliders do not move."""
+    """Returns motions between two moments, in the order of `current`; new colliders do not move."""
     return [
         ColliderState(
             now.shape,

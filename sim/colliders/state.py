@@ -12,7 +12,7 @@ SMALLEST_SIZE = 1e-4
 
 
 class ColliderShape(enum.Enum):
-    """Centred on the origin of their frame."""
+    """Shapes, centred on the origin of their frame."""
 
     PLANE = "plane"
     SPHERE = "sphere"
@@ -44,7 +44,7 @@ class ColliderState(msgspec.Struct, frozen=True, eq=False):
 
 
 def bounding_radius(shape: ColliderShape, size: Float64) -> float:
-    """About the origin [m]; infinite for a plane."""
+    """Returns the bounding radius about the origin [m]; infinite for a plane."""
     if shape is ColliderShape.PLANE:
         return float("inf")
     if shape is ColliderShape.BOX:
@@ -55,7 +55,7 @@ def bounding_radius(shape: ColliderShape, size: Float64) -> float:
 
 
 def core(shape: ColliderShape, size: Float64) -> tuple[Float64, float]:
-    """Half extents (3,) and rounding radius of a sphere, capsule or box as a rounded box."""
+    """Returns half extents (3,) and rounding radius of a sphere, capsule or box as a rounded box."""
     if shape is ColliderShape.BOX:
         return size, 0.0
     straight = size[1] if shape is ColliderShape.CAPSULE else 0.0

@@ -1,4 +1,4 @@
-"""At any time the old or the new content of a file is there, complete."""
+"""Atomic writing: at any time the old or the new content of a file is there, complete."""
 
 import contextlib
 import errno
@@ -19,7 +19,7 @@ _FOREIGN_STALE_AGE = 24 * 3600.0
 
 @contextlib.contextmanager
 def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """Binary file that replaces `path` when the block ends; an exception leaves `path` unchanged.
+    """Opens a binary file that replaces `path` when the block ends; an exception leaves `path` unchanged.
 
     Links are followed, permissions kept.  The data is on disk when the block ends.  Temporary files of killed processes
     for the same target are removed.
@@ -34,7 +34,7 @@ def atomic_file(path: Path) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Temporary name with the same suffix, for libraries that write a file by its name; else like `atomic_file`.
+    """Yields a temporary name with the same suffix, for libraries that write by name; else like `atomic_file`.
 
     Raises:
         OSError: If that fails; errors of the block itself name the temporary file.
@@ -55,7 +55,7 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 @contextlib.contextmanager
 def _replacement(path: Path, suffix: str = "") -> Iterator[tuple[Path, int | None]]:
-    """Temporary name that replaces `path` when the block ends, and the permissions to keep."""
+    """Yields a temporary name that replaces `path` when the block ends, and the permissions to keep."""
     target = Path(os.path.realpath(path))
     with naming(path):
         mode = _writable_mode(target)
@@ -74,7 +74,7 @@ def _replacement(path: Path, suffix: str = "") -> Iterator[tuple[Path, int | Non
 
 @contextlib.contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Errors of the system name the requested file."""
+    """Makes errors of the system within the block name the requested file."""
     try:
         yield
     except OSError as error:
@@ -84,7 +84,7 @@ def naming(path: Path) -> Iterator[None]:
 
 
 def _writable_mode(target: Path) -> int | None:
-    """Permission bits, None if the target does not exist; refuses targets that must not be replaced."""
+    """Returns permission bits, None if the target does not exist; refuses targets that must not be replaced."""
     try:
         status = target.stat()
     except FileNotFoundError:
@@ -111,7 +111,7 @@ def _complete(file: BinaryIO, mode: int | None) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Makes the renaming durable; Windows has no handle of a folder, some network drives refuse."""
+    """Makes a renaming durable; Windows has no handle of a folder, some network drives refuse."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)

@@ -26,14 +26,14 @@ FAR = np.float32(1e30)
 
 
 def write_layers(layers: Layers, path: Path) -> None:
-    """Colour is half RGBA with premultiplied alpha, `Z` float, `N.X` to `N.Z` half, `id` uint."""
+    """Writes layers: colour is half RGBA with premultiplied alpha, `Z` float, `N.X` to `N.Z` half, `id` uint."""
     header = {"compression": OpenEXR.ZIP_COMPRESSION, "type": OpenEXR.scanlineimage}
     header["objects"] = "; ".join(f"{number} {name}" for number, name in enumerate(layers.names, 1))
     OpenEXR.File(header, _channels(layers)).write(str(path))
 
 
 def require_complete(path: Path) -> None:
-    """Raises ValueError if a file written here is truncated; the library itself only prints an error."""
+    """Checks a written file; raises ValueError if it is truncated, where the library only prints an error."""
     data, place, values = path.read_bytes(), 8, dict[bytes, bytes]()
     while data[place : place + 1] != b"\0":
         name, kind = data.index(b"\0", place), data.index(b"\0", data.index(b"\0", place) + 1)
@@ -49,7 +49,7 @@ def require_complete(path: Path) -> None:
 
 
 def difference(layers: Layers, path: Path) -> float:
-    """Infinite if the file has other channels or sizes."""
+    """Returns the largest difference of a file; infinite if it has other channels or sizes."""
     found = {
         name: channel.pixels for name, channel in OpenEXR.File(str(path), separate_channels=True).channels().items()
     }
@@ -105,7 +105,7 @@ def write_vertex_texture(recording: SceneRecording, files: tuple[Path, ...]) -> 
 
 
 def read_vertex_texture(files: tuple[Path, ...]) -> list[list[Float32]]:
-    """Positions in every frame, of the one surface of the file."""
+    """Reads the positions of the one surface of the file in every frame."""
     about: dict[str, Any] = json.loads(files[1].read_text(encoding="utf-8"))
     channels = OpenEXR.File(str(files[0]), separate_channels=True).channels()
     image = np.stack([channels[name].pixels for name in CHANNELS], axis=-1)

@@ -23,7 +23,7 @@ _BLANKS = {'"': "&quot;", "\t": "&#9;", "\n": "&#10;", "\r": "&#13;"}
 
 
 def format_numbers(values: npt.NDArray[np.generic]) -> list[str]:
-    """Values that are not finite become 0; float32 values get the digits that float32 needs."""
+    """Returns numbers as text; values that are not finite become 0, float32 values get the digits they need."""
     flat = values.ravel()
     if flat.dtype.kind != "f":
         return [str(value) for value in flat.tolist()]
@@ -38,12 +38,12 @@ def format_numbers(values: npt.NDArray[np.generic]) -> list[str]:
 
 
 def format_rows(columns: list[list[str]]) -> str:
-    """One line for each item, with a comma after each; `columns` hold the first, second, ... number of all items."""
+    """Returns one line for each item, with a comma after it; `columns` are first, second, ... number of all items."""
     return "".join(f"{' '.join(row)},\n" for row in zip(*columns, strict=True))
 
 
 def columns_of(values: npt.NDArray[np.generic]) -> list[list[str]]:
-    """Columns of (n, k) values; (n,) values are one column."""
+    """Returns the columns of (n, k) values; (n,) values are one column."""
     width = 1 if values.ndim == 1 else values.shape[1]
     texts = format_numbers(values)
     return [texts[column::width] for column in range(width)]
@@ -63,7 +63,7 @@ def merged(mesh: RawMesh) -> RawMesh:
 
 
 def _joined(name: str, buffers: list[RawVertices]) -> Values:
-    """As wide as the widest buffer, with the defaults of the format where the attribute is missing."""
+    """Joins buffers, as wide as the widest one, with the defaults of the format where the attribute is missing."""
     stored = [buffer.attributes.get(name) for buffer in buffers]
     pattern = next(values for values in stored if values is not None)
     width = max(1 if values.ndim == 1 else values.shape[1] for values in stored if values is not None)
@@ -82,7 +82,7 @@ def _joined(name: str, buffers: list[RawVertices]) -> Values:
 
 
 def write_ezm(raw: RawModel, path: Path | str) -> None:
-    """Replaces `path` atomically.
+    """Writes an EZMesh file, which replaces `path` atomically.
 
     Boxes are recomputed, clip timing is written as judged, and a mesh with several vertex buffers gets a single one.
     Names of joints become unique, since parents are given by name.
@@ -95,7 +95,7 @@ def write_ezm(raw: RawModel, path: Path | str) -> None:
 
 
 def write_ezm_file(raw: RawModel, file: BinaryIO) -> None:
-    """See `write_ezm`; warns about content that EZMesh cannot store.  Raises ModelError for a model with skins."""
+    """Writes as `write_ezm`; warns about content that EZMesh cannot store, raises ModelError for a model with skins."""
     if raw.skins:
         raise ModelError(raw.path, "", f"models of the format {raw.format} are not written as EZMesh")
     lost = {

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Characters(enum.Enum):
-    """ "skeleton" is an old name of "auto"."""
+    """Choice of the form of characters; "skeleton" is an old name of "auto"."""
 
     AUTO = "auto"
     SKIN = "skin"
@@ -82,14 +82,14 @@ class Writer(Format, Generic[C]):
     write: Callable[..., None] | str
 
     def save(self, content: C, path: Path, options: msgspec.Struct | None = None) -> None:
-        """Writes atomically; raises OSError if that fails."""
+        """Writes a file atomically; raises OSError if that fails."""
         with atomic_file(path) as file:
             resolved(self.write)(content, file, *self.chosen(options))
 
 
 @dataclass(frozen=True, kw_only=True)
 class SceneFormat(Format):
-    """Nodes of a scene over time; functions are named as "package.module:name".
+    """Format of nodes of a scene over time; functions are named as "package.module:name".
 
     Attributes:
         write: Takes a `SceneRecording`, the files, and any options; returns lines about skipped content, or None.
@@ -114,7 +114,7 @@ class SceneFormat(Format):
 
 @dataclass(frozen=True, kw_only=True)
 class VideoFormat(Format):
-    """Classes and functions are named as "package.module:name".
+    """Format of videos; classes and functions are named as "package.module:name".
 
     Attributes:
         opener: A `sinew.sim.export.video_file.Video`, with path, size, rate, alpha and options if there are any.
@@ -128,7 +128,7 @@ class VideoFormat(Format):
 
 @dataclass(frozen=True, kw_only=True)
 class LayerFormat(Format):
-    """Images with layers; functions are named as "package.module:name".
+    """Format of images with layers; functions are named as "package.module:name".
 
     Attributes:
         write: Takes the layers and the file.
@@ -160,7 +160,7 @@ ARRAY_WRITERS: Formats[Writer[Arrays]] = Formats(
 IMAGE_WRITERS: Formats[Writer[UInt8]] = Formats(
     Writer(name="PNG", suffixes=(".png",), write="sinew.sim.export.image:write_png")
 )
-"""RGB pixels, shape (H, W, 3), or RGBA with straight alpha, (H, W, 4); row 0 at the top."""
+"""Writers of RGB pixels, shape (H, W, 3), or RGBA with straight alpha, (H, W, 4); row 0 at the top."""
 
 _SURFACES = frozenset({"surface"})
 _ALL = frozenset({"surface", "strands", "points"})
@@ -243,11 +243,11 @@ PAGE_FORMATS: Formats[Writer[str]] = Formats(
 
 
 class ExportError(Exception):
-    """One line with file, element and reason."""
+    """Error of an export in one line with file, element and reason."""
 
 
 def require_package(path: Path, format: Format) -> None:
-    """Call before long work.  Raises ExportError with the missing package and how to install it."""
+    """Checks the package of a format before long work; raises ExportError with the way to install it."""
     if not format.module:
         return
     try:
@@ -257,7 +257,7 @@ def require_package(path: Path, format: Format) -> None:
 
 
 def missing_package(format: Format) -> str:
-    """How to install the missing package of a format, or ""; does not import it."""
+    """Returns how to install the missing package of a format, or ""; does not import it."""
     return "" if not format.module or importlib.util.find_spec(format.module) else _hint(format)
 
 

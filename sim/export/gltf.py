@@ -21,7 +21,7 @@ from sinew.sim.maths.arrays import Float32, Float64, Intp, UInt16
 Json = dict[str, Any]
 
 _UNMOVED = 1e-7
-"""Largest relative deviation from the rest pose that needs no channel."""
+"""Maximum relative deviation from the rest pose that needs no channel."""
 
 
 class AnimationWriter:
@@ -31,7 +31,7 @@ class AnimationWriter:
         self._channels: list[Json] = []
 
     def add(self, node: int, path: str, mode: str, times: Float64, values: Float64) -> None:
-        """Keys have shape (F, n), or (F, 3, n) for splines."""
+        """Adds a channel; keys have shape (F, n), or (F, 3, n) for splines."""
         keys = times.astype(np.float32)
         # Times must ascend, also in single precision.
         rising = np.append(True, np.diff(keys) > 0.0)
@@ -40,7 +40,7 @@ class AnimationWriter:
         self.sample(node, path, mode, self._chunk.once(keys[rising][:, None], bounded=True), rows)
 
     def sample(self, node: int, path: str, mode: str, times: int, rows: Float32) -> None:
-        """`times` is an accessor."""
+        """Adds a sampler and its channel; `times` is an accessor."""
         self._channels.append({"sampler": len(self._samplers), "target": {"node": node, "path": path}})
         self._samplers.append({"input": times, "output": self._chunk.once(rows), "interpolation": mode})
 
@@ -74,7 +74,7 @@ def animations(
         else:
             poses = [clip.sample(float(time), Interpolation.LINEAR) for time in clip.key_times]
             _add_poses(made, model, clip.key_times, poses, nodes)
-            for node, weights in weighted.items():
+            for node, weights in weighted.items() if len(poses[0].weights) else ():
                 keys = np.array([pose.weights[weights] for pose in poses])
                 made.add(node, "weights", "LINEAR", clip.key_times, keys)
         written += made.written()
@@ -84,7 +84,7 @@ def animations(
 def _add_weights(
     made: AnimationWriter, clip: Clip, stored: RawClip, weighted: dict[int, list[int]], starts: dict[int, int]
 ) -> None:
-    """Weights as stored if one channel drives all of a node, else sampled at the keys of the clip."""
+    """Adds weights as stored if one channel drives all of a node, else sampled at the keys of the clip."""
     driving = [channel for channel in stored.channels if channel.path == "weights" and channel.joint in starts]
     for node, weights in weighted.items():
         ends = {channel.joint: starts[channel.joint] + channel.values.shape[-1] for channel in driving}
@@ -103,7 +103,7 @@ def _add_weights(
 def _add_poses(
     made: AnimationWriter, model: CharacterModel, times: Float64, poses: Sequence[LocalPose], nodes: Sequence[int]
 ) -> None:
-    """Only properties that differ from the rest pose, at least one to keep the length."""
+    """Adds only properties that differ from the rest pose, at least one to keep the length."""
     rest = model.skeleton
     if rest is None:
         return
@@ -172,7 +172,7 @@ class GltfScene:
         return head | self._parts | self.materials.parts
 
     def add_model(self, model: CharacterModel, raw: RawModel) -> list[int]:
-        """Root nodes; the curves of `raw`, the source of the model, are written unchanged."""
+        """Adds a model and returns its root nodes; the curves of `raw`, its source, are written unchanged."""
         groups = _by_skin(model)
         nodes, roots = self._add_joints(model, is_joined=any(_spans(model, entries) for entries, _ in groups))
         weighted: dict[int, list[int]] = {}
@@ -201,7 +201,7 @@ class GltfScene:
         return roots
 
     def _add_joints(self, model: CharacterModel, *, is_joined: bool) -> tuple[list[int], list[int]]:
-        """Nodes of the joints, and the root nodes; `is_joined` puts several roots under one."""
+        """Adds the joints; returns their nodes and the root nodes, `is_joined` puts several roots under one."""
         skeleton = model.skeleton
         if skeleton is None:
             return [], []
@@ -241,7 +241,7 @@ class GltfScene:
     def _add_mesh(
         self, model: CharacterModel, parts: list[_Part], skin: dict[int, int] | None
     ) -> tuple[int, list[int]]:
-        """Index of a mesh, and the weights of the model that drive its morph targets."""
+        """Adds a mesh; returns its index, and the weights of the model that drive its morph targets."""
         targets = model.mesh.targets
         used = sorted({weight for part in parts for weight in _weights_in(targets, part.vertices)})
         primitives = []
@@ -285,7 +285,7 @@ class GltfScene:
         return found
 
     def influences(self, joints: UInt16, weights: Float32) -> dict[str, int]:
-        """Shapes (V, K); four influences per attribute."""
+        """Adds influences of shapes (V, K), four per attribute."""
         joints, exact = np.where(weights > 0.0, joints, 0).astype(np.uint16), weights.copy()
         exact[:, 0] = 1.0 - weights[:, 1:].sum(axis=1, dtype=np.float64)  # the strongest absorbs the rounding
         found = {}
@@ -311,7 +311,7 @@ class GltfScene:
 
 
 def _by_skin(model: CharacterModel) -> list[tuple[dict[int, int] | None, list[_Part]]]:
-    """Palette entry by joint, each joint once, as glTF requires; None for no skin."""
+    """Returns parts by skin: the palette entry of each joint, once, as glTF requires; None for no skin."""
     parts = []
     for section in model.mesh.sections:
         triangles = model.mesh.triangles[section.first_triangle : section.first_triangle + section.triangle_count]
@@ -341,7 +341,7 @@ def _by_skin(model: CharacterModel) -> list[tuple[dict[int, int] | None, list[_P
 
 
 def _bare_joint(model: CharacterModel, groups: list[tuple[dict[int, int] | None, list[_Part]]]) -> int | None:
-    """A joint with the name of the model that moves nothing: it held the mesh in the source file."""
+    """Returns a joint with the name of the model that moves nothing: it held the mesh in the source file."""
     skeleton = model.skeleton
     if skeleton is None or model.path.stem not in skeleton.names:
         return None
@@ -351,7 +351,7 @@ def _bare_joint(model: CharacterModel, groups: list[tuple[dict[int, int] | None,
 
 
 def _spans(model: CharacterModel, entries: dict[int, int] | None) -> bool:
-    """Joints with several roots, which glTF does not allow in a skin."""
+    """Returns True for joints with several roots, which glTF does not allow in a skin."""
     if entries is None or model.skeleton is None:
         return False
     parents = model.skeleton.parents
@@ -370,7 +370,7 @@ def _weights_in(targets: Targets | None, rows: Intp) -> set[int]:
 
 
 def unit(vectors: Float32) -> Float32:
-    """Zero vectors point up."""
+    """Returns unit vectors; zero vectors point up."""
     wide = vectors.astype(np.float64)
     length = np.linalg.norm(wide, axis=1, keepdims=True)
     unit = np.where(length > 1e-12, wide / np.where(length > 1e-12, length, 1.0), (0.0, 1.0, 0.0))

@@ -1,4 +1,4 @@
-"""Source: glTF 2.0 specification, sections 3.6 and 4.4."""
+"""Parts of a glTF file. Source: glTF 2.0 specification, sections 3.6 and 4.4."""
 
 import base64
 import json
@@ -30,7 +30,7 @@ VERTEX_DATA, INDEX_DATA = 34962, 34963
 
 
 class GlbChunk:
-    """Arrays follow each other in the binary chunk."""
+    """Binary chunk of a GLB, in which arrays follow each other."""
 
     def __init__(self) -> None:
         self._data: list[bytes] = []
@@ -40,14 +40,14 @@ class GlbChunk:
         self.accessors: list[dict[str, Any]] = []
 
     def view(self, data: bytes, **more: Any) -> int:
-        """Returns the index of the buffer view."""
+        """Adds a buffer view and returns its index."""
         self._views.append({"buffer": 0, "byteOffset": self._size, "byteLength": len(data), **more})
         self._data.append(data + b"\0" * (-len(data) % 4))
         self._size += len(self._data[-1])
         return len(self._views) - 1
 
     def add(self, values: npt.NDArray[Any], **more: Any) -> int:
-        """Returns the index of the accessor of rows (n, k)."""
+        """Adds rows (n, k) and returns the index of their accessor."""
         self.accessors.append(
             {
                 "bufferView": self.view(values.tobytes()),
@@ -60,7 +60,7 @@ class GlbChunk:
         return len(self.accessors) - 1
 
     def once(self, values: npt.NDArray[Any], target: int | None = None, *, bounded: bool = False) -> int:
-        """Index of the accessor of rows (n, k); equal rows are stored once.
+        """Returns the index of the accessor of rows (n, k); equal rows are stored once.
 
         Args:
             values: Of a component type of glTF; rows of vertices must be multiples of 4 bytes.
@@ -79,7 +79,7 @@ class GlbChunk:
         return self._known[key]
 
     def sparse(self, values: npt.NDArray[Any], target: int | None = None, *, bounded: bool = False) -> int:
-        """Like `once`, as a sparse accessor if that is smaller."""
+        """Adds rows like `once`, as a sparse accessor if that is smaller."""
         rows = np.flatnonzero(values.any(axis=1)).astype(np.uint32)
         if 2 * len(rows) > len(values):
             return self.once(values, target, bounded=bounded)
@@ -118,7 +118,7 @@ _EXACT = 1e-3
 
 
 class MaterialWriter:
-    """Writes equal materials, textures and images once.
+    """Writer of materials, textures and images, equal ones once.
 
     Attributes:
         parts: "materials", "textures", "images", "samplers" and "extensionsUsed" of the document.
@@ -192,7 +192,7 @@ class MaterialWriter:
             used.append(name)
 
     def _texture(self, source: ImageSource, sampler: Sampler) -> int | None:
-        """Returns None for an unreadable image."""
+        """Returns the index of a texture; None for an unreadable image."""
         if source not in self._images:
             self._images[source] = self._image(source)
         image = self._images[source]
@@ -224,7 +224,7 @@ class MaterialWriter:
 
 
 def metal_and_base(material: Material) -> tuple[tuple[float, float, float], float]:
-    """Base colour and metallic factor for the diffuse and specular colours of a material, on average.
+    """Returns base colour and metallic factor for the diffuse and specular colours of a material, on average.
 
     Solves diffuse = base (1 - metal), specular = 0.04 + (base - 0.04) metal for the metallic factor.
     """

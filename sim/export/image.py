@@ -22,7 +22,7 @@ class Layers:
 
 
 def write_png(pixels: UInt8, file: BinaryIO) -> None:
-    """RGB, shape (H, W, 3), or straight RGBA, (H, W, 4); row 0 at the top; fast rather than small."""
+    """Writes RGB, shape (H, W, 3), or straight RGBA, (H, W, 4), row 0 at the top; fast rather than small."""
     Image.fromarray(np.ascontiguousarray(pixels)).save(file, "PNG", compress_level=1)
 
 
@@ -33,7 +33,7 @@ Placed = Callable[[str, bytes, ImageFormat], ImageSource]
 
 
 def stored_image(source: ImageSource) -> tuple[bytes, ImageFormat]:
-    """Keeps PNG and JPEG files, converts all others to PNG; raises ImageError if an image cannot be read."""
+    """Returns PNG and JPEG files as they are, all others as PNG; raises ImageError if an image cannot be read."""
     try:
         data = source.data if isinstance(source, EmbeddedImage) else source.read_bytes()
     except OSError as error:
@@ -47,7 +47,7 @@ def stored_image(source: ImageSource) -> tuple[bytes, ImageFormat]:
 
 
 class ImageStore:
-    """`placed` gets name, bytes and format of an image, and returns its new source; `lost` lists failures."""
+    """Images of materials: `placed` gets name, bytes and format, and returns the new source; `lost` lists failures."""
 
     def __init__(self, placed: Placed) -> None:
         self._placed = placed

@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 IN_MEMORY = 1 << 26
-"""Bytes of an array of frames above which it moves to the disk."""
+"""Size of an array of frames [bytes] above which it moves to the disk."""
 
 COPIED_AT_ONCE = 1 << 20
 
 
 class FrameArrays:
-    """An array that grows by frames of a shape, in bounded memory; a long one is in a temporary file in `folder`."""
+    """Array that grows by frames of a shape, in bounded memory; a long one is in a temporary file in `folder`."""
 
     def __init__(self, folder: Path, shape: tuple[int, ...], dtype: npt.DTypeLike) -> None:
         self._shape, self._dtype = shape, np.dtype(dtype)
@@ -26,14 +26,14 @@ class FrameArrays:
         self._file = tempfile.SpooledTemporaryFile(IN_MEMORY, dir=str(folder))  # noqa: SIM115 - `close` closes it
 
     def append(self, frame: npt.NDArray[Any]) -> None:
-        """Raises ValueError if the frame has another shape, OSError if the disk is full."""
+        """Appends a frame; raises ValueError if it has another shape, OSError if the disk is full."""
         if frame.shape != self._shape:
             raise ValueError(f"a frame has shape {frame.shape}, expected {self._shape}")
         self._file.write(np.ascontiguousarray(frame, self._dtype).tobytes())
         self._count += 1
 
     def read(self) -> npt.NDArray[Any]:
-        """Shape (F, ...); a long array is memory-mapped and valid until `close`."""
+        """Returns the array, shape (F, ...); a long one is memory-mapped and valid until `close`."""
         shape = (self._count, *self._shape)
         if math.prod(shape) * self._dtype.itemsize <= IN_MEMORY:
             self._file.seek(0)
@@ -52,7 +52,7 @@ class FrameArrays:
 
 
 def write_npz(arrays: Mapping[str, npt.NDArray[Any] | FrameArrays], file: BinaryIO) -> None:
-    """Uncompressed, in the given order; equal arrays give equal bytes."""
+    """Writes arrays uncompressed, in the given order; equal arrays give equal bytes."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         for name, array in arrays.items():
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:

@@ -30,7 +30,7 @@ class ExportSurface:
 def surface_of(
     model: CharacterModel, positions: Float32, normals: Float32, pose: Pose | None, time: float
 ) -> ExportSurface:
-    """Skinned positions and normals, both (V, 3)."""
+    """Returns the surface with skinned positions and normals, both (V, 3)."""
     mesh = model.mesh
     texcoords = mesh.texcoords
     if model.default_texture_origin == "top":
@@ -75,7 +75,7 @@ ROWS_AT_ONCE = 4096
 
 
 def write_obj(surface: ExportSurface, file: BinaryIO) -> None:
-    """A group for each section; nine digits restore float32 exactly."""
+    """Writes a group for each section; nine digits restore float32 exactly."""
     file.write(f"o {_word(surface.name)}\n".encode())
     _write_rows(file, "v %.9g %.9g %.9g\n", surface.positions)
     _write_rows(file, "vt %.9g %.9g\n", surface.texcoords)
@@ -93,7 +93,7 @@ def _write_rows(file: BinaryIO, line: str, rows: npt.NDArray[np.generic]) -> Non
 
 
 def _word(name: str) -> str:
-    """OBJ separates names by blanks."""
+    """Returns a name without blanks, by which OBJ separates names."""
     return printable("_".join(name.split())) or "unnamed"
 
 
@@ -102,7 +102,7 @@ FACE = np.dtype([("count", "u1"), ("corners", "<u4", (3,))])
 
 
 def write_ply(surface: ExportSurface, file: BinaryIO) -> None:
-    """Little-endian; vertices with normals and texture coordinates, then triangles."""
+    """Writes little-endian PLY: vertices with normals and texture coordinates, then triangles."""
     lines = ["ply", "format binary_little_endian 1.0", f"element vertex {len(surface.positions)}"]
     lines += [f"property float {name}" for name in VERTEX.names or ()]
     lines += [f"element face {len(surface.triangles)}", "property list uchar uint vertex_indices", "end_header", ""]

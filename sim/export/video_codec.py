@@ -33,11 +33,11 @@ CODECS: dict[str, tuple[str, str, str, dict[str, str]]] = {
     "mkv": ("FFV1", "ffv1", "bgr0", {}),
     "mov": ("ProRes 422 HQ", "prores_ks", "yuv422p10le", {"profile": "3"}),
 }  # fmt: skip
-"""Name, encoder, pixel format and options, by container or codec."""
+"""Codecs: name, encoder, pixel format and options, by container or codec."""
 
 
 class CodecVideo:
-    """Repeats a row or column for odd sizes; see `sinew.sim.export.video_file.Video`.
+    """Video by PyAV, see `sinew.sim.export.video_file.Video`; repeats a row or column for odd sizes.
 
     Raises:
         ExportError: If the encoder is missing, or `alpha` is set.
@@ -91,7 +91,7 @@ class CodecVideo:
 
 
 def read_video(path: Path) -> Iterator[tuple[float, UInt8]]:
-    """RGB frames, each with its end time [s]."""
+    """Yields RGB frames, each with its end time [s]."""
     with av.open(str(path)) as file:
         stream = file.streams.video[0]
         length = 1.0 / float(stream.average_rate or 1.0)
@@ -104,7 +104,7 @@ def read_video(path: Path) -> Iterator[tuple[float, UInt8]]:
 
 
 def _yuv_frame(pixels: UInt8, layout: str) -> Any:
-    """A BT.709 frame in limited range, from RGB of even size, (H, W, 3)."""
+    """Returns a BT.709 frame in limited range, from RGB of even size, (H, W, 3)."""
     deep, halved = layout.endswith("10le"), "420" in layout
     scale = 4.0 if deep else 1.0
     rgb = pixels.astype(np.float32) / 255.0

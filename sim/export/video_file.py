@@ -18,20 +18,20 @@ from sinew.sim.export.npz import FrameArrays
 from sinew.sim.maths.arrays import Float32, UInt8
 
 GIF_DELAYS = (30, 30, 40)
-"""Durations of GIF frames at 30 fps [ms]: GIF counts in hundredths of a second."""
+"""Durations of GIF frames at 30 fps [ms], as GIF counts in hundredths of a second."""
 
 GIF_RATE = 50
-"""Highest frame rate; programs ignore shorter delays."""
+"""Maximum frame rate; programs ignore shorter delays."""
 
 CLEAR = 255
 """Palette index of transparent pixels, after the colours."""
 
 KEPT_BYTES = 2 << 30
-"""Most memory for the frames of a buffered video [bytes]."""
+"""Maximum memory for the frames of a buffered video [bytes]."""
 
 
 class Video(Protocol):
-    """Takes frames of shape (H, W, 3), or (H, W, 4) with straight alpha; row 0 at the top."""
+    """Video of frames of shape (H, W, 3), or (H, W, 4) with straight alpha; row 0 at the top."""
 
     codec: str  # Name of the compression
     is_exact: bool  # Lossless
@@ -42,7 +42,7 @@ class Video(Protocol):
         pass
 
     def shown(self, pixels: UInt8) -> UInt8:
-        """The part of a frame that the format can store."""
+        """Returns the part of a frame that the format can store."""
 
     def close(self) -> None:
         pass
@@ -52,7 +52,7 @@ class Video(Protocol):
 
 
 class BufferedVideo:
-    """Frames stay in memory until the video is complete."""
+    """Video whose frames stay in memory until it is complete."""
 
     def __init__(self, path: Path, size: tuple[int, int], rate: float, alpha: bool) -> None:
         self._path, self._rate, self._alpha = path, rate, alpha
@@ -87,7 +87,7 @@ class WebpVideo(BufferedVideo):
 
 
 class GifVideo(BufferedVideo):
-    """One palette, from the first, middle and last frame, and at most 50 fps."""
+    """GIF with one palette, from the first, middle and last frame, and at most 50 fps."""
 
     codec, is_exact = "GIF", False
 
@@ -124,7 +124,7 @@ class GifVideo(BufferedVideo):
         first.save(self._path, "GIF", save_all=True, append_images=others, duration=delays, loop=0, **more)
 
     def _indexed(self, image: Image.Image, palette: Image.Image) -> Image.Image:
-        """Transparent pixels have the index `CLEAR`."""
+        """Returns palette indices; transparent pixels have the index `CLEAR`."""
         found = image.convert("RGB").quantize(palette=palette, dither=Image.Dither.FLOYDSTEINBERG)
         if self._alpha:
             found = found.point(lambda number: 0 if number == CLEAR else number)  # the same colour
@@ -133,7 +133,7 @@ class GifVideo(BufferedVideo):
 
 
 def read_images(path: Path) -> Iterator[tuple[float, UInt8]]:
-    """RGBA frames, each with its end time [s]."""
+    """Yields RGBA frames, each with its end time [s]."""
     end = 0.0
     with Image.open(path) as file:
         for image in ImageSequence.Iterator(file):
@@ -158,7 +158,7 @@ class VideoContents:
 
 
 class ReadBack:
-    """Records frames while they are written, to compare them with the finished video.
+    """Frames recorded while they are written, to compare them with the finished video.
 
     Args:
         folder: For temporary files.
@@ -179,7 +179,7 @@ class ReadBack:
             self._sums.append(_sum(pixels))
 
     def compared(self, shown: Iterable[tuple[float, UInt8]], rate: float, every: int, path: Path) -> VideoContents:
-        """Raises ExportError if a frame is missing or differs.
+        """Compares the frames; raises ExportError if one is missing or differs.
 
         Args:
             shown: Frames of the video, (h, w, channels), possibly padded, each with its end time [s].
@@ -213,7 +213,7 @@ class ReadBack:
 
 
 def block_means(pixels: UInt8) -> Float32:
-    """Means of the blocks of an image, (H, W, C), with repeated edges; colours are weighted by alpha."""
+    """Returns the means of the blocks of an image, (H, W, C), with repeated edges; colours are weighted by alpha."""
     height, width, channels = pixels.shape
     shown = pixels.astype(np.float32)
     if channels == 4:

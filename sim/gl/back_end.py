@@ -21,7 +21,7 @@ class BackEnd(StrEnum):
 
 
 class BackEndChoice(StrEnum):
-    """Automatic takes the back end that is faster on this machine for the number of records."""
+    """Choice of the back end; automatic takes the faster one on this machine for the number of records."""
 
     AUTO = "auto"
     TF = "tf"
@@ -53,7 +53,7 @@ _COMPARED: dict[str, BackEndComparison] = {}
 
 
 class BackEnds:
-    """Chooses the back end of the kernels of one context; `choice` may be set between two frames."""
+    """Back ends of the kernels of one context; `choice` may be set between two frames."""
 
     def __init__(self, context: "Context", compare: Callable[["Context"], BackEndComparison]) -> None:
         self._context, self._compare = context, compare
@@ -61,7 +61,7 @@ class BackEnds:
         self.has_compute = context.capabilities.has_compute
 
     def chosen(self, records: int, size: int, choice: BackEndChoice | None = None) -> BackEnd:
-        """`size` of a record in bytes.
+        """Returns the back end for records; `size` of a record is in bytes.
 
         The first automatic choice may compare the back ends, which takes 0.1 s; the context must be current.
         """

@@ -34,7 +34,7 @@ class ProgramBinaries:
         self.loaded = self.refused = self.failed = 0
 
     def load(self, sources: ProgramSources) -> int | None:
-        """Returns None if the program must be compiled."""
+        """Loads a program; returns None if it must be compiled."""
         path = self._path(_text(sources))
         binary = self._read(path)
         if binary is None:
@@ -58,7 +58,7 @@ class ProgramBinaries:
         self._write(self._path(_text(sources)), int(binary_format.value), data[: length.value].tobytes())
 
     def knows(self, fact: str) -> bool:
-        """Returns whether `note` saved this text for this driver."""
+        """Returns True if `note` saved this text for this driver."""
         return self._read(self._path(fact)) is not None
 
     def note(self, fact: str) -> None:

@@ -1,4 +1,4 @@
-"""Configures and imports PyOpenGL; every module of this package takes `GL` and the plain C functions from here.
+"""Configuration and import of PyOpenGL; this package takes `GL` and the plain C functions from here.
 
 The flags of PyOpenGL only count if they are set before the first import of `OpenGL.GL`.
 """
@@ -19,7 +19,7 @@ OpenGL.ERROR_ON_COPY = True
 # Vertex data lives in buffers, so there are no client pointers to keep alive.
 OpenGL.STORE_POINTERS = False
 
-from OpenGL import GL  # noqa: E402
+from OpenGL import GL, platform  # noqa: E402
 
 # PyOpenGL's wrappers of these functions guess array types and output sizes: they do not know packed depth and stencil
 # pixels, and their signatures differ between versions.  The C signatures do not change.
@@ -40,4 +40,5 @@ __all__ = [
     "glReadPixels",
     "glTexImage2D",
     "glTexSubImage2D",
+    "platform",
 ]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sinew.sim.gl.context import Context
 
 UPLOAD_STEP = 4 << 20
-"""Bytes that an upload writes in one step; a software driver copies them in one or two milliseconds."""
+"""Size of an upload step [bytes]; a software driver copies them in one or two milliseconds."""
 
 Usage = Literal["static", "dynamic", "stream", "copy", "read"]
 
@@ -27,7 +27,7 @@ USAGES: dict[str, int] = {
 
 
 class Buffer(GLObject):
-    """Uploads change no vertex array and no binding of a pass.
+    """A buffer on the GPU; uploads change no vertex array and no binding of a pass.
 
     `size` is in bytes, `count` in elements.
 
@@ -55,7 +55,7 @@ class Buffer(GLObject):
         self.orphan(data)
 
     def write(self, data: npt.NDArray[Any], offset: int = 0) -> None:
-        """Replaces the bytes from `offset` [byte] on.  Raises GLLimitError if the data exceeds the buffer."""
+        """Replaces the bytes from `offset` [byte] on; raises GLLimitError if the data exceeds the buffer."""
         data = np.ascontiguousarray(data)
         self._check_range(offset, data.nbytes)
         if data.nbytes:
@@ -63,7 +63,7 @@ class Buffer(GLObject):
             GL.glBufferSubData(GL.GL_COPY_WRITE_BUFFER, offset, data.nbytes, ctypes.c_void_p(data.ctypes.data))
 
     def fill(self, data: npt.NDArray[Any]) -> None:
-        """Repeats the data, mostly by copies on the GPU.  Raises GLLimitError if it is empty or exceeds the buffer."""
+        """Fills the buffer with repeated data, mostly on the GPU; raises GLLimitError if it is empty or too large."""
         data = np.ascontiguousarray(data)
         if not data.nbytes:
             raise GLLimitError(f"buffer {self.label!r}: nothing to fill it with")
@@ -90,7 +90,7 @@ class Buffer(GLObject):
     def read(
         self, dtype: npt.DTypeLike | None = None, *, offset: int = 0, count: int | None = None
     ) -> npt.NDArray[Any]:
-        """A new array of elements from byte `offset` on, by default all; waits for the GPU."""
+        """Returns a new array of elements from byte `offset` on, by default all; waits for the GPU."""
         element = self.dtype if dtype is None else np.dtype(dtype)
         length = (self.size - offset) // element.itemsize if count is None else count
         self._check_range(offset, length * element.itemsize)
@@ -103,7 +103,7 @@ class Buffer(GLObject):
     def copy_to(
         self, target: "Buffer", size: int | None = None, *, source_offset: int = 0, target_offset: int = 0
     ) -> None:
-        """Copies on the GPU, without waiting."""
+        """Copies bytes to another buffer on the GPU, without waiting."""
         length = self.size - source_offset if size is None else size
         self._check_range(source_offset, length)
         target._check_range(target_offset, length)
@@ -130,7 +130,7 @@ def upload_buffer(
     usage: Usage = "static",
     label: str = "",
 ) -> Task[Buffer]:
-    """Writes `UPLOAD_STEP` bytes in each step."""
+    """Makes a buffer; writes `UPLOAD_STEP` bytes in each step."""
     buffer = Buffer(context, data.nbytes, dtype=data.dtype if dtype is None else dtype, usage=usage, label=label)
     raw = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
     for offset in range(0, len(raw), UPLOAD_STEP):
@@ -140,7 +140,7 @@ def upload_buffer(
 
 
 def copy_buffer(source: Buffer, *, usage: Usage = "copy", label: str = "") -> Task[Buffer]:
-    """Copies on the GPU in steps of `UPLOAD_STEP` bytes."""
+    """Copies a buffer on the GPU in steps of `UPLOAD_STEP` bytes."""
     buffer = Buffer(source.context, source.size, dtype=source.dtype, usage=usage, label=label)
     for offset in range(0, source.size, UPLOAD_STEP):
         size = min(UPLOAD_STEP, source.size - offset)

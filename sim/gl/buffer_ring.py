@@ -41,7 +41,7 @@ class PingPong(Owner):
 
     def __init__(self, context: "Context", records: npt.NDArray[np.void], *, label: str) -> None:
         self._sides = _sides(self, context, records, (f"{label} first", f"{label} second"))
-        """The newest first."""
+        """Both buffers, the newest first."""
         self.count, self.runs = len(records), 0
 
     @property
@@ -59,7 +59,7 @@ class PingPong(Owner):
         other.copy_to(self.newest)
 
     def run(self, kernel: Kernel, source: str, varying: str, values: Sequence[tuple[float, float]]) -> None:
-        """Runs once for each pair of values, which the vec2 uniform `varying` receives.
+        """Runs a kernel once for each pair of values, which the vec2 uniform `varying` receives.
 
         The samplerBuffer `source` of the kernel reads the newest records; set other uniforms before.
         """
@@ -83,7 +83,7 @@ class BufferRing(Owner):
 
     def __init__(self, context: "Context", records: npt.NDArray[np.void], *, label: str) -> None:
         self._sides = _sides(self, context, records, [label] * 3)
-        """The newest, the older one, then spare ones."""
+        """All buffers: the newest state, the older one, then spare ones."""
         self._context, self._label, self.count = context, label, len(records)
 
     @property
@@ -103,7 +103,7 @@ class BufferRing(Owner):
         return self._sides[1]
 
     def write(self, now: npt.NDArray[np.void], before: npt.NDArray[np.void] | None = None) -> None:
-        """The older state is the same by default."""
+        """Replaces both states; the older one is the same by default."""
         self.now.write(now)
         self.before.write(now if before is None else before)
 

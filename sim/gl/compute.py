@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sinew.sim.gl.kernel import Kernel
 
 BETWEEN = GL.GL_TEXTURE_FETCH_BARRIER_BIT | GL.GL_SHADER_STORAGE_BARRIER_BIT
-"""Before the next dispatch, which fetches the stored records or stores over them."""
+"""Barriers before the next dispatch, which fetches the stored records or stores over them."""
 
 AFTER = (
     BETWEEN
@@ -22,14 +22,14 @@ AFTER = (
     | GL.GL_BUFFER_UPDATE_BARRIER_BIT
     | GL.GL_TRANSFORM_FEEDBACK_BARRIER_BIT
 )
-"""Before all other uses of the records: drawing, copying, reading, replacing and capturing."""
+"""Barriers before all other uses of the records: drawing, copying, reading, replacing and capturing."""
 
 GROUPS_MAX = 65_535
 """Guaranteed maximum of groups in a dispatch."""
 
 
 class ComputePass:
-    """Made by `Kernel.writing`; see `TransformFeedbackPass`.  A buffer must not be source and target at once."""
+    """A pass of compute, made by `Kernel.writing`; a buffer must not be source and target at once."""
 
     __slots__ = ("_kernel", "_source", "_span")
 

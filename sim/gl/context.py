@@ -12,7 +12,7 @@ import numpy as np
 
 from sinew.sim.gl.back_end import BackEnds
 from sinew.sim.gl.binaries import ProgramBinaries
-from sinew.sim.gl.bootstrap import GL
+from sinew.sim.gl.bootstrap import GL, platform
 from sinew.sim.gl.environment import COMPUTE_VERSION, WANTED
 from sinew.sim.gl.errors import GLError
 from sinew.sim.gl.objects import ObjectRegistry, get_integer, new_name
@@ -26,7 +26,7 @@ SOFTWARE_RENDERERS = ("llvmpipe", "softpipe", "swrast", "swiftshader", "gdi gene
 MAX_TEXTURE_MAX_ANISOTROPY = 0x84FF
 SURFACE_SIZE = (4, 4)
 CLIENT_LIBRARIES = ("libGL.so.1", "libOpenGL.so.0")
-"""Machines without X11 may only have the second."""
+"""Libraries of OpenGL; machines without X11 may only have the second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def _backends(code: int) -> Iterator[Callable[[], Any]]:
 
 
 def bind_small_framebuffer() -> tuple[int, int]:
-    """Names of the framebuffer and its renderbuffer; a surfaceless context needs them even for transform feedback."""
+    """Makes a framebuffer for a surfaceless context, which needs one; returns its name and its renderbuffer."""
     renderbuffer = new_name(GL.glGenRenderbuffers)
     GL.glBindRenderbuffer(GL.GL_RENDERBUFFER, renderbuffer)
     GL.glRenderbufferStorage(GL.GL_RENDERBUFFER, GL.GL_RGBA8, *SURFACE_SIZE)
@@ -151,7 +151,7 @@ def bind_small_framebuffer() -> tuple[int, int]:
 
 
 class Context:
-    """Version 3.3 core or later.
+    """An OpenGL context of version 3.3 core or later.
 
     Attributes:
         default_framebuffer: The small framebuffer of a headless context, or `defaultFramebufferObject()` of Qt, which
@@ -178,13 +178,14 @@ class Context:
         self._native = native
         self._small: tuple[int, int] | None = None
         self._block_bindings: dict[str, int] = {}
+        self._handle = platform.GetCurrentContext()
         if native is not None:
             self._small = bind_small_framebuffer()
             self.default_framebuffer = self._small[0]
 
     @classmethod
     def headless(cls, version: tuple[int, int] | None = None) -> Self:
-        """By default the version has compute, or is 3.3.  Raises GLError if there is no such context."""
+        """Makes a context with compute if possible, else 3.3; raises GLError if there is no such context."""
         try:
             native = open_native(version or COMPUTE_VERSION)
         except GLError:
@@ -212,11 +213,15 @@ class Context:
 
     @property
     def live(self) -> list[str]:
-        """`kind:label` of all living objects, including the ones that wait for `collect`."""
+        """Texts `kind:label` of all living objects, including the ones that wait for `collect`."""
         return self.registry.labels()
 
+    @property
+    def is_current(self) -> bool:
+        return bool(platform.GetCurrentContext() == self._handle)
+
     def make_current(self) -> None:
-        """For headless contexts; the owner of an adopted one makes it current."""
+        """Makes a headless context current; the owner of an adopted one does that itself."""
         if self._native is not None and not self.released:
             self._native.__enter__()
 
@@ -224,7 +229,7 @@ class Context:
         GL.glBindFramebuffer(GL.GL_FRAMEBUFFER, self.default_framebuffer)
 
     def invalidate(self) -> None:
-        """Call at the start of a frame, because Qt changes state between frames."""
+        """Forgets the applied state; call this at the start of a frame, because Qt changes state between frames."""
         self.applied_state = None
 
     def collect(self) -> int:
@@ -232,11 +237,11 @@ class Context:
         return self.registry.collect()
 
     def finish(self) -> None:
-        """For measurements and tests only: waits for the GPU."""
+        """Waits for the GPU; for measurements and tests only."""
         GL.glFinish()
 
     def block_binding(self, name: str) -> int:
-        """The same binding point for all programs of this context."""
+        """Returns the binding point of a block, the same for all programs of this context."""
         return self._block_bindings.setdefault(name, len(self._block_bindings))
 
     def release(self) -> None:

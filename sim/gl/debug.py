@@ -10,7 +10,7 @@ log = logging.getLogger(__name__)
 
 
 class DebugLog:
-    """Collects messages of KHR_debug, if the driver has it; `errors` are of type "error" or high severity.
+    """Log of messages of KHR_debug, if the driver has it; `errors` are of type "error" or high severity.
 
     With `synchronous` they are reported inside the faulty call, so that a stack trace shows it.
     """

@@ -3,11 +3,11 @@ from dataclasses import dataclass
 
 
 class GLError(RuntimeError):
-    """OpenGL reported an error, or no context could be created."""
+    """Error that OpenGL reports, or that no context could be created."""
 
 
 class GLLimitError(GLError):
-    """A request exceeds a limit of the driver or the guaranteed minimum of OpenGL 3.3."""
+    """Error of a request that exceeds a limit of the driver or the guaranteed minimum of OpenGL 3.3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class ShaderMessage:
 
 
 class ShaderError(Exception):
-    """A shader file is missing, has wrong includes, or does not compile; a change of one of `files` may fix it."""
+    """Error in a shader file that is missing, includes wrongly or does not compile; `files` may need changes."""
 
     def __init__(self, messages: Sequence[ShaderMessage], files: Sequence[str]) -> None:
         super().__init__("\n".join(map(str, messages)))

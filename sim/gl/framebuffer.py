@@ -1,4 +1,4 @@
-"""The target of drawing; owns its attachments, or wraps a framebuffer of Qt."""
+"""Target of drawing; it owns its attachments, or wraps a framebuffer of Qt."""
 
 import ctypes
 import functools
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 Rect = tuple[int, int, int, int]
 
 _UNLIMITED = PipelineState()
-"""No scissor and no masks; they would also affect clearing and copying."""
+"""State without scissor and masks, which would also affect clearing and copying."""
 
 
 class Framebuffer(Owner):
@@ -67,7 +67,7 @@ class Framebuffer(Owner):
 
     @classmethod
     def wrap(cls, context: "Context", name: int, size: tuple[int, int], *, samples: int = 0) -> "Framebuffer":
-        """A framebuffer owned by Qt (`defaultFramebufferObject()`), assumed to be 8-bit RGBA."""
+        """Wraps a framebuffer owned by Qt (`defaultFramebufferObject()`), assumed to be 8-bit RGBA."""
         self = cls.__new__(cls)
         self.context, self.size, self.label = context, (int(size[0]), int(size[1])), "wrapped"
         self.formats, self.samples = (pixel_format("rgba8"),), samples
@@ -90,7 +90,7 @@ class Framebuffer(Owner):
         attachment: int = 0,
         depth: float | None = 1.0,
     ) -> None:
-        """Ignores masks and scissor; None leaves colour or depth.  Integer attachments take unsigned integers."""
+        """Clears without masks and scissor; None leaves colour or depth. Integer attachments take unsigned integers."""
         self.bind()
         _UNLIMITED.apply(self.context)
         if colour is not None:
@@ -101,7 +101,7 @@ class Framebuffer(Owner):
             GL.glClearBufferfv(GL.GL_DEPTH, 0, _components((depth,), False))
 
     def resolve_to(self, target: "Framebuffer", *, depth: bool = False) -> None:
-        """Averages samples, but takes one of integers; sizes must agree when multisampled."""
+        """Resolves to a target: averages samples, but takes one of integers; sizes must agree when multisampled."""
         self._begin_copy(target)
         for index in range(min(len(self.formats), len(target.formats))):
             self._select(index, target)
@@ -111,7 +111,7 @@ class Framebuffer(Owner):
         target.bind()
 
     def copy_depth_to(self, target: "Framebuffer") -> None:
-        """Copies one sample to a single-sampled target with the same depth format.
+        """Copies one depth sample to a single-sampled target with the same depth format.
 
         Sizes must agree when multisampled; otherwise the nearest pixel is taken.
         """
@@ -138,7 +138,7 @@ class Framebuffer(Owner):
         GL.glFramebufferTexture2D(GL.GL_FRAMEBUFFER, GL.GL_DEPTH_ATTACHMENT, GL.GL_TEXTURE_2D, name, 0)
 
     def read_pixels(self, attachment: int = 0, rect: Rect | None = None, *, flip: bool = False) -> npt.NDArray[Any]:
-        """Shape (height, width, channels), bottom row first; waits for the GPU.
+        """Reads pixels, shape (height, width, channels), bottom row first; waits for the GPU.
 
         Multisampled framebuffers must be resolved first.
 
@@ -161,7 +161,7 @@ class Framebuffer(Owner):
         return out[::-1].copy() if flip else out
 
     def read_depth(self, rect: Rect | None = None) -> npt.NDArray[np.float32]:
-        """Depth 0 to 1, shape (height, width), bottom row first; waits for the GPU."""
+        """Reads depth 0 to 1, shape (height, width), bottom row first; waits for the GPU."""
         x, y, width, height = rect or (0, 0, *self.size)
         out = np.empty((height, width), np.float32)
         GL.glBindFramebuffer(GL.GL_READ_FRAMEBUFFER, self.name)
@@ -225,6 +225,6 @@ def _components(values: tuple[float, ...], integer: bool) -> npt.NDArray[Any]:
 
 @functools.lru_cache(maxsize=64)
 def _slots(first: int, count: int) -> npt.NDArray[np.uint32]:
-    """Argument of glDrawBuffers: attachment i must be in slot i."""
+    """Returns the argument of glDrawBuffers: attachment i must be in slot i."""
     attachments = [GL.GL_COLOR_ATTACHMENT0 + first + index for index in range(count)]
     return np.array([GL.GL_NONE] * first + attachments or [GL.GL_NONE], np.uint32)

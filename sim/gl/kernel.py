@@ -1,4 +1,4 @@
-"""A kernel gathers and never scatters: record i of the source makes record i of every target."""
+"""Kernels, which gather and never scatter: record i of the source makes record i of every target."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -71,7 +71,7 @@ class Kernel:
 
     @property
     def back_end(self) -> BackEnd:
-        """Follows the choice of the context, which may change between two frames."""
+        """Back end that the context chooses, which may change between two frames."""
         if self._choice is not self._back_ends.choice:
             self._choose()
         return self._back_end
@@ -94,14 +94,14 @@ class Kernel:
         self._program = self.prepare(self._back_end)
 
     def prepare(self, back_end: BackEnd) -> Program:
-        """Builds the program at the first call.  Raises ShaderError."""
+        """Returns the program of a back end, built at the first call; raises ShaderError."""
         if back_end not in self._programs:
             defines, text = self._defines[back_end], self._texts[back_end]
             self._programs[back_end] = self._library.program(self._file, defines=defines, around=text)
         return self._programs[back_end]
 
     def writing(self, source: VertexArray | None = None) -> TransformFeedbackPass | ComputePass:
-        """`with kernel.writing(source) as run: run.write(...)`; None has no streams.  Set uniforms before."""
+        """Returns a pass for `with kernel.writing(source) as run: run.write(...)`; uniforms are set before."""
         if self._choice is not self._back_ends.choice:
             self._choose()
         run = ComputePass if self._back_end is BackEnd.COMPUTE else TransformFeedbackPass

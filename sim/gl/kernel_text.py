@@ -1,4 +1,4 @@
-"""The GLSL around a kernel file: declarations of its records, and `main`.  Does not use OpenGL.
+"""The GLSL around a kernel file: declarations of its records, and `main`, without OpenGL.
 
 The file has `void run(int id)`, which makes record `id`: it reads the fields of its inputs as `a_field` and sets
 the fields of its outputs as `o_field`.
@@ -21,7 +21,7 @@ SPAN = "u_dispatch_span"
 
 @dataclass(frozen=True, slots=True)
 class KernelText:
-    """Empty for a complete shader; `captures` are the outputs for transform feedback."""
+    """Text around a kernel, empty for a complete shader; `captures` are the outputs for transform feedback."""
 
     head: str = ""
     tail: str = ""
@@ -36,7 +36,7 @@ NOTHING = KernelText()
 def capture_text(
     inputs: Sequence[np.dtype], outputs: Sequence[np.dtype], *, separate: bool = False, per_vertex: int = 1
 ) -> KernelText:
-    """A kernel as a vertex shader for transform feedback.
+    """Returns a kernel as a vertex shader for transform feedback.
 
     Args:
         inputs, outputs: Records whose fields are attributes, and captured outputs.
@@ -59,7 +59,7 @@ def capture_text(
 
 
 def compute_text(inputs: Sequence[np.dtype], outputs: Sequence[np.dtype]) -> KernelText:
-    """A kernel as a compute shader: inputs are texels of `input_name(i)`, outputs are arrays in storage blocks.
+    """Returns a kernel as a compute shader: inputs are texels of `input_name(i)`, outputs storage blocks.
 
     Invocations beyond the last record compute it again and do not store it: without divergent branches this is faster
     than an early return.
@@ -96,12 +96,12 @@ def input_name(index: int) -> str:
 
 
 def texel_words(dtype: np.dtype) -> int:
-    """Words of 4 bytes in each texel; 0 if the record is not a whole number of words."""
+    """Returns the words of 4 bytes in each texel; 0 if the record is not a whole number of words."""
     return next((words for words in (4, 2, 1) if dtype.itemsize % (4 * words) == 0), 0)
 
 
 def is_texels(dtype: np.dtype) -> bool:
-    """Compute kernels read whole words, and no half floats."""
+    """Returns True if a compute kernel can read the record: whole words, and no half floats."""
     bases = [dtype[name].base for name in dtype.names or ()]
     return texel_words(dtype) > 0 and all(base.kind != "f" or base.itemsize == 4 for base in bases)
 

@@ -73,7 +73,7 @@ class ShaderLibrary:
         defines: Mapping[str, object] | None = None,
         around: KernelText = NOTHING,
     ) -> Program:
-        """Files are relative to the root; the same request returns the same object.
+        """Returns a program; files are relative to the root, the same request returns the same object.
 
         Args:
             defines: Macros put after #version; True defines without a value, False skips the macro.
@@ -95,7 +95,7 @@ class ShaderLibrary:
 
     @property
     def back_ends(self) -> str:
-        """ "tf", "compute" or "compute+tf"."""
+        """Back ends of the kernels: "tf", "compute" or "compute+tf"."""
         return "+".join(sorted({kernel.back_end for kernel in self.kernels}))
 
     def prepare(self, choice: BackEndChoice) -> Task[None]:

@@ -1,4 +1,4 @@
-"""Every GL name is registered, and is deleted only while its context is current."""
+"""Registry of GL names; every one is registered, and is deleted only while its context is current."""
 
 import ctypes
 import itertools
@@ -25,7 +25,7 @@ DELETERS: dict[str, Callable[[int, np.ndarray], None]] = {
     "Renderbuffer": GL.glDeleteRenderbuffers,
     "Query": GL.glDeleteQueries,
 }
-"""By kind of name; programs and fences are deleted one by one."""
+"""Functions that delete names, by kind; programs and fences are deleted one by one."""
 
 
 class ObjectRegistry:
@@ -44,7 +44,7 @@ class ObjectRegistry:
         self._queue.append((kind, name))
 
     def delete(self, kind: str, name: int) -> None:
-        """The context must be current.  Does nothing if the name is already deleted."""
+        """Deletes a name unless it is already deleted; the context must be current."""
         if self._live.pop((kind, name), None) is None:
             return
         if kind == "Program":
@@ -68,7 +68,7 @@ class ObjectRegistry:
         self._queue.clear()
 
     def labels(self) -> list[str]:
-        """`kind:label` of all living names, in order of creation."""
+        """Returns `kind:label` of all living names, in order of creation."""
         return [f"{kind}:{label}" for (kind, _), label in self._live.items()]
 
 

@@ -1,4 +1,4 @@
-"""Uniforms are items of a program; setting an item makes no GL call, `use()` sends changed values."""
+"""Programs, whose uniforms are items; setting an item makes no GL call, `use()` sends changed values."""
 
 import difflib
 import functools
@@ -45,7 +45,7 @@ class Program:
         self.swap(sources)
 
     def swap(self, sources: ProgramSources) -> None:
-        """Keeps the values of uniforms; raises ShaderError and stays unchanged if the sources are wrong."""
+        """Swaps the program; values of uniforms stay. Raises ShaderError, and changes nothing, for wrong sources."""
         binaries = self.context.binaries
         name = binaries.load(sources) if binaries is not None else None
         if name is None:
@@ -99,21 +99,21 @@ class Program:
         return self._values[name]
 
     def set_if_active(self, name: str, value: Any) -> bool:
-        """Returns whether the uniform is active; never raises for an unknown name."""
+        """Sets a uniform and returns True if it is active; never raises for an unknown name."""
         if name not in self.reflection.uniforms:
             return False
         self[name] = value
         return True
 
     def location(self, name: str) -> int:
-        """Location for loops that send numbers themselves, valid until the next swap; -1 if it was optimised away."""
+        """Returns a location for loops that send numbers themselves, valid until the next swap; -1 without one."""
         info = self.reflection.uniforms.get(name)
         if info is None and name not in self._declared:
             raise self._unknown(name)
         return -1 if info is None else info.location
 
     def unit(self, sampler: str) -> int:
-        """Texture unit of a sampler, for loops that bind textures themselves."""
+        """Returns the texture unit of a sampler, for loops that bind textures themselves."""
         return self._units[sampler]
 
     def use(self) -> None:
@@ -175,4 +175,4 @@ def _packed(kind: UniformType, size: int, value: Any) -> tuple[np.ndarray, bytes
 
 
 _packed_plain = functools.lru_cache(maxsize=1024)(_packed)
-"""Most objects send the same few numbers in every frame."""
+"""Packed values with a cache, as most objects send the same few numbers in every frame."""

@@ -101,7 +101,7 @@ def _text(log: bytes | str) -> str:
 
 
 def parse_log(log: str, source: ShaderSource) -> list[ShaderMessage]:
-    """Messages of a compile log, mapped to the original files; warnings only if there is nothing else.
+    """Returns the messages of a compile log by original file; warnings only if there is nothing else.
 
     Lines without a position belong to the message before them, or to line 1 of the stage.
     """

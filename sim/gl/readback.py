@@ -1,4 +1,4 @@
-"""Reads buffers back some frames later, without waiting for the GPU."""
+"""Readback of buffers some frames later, without waiting for the GPU."""
 
 import ctypes
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Fence(GLObject):
-    """Signals when the GPU has finished all commands so far; without `flush` the first look at `passed` sends them."""
+    """A fence that the GPU passes after all commands so far; without `flush` the first look at `passed` sends them."""
 
     def __init__(self, context: "Context", *, flush: bool = True, label: str = "") -> None:
         self._sync = GL.glFenceSync(GL.GL_SYNC_GPU_COMMANDS_COMPLETE, 0)
@@ -26,7 +26,7 @@ class Fence(GLObject):
 
     @property
     def passed(self) -> bool:
-        """Never waits; the context must be current."""
+        """True once the GPU has passed the fence; never waits, the context must be current."""
         assert self.name
         status = GL.glClientWaitSync(self._sync, self._flags, 0)
         return bool(status in (GL.GL_ALREADY_SIGNALED, GL.GL_CONDITION_SATISFIED))
@@ -56,7 +56,7 @@ class Readback(Owner):
         return True
 
     def poll(self) -> npt.NDArray[Any] | None:
-        """The copy if it is complete, else None; never waits."""
+        """Returns the copy if it is complete, else None; never waits."""
         if self._fence is None or not self._fence.passed:
             return None
         self.disown(self._fence)

@@ -1,4 +1,4 @@
-"""One structured dtype fixes the layout of a buffer, its GLSL inputs and its captured outputs.
+"""Records: one structured dtype fixes the layout of a buffer, its GLSL inputs and its captured outputs.
 
 A record is a whole number of vec4s, so the same buffer can be read as vertex attributes and as an RGBA32F buffer
 texture.
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 RECORD_VEC4_MAX = 16
-"""64 interleaved components are the guaranteed limit of transform feedback."""
+"""Maximum size of a record: 64 interleaved components are the guaranteed limit of transform feedback."""
 
 INPUT_PREFIX = "a_"
 OUTPUT_PREFIX = "o_"
@@ -39,7 +39,7 @@ class Record:
 
 
 def glsl_types(dtype: np.dtype) -> dict[str, str]:
-    """Field names in memory order.  Raises RecordError if GLSL has no type for a field."""
+    """Returns GLSL types by field in memory order; raises RecordError if a field has none."""
     types = {}
     for field in dtype.names or ():
         base, count = _element(dtype, field)
@@ -63,7 +63,7 @@ def _element(dtype: np.dtype, field: str) -> tuple[np.dtype, int]:
 
 
 def record(name: str, /, **fields: FieldSpec) -> Record:
-    """Each field has a scalar type ("f4", "i4", "u4") or (components, type), in memory order.
+    """Makes a record of scalar types ("f4", "i4", "u4") or (components, type), in memory order.
 
     Raises RecordError if a field is not a 4-byte scalar or vector or straddles a vec4, or if the record does not fill
     whole vec4s or exceeds 16 of them.

@@ -23,7 +23,7 @@ class UniformType:
     sampler_target: int | None = None  # Texture target of samplers, None for everything else
 
     def encode(self, value: npt.ArrayLike, size: int) -> npt.NDArray[Any]:
-        """Shape (count, *shape), count at most `size`.  Raises ValueError if the shape does not fit."""
+        """Encodes a value as (count, *shape), count at most `size`; raises ValueError if the shape does not fit."""
         if value is None:  # numpy would convert it to NaN
             raise ValueError(f"no value for {self.glsl}")
         array = np.array(value, self.dtype, order="C")
@@ -89,7 +89,7 @@ NUMBERS = frozenset((float, int, bool))
 
 
 def is_plain(value: object) -> bool:
-    """Numbers and tuples only, so that the value is immutable."""
+    """Returns True for numbers and tuples of them, which are immutable."""
     if type(value) is not tuple:
         return type(value) in NUMBERS
     return NUMBERS.issuperset(map(type, value)) or all(map(is_plain, value))
@@ -122,7 +122,7 @@ class Reflection:
 
 _SIGNATURES: dict[tuple[AttributeInfo, ...], int] = {}
 _NUMBERS = itertools.count()
-"""Thread-safe: programs are built on several threads."""
+"""Numbers of reflections, thread-safe: programs are built on several threads."""
 
 
 def reflect(program: int) -> Reflection:

@@ -1,4 +1,4 @@
-"""Resolved includes, injected definitions, and the origin of every line.  Does not use OpenGL."""
+"""Resolved includes, injected definitions, and the origin of every line. The module does not use OpenGL."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -27,13 +27,13 @@ class ShaderSource:
     files: tuple[str, ...]
 
     def origin(self, line: int) -> tuple[str, int]:
-        """Lines count from 1; the nearest one when out of range."""
+        """Returns file and line of a line from 1; the nearest one when out of range."""
         if not self.origins:
             return self.name, 1
         return self.origins[min(max(line, 1), len(self.origins)) - 1]
 
     def uniforms(self) -> frozenset[str]:
-        """Names declared as uniform, whether or not the compiler keeps them."""
+        """Returns the names declared as uniform, whether or not the compiler keeps them."""
         names: set[str] = set()
         for match in UNIFORM.finditer(BLOCK_COMMENT.sub(" ", self.text)):
             for part in match["names"].split(","):

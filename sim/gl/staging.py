@@ -46,11 +46,11 @@ class StagedCopy:
 
     @property
     def passed(self) -> bool:
-        """Whether `read` returns without waiting.  The context must be current."""
+        """True if `read` returns without waiting; the context must be current."""
         return self._fence.passed
 
     def read(self) -> list[npt.NDArray[Any]]:
-        """Call it once only.  Waits for the GPU unless `passed`."""
+        """Returns the contents; call this once only. Waits for the GPU unless `passed`."""
         content = self._staging.read(np.uint8, count=sum(dtype.itemsize * count for dtype, count in self._forms))
         self._fence.release()
         self._home.take_back(self._staging)
@@ -68,7 +68,7 @@ class StagingCopies:
         self._spare: list[Buffer] = []
 
     def begin(self, spans: Sequence[BufferSpan]) -> StagedCopy:
-        """Later writes to the buffers do not change the copy."""
+        """Begins a copy, which later writes to the buffers do not change."""
         size = sum(span.size for span in spans)
         fitting = [buffer for buffer in self._spare if size <= buffer.size <= 2 * size]
         if fitting:

@@ -1,4 +1,4 @@
-"""All fixed-function state of a draw, as one value.
+"""Pipeline state: all fixed-function state of a draw, as one value.
 
 The first `apply` after `Context.invalidate` sets everything, because Qt uses the same context to compose the
 window.  Later ones set only the groups that differ from the last applied state.
@@ -46,7 +46,7 @@ FILLS = {"fill": GL.GL_FILL, "line": GL.GL_LINE, "point": GL.GL_POINT}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PipelineState:
-    """The defaults suit opaque surfaces."""
+    """State of the pipeline; the defaults suit opaque surfaces."""
 
     depth_test: bool = True
     depth_write: bool = True
@@ -84,7 +84,7 @@ class PipelineState:
         context.applied_state = self
 
     def within(self, scissor: tuple[int, int, int, int] | None) -> "PipelineState":
-        """None leaves the state unchanged."""
+        """Returns the state with a scissor; None leaves it unchanged."""
         return self if scissor is None else replace(self, scissor=scissor)
 
     def _apply_depth(self, _context: "Context") -> None:

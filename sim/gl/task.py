@@ -9,13 +9,13 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """Yielded by a task of the editor that has nothing to do for some time [s]."""
+    """Delay [s] that a task of the editor yields if it has nothing to do."""
 
     seconds: float
 
 
 Task = Generator[None, None, Result]
-"""Yields after every step and returns the result; dropping it cancels the work."""
+"""A task, which yields after every step and returns the result; dropping it cancels the work."""
 
 
 def finish(task: Task[Result]) -> Result:

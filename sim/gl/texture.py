@@ -139,7 +139,7 @@ class Texture2D(Texture):
     def from_array(
         cls, context: "Context", array: npt.NDArray[Any], pixels: str | None = None, **options: Any
     ) -> "Texture2D":
-        """Texels of shape (height, width[, channels]), which by default determine the format `pixels`."""
+        """Makes a texture of texels (height, width[, channels]), which by default determine the format `pixels`."""
         if pixels is None:
             channels = 1 if array.ndim == 2 else array.shape[2]
             suffix = {"uint8": "8", "float32": "32f", "uint32": "32ui"}.get(array.dtype.name)
@@ -151,7 +151,7 @@ class Texture2D(Texture):
         return texture
 
     def sample(self, wrap: tuple[int, int], magnify: int, minify: int) -> None:
-        """Wrap modes (s, t) and filters, as OpenGL constants."""
+        """Sets wrap modes (s, t) and filters, as OpenGL constants."""
         self.bind(SCRATCH_UNIT)
         for parameter, value in (
             (GL.GL_TEXTURE_WRAP_S, wrap[0]), (GL.GL_TEXTURE_WRAP_T, wrap[1]),
@@ -160,13 +160,13 @@ class Texture2D(Texture):
             GL.glTexParameteri(self.target, parameter, value)
 
     def write(self, array: npt.NDArray[Any]) -> None:
-        """Shape (height, width[, channels]) of the largest level.  Raises GLError if shape or type do not fit."""
+        """Writes the largest level, (height, width[, channels]); raises GLError if shape or type do not fit."""
         if array.shape[:2] != self.size[::-1]:
             raise GLError(f"texture {self.label!r} of {self.size} cannot take texels of shape {array.shape}")
         self.write_rows(array)
 
     def write_rows(self, array: npt.NDArray[Any], *, level: int = 0, first: int = 0) -> None:
-        """Shape (rows, width[, channels]); level 0 is the largest.  Raises GLError if shape or type do not fit."""
+        """Writes rows, (rows, width[, channels]), to a level, 0 the largest; raises GLError if they do not fit."""
         width, height = self.level_size(level)
         rows = len(array)
         expected = rows * width * self.format.channels
@@ -187,7 +187,7 @@ class Texture2D(Texture):
         return max(1, self.size[0] >> level), max(1, self.size[1] >> level)
 
     def read(self, level: int = 0) -> npt.NDArray[Any]:
-        """Shape (height, width, channels), row 0 at v = 0; waits for the GPU."""
+        """Reads a level, shape (height, width, channels), row 0 at v = 0; waits for the GPU."""
         width, height = self.level_size(level)
         out = np.empty((height, width, self.format.channels), self.format.dtype)
         self.bind(SCRATCH_UNIT)

@@ -1,4 +1,4 @@
-"""Measures passes and frames; timers cost nothing while switched off."""
+"""Measurement of passes and frames; timers cost nothing while switched off."""
 
 import ctypes
 import time
@@ -31,7 +31,7 @@ class TimestampQuery(GLObject):
         GL.glQueryCounter(self.name, GL.GL_TIMESTAMP)
 
     def read(self) -> float | None:
-        """Seconds, or None while the time is unknown; never waits."""
+        """Returns the time [s], or None while it is unknown; never waits."""
         glGetQueryObjectiv(self.name, GL.GL_QUERY_RESULT_AVAILABLE, self._known)
         if not self._known[0]:
             return None
@@ -58,7 +58,7 @@ class TimerStamps(Owner):
         self._spare.append(stamp)
 
     def offset(self) -> tuple[float, float]:
-        """Offset of the GPU clock from `perf_counter`, and half the time of reading it [s]."""
+        """Returns the offset of the GPU clock from `perf_counter`, and half the time of reading it [s]."""
         before = time.perf_counter()
         value = np.zeros(1, np.int64)
         GL.glGetInteger64v(GL.GL_TIMESTAMP, value)
@@ -71,7 +71,7 @@ class TimerStamps(Owner):
 
 
 class Timers:
-    """`calibration` is None before `calibrate`; the owner of the window sets `vsync`."""
+    """Timers of a context; `calibration` is None before `calibrate`, the owner of the window sets `vsync`."""
 
     def __init__(self, context: "Context", run_trials: Callable[["Context"], list[Trial]]) -> None:
         self._context, self._run_trials = context, run_trials
@@ -152,19 +152,19 @@ class Timers:
             self._recorder.warm_up()
 
     def scope(self, name: str, detail: str = "") -> Run | EmptyRun:
-        """`with timers.scope("cloth", "Cape"):` measures a pass of a node; scopes nest."""
+        """Returns a block, `with timers.scope("cloth", "Cape"):`, that measures a pass of a node; scopes nest."""
         recorder = self._recorder
         return NO_RUN if recorder is None else Run(recorder, name, detail)
 
     def host_scope(self, name: str, detail: str = "") -> Run | EmptyRun:
-        """For blocks that only use the CPU; it must not contain other scopes."""
+        """Returns a block that measures work of the CPU only; it must not contain other scopes."""
         recorder = self._recorder
         return NO_RUN if recorder is None else Run(recorder, name, detail, is_host=True)
 
     def finish_frame(self, moment: SceneMoment, *, running: bool = True) -> int | None:
-        """Number of the frame, or None if it gives no sample; `running`: the next frame follows at once."""
+        """Ends a frame; returns its number, or None without a sample. `running`: the next frame follows at once."""
         return None if self._recorder is None else self._recorder.finish_frame(moment, running=running)
 
     def poll(self) -> list[FrameSample]:
-        """Frames whose times became known, in order; never waits.  The context must be current."""
+        """Returns frames whose times became known, in order; never waits. The context must be current."""
         return [] if self._recorder is None else self._recorder.poll()

@@ -12,23 +12,23 @@ if TYPE_CHECKING:
     from sinew.sim.gl.kernel import Kernel
 
 GROUP = 3
-"""Triangles cost a software driver less than points (10 % of a skinning pass), and the order is the same."""
+"""Vertices of a triangle; triangles cost a software driver less than points (10 % of a pass), in the same order."""
 
 TRIPLES_FROM = 3072
-"""From this number of records on, a remainder that does not fill a triangle is worth a second draw."""
+"""Number of records from which on a remainder that does not fill a triangle is worth a second draw."""
 
 Substep = tuple[Sequence[int], int, tuple[float, float]]
-"""Names of buffer textures to read, name of the buffer to write, and the values of a vec2 uniform."""
+"""A substep: names of buffer textures to read, name of the buffer to write, and the values of a vec2 uniform."""
 
 
 def padded_count(count: int, per_vertex: int = 1) -> int:
-    """Number of records that a buffer needs so that `count` of them can be captured in one draw."""
+    """Returns the number of records in a buffer of which `count` can be captured in one draw."""
     group = GROUP * per_vertex
     return -(-count // group) * group
 
 
 class TransformFeedbackPass:
-    """Made by `Kernel.writing`; a framebuffer must be bound.  A buffer must not be source and target at once."""
+    """A pass made by `Kernel.writing`; a framebuffer must be bound, a buffer not be source and target at once."""
 
     __slots__ = ("_kernel", "_source")
 
@@ -65,7 +65,7 @@ class TransformFeedbackPass:
         count: int,
         varying: tuple[int, tuple[float, float, float, float]] | None = None,
     ) -> None:
-        """First and count are whole vertices; `varying` is a location and the new value of a vec4 uniform."""
+        """Writes records: `first` and `count` are whole vertices, `varying` is a vec4 uniform and its new value."""
         if varying is not None:
             GL.glUniform4f(varying[0], *varying[1])
         each = self._kernel.per_vertex

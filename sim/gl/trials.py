@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 STATE = record("trial", bits=(4, "f4"))
 ROUNDS = 3
 RUNS = 8
-"""Consecutive runs with the smallest number of records, like the substeps of a cloth; a quarter for larger numbers."""
+"""Number of runs with the smallest number of records, like the substeps of a cloth; a quarter for larger ones."""
 
 SMALL, LARGE = 1_000, 60_000
-"""Vertices of transform feedback; a timer may be right for one number and wrong for the other."""
+"""Numbers of vertices of transform feedback; a timer may be right for one and wrong for the other."""
 
 VERTEX_ROUNDS, PIXEL_ROUNDS = 16, 8
 EDGE = 256
@@ -39,7 +39,7 @@ _FLAT = PipelineState(depth_test=False, depth_write=False)
 
 
 def compare_back_ends(context: "Context") -> BackEndComparison:
-    """Measures by the clock, since the GPU timer may be wrong for one of them; the context must be current."""
+    """Compares by the clock, since the GPU timer may be wrong for one back end; the context must be current."""
     library = ShaderLibrary(context)
     kernels = [Kernel(library, "timing/neighbours.glsl", STATE, back_end=back_end) for back_end in BackEnd]
     ratios = []
@@ -103,7 +103,7 @@ def run_timer_trials(context: "Context") -> list[Trial]:
 
 
 def _timed(context: "Context", stamps: TimerStamps, step: Callable[[], None]) -> Callable[[int], Timing]:
-    """Timer and clock both include submitting the work."""
+    """Returns a function that times steps; timer and clock both include submitting the work."""
 
     def run(repeats: int) -> Timing:
         context.finish()

@@ -1,4 +1,4 @@
-"""Values shared by all programs of a frame."""
+"""Blocks of uniforms: values shared by all programs of a frame."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -36,7 +36,7 @@ class BlockField:
 
 
 def std140_layout(fields: dict[str, str | tuple[str, int]]) -> tuple[dict[str, BlockField], int]:
-    """Offsets of all members, each a GLSL type or (type, array length), and the size of the block [byte].
+    """Returns offsets of members, each a GLSL type or (type, array length), and the block's size [byte].
 
     Source: OpenGL 3.3 core specification, section 2.11.4, "Standard Uniform Block Layout".
     """
@@ -74,7 +74,7 @@ class UniformBlock(Owner):
         self.buffer = self.owns(Buffer(context, self._bytes, usage="stream", label=f"block {name}"))
 
     def __setitem__(self, member: str, value: Any) -> None:
-        """Matrices are row-major; `bind` sends the value."""
+        """Sets a value, which `bind` sends; matrices are row-major."""
         if type(value) is tuple and self._plain.get(member) == value:
             return
         target = self._members[member]
@@ -86,7 +86,7 @@ class UniformBlock(Owner):
         self._dirty = True
 
     def edit(self, member: str) -> np.ndarray:
-        """Memory to write into before the next `bind`, shape (elements, ...)."""
+        """Returns memory to write into before the next `bind`, shape (elements, ...)."""
         self._dirty = True
         return self._members[member]
 

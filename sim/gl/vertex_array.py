@@ -1,4 +1,4 @@
-"""Streams describe buffers by field names; attributes of a program are matched by name.
+"""Vertex arrays: streams describe buffers by field names; attributes of a program are matched by name.
 
 So one VertexArray serves every program.  GL names are kept per attribute signature (names, locations, types), which
 a hot reload may change.
@@ -57,7 +57,7 @@ MISSING_COMPONENTS = (0.0, 0.0, 0.0, 1.0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stream:
-    """The field `position` feeds the attribute `a_position`, unless `rename` says otherwise."""
+    """Stream of vertices: the field `position` feeds the attribute `a_position`, unless `rename` says otherwise."""
 
     buffer: Buffer
     dtype: np.dtype | None = None  # Structured type of a record; by default the type of the buffer
@@ -117,7 +117,7 @@ class VertexArray:
         return self.vertex_count if self.indices is None else self.indices.count
 
     def bind(self, program: "Program", per_vertex: int = 1) -> None:
-        """Vertices of the program read `per_vertex` records; raises KeyError for an attribute without values."""
+        """Binds the streams; vertices read `per_vertex` records. Raises KeyError for an attribute without values."""
         signature = program.reflection.signature
         if signature not in self._owners:
             self._owners[signature] = self._build(program, per_vertex), self._constants_of(program)
@@ -155,7 +155,7 @@ class VertexArray:
             GL.glDrawElementsInstanced(MODES[mode], length, element, start, instances)
 
     def texels(self, layouts: tuple[np.dtype, ...]) -> list[BufferTexture]:
-        """Texels for a compute kernel; raises GLError if it cannot read the streams of these records."""
+        """Returns texels for a compute kernel; raises GLError if it cannot read the streams of these records."""
         if layouts not in self._texels:
             self._texels[layouts] = [self._as_texels(layout) for layout in layouts]
         return self._texels[layouts]

@@ -1,3 +1,4 @@
+from sinew.sim.kinds.camera.kind import CAMERA
 from sinew.sim.kinds.cloth.kind import CLOTH
 from sinew.sim.kinds.collider.kind import COLLIDER
 from sinew.sim.kinds.contract import Kind
@@ -7,9 +8,10 @@ from sinew.sim.kinds.group.kind import GROUP
 from sinew.sim.kinds.hair.kind import HAIR
 from sinew.sim.kinds.light.kind import LIGHT
 from sinew.sim.kinds.model.kind import MODEL
+from sinew.sim.kinds.springs.kind import SPRINGS
 
 KINDS: dict[str, Kind] = {}
-"""In the order of the Add menu."""
+"""All kinds by name, in the order of the Add menu."""
 
 
 def register(kind: Kind) -> None:
@@ -19,7 +21,7 @@ def register(kind: Kind) -> None:
 
 
 def unregister(kind: Kind) -> None:
-    """Scenes must not contain nodes of the kind."""
+    """Removes a kind; scenes must not contain nodes of it."""
     del KINDS[kind.name]
 
 
@@ -31,5 +33,5 @@ def group_kind() -> Kind:
     return next(kind for kind in KINDS.values() if kind.settings.is_group)
 
 
-for _kind in (MODEL, LIGHT, CLOTH, HAIR, EMITTER, COLLIDER, FIELD, GROUP):
+for _kind in (MODEL, LIGHT, CAMERA, CLOTH, HAIR, SPRINGS, EMITTER, COLLIDER, FIELD, GROUP):
     register(_kind)

@@ -9,20 +9,20 @@ from sinew.sim.kinds.contract import Service
 T = TypeVar("T")
 
 Pause = Callable[[float], None]
-"""Long work calls it with its progress, 0 to 1; an exception from it ends the work."""
+"""Callback of long work with its progress, 0 to 1; an exception from it ends the work."""
 
 
 def unpaused(_share: float) -> None:
-    """For work without progress and cancelling."""
+    """Does nothing; the pause of work without progress and cancelling."""
 
 
 def part_of(pause: Pause, first: float, last: float) -> Pause:
-    """Maps the progress of a part of the work to `first` ... `last`."""
+    """Returns a pause that maps the progress of a part of the work to `first` ... `last`."""
     return lambda share: pause(first + share * (last - first))
 
 
 class Cancelled(Exception):
-    """The work was cancelled."""
+    """Error that ends cancelled work."""
 
 
 class BackgroundJob(Generic[T]):
@@ -45,7 +45,7 @@ class BackgroundJob(Generic[T]):
         return self._future.done()
 
     def result(self) -> T:
-        """Waits; raises the exception of the work."""
+        """Returns the result after waiting for it; raises the exception of the work."""
         return self._future.result()
 
     def cancel(self) -> None:
@@ -59,7 +59,7 @@ class BackgroundJob(Generic[T]):
 
 
 class Background(Service):
-    """Runs pure functions one after another; without `is_on`, `start` does the work at once, on this thread."""
+    """Worker that runs pure functions one after another; without `is_on`, `start` does the work at once."""
 
     def __init__(self, *_: object) -> None:
         self.is_on = False

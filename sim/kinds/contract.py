@@ -22,8 +22,10 @@ from sinew.sim.assets.formats import Formats
 from sinew.sim.assets.model import Bounds, CharacterModel, Material
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.fields.state import Fields
+from sinew.sim.kinds.air import AirTravel, air_travel
 from sinew.sim.maths.ramps import Ramp
 from sinew.sim.owner import Owner
+from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Settings, validated
 from sinew.sim.scene.scene import Attachment, Node, NodeId, Scene
 from sinew.sim.scene.vectors import Vec3
@@ -56,10 +58,11 @@ class AddPlace:
     box: Bounds | None = None  # Of the selection in the world [m]; None without one, or if it has no size
     area: float | None = None  # Skin of the selected character, or of the part that the selected bone moves [m²]
     scalp: float | None = None  # Scalp, if a character or its head is selected [m²]
+    models: Mapping[NodeId, CharacterModel] = field(default_factory=dict)  # Of the characters that are loaded
 
     @property
     def target(self) -> Vec3:
-        """The centre of the selection, otherwise the target of the camera [m]."""
+        """Centre of the selection, otherwise the target of the camera [m]."""
         if self.box is None:
             return self.view.camera.target
         x, y, z = ((self.box.lo + self.box.hi) / 2.0).tolist()
@@ -73,7 +76,7 @@ class AddPlace:
         return 2.0 * self.view.camera.tangent * self.view.camera.distance
 
     def fitting(self, extent: float) -> float:
-        """Factor for a node that suits an extent [m]: 1, 2 or 5 times a power of ten; 1 if the size is about right."""
+        """Returns a factor for an extent [m]: 1, 2 or 5 times a power of ten; 1 if the size is about right."""
         ratio = self.extent / extent
         if 0.4 <= ratio <= 2.5:
             return 1.0
@@ -88,7 +91,7 @@ class AddPlace:
 
     @property
     def attachment(self) -> Attachment:
-        """To the selected bone; empty if no bone is selected."""
+        """Attachment to the selected bone; empty if no bone is selected."""
         character, bone = self.character, self.view.selection.bone
         return Attachment() if character is None or bone is None else Attachment(node=character.id, bone=bone)
 
@@ -117,7 +120,7 @@ class Presets:
     fitted: Mapping[str, float] = field(default_factory=dict)
 
     def name_of(self, settings: Settings, more: Mapping[str, Mapping[str, Any]]) -> str:
-        """The first preset, built in or of `more`, whose values the settings have; "" if there is none."""
+        """Returns the first preset, built in or of `more`, whose values the settings have; "" without one."""
         cached = self.cached(settings).union(self.fitted)
         for name, values in {**self.values, **more}.items():
             if all(key in cached or getattr(settings, key) == value for key, value in values.items()):
@@ -125,7 +128,7 @@ class Presets:
         return ""
 
     def changes(self, settings: Settings, values: Mapping[str, Any]) -> dict[str, Any]:
-        """The values of a preset, except settings that the node keeps before or after the change."""
+        """Returns the values of a preset, except settings that the node keeps before or after the change."""
         cached = self.cached(settings) | self.cached(validated(settings, **values))
         taken = {key: value for key, value in values.items() if key not in cached}
         former = self.values.get(self.name_of(settings, {}), {})
@@ -144,14 +147,14 @@ class FileUse:
 
     field: str  # Name of the setting
     path: str
-    content: str  # "character", "mesh", "strands", "image", or "texture" for an image with mip levels
+    content: str  # "character", "motion", "mesh", "strands", "image", or "texture" for an image with mip levels
     is_needed: bool = False  # An empty path counts as a missing file
     without: str = ""  # Consequence if the file cannot be read, to end a message; {names} stands for the nodes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """Declares a type of node.
+    """Declaration of a type of node.
 
     Attributes:
         name: Key in project files.
@@ -160,7 +163,8 @@ class Kind:
         settings: Settings class; its `kind` is the name.
         idle: Names of settings without effect on a node; the inspector hides their rows.
         choices: Texts for members of enumerations whose values do not read well.
-        companion: Creates a node, for example a light, that is added with a model in an empty scene.
+        companion: Creates a node that is added with a model, for example a light with the first one; takes the model,
+            its node, and the scene before.
         imports: File formats that become a node of this kind, and the function that creates it from a path.
         completed: Takes a node before and after an edit, and the edited scene; returns the node with settings that
             follow from the edit.
@@ -168,8 +172,13 @@ class Kind:
         migrate: Updates the JSON object of a node in place; takes the version of the file, the object, and all objects
             by id.
         version: Version of the solver; increase it if the same settings, or a default, give other results.
+        since: First version of project files with this kind.
         collides: Whether nodes with these settings collide.
         acts_on: Whether a node of this kind, a force field, acts on another one.
+        unkeyable: Why a setting of a node, by part and name, cannot have keys; "" if it can.
+        turns_joints: Whether the systems turn joints of the characters that their nodes are attached to; they are then
+            stepped and restored before the characters are skinned, and `StepInputs.colliders` has nothing that is
+            attached to turned joints.
         system: A `System`, or "".
         view: A `View`, or "".
         colliders: Function from nodes and world transforms to the colliders of the nodes, or "".
@@ -187,15 +196,18 @@ class Kind:
     presets: Presets | None = None
     idle: Callable[[Node], frozenset[str]] = lambda _: frozenset()
     choices: Mapping[enum.Enum, str] = field(default_factory=dict)
-    companion: Callable[[CharacterModel], Node] | None = None
+    companion: Callable[[CharacterModel, Node, Scene], Node | None] | None = None
     files: Callable[[Settings], tuple[FileUse, ...]] = lambda _: ()
     imports: tuple[Formats[Any], Callable[[Path, AddPlace], Node]] | None = None
     completed: Callable[[Node, Node, Scene], Node] = lambda _, node, __: node
     resized: Callable[[Settings, Settings], float] = lambda _, __: 1.0
     migrate: Callable[[int, dict[str, Any], Mapping[str, dict[str, Any]]], None] | None = None
     version: int = 1
+    since: int = 2
     collides: Callable[[Settings], bool] = lambda _: True
     acts_on: Callable[[Node, Node, Scene], bool] = lambda _, __, ___: False
+    unkeyable: Callable[[Node, str, str], str] = lambda _, __, ___: ""
+    turns_joints: bool = False
     system: str = ""
     view: str = ""
     colliders: str = ""
@@ -208,7 +220,7 @@ class Kind:
         return bool(self.system or self.colliders or self.fields)
 
     def load(self, part: str) -> Any:
-        """Imports the class or function of a field such as "system"; None for an empty field."""
+        """Imports the class or function of a field such as "system"; returns None for an empty field."""
         return loaded(getattr(self, part))
 
 
@@ -225,15 +237,15 @@ class Service(Owner):
     """Data that several systems share, such as spare buffers and tables; created by `cls(context, library)`."""
 
     def finish_step(self) -> None:
-        """Called after every step of all systems, and after a state was restored."""
+        """Reacts to the end of a step of all systems, or to a restored state."""
 
     def teleport(self) -> None:
-        """Called when the time jumps."""
+        """Reacts to a jump of time."""
 
 
 class Services(Protocol):
     def get(self, cls: Callable[..., S]) -> S:
-        """The only instance of a service class; the first call creates it by `cls(context, library)`."""
+        """Returns the only instance of a service class; the first call creates it by `cls(context, library)`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,6 +258,11 @@ class World:
     start_time: float = 0.0  # Scene time at which the simulation starts [s]
     # Of systems that still prepare newer settings, see `Prepares`
     active_settings: Mapping[NodeId, Settings | None] = field(default_factory=dict)
+    source: Scene | None = None  # The scene before its keys were evaluated, if it has any
+
+    @property
+    def unevaluated(self) -> Scene:
+        return self.source or self.scene
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,10 +284,14 @@ class StepInputs:
     fields: Mapping[NodeId, Fields] = field(default_factory=dict)
 
     def grabbed(self, node: Node) -> tuple[int, Vec3]:
-        """The dragged particle of a node, -1 for none, and its target [m]."""
+        """Returns the dragged particle of a node, -1 for none, and its target [m]."""
         if self.grab is None or self.grab.node != node.id:
             return -1, (0.0, 0.0, 0.0)
         return self.grab.particle, self.grab.hand
+
+    def air_travel(self, node: Node) -> AirTravel | None:
+        """From the start of the simulation to the start of the step; None if wind and turbulence have no keys."""
+        return air_travel(node, self.world.start_time, self.time - STEP_TIME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,11 +352,11 @@ class System(Owner, abc.ABC):
 
     @property
     def is_ready(self) -> bool:
-        """False while there is nothing to simulate, for instance because a file or a character is missing."""
+        """False while the system has nothing to simulate, for instance because a file or a character is missing."""
         return True
 
     def apply(self, node: Node, world: World) -> None:
-        """Takes a changed node or scene; `changed_effects` says whether settings need a reset or a rebuild.
+        """Applies a changed node or scene; `changed_effects` says whether settings need a reset or a rebuild.
 
         Raises:
             SettingsError: If the settings are unusable; the system keeps the previous ones.
@@ -343,27 +364,34 @@ class System(Owner, abc.ABC):
         self.node, self.world = node, world
 
     def step(self, inputs: StepInputs) -> None:
-        """Advances by `sinew.sim.scene.clock.STEP_TIME`.  Must be deterministic: the same inputs give the same bits."""
+        """Advances by `sinew.sim.scene.clock.STEP_TIME`; deterministic: the same inputs must give the same bits."""
 
     def mute(self) -> None:
-        """Called in place of `step` while the node is muted."""
+        """Replaces `step` while the node is muted."""
 
     def reset(self) -> None:
-        """Returns to the first frame."""
+        """Resets the system to the first frame."""
 
     def teleport(self, world: World) -> None:
-        """The time jumped, and characters with it: their jump must not become a velocity."""
+        """Handles a jump of time, and of characters with it, which must not become a velocity."""
+
+    def warm_up(self, settings: Sequence[Settings]) -> None:
+        """Keys will change the settings to these: the next step compiles their programs."""
+
+    def jump(self, world: World) -> None:
+        """A step key moved the node, or its parent, before the next step."""
+        self.teleport(world)
 
     def poll(self, now: float) -> None:
         """Prepares drawing and polls results of the GPU without waiting; `now` is monotonic time [s]."""
 
     def arrays(self) -> Mapping[str, Array]:
-        """Arrays for files; particles have "positions" and "velocities"."""
+        """Returns arrays for files; particles have "positions" and "velocities"."""
         return {}
 
     @abc.abstractmethod
     def snapshot(self) -> "State":
-        """The complete input of the next step; does not wait for the GPU."""
+        """Returns the complete input of the next step; does not wait for the GPU."""
 
     @abc.abstractmethod
     def restore(self, state: bytes, world: World) -> None:
@@ -378,16 +406,16 @@ class System(Owner, abc.ABC):
         """
 
     def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
-        """A packed state between two steps, only to be shown; `share` is 0 at the first, 1 at the second."""
+        """Returns a packed state between two steps, only to be shown; `share` is 0 at the first, 1 at the second."""
         return other if share >= 0.5 else one
 
 
 class Draggable(abc.ABC):
-    """Particles that `sinew.app.editor.drag_tool.DragTool` can drag; see `StepInputs.grabbed`."""
+    """Ability of systems whose particles `sinew.app.editor.drag_tool.DragTool` can drag; see `StepInputs.grabbed`."""
 
     @abc.abstractmethod
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
-        """The particle of a picked element nearest to a world ray [m], or None; waits for the GPU.
+        """Returns the particle of a picked element nearest to a world ray [m], or None; waits for the GPU.
 
         Args:
             element: Number of the triangle, line or strand.
@@ -395,11 +423,11 @@ class Draggable(abc.ABC):
 
     @abc.abstractmethod
     def particle_position(self, particle: int) -> Vec3 | None:
-        """World position [m], or None if the particle does not exist; waits for the GPU."""
+        """Returns a world position [m], or None if the particle does not exist; waits for the GPU."""
 
 
 class ShowsMoments(abc.ABC):
-    """Computes any moment without the steps before it.
+    """Ability of systems that compute any moment without the steps before it.
 
     While `has_state` is False, `show` replaces `step`, `snapshot` and `restore`.
     """
@@ -418,31 +446,31 @@ class Stoppable:
 
     @property
     def stopped(self) -> str:
-        """The reason, or ""."""
+        """Reason why the system has stopped, or ""."""
         return ""
 
     @property
     def warning(self) -> str:
-        """Why the settings are insufficient, for instance too few substeps; or ""."""
+        """Reason why the settings are insufficient, for instance too few substeps; or ""."""
         return ""
 
     def check(self) -> None:
         """Stops the system if it is unstable; waits for the GPU."""
 
     def resume(self) -> None:
-        """Continues from the last valid state if the system stopped."""
+        """Continues a stopped system from its last valid state."""
 
     def recheck(self) -> None:
-        """Called after a state of other settings was restored: continues if the current settings may be stable."""
+        """Continues, after a state of other settings was restored, if the current settings may be stable."""
 
 
 class Exports:
     def looks(self) -> Mapping[str, Array]:
-        """Colours and widths of the points of `arrays`."""
+        """Returns colours and widths of the points of `arrays`."""
         return {}
 
     def drawn(self) -> Mapping[str, Array]:
-        """The rendered strands with colours and widths, if they differ from `arrays`; else empty."""
+        """Returns the rendered strands with colours and widths, if they differ from `arrays`; else nothing."""
         return {}
 
     @property
@@ -453,39 +481,39 @@ class Exports:
 class Measures(abc.ABC):
     @abc.abstractmethod
     def measures(self) -> Mapping[str, float]:
-        """Quantities of the current state, such as the largest strain; waits for the GPU."""
+        """Returns quantities of the current state, such as the largest strain; waits for the GPU."""
 
 
 class Prepares(abc.ABC):
-    """Prepares new settings on a worker thread, and simulates with the active ones until then."""
+    """Ability of systems that prepare new settings on a worker thread, and simulate with the active ones until then."""
 
     @property
     @abc.abstractmethod
     def is_preparing(self) -> bool:
-        """Whether the active settings are older than the node, also after `cancel_preparing`."""
+        """True if the active settings are older than the node, also after `cancel_preparing`."""
 
     @property
     @abc.abstractmethod
     def is_due(self) -> bool:
-        """Whether the result is ready, so that `apply` must be called although the scene did not change."""
+        """True if the result is ready, so that `apply` must be called although the scene did not change."""
 
     @property
     @abc.abstractmethod
     def progress(self) -> float | None:
-        """0 to 1; None while nothing is being prepared."""
+        """Progress of preparing, 0 to 1; None while nothing is being prepared."""
 
     @property
     @abc.abstractmethod
     def active_settings(self) -> Settings | None:
-        """The active settings; None before the first ones are ready."""
+        """Settings that the system simulates with; None before the first ones are ready."""
 
     @abc.abstractmethod
     def prepare(self) -> bool:
-        """Uploads a small part of the result to the GPU; returns whether there was one."""
+        """Uploads a small part of the result to the GPU; returns True if there was one."""
 
     @abc.abstractmethod
     def cancel_preparing(self) -> None:
-        """The active settings stay until the settings change again."""
+        """Cancels preparing; the active settings stay until the settings change again."""
 
 
 def has_state(system: System) -> bool:
@@ -505,7 +533,7 @@ def warning_of(system: System | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Particles are the living ones at the last count."""
+    """Numbers of a frame; particles are the living ones at the last count."""
 
     vertices: int = 0
     triangles: int = 0
@@ -537,26 +565,26 @@ class Mark:
 
 
 class View(Owner):
-    """Draws one node; created by `cls(context, library)`, and the context is current in every call."""
+    """Drawing of one node; created by `cls(context, library)`, and the context is current in every call."""
 
     is_helper: bool = False  # Only helps to edit: framing, shadows and clipping planes ignore it
 
     def apply(self, node: Node, subject: "System | Character | None", world: World) -> None:
-        """Takes a changed node and its system or character; also called in every frame while the node is attached."""
+        """Applies a changed node and its system or character; also called in every frame while the node is attached."""
 
     def parts(self, display: "DisplayOptions") -> "Sequence[Item]":  # noqa: ARG002
-        """The items of this frame; return the same objects until something changes."""
+        """Returns the items of this frame, the same objects until something changes."""
         return ()
 
     def light(self) -> "PointLight | None":
         return None
 
     def bounds(self) -> Bounds | None:
-        """World box around all surfaces [m]; return the same object until it changes."""
+        """Returns the world box around all surfaces [m], the same object until it changes."""
         return None
 
     def reach(self) -> Bounds | None:
-        """World box around particles and other parts outside of `bounds`, as far as known [m]."""
+        """Returns the world box around particles and other parts outside of `bounds`, as far as known [m]."""
         return None
 
     def counts(self) -> Counts:
@@ -620,7 +648,7 @@ class ColourKey:
 
 
 class Tool:
-    """Reacts to the left mouse button in the viewport; the first tool that returns True from `press` or `begin` wins.
+    """A tool for the left mouse button in the viewport; the first that returns True from `press` or `begin` wins.
 
     Attributes:
         is_over: Precedes marks and bones, for handles that are drawn on top of everything.
@@ -631,29 +659,29 @@ class Tool:
     cursor: Any = None
 
     def hover(self, place: Any | None) -> str:  # noqa: ARG002
-        """The mouse moved, or left for None; returns a hint for the status bar, or ""."""
+        """Handles a move of the mouse, None if it left; returns a hint for the status bar, or ""."""
         return ""
 
     def press(self, place: Any, shift: bool) -> bool:  # noqa: ARG002
-        """The button was pressed; returns whether something of this tool is there."""
+        """Handles a press; returns True if something of this tool is there."""
         return False
 
     def begin(self, place: Any, shift: bool) -> bool:  # noqa: ARG002
-        """The press becomes a drag; returns whether this tool handles it."""
+        """Begins a drag with the pressed button; returns True if this tool handles it."""
         return False
 
     def drag(self, place: Any) -> None:
-        """The mouse moved during a drag of this tool."""
+        """Handles a move of the mouse during a drag of this tool."""
 
     def end(self, *, cancel: bool = False) -> None:
-        """The press or drag ended; `cancel` undoes it."""
+        """Ends the press or drag; `cancel` undoes it."""
 
     def click(self, place: Any, shift: bool) -> bool:  # noqa: ARG002
-        """A press ended without a drag; return True to keep the viewport from selecting."""
+        """Handles a press without a drag; returns True to keep the viewport from selecting."""
         return False
 
     def deselect(self) -> None:
-        """The selection was cleared."""
+        """Reacts to a cleared selection."""
 
 
 class Panel:
@@ -682,26 +710,26 @@ class Panel:
     rows: Mapping[str, Callable[[], Any]] = {}
 
     def follow(self, node: Node | None, system: System | None) -> None:
-        """Called after every change and frame; `node` is None if the selected node is of another kind."""
+        """Follows the selected node, after every change and frame; `node` is None if it is of another kind."""
 
     def note(self, node: Node, system: System | None) -> str:  # noqa: ARG002
-        """A sentence about missing inputs of the node, for the top of the inspector; or ""."""
+        """Returns a sentence about missing inputs of the node, for the top of the inspector; or ""."""
         return ""
 
     def remedy(self, node: Node, system: System | None) -> Command | None:  # noqa: ARG002
-        """Fixes `System.warning`."""
+        """Returns a command that fixes `System.warning`."""
         return None
 
     def suggestion(self, node: Node) -> tuple[str, Command] | None:  # noqa: ARG002
-        """A sentence and a command to offer for a selected node of any kind."""
+        """Returns a sentence and a command to offer for a selected node of any kind."""
         return None
 
     def facts(self, node: Node) -> Sequence[Any]:  # noqa: ARG002
-        """Sections of the inspector below the settings."""
+        """Returns sections of the inspector below the settings."""
         return ()
 
     def forget(self) -> None:
-        """The inspector deleted the widgets of `rows` and `facts`."""
+        """Drops the widgets of `rows` and `facts`, which the inspector has deleted."""
 
     def fill_menu(self, menu: Any, node: Node, place: Any) -> None:
         """Adds entries to the context menu of a node that was clicked in the viewport."""
@@ -710,9 +738,9 @@ class Panel:
         """Adds entries to the menu of a section of the active model."""
 
     def sides(self) -> tuple[str, str] | None:
-        """Titles of the halves of a split view; None if nodes of the kind look the same in both."""
+        """Returns titles of the halves of a split view; None if nodes of the kind look the same in both."""
         return None
 
     def legend(self) -> ColourKey | None:
-        """For the colours of visible nodes."""
+        """Returns the key of the colours of visible nodes."""
         return None

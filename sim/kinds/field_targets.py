@@ -1,23 +1,25 @@
-"""Which force fields act on which nodes."""
+"""Which force fields act on which nodes: those of kinds with the setting `field_weight`."""
 
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import World
+from sinew.sim.scene.params import Settings
 from sinew.sim.scene.scene import Node, Scene
 
 
-def fields_on(world: World, node: Node) -> tuple[Node, ...]:
-    """The force fields that act on a node, in the order of the scene."""
-    return acting_fields(world.scene, node) if field_weight(world, node) != 0.0 else ()
-
-
-def field_weight(world: World, node: Node) -> float:
-    """Of the active settings; 1 for kinds without such a setting."""
-    weight: float = getattr(world.active_settings.get(node.id, node.settings), "field_weight", 1.0)
+def weight_of(settings: Settings | None) -> float:
+    """Returns the factor of all fields; 0 for kinds that no field acts on."""
+    weight: float = getattr(settings, "field_weight", 0.0)
     return weight
 
 
+def fields_on(world: World, node: Node) -> tuple[Node, ...]:
+    """Returns the force fields that act on a node, in the order of the scene."""
+    settings = world.active_settings.get(node.id, node.settings)
+    return acting_fields(world.scene, node) if weight_of(settings) != 0.0 else ()
+
+
 def acting_fields(scene: Scene, node: Node) -> tuple[Node, ...]:
-    """Ignores the weight of the node."""
+    """Returns the fields that act on a node with a weight."""
     return tuple(
         field
         for kind in KINDS.values()

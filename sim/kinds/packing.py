@@ -21,14 +21,14 @@ class State:
         self._parts = [_packed(part) if isinstance(part, np.ndarray) else part for part in parts]
 
     def spans(self) -> Iterator[Any]:
-        """Spans of nested states come first."""
+        """Yields the spans of all buffers, nested states first."""
         for value in self._head.values():
             if isinstance(value, State):
                 yield from value.spans()
         yield from (part for part in self._parts if not isinstance(part, tuple))
 
     def packed(self, contents: Iterable[npt.NDArray[Any]] | None = None) -> bytes:
-        """`contents` belong to `spans`; None reads them now, which waits for the GPU."""
+        """Returns the state as bytes; `contents` belong to `spans`, None reads them now and waits for the GPU."""
         read = iter(contents) if contents is not None else (span.read() for span in self.spans())
         head = {k: value.packed(read) if isinstance(value, State) else value for k, value in self._head.items()}
         parts = [part if isinstance(part, tuple) else _packed(next(read), copied=False) for part in self._parts]
@@ -40,11 +40,11 @@ def blended(one: npt.NDArray[np.float32], other: npt.NDArray[np.float32], share:
 
 
 _DECODER = msgspec.msgpack.Decoder(tuple[dict[str, Any], list[tuple[Any, tuple[int, ...], bytearray]]])
-"""Decodes arrays into writable memory of their own."""
+"""Decoder of arrays into writable memory of their own."""
 
 
 def unpacked_state(state: bytes) -> tuple[dict[str, Any], list[npt.NDArray[Any]]]:
-    """The head and writable copies of the arrays."""
+    """Returns the head and writable copies of the arrays."""
     head, packed = _DECODER.decode(state)
     return head, [np.frombuffer(data, _dtype(described)).reshape(shape) for described, shape, data in packed]
 

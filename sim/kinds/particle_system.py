@@ -20,7 +20,7 @@ Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
 PARTICLE = record("Particle", position=(4, "f4"), velocity=(4, "f4"))
-"""position.xyz [m] | velocity.xyz [m/s], in the world; both w are free."""
+"""Particle in the world: position.xyz [m] | velocity.xyz [m/s]; both w are free."""
 
 
 class ParticleSystem(System, Draggable):
@@ -46,7 +46,7 @@ class ParticleSystem(System, Draggable):
         return self.particles is not None
 
     def allocate(self, count: int) -> None:
-        """All new particles are zero; call `reset` next."""
+        """Makes space for particles, which are all zero; call `reset` next."""
         self.disown(self.particles, self._sampler)
         self.count = count
         self.particles = self.owns(PingPong(self.context, PARTICLE.zeros(padded_count(count)), label=self.label))

@@ -1,6 +1,6 @@
 """The force fields of the scene, for the systems that they act on."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from sinew.sim.fields.pack import pack_fields
 from sinew.sim.fields.state import FieldPlacement, Fields
@@ -8,7 +8,7 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.texture import TexelBuffer
 from sinew.sim.kinds.contract import Service, World
-from sinew.sim.kinds.field_targets import acting_fields, field_weight
+from sinew.sim.kinds.field_targets import acting_fields, weight_of
 from sinew.sim.scene.scene import Node, NodeId, Scene
 
 
@@ -38,7 +38,7 @@ class SceneFields(Service):
         packed: dict[tuple[tuple[NodeId, ...], float], Fields] = {}
         found = {}
         for node in nodes if placed else ():
-            weight = field_weight(world, node)
+            weight = weight_of(world.active_settings.get(node.id, node.settings))
             names = tuple(name for name in self._fields_on(world.scene, node) if name in placed)
             if not names or weight == 0.0:
                 continue
@@ -56,8 +56,10 @@ class SceneFields(Service):
             self.disown(self._buffers.pop(unused))
         return found
 
-    def teleport(self) -> None:
-        self._last = {}
+    def teleport(self, nodes: Collection[NodeId] | None = None) -> None:
+        """Forgets placements, by default all, so that the next step of these fields starts where it ends."""
+        others = () if nodes is None else self._last.keys() - set(nodes)
+        self._last = {node_id: self._last[node_id] for node_id in others}
 
     def _fields_on(self, scene: Scene, node: Node) -> tuple[NodeId, ...]:
         if scene is not self._scene:

@@ -13,7 +13,7 @@ from sinew.sim.maths.arrays import Float64
 
 
 def from_rotation_translation(rotation: Float64, translation: Float64) -> Float64:
-    """Rotates by unit quaternions (..., 4), then translates by (..., 3)."""
+    """Makes transforms that rotate by unit quaternions (..., 4), then translate by (..., 3)."""
     motion = np.zeros((*rotation.shape[:-1], 2, 4))
     motion[..., 1, :3] = translation
     motion[..., 1, :] = 0.5 * quaternion.multiply(motion[..., 1, :], rotation)
@@ -22,14 +22,14 @@ def from_rotation_translation(rotation: Float64, translation: Float64) -> Float6
 
 
 def multiply(a: Float64, b: Float64) -> Float64:
-    """Transforms by `b` first, then by `a`."""
+    """Multiplies transforms: the result transforms by `b` first, then by `a`."""
     real = quaternion.multiply(a[..., 0, :], b[..., 0, :])
     first, second = quaternion.multiply(a[..., 0, :], b[..., 1, :]), quaternion.multiply(a[..., 1, :], b[..., 0, :])
     return np.stack([real, first + second], axis=-2)
 
 
 def blend(transforms: Float64, weights: Float64) -> Float64:
-    """Weighted mean (..., 2, 4), not normalised.
+    """Returns the weighted mean (..., 2, 4), not normalised.
 
     Every transform has the sign that lies on the side of the strongest one (the first of equals), so the result does
     not depend on the signs of the input.
@@ -52,18 +52,18 @@ def normalised(transform: Float64) -> Float64:
 
 
 def translation(transform: Float64) -> Float64:
-    """Shape (..., 3)."""
+    """Returns the translations, shape (..., 3)."""
     moved = quaternion.multiply(transform[..., 1, :], quaternion.conjugate(transform[..., 0, :]))
     return 2.0 * moved[..., :3]
 
 
 def transform_points(transform: Float64, points: Float64) -> Float64:
-    """Points (..., 3), unit dual quaternions (..., 2, 4)."""
+    """Transforms points (..., 3) by unit dual quaternions (..., 2, 4)."""
     return quaternion.rotate(transform[..., 0, :], points) + translation(transform)
 
 
 def to_matrix(transform: Float64) -> Float64:
-    """Shape (..., 4, 4)."""
+    """Returns matrices, shape (..., 4, 4)."""
     matrix = np.zeros((*transform.shape[:-2], 4, 4))
     matrix[..., :3, :3] = quaternion.to_matrix(transform[..., 0, :])
     matrix[..., :3, 3] = translation(transform)

@@ -19,7 +19,7 @@ Vec3 = tuple[float, float, float]
 WAVE_COUNT = 8
 
 _SPREAD = 2.0
-"""Wavelengths lie between the scale divided by this and the scale times this."""
+"""Spread of wavelengths, which lie between the scale divided by this and the scale times this."""
 
 _TURNING = 0.5
 """Angular frequency of an eddy over its wave number times the speed of the gusts."""
@@ -49,21 +49,38 @@ class WindSettings(Protocol):
         """Seed of the random waves."""
 
 
-def gusts_at(settings: WindSettings, time: float) -> Gusts:
-    """`time` [s] counts from the start; phases are in 0 to 2π."""
+class Travel(Protocol):
+    @property
+    def wind(self) -> Vec3:
+        """Way of the air [m]."""
+
+    @property
+    def turbulence(self) -> float:
+        """Integral of the speed of the gusts [m]."""
+
+
+def gusts_at(settings: WindSettings, time: float, travel: Travel | None = None) -> Gusts:
+    """Returns the gusts at `time` [s] from the start; phases are in 0 to 2π.
+
+    Args:
+        travel: Since the start, if wind or gusts have changed; otherwise they follow from `time`.
+    """
     direction, across, ratio, start = _random_waves(settings.turbulence_seed)
     number = 2.0 * np.pi * ratio / settings.turbulence_scale
     wave = direction * number[:, None]
     # Each wave has a mean square of half its amplitude squared; together they are the square of the strength.
     amplitudes = across * (settings.turbulence * np.sqrt(2.0 / WAVE_COUNT))
-    turning = _TURNING * number * settings.turbulence - wave @ np.asarray(settings.wind)
-    phase = np.mod(start + turning * time, 2.0 * np.pi)
+    if travel is None:
+        turned = (_TURNING * number * settings.turbulence - wave @ np.asarray(settings.wind)) * time
+    else:
+        turned = _TURNING * number * travel.turbulence - wave @ np.asarray(travel.wind)
+    phase = np.mod(start + turned, 2.0 * np.pi)
     return Gusts(np.concatenate([wave, phase[:, None]], axis=1), amplitudes)
 
 
 @functools.lru_cache(maxsize=16)
 def _random_waves(seed: int) -> tuple[Float64, Float64, Float64, Float64]:
-    """Directions of travel and of motion, unit vectors (M, 3) each; relative wave numbers and first phases, (M,)."""
+    """Returns directions of travel and motion, unit vectors (M, 3); relative wave numbers and first phases, (M,)."""
     random = np.random.default_rng(seed)
     direction = _unit(random.normal(size=(WAVE_COUNT, 3)))
     ratio = _SPREAD ** random.uniform(-1.0, 1.0, WAVE_COUNT)

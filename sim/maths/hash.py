@@ -1,4 +1,4 @@
-"""Random numbers are a hash of (seed, birth number, channel), without state, the same on every machine.
+"""Random numbers as a hash of (seed, birth number, channel), without state, the same on every machine.
 
 The functions have the names and bits of shaders/common/hash.glsl.
 
@@ -17,11 +17,11 @@ _INCREMENT = np.uint32(1013904223)
 _HALF = np.uint32(16)
 _SPARE_BITS = np.uint32(8)
 UNIT = 2.0**-24
-"""A float32 holds 24 bits, so only the upper ones of a hash are used."""
+"""Unit of random numbers: a float32 has 24 bits, so only the upper ones of a hash are used."""
 
 
 class RandomStream(enum.IntEnum):
-    """Uses of three channels of a birth; the shaders use the same numbers."""
+    """Streams of random numbers: uses of three channels of a birth; the shaders use the same numbers."""
 
     LIFE = 0
     """Lifetime, speed, size."""
@@ -34,7 +34,7 @@ class RandomStream(enum.IntEnum):
 
 
 def pcg(values: UInt32) -> UInt32:
-    """Any shape; different integers have different hashes."""
+    """Returns hashes of any shape; different integers have different ones."""
     state = values * np.uint32(747796405) + np.uint32(2891336453)
     word = ((state >> ((state >> np.uint32(28)) + np.uint32(4))) ^ state) * np.uint32(277803737)
     mixed: UInt32 = (word >> np.uint32(22)) ^ word
@@ -42,7 +42,7 @@ def pcg(values: UInt32) -> UInt32:
 
 
 def pcg3d(values: UInt32) -> UInt32:
-    """Shape (..., 3)."""
+    """Returns hashes, shape (..., 3)."""
     v = values * _MULTIPLIER + _INCREMENT
     x, y, z = v[..., 0], v[..., 1], v[..., 2]
     for shift in (True, False):
@@ -55,7 +55,7 @@ def pcg3d(values: UInt32) -> UInt32:
 
 
 def pcg4d(values: UInt32) -> UInt32:
-    """Shape (..., 4)."""
+    """Returns hashes, shape (..., 4)."""
     v = values * _MULTIPLIER + _INCREMENT
     x, y, z, w = (v[..., index] for index in range(4))
     for shift in (True, False):
@@ -69,7 +69,7 @@ def pcg4d(values: UInt32) -> UInt32:
 
 
 def birth_bits(seed: int, numbers: npt.ArrayLike, group: int) -> UInt32:
-    """Random bits, three channels for each birth number (n,), shape (n, 3); numbers count modulo 2³²."""
+    """Returns random bits, three channels for each birth number (n,), shape (n, 3); numbers count modulo 2³²."""
     # pcg3d alone gives similar bits for numbers that differ only in their upper bits, as of one slot.
     counted = pcg(np.asarray(numbers, dtype=np.uint32))
     values = np.empty((*counted.shape, 3), np.uint32)
@@ -78,10 +78,10 @@ def birth_bits(seed: int, numbers: npt.ArrayLike, group: int) -> UInt32:
 
 
 def unit_numbers(bits: UInt32) -> Float64:
-    """In [0, 1), from the upper 24 bits; each is exact as a float32 too."""
+    """Returns numbers in [0, 1), from the upper 24 bits; each is exact as a float32 too."""
     return (bits >> _SPARE_BITS).astype(np.float64) * UNIT
 
 
 def birth_numbers(seed: int, numbers: npt.ArrayLike, group: int) -> Float64:
-    """Three channels of numbers in [0, 1) for each birth number (n,), shape (n, 3)."""
+    """Returns three channels of numbers in [0, 1) for each birth number (n,), shape (n, 3)."""
     return unit_numbers(birth_bits(seed, numbers, group))

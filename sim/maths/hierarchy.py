@@ -30,7 +30,7 @@ class Hierarchy:
 
 
 def build_hierarchy(parents: npt.ArrayLike) -> Hierarchy:
-    """Parents may come after their joints.
+    """Builds a hierarchy; parents may come after their joints.
 
     Args:
         parents: Parent index, or -1 for a root, shape (B,).
@@ -65,7 +65,7 @@ def _levels(parents: Sequence[int]) -> list[list[int]]:
 
 
 def model_from_local(parent_from_joint: Float64, hierarchy: Hierarchy) -> Float64:
-    """Products of the local matrices from the root down, in the order of the joints.
+    """Multiplies the local matrices from the root down, in the order of the joints.
 
     One gather and one batched product per level; fancy assignment by level takes twice as long.
 

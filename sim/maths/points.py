@@ -7,14 +7,14 @@ _BITS = 10
 
 
 def nearest_to_ray(points: npt.ArrayLike, origin: npt.ArrayLike, direction: npt.ArrayLike) -> int:
-    """Points (N, 3), line through `origin` (3,) along `direction` (3,)."""
+    """Returns the nearest of points (N, 3) to the line through `origin` (3,) along `direction` (3,)."""
     along = np.asarray(direction) / np.linalg.norm(direction)
     offsets = np.asarray(points, np.float64) - np.asarray(origin)
     return int(np.argmin(np.linalg.norm(offsets - np.outer(offsets @ along, along), axis=1)))
 
 
 def places_on_curve(points: Float64) -> Int64:
-    """Order of points (P, 3), at least one, on a curve that fills their box and keeps neighbours together.
+    """Orders points (P, 3), at least one, on a curve that fills their box and keeps neighbours together.
 
     Source: Morton 1966, "A computer oriented geodetic data base".
     """

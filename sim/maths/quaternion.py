@@ -13,7 +13,7 @@ _GIMBAL_LOCK = 1e-9
 
 
 def degrees_from_matrix(rotation: Float64) -> tuple[float, float, float]:
-    """Rotations about the fixed x, then y, then z axis [°] of a rotation matrix (3, 3).
+    """Returns rotations about the fixed x, then y, then z axis [°] of a rotation matrix (3, 3).
 
     In gimbal lock (y a right angle) only one combination of x and z is determined; z is 0 then.
     """
@@ -28,27 +28,27 @@ def degrees_from_matrix(rotation: Float64) -> tuple[float, float, float]:
 IDENTITY: Float64 = np.array([0.0, 0.0, 0.0, 1.0])
 
 _SMALLEST_LENGTH = 1e-150
-"""Shorter quaternions have no direction: their squared length underflows."""
+"""Minimum length of a quaternion with a direction: the squared length of shorter ones underflows."""
 
 _SMALLEST_ANGLE = 1e-8
-"""Below this arc the slerp weights equal the linear ones in double precision."""
+"""Arc below which the slerp weights equal the linear ones in double precision."""
 
 _CONJUGATE: Float64 = np.array([-1.0, -1.0, -1.0, 1.0])
 
 
 def multiply(a: Float64, b: Float64) -> Float64:
-    """Hamilton product, shape (..., 4)."""
+    """Returns the Hamilton product, shape (..., 4)."""
     outer = a[..., :, None] * b[..., None, :]
     return outer.reshape(*outer.shape[:-2], 16) @ _PRODUCT_FROM_OUTER
 
 
 def conjugate(q: Float64) -> Float64:
-    """The inverse rotation of unit quaternions, shape (..., 4)."""
+    """Returns the inverse rotation of unit quaternions, shape (..., 4)."""
     return q * _CONJUGATE
 
 
 def normalised(q: Float64) -> Float64:
-    """A zero quaternion becomes the identity."""
+    """Returns unit quaternions; a zero quaternion becomes the identity."""
     length = np.sqrt(np.sum(np.square(q), axis=-1, keepdims=True))
     missing = length < _SMALLEST_LENGTH
     if not missing.any():
@@ -75,13 +75,13 @@ def slerp(a: Float64, b: Float64, t: npt.ArrayLike) -> Float64:
 
 
 def aligned(q: Float64, pivot: Float64) -> Float64:
-    """`q` with the sign that puts it into the half space of `pivot`, shape (..., 4)."""
+    """Returns `q` with the sign that puts it into the half space of `pivot`, shape (..., 4)."""
     dot = np.sum(q * pivot, axis=-1, keepdims=True)
     return np.where(dot < 0.0, -q, q)
 
 
 def arc(a: Float64, b: Float64) -> Float64:
-    """Angle on the unit sphere [rad], half of the rotation angle, shape (...); at least 1e-8, so that it can divide.
+    """Returns the angle on the unit sphere [rad], half of the rotation angle, shape (...); at least 1e-8.
 
     Exact for small angles too, where the arc cosine loses half the digits.
     """
@@ -91,7 +91,7 @@ def arc(a: Float64, b: Float64) -> Float64:
 
 
 def rotate(q: Float64, v: Float64) -> Float64:
-    """Unit quaternions (..., 4), vectors (..., 3)."""
+    """Rotates vectors (..., 3) by unit quaternions (..., 4)."""
     axis, w = q[..., :3], q[..., 3:]
     twice = 2.0 * cross(axis, v)
     turned: Float64 = v + w * twice + cross(axis, twice)
@@ -99,7 +99,7 @@ def rotate(q: Float64, v: Float64) -> Float64:
 
 
 def cross(a: Float64, b: Float64) -> Float64:
-    """Bit-identical to numpy's (..., 3) at half the cost or less for few vectors."""
+    """Returns the cross product, bit-identical to numpy's (..., 3) at half the cost or less for few vectors."""
     x = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
     product = np.empty((*x.shape, 3))
     product[..., 0] = x
@@ -109,13 +109,13 @@ def cross(a: Float64, b: Float64) -> Float64:
 
 
 def to_matrix(q: Float64) -> Float64:
-    """Unit quaternions (..., 4) to matrices (..., 3, 3)."""
+    """Converts unit quaternions (..., 4) to matrices (..., 3, 3)."""
     outer = (q[..., :, None] * q[..., None, :]).reshape(*q.shape[:-1], 16)
     return (outer @ ROTATION_FROM_OUTER).reshape(*q.shape[:-1], 4, 4)[..., :3, :3]
 
 
 def from_matrix(rotation: Float64) -> Float64:
-    """Unit quaternions (..., 4) of rotation matrices (..., 3, 3); w is not negative.
+    """Returns unit quaternions (..., 4) of rotation matrices (..., 3, 3); w is not negative.
 
     The largest component is found first and divides the others, so no angle loses precision.
 
@@ -129,7 +129,7 @@ def from_matrix(rotation: Float64) -> Float64:
 
 
 def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> Float64:
-    """Rotation by `angle` [rad], shape (...), about `axis` of any length, shape (..., 3); none about a zero axis."""
+    """Returns rotations by `angle` [rad], (...), about `axis` of any length, (..., 3); none about a zero axis."""
     direction = np.asarray(axis, dtype=np.float64)
     half = np.asarray(angle, dtype=np.float64)[..., None] / 2.0
     length = np.linalg.norm(direction, axis=-1, keepdims=True)
@@ -141,19 +141,19 @@ def from_axis_angle(axis: npt.ArrayLike, angle: npt.ArrayLike) -> Float64:
 
 
 def from_euler_degrees(angles: npt.ArrayLike) -> Float64:
-    """About the fixed x, then the fixed y, then the fixed z axis [°], shape (..., 3) to (..., 4)."""
+    """Returns rotations about the fixed x, then y, then z axis [°], shape (..., 3) to (..., 4)."""
     radians = np.radians(np.asarray(angles, dtype=np.float64))
     x, y, z = (from_axis_angle(np.eye(3)[i], radians[..., i]) for i in range(3))
     return multiply(z, multiply(y, x))
 
 
 def to_euler_degrees(q: Float64) -> Float64:
-    """About the fixed x, then y, then z axis [°], shape (3,), of one unit quaternion (4,)."""
+    """Returns angles about the fixed x, then y, then z axis [°], shape (3,), of one unit quaternion (4,)."""
     return np.array(degrees_from_matrix(to_matrix(q)))
 
 
 def _product_from_outer() -> Float64:
-    """Linear map (16, 4) from the outer product of two quaternions to their product, for whole batches."""
+    """Returns the linear map (16, 4) from the outer product of two quaternions to their product, for batches."""
     x, y, z, w = range(4)
     product = np.zeros((4, 4, 4))
     for i in range(4):
@@ -165,7 +165,7 @@ def _product_from_outer() -> Float64:
 
 
 def _rotation_from_outer() -> Float64:
-    """Linear map (16, 16) from the outer product q qT to the 4x4 matrix, both row-major; its last element is q.q."""
+    """Returns the linear map (16, 16) from q qT to the 4x4 matrix, both row-major; its last element is q.q."""
     x, y, z, w = range(4)
     matrix = np.zeros((4, 4, 4, 4))
     for i, j, k in ((x, y, z), (y, z, x), (z, x, y)):
@@ -179,7 +179,7 @@ def _rotation_from_outer() -> Float64:
 
 
 def _outer_from_rotation() -> tuple[Float64, Float64]:
-    """Linear map (9, 16) and constant (16,) from a rotation matrix to 4 q qT, both row-major."""
+    """Returns linear map (9, 16) and constant (16,) from a rotation matrix to 4 q qT, both row-major."""
     x, y, z, w = range(4)
     outer = np.zeros((3, 3, 4, 4))
     for i, j, k in ((x, y, z), (y, z, x), (z, x, y)):

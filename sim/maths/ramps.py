@@ -45,7 +45,7 @@ _CIVIDIS = np.array(
 
 @functools.cache
 def ramp_colours(ramp: Ramp) -> UInt8:
-    """Shape (256, 3), from the lowest value to the highest, read-only."""
+    """Returns colours, shape (256, 3), from the lowest value to the highest, read-only."""
     place = np.linspace(0.0, 1.0, SIZE)
     srgb = _polynomial(_VIRIDIS, place) if ramp is Ramp.VIRIDIS else _polynomial(_CIVIDIS, place) / 255.0
     colours = np.rint(np.clip(srgb, 0.0, 1.0) * 255.0).astype(np.uint8)

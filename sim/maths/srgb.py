@@ -1,4 +1,4 @@
-"""sRGB as in IEC 61966-2-1; components from 0 to 1, any shape."""
+"""Conversion of sRGB as in IEC 61966-2-1; components from 0 to 1, any shape."""
 
 import functools
 import math

@@ -10,15 +10,15 @@ _SINGULAR = 1e-12
 
 _SCALE_COLUMNS: Float64 = np.tile(np.eye(3, 4), 4)
 _SCALE_COLUMNS[:, 12:] = 0.0
-"""Spreads a scale over the first three columns of a row-major 4x4 matrix."""
+"""Map that spreads a scale over the first three columns of a row-major 4x4 matrix."""
 
 _ROWS: Float64 = np.eye(4).repeat(4, axis=1)
 _COLUMNS: Float64 = np.tile(np.eye(4), 4)
-"""Spread the components of a vector over the rows and the columns of a row-major 4x4 matrix."""
+"""Maps that spread the components of a vector over the rows and the columns of a row-major 4x4 matrix."""
 
 
 def compose(positions: Float64, orientations: Float64, scales: Float64) -> Float64:
-    """From translations (..., 3), unit quaternions (..., 4) and scales (..., 3)."""
+    """Composes matrices from translations (..., 3), unit quaternions (..., 4) and scales (..., 3)."""
     q = orientations
     outer = (q @ _ROWS) * (q @ _COLUMNS)  # several times as fast as numpy's outer products of so few
     matrix = outer @ quaternion.ROTATION_FROM_OUTER
@@ -29,7 +29,7 @@ def compose(positions: Float64, orientations: Float64, scales: Float64) -> Float
 
 
 def inverse_affine(matrix: Float64) -> Float64:
-    """The pseudo-inverse of a flat matrix (with a zero scale)."""
+    """Returns the inverse; the pseudo-inverse of a flat matrix (with a zero scale)."""
     linear = matrix[..., :3, :3]
     inverse = np.zeros_like(matrix)
     try:
@@ -42,7 +42,7 @@ def inverse_affine(matrix: Float64) -> Float64:
 
 
 def decompose(matrix: Float64) -> tuple[Float64, Float64, Float64]:
-    """Translation (..., 3), unit quaternion (..., 4) and scale (..., 3) of affine matrices (..., 4, 4).
+    """Returns translation (..., 3), unit quaternion (..., 4) and scale (..., 3) of affine matrices (..., 4, 4).
 
     The scale is the length of the columns; `compose` restores a matrix without shear.  A mirroring matrix has three
     negative scales.
@@ -55,7 +55,7 @@ def decompose(matrix: Float64) -> tuple[Float64, Float64, Float64]:
 
 
 def polar(linear: Float64) -> tuple[Float64, Float64]:
-    """Proper rotation R and symmetric stretch S with `linear = R @ S`, each (..., 3, 3).
+    """Returns proper rotation R and symmetric stretch S with `linear = R @ S`, each (..., 3, 3).
 
     R never mirrors: where the determinant is negative, S is negative definite instead, a choice that is
     unique and therefore steady over time.  Flat matrices get a rotation too.
@@ -74,6 +74,6 @@ def polar(linear: Float64) -> tuple[Float64, Float64]:
 
 
 def transform_points(matrix: Float64, points: Float64) -> Float64:
-    """Points (..., 3), one affine matrix (4, 4)."""
+    """Transforms points (..., 3) by one affine matrix (4, 4)."""
     moved: Float64 = points @ matrix[:3, :3].T + matrix[:3, 3]
     return moved

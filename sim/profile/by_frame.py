@@ -15,10 +15,10 @@ from sinew.sim.profile.history import Float64, Int64
 from sinew.sim.profile.sample import SEPARATOR, FrameSample, parent_of
 
 LOOPS = 32
-"""Newest measurements of a frame that its median is taken of."""
+"""Number of newest measurements of a frame that its median is taken of."""
 
 BINS_MAX = 4096
-"""Longer animations put several frames together."""
+"""Maximum number of bins; longer animations put several frames together."""
 
 _TOTAL = ""
 
@@ -35,21 +35,21 @@ class FrameCosts:
     worst_number: Int64  # Number of the measured frame that had it, shape (N,)
 
     def bin_at(self, frame: float) -> int | None:
-        """Returns None if the fractional frame was not measured."""
+        """Returns the bin of a fractional frame; None if it was not measured."""
         if not len(self.frames):
             return None
         nearest = int(np.argmin(np.abs(self.frames - frame)))
         return nearest if abs(self.frames[nearest] - frame) <= 0.5 * self.stride else None
 
     def stacked(self) -> dict[str, Float64]:
-        """Scaled so that the bands add up to the median of the total: medians of parts alone do not."""
+        """Returns bands scaled to add up to the median of the total: medians of parts alone do not."""
         whole = np.sum([np.zeros(len(self.median)), *self.bands.values()], axis=0)
         scale = np.divide(self.median, whole, out=np.zeros(len(self.median)), where=whole > 0.0)
         return {path: band * scale for path, band in self.bands.items()}
 
 
 class FrameCollector:
-    """Adding a measured frame costs a few writes for every pass; a band has at most `depth` names of a path."""
+    """Collector of measured frames, cheap for every pass; a band has at most `depth` names of a path."""
 
     def __init__(self, depth: int = 2) -> None:
         self._depth = depth
@@ -57,7 +57,7 @@ class FrameCollector:
         self.clear()
 
     def clear(self, frame_count: int = 0) -> None:
-        """`frame_count`: frames of the animation that comes next; 0 if unknown."""
+        """Clears the measurements; `frame_count` is of the next animation, 0 if unknown."""
         self._stride = max(math.ceil(frame_count / BINS_MAX), 1)
         # By path and for the total: the newest measurements of each bin, shape (bins, LOOPS), and their medians
         self._rings = {_TOTAL: np.empty((0, LOOPS), dtype=np.float32)}
@@ -68,7 +68,7 @@ class FrameCollector:
         self.version += 1
 
     def add(self, sample: FrameSample, frame: float) -> None:
-        """Ignores frames with lost times or outside; `frame` is fractional."""
+        """Adds a measured frame; ignores frames with lost times or outside, `frame` is fractional."""
         if not sample.is_whole or not 0.0 <= frame < BINS_MAX * self._stride:
             return
         where = int(frame + 0.5) // self._stride
@@ -89,7 +89,7 @@ class FrameCollector:
         self.version += 1
 
     def costs(self) -> FrameCosts:
-        """Computes medians only of frames that were added since the last call."""
+        """Returns the costs; computes medians only of frames that were added since the last call."""
         rows = np.array(sorted(self._stale), dtype=np.int64)
         self._stale.clear()
         for path, ring in self._rings.items():
@@ -118,7 +118,7 @@ class FrameCollector:
 
 
 def _bands(sample: FrameSample, depth: int) -> dict[str, float]:
-    """Times of the passes down to a depth, each without the times of its parts."""
+    """Returns times of the passes down to a depth, each without the times of its parts."""
     bands: dict[str, float] = {}
     for part in sample.slices:
         if part.path.count(SEPARATOR) < depth:

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from sinew.sim.profile.sample import Calibration, TimeSource
 
 TOLERANCE = 0.2
-"""Relative difference between timer and clock that is accepted."""
+"""Maximum relative difference between timer and clock."""
 
 LONG_ENOUGH = 2e-3
-"""Work is repeated until it takes this long [s], so that submitting and waiting hardly count."""
+"""Minimum time of a trial [s], so that submitting and waiting hardly count; work is repeated until then."""
 
 REPEATS_MAX = 512
 ROUNDS = 3
@@ -42,7 +42,7 @@ class Trial:
 
 
 def try_out(name: str, run: Callable[[int], Timing], *, quick: bool = False) -> Trial:
-    """`run` does the work so many times; `quick` measures once and briefly, if the result decides nothing."""
+    """Measures work that `run` does so many times; `quick` measures once and briefly, if it decides nothing."""
     enough, rounds = (LONG_ENOUGH / 4.0, 1) if quick else (LONG_ENOUGH, ROUNDS)
     repeats = 1
     run(repeats)
@@ -53,7 +53,7 @@ def try_out(name: str, run: Callable[[int], Timing], *, quick: bool = False) -> 
 
 
 def is_distrusted(renderer: str) -> bool:
-    """Distrusted timers are never used, even if they report known work correctly."""
+    """Returns True for distrusted timers, which are never used, even if they report known work correctly."""
     name = renderer.lower()
     return any(part in name for part in DISTRUSTED)
 

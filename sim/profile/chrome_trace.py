@@ -27,7 +27,7 @@ Arguments = dict[str, Any]
 
 
 def write_chrome_trace(path: Path, recording: TimingRecording, watch: LoadWatch | None = None) -> None:
-    """The file appears complete or not at all; `watch` counts frames.
+    """Writes a trace, which appears complete or not at all; `watch` counts frames.
 
     Raises:
         OSError: If the file cannot be written.
@@ -48,7 +48,7 @@ def write_chrome_trace(path: Path, recording: TimingRecording, watch: LoadWatch 
 
 @dataclass
 class _Track:
-    """Places the slices of one track so that they nest; times are whole nanoseconds."""
+    """A track whose slices are placed so that they nest; times are whole nanoseconds."""
 
     number: int  # Of the track
     category: str  # Of its slices
@@ -57,7 +57,7 @@ class _Track:
     open: list[tuple[str, int, int]] = field(default_factory=list)
 
     def place(self, path: str, begin: int, length: int) -> tuple[int, int]:
-        """Begin and length of a slice that comes after all others on the track, or is a part of one of them."""
+        """Returns begin and length of a slice that comes after all others on the track, or is a part of one of them."""
         while self.open and not path.startswith(self.open[-1][0] + SEPARATOR):
             self.open.pop()
         earliest, latest = (self.open[-1][1], self.open[-1][2]) if self.open else (self.free, None)
@@ -113,7 +113,7 @@ def _mark(sample: FrameSample, start: int) -> str:
 
 
 def _slice(track: _Track, part: Slice, start: int, begin: float, length: float, about: str) -> str:
-    """Does not use the JSON encoder: there may be a million slices."""
+    """Returns the JSON of a slice without the JSON encoder: there may be a million slices."""
     ts, dur = track.place(part.path, start + round(begin * _NS), round(length * _NS))
     gpu_ms = "null" if math.isnan(part.gpu) else f"{part.gpu * 1e3:.6f}"
     return (

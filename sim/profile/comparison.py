@@ -1,4 +1,4 @@
-"""Whether one recording is slower than another, and by how much.
+"""Comparison of recordings: whether one is slower than another, and by how much.
 
 The difference of the medians comes with a confidence interval by the circular block bootstrap (Politis and Romano,
 "A circular block-resampling procedure for stationary data", 1992): consecutive frames cost alike, so whole blocks
@@ -20,11 +20,11 @@ from sinew.sim.profile.history import Float64
 CONFIDENCE = 0.95
 DRAWS = 2000
 FRAMES_MIN = 20
-"""Fewer frames do not determine their median."""
+"""Minimum number of frames that determine their median."""
 _PERCENT = f"{CONFIDENCE * 100.0:g} %"
 _SEED = 20
 _MEMORY_SHARE = 3
-"""A block is at most this fraction of the frames."""
+"""Divisor of the number of frames that gives the maximum length of a block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +41,17 @@ class RecordingComparison:
 
     @property
     def is_significant(self) -> bool:
-        """The interval excludes 0."""
+        """True if the interval excludes 0."""
         return self.lo > 0.0 or self.hi < 0.0
 
     @property
     def change(self) -> float:
-        """Fraction of A's median; NaN if that is 0."""
+        """Difference as a fraction of A's median; NaN if that is 0."""
         return self.difference / self.median_a if self.median_a > 0.0 else math.nan
 
 
 def compare(a: Float64, b: Float64) -> RecordingComparison:
-    """Times of frames [s], shapes (A,) and (B,), in the order of measurement; NaN is left out."""
+    """Compares times of frames [s], shapes (A,) and (B,), in the order of measurement; NaN is left out."""
     series = [values[~np.isnan(values)] for values in (a, b)]
     medians = [float(np.median(values)) if len(values) else math.nan for values in series]
     blocks = [block_length(values) for values in series]
@@ -65,7 +65,7 @@ def compare(a: Float64, b: Float64) -> RecordingComparison:
 
 
 def verdict(comparison: RecordingComparison, a: str = "A", b: str = "B") -> str:
-    """One sentence, in milliseconds; `a` and `b` are names of the recordings."""
+    """Returns one sentence, in milliseconds; `a` and `b` are names of the recordings."""
     if math.isnan(comparison.lo):
         counts = f"{comparison.frames_a} and {comparison.frames_b}"
         return f"Too few frames to compare: {counts}, {FRAMES_MIN} of each are needed"
@@ -81,7 +81,7 @@ def verdict(comparison: RecordingComparison, a: str = "A", b: str = "B") -> str:
 
 
 def block_length(values: Float64) -> int:
-    """Neighbouring frames that are drawn together, for times without NaN, shape (N,)."""
+    """Returns the number of neighbouring frames to draw together, for times without NaN, shape (N,)."""
     count = len(values)
     if count < FRAMES_MIN:
         return 1
@@ -111,7 +111,7 @@ def _covariance(values: Float64, lags: int) -> Float64:
 
 
 def _memory(correlation: Float64, insignificant: float, run: int) -> int:
-    """Lag after which `run` correlations in a row are insignificant, or the last significant one."""
+    """Returns the lag after which `run` correlations in a row are insignificant, or the last significant one."""
     significant = np.abs(correlation[1:]) >= insignificant
     for lag in range(len(significant) - run + 1):
         if not significant[lag : lag + run].any():
@@ -121,7 +121,7 @@ def _memory(correlation: Float64, insignificant: float, run: int) -> int:
 
 
 def _drawn_medians(values: Float64, block: int, random: np.random.Generator) -> Float64:
-    """Medians of `DRAWS` series of drawn blocks, shape (DRAWS,)."""
+    """Returns medians of `DRAWS` series of drawn blocks, shape (DRAWS,)."""
     count = len(values)
     ordered = np.sort(values)
     below = np.array(values <= ordered[(count - 1) // 2], dtype=float)
@@ -137,7 +137,7 @@ def _drawn_medians(values: Float64, block: int, random: np.random.Generator) -> 
 
 
 def _widening(blocks: int) -> float:
-    """Factor for an interval whose spread is estimated from a few blocks only.
+    """Returns the factor for an interval whose spread is estimated from a few blocks only.
 
     Student's t in place of the normal distribution (expansion: Abramowitz and Stegun 26.7.5), and the spread of a
     sample drawn from itself, which is too small.

@@ -1,4 +1,4 @@
-"""A row for each frame and pass, below comment lines with the conditions of the measurement.
+"""Timings as CSV: a row for each frame and pass, below comment lines with the conditions of the measurement.
 
 Several runs of a pass in one frame are one row with their sum and the number of runs.  Lost times are empty cells.
 Times of frames count from the first frame.  Columns are found by their names, so that older files, newer ones with
@@ -42,7 +42,7 @@ _SOURCES = {source.value: source for source in TimeSource}
 
 
 def write_csv(path: Path, recording: TimingRecording, watch: LoadWatch | None = None) -> None:
-    """The file appears complete or not at all; `watch` counts frames.
+    """Writes timings to a file that appears complete or not at all; `watch` counts frames.
 
     Raises:
         OSError: If the file cannot be written.
@@ -91,11 +91,11 @@ def _cell(value: float, decimals: int) -> str:
 
 
 class TimingsFileError(Exception):
-    """One line that names file, row and reason."""
+    """Error about timings in one line that names file, row and reason."""
 
 
 class _RowFault(ValueError):
-    """Describes the current row."""
+    """Error that describes the current row."""
 
 
 class _Lines:
@@ -120,7 +120,7 @@ class _Lines:
 
 
 class _Row:
-    """Cells by the names of their columns; a missing column counts as empty cells."""
+    """Row of cells by the names of their columns; a missing column counts as empty cells."""
 
     def __init__(self, columns: dict[str, int], cells: list[str]) -> None:
         self._columns, self._cells = columns, cells
@@ -130,7 +130,7 @@ class _Row:
         return self._cells[index] if index < len(self._cells) else ""
 
     def number(self, name: str, *, signed: bool = False) -> float:
-        """Finite; NaN for an empty cell."""
+        """Returns a finite number; NaN for an empty cell."""
         text = self.text(name).strip()
         if not text:
             return math.nan
@@ -143,7 +143,7 @@ class _Row:
         return value
 
     def whole(self, name: str) -> int:
-        """Returns 0 for an empty cell."""
+        """Returns a whole number; 0 for an empty cell."""
         value = self.number(name)
         if math.isnan(value):
             return 0
@@ -153,7 +153,7 @@ class _Row:
 
 
 def read_csv(path: Path, watch: LoadWatch | None = None) -> TimingRecording:
-    """The recording gets the name that it was written with; `watch` counts characters.
+    """Reads a recording with the name that it was written with; `watch` counts characters.
 
     Raises:
         TimingsFileError: If the file cannot be read or holds no timings.
@@ -180,7 +180,7 @@ def read_csv(path: Path, watch: LoadWatch | None = None) -> TimingRecording:
 
 
 def _history(rows: Iterator[list[str]]) -> QuantityHistory:
-    """Rows that follow each other with the same number are one frame."""
+    """Returns the frames; rows that follow each other with the same number are one."""
     names = [name.strip() for name in next(rows, [])]
     missing = [name for name in NEEDED if name not in names]
     if missing:
@@ -196,7 +196,7 @@ def _history(rows: Iterator[list[str]]) -> QuantityHistory:
 
 
 def _sample(rows: Iterator[_Row], history: QuantityHistory, paths: set[str]) -> FrameSample:
-    """The first row has the facts of all passes; adds the passes of the frame to `paths`."""
+    """Reads a frame, whose first row has the facts of all passes; adds its passes to `paths`."""
     row = next(rows)
     if len(history) == FRAMES_MAX:
         raise _RowFault(f"more than {FRAMES_MAX} frames")

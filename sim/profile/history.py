@@ -13,16 +13,16 @@ from sinew.sim.profile.sample import FrameSample, TimerStatus, TimeSource, Vsync
 SECONDS = 60.0
 ENDLESS = float("inf")
 FRAMES_MAX = 60 * 240
-"""A minute at 240 fps."""
+"""Maximum number of frames, a minute at 240 fps."""
 
 Float64 = npt.NDArray[np.float64]
 Int64 = npt.NDArray[np.int64]
 
 SAME_MOMENT = 1e-6
-"""Two times of one begin differ by less [s]."""
+"""Maximum difference of two times of one begin [s]."""
 
 _BEGIN, _INTERVAL_BEFORE, _FIXED_ROWS = 0, 1, 2
-"""Rows of the table that are not of a pass."""
+"""Rows of the table that belong to no pass."""
 
 
 class Quantity(enum.Enum):
@@ -31,7 +31,7 @@ class Quantity(enum.Enum):
 
 
 class QuantityHistory:
-    """A row for each quantity of each pass, a column for each frame; drops frames older than `seconds`.
+    """Table with a row for each quantity of each pass, a column for each frame; drops frames older than `seconds`.
 
     Arrays that are returned are contiguous views, oldest frame first.  Later frames do not change them.
 
@@ -51,7 +51,7 @@ class QuantityHistory:
         return self._samples[index]
 
     def append(self, sample: FrameSample) -> None:
-        """The frame must be newer than all others; drops frames that are too old."""
+        """Appends a frame, which must be newer than all others; drops frames that are too old."""
         self._add_passes(dict.fromkeys(part.path for part in sample.slices if part.path not in self._rows))
         values = [0.0] * len(self._table)
         values[_BEGIN], values[_INTERVAL_BEFORE] = sample.begin, self._interval_before(sample)
@@ -81,23 +81,23 @@ class QuantityHistory:
         return list(self._samples)
 
     def begins(self) -> Float64:
-        """Monotonic times [s], shape (F,)."""
+        """Returns the monotonic times of the frames [s], shape (F,)."""
         return self._newest(_BEGIN)
 
     def intervals(self) -> Float64:
-        """Times to the next frames [s], shape (F,), NaN where nothing was drawn between."""
+        """Returns times to the next frames [s], shape (F,), NaN where nothing was drawn between."""
         newest = [self._samples[-1].interval] if self._samples else []
         return np.append(self._newest(_INTERVAL_BEFORE)[1:], newest)
 
     def inclusive(self, path: str, quantity: Quantity) -> Float64:
-        """Times of a pass with all its parts [s], shape (F,): 0 where it did not run, NaN where its time was lost."""
+        """Returns times of a pass with all its parts [s], (F,): 0 where it did not run, NaN where they were lost."""
         return self._newest(self._rows[path] + (quantity is Quantity.CPU))
 
     def _newest(self, row: int) -> Float64:
         return self._table[row, self._end - len(self) : self._end]
 
     def _interval_before(self, sample: FrameSample) -> float:
-        """Interval of the newest frame so far [s]; it is known once the frame that follows at once arrives."""
+        """Returns the interval of the newest frame so far [s], known once the frame that follows at once arrives."""
         last = self._samples[-1] if self._samples else None
         if last is None:
             return np.nan
@@ -106,7 +106,7 @@ class QuantityHistory:
         return last.interval
 
     def _add_passes(self, paths: Iterable[str]) -> None:
-        """In older frames the new passes took no time."""
+        """Adds passes, which took no time in older frames."""
         for path in paths:
             self._rows[path] = _FIXED_ROWS + 2 * len(self.paths)
             self.paths.append(path)
@@ -117,7 +117,7 @@ class QuantityHistory:
             self._table = table
 
     def _grow(self) -> None:
-        """Makes a new array, so that views of the old one stay valid."""
+        """Enlarges the table by a new array, so that views of the old one stay valid."""
         height, width = self._table.shape
         stored = min(self._end, FRAMES_MAX)
         table = np.zeros((height, min(2 * width, 2 * FRAMES_MAX)))
@@ -143,7 +143,7 @@ class TimingRecording:
 
     @cached_property
     def history(self) -> QuantityHistory:
-        """Made at the first access, which is slow for many frames."""
+        """Table of the frames, made at the first access, which is slow for many frames."""
         if self.table is not None:
             return self.table
         history = QuantityHistory(ENDLESS)
@@ -157,12 +157,12 @@ class TimingRecording:
 
     @property
     def summary(self) -> str:
-        """Such as "612 frames · 10.2 s · GPU timer"."""
+        """Text such as "612 frames · 10.2 s · GPU timer"."""
         return f"{len(self.samples)} frames · {self.seconds:.1f} s · {source_text(self.samples) or 'nothing'}"
 
 
 def source_text(samples: tuple[FrameSample, ...]) -> str:
-    """Several names if the source changed, "" without frames."""
+    """Returns the source of times, several names if it changed, "" without frames."""
     sources = {sample.source for sample in samples}
     return " and ".join(source.value for source in TimeSource if source in sources)
 
@@ -184,7 +184,7 @@ def conditions(recording: TimingRecording) -> dict[str, str]:
 
 
 def status_of(texts: dict[str, str], source: TimeSource) -> TimerStatus:
-    """The inverse of `conditions`; a text that is missing or malformed leaves the default."""
+    """Returns the inverse of `conditions`; a text that is missing or malformed leaves the default."""
     vsync = texts.get("vsync", "")
     return TimerStatus(
         source=source,
@@ -209,7 +209,7 @@ def _leading_number(text: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """NaN is left out, and every figure is NaN if nothing else is left.
+    """Statistics of numbers; NaN is left out, and all are NaN if nothing else is left.
 
     Percentiles are interpolated linearly between the sorted numbers (Hyndman and Fan 1996, definition 7).
     """
@@ -244,7 +244,7 @@ class Buckets:
 
 
 def buckets(times: Float64, begin: float, end: float, count: int) -> Buckets:
-    """Buckets of equal length in time over the frames from `begin` up to `end`.
+    """Returns buckets of equal length in time over the frames from `begin` up to `end`.
 
     They begin at multiples of their length, so that a frame stays with its neighbours and a plot that scrolls does not
     shimmer.
@@ -269,7 +269,7 @@ def buckets(times: Float64, begin: float, end: float, count: int) -> Buckets:
 
 
 def peaks(total: Float64, into: Buckets) -> Int64:
-    """Index of the frame with the largest total of each bucket, shape (N,).
+    """Returns the frame with the largest total of each bucket, shape (N,).
 
     A stack that is drawn from these frames keeps its peaks, and its parts still add up.  The first of several equal
     frames wins; a bucket whose totals are all NaN gives its first frame.

@@ -1,4 +1,4 @@
-"""Runs of passes become frames, and frames become samples once their times are known.  Needs no OpenGL."""
+"""Recorder: runs of passes become frames, and frames become samples once their times are known, without OpenGL."""
 
 import math
 import statistics
@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from sinew.sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
 
 SLASH = "∕"
-"""Replaces a slash in the name of a node, which would read as another pass."""
+"""Character in place of a slash in the name of a node, which would read as another pass."""
 
 
 class Run:
@@ -79,16 +79,16 @@ def place(run: Run, parent: Run | None, known: dict[tuple[str, str, str], tuple[
 Span = tuple[float, float]
 LOST: Span = (math.nan, math.nan)
 SLACK = 1e-3
-"""A span may be this much longer [s] than the time that passed, since two clocks are compared."""
+"""Excess of a span over the time that passed [s] that is accepted, since two clocks are compared."""
 
 LEAN = 2e-6
-"""A part may begin before or end after its pass by this much [s]: timestamps are as coarse as a microsecond."""
+"""Time [s] by which a part may begin before or end after its pass: timestamps are as coarse as a microsecond."""
 
 DEPTH = 5
-"""Frames after which times that are still unknown are given up."""
+"""Number of frames after which times that are still unknown are given up."""
 
 WARM_UP = 3
-"""Frames that are discarded after switching on or a rebuild of shaders: drivers finish shaders at the first use."""
+"""Number of frames that are discarded after switching on or a rebuild of shaders, which drivers finish at first use."""
 
 PAUSE = 0.25
 """Gap without a frame [s] that counts as a pause, unless something is playing."""
@@ -97,16 +97,16 @@ PAIRING = 1.0
 """Time between two comparisons of the clocks [s]."""
 
 JUMP, DRIFT = 1e-3, 1e-4
-"""The clocks may drift apart by this much [s], plus this fraction of the time that passed."""
+"""Maximum drift of the clocks [s], plus this fraction of the time that passed."""
 
 RUNS_MAX = 4096
-"""Passes between two frames; more pile up while nothing is drawn and are discarded."""
+"""Maximum number of passes between two frames; more pile up while nothing is drawn and are discarded."""
 
 COSTS_KEPT = 61
 
 
 class Stamps(Protocol):
-    """A timestamp is an opaque value; `source` is the meaning of the times."""
+    """Source of timestamps, which are opaque values; `source` is the meaning of the times."""
 
     source: TimeSource
 
@@ -114,19 +114,19 @@ class Stamps(Protocol):
         """Puts a timestamp behind all submitted work."""
 
     def time_of(self, stamp: Any) -> float | None:
-        """Time at which the work before a timestamp was done [s]; None while it is unknown."""
+        """Returns the time at which the work before a timestamp was done [s]; None while it is unknown."""
 
     def give_back(self, stamp: Any) -> None:
         pass
 
     def offset(self) -> tuple[float, float]:
-        """Clock of the timestamps minus the CPU's, and the error of that [s]."""
+        """Returns the clock of the timestamps minus the CPU's, and the error of that [s]."""
 
     def release(self) -> None: ...
 
 
 class ClockStamps:
-    """Waits for all submitted work, then reads the monotonic `clock` [s]."""
+    """Timestamps of the monotonic `clock` [s], read after waiting for all submitted work."""
 
     source = TimeSource.CLOCK
 
@@ -203,7 +203,7 @@ class PendingFrame:
         )
 
     def _is_sound(self, run: Run, now: float) -> bool:
-        """A span must be positive, not longer than the time that passed, and inside its pass."""
+        """Returns True for a span that is positive, not longer than the time that passed, and inside its pass."""
         first, last = self._spans[id(run)]
         if self.is_disjoint or not 0.0 < last - first <= now - run.begin + SLACK:
             return False
@@ -216,7 +216,7 @@ class PendingFrame:
 
 
 class Recorder:
-    """Measures passes; releases its `stamps`, the source of GPU times.  `clock` is monotonic [s].
+    """Recorder of passes; releases its `stamps`, the source of GPU times. `clock` is monotonic [s].
 
     Attributes:
         number: Number of the next frame.
@@ -301,7 +301,7 @@ class Recorder:
             self._stamping += after - at
 
     def finish_frame(self, moment: SceneMoment, *, running: bool = True) -> int | None:
-        """A frame is everything since the last call; returns its number, or None if it is discarded.
+        """Ends a frame, everything since the last call; returns its number, or None if it is discarded.
 
         With `running` another frame follows by itself: a long interval is then a slow frame and not a pause.  Raises
         ValueError if a run is still open.
@@ -326,7 +326,7 @@ class Recorder:
         return frame.number if taken else None
 
     def poll(self) -> list[FrameSample]:
-        """Frames whose times are known by now, in order; never waits."""
+        """Returns frames whose times are known by now, in order; never waits."""
         at = self._clock()
         samples: list[FrameSample] = []
         while self._ring:
@@ -347,7 +347,7 @@ class Recorder:
         self._warming = WARM_UP
 
     def close(self) -> None:
-        """Pending frames are lost."""
+        """Closes the recorder; pending frames are lost."""
         self.is_closed = True
         self._ring.clear()
         self._runs = []
@@ -364,12 +364,12 @@ class Recorder:
         return True
 
     def _since(self) -> float:
-        """Time between the begins of two frames; NaN if there was a pause."""
+        """Returns the time between the begins of two frames; NaN if there was a pause."""
         follows = self._was_running or self._begin - self._last_end < PAUSE
         return self._begin - self._last_begin if follows else math.nan
 
     def _has_jumped(self, now: float) -> bool:
-        """Compares the clocks from time to time; a jump of one spoils all pending frames."""
+        """Returns True if a clock has jumped, compared from time to time; that spoils all pending frames."""
         if now - self._paired_at < PAIRING:
             return False
         offset, error = self._stamps.offset()

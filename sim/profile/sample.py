@@ -1,15 +1,15 @@
-"""A frame is everything since the frame before: simulation steps and drawing."""
+"""Samples of frames; a frame is everything since the frame before: simulation steps and drawing."""
 
 import enum
 import math
 from dataclasses import dataclass
 
 SEPARATOR = "/"
-"""Between the names of nested passes: "simulate/cloth/Cape"."""
+"""Separator of the names of nested passes: "simulate/cloth/Cape"."""
 
 
 class TimeSource(enum.Enum):
-    """The values are stored in files, `label` is displayed."""
+    """Source of times; its values are stored in files, `label` is displayed."""
 
     TIMER = "GPU timer"
     CLOCK = "wall clock around finished work"
@@ -56,7 +56,7 @@ class FrameSample:
 
 
 def parent_of(path: str) -> str:
-    """ "" for the outermost passes."""
+    """Returns the path of the pass around; "" for the outermost passes."""
     return path.rpartition(SEPARATOR)[0]
 
 
@@ -65,7 +65,7 @@ def name_of(path: str) -> str:
 
 
 class Vsync(enum.Enum):
-    """If frames wait for the screen, their interval has a lower bound."""
+    """Synchronisation with the screen; if frames wait for it, their interval has a lower bound."""
 
     ON = "on"
     OFF = "off"

@@ -19,7 +19,7 @@ _STATE = PipelineState(depth_write=False, blend="alpha", cull="back")
 
 @dataclass(eq=False, kw_only=True)
 class BodyItem(Item):
-    """Rigidly placed, with normals; alpha is the opacity of a face seen head on."""
+    """A rigidly placed body with normals; alpha is the opacity of a face seen head on."""
 
     stages: tuple[Stage, ...] = ("glass", "pick")
     faces: VertexArray

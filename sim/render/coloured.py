@@ -21,7 +21,7 @@ POINT_SIZE = 5.0
 
 
 class ColouredArrays(PlainSurface):
-    """Draws arrays of the system of a node ("points", optionally "triangles" or "counts"), with a number per point."""
+    """Surface of the arrays of a system ("points", optionally "triangles" or "counts"), with a number per point."""
 
     def __init__(self, context: Context, node: Node, arrays: Mapping[str, Array]) -> None:
         by_meaning = {array.meaning: array for array in arrays.values()}
@@ -35,7 +35,7 @@ class ColouredArrays(PlainSurface):
         self._item: tuple[float, Item] | None = None
 
     def write(self, places: npt.NDArray[np.floating], values: npt.NDArray[np.floating]) -> None:
-        """Positions [m], shape (N, 3), and a number for each, shape (N,); NaN for invalid points."""
+        """Writes positions [m], shape (N, 3), and a number for each, shape (N,); NaN for invalid points."""
         records = np.zeros(len(places), VERTEX)
         records["position"][:, :3] = np.where(np.isfinite(places), places, OUTSIDE)
         records["position"][:, 3] = 1.0
@@ -45,7 +45,7 @@ class ColouredArrays(PlainSurface):
         self.vertices.orphan(records)
 
     def item(self, scale: float) -> Item:
-        """Ramp from 0 to `scale`; the same object for the same scale."""
+        """Returns the item with a ramp from 0 to `scale`; the same object for the same scale."""
         if self._item is None or self._item[0] != scale:
             self._item = scale, self._make_item(1.0 / scale)
         return self._item[1]

@@ -47,7 +47,7 @@ class LinesItem(Item):
 
 @dataclass(eq=False, kw_only=True)
 class PointsItem(Item):
-    """Small shaded balls or rings; fields as for `LinesItem`."""
+    """Points as small shaded balls or rings; fields as for `LinesItem`."""
 
     stages: tuple[Stage, ...] = ("detail", "pick")
     is_thin: bool = True

@@ -1,4 +1,4 @@
-"""Packed for the uniform block `Frame` of shaders/viewport/frame.glsl."""
+"""Values of a frame, packed for the uniform block `Frame` of shaders/viewport/frame.glsl."""
 
 import functools
 import math
@@ -68,7 +68,7 @@ class BoundingSphere:
 
 @dataclass(frozen=True)
 class Frame:
-    """Everything that a pass needs, besides its own objects; derived values are computed once."""
+    """A frame: everything that a pass needs, besides its own objects; derived values are computed once."""
 
     camera: Camera
     view: ViewSettings
@@ -86,7 +86,7 @@ class Frame:
         return self.camera.position()
 
     def distances(self, places: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """Distances of points (N, 3) from the camera [m], shape (N,); along the view direction if orthographic."""
+        """Returns distances of points (N, 3) from the camera [m], (N,); along the view direction if orthographic."""
         offsets = places - np.array(self.eye)
         distances: npt.NDArray[np.float64] = (
             offsets @ -np.array(self._rotation[2]) if self.camera.orthographic else np.linalg.norm(offsets, axis=1)
@@ -113,7 +113,7 @@ class Frame:
         return max(nearest, min(self.camera.distance * 0.02, far * 1e-3), far * 1e-5), far
 
     def _depths_around(self) -> tuple[float, float]:
-        """Depths [m] of the nearest and the farthest corner of the box `around`; infinite bounds without one."""
+        """Returns depths [m] of the nearest and farthest corner of the box `around`; infinite bounds without one."""
         around = self.subject.around
         if around is None:
             return math.inf, -math.inf
@@ -122,7 +122,7 @@ class Frame:
         return sum(glm.min(low, high)), sum(glm.max(low, high))
 
     def _nearest_ground(self) -> float:
-        """Depth [m] at which a perspective view first shows the plane y = 0, at its lower or upper edge."""
+        """Returns the depth [m] at which a perspective view first shows the plane y = 0, at its lower or upper edge."""
         height, (_, up, back) = self.eye.y, self._rotation
         approach = self.camera.tangent * abs(up.y) + math.copysign(back.y, back.y * height)
         return abs(height) / approach if approach > 0.0 else math.inf
@@ -159,13 +159,13 @@ class Frame:
 
     @cached_property
     def shadow_clip_from_world(self) -> glm.dmat4:
-        """From straight above without a light."""
+        """Projection of the shadow map; from straight above without a light."""
         centre, radius = self.subject.centre, self.subject.radius
         light = self.lights[0].position if self.lights else centre + glm.dvec3(0.0, 4.0 * radius, 0.0)
         return shadow_clip_from_world(light, centre, radius)
 
     def ground_shadow(self) -> GroundRectangle:
-        """Region of the ground that the shadow can reach, with a margin for its soft edge."""
+        """Returns the region of the ground that the shadow can reach, with a margin for its soft edge."""
         box = self.subject.box
         if box is None or not self.casts_shadow:
             return NO_SHADOW
@@ -222,7 +222,7 @@ def joined(boxes: Sequence[Bounds]) -> Bounds | None:
 
 
 def subject_of(surfaces: Sequence[Bounds], particles: Sequence[Bounds], target: Vec3) -> BoundingSphere:
-    """Around the target [m] if there are no boxes."""
+    """Returns the sphere around boxes; around the target [m] without any."""
     # Particles cast little shadow: they do not enlarge the sphere, so the shadow map stays sharp.
     box = joined(surfaces or particles)
     if box is None:

@@ -33,7 +33,7 @@ Staged = dict[Stage, list[Item]]
 
 
 class FrameRenderer(Owner):
-    """`depth_terms` are the `Frame.depth_terms` of the last image, and 1 if it is orthographic."""
+    """Renderer of frames; `depth_terms` are the `Frame.depth_terms` of the last image, and 1 if it is orthographic."""
 
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
         self.context = context
@@ -53,7 +53,7 @@ class FrameRenderer(Owner):
         self.depth_terms = (*frame.depth_terms, float(frame.camera.orthographic))
 
     def draw(self, render_view: RenderView, size: tuple[int, int], plan: "FramePlan") -> Task[None]:
-        """`size` in pixels; yields wherever the plan does."""
+        """Draws an image of `size` in pixels; yields wherever the plan does."""
         frame = render_view.frame(*size)
         self.bind(frame)
         with plan.scope("background"):
@@ -102,7 +102,7 @@ class FrameRenderer(Owner):
             yield from self.passes.get(TransparentPass).draw(staged["transparent"], self.target, ctx, plan)
 
     def cast(self, items: Sequence[Item], ctx: PassContext, plan: "FramePlan") -> Task[None]:
-        """Binds the target of the context again."""
+        """Draws the shadow map, and binds the target of the context again."""
         shadow = self.passes.get(ShadowPass)
         shadow.begin()
         projection = ctx.frame.shadow_clip_from_world
@@ -141,7 +141,7 @@ def _staged(items: Sequence[Item]) -> Staged:
 
 
 def _regions(view: ViewSettings, size: tuple[int, int]) -> tuple[tuple[bool, Scissor], ...]:
-    """Returns whether the second skinning method is shown, and the scissor rectangle."""
+    """Returns True for regions of the second skinning method, with their scissor rectangles."""
     if view.comparison is not SkinningComparison.SPLIT:
         return ((False, None),)
     width, height = size

@@ -1,4 +1,4 @@
-"""Ghosts are images of other moments, blended over the current image."""
+"""Ghosts: images of other moments, blended over the current image."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ _OVER = PipelineState(blend="alpha", depth_test=False, depth_write=False)
 
 
 DepthTerms = tuple[float, float, float]
-"""Third and fourth element of the third row of a projection, and 1 if it is orthographic."""
+"""Depth terms: third and fourth element of the third row of a projection, and 1 if it is orthographic."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class GhostPass(Owner):
         scene: ImageWithDepth,
         mask: Texture2D | None = None,
     ) -> None:
-        """The depth of the scene hides the ghost, and the opaque parts of `mask` always do; sizes must be equal."""
+        """Draws a ghost; the depth of the scene and the opaque parts of `mask` hide it, sizes must be equal."""
         output.bind()
         program = self._programs[mask is not None]
         for name, image in (("ghost", ghost), ("scene", scene)):

@@ -11,20 +11,20 @@ from sinew.sim.render.frame import Frame
 
 
 def cell_size(radius: float) -> float:
-    """Edge of the small grid cells [m]: a power of ten, about a tenth of the subject."""
+    """Returns the edge of the small grid cells [m]: a power of ten, about a tenth of the subject."""
     return float(10.0 ** math.floor(math.log10(max(radius, 1e-6) * 0.35)))
 
 
 _BACKGROUND = PipelineState(depth_test=False, depth_write=False)
 _GROUND = PipelineState(depth_write=False, blend="alpha", depth_func="less_equal", depth_clamp=True)
-"""Depth clamp draws the ground beyond the far plane at the depth of the background."""
+"""State of the ground; depth clamp draws it beyond the far plane at the depth of the background."""
 
 HORIZON = 100.0
 """Distance to the end of the grid, as a multiple of the distance at which its small cells have faded out."""
 
 
 class BackgroundPass(Owner):
-    """Must be the first pass."""
+    """Pass of the background, which must be the first one."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context = context
@@ -37,7 +37,7 @@ class BackgroundPass(Owner):
 
 
 class GroundPass(Owner):
-    """Must follow the surfaces.
+    """Pass of the ground, which must follow the surfaces.
 
     The shadow costs more than everything else, so the ground has two parts: a rectangle around the shadow, and a ring
     around it that does not read the shadow map.

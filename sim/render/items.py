@@ -30,7 +30,7 @@ ShaderVariant = tuple[Any, ...]
 
 @dataclass(frozen=True, slots=True)
 class DrawChunk:
-    """Range of the drawn instances; each represents `stride` of them.  `variant` selects a shader variant."""
+    """Range of the drawn instances, each of which represents `stride` of them; `variant` selects a shader variant."""
 
     stride: int = 1
     first: int = 0
@@ -49,7 +49,7 @@ class BlendMode:
 
 @dataclass(eq=False, kw_only=True)
 class Item:
-    """The view of an item may move it, and replaces it after any other change."""
+    """A drawn part of a view, which may move it, and replaces it after any other change."""
 
     node: Node
     stages: tuple[Stage, ...] = ()
@@ -71,7 +71,7 @@ class Item:
 
     @property
     def has_outline(self) -> bool:
-        """Surfaces of finite size are outlined when selected; strands have too many edges."""
+        """True for surfaces of finite size, which are outlined when selected; strands have too many edges."""
         is_opaque = "transparent" not in self.stages or "opaque" in self.stages
         return "pick" in self.stages and is_opaque and self.instances is None and not (self.is_thin or self.is_endless)
 
@@ -90,14 +90,14 @@ class Item:
         yield from ()
 
     def draw(self, stage: Stage, ctx: "PassContext", part: DrawChunk = WHOLE) -> None:
-        """Sets all state that it needs unless the context has a state."""
+        """Draws the item; sets all state that it needs unless the context has a state."""
         raise NotImplementedError
 
     def variants(self, lights: int) -> tuple[ShaderVariant, ...]:
-        """Shader variants that an instanced item may use as the camera moves, with this number of lights."""
+        """Returns shader variants that an instanced item may use as the camera moves, with this number of lights."""
         del lights
         return ()
 
     def pieces(self, display: "DisplayOptions") -> "Iterator[tuple[Item, DisplayOptions]]":
-        """Parts that may each need their own program, with the display options in which they do."""
+        """Yields parts that may each need their own program, with the display options in which they do."""
         yield self, display

@@ -55,11 +55,11 @@ _FEATURES_OF = {
     "u_opacity": _TRANSLUCENT,
     "u_cutoff": frozenset({"MASK"}),
 }
-"""Macros that declare a uniform."""
+"""Macros that declare a uniform, by its name."""
 
 
 class Scalar(enum.Enum):
-    """The number per vertex that a surface shows; the value is the macro of the shader variant."""
+    """Number per vertex that a surface shows; the value is the macro of the shader variant."""
 
     NONE = ""
     WEIGHT = "SCALAR_WEIGHT"
@@ -179,7 +179,7 @@ class MeshPass(Owner):
 
     @staticmethod
     def _features(surface: SurfaceItem, material: GpuMaterial, is_flat: bool, *, plain: bool) -> frozenset[str]:
-        """Macros of the shader; a plain surface keeps only the macros for shape and coverage."""
+        """Returns macros of the shader; a plain surface keeps only the macros for shape and coverage."""
         features = material.features & {"MASK"} if plain else material.features
         if is_flat:
             features |= {"FLAT"}
@@ -207,7 +207,7 @@ class MeshPass(Owner):
 
 
 def _states(placement: npt.NDArray[np.float64], double_sided: bool, *, blended: bool) -> tuple[PipelineState, ...]:
-    """One state, or two to draw the back faces of a transparent surface before its front faces."""
+    """Returns one state, or two to draw the back faces of a transparent surface before its front faces."""
     cull = culling(placement, double_sided)
     if not blended:
         return (_FACES[cull],)
@@ -227,7 +227,7 @@ def _set_material(program: Program, material: GpuMaterial, features: frozenset[s
 
 
 def _normal_matrix(placement: npt.NDArray[np.float64]) -> tuple[tuple[float, float, float], ...]:
-    """Inverse transpose of the linear part up to a factor: cofactors, which also exist for flat scales.
+    """Returns the inverse transpose of the linear part up to a factor: cofactors, which also exist for flat scales.
 
     With a mirroring placement normals point inwards; the shader flips them, because the faces are then seen from
     behind.

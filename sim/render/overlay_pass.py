@@ -35,7 +35,7 @@ _COLOURS = {PLAIN: (0.93, 0.95, 0.97, 0.85), HOVERED: (1.0, 0.85, 0.45, 1.0), SE
 
 
 class InstancedPass(Owner):
-    """Draws one shape of `corners` vertices per record; the fields feed `i_field`."""
+    """Pass that draws one shape of `corners` vertices per record; the fields feed `i_field`."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class InstancedPass(Owner):
 
 
 def bone_pass(context: Context, library: ShaderLibrary) -> InstancedPass:
-    """Octahedra from joint to joint; records of `BONE`."""
+    """Makes a pass of octahedra from joint to joint; records of `BONE`."""
     state = PipelineState(blend="alpha", depth_range=_IN_FRONT)
     return InstancedPass(
         context, library, "viewport/bone.vert", "viewport/bone.frag",
@@ -74,7 +74,7 @@ def bone_pass(context: Context, library: ShaderLibrary) -> InstancedPass:
 
 
 def marker_pass(context: Context, library: ShaderLibrary) -> InstancedPass:
-    """Discs or four-pointed stars of constant screen size; records of `MARKER`."""
+    """Makes a pass of discs or four-pointed stars of constant screen size; records of `MARKER`."""
     state = PipelineState(blend="alpha", depth_test=False, depth_write=False)
     return InstancedPass(
         context, library, "viewport/marker.vert", "viewport/marker.frag",
@@ -90,7 +90,7 @@ class GuidePass(Owner):
         self._array = self.owns(VertexArray(context, [Stream(self._buffer)], label="guides"))
 
     def draw(self, segments: npt.NDArray[np.float64], world_from_guides: npt.NDArray[np.float64]) -> None:
-        """Segments (n, 2, 3) with a placement (4, 4)."""
+        """Draws segments (n, 2, 3) with a placement (4, 4)."""
         if not len(segments):
             return
         points = np.zeros(2 * len(segments), POINT)
@@ -134,7 +134,7 @@ class GuideLinesItem(Item):
 def bone_records(
     segments: BoneSegments | None, places: Places, selected: int | None, hovered: int | None
 ) -> npt.NDArray[np.void]:
-    """Highlights segments that start at the selected or hovered joint."""
+    """Returns records of bones; highlights segments that start at the selected or hovered joint."""
     if segments is None or not len(segments.heads):
         return np.zeros(0, BONE)
     records = np.zeros(len(segments.heads), BONE)

@@ -26,14 +26,14 @@ DONE = object()
 
 
 class Passes(Owner):
-    """Owns one pass of each class, with programs and buffers that items share; `guard` restricts errors to a node."""
+    """One pass of each class, with programs and buffers that items share; `guard` restricts errors to a node."""
 
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
         self.context, self._library, self.guard = context, library, guard
         self._made: dict[Callable[..., Any], Any] = {}
 
     def get(self, cls: Callable[..., P]) -> P:
-        """Creates the pass by `cls(context, library)` at the first call."""
+        """Returns the pass of a class, created by `cls(context, library)` at the first call."""
         if cls not in self._made:
             self._made[cls] = self.owns(cls(self.context, self._library))
         made: P = self._made[cls]
@@ -64,17 +64,17 @@ class PassContext:
         return self.passes.get(cls)
 
     def draw(self, item: "Item", stage: "Stage", *part: "DrawChunk") -> None:
-        """An item that raises is skipped from then on."""
+        """Draws an item; one that raises is skipped from then on."""
         self._guarded(item, lambda: item.draw(stage, self, *part))
 
     def set_up(self, item: "Item", stage: "Stage", part: "DrawChunk", piece: int) -> Task[None]:
-        """Has the same guard as `draw`; see `Item.set_up`."""
+        """Sets an item up with the same guard as `draw`; see `Item.set_up`."""
         steps = item.set_up(stage, self, part, piece)
         while self._guarded(item, lambda: next(steps, DONE)) is None:
             yield
 
     def _guarded(self, item: "Item", work: Callable[[], object]) -> object:
-        """`DONE` if the call raises or the item has raised before."""
+        """Returns the result of a call; `DONE` if it raises or the item has raised before."""
         guard = self.passes.guard
         if item.node.id in guard.faulty:
             return DONE

@@ -38,7 +38,7 @@ class Pick:
 
 
 class PickPass(Owner):
-    """Draws the identities of the pixels around the cursor and reads them back; `current` is the item being drawn."""
+    """Pass that draws identities of pixels around the cursor and reads them back; `current` is the drawn item."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._program = library.program("viewport/depth.vert", "viewport/pick.frag")
@@ -46,7 +46,7 @@ class PickPass(Owner):
         self.current = 0
 
     def pick(self, passes: Passes, render_view: RenderView, size: tuple[int, int], x: float, y: float) -> Pick | None:
-        """The object nearest to the cursor (x, y) from the top left [px], or None.  Waits for the GPU."""
+        """Returns the object nearest to the cursor (x, y) from the top left [px], or None; waits for the GPU."""
         frame, display = render_view.frame(*size), render_view.look_at(size[0], x)
         items = [item for item in render_view.items_of(display) if "pick" in item.stages]
         clip_from_world = _magnifier(*size, x, y) * frame.clip_from_world
@@ -91,7 +91,7 @@ class PickPass(Owner):
         return numbers, np.where(numbers > 0, depth, np.inf).astype(np.float32), nodes
 
     def draw(self, items: "Sequence[Item]", ctx: PassContext) -> None:
-        """Numbers of items count from 1."""
+        """Draws items by their numbers, which count from 1."""
         for index, item in enumerate(items):
             self._program["u_object"] = self.current = index
             ctx.draw(item, "pick")
@@ -118,14 +118,14 @@ class PickPass(Owner):
 
 
 def _magnifier(width: int, height: int, x: float, y: float) -> glm.dmat4:
-    """Clip transform that maps the square around (x, y) to the whole target."""
+    """Returns the clip transform that maps the square around (x, y) to the whole target."""
     edge = 2 * REACH + 1
     centre = glm.dvec3(2.0 * (x + 0.5) / width - 1.0, 1.0 - 2.0 * (y + 0.5) / height, 0.0)
     return glm.scale(glm.dvec3(width / edge, height / edge, 1.0)) * glm.translate(-centre)
 
 
 def _nearest(pixels: npt.NDArray[np.int64], is_thin: Sequence[bool]) -> tuple[int, int] | None:
-    """Index of the object nearest to the centre, and its element; thin objects have priority."""
+    """Returns the object nearest to the centre, and its element; thin objects have priority."""
     numbers = pixels[:, :, 0]
     rows, columns = np.nonzero(np.array([False, *is_thin])[numbers])
     if not len(rows):
@@ -138,7 +138,7 @@ def _nearest(pixels: npt.NDArray[np.int64], is_thin: Sequence[bool]) -> tuple[in
 
 
 class OutlinePass(Owner):
-    """Draws numbers of objects without multisampling, and a line over the image where the numbers change."""
+    """Pass that draws numbers of objects without multisampling, and a line over the image where they change."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context = context
@@ -147,7 +147,7 @@ class OutlinePass(Owner):
         self._objects: Framebuffer | None = None
 
     def draw(self, items: "Sequence[Item]", ctx: PassContext, box: Bounds | None) -> None:
-        """Visible through everything; `box` holds all items [m], None if unknown."""
+        """Draws an outline, visible through everything; `box` holds all items [m], None if unknown."""
         size, pick = ctx.target.size, ctx.get(PickPass)
         if self._objects is None or self._objects.size != size:
             self.disown(self._objects)
@@ -161,7 +161,7 @@ class OutlinePass(Owner):
 
 
 def _rectangle(ctx: PassContext, box: Bounds | None) -> tuple[int, int, int, int]:
-    """Bounds of the projected box in the drawn region, without the border of the image."""
+    """Returns bounds of the projected box in the drawn region, without the border of the image."""
     width, height = ctx.target.size
     left, low, across, up = ctx.scissor or (0, 0, width, height)
     lowest, highest = (

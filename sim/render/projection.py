@@ -26,17 +26,17 @@ class Projection:
         return x, y, z, w
 
     def pixels(self, width: float, w: float) -> float:
-        """Width in pixels of an object of a width [m] at this w."""
+        """Returns the width in pixels of an object of a width [m] at this w."""
         return width * self.scale[1] * self.viewport[1] / (2.0 * w)
 
     def nearest(self, box: Bounds) -> float:
-        """Smallest w in a box of the world: the depth [m] of its nearest corner in perspective, else 1."""
+        """Returns the smallest w in a box of the world: the depth [m] of its nearest corner in perspective, else 1."""
         *row, near = self._depth_row
         for part, low, high in zip(row, box.lo.tolist(), box.hi.tolist(), strict=True):
             near += part * (low if part > 0.0 else high)
         return float(near)
 
     def takes_sprites(self, largest: float, box: Bounds | None, limit: float) -> bool:
-        """Whether particles up to a width [m] in a box fit into point sprites of the driver, up to `limit` [px]."""
+        """Returns True if particles up to a width [m] in a box fit into point sprites, up to `limit` [px]."""
         near = self.nearest(box) if box is not None else 0.0
         return near > 0.0 and self.pixels(largest, near) <= min(SPRITE_PIXELS, limit)

@@ -48,7 +48,7 @@ class Overlay:
 
 @dataclass(frozen=True, slots=True)
 class DisplayOptions:
-    """`second` selects the second of two compared skinning methods."""
+    """Options of drawing; `second` selects the second of two compared skinning methods."""
 
     settings: ViewSettings
     overlay: Overlay
@@ -61,7 +61,7 @@ class DisplayOptions:
 
 @dataclass(frozen=True, eq=False)
 class RenderView:
-    """Views are in drawing order; `outlined` is the box of the selected objects [m]."""
+    """A camera with its scene; views are in drawing order, `outlined` is the box of the selected objects [m]."""
 
     camera: Camera
     view: ViewSettings
@@ -77,7 +77,7 @@ class RenderView:
 
     @cached_property
     def items(self) -> "tuple[Item, ...]":
-        """In a split view the items have the first skinning method."""
+        """Items of all views; in a split view they have the first skinning method."""
         return self.items_of(self.display())
 
     def items_of(self, display: DisplayOptions) -> "tuple[Item, ...]":
@@ -91,7 +91,7 @@ class RenderView:
         return Frame(self.camera, self.view, self.lights, self.subject, width, height)
 
     def look_at(self, width: int, x: float) -> DisplayOptions:
-        """Display options in column `x` of an image `width` pixels wide."""
+        """Returns the display options in column `x` of an image `width` pixels wide."""
         split = self.view.comparison is SkinningComparison.SPLIT
         return self.display(second=split and x >= divider_pixel(self.view.divider, width))
 

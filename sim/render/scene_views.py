@@ -20,11 +20,11 @@ from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.world_transforms import WorldTransforms
 
 ViewInputs = tuple[Node, Any, bool, SceneAssets]
-"""A node, its system or character, whether it is simulated, and the files."""
+"""Inputs of a view: node, its system or character, True if it is simulated, and the files."""
 
 
 class ViewEntry(View):
-    """Draws nothing while the node is left out after an error."""
+    """View of a node; draws nothing while the node is left out after an error."""
 
     def __init__(self, node: Node, view: View, guard: Guard) -> None:
         self.node, self.view, self._guard = node, view, guard
@@ -67,7 +67,7 @@ class ViewEntry(View):
 
 
 class SceneViews:
-    """`version` changes whenever anything but time and transforms changes."""
+    """Views of all nodes; `version` changes whenever anything but time and transforms changes."""
 
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
         self._context, self._library, self._guard = context, library, guard
@@ -97,8 +97,11 @@ class SceneViews:
                 self.remove(node_id)
         self.settle()
 
-    def follow(self, world: World, systems: Mapping[NodeId, System]) -> None:
-        """Updates views whose node, system or character changed; the next query updates attached nodes."""
+    def follow(self, world: World, systems: Mapping[NodeId, System], *, is_animated: bool = False) -> None:
+        """Updates views whose node, system or character changed; the next query updates attached nodes.
+
+        With `is_animated` only keys changed values, and the version stays.
+        """
         self._world, self._content, self._must_retry = world, _content(world), False
         simulated = world.scene.simulated
         for node in world.scene.nodes:
@@ -111,9 +114,10 @@ class SceneViews:
                 if entry.applied is None or not all(map(operator.is_, entry.applied, inputs)):
                     entry.update(inputs, world)
         self._arrange()
+        self.version += not is_animated
 
     def _created(self, node: Node) -> ViewEntry | None:
-        """Returns None if the constructor of the view fails."""
+        """Creates the view of a node; returns None if its constructor fails."""
         try:
             view = KINDS[node.settings.kind].load("view")(self._context, self._library)
             entry = self._entries[node.id] = ViewEntry(node, view, self._guard)
@@ -123,7 +127,7 @@ class SceneViews:
         return entry
 
     def is_news(self, world: World) -> bool:
-        """Returns whether anything but the world transforms differs from the last call of `follow`."""
+        """Returns True if anything but the world transforms differs from the last call of `follow`."""
         return self._must_retry or not same_objects(_content(world), self._content)
 
     def retry(self) -> None:
@@ -139,19 +143,21 @@ class SceneViews:
         world = replace(world, characters=self.characters, places=self.places)
         entry.update((node, view.character, node.id in world.scene.simulated, world.assets), world)
         self._arrange()
+        self.version += 1
 
     def remove(self, node_id: NodeId) -> None:
         entry = self._entries.pop(node_id, None)
         if entry is not None:
             entry.release()
             self._arrange()
+            self.version += 1
         if node_id in self.characters:
             self.characters[node_id].release()
             self.characters = {other: character for other, character in self.characters.items() if other != node_id}
             self.settle()
 
     def settle(self) -> None:
-        """Call after time or scene changed: updates world transforms; attached views are updated at the next query."""
+        """Updates world transforms after time or scene changed; attached views are updated at the next query."""
         self.places = WorldTransforms(self.scene, self.characters, self.places)
         self._has_moved = True
 
@@ -160,7 +166,7 @@ class SceneViews:
             self.remove(node_id)
 
     def posed(self) -> list[tuple[Node, Character]]:
-        """The visible characters, and hidden ones with attached nodes."""
+        """Returns the visible characters, and hidden ones with attached nodes."""
         return [(node, self.characters[node.id]) for node in self._posed if node.id in self.characters]
 
     def view(self, node_id: NodeId) -> View | None:
@@ -169,7 +175,7 @@ class SceneViews:
         return entry.view if entry is not None else None
 
     def bounds(self, node_id: NodeId | None = None) -> Bounds | None:
-        """World box [m]; None if there is nothing.  The box of all nodes excludes particles if there are surfaces."""
+        """Returns a world box [m] or None; the box of all nodes excludes particles if there are surfaces."""
         self._catch_up()
         if node_id is None:
             surfaces, particles = self._boxes()
@@ -203,7 +209,7 @@ class SceneViews:
         return RenderView(camera, self.scene.view, self._lights(camera), subject, views, overlay, colliders, outlined)
 
     def render_view_of(self, view: View) -> RenderView:
-        """A view of an object that is not in the scene yet, in the light of the scene."""
+        """Returns a view of an object that is not in the scene yet, in the light of the scene."""
         camera, box = Camera(), view.bounds()
         subject = subject_of([box] if box is not None else [], [], camera.target)
         return RenderView(camera, self.scene.view, self._lights(camera), subject, (view,))
@@ -219,7 +225,6 @@ class SceneViews:
 
     def _arrange(self) -> None:
         """Sorts characters first, then kinds in their order, nodes of a kind in the order of the scene."""
-        self.version += 1
         entries = self._entries
         present = [entries[node.id] for node in self.scene.nodes if node.id in entries]
         present.sort(key=operator.attrgetter("rank"))
@@ -243,7 +248,7 @@ class SceneViews:
         return sphere
 
     def _lights(self, camera: Camera) -> tuple[PointLight, ...]:
-        """Lights with a shadow come first; a scene without lights has one near the camera."""
+        """Returns the lights, those with a shadow first; a scene without lights has one near the camera."""
         if not self._lit:
             right, up, _ = camera.rotation()
             eye = camera.position() + (right + up) * camera.distance * 0.4

@@ -16,7 +16,7 @@ CASTING = PipelineState(polygon_offset=(1.5, 2.0), multisample=False)
 
 
 class ShadowPass(Owner):
-    """Draws surfaces from the first light; `map` is the depth texture, which answers filtered comparisons."""
+    """Pass of the shadow of the first light; `map` is the depth texture, which answers filtered comparisons."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._program = library.program("viewport/depth.vert", "viewport/depth.frag")

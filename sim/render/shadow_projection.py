@@ -14,14 +14,14 @@ _TEXTURE_FROM_CLIP = glm.translate(glm.dvec3(0.5)) * glm.scale(glm.dvec3(0.5))
 _WIDEST_SINE = math.sin(math.radians(65.0))
 
 _NEAREST = 1e-6
-"""A light nearer than this [m] counts as being at the centre of the subject, and looks straight down."""
+"""Distance [m] below which a light counts as being at the centre of the subject, and looks straight down."""
 
 _FARTHEST = 1e4
 """Distance in radii of the subject beyond which the rays of a light count as parallel."""
 
 
 def shadow_clip_from_world(light: Iterable[float], centre: Iterable[float], radius: float) -> glm.dmat4:
-    """Perspective projection from the light that just holds a sphere; lengths in metres.
+    """Returns the perspective projection from the light that just holds a sphere; lengths in metres.
 
     A light inside or close to the sphere sees a cone of at most 130 degrees; a very distant one is moved nearer.
     """
@@ -41,20 +41,20 @@ def shadow_clip_from_world(light: Iterable[float], centre: Iterable[float], radi
 
 
 def texture_from_world(clip_from_world: glm.dmat4) -> glm.dmat4:
-    """Shadow-map coordinates and depth in [0, 1] from world space."""
+    """Returns the transform from world space to shadow-map coordinates and depth in [0, 1]."""
     return _TEXTURE_FROM_CLIP * clip_from_world
 
 
 @dataclass(frozen=True, slots=True)
 class GroundRectangle:
-    """Coordinates along `axis` (x, z) and across it (-z, x), from the world origin [m]; infinite if unbounded."""
+    """Rectangle along `axis` (x, z) and across it (-z, x), from the world origin [m]; infinite if unbounded."""
 
     axis: Vec2
     lo: Vec2
     hi: Vec2
 
     def clipped(self, lo: Vec2, hi: Vec2) -> tuple[Vec2, Vec2]:
-        """The part inside another rectangle with the same axis; of zero size if there is none."""
+        """Returns the part inside another rectangle with the same axis; of zero size without overlap."""
         (left, low), (right, high) = lo, hi
         first, second = ((min(max(x, left), right), min(max(z, low), high)) for x, z in (self.lo, self.hi))
         return first, second
@@ -67,7 +67,7 @@ NO_SHADOW = GroundRectangle((1.0, 0.0), (0.0, 0.0), (0.0, 0.0))
 
 
 def shadow_rectangle(light: Sequence[float], lo: Sequence[float], hi: Sequence[float]) -> GroundRectangle:
-    """Rectangle around the shadow of a box on the plane y = 0, along the direction of the light; lengths in metres.
+    """Returns the rectangle around the shadow of a box on the plane y = 0, along the light; lengths in metres.
 
     Of zero size for a box below the ground, infinite for a light that is not above the whole box.
     """
@@ -87,7 +87,7 @@ def shadow_rectangle(light: Sequence[float], lo: Sequence[float], hi: Sequence[f
 
 
 def _direction(light: Sequence[float], lo: Sequence[float], hi: Sequence[float]) -> Vec2:
-    """Unit vector (x, z) from below the light to the middle of a box; the x axis straight below."""
+    """Returns the unit vector (x, z) from below the light to the middle of a box; the x axis straight below."""
     x, z = (lo[0] + hi[0]) / 2.0 - light[0], (lo[2] + hi[2]) / 2.0 - light[2]
     distance = math.hypot(x, z)
     return (x / distance, z / distance) if distance > 1e-9 * max(1.0, *map(abs, light)) else (1.0, 0.0)

@@ -40,7 +40,7 @@ class DrawRange:
 def draw_ranges(
     mesh: Mesh, sides: DoubleSided, hidden: Collection[str] = (), apart: Collection[int] = ()
 ) -> tuple[DrawRange, ...]:
-    """Visible sections; neighbours with equal appearance are merged unless the material is in `apart`."""
+    """Returns visible sections; neighbours with equal appearance are merged unless the material is in `apart`."""
     ranges: list[DrawRange] = []
     for section in mesh.sections:
         if section.name in hidden:
@@ -67,7 +67,7 @@ def spans(ranges: Iterable[DrawRange]) -> Spans:
 
 
 def culling(world_from_model: npt.NDArray[np.float64], double_sided: bool) -> Cull:
-    """A mirroring placement reverses the winding."""
+    """Returns the culled faces; a mirroring placement reverses the winding."""
     if double_sided:
         return "none"
     (a, b, c, _), (d, e, f, _), (g, h, i, _), _ = world_from_model.tolist()
@@ -76,7 +76,7 @@ def culling(world_from_model: npt.NDArray[np.float64], double_sided: bool) -> Cu
 
 
 def unique_edges(triangles: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """Every edge of a triangle list (T, 3) once, as sorted index pairs (E, 2), lower index first."""
+    """Returns every edge of triangles (T, 3) once, as sorted index pairs (E, 2), lower index first."""
     pairs = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     pairs.sort(axis=1)
     # One 64-bit key per edge sorts several times faster than rows.
@@ -152,7 +152,7 @@ def material_on_gpu(
 
 
 class Materials(Owner):
-    """Owns materials and textures of a model; `drawn`, in file order, is a new tuple after every change."""
+    """Materials and textures of a model; `drawn`, in file order, is a new tuple after every change."""
 
     def __init__(self, context: Context, model: CharacterModel, textures: Mapping[Sampled, Texture2D]) -> None:
         self._model, self._own = model, textures
@@ -179,7 +179,7 @@ class Materials(Owner):
         self.drawn = tuple(self._uploaded(material, look_of(looks, material.name), textures) for material in materials)
 
     def get(self, index: int, textured: bool) -> GpuMaterial:
-        """Returns the plain material if not `textured`."""
+        """Returns a material; the plain one if not `textured`."""
         return self.drawn[index] if textured and 0 <= index < len(self.drawn) else self._plain
 
     def _uploaded(self, material: Material, look: MaterialLook, textures: Mapping[Sampled, Texture2D]) -> GpuMaterial:
@@ -222,7 +222,7 @@ class MeshBuffers(Owner):
         return cls(context, mesh, texcoords, triangles, scalars, colours)
 
     def edges(self, shown: Spans) -> Buffer:
-        """Index pairs are rebuilt when `shown` changes."""
+        """Returns index pairs of the edges, rebuilt when `shown` changes."""
         if self._edges is None or self._edges[0] != shown:
             if self._edges is not None:
                 self.disown(self._edges[1])
@@ -233,7 +233,7 @@ class MeshBuffers(Owner):
         return self._edges[1]
 
     def set_scalars(self, values: npt.NDArray[np.float32]) -> None:
-        """One number per vertex for the colour ramp, shape (V,)."""
+        """Sets one number per vertex for the colour ramp, shape (V,)."""
         self.scalars.write(np.ascontiguousarray(values, np.float32).view(SCALAR))
 
 
@@ -259,7 +259,7 @@ class SurfaceArrays(Owner):
 
 
 class PlainSurface(Owner):
-    """Vertices that the GPU or the CPU writes, owned from now on; `faces` (T, 3) have the edges of wireframes."""
+    """Surface of vertices that the GPU or the CPU writes, owned from now on; `faces` (T, 3) are for wireframes."""
 
     def __init__(
         self,
@@ -308,7 +308,7 @@ class SortAnchors:
     def posed(
         self, world_from_model: npt.NDArray[np.float64], palette: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]:
-        """World positions [m], shape (R, 3), for a placement (4, 4) and a palette (P, 4, 4)."""
+        """Returns world positions [m], shape (R, 3), for a placement (4, 4) and a palette (P, 4, 4)."""
         points = np.append(self.middles, np.ones((len(self.middles), 1)), axis=1)[..., None]
         matrices = world_from_model if self.entries is None else world_from_model @ palette.take(self.entries, 0)
         placed: npt.NDArray[np.float64] = (matrices @ points)[:, :3, 0]
@@ -327,6 +327,6 @@ def anchors_of(mesh: Mesh, skin: Skin | None, ranges: Sequence[DrawRange]) -> So
 
 
 def farthest_first(distances: npt.ArrayLike) -> list[int]:
-    """Indices in drawing order, back to front; equal distances keep their order."""
+    """Returns indices in drawing order, back to front; equal distances keep their order."""
     order: list[int] = np.argsort(-np.asarray(distances, np.float64), kind="stable").tolist()
     return order

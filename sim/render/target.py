@@ -20,7 +20,7 @@ class SizedFramebuffers(Owner):
             self._size = size
 
     def get(self, label: str, *, samples: int = 0, **options: Any) -> Framebuffer:
-        """`options` as for `Framebuffer`."""
+        """Returns a framebuffer by its label; `options` as for `Framebuffer`."""
         if (label, samples) not in self._made:
             made = Framebuffer(self._context, self._size, samples=samples, label=label, **options)
             self._made[label, samples] = self.owns(made)
@@ -32,7 +32,7 @@ class SizedFramebuffers(Owner):
 
 
 class RenderTarget(SizedFramebuffers):
-    """Window and files get the same image, independent of the format of the window."""
+    """Target of images, which are the same for window and files, independent of the format of the window."""
 
     def __init__(self, context: Context) -> None:
         super().__init__(context)
@@ -51,13 +51,13 @@ class RenderTarget(SizedFramebuffers):
         return self._current
 
     def copy(self) -> Texture2D:
-        """Averages samples; leaves another framebuffer bound."""
+        """Returns the image with samples averaged; leaves another framebuffer bound."""
         resolved = self.get("resolved picture", depth=None)
         self.current.resolve_to(resolved)
         return resolved.colours[0]
 
     def finish(self, output: Framebuffer) -> None:
-        """Averages samples in an intermediate image, because such a blit demands equal formats."""
+        """Copies to the output; averages samples in an intermediate image, as such a blit demands equal formats."""
         resolved = self.current
         if resolved.samples:
             resolved = self.get("resolved picture", depth=None)

@@ -1,4 +1,4 @@
-"""Uploads images in steps of bounded size, with mipmaps made beforehand."""
+"""Upload of images in steps of bounded size, with mipmaps made beforehand."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ MipImages = Mapping[ImageSource, MipImage]
 
 REPEATED = Sampler()
 STEP_BYTES = 1 << 20
-"""Bytes of one step; a software driver takes about a millisecond."""
+"""Size of one step [bytes]; a software driver takes about a millisecond."""
 
 
 def upload_images(
@@ -30,7 +30,7 @@ def upload_images(
 
 
 def upload_image(context: Context, image: MipImage, label: str = "", sampler: Sampler = REPEATED) -> Task[Texture2D]:
-    """An sRGB image with all its levels; if it exceeds the limit of the driver, without the largest ones."""
+    """Uploads an sRGB image with all its levels; without the largest ones if it exceeds the limit of the driver."""
     # Software renderers pay for every anisotropic sample; on hardware they are nearly free.
     ratio = 1.0 if context.capabilities.is_software or sampler.min_filter != REPEATED.min_filter else 8.0
     levels = image.within(context.capabilities.max_texture_size).levels
@@ -57,7 +57,7 @@ def upload_image(context: Context, image: MipImage, label: str = "", sampler: Sa
 
 
 class SharedTextures(Service):
-    """Nodes that name the same image share its texture."""
+    """Textures by path: nodes that name the same image share one."""
 
     def __init__(self, context: Context, _library: ShaderLibrary) -> None:
         self._context = context
@@ -69,11 +69,11 @@ class SharedTextures(Service):
         return path in self._known and self._known[path][0] is image
 
     def upload(self, path: Path, image: MipImage) -> Task[None]:
-        """The next call of `of` must include the image.  A step raises GLError if the driver cannot hold it."""
+        """Uploads an image, which the next call of `of` must include; a step raises GLError if it is too large."""
         self._keep(path, image, (yield from upload_image(self._context, image, path.name)))
 
     def of(self, images: Mapping[Path, MipImage]) -> Mapping[Path, Texture2D]:
-        """Uploads missing images at once and releases all others.
+        """Returns textures of images; uploads missing ones at once and releases all others.
 
         Returns the same mapping for the same argument.  Raises GLError if the driver cannot hold them.
         """

@@ -44,7 +44,7 @@ class BlendTargets(SizedFramebuffers):
     """
 
     def begin(self, size: tuple[int, int], scene: Framebuffer) -> Texture2D:
-        """`size` in pixels; returns the depth of the scene."""
+        """Begins to accumulate at `size` in pixels; returns the depth of the scene."""
         self.resize(size)
         behind = self.get("depth behind", colours=())
         scene.copy_depth_to(behind)
@@ -57,7 +57,7 @@ class BlendTargets(SizedFramebuffers):
         return light
 
     def cover(self) -> Framebuffer:
-        """Cleared sums of weighted blending: colour with the transmittance of the background, and weight."""
+        """Returns cleared sums of weighted blending: colour with the transmittance of the background, and weight."""
         cover = self.get("gathered cover", colours=("rgba16f", "r16f"), depth=None)
         cover.clear((0.0, 0.0, 0.0, 1.0), depth=None)
         cover.clear(attachment=1, depth=None)
@@ -65,7 +65,7 @@ class BlendTargets(SizedFramebuffers):
 
 
 class TransparentPass(Owner):
-    """Draws over the image, after everything opaque.
+    """Pass of transparent items over the image, after everything opaque.
 
     The fragment shader of an item writes light and its alpha, or, for covering items, the sums of weighted blending:
     colour times weight with the transmittance, and the weight.
@@ -84,7 +84,7 @@ class TransparentPass(Owner):
         plan: "FramePlan",
         gathering: BlendTargets | None = None,
     ) -> Task[None]:
-        """A draft accumulates at half the size."""
+        """Draws items over the image; a draft accumulates at half the size."""
         light, cover = yield from self.gather(items, picture, ctx, plan, gathering)
         colours = picture.copy()
         picture.current.bind()
@@ -99,7 +99,7 @@ class TransparentPass(Owner):
         plan: "FramePlan",
         gathering: BlendTargets | None = None,
     ) -> Task[tuple[Framebuffer | None, Framebuffer | None]]:
-        """Only accumulates, see `draw`; returns the sums of light and of covering items."""
+        """Accumulates items only, see `draw`; returns the sums of light and of covering items."""
         gathering = gathering or self._gathering
         scene, frame = picture.current, ctx.frame
         is_small = plan.is_draft and not scene.samples

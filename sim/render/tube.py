@@ -1,4 +1,4 @@
-"""A thick line through points on the GPU, drawn as a surface."""
+"""Tube: a thick line through points on the GPU, drawn as a surface."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ SIDES = 10
 
 
 class Tube(PlainSurface):
-    """`points` returns world positions [m] when the tube is drawn, in xyz of every `stride`-th texel."""
+    """A tube; `points` returns world positions [m] when it is drawn, in xyz of every `stride`-th texel."""
 
     def __init__(
         self, context: Context, library: ShaderLibrary, count: int, points: Callable[[], BufferTexture], stride: int = 1
@@ -45,7 +45,7 @@ class Tube(PlainSurface):
         self._frame: Frame | None = None
 
     def item(self, node: Node, colour: Vec3, radius: float) -> "TubeItem":
-        """The colour is sRGB-encoded, the radius in the world [m]."""
+        """Returns the item of the tube; the colour is sRGB-encoded, the radius in the world [m]."""
         self.set_material(
             Material("tube", None, None, diffuse=light_of(colour), specular=(0.02, 0.02, 0.02), shininess=8.0)
         )
@@ -55,7 +55,7 @@ class Tube(PlainSurface):
         )  # fmt: skip
 
     def follow(self, radius: float, frame: Frame) -> None:
-        """Runs once per frame."""
+        """Updates the vertices from the points, once per frame."""
         if frame is self._frame:
             return
         self._frame, size = frame, self.vertices.count

@@ -37,7 +37,7 @@ _FLAT, _STEEP = 0.02, 75.0
 
 
 class Camera(msgspec.Struct, frozen=True, kw_only=True):
-    """Part of the view state: saved but not undone.
+    """Camera of the view state, which is saved but not undone.
 
     At yaw 0 and pitch 0 the camera looks along -z from +z (front view); positive yaw moves it towards +x, positive
     pitch moves it up.
@@ -51,6 +51,7 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
     distance: Annotated[float, param("Distance from the target.", unit="m", lo=1e-4, hi=1e7)] = 4.0
     orthographic: Annotated[bool, param("Orthographic projection.")] = False
     field_of_view: Annotated[float, param("Vertical field of view.", unit="°", lo=1.0, hi=150.0)] = 40.0
+    roll: Annotated[float, param("Rotation about the direction of view.", unit="°", lo=-MOST, hi=MOST)] = 0.0
 
     @property
     def tangent(self) -> float:
@@ -58,20 +59,25 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
         return math.tan(math.radians(self.field_of_view) / 2.0)
 
     def rotation(self) -> glm.dmat3:
-        """World from camera space: columns are the camera's right, up and backward axes in the world."""
+        """Returns world from camera space: columns are the camera's right, up and backward axes in the world."""
         turn, tilt = math.radians(self.yaw), math.radians(self.pitch)
         cy, sy, cp, sp = math.cos(turn), math.sin(turn), math.cos(tilt), math.sin(tilt)
-        return glm.dmat3(cy, 0.0, -sy, -sy * sp, cp, -cy * sp, sy * cp, sp, cy * cp)
+        level = glm.dmat3(cy, 0.0, -sy, -sy * sp, cp, -cy * sp, sy * cp, sp, cy * cp)
+        if not self.roll:
+            return level
+        (right, up, back), roll = level, math.radians(self.roll)
+        c, s = math.cos(roll), math.sin(roll)
+        return glm.dmat3(c * right + s * up, c * up - s * right, back)
 
     def position(self) -> glm.dvec3:
         return glm.dvec3(*self.target) + self.rotation()[2] * self.distance
 
     def view_from_world(self) -> glm.dmat4:
-        """Rigid; camera space has x right, y up, -z forward."""
+        """Returns a rigid transform; camera space has x right, y up, -z forward."""
         return view_from_world(self.rotation(), self.position())
 
     def clip_from_view(self, aspect: float, near: float, far: float) -> glm.dmat4:
-        """OpenGL clip space; aspect is width / height, near and far in metres."""
+        """Returns the projection to OpenGL clip space; aspect is width / height, near and far in metres."""
         if self.orthographic:
             half = self.tangent * self.distance
             return orthographic(half * aspect, half, near, far)
@@ -81,7 +87,7 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
         return self.clip_from_view(aspect, near, far) * self.view_from_world()
 
     def ray(self, ndc_x: float, ndc_y: float, aspect: float) -> tuple[glm.dvec3, glm.dvec3]:
-        """Origin [m] and unit direction in the world through a point of the image.
+        """Returns origin [m] and unit direction in the world of the ray through a point of the image.
 
         Args:
             ndc_x: -1 (left) to 1.
@@ -97,12 +103,12 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, target=(glm.dvec3(*self.target) + offset).to_tuple())
 
     def over(self, lo: Iterable[float], hi: Iterable[float]) -> "Camera":
-        """Looks from above if the box from `lo` to `hi` [m] is almost flat."""
+        """Returns the camera; it looks from above if the box from `lo` to `hi` [m] is almost flat."""
         wide, high, deep = (top - bottom for bottom, top in zip(lo, hi, strict=True))
         return msgspec.structs.replace(self, pitch=_STEEP) if high < _FLAT * min(wide, deep) else self
 
     def framed(self, lo: Iterable[float], hi: Iterable[float], aspect: float = 1.0) -> "Camera":
-        """Moves along its direction so that the box from `lo` to `hi` [m] fits the image with a margin."""
+        """Returns the camera moved along its direction so that the box from `lo` to `hi` [m] fits with a margin."""
         low, high = glm.dvec3(*lo), glm.dvec3(*hi)
         turn, half = self.rotation(), self.tangent / _FRAME_MARGIN
         corners = [glm.dvec3(*side) * (high - low) * turn for side in itertools.product((-0.5, 0.5), repeat=3)]
@@ -113,18 +119,18 @@ class Camera(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def view_from_world(rotation: glm.dmat3, eye: glm.dvec3) -> glm.dmat4:
-    """Rigid; columns of the rotation are the right, up and backward axes of the eye [m]."""
+    """Returns a rigid transform; columns of the rotation are the right, up and backward axes of the eye [m]."""
     return glm.translate(glm.dmat4(glm.transpose(rotation)), -eye)
 
 
 def perspective(half_x: float, half_y: float, near: float, far: float) -> glm.dmat4:
-    """OpenGL clip space; half width and height are of the image at a depth of one metre [m]."""
+    """Returns a projection to OpenGL clip space; half width and height are of the image at one metre depth [m]."""
     # GLM's own function is in single precision.
     depth, x, y = near - far, 1.0 / half_x, 1.0 / half_y
     return glm.dmat4(x, 0, 0, 0, 0, y, 0, 0, 0, 0, (far + near) / depth, -1.0, 0, 0, 2.0 * far * near / depth, 0)
 
 
 def orthographic(half_x: float, half_y: float, near: float, far: float) -> glm.dmat4:
-    """OpenGL clip space; half width and height of the image [m] are equal at every depth."""
+    """Returns a projection to OpenGL clip space; half width and height of the image [m] are equal at every depth."""
     depth, x, y = near - far, 1.0 / half_x, 1.0 / half_y
     return glm.dmat4(x, 0, 0, 0, 0, y, 0, 0, 0, 0, 2.0 / depth, 0, 0, 0, (far + near) / depth, 1)

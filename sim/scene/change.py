@@ -1,4 +1,4 @@
-"""The only notification about the scene."""
+"""The signal that announces every change of the scene."""
 
 import enum
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class ChangeKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """`ref` is the value for `VALUE`, `ParamRef(id, "node", "")` for a node, None for several and for `REPLACED`."""
+    """A change; `ref` is the value for `VALUE`, `ParamRef(id, "node", "")` for a node, else None."""
 
     kind: ChangeKind
     ref: ParamRef | None

@@ -17,14 +17,14 @@ STEP_TIME = 1.0 / 60.0
 
 
 def step_end(start: float, step: int) -> float:
-    """Scene time [s], bit-identical with a clock that steps, because it sums up `STEP_TIME` too."""
+    """Returns the scene time [s] of the end of a step, bit-identical to a clock that steps by `STEP_TIME`."""
     while len(_SUMS) <= step:
         _SUMS.append(_SUMS[-1] + STEP_TIME)
     return start + (_SUMS[step] if step >= 0 else step * STEP_TIME)
 
 
 def step_at(start: float, time: float) -> int:
-    """Step whose end is nearest to a scene time [s]; negative before the start."""
+    """Returns the step whose end is nearest to a scene time [s]; negative before the start."""
     return round((time - start) / STEP_TIME)
 
 
@@ -39,7 +39,7 @@ class FrameTime:
 
 
 class FixedStep:
-    """Counts fixed steps out of real time; raises ValueError if `dt` [s] or `max_steps` of a frame is not positive.
+    """Counter of fixed steps in real time; raises ValueError if `dt` [s] or `max_steps` is not positive.
 
     Source: Fiedler 2004, "Fix your timestep!".
     """
@@ -52,7 +52,7 @@ class FixedStep:
         self._left = 0.0
 
     def advance(self, elapsed: float) -> FrameTime:
-        """Time [s] that runs backwards or is not a number counts as none."""
+        """Advances by real time [s]; time that runs backwards or is not a number counts as none."""
         if 0.0 < elapsed < math.inf:
             self._left += elapsed / self.dt
         due = int(self._left + _ROUNDING)
@@ -88,7 +88,7 @@ class FrameMeter:
         self._times: deque[float] = deque()
 
     def drawn(self, now: float) -> FrameRate:
-        """Times `now` [s] are of a monotonic clock."""
+        """Notes a frame; times `now` [s] are of a monotonic clock."""
         if self._times and now < self._times[-1]:
             self._times.clear()
         self._times.append(now)
@@ -106,5 +106,5 @@ class FrameMeter:
         return FrameRate(len(gaps) / span, max(gaps), dropped, dropped > 0.1 * (len(gaps) + dropped))
 
     def pause(self) -> None:
-        """Call it when drawing stops, so that the gap is not counted as dropped frames."""
+        """Pauses the measurement; call this when drawing stops, so that the gap is not counted as dropped frames."""
         self._times.clear()

@@ -1,4 +1,4 @@
-"""Handles 0, 1, 2 belong to the axes x, y, z; `FREE` moves in the plane of the view, or scales all axes alike."""
+"""Handles 0, 1, 2 of the axes x, y, z; `FREE` moves in the plane of the view, or scales all axes alike."""
 
 import enum
 import math
@@ -48,11 +48,11 @@ class HandleView:
         return self.camera.ray(*ndc, width / height)
 
     def pixels(self, points: npt.ArrayLike) -> Float64:
-        """Pixels (N, 2) of points of the world (N, 3); NaN behind the camera."""
+        """Returns pixels (N, 2) of points of the world (N, 3); NaN behind the camera."""
         return project_points(self.camera, self.size, points)[0]
 
     def metres_per_pixel(self, point: glm.dvec3) -> float:
-        """Size of a pixel at a point of the world [m]."""
+        """Returns the size of a pixel at a point of the world [m]."""
         camera = self.camera
         depth = camera.distance
         if not camera.orthographic:
@@ -73,7 +73,7 @@ class Handles:
         return REACH * self.view.metres_per_pixel(self.centre)
 
     def curve(self, handle: int) -> Float64:
-        """Points in the world [m], shape (N, 3): two ends of an axis, or a ring about it."""
+        """Returns points in the world [m], shape (N, 3): two ends of an axis, or a ring about it."""
         axis = self.axes[handle]
         if self.mode is not HandleMode.ROTATE:
             return np.array([self.centre, self.centre + axis * self.length])
@@ -91,7 +91,7 @@ class Handles:
 
 
 def handles_of(mode: HandleMode, view: HandleView, world_from_parent: Float64, transform: Transform) -> Handles:
-    """Moving and rotating use the axes of the parent, as the transform does; scaling uses the axes of the object.
+    """Returns handles with the axes of the parent, as the transform has them; for scaling with the object's axes.
 
     `world_from_parent`, shape (4, 4), is the parent frame of the transform; the identity for most objects.
     """
@@ -107,7 +107,7 @@ def dragged(
     handles: Handles, handle: int, press: tuple[float, float], cursor: tuple[float, float], world_from_parent: Float64,
     transform: Transform,
 ) -> Transform:  # fmt: skip
-    """The transform after a drag from the press to the cursor.
+    """Returns the transform after a drag from the press to the cursor.
 
     Args:
         handles: Handles at the press.
@@ -135,7 +135,7 @@ def moved_along(
     mode: HandleMode, world_from_parent: Float64, change: tuple[Transform, Transform], other_from: Float64,
     other: Transform,
 ) -> Transform:  # fmt: skip
-    """Transform of an object that follows a dragged one: same motion, rotation about the same centre, same scaling.
+    """Returns the transform of a follower: same motion, rotation about the same centre, same scaling.
 
     Args:
         world_from_parent: Parent frame of the dragged transform, shape (4, 4).
@@ -164,7 +164,7 @@ def _turn_of(transform: Transform) -> glm.dquat:
 
 
 def _shift(handles: Handles, handle: int, press: tuple[float, float], cursor: tuple[float, float]) -> glm.dvec3:
-    """Offset in the world [m], along the axis or in the plane of the view."""
+    """Returns the offset in the world [m], along the axis or in the plane of the view."""
     if handle == FREE:
         normal = handles.view.camera.rotation()[2]
         start = ray_plane(*handles.view.ray(press), handles.centre, normal)
@@ -176,7 +176,7 @@ def _shift(handles: Handles, handle: int, press: tuple[float, float], cursor: tu
 
 
 def along_axis(view: HandleView, centre: glm.dvec3, axis: glm.dvec3, cursor: tuple[float, float]) -> float:
-    """Position on an axis that is nearest to the ray through the cursor [m]; 0 if the axis points at the eye."""
+    """Returns the position on an axis nearest to the ray through the cursor [m]; 0 if it points at the eye."""
     origin, direction = view.ray(cursor)
     between = centre - origin
     cosine = glm.dot(axis, direction)
@@ -188,7 +188,7 @@ def along_axis(view: HandleView, centre: glm.dvec3, axis: glm.dvec3, cursor: tup
 
 
 def _turn(handles: Handles, handle: int, press: tuple[float, float], cursor: tuple[float, float]) -> float:
-    """Angle about an axis [rad], seen around the centre of the handles."""
+    """Returns the angle about an axis [rad], seen around the centre of the handles."""
     x, y = handles.view.pixels([handles.centre])[0].tolist()
     # Pixels count downwards, so the angle on the screen has the opposite sense.
     angle = math.atan2(press[1] - y, press[0] - x) - math.atan2(cursor[1] - y, cursor[0] - x)
@@ -204,7 +204,7 @@ def _factor(handles: Handles, handle: int, press: tuple[float, float], cursor: t
 
 
 def polyline_distance(points: Float64, cursor: tuple[float, float]) -> float:
-    """Pixels from the cursor to a polyline (N, 2); infinite if it is not visible."""
+    """Returns the pixels from the cursor to a polyline (N, 2); infinite if it is not visible."""
     start, end = points[:-1], points[1:]
     along = end - start
     square = np.maximum(np.sum(along**2, axis=1), 1e-12)

@@ -1,4 +1,4 @@
-"""Settings are declared once; everything else derives from the declaration.
+"""Parameters: settings are declared once; everything else derives from the declaration.
 
 A settings class is a frozen `msgspec.Struct` whose fields are annotated with `param(...)`.  msgspec enforces type
 and hard range while decoding; `params_of` gives the inspector, the command line, the guide and the tests one record
@@ -36,7 +36,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return ()
 
     def part(self, name: str) -> msgspec.Struct | None:
-        """A nested value whose parameters have their own addresses; None if there is no such part.
+        """Returns a nested value whose parameters have their own addresses; None if there is no such part.
 
         An entry of a list is addressed by field and index, such as "deformers.2".
         """
@@ -46,7 +46,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
     def with_part(self, name: str, value: msgspec.Struct) -> Self:
-        """Raises KeyError if there is no such part."""
+        """Returns settings with another part; raises KeyError if it does not exist."""
         entry = entry_of(name)
         if entry is None or self.part(name) is None:
             raise KeyError(f"{self.kind} has no {name}: {value}")
@@ -59,7 +59,7 @@ _ENTRY = re.compile(r"(\w+)\.(\d+)")
 
 
 def entry_of(part: str) -> tuple[str, int] | None:
-    """Field and index; None if the part is not an entry of a list."""
+    """Returns field and index; None if the part is not an entry of a list."""
     match = _ENTRY.fullmatch(part)
     return (match[1], int(match[2])) if match else None
 
@@ -68,11 +68,11 @@ _EXTRA_KEY = "param"
 
 
 class ParamError(ValueError):
-    """The message names value and allowed range."""
+    """Error about a value; the message names it and the allowed range."""
 
 
 class SettingsError(ValueError):
-    """Settings that are allowed each on its own, but not together; one line."""
+    """Error in settings that are allowed each on its own, but not together; one line."""
 
 
 class Effect(enum.Enum):
@@ -126,6 +126,7 @@ class Declaration:
     source: str = ""  # Parameter of the same settings with the file whose sections can be chosen
     suffixes: Suffixes = tuple  # Returns the file extensions that a path may have, such as ".png"
     undone: bool = True  # False for values that only change the view
+    midway: bool = False  # Keys are evaluated at the middle of a step, as the step applies the value as a whole
     sparse: bool = False  # Files and keys omit the default, for parameters that older versions did not have
     empty: str = ""  # Text of the window for an empty name
 
@@ -177,10 +178,11 @@ def param(
     suffixes: Suffixes = tuple,
     bounded: bool = True,
     undone: bool = True,
+    midway: bool = False,
     sparse: bool = False,
     empty: str = "",
 ) -> msgspec.Meta:
-    """Annotation of one settings field: `Annotated[float, param("Doc.", unit="m", lo=0.0)] = 1.0`.
+    """Returns the annotation of a settings field: `Annotated[float, param("Doc.", unit="m", lo=0.0)] = 1.0`.
 
     Args:
         doc: One sentence for tooltip and guide, ending with a full stop.
@@ -190,13 +192,13 @@ def param(
         step: Arrow-key and wheel step.
         group: Heading of the inspector section.
         label: Row label, if the field name reads badly.
-        source, suffixes, undone, sparse, empty: See `Declaration`.
+        source, suffixes, undone, midway, sparse, empty: See `Declaration`.
         bounded: False for vectors, whose components have their own bounds.
     """
     declared = Declaration(
         doc=doc, unit=unit, lo=lo, hi=hi, soft=soft, step=step, scale=scale,
         effect=effect, group=group, label=label, role=role, source=source, suffixes=suffixes, undone=undone,
-        sparse=sparse, empty=empty,
+        midway=midway, sparse=sparse, empty=empty,
     )  # fmt: skip
     return msgspec.Meta(
         ge=lo if bounded else None, le=hi if bounded else None, description=doc, extra={_EXTRA_KEY: declared}
@@ -205,7 +207,7 @@ def param(
 
 @functools.cache
 def params_of(cls: type[msgspec.Struct]) -> tuple[Param, ...]:
-    """In declaration order.  Raises TypeError for a field without default, which cannot be edited or migrated."""
+    """Returns parameters in declaration order; raises TypeError for a field without default, which is not allowed."""
     hints = _hints(cls)
     records = (_record(cls, field, hints[field.name]) for field in msgspec.structs.fields(cls))
     return tuple(record for record in records if record is not None)
@@ -213,7 +215,7 @@ def params_of(cls: type[msgspec.Struct]) -> tuple[Param, ...]:
 
 @functools.cache
 def param_of(cls: type[msgspec.Struct], name: str) -> Param:
-    """KeyError names the class and the field."""
+    """Returns a parameter; raises KeyError with the class and the field if it does not exist."""
     for record in params_of(cls):
         if record.name == name:
             return record
@@ -221,13 +223,13 @@ def param_of(cls: type[msgspec.Struct], name: str) -> Param:
 
 
 def validated(settings: S, **changes: Any) -> S:
-    """Raises ParamError for a wrong type or a value outside the hard range, KeyError for an unknown name."""
+    """Returns changed settings; raises ParamError for a wrong type or value, KeyError for an unknown name."""
     checked = {name: check(type(settings), name, value) for name, value in changes.items()}
     return msgspec.structs.replace(settings, **checked)
 
 
 def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
-    """Converts `value` to the type of the parameter.  Raises ParamError with parameter, value and allowed range."""
+    """Converts `value` to the type of the parameter; raises ParamError with parameter, value and allowed range."""
     record = param_of(cls, name)
     hint = _hints(cls)[name]
     plain = value.value if isinstance(value, enum.Enum) else value
@@ -246,7 +248,7 @@ def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
 
 
 def weights_from(text: str) -> list[tuple[str, float | str]]:
-    """Value for `Role.WEIGHTS` from text such as "happy=0.5+blink=1"; `check` refuses what is no number."""
+    """Parses a value of `Role.WEIGHTS` such as "happy=0.5+blink=1"; `check` refuses what is no number."""
     pairs: list[tuple[str, float | str]] = []
     for part in filter(None, text.split("+")):
         name, _, number = part.rpartition("=")
@@ -293,7 +295,7 @@ def paths_of(settings: msgspec.Struct, role: Role = Role.PATH) -> list[str]:
 
 
 def in_order(stops: Sequence[Sequence[float]]) -> bool:
-    """The first number of each stop is its position."""
+    """Returns True if the first numbers of stops, their positions, ascend."""
     return all(earlier[0] <= later[0] for earlier, later in itertools.pairwise(stops))
 
 
@@ -326,7 +328,7 @@ def changed_effects(before: msgspec.Struct, after: msgspec.Struct) -> set[Effect
 
 
 def range_text(declared: Declaration) -> str:
-    """Such as "0 to 64 m" or "at least 0"; "" without bounds."""
+    """Returns a text such as "0 to 64 m" or "at least 0"; "" without bounds."""
     lo, hi, unit = declared.lo, declared.hi, f" {declared.unit}" if declared.unit else ""
     if lo is not None and hi is not None:
         return f"{lo:g} to {hi:g}{unit}"
@@ -355,7 +357,7 @@ def value_text(value: Any) -> str:
 
 @functools.cache
 def entry_types(cls: type[msgspec.Struct], name: str) -> tuple[type[msgspec.Struct], ...]:
-    """Classes of the entries that the list `cls.name` can hold."""
+    """Returns the classes of the entries that the list `cls.name` can hold."""
     return tuple(_structs(_hints(cls)[name]))
 
 
@@ -368,7 +370,7 @@ def _structs(hint: Any) -> Iterator[type[msgspec.Struct]]:
 
 @functools.cache
 def _hints(cls: type[msgspec.Struct]) -> dict[str, Any]:
-    """Cached, because evaluating annotations costs more than checking a value."""
+    """Returns annotations, cached, because evaluating them costs more than checking a value."""
     return typing.get_type_hints(cls, include_extras=True)
 
 

@@ -1,4 +1,4 @@
-"""Pixels count from the top left corner of the image, x to the right and y down; pixel 0 spans 0 to 1."""
+"""Picking in the image; pixels count from its top left corner, x to the right and y down; pixel 0 spans 0 to 1."""
 
 import numpy as np
 import numpy.typing as npt
@@ -8,10 +8,10 @@ from sinew.sim.maths.arrays import Float64
 from sinew.sim.scene.camera import Camera
 
 _DOT_SHARE = 0.5
-"""Within this fraction of the pick radius a joint's dot wins over bones, which always end in a dot."""
+"""Fraction of the pick radius within which a joint's dot wins over bones, which always end in a dot."""
 
 _TIE = 0.5
-"""Candidates whose distances on the screen differ by less [px] count as equally near."""
+"""Difference of distances on the screen [px] below which candidates are equally near."""
 
 _NEAREST = 1e-3
 """Closest visible depth as a fraction of the camera's distance; bones are clipped there."""
@@ -39,7 +39,7 @@ def pick_joint(
     cursor_px: tuple[float, float],
     radius_px: float,
 ) -> int | None:
-    """Joint under the cursor, or None.
+    """Returns the joint under the cursor, or None.
 
     The dot of a joint selects that joint; the bone between a joint and its parent selects the parent.  Dots win close
     to the cursor; otherwise the nearest on the screen wins, and of equally near ones the one nearest to the camera.
@@ -68,7 +68,7 @@ def pick_joint(
 
 
 def ray_plane(origin: glm.dvec3, direction: glm.dvec3, point: glm.dvec3, normal: glm.dvec3) -> glm.dvec3 | None:
-    """Intersection [m]; None if parallel or behind.  Direction and normal may have any length."""
+    """Returns the intersection [m]; None if parallel or behind. Direction and normal may have any length."""
     approach = glm.dot(direction, normal)
     if abs(approach) <= 1e-9 * glm.length(direction) * glm.length(normal):
         return None
@@ -85,7 +85,7 @@ def _camera_space(camera: Camera, points: npt.ArrayLike) -> Float64:
 
 
 def _pixels(camera: Camera, size: tuple[float, float], seen: Float64) -> Float64:
-    """Pixels (N, 2) of points in camera space (N, 3)."""
+    """Returns pixels (N, 2) of points in camera space (N, 3)."""
     width, height = size
     depth = np.full(len(seen), camera.distance) if camera.orthographic else -seen[:, 2]
     half = np.where(depth > 0.0, depth, np.nan) * camera.tangent
@@ -111,7 +111,7 @@ def _cut(camera: Camera, heads: Float64, tails: Float64) -> tuple[Float64, Float
 def _segment_distances(
     camera: Camera, size: tuple[float, float], heads: Float64, tails: Float64, cursor: Float64
 ) -> tuple[Float64, Float64]:
-    """Distance on the screen [px] to each segment, and the depth [m] of the nearest point."""
+    """Returns the distance on the screen [px] to each segment, and the depth [m] of the nearest point."""
     start, end = _pixels(camera, size, heads), _pixels(camera, size, tails)
     along = end - start
     squared = np.sum(along**2, axis=1)
@@ -126,7 +126,7 @@ def _segment_distances(
 
 
 def _nearest(distances: Float64, depths: Float64, limit: float) -> int | None:
-    """Of equally near ones, the one with the smallest depth."""
+    """Returns the nearest one up to a limit; of equally near ones the one with the smallest depth."""
     near = np.flatnonzero(distances <= limit)
     if not len(near):
         return None

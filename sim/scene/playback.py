@@ -1,4 +1,4 @@
-"""A playhead depends on its past and the settings only, so tests and headless renders need no timer."""
+"""Playback: a playhead depends on its past and the settings only, so tests and headless renders need no timer."""
 
 import enum
 import functools
@@ -18,7 +18,7 @@ LENGTH = 5.0
 """Length of a scene without a clip [s]."""
 
 SIMULATED_LENGTH = 10.0
-"""Shortest length of a scene with a simulation [s]: most clips end before cloth has settled."""
+"""Minimum length of a scene with a simulation [s]: most clips end before cloth has settled."""
 
 FRAME_MAX = 1_000_000
 
@@ -79,7 +79,7 @@ class PlaybackSettings(msgspec.Struct, frozen=True, kw_only=True):
         return self.start_time - round(self.run_up / STEP_TIME) * STEP_TIME
 
     def end_time(self, duration: float, *, simulated: bool = False) -> float:
-        """Seconds; `duration` is the end of the clips [s]."""
+        """Returns the end of the scene [s]; `duration` is the end of the clips [s]."""
         if self.end is not None:
             return max(min(max(self.end, 0), FRAME_MAX) / self.rate, self.start_time)
         return max(duration, self.start_time + (self.min_length if simulated else 0.0))
@@ -97,7 +97,7 @@ class Playhead:
 
 
 def play_range(settings: PlaybackSettings, duration: float) -> tuple[float, float]:
-    """Start and end of the playback range [s], within 0 and `duration`.
+    """Returns start and end of the playback range [s], within 0 and `duration`.
 
     In and out point may be in either order.  A range that is empty or outside the scene means the whole scene.
     """
@@ -110,7 +110,7 @@ def play_range(settings: PlaybackSettings, duration: float) -> tuple[float, floa
 
 
 def play(playhead: Playhead, settings: PlaybackSettings, duration: float, direction: int = 1) -> Playhead:
-    """A range that plays once and is at its end starts again from its beginning."""
+    """Returns a playing playhead; a range that plays once and is at its end starts again from its beginning."""
     started = Playhead(playhead.time, True, 1 if direction >= 0 else -1)
     start, end = play_range(settings, duration)
     if settings.loop is not LoopMode.ONCE:
@@ -125,12 +125,12 @@ def pause(playhead: Playhead) -> Playhead:
 
 
 def scrub(playhead: Playhead, time: float, duration: float) -> Playhead:
-    """Clamps `time` [s] to the scene but not to the range; playback continues from there."""
+    """Returns the playhead at `time` [s], clamped to the scene but not to the range; playback continues there."""
     return replace(playhead, time=min(max(0.0, time), max(duration, 0.0)))
 
 
 def advanced(playhead: Playhead, elapsed: float, settings: PlaybackSettings, duration: float) -> Playhead:
-    """The playhead after some real time [s].
+    """Returns the playhead after some real time [s].
 
     Outside the range it runs towards the range, or, if it moves away from it, enters at the far end (ping-pong: turns
     at the near one; once: stops there).  Any elapsed time is taken in one step; time that runs backwards or is not a
@@ -151,7 +151,7 @@ def advanced(playhead: Playhead, elapsed: float, settings: PlaybackSettings, dur
 
 
 def stepped(playhead: Playhead, settings: PlaybackSettings, duration: float) -> Playhead:
-    """`STEP_TIME` of scene time at any speed; unchanged in an empty scene."""
+    """Returns the playhead after `STEP_TIME` of scene time at any speed; unchanged in an empty scene."""
     if duration <= 0.0:
         return playhead
     return advanced(playhead, STEP_TIME / (abs(settings.speed) or 1.0), settings, duration)
@@ -166,7 +166,7 @@ def _sense(playhead: Playhead, settings: PlaybackSettings) -> int:
 
 
 def _moved(gone: float, step: float, length: float, loop: LoopMode) -> tuple[float, bool, bool]:
-    """Distance from the near edge after a step, whether the direction was reversed, whether it still plays."""
+    """Returns distance from the near edge after a step, True if reversed, True if it still plays."""
     if loop is LoopMode.ONCE:
         return (gone + step, False, True) if gone + step < length else (length, False, False)
     if length <= 0.0:
@@ -183,7 +183,7 @@ def _moved(gone: float, step: float, length: float, loop: LoopMode) -> tuple[flo
 
 
 def frame_of(time: float, frame_step: float) -> float:
-    """Frame with its fraction; 0 if a clip has a single pose and no step.  Times in seconds."""
+    """Returns a frame with its fraction; 0 if a clip has a single pose and no step. Times are in seconds."""
     return time / frame_step if frame_step > 0.0 else 0.0
 
 
@@ -192,7 +192,7 @@ def time_of(frame: float, frame_step: float) -> float:
 
 
 def stepped_frame(playhead: Playhead, count: int, frame_step: float, duration: float) -> Playhead:
-    """Paused `count` whole frames further (back if negative), within the clip; counts from the neighbouring frame."""
+    """Returns the paused playhead `count` whole frames further (back if negative), from the neighbouring frame."""
     if count == 0 or frame_step <= 0.0:
         return pause(playhead)
     frame = frame_of(playhead.time, frame_step)
@@ -201,7 +201,7 @@ def stepped_frame(playhead: Playhead, count: int, frame_step: float, duration: f
 
 
 def stepped_key(playhead: Playhead, count: int, key_times: Sequence[float] | Float64) -> Playhead:
-    """Paused `count` keys further (back if negative), at most at the first or last of the ascending times [s]."""
+    """Returns the paused playhead `count` keys further (back if negative), within the ascending times [s]."""
     times = np.asarray(key_times, dtype=np.float64)
     if count == 0 or not len(times):
         return pause(playhead)

@@ -5,12 +5,14 @@ an index.
 """
 
 import functools
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Annotated, Any
 
 import msgspec
 
+from sinew.sim.scene.curves import CURVES_MAX, Curve
 from sinew.sim.scene.params import Effect, ParamError, Role, Settings, check, param
 from sinew.sim.scene.playback import PlaybackSettings
 from sinew.sim.scene.transform import Transform
@@ -60,6 +62,9 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     transform: Transform = Transform()
     attachment: Attachment = Attachment()
     settings: Settings
+    curves: Annotated[
+        tuple[Curve, ...], _state("Keys of settings over scene time."), msgspec.Meta(max_length=CURVES_MAX)
+    ] = ()
 
     @property
     def kind(self) -> str:
@@ -67,7 +72,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
-    """Everything that undo and redo restore."""
+    """A scene: everything that undo and redo restore."""
 
     nodes: tuple[Node, ...] = ()
     playback: PlaybackSettings = PlaybackSettings()
@@ -78,6 +83,11 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return {node.id: node for node in self.nodes}
 
     @cached_property
+    def is_keyed(self) -> bool:
+        """Whether a setting of a node has keys."""
+        return any(map(operator.attrgetter("curves"), self.nodes))
+
+    @cached_property
     def _by_kind(self) -> dict[str, tuple[Node, ...]]:
         found: dict[str, list[Node]] = {}
         for node in self.nodes:
@@ -86,7 +96,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def simulated(self) -> frozenset[NodeId]:
-        """Nodes that are neither muted nor excluded by a solo node of the same kind; includes hidden nodes."""
+        """Nodes that are neither muted nor excluded by a solo node of the same kind, with hidden nodes."""
         solo = {node.kind for node in self.nodes if node.solo}
         return frozenset([n.id for n in self.nodes if not n.muted and (n.solo or not solo or n.kind not in solo)])
 
@@ -100,11 +110,11 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         }
 
     def simulated_of_kind(self, kind: str) -> tuple[Node, ...]:
-        """The same tuple as `of_kind` if all nodes of the kind are simulated."""
+        """Returns simulated nodes of a kind; the same tuple as `of_kind` if all are simulated."""
         return self._simulated_by_kind.get(kind, ())
 
     def node(self, node_id: NodeId) -> Node:
-        """Raises KeyError if there is none."""
+        """Returns a node; raises KeyError if it does not exist."""
         return self.by_id[node_id]
 
     def has(self, node_id: NodeId) -> bool:
@@ -143,7 +153,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
             parent = self.parents.get(parent)
 
     def with_contents(self, node_ids: Iterable[NodeId]) -> frozenset[NodeId]:
-        """The given nodes that exist, and everything listed below the groups among them."""
+        """Returns the given nodes that exist, and everything listed below the groups among them."""
         found = frozenset(node_id for node_id in node_ids if node_id in self.by_id)
         groups = {node_id for node_id in found if self.by_id[node_id].settings.is_group}
         if not groups:
@@ -171,7 +181,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         )
 
     def carriers(self, node_id: NodeId) -> list[Node]:
-        """Parents by attachment, the nearest first; leaves out missing ones, lists none twice."""
+        """Returns parents by attachment, the nearest first; leaves out missing ones, lists none twice."""
         found: list[Node] = []
         seen = {node_id}
         carrier = self.node(node_id).attachment.node
@@ -205,7 +215,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
         return found
 
     def leading(self, node_id: NodeId) -> list[Node]:
-        """Nodes on which the place and the pose of a node depend: its parents, the nearest first, then targets."""
+        """Returns nodes on which place and pose of a node depend: its parents, the nearest first, then targets."""
         return self._leading(node_id, self.targets) if self.targets else self.carriers(node_id)
 
     def _leading(self, node_id: NodeId, targets: Mapping[NodeId, Sequence[NodeId]]) -> list[Node]:
@@ -256,7 +266,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 
 def _circle(parents: Mapping[NodeId, NodeId]) -> list[NodeId]:
-    """Nodes that are their own ancestors."""
+    """Returns nodes that are their own ancestors."""
     found: list[NodeId] = []
     clear: set[NodeId] = set()
     for start in parents:
@@ -280,16 +290,30 @@ class ParamRef(msgspec.Struct, frozen=True):
 
 
 def part_of(scene: Scene, owner: str, part: str) -> msgspec.Struct:
-    """Raises KeyError if the owner or the part is missing."""
+    """Returns a part of the scene; raises KeyError if the owner or the part is missing."""
     if owner in (PLAYBACK, VIEW):
         value: msgspec.Struct = getattr(scene, owner)
         return value
-    node = scene.node(owner)
+    return node_part(scene.node(owner), part)
+
+
+def node_part(node: Node, part: str) -> msgspec.Struct:
+    """Raises KeyError if there is none."""
     parts = {"node": node, "transform": node.transform, "attachment": node.attachment, node.kind: node.settings}
     found = parts.get(part) or node.settings.part(part)
     if found is None:
-        raise KeyError(f"{owner} has no {part}")
+        raise KeyError(f"{node.id} has no {part}")
     return found
+
+
+def with_node_part(node: Node, part: str, changed: msgspec.Struct) -> Node:
+    """`changed` replaces the part of that name."""
+    if isinstance(changed, Node):
+        return changed
+    if part not in ("transform", "attachment", node.kind):
+        changed = node.settings.with_part(part, changed)
+    field = "settings" if isinstance(changed, Settings) else part
+    return msgspec.structs.replace(node, **{field: changed})
 
 
 def value_at(scene: Scene, ref: ParamRef) -> Any:
@@ -297,7 +321,7 @@ def value_at(scene: Scene, ref: ParamRef) -> Any:
 
 
 def node_named(scene: Scene, name: str) -> Node:
-    """Finds a name or an id, else the first name that is equal but for case.  Raises LookupError with all names."""
+    """Returns the node of a name or id, else of a name in another case; raises LookupError with all names."""
     found = [node for node in scene.nodes if name and name in (node.id, node.name)]
     found = found or [node for node in scene.nodes if name and node.name.casefold() == name.casefold()]
     if not found:
@@ -307,7 +331,7 @@ def node_named(scene: Scene, name: str) -> Node:
 
 
 def with_value(scene: Scene, ref: ParamRef, value: Any) -> Scene:
-    """Raises ParamError for a refused value or a circle of attachments, KeyError for an unknown parameter."""
+    """Returns the scene with a value; raises ParamError if it is refused, KeyError for an unknown parameter."""
     part = part_of(scene, ref.owner, ref.part)
     changed = msgspec.structs.replace(part, **{ref.name: check(type(part), ref.name, value)})
     if ref.owner in (PLAYBACK, VIEW):
@@ -315,15 +339,12 @@ def with_value(scene: Scene, ref: ParamRef, value: Any) -> Scene:
     node = scene.node(ref.owner)
     if isinstance(changed, Attachment):
         refuse_circle(scene, node, changed)
-    if ref.part not in ("node", "transform", "attachment", node.kind):
-        changed = node.settings.with_part(ref.part, changed)
-    field = "settings" if isinstance(changed, Settings) else ref.part
-    replaced = changed if isinstance(changed, Node) else msgspec.structs.replace(node, **{field: changed})
+    replaced = with_node_part(node, ref.part, changed)
     return msgspec.structs.replace(scene, nodes=tuple(replaced if n is node else n for n in scene.nodes))
 
 
 def refuse_circle(scene: Scene, node: Node, attachment: Attachment) -> None:
-    """Raises ParamError if the attachment would attach the node to itself."""
+    """Checks an attachment; raises ParamError if it would attach the node to itself."""
     carrier = attachment.node
     if carrier in scene.by_id and node.id in (carrier, *(above.id for above in scene.carriers(carrier))):
         raise ParamError(f"{node.name or node.id} cannot be attached to itself")

@@ -31,7 +31,7 @@ class Transform(msgspec.Struct, frozen=True, kw_only=True):
 
 @functools.lru_cache(maxsize=1024)
 def node_matrix(transform: Transform) -> Float64:
-    """parent_from_node (4, 4), read-only; cached, because nodes seldom move."""
+    """Returns parent_from_node (4, 4), read-only; cached, because nodes seldom move."""
     matrix = compose(
         np.asarray(transform.position, dtype=np.float64),
         quaternion.from_euler_degrees(transform.rotation),
@@ -43,7 +43,7 @@ def node_matrix(transform: Transform) -> Float64:
 
 @functools.lru_cache(maxsize=1024)
 def rigid_matrix(transform: Transform, scale: float = 1.0) -> Float64:
-    """Without the scale of the node, its position times the scale of the parent; read-only."""
+    """Returns the matrix without the scale of the node, its position times the parent's scale; read-only."""
     matrix = compose(
         scale * np.asarray(transform.position, dtype=np.float64),
         quaternion.from_euler_degrees(transform.rotation),

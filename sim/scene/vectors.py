@@ -13,9 +13,9 @@ UnitFloat = Annotated[float, msgspec.Meta(ge=0.0, le=1.0)]
 Colour = tuple[UnitFloat, UnitFloat, UnitFloat]
 
 FAR = 1e7
-"""Largest coordinate [m]: in single precision, points there are still a metre apart, and their cubes are finite."""
+"""Maximum coordinate [m]: in single precision, points there are still a metre apart, and their cubes are finite."""
 MOST = 1e6
-"""Largest component of any other vector: factors, angles [°], velocities [m/s], accelerations [m/s²]."""
+"""Maximum component of any other vector: factors, angles [°], velocities [m/s], accelerations [m/s²]."""
 
 Coordinate = Annotated[float, msgspec.Meta(ge=-FAR, le=FAR)]
 Amount = Annotated[float, msgspec.Meta(ge=-MOST, le=MOST)]
@@ -24,11 +24,11 @@ Amounts = tuple[Amount, Amount, Amount]
 
 
 STOP_MAX = 32
-"""Most stops of one list."""
+"""Maximum number of stops of one list."""
 
 
 def check_stops(stops: Sequence[Sequence[float]], name: str) -> None:
-    """Raises SettingsError unless there are 1 to 32 stops in order of their positions."""
+    """Checks stops; raises SettingsError unless there are 1 to 32 in order of their positions."""
     if not 1 <= len(stops) <= STOP_MAX:
         raise SettingsError(f"{name}: {len(stops)} stops, allowed are 1 to {STOP_MAX}")
     if not in_order(stops):
@@ -36,6 +36,6 @@ def check_stops(stops: Sequence[Sequence[float]], name: str) -> None:
 
 
 def values_at(stops: Sequence[Sequence[float]], positions: npt.ArrayLike) -> Float64:
-    """Positions (n,), values (n, components); constant outside the stops."""
+    """Returns values (n, components) at positions (n,); constant outside the stops."""
     table, at = np.asarray(stops, np.float64), np.asarray(positions, np.float64)
     return np.stack([np.interp(at, table[:, 0], column) for column in table[:, 1:].T], axis=1)

@@ -17,7 +17,7 @@ class DisplayMode(enum.Enum):
 
 
 class SkinningComparison(enum.Enum):
-    """The chosen method, both side by side, or their distance."""
+    """Display of two skinning methods: the chosen one, both side by side, or their distance."""
 
     OFF = "off"
     SPLIT = "split"

@@ -1,4 +1,4 @@
-"""View state is saved with a project but not undone."""
+"""View state, which is saved with a project but not undone."""
 
 from collections.abc import Iterable
 
@@ -30,13 +30,13 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 def selection_of(nodes: Iterable[NodeId]) -> Selection:
-    """The one chosen last comes first; drops duplicates."""
+    """Returns a selection of nodes; the one chosen last comes first, without duplicates."""
     first, *others = dict.fromkeys(nodes) or (None,)
     return Selection(node=first, others=tuple(others))
 
 
 def toggled(selection: Selection, node_id: NodeId) -> Selection:
-    """Adds a node as the last one chosen, or removes it."""
+    """Returns a selection with a node added as the last one chosen, or removed."""
     chosen = selection.nodes
     if node_id in chosen:
         return selection_of(other for other in chosen if other != node_id)

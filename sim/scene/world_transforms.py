@@ -22,16 +22,28 @@ _EVEN = 1e-9
 
 
 class PosedCharacter(Protocol):
+    """A character in its pose, which is None for models without a skeleton."""
+
     @property
     def model(self) -> CharacterModel: ...
 
     @property
+    def animated_pose(self) -> Pose | None:
+        """Pose without the turns of simulated joints."""
+
+    @property
     def pose(self) -> Pose | None:
-        """None for models without a skeleton."""
+        """Pose with the turns of simulated joints."""
 
     @property
     def world_from_model(self) -> Float64:
-        """Shape (4, 4)."""
+        """Transform of the model, shape (4, 4)."""
+
+    def model_from(self, joints: Intp) -> Float64:
+        """Returns model matrices of some joints of the pose, shape (N, 4, 4)."""
+
+    def is_turned(self, joint: int) -> bool:
+        """Returns True if a simulated joint is turned, or is above this one."""
 
 
 PosedCharacters = Mapping[NodeId, PosedCharacter]
@@ -53,7 +65,7 @@ class ParentFrame(msgspec.Struct, frozen=True, eq=False):
 WORLD = ParentFrame(np.eye(4), 1.0)
 
 Key = tuple[NodeId, str]
-"""A parent: a node, and a bone of it or ""."""
+"""Key of a parent: a node, and a bone of it or ""."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +89,7 @@ class _AttachedNodes:
 
 
 _KNOWN_MAX = 16
-"""Most tuples of nodes that are remembered."""
+"""Maximum number of tuples of nodes that are remembered."""
 
 
 class WorldTransforms:
@@ -99,7 +111,7 @@ class WorldTransforms:
         self._known: dict[int, _AttachedNodes] = before._known if before is not None and is_same else {}
 
     def carrier(self, node: Node) -> ParentFrame:
-        """The node need not be in the scene."""
+        """Returns the frame of the parent of a node, which need not be in the scene."""
         attachment = node.attachment
         if not attachment.node:
             return WORLD
@@ -115,7 +127,7 @@ class WorldTransforms:
         return self._carriers[key]
 
     def carriers(self, nodes: Sequence[Node]) -> list[ParentFrame]:
-        """Fastest for the same tuple as at the moment before."""
+        """Returns frames of the parents; fastest for the same tuple as at the moment before."""
         attached = self._attached(nodes)
         self._find(attached.bones, attached.others)
         known = self._carriers
@@ -128,16 +140,16 @@ class WorldTransforms:
         return attached.missing
 
     def world_from_parent(self, node: Node) -> Float64:
-        """Shape (4, 4)."""
+        """Returns the transform of the parent, shape (4, 4)."""
         return self.carrier(node).matrix
 
     def world_from_node(self, node: Node) -> Float64:
-        """With the scale of the node, shape (4, 4)."""
+        """Returns the transform with the scale of the node, shape (4, 4)."""
         own = node_matrix(node.transform)
         return self.world_from_parent(node) @ own if node.attachment.node else own
 
     def missing(self, node: Node) -> str:
-        """One line about a missing parent; "" if there is none, or while its model is being read."""
+        """Returns one line about a missing parent; "" if none is missing, or while its model is being read."""
         attachment, stays = node.attachment, "its transform is relative to the world"
         label = node.name or node.id
         if not attachment.node:
@@ -181,11 +193,10 @@ class WorldTransforms:
         return _BoneMatrices(character, keys, np.array(joints, np.intp), scale)
 
     def _find(self, bones: list[_BoneMatrices], others: list[Key]) -> None:
-        """Makes bones of one character rigid together."""
+        """Finds frames of parents; makes bones of one character rigid together."""
         for bone in bones:
             character = self.characters[bone.character]
-            assert character.pose is not None
-            frames = rigid_frames(character.world_from_model @ character.pose.model_from_joint.take(bone.joints, 0))
+            frames = rigid_frames(character.world_from_model @ character.model_from(bone.joints))
             for key, frame in zip(bone.keys, frames, strict=True):
                 self._carriers[key] = ParentFrame(frame, bone.scale)
         for key in others:
@@ -206,13 +217,13 @@ class WorldTransforms:
 
     def _joint(self, node_id: NodeId, bone: str) -> int | None:
         character = self.characters.get(node_id)
-        if character is None or character.pose is None or character.model.skeleton is None:
+        if character is None or character.animated_pose is None or character.model.skeleton is None:
             return None
         return character.model.skeleton.find(bone)
 
 
 def rigid_frames(matrices: Float64) -> Float64:
-    """Affine matrices (N, 4, 4) without scale and shear; mirroring ones become rotations too."""
+    """Returns affine matrices (N, 4, 4) without scale and shear; mirroring ones become rotations too."""
     rigid = matrices.copy()
     linear = matrices[:, :3, :3]
     rigid[:, :3, :3] = linear / np.maximum(np.linalg.norm(linear, axis=1, keepdims=True), np.finfo(float).tiny)
@@ -227,7 +238,7 @@ def rigid_frames(matrices: Float64) -> Float64:
 
 
 def relative_transform(world_from_node: Float64, carrier: ParentFrame) -> Transform:
-    """Transform that gives a node a world matrix (4, 4) without shear; clamps values out of range."""
+    """Returns a transform that gives a node a world matrix (4, 4) without shear; clamps values out of range."""
     position, orientation, scale = decompose(inverse_affine(carrier.matrix) @ world_from_node)
     rotation = degrees_from_matrix(quaternion.to_matrix(orientation))
     return bounded(Transform(position=vector(position), rotation=rotation, scale=vector(scale)))
@@ -243,7 +254,7 @@ def carrier_of(transform: Transform) -> ParentFrame:
 
 
 def _mean_scale(transform: Transform) -> float:
-    """Geometric mean of the scale; 1 if it is flat."""
+    """Returns the geometric mean of the scale; 1 if it is flat."""
     x, y, z = transform.scale
     volume = abs(x * y * z)
     return volume ** (1.0 / 3.0) if volume > 0.0 else 1.0

@@ -43,7 +43,7 @@ def attach(
 
 
 def over_triangles(points: Float64, corners: Float64) -> tuple[Float64, Float64]:
-    """Weights of the corners (H, 3) and heights (H,) [m] of points (H, 3), each over its own triangle (H, 3, 3)."""
+    """Returns weights of the corners (H, 3) and heights (H,) [m] of points (H, 3) over their triangles (H, 3, 3)."""
     weights = _plane_weights(points, corners[:, 0], corners[:, 1], corners[:, 2])
     area = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     normal = area / np.maximum(np.linalg.norm(area, axis=1, keepdims=True), 1e-30)
@@ -52,7 +52,7 @@ def over_triangles(points: Float64, corners: Float64) -> tuple[Float64, Float64]
 
 
 def joined(first: SurfaceAttachment, second: SurfaceAttachment, held: npt.NDArray[np.bool_]) -> SurfaceAttachment:
-    """Keeps particles of the first where `held` (P,) is True."""
+    """Joins attachments; keeps particles of the first where `held` (P,) is True."""
     cached = held[first.particles]
     return SurfaceAttachment(
         np.concatenate([first.particles[cached], second.particles]),
@@ -96,7 +96,7 @@ def _nearest_of(points: Float64, corners: Float64, middles: Float64, sizes: Floa
 
 
 def closest_weights(points: Float64, corners: Float64) -> Float64:
-    """Barycentric weights (..., 3) of the point of a triangle (..., 3, 3) that is nearest to a point (..., 3)."""
+    """Returns barycentric weights (..., 3) of the point of a triangle (..., 3, 3) nearest to a point (..., 3)."""
     a, b, c = corners[..., 0, :], corners[..., 1, :], corners[..., 2, :]
     candidates = [_edge_weights(points, *ends) for ends in ((a, b, 0, 1), (b, c, 1, 2), (c, a, 2, 0))]
     candidates.append(_plane_weights(points, a, b, c))

@@ -12,7 +12,7 @@ from sinew.sim.maths.transform import inverse_affine
 Float64 = npt.NDArray[np.float64]
 
 WIDTH = 8
-"""Maximum influences per point."""
+"""Maximum number of influences per point."""
 
 _CHUNK = 1 << 20
 
@@ -33,7 +33,7 @@ class PoseSnapshot:
 
 
 def motions(influences: Skin, before: PoseSnapshot, now: PoseSnapshot) -> Float64:
-    """World motions (P, 4, 4), rigid in model space, blended as dual quaternions."""
+    """Returns world motions (P, 4, 4), rigid in model space, blended as dual quaternions."""
     (first, _), (last, _) = (
         rigid_and_scale(snapshot.pose.palette, snapshot.pose.centres) for snapshot in (before, now)
     )
@@ -48,18 +48,18 @@ def motions(influences: Skin, before: PoseSnapshot, now: PoseSnapshot) -> Float6
 
 
 def moved(matrices: Float64, points: Float64) -> Float64:
-    """Points (P, 3), affine matrices (P, 4, 4) or (1, 4, 4)."""
+    """Moves points (P, 3) by affine matrices (P, 4, 4) or (1, 4, 4)."""
     return turned(matrices, points) + matrices[:, :3, 3]
 
 
 def turned(matrices: Float64, vectors: Float64) -> Float64:
-    """Vectors (P, 3), affine matrices (P, 4, 4) or (1, 4, 4)."""
+    """Turns vectors (P, 3) by affine matrices (P, 4, 4) or (1, 4, 4)."""
     out: Float64 = (matrices[:, :3, :3] @ vectors[..., None])[..., 0]
     return out
 
 
 def rows_of(influences: Skin, chosen: npt.NDArray[np.intp] | slice) -> Skin:
-    """A single row of influences applies to all points."""
+    """Returns influences of the chosen points; a single row applies to all."""
     if len(influences.joints) == 1:
         return influences
     return Skin(influences.joints[chosen], influences.weights[chosen], influences.influence_max)
@@ -70,7 +70,7 @@ def of_joint(joint: int) -> Skin:
 
 
 def nearest(points: Float64, vertices: Float64) -> npt.NDArray[np.intp]:
-    """The index of the vertex (V, 3) nearest to each point (P, 3)."""
+    """Returns the vertex (V, 3) nearest to each point (P, 3)."""
     squares = np.sum(vertices**2, axis=1)
     found = np.empty(len(points), np.intp)
     size = max(1, _CHUNK // len(vertices))
@@ -81,7 +81,7 @@ def nearest(points: Float64, vertices: Float64) -> npt.NDArray[np.intp]:
 
 
 def spread(influences: Skin, anchors: Float64 | None, points: Float64) -> Skin:
-    """Influences of points, interpolated between anchors by the inverse square of the distance.
+    """Returns influences of points, interpolated between anchors by the inverse square of the distance.
 
     Args:
         anchors: Positions, shape (A, 3); None mixes all evenly, for points that move as one.

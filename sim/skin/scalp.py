@@ -21,7 +21,7 @@ _SOFT = 0.04
 
 
 def head_joint(names: Sequence[str], parents: npt.NDArray[np.integer]) -> int | None:
-    """The joint called head nearest to the root, else the last one of the neck."""
+    """Returns the joint called head nearest to the root, else the last one of the neck."""
     heads = [index for index, name in enumerate(names) if _HEAD.search(name)]
     if heads:
         return min(heads, key=lambda joint: len(_line(joint, parents)))
@@ -30,7 +30,7 @@ def head_joint(names: Sequence[str], parents: npt.NDArray[np.integer]) -> int | 
 
 
 def scalp(model: CharacterModel, up_axis: str) -> Float64 | None:
-    """Density of hair in the bind pose, 0 to 1, shape (V,); None without a head.  `up_axis` is "y" or "z"."""
+    """Returns hair density in the bind pose, 0 to 1, (V,); None without a head. `up_axis` is "y" or "z"."""
     skeleton, skin = model.skeleton, model.skin
     head = head_joint(skeleton.names, skeleton.parents) if skeleton is not None else None
     if skeleton is None or skin is None or head is None:

@@ -21,7 +21,7 @@ def face_table(
     density: npt.ArrayLike | None = None,
     face_density: npt.ArrayLike | None = None,
 ) -> UInt32:
-    """Threshold and corners of each face that emits, shape (F, 4); a face is chosen by its area times its density.
+    """Returns threshold and corners of each face that emits, shape (F, 4), by area times density.
 
     Args:
         positions: Vertices in the bind pose [m], shape (V, 3).
@@ -42,7 +42,7 @@ def face_table(
 
 
 def face_areas(positions: npt.ArrayLike, triangles: npt.ArrayLike) -> Float64:
-    """Faces (F, 3) of vertices (V, 3), result (F,)."""
+    """Returns areas (F,) of faces (F, 3) of vertices (V, 3)."""
     points, corners = np.asarray(positions, np.float64), np.asarray(triangles, np.int64).reshape(-1, 3)
     first, second, third = (points[corners[:, index]] for index in range(3))
     areas: Float64 = 0.5 * np.linalg.norm(np.cross(second - first, third - first), axis=1)
@@ -50,7 +50,7 @@ def face_areas(positions: npt.ArrayLike, triangles: npt.ArrayLike) -> Float64:
 
 
 def vertex_table(vertex_count: int, density: npt.ArrayLike | None = None) -> UInt32:
-    """Like `face_table`; each vertex is a face with three equal corners, chosen by its density.
+    """Returns a `face_table` in which each vertex is a face with three equal corners, chosen by its density.
 
     Raises:
         SettingsError: If no vertex has a density.
@@ -61,7 +61,7 @@ def vertex_table(vertex_count: int, density: npt.ArrayLike | None = None) -> UIn
 
 
 def texture_density(pixels: npt.NDArray[np.generic], texcoords: npt.ArrayLike) -> Float64:
-    """Brightness at each vertex, 0 to 1, shape (V,).
+    """Returns the brightness at each vertex, 0 to 1, shape (V,).
 
     Args:
         pixels: 8-bit image, shape (height, width) or (height, width, channels); of four channels alpha is ignored.
@@ -78,7 +78,7 @@ def texture_density(pixels: npt.NDArray[np.generic], texcoords: npt.ArrayLike) -
 
 
 def triangle_shares(random: Float64) -> Float64:
-    """Shares of the corners of a triangle (N, 3), uniform over its area.
+    """Returns shares of the corners of a triangle (N, 3), uniform over its area.
 
     Source: R. Osada et al. 2002, "Shape distributions", eq. 1.
     """
@@ -125,7 +125,7 @@ def surface_table(
     section: str = "",
     scalp_up: str = "",
 ) -> UInt32:
-    """Table of `face_table` for a model in its bind pose, shape (F, 4).
+    """Returns the `face_table` of a model in its bind pose, shape (F, 4).
 
     Args:
         vertices: Emit from vertices, not from faces by their areas.
@@ -174,7 +174,7 @@ def skin_area(
     section: str = "",
     within: Float64 | None = None,
 ) -> float:
-    """Area in the bind pose [m²], weighted by a joint or limited to a section.
+    """Returns the area in the bind pose [m²], weighted by a joint or limited to a section.
 
     Args:
         within: Share of every vertex that counts, shape (V,); None for 1.
@@ -188,14 +188,14 @@ def skin_area(
 
 
 def bone_density(model: CharacterModel, bone: str) -> Float64 | None:
-    """Weight of a joint at every vertex, shape (V,); None if the joint is missing."""
+    """Returns the weight of a joint at every vertex, shape (V,); None if the joint is missing."""
     if model.skeleton is None or model.skin is None or bone not in model.skeleton.names:
         return None
     return model.skin.weights_of(model.skeleton.index(bone))
 
 
 def section_faces(mesh: Mesh, section: str) -> Float64 | None:
-    """1 for faces of sections with this name and 0 for others, shape (F,); None if there are none."""
+    """Returns 1 for faces of sections with this name and 0 for others, shape (F,); None without any."""
     ranges = [part for part in mesh.sections if section and part.name == section]
     if not ranges:
         return None
@@ -206,7 +206,7 @@ def section_faces(mesh: Mesh, section: str) -> Float64 | None:
 
 
 def face_brightness(pixels: UInt8, corners: Float64) -> Float64:
-    """Mean brightness of an image within faces, 0 to 1, shape (F,).
+    """Returns the mean brightness of an image within faces, 0 to 1, shape (F,).
 
     Args:
         pixels: As `texture_density` takes them.
@@ -237,13 +237,13 @@ class TableKey(NamedTuple):
 
 
 class SurfaceTables(Service):
-    """Users with equal keys share a table."""
+    """Tables of surfaces; users with equal keys share one."""
 
     def __init__(self, *_: object) -> None:
         self._tables: dict[object, tuple[TableKey, UInt32]] = {}
 
     def table(self, user: object, key: TableKey) -> UInt32:
-        """The same array until the key of the user changes.
+        """Returns the table of a user, the same array until the key changes.
 
         Raises:
             SettingsError: If nothing emits.

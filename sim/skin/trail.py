@@ -28,7 +28,7 @@ class SurfaceTrail(Owner):
         self._is_known = False
 
     def motion(self) -> SurfaceInput:
-        """Over the step that ends now; at rest after a jump."""
+        """Returns the motion over the step that ends now; at rest after a jump."""
         if not self._is_known:
             return self.rest()
         return SurfaceInput(self._now, self._before, self._texels)
@@ -41,7 +41,7 @@ class SurfaceTrail(Owner):
         self._is_known = True
 
     def teleport(self) -> None:
-        """The next step is at rest."""
+        """Forgets the last step, so that the next one is at rest."""
         self._is_known = False
 
 
@@ -51,7 +51,7 @@ class SkinTrails(Service):
         self._followed: dict[object, Character] = {}
 
     def follow(self, user: object, character: Character | None) -> SurfaceTrail | None:
-        """The trail is valid until the next call of the user."""
+        """Returns the trail of a character, valid until the next call of the user."""
         self._followed.pop(user, None)
         if character is not None:
             self._followed[user] = character

@@ -13,7 +13,7 @@ from sinew.sim.animation.evaluate import evaluate_pose
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import Interpolation
 from sinew.sim.characters.reference import skin
-from sinew.sim.characters.settings import ModelSettings, SkinningMethod
+from sinew.sim.characters.settings import ModelSettings, MotionFile, SkinningMethod
 from sinew.sim.export.formats import SCENE_FORMATS
 from sinew.sim.export.scene import points_file, writing
 from sinew.sim.export.scene.glb import GlbFrames
@@ -25,6 +25,7 @@ from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState
 from tests.gltf_rules import Checked
+from tests.motion_samples import write_bvh
 
 TINY = resources.path("models") / "tiny" / "tiny.ezm"
 FRAMES = 24
@@ -316,3 +317,36 @@ def test_a_file_that_reads_back_differently_is_not_written(project, tmp_path, ca
     assert "the read-back differs by 0.01 m; no file was written" in capsys.readouterr().err
     assert output.read_bytes() == b"older"
     assert [path.name for path in tmp_path.iterdir()] == ["a.pc2"]
+
+
+def test_a_motion_of_another_file_is_exported_and_swept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = resources.path("models") / "humanoid" / "humanoid.ezm"
+    model = load_model(path)
+    motion = write_bvh(model, tmp_path / "swing.bvh")
+    command = ["export", str(path), "--motion", str(motion), "--output"]
+    assert main([*command, str(tmp_path / "converted.glb")]) == 0
+    names = [clip.name for clip in load_model(tmp_path / "converted.glb").clips]
+    assert names == [*(clip.name for clip in model.clips), "swing"]
+    assert main([*command, str(tmp_path / "frames.glb"), "--rate", "30"]) == 0
+    converted, frames = load_model(tmp_path / "converted.glb"), load_model(tmp_path / "frames.glb")
+    (recorded,) = frames.clips
+    assert recorded.duration == pytest.approx(converted.clip("swing").duration), "the motion plays, not the first clip"
+    arm = resources.path("models") / "arm" / "arm.ezm"
+    capsys.readouterr()
+    assert main(["export", str(path), "--motion", str(arm), "--output", str(tmp_path / "a.glb")]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "--motion arm.ezm: arm.ezm is no human body" in line
+    assert not (tmp_path / "a.glb").exists()
+    man = Node(id="m", name="Man", settings=ModelSettings(path=str(path), motions=(MotionFile(path=str(motion)),)))
+    cape = Node(
+        id="c", name="Cape", settings=ClothSettings(columns=4, rows=4), attachment=Attachment(node="m", bone="chest")
+    )
+    save_project(tmp_path / "a.sinew", Scene(nodes=(man, cape)), ViewState())
+    assert (
+        main(["export", str(tmp_path / "a.sinew"), "--motion", str(motion), "--output", str(tmp_path / "b.glb")]) == 1
+    )
+    table = tmp_path / "table.csv"
+    sweep = ["sweep", str(tmp_path / "a.sinew"), "--set", "Man.clip=walk,swing", "--steps", "4", "--allow-outside"]
+    assert main([*sweep, "--measure", "strain", "--output", str(table)]) == 0
+    _, one, other = table.read_text().splitlines()
+    assert one.split(",")[1:] != other.split(",")[1:]

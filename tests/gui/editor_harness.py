@@ -47,6 +47,9 @@ class Answers(Dialogs):
     def import_path(self):
         return self._given("model")
 
+    def motion_path(self):
+        return self._given("motion")
+
     def strands_path(self, title):
         return self._given("strands")
 

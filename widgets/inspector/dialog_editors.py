@@ -1,4 +1,4 @@
-"""The dialogs of these editors are not modal."""
+"""Editors of colours, paths and textures with dialogs, which are not modal."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ class ColourButton(QAbstractButton):
 
 
 class ColourEditor(ValueEditor):
-    """The dialog is one gesture from opening to closing; `own` returns the colour for which a value of None stands."""
+    """Editor of a colour; its dialog is one gesture, `own` returns the colour for which a value of None stands."""
 
     def __init__(
         self, title: str, parent: QWidget | None = None, *, own: Callable[[], Colour] = lambda: (1.0, 1.0, 1.0)
@@ -107,7 +107,7 @@ class ColourEditor(ValueEditor):
 
 
 class PathEditor(ValueEditor):
-    """`suffixes` returns the file extensions of the dialog."""
+    """Editor of a path; `suffixes` returns the file extensions of the dialog."""
 
     def __init__(
         self,
@@ -171,7 +171,7 @@ class TextureFacts:
 
 
 class Thumbnail(QWidget):
-    """Shows an icon for a missing image."""
+    """Small view of an image; a missing one has an icon."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -207,7 +207,7 @@ class Thumbnail(QWidget):
 
 
 class TextureEditor(PathEditor):
-    """Path of an image, "" for no texture, None for the texture of the model file."""
+    """Editor of a texture: the path of an image, "" for none, None for the texture of the model file."""
 
     locate_requested = Signal(str)  # Name or path of the missing image
 

@@ -1,4 +1,4 @@
-"""Editors do not know the scene: a `Binding` sends their edits to the `EditTarget`, one gesture per drag."""
+"""Base of the editors, which do not know the scene: a `Binding` sends edits to the `EditTarget`, a gesture per drag."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal, SignalInstance
 from PySide6.QtWidgets import QWidget
 
 from sinew.sim.scene.params import ParamError
-from sinew.sim.scene.scene import NodeId, ParamRef, value_at
+from sinew.sim.scene.scene import NodeId, ParamRef, Scene, value_at
 from sinew.widgets.number_text import NumberTextError
 from sinew.widgets.protocols import EditTarget
 
@@ -19,8 +19,8 @@ class GestureSource(Protocol):
 
 
 class ValueEditor(QWidget):
-    """`edited` carries a value that the user entered. Values between `edit_started` and `edit_finished` or
-    `edit_cancelled` belong to one gesture; any other value is an edit by itself.
+    """Editor of one value. `edited` carries a value that the user entered. Values between `edit_started` and
+    `edit_finished` or `edit_cancelled` belong to one gesture; any other value is an edit by itself.
     """
 
     edit_started = Signal()
@@ -35,30 +35,31 @@ class ValueEditor(QWidget):
 
     @property
     def change(self) -> Callable[[Any], Any] | None:
-        """While `edited` is emitted for a relative change such as `*2`: the change, for other nodes; else None."""
+        """The relative change that `edited` is being emitted for, such as `*2`, to apply to other nodes; else None."""
         return None
 
     def set_value(self, value: Any) -> None:
-        """Emits nothing."""
+        """Shows a value without emitting a signal."""
         raise NotImplementedError
 
     def show_mixed(self, values: Sequence[Any]) -> None:
-        """Shows the different values of several nodes, the active node first; emits nothing."""
+        """Shows the different values of several nodes, the active node first, without emitting a signal."""
         self.set_value(values[0])
 
     def fit(self, width: int) -> None:
         """Arranges the widgets for a width [px]."""
 
     def release(self) -> None:
-        """Closes dialogs; called before the editor is deleted."""
+        """Closes dialogs; call this before the editor is deleted."""
 
 
 class Binding(QObject):
-    """Sends the edits of an editor to a value of one node, and of the other nodes that are edited together with it.
+    """Connection of an editor with a value of one node, and of the other nodes that are edited together with it.
 
     Args:
         peers: Other nodes, of the same type.
         by_component: An edit of one component of a vector keeps the other components of the peers.
+        shown: Returns the scene with the shown values, by default the scene of the target.
     """
 
     refused = Signal(str)  # The scene rejected a value; carries the reason
@@ -72,11 +73,13 @@ class Binding(QObject):
         peers: Sequence[NodeId] = (),
         *,
         by_component: bool = False,
+        shown: Callable[[], Scene] | None = None,
     ) -> None:
         super().__init__(editor)
         self._target, self._editor = target, editor
         self._peers, self._by_component = [ParamRef(node_id, ref.part, ref.name) for node_id in peers], by_component
         self._ref = ref
+        self._shown = shown or (lambda: target.scene)
         self._gesture: object | None = None
         editor.edit_started.connect(self._begin)
         editor.edited.connect(self.set_value)
@@ -105,7 +108,7 @@ class Binding(QObject):
             self.settled.emit()
 
     def _values(self, value: Any) -> dict[ParamRef, Any]:
-        scene, values = self._target.scene, {self._ref: value}
+        scene, values = self._shown(), {self._ref: value}
         before, change = value_at(scene, self._ref), self._editor.change
         for peer in self._peers:
             values[peer] = value

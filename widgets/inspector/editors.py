@@ -82,7 +82,7 @@ MakeChoices = Callable[[], Choices]
 
 
 class CheckBox(QCheckBox):
-    """Has no text; as large as a line of text."""
+    """A check box without text, as large as a line of text."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -128,7 +128,7 @@ def choice_text(member: enum.Enum) -> str:
 
 
 def editor_for(record: Param, choices: MakeChoices) -> ValueEditor:
-    """By role, then by type; raises TypeError if there is none. `choices` returns the names for `NAMED_ROLES`."""
+    """Returns an editor by role, then by type; raises TypeError without one. `choices` names the `NAMED_ROLES`."""
     if record.declared.role is Role.COLOUR:
         return ColourEditor(record.label)
     if record.declared.role is Role.GRADIENT:
@@ -155,7 +155,7 @@ def editor_for(record: Param, choices: MakeChoices) -> ValueEditor:
 
 
 class QuietComboBox(QComboBox):
-    """Ignores the wheel unless it has the focus."""
+    """A combo box that ignores the wheel unless it has the focus."""
 
     opening = Signal()  # Emitted before the list opens
 
@@ -208,7 +208,7 @@ class CheckEditor(ValueEditor):
 
 
 class TextEditor(ValueEditor):
-    """Return or losing the focus commits the text, Escape restores it."""
+    """Editor of a text; Return or losing the focus commits, Escape restores it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -265,7 +265,7 @@ class ChoiceEditor(ValueEditor):
 
 
 class NameEditor(ValueEditor):
-    """Queries the names whenever it shows a value or the list opens."""
+    """Editor of a name; queries the names whenever it shows a value or the list opens."""
 
     def __init__(self, choices: MakeChoices, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -350,7 +350,7 @@ class NodesEditor(ValueEditor):
 
 
 class NameChoices:
-    """`section_names` returns the names of the sections of a mesh file by path; empty for a missing file."""
+    """Names to choose from; `section_names` returns those in a mesh file by path, none for a missing file."""
 
     def __init__(self, target: EditTarget, model_of: ModelProvider) -> None:
         self._target, self._model_of = target, model_of
@@ -379,7 +379,8 @@ class NameChoices:
     def _targets(self) -> Choices:
         nodes = self._target.scene.nodes
         return Choices(
-            "All", tuple((node.id, node.name) for node in nodes if KINDS[node.kind].system or node.settings.is_group)
+            "All",
+            tuple((n.id, n.name) for n in nodes if hasattr(n.settings, "field_weight") or n.settings.is_group),
         )
 
     def _carriers(self, node_id: NodeId) -> Choices:
@@ -434,7 +435,7 @@ class SettingsForm(QWidget):
             self._editors[record.name] = editor
 
     def show_values(self, **values: Any) -> None:
-        """Emits nothing."""
+        """Sets values of the form without emitting a signal."""
         self.settings = validated(self.settings, **values)
         for name in values:
             self._editors[name].set_value(getattr(self.settings, name))

@@ -23,6 +23,7 @@ from sinew.sim.scene.vectors import Colour
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.icons import GlyphLabel, icon
 from sinew.widgets.inspector.editor import Binding, ValueEditor
+from sinew.widgets.inspector.keys import KeyButton, KeyState, KeyTarget
 from sinew.widgets.parts import packed, tool_button
 from sinew.widgets.texts import label_text, tip_text
 from sinew.widgets.theme import SPACE, SPACE_WIDE, tabular
@@ -31,7 +32,7 @@ MakeEditor = Callable[[Param], ValueEditor]
 MakeBinding = Callable[[Param, ParamRef, ValueEditor], Binding]
 
 DIFFERS = "≠"
-"""Marks a value that differs: between the selected nodes, or from its current value."""
+"""Mark of a value that differs: between the selected nodes, or from its current value."""
 
 _RESET_SIDE = 20
 _ROW_MARGINS = 14  # [px] above and below the text of a number field: the height of rows without widgets
@@ -54,10 +55,10 @@ class FormSection(QTreeWidgetItem):
 
 class FormRow(QTreeWidgetItem):
     def attach(self, tree: QTreeWidget) -> None:
-        """Called once the row is part of a tree."""
+        """Adds the widgets of the row; called once it is part of a tree."""
 
     def fit(self, width: int) -> None:
-        """Adapts the height to a width [px]."""
+        """Adapts the height of the row to a width [px]."""
 
     def span(self, tree: QTreeWidget, widget: QWidget) -> None:
         self.setFirstColumnSpanned(True)
@@ -73,7 +74,7 @@ class RowWidgets:
 
 
 class SettingRow(FormRow):
-    """Edits one value of the scene: label, editor and reset button.
+    """A row that edits one value of the scene: label, editor and reset button.
 
     The widgets are created when they are first accessed, because creating them is slow. A wide row has its editor below
     the label.
@@ -81,6 +82,8 @@ class SettingRow(FormRow):
     Args:
         make_editor, make_binding: Called when the widgets are created.
         others: Returns the values of the other nodes that are edited together with this one.
+        keys: None for settings that are not of a node.
+        peers: The same setting of the other nodes.
     """
 
     def __init__(
@@ -91,8 +94,13 @@ class SettingRow(FormRow):
         make_editor: MakeEditor,
         make_binding: MakeBinding,
         others: Callable[[], Sequence[Any]] = tuple,
+        keys: KeyTarget | None = None,
+        peers: Callable[[], Sequence[ParamRef]] = tuple,
     ) -> None:
         super().__init__()
+        self.keys, self._peers = keys, peers
+        self._refusal = keys.refusal(ref) if keys is not None else ""
+        self.key_button: KeyButton | None = None
         self.record, self.ref, self.value = record, ref, value
         self._make_editor, self._make_binding, self._others = make_editor, make_binding, others
         role = record.declared.role
@@ -113,7 +121,7 @@ class SettingRow(FormRow):
 
     @property
     def is_bare(self) -> bool:
-        """True until its widgets exist."""
+        """True until the widgets of the row exist."""
         return self._widgets is None
 
     @property
@@ -125,6 +133,12 @@ class SettingRow(FormRow):
             self._widgets = RowWidgets(editor, binding, _reset_button(), row)
             binding.settled.connect(self.show_value)
             self._widgets.reset_button.clicked.connect(self.reset)
+            if self.keys is not None:
+                self.key_button = KeyButton()
+                self.key_button.clicked.connect(self._toggle_key)
+                if self._refusal:
+                    self.key_button.refuse(self._refusal)
+                self.show_keys()
             self._arrange(self._widgets)
             self.show_value()
             self._show_tip()
@@ -146,7 +160,8 @@ class SettingRow(FormRow):
     def _arrange(self, widgets: RowWidgets) -> None:
         tree = self.treeWidget()
         if self.title is not None:
-            head = packed(QHBoxLayout(), (self.title, 1), widgets.reset_button, spacing=SPACE // 2)
+            buttons = [widgets.reset_button, *([self.key_button] if self.key_button is not None else [])]
+            head = packed(QHBoxLayout(), (self.title, 1), *buttons, spacing=SPACE // 2)
             margins = QMargins(0, 2, SPACE, SPACE)
             packed(QVBoxLayout(widgets.row), head, widgets.editor, spacing=SPACE // 2, margins=margins)
             self.fit(tree.viewport().width() - 2 * tree.indentation())
@@ -155,6 +170,8 @@ class SettingRow(FormRow):
             margins = QMargins(0, 2, SPACE, 2)
             layout = packed(QHBoxLayout(widgets.row), (widgets.editor, 1), spacing=SPACE, margins=margins)
             layout.addWidget(widgets.reset_button, 0, Qt.AlignmentFlag.AlignTop)
+            if self.key_button is not None:
+                layout.addWidget(self.key_button, 0, Qt.AlignmentFlag.AlignTop)
             self.setSizeHint(1, QSize(0, widgets.row.sizeHint().height()))
             tree.setItemWidget(self, 1, widgets.row)
 
@@ -167,7 +184,7 @@ class SettingRow(FormRow):
 
     @property
     def resettable(self) -> bool:
-        """File paths and names of nodes cannot be reset."""
+        """True unless the setting is a file path or the name of a node, which cannot be reset."""
         is_file = self.record.declared.role is Role.PATH and not self._is_texture
         return not is_file and (self.ref.part, self.ref.name) != ("node", "name")
 
@@ -176,7 +193,7 @@ class SettingRow(FormRow):
         return self.resettable and bool(self.value != self.record.default)
 
     def set_value(self, value: Any) -> None:
-        """An editor with an open gesture does not change."""
+        """Sets the shown value; an editor with an open gesture does not change."""
         if value == self.value:
             return
         self.value = value
@@ -198,6 +215,28 @@ class SettingRow(FormRow):
 
     def reset(self) -> None:
         self.binding.set_value(self.record.default)
+
+    # Keys
+
+    @property
+    def refs(self) -> list[ParamRef]:
+        return [self.ref, *self._peers()]
+
+    @property
+    def can_have_keys(self) -> bool:
+        return self.keys is not None and not self._refusal
+
+    def show_keys(self) -> None:
+        if self.keys is not None and self.key_button is not None and not self._refusal:
+            self.key_button.set_state(self.keys.state(self.ref))
+
+    @property
+    def is_animated(self) -> bool:
+        return self.keys is not None and self.keys.state(self.ref) is not KeyState.NONE
+
+    def _toggle_key(self) -> None:
+        if self.keys is not None:
+            self.keys.toggle(self.refs)
 
     # Locking
 
@@ -251,6 +290,8 @@ class SettingRow(FormRow):
         if self._widgets is not None and self._is_locked:
             self._widgets.editor.setEnabled(False)
             self._widgets.reset_button.setEnabled(False)
+            if self.key_button is not None:
+                self.key_button.setEnabled(False)
 
 
 class FactRow(FormRow):

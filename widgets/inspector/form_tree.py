@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 from sinew.sim.scene.params import Role, value_text
 from sinew.widgets.icons import icon
 from sinew.widgets.inspector.form import FactRow, FormSection, SettingRow
+from sinew.widgets.inspector.keys import add_key_actions
 from sinew.widgets.theme import SPACE, dress
 
 _FACT_SHARE = 0.36  # Widest label column for facts, as a share of the width: labels of a file may be long
@@ -29,7 +30,7 @@ Index = QModelIndex | QPersistentModelIndex
 
 
 class FormTree(QTreeWidget):
-    """Remembers which sections are collapsed.
+    """The form of the inspector, which remembers collapsed sections.
 
     Rows that are visible or above get their widgets at once, the others from a timer.
     """
@@ -80,8 +81,8 @@ class FormTree(QTreeWidget):
         hidden: Callable[[SettingRow], bool] = lambda _: False,
         keep_position: bool = False,
     ) -> None:
-        """Keeps the scroll position if the sections have the same titles or `keep_position` is set, and scrolls to an
-        entry that a list gained. `hidden` as for `hide_settings`.
+        """Shows other sections; keeps the scroll position if their titles are the same or `keep_position` is set, and
+        scrolls to an entry that a list gained. `hidden` as for `hide_settings`.
         """
         titles, position = [section.title for section in self._sections], self.verticalScrollBar().value()
         self.release_rows()
@@ -116,7 +117,7 @@ class FormTree(QTreeWidget):
         self._is_suspended = True
 
     def release_rows(self) -> None:
-        """Finishes every open gesture; closes dialogs and menus."""
+        """Finishes every open gesture of the rows; closes dialogs and menus."""
         if QApplication.activePopupWidget() is not None:  # searching all widgets takes 5 ms
             for menu in self.findChildren(QMenu):
                 menu.close()
@@ -159,7 +160,7 @@ class FormTree(QTreeWidget):
     def scrollToItem(
         self, item: QTreeWidgetItem, hint: QAbstractItemView.ScrollHint = QAbstractItemView.ScrollHint.EnsureVisible
     ) -> None:
-        """Creates the widgets of all rows first, because they may change the heights."""
+        """Scrolls to an item; creates the widgets of all rows first, because they may change the heights."""
         self._fill(position=math.inf)
         super().scrollToItem(item, hint)
 
@@ -226,7 +227,7 @@ class FormTree(QTreeWidget):
             menu.popup(event.globalPos())
 
     def menu_for(self, item: QTreeWidgetItem) -> QMenu | None:
-        """Returns None for rows that are neither a setting nor a fact."""
+        """Returns the context menu of a row; None if it is neither a setting nor a fact."""
         if not isinstance(item, SettingRow | FactRow):
             return None
         menu = QMenu(self)
@@ -234,6 +235,9 @@ class FormTree(QTreeWidget):
             reset = menu.addAction(icon("reset"), "Reset to default")
             reset.setEnabled(item.modified and not item.is_locked)
             reset.triggered.connect(item.reset)
+            menu.addSeparator()
+        if isinstance(item, SettingRow) and item.keys is not None and item.can_have_keys and not item.is_locked:
+            add_key_actions(menu, item.keys, item.refs)
             menu.addSeparator()
         copied = value_text(item.value) if isinstance(item, SettingRow) else item.value
         menu.addAction(icon("copy"), "Copy value").triggered.connect(lambda: QApplication.clipboard().setText(copied))

@@ -64,7 +64,7 @@ class InspectorHeader(QWidget):
 
 
 class InspectorNotice(QFrame):
-    """Hidden while there is no warning or error; the `mark`s "warning" and "error" have a colour."""
+    """Line for a warning or an error, hidden without one; the `mark`s "warning" and "error" have a colour."""
 
     def __init__(self, mark: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -90,7 +90,7 @@ class InspectorNotice(QFrame):
         return button
 
     def show_reason(self, reason: str) -> None:
-        """ "" hides the notice."""
+        """Shows the reason of the notice; "" hides it."""
         text = label_text(reason[:1].upper() + reason[1:])
         if text != self.label.text():
             self.label.setText(text)
@@ -98,7 +98,7 @@ class InspectorNotice(QFrame):
 
 
 class HistoryBanner(InspectorNotice):
-    """Says that the inspector shows settings of an earlier time; hidden until `show` is called."""
+    """Banner of settings of an earlier time; hidden until `show` is called."""
 
     back_requested = Signal()  # Show the current settings again
     restore_requested = Signal()  # Make the shown values the current ones
@@ -115,7 +115,7 @@ class HistoryBanner(InspectorNotice):
         self.restore_button.clicked.connect(self.restore_requested)
 
     def report(self, text: str, tip: str, *, restorable: bool) -> None:
-        """`restorable` if the values differ from the current ones."""
+        """Shows a text in the banner; `restorable` if the values differ from the current ones."""
         self.label.setText(text)
         self.setToolTip(tip)
         self.restore_button.setToolTip(f"Restore the earlier values, as one step that can be undone.\n{tip}")
@@ -123,7 +123,7 @@ class HistoryBanner(InspectorNotice):
 
 
 class PresetBar(QWidget):
-    """The user types the name of a new preset in the place of the combo box."""
+    """Bar of presets; the user types the name of a new one in the place of the combo box."""
 
     chosen = Signal(str)  # Name of a preset to apply
     saved = Signal(str)  # Name for the current values
@@ -205,7 +205,7 @@ class PresetBar(QWidget):
 
 @dataclass(frozen=True, slots=True)
 class NodeStatus:
-    """Texts are "" if there is nothing to report."""
+    """Texts about the state of a node; "" if there is nothing to report."""
 
     stopped: str = ""  # Why its simulation stopped
     warning: str = ""  # Problem of its settings
@@ -259,7 +259,7 @@ class NodeHead(QWidget):
                 self._buttons.insertWidget(self._buttons.count() - 1, button)
 
     def show_node(self, node: Node) -> None:
-        """Hides if the type of the node has no controls."""
+        """Shows the controls of a node; hides if its type has none."""
         kind = KINDS[node.kind]
         for name, widgets in self._own.items():
             for widget in widgets:

@@ -25,6 +25,7 @@ from sinew.widgets.inspector.editors import NAMED_ROLES, Choices, NameChoices, e
 from sinew.widgets.inspector.form import DIFFERS, FormRow, FormSection, SettingRow, WidgetRow
 from sinew.widgets.inspector.form_tree import FormTree
 from sinew.widgets.inspector.head import HistoryBanner, InspectorHeader, NodeHead
+from sinew.widgets.inspector.keys import KeyState, KeyTarget
 from sinew.widgets.inspector.materials import MaterialRows, material_of
 from sinew.widgets.inspector.sections import (
     PlacementSection,
@@ -47,7 +48,7 @@ _STATES = {
 
 
 def groups_of(cls: type[msgspec.Struct], title: str) -> dict[str, list[Param]]:
-    """By heading, in the order of declaration; without lists and hidden ones. `title` is the default heading."""
+    """Returns settings by heading, without lists and hidden ones; `title` is the default heading."""
     groups: dict[str, list[Param]] = {}
     for record in params_of(cls):
         if record.declared.role not in (Role.HIDDEN, Role.LIST, Role.WEIGHTS):
@@ -56,7 +57,7 @@ def groups_of(cls: type[msgspec.Struct], title: str) -> dict[str, list[Param]]:
 
 
 def json_path(scene: Scene, ref: ParamRef) -> str:
-    """Such as `$.nodes[2].model.unit_scale`; raises KeyError if the scene has no such node."""
+    """Returns a path such as `$.nodes[2].model.unit_scale`; raises KeyError if the scene has no such node."""
     if ref.owner in (PLAYBACK, VIEW):
         return f"$.{ref.owner}.{ref.name}"
     node = scene.node(ref.owner)
@@ -72,7 +73,7 @@ def json_path(scene: Scene, ref: ParamRef) -> str:
 
 
 def _row_state(status: ModelStatus | None) -> tuple[ModelState | None, int]:
-    """The part of a status that decides which rows are shown."""
+    """Returns the part of a status that decides which rows are shown."""
     if status is None:
         return None, 0
     return ModelState.READY if status.state is ModelState.UPLOADING else status.state, id(status.model)
@@ -95,7 +96,7 @@ _POSE_INTERVAL = 67  # ms: 15 updates a second are as fast as numbers can be rea
 
 
 class Inspector(QWidget):
-    """Shows settings and facts of the selection and sends edits to the target.
+    """Settings and facts of the selection; edits go to the target.
 
     Args:
         model_of: Returns the state of the model of a node.
@@ -120,6 +121,7 @@ class Inspector(QWidget):
         self._placements: tuple[PlacementSection, ...] = ()
         self._rows: dict[ParamRef, SettingRow] = {}
         self._past: Scene | None = None
+        self._keys: KeyTarget | None = None
         self.past = HistoryBanner(self)
         self._header = InspectorHeader(self)
         self._panels: Mapping[str, Panel] = {}
@@ -169,7 +171,10 @@ class Inspector(QWidget):
 
     @property
     def scene(self) -> Scene:
-        return self._target.scene if self._past is None else self._past
+        """With the values that are shown."""
+        if self._past is not None:
+            return self._past
+        return self._keys.scene if self._keys is not None else self._target.scene
 
     def show_past(self, scene: Scene) -> None:
         """Shows the values of an earlier scene, read-only; marks values that differ from the current ones."""
@@ -184,9 +189,24 @@ class Inspector(QWidget):
             self._rebuild_later()
 
     def set_pose(self, pose_of: PoseProvider, world_of: WorldProvider | None = None) -> None:
-        """Called at most 15 times a second while visible; without `world_of` (4, 4) transforms are in model space."""
+        """Sets sources of transforms, polled 15 times a second; without `world_of` they are in model space."""
         self._pose_of, self._world_of = pose_of, world_of
         self.refresh_pose()
+
+    def set_keys(self, keys: KeyTarget) -> None:
+        """Settings show their values and keys at the playhead."""
+        self._keys = keys
+        keys.refused.connect(self.refused)
+        self._rebuild_later()
+
+    def refresh_keys(self) -> None:
+        """Call when the playhead moved."""
+        if self._keys is None or self._past is not None or self._rebuild_timer.isActive():
+            return
+        for row in self._rows.values():
+            if row.is_animated or (row.key_button is not None and row.key_button.state is not KeyState.NONE):
+                row.set_value(value_at(self.scene, row.ref))
+                row.show_keys()
 
     def set_panels(self, panels: Mapping[str, Panel]) -> None:
         """Sets the additional widgets and facts of each type of node, by its name."""
@@ -195,7 +215,7 @@ class Inspector(QWidget):
         self._rebuild_later()
 
     def model_changed(self, node_id: NodeId) -> None:
-        """Call when the model of a node was loaded, failed or was replaced."""
+        """Shows the model of a node; call this when it was loaded, failed or was replaced."""
         if self._rebuild_timer.isActive():
             return
         status = self._model_of(node_id)
@@ -205,7 +225,7 @@ class Inspector(QWidget):
             self._tree.refresh(NAMED_ROLES)
 
     def images_changed(self) -> None:
-        """Call when images were loaded, failed or were removed."""
+        """Shows the current images; call this when images were loaded, failed or were removed."""
         if not self._rebuild_timer.isActive():
             self._tree.refresh((Role.PATH,))
 
@@ -346,6 +366,8 @@ class Inspector(QWidget):
                     functools.partial(self._make_editor, ref=ref),
                     self._make_binding,
                     functools.partial(self._values_of_peers, ref),
+                    self._keys if owner != VIEW and self._past is None else None,
+                    functools.partial(self._refs_of_peers, ref),
                 )
             )
             if panel is not None and record.name in panel.rows:
@@ -354,17 +376,19 @@ class Inspector(QWidget):
 
     @property
     def _peers(self) -> list[NodeId]:
-        """The other selected nodes of the same type as the active one; they are edited together."""
+        """The other selected nodes of the same type as the active one, which are edited together."""
         first, *others = self._selection.nodes or ("",)
         node, known = self.scene.by_id.get(first), self.scene.by_id
         if node is None or self._past is not None:
             return []
         return [other for other in others if other in known and known[other].kind == node.kind]
 
+    def _refs_of_peers(self, ref: ParamRef) -> list[ParamRef]:
+        peers = self._peers if ref.owner == self._selection.node else []
+        return [ParamRef(peer, ref.part, ref.name) for peer in peers]
+
     def _values_of_peers(self, ref: ParamRef) -> list[Any]:
-        if ref.owner != self._selection.node:
-            return []
-        return [value_at(self.scene, ParamRef(peer, ref.part, ref.name)) for peer in self._peers]
+        return [value_at(self.scene, peer) for peer in self._refs_of_peers(ref)]
 
     def _make_editor(self, record: Param, ref: ParamRef) -> ValueEditor:
         if ref.part.startswith(MATERIAL_PART):
@@ -374,7 +398,7 @@ class Inspector(QWidget):
     def _make_binding(self, record: Param, ref: ParamRef, editor: ValueEditor) -> Binding:
         peers = self._peers if ref.owner == self._selection.node else []
         by_component = record.type is tuple and record.declared.role is Role.PLAIN
-        binding = Binding(self._target, ref, editor, peers, by_component=by_component)
+        binding = Binding(self._target, ref, editor, peers, by_component=by_component, shown=lambda: self.scene)
         binding.refused.connect(self.refused)
         return binding
 
@@ -385,7 +409,7 @@ class Inspector(QWidget):
         return self.names.of(record, node_id)
 
     def _hidden(self) -> Callable[[SettingRow], bool]:
-        """Test for rows that have no effect with the current settings."""
+        """Returns a test for rows that have no effect with the current settings."""
         node_id, scene = self._selection.node, self.scene
         if node_id is None or not scene.has(node_id):
             return lambda _: False
@@ -440,6 +464,9 @@ class Inspector(QWidget):
         if (ref.part, ref.name) == ("node", "locked"):
             self._rebuild_later()
             return
+        if (ref.part, ref.name) == ("node", "curves"):
+            self._curves_changed(ref)
+            return
         row = self._rows.get(ref)
         if row is None and ref.owner == self._selection.node and (self._is_list(ref) or self._is_look(ref)):
             # Later, because a button of these rows may have caused the change.
@@ -453,13 +480,22 @@ class Inspector(QWidget):
             if shared is not None and ref.owner in self._peers:
                 shared.show_value()
             return
-        value: Any = value_at(self._target.scene, ref)
+        value: Any = value_at(self.scene, ref)
         row.set_value(value)
         self._tree.hide_settings(self._hidden())
         if row.record.declared.role in (Role.CARRIER, Role.PATH):
             self._tree.refresh(NAMED_ROLES)
         if (ref.part, ref.name) == ("node", "name") and len(self._selection.nodes) < 2:
             self._header.set_title(value)
+
+    def _curves_changed(self, ref: ParamRef) -> None:
+        if ref.owner not in self._selection.all_nodes:
+            return
+        for row in self._rows.values():
+            if row.keys is not None:
+                row.set_value(value_at(self.scene, row.ref))
+                row.show_keys()
+        self._tree.hide_settings(self._hidden())
 
     def _is_list(self, ref: ParamRef) -> bool:
         return param_of(type(part_of(self._target.scene, ref.owner, ref.part)), ref.name).declared.role is Role.LIST

@@ -29,7 +29,7 @@ def material_of(model: CharacterModel, name: str | None) -> Material | None:
 
 @dataclass(frozen=True, slots=True)
 class ImageProvider:
-    """`own` and `named` return None until the image is loaded; `fault` returns one line, or "" without a fault."""
+    """Functions that find images: `own` and `named` return None until it is loaded, `fault` one line, or ""."""
 
     own: Callable[[NodeId, ImageSource], MipImage | None] = lambda _node, _source: None
     named: Callable[[Path], MipImage | None] = lambda _path: None
@@ -37,7 +37,7 @@ class ImageProvider:
 
 
 class MaterialRows(QObject):
-    """`locate_requested` carries the node, and the name or path of the missing image."""
+    """Rows of materials; `locate_requested` carries the node, and the name or path of the missing image."""
 
     locate_requested = Signal(str, str)
 
@@ -50,7 +50,7 @@ class MaterialRows(QObject):
         return FormSection("Materials", [self._fact(node, material) for material in model.materials])
 
     def about(self, node: Node, model: CharacterModel, material: Material) -> FormSection:
-        """Facts of a material, with a link back to its model."""
+        """Returns facts of a material, with a link back to its model."""
         numbers = [index for index, other in enumerate(model.materials) if other is material]
         sections = [section for section in model.mesh.sections if section.material in numbers]
         triangles = sum(section.triangle_count for section in sections)
@@ -61,12 +61,12 @@ class MaterialRows(QObject):
         ])  # fmt: skip
 
     def idle(self, node: Node, name: str) -> frozenset[str]:
-        """Values of a material that have no effect because of its other values."""
+        """Returns values of a material that have no effect because of its other values."""
         material, look = self._of(node.id, name)
         return idle_values(overridden(material, look)) if material is not None else frozenset()
 
     def editor(self, record: Param, ref: ParamRef) -> ValueEditor:
-        """Shows the value of the file while the settings have none."""
+        """Returns an editor that shows the value of the file while the settings have none."""
         if record.declared.role is Role.PATH:
             editor = TextureEditor(record.declared.suffixes, lambda value: self._texture(ref, value))
             editor.locate_requested.connect(lambda file: self.locate_requested.emit(ref.owner, file))
@@ -131,7 +131,7 @@ class MaterialRows(QObject):
 
 
 def shown_colour(light: Colour) -> Colour:
-    """`light` is linear; the result is sRGB, clipped to white."""
+    """Returns the sRGB colour of linear light, clipped to white."""
     red, green, blue = srgb_from_linear([min(max(part, 0.0), 1.0) for part in light]).tolist()
     return red, green, blue
 

@@ -31,7 +31,7 @@ _DECIMALS_MAX = 3
 
 
 class ValueSlider(QSlider):
-    """A press on the groove moves the handle there, Escape cancels a drag.
+    """A slider of a value. A press on the groove moves the handle there, Escape cancels a drag.
 
     Signals as in `ValueEditor`: one gesture from press to release, and one for each key or wheel step.
 
@@ -67,7 +67,7 @@ class ValueSlider(QSlider):
         return self._start is not None
 
     def set_shown(self, value: float) -> None:
-        """Clamps the value to the span; emits nothing."""
+        """Shows a value, clamped to the span, without emitting a signal."""
         self._shown = value
         blocked = self.blockSignals(True)
         self.setValue(self._position_of(value))
@@ -218,7 +218,7 @@ class NumberEditor(ValueEditor):
 
 
 class VectorEditor(ValueEditor):
-    """The number fields of the components are in a row if there is room, else stacked."""
+    """Editor of a vector, with the number fields in a row if there is room, else stacked."""
 
     def __init__(self, record: Param, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -320,7 +320,7 @@ def number_field(record: Param, default: float | None, parent: QWidget) -> Numbe
 
 
 def _decimals(record: Param) -> int | None:
-    """Digits of the step; None for logarithmic scales, which use significant digits."""
+    """Returns the digits of the step; None for logarithmic scales, which use significant digits."""
     if record.type is int:
         return 0
     declared = record.declared
@@ -330,7 +330,7 @@ def _decimals(record: Param) -> int | None:
 
 
 def slider_span(record: Param) -> tuple[float, float] | None:
-    """The soft range, else the hard range if it is finite, else None."""
+    """Returns the soft range, else the hard range if it is finite, else None."""
     declared = record.declared
     lo, hi = declared.soft if declared.soft is not None else (declared.lo, declared.hi)
     if record.optional or lo is None or hi is None or lo >= hi:

@@ -28,14 +28,14 @@ _WARNINGS_MAX = 50
 
 @dataclass(frozen=True, slots=True)
 class JointPlacement:
-    """Position (3,), orientation as unit quaternion (x, y, z, w), scale (3,)."""
+    """Transform of a joint: position (3,), orientation as unit quaternion (x, y, z, w), scale (3,)."""
 
     position: Float64
     orientation: Float64
     scale: Float64
 
     def texts(self) -> tuple[str, str, str, str]:
-        """Position, rotation in degrees, quaternion and scale."""
+        """Returns position, rotation in degrees, quaternion and scale as text."""
         return (
             vector_text(self.position, unit=" m"),
             vector_text(quaternion.to_euler_degrees(self.orientation), digits=2, unit="°"),
@@ -45,19 +45,19 @@ class JointPlacement:
 
 
 def local_placement(pose: PoseLike, joint: int, unit_scale: float = 1.0) -> JointPlacement:
-    """Relative to the parent of the joint; `unit_scale` is metres per unit of the model."""
+    """Returns the transform relative to the parent of the joint; `unit_scale` is metres per unit of the model."""
     local = pose.local
     return JointPlacement(unit_scale * local.positions[joint], local.orientations[joint], local.scales[joint])
 
 
 def world_placement(pose: PoseLike, joint: int, world_from_model: Float64 | None) -> JointPlacement:
-    """In model space without a matrix."""
+    """Returns the transform in the world, or in model space without a matrix."""
     matrix = pose.model_from_joint[joint]
     return JointPlacement(*transform.decompose(matrix if world_from_model is None else world_from_model @ matrix))
 
 
 def vector_text(values: Float64, digits: int = 4, unit: str = "") -> str:
-    """Components with a fixed number of digits and no negative zeros.
+    """Returns components with a fixed number of digits and no negative zeros.
 
     A unit that begins with a space is appended once, any other one to each component.
     """
@@ -85,7 +85,7 @@ def joint_section(model: CharacterModel, joint: int) -> FormSection:
 
 
 class PlacementSection(FormSection):
-    """The tip says in which space."""
+    """Section of a transform, whose tip says in which space."""
 
     def __init__(self, title: str, tip: str) -> None:
         self._facts = [FactRow(label, "–", tip) for label in ("Position", "Rotation", "Quaternion", "Scale")]
@@ -97,7 +97,7 @@ class PlacementSection(FormSection):
 
 
 def model_sections(status: ModelStatus | None, unit_scale: float) -> list[FormSection]:
-    """Facts of a model, or its loading state; `unit_scale` is metres per unit of the model."""
+    """Returns facts of a model, or its loading state; `unit_scale` is metres per unit of the model."""
     if status is None or status.state is ModelState.LOADING:
         text = status.text if status is not None and status.text else "Reading the file."
         return [FormSection("Model", [NoteRow(text)])]
@@ -146,11 +146,11 @@ def _warning_section(model: CharacterModel) -> FormSection:
 
 
 MakeRows = Callable[[type[msgspec.Struct], str, str], Sequence[FormRow]]
-"""Creates the rows of an entry from its class, node and part."""
+"""Function that creates the rows of an entry from its class, node and part."""
 
 
 def list_sections(scene: Scene, target: EditTarget, node: Node, rows: MakeRows, *, locked: bool) -> list[FormSection]:
-    """Lists have no buttons if `locked`."""
+    """Returns a section for each list of settings, without buttons if `locked`."""
     sections = []
     settings = part_of(scene, node.id, node.kind)
     for record in params_of(type(settings)):
@@ -172,7 +172,7 @@ def label_of(cls: type[msgspec.Struct]) -> str:
 
 
 def name_of(cls: type[msgspec.Struct]) -> str:
-    """Label within a sentence; abbreviations stay in capitals."""
+    """Returns a label for use within a sentence; abbreviations stay in capitals."""
     label = label_of(cls)
     return label[:1].lower() + label[1:]
 

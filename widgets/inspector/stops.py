@@ -1,4 +1,4 @@
-"""Edits of stops: values at positions of a life, 0 to 1; independent of Qt.
+"""Edits of stops: values at positions of a life, 0 to 1. The module is independent of Qt.
 
 A stop is a position and one or more values. There is always at least one stop; values are constant before the first and
 after the last one.
@@ -18,7 +18,7 @@ _VALUE_DIGITS = 5
 
 
 def moved(stops: Stops, index: int, share: float, values: tuple[float, ...] | None = None) -> Stops:
-    """Keeps the moved stop between its neighbours, and its values if `values` is None."""
+    """Moves a stop between its neighbours; `values` of None keeps its values."""
     lo = stops[index - 1][0] if index > 0 else 0.0
     hi = stops[index + 1][0] if index + 1 < len(stops) else 1.0
     # Rounded first: the typed position of a neighbour may have more digits.
@@ -27,7 +27,7 @@ def moved(stops: Stops, index: int, share: float, values: tuple[float, ...] | No
 
 
 def with_share(stops: Stops, index: int, share: float) -> tuple[Stops, int]:
-    """A typed position may pass the neighbours; returns the stops and the new index."""
+    """Moves a stop to a typed position, past neighbours if need be; returns the stops and its new index."""
     rest = stops[:index] + stops[index + 1 :]
     place = bisect_right([stop[0] for stop in rest], share)
     # A stop that stays between its neighbours keeps its index, also among equal positions.
@@ -42,7 +42,7 @@ def with_values(stops: Stops, index: int, values: tuple[float, ...]) -> Stops:
 
 
 def inserted(stops: Stops, share: float, values: tuple[float, ...] | None = None) -> tuple[Stops, int]:
-    """Interpolates values if None; with `STOP_MAX` stops, returns them unchanged and the nearest index."""
+    """Inserts a stop, with interpolated values for None; with `STOP_MAX` stops, returns them and the nearest index."""
     share = round(share, _DIGITS)
     place = bisect_right([stop[0] for stop in stops], share)
     if len(stops) >= STOP_MAX:
@@ -53,14 +53,14 @@ def inserted(stops: Stops, share: float, values: tuple[float, ...] | None = None
 
 
 def removed(stops: Stops, index: int) -> tuple[Stops, int]:
-    """Returns the index of the neighbour too; the last stop stays."""
+    """Removes a stop, except for the last one; returns the stops and the index of the neighbour."""
     if len(stops) == 1:
         return stops, 0
     return stops[:index] + stops[index + 1 :], max(index - 1, 0)
 
 
 def gap_beside(stops: Stops, index: int) -> float:
-    """Middle of the gap after a stop, or before it if it is the last one at the end of the life."""
+    """Returns the middle of the gap after a stop, or before it if it is the last one at the end of the life."""
     share = stops[index][0]
     after = stops[index + 1][0] if index + 1 < len(stops) else 1.0
     if after > share:
@@ -83,7 +83,7 @@ EASINGS: dict[str, Callable[[float], float]] = {
     "Ease out": lambda t: t * (2.0 - t),
     "Step": lambda t: math.floor(2.0 * t),
 }
-"""Interpolation factor from the first to the last value by time, 0 to 1; Smooth is the cubic Hermite step."""
+"""Interpolation factors from the first to the last value by time, 0 to 1; Smooth is the cubic Hermite step."""
 
 PRESETS: dict[str, tuple[tuple[float, float], ...]] = {
     "Constant": ((0.0, 1.0),),
@@ -93,11 +93,11 @@ PRESETS: dict[str, tuple[tuple[float, float], ...]] = {
     "Peak": ((0.0, 0.0), (0.5, 1.0), (1.0, 0.0)),
     "Pulse": ((0.0, 0.0), (0.4, 0.0), (0.45, 1.0), (0.55, 1.0), (0.6, 0.0), (1.0, 0.0)),
 }
-"""Positions, and values relative to the largest one."""
+"""Presets of stops: positions, and values relative to the largest one."""
 
 
 def eased(stops: Stops, easing: str) -> Stops:
-    """From the first to the last stop; a single stop is unchanged. Raises KeyError if there is no such easing."""
+    """Eases values from the first to the last stop; a single stop is unchanged. Raises KeyError without the easing."""
     (start, low), (end, high) = stops[0], stops[-1]
     shape = EASINGS[easing]
     if len(stops) == 1:
@@ -114,6 +114,6 @@ def eased(stops: Stops, easing: str) -> Stops:
 
 
 def preset(stops: Stops, name: str, fallback: float) -> Stops:
-    """As high as the highest stop, or as `fallback` if all are zero; raises KeyError if there is no such preset."""
+    """Returns a preset as high as the highest stop, or as `fallback` if all are zero; raises KeyError without it."""
     height = max(value for _, value in stops) or fallback
     return tuple((share, round(height * part, _VALUE_DIGITS)) for share, part in PRESETS[name])

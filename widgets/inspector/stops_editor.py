@@ -85,7 +85,7 @@ class StopView(QWidget):
         raise NotImplementedError
 
     def point_at(self, place: QPointF) -> tuple[float, float | None]:
-        """Position in the life, 0 to 1, and value; None if the view shows no values."""
+        """Returns position in the life, 0 to 1, and value at a place; None if the view shows no values."""
         raise NotImplementedError
 
     def text_at(self, place: QPointF) -> str:
@@ -95,7 +95,7 @@ class StopView(QWidget):
         raise NotImplementedError
 
     def nearest(self, away: list[float], reach: float) -> int | None:
-        """The selected one has priority among several at the smallest distance, up to `reach`."""
+        """Returns the nearest stop, up to `reach`; the selected one has priority among equals."""
         near = [index for index, distance in enumerate(away) if distance <= reach]
         return min(near, key=lambda index: (away[index], index != self._editor.selected), default=None)
 
@@ -221,14 +221,14 @@ class StopView(QWidget):
 
 _POINT_RADIUS, _POINT_REACH = 4.5, 9.0
 _MARGIN = 0.04
-"""As a share of the life, so that the first and last point are not clipped."""
+"""Margin as a share of the life, so that the first and last point are not clipped."""
 _FILL_ALPHA = 60
 _DIGITS = 4
 _LIFE_TICKS = ((0.0, "birth"), (0.25, ""), (0.5, "0.5"), (0.75, ""), (1.0, "death"))
 
 
 class CurvePlot(StopView):
-    """Draws straight lines between the stops.
+    """Plot with straight lines between the stops.
 
     Args:
         span: Lowest value, and the top of the plot while no value is higher.
@@ -351,7 +351,7 @@ class GradientStrip(StopView):
         return QSize(8 * self._side, self._strip + self._side + 7)
 
     def place_of(self, index: int) -> QPointF:
-        """Tip of the handle of a stop."""
+        """Returns the tip of the handle of a stop."""
         return QPointF(self._side / 2.0 + 1.0 + self.stops[index][0] * self.length, self._strip + 1.0)
 
     def point_at(self, place: QPointF) -> tuple[float, None]:
@@ -392,14 +392,14 @@ def seen_colour(stop: Stop) -> QColor:
 
 
 def strip_image(stops: Stops) -> QImage:
-    """One pixel high: interpolated in linear light, then encoded as sRGB."""
+    """Returns an image one pixel high: interpolated in linear light, then encoded as sRGB."""
     light = values_at(stops, np.linspace(0.0, 1.0, _SAMPLES))
     pixels = np.rint(np.clip(srgb_from_linear(light), 0.0, 1.0) * 255.0).astype(np.uint8)
     return QImage(pixels.tobytes(), _SAMPLES, 1, 3 * _SAMPLES, QImage.Format.Format_RGB888).copy()
 
 
 class StopsEditor(ValueEditor):
-    """The subclass creates the view and the field of the value, and calls `arrange`."""
+    """Base of editors of stops; the subclass creates the view and the field of the value, and calls `arrange`."""
 
     view: StopView
 
@@ -464,7 +464,7 @@ class StopsEditor(ValueEditor):
         return menu
 
     def take(self, stops: Stops, selected: int) -> None:
-        """Emits the stops if they differ."""
+        """Sets the stops and emits them if they differ."""
         is_new = stops != self.stops
         self.stops, self.selected = stops, selected
         self._show()
@@ -472,7 +472,7 @@ class StopsEditor(ValueEditor):
             self.edited.emit(stops)
 
     def move_stop(self, share: float, value: float | None) -> None:
-        """None keeps the values."""
+        """Moves the selected stop; a value of None keeps its values."""
         values = None if value is None else (value,)
         self.take(moved(self.stops, self.selected, share, values), self.selected)
 

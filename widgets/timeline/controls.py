@@ -45,7 +45,7 @@ _WIDTH_MIN = 72
 
 
 class ControlRow(QWidget):
-    """From left to right; hides whole groups of widgets if the row is too narrow."""
+    """Row of widgets from left to right; hides whole groups of them if it is too narrow."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -65,14 +65,14 @@ class ControlRow(QWidget):
         self._gaps += 1
 
     def add_stretch(self, share: int, widget: QWidget | None = None) -> None:
-        """A share of the free space, optionally filled by a widget of any width."""
+        """Adds a share of the free space, optionally filled by a widget of any width."""
         if widget is None:
             self._layout.addStretch(share)
         else:
             self._layout.addWidget(widget, share)
 
     def set_expendable(self, groups: Sequence[Sequence[QWidget]]) -> None:
-        """Hides the first group first if the row is too narrow."""
+        """Sets the groups that a narrow row hides, the first one first."""
         self._expendable = [list(group) for group in groups]
         self._fit(self.width())
 
@@ -109,7 +109,7 @@ class ControlRow(QWidget):
 
 
 class ClipChooser(QComboBox):
-    """A plain label if there are no clips."""
+    """Combo box of clips; a plain label if there are none."""
 
     clip_chosen = Signal(str)
 
@@ -237,7 +237,7 @@ _ARROWS = (Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up, Qt.Key.Key_Down)
 
 @functools.cache
 def transport_icon(shape: str, mirrored: bool = False) -> QIcon:
-    """Shapes are "play", "pause", "step", "key" and "end"; mirrored ones point left."""
+    """Returns an icon: "play", "pause", "step", "key" or "end"; mirrored ones point left."""
 
     def draw(painter: QPainter, rect: QRect, colour: QColor) -> None:
         side = min(rect.width(), rect.height())
@@ -270,7 +270,7 @@ def _path(shape: str) -> QPainterPath:
 
 
 class TransportButton(QToolButton):
-    """Does not take the focus when clicked and ignores the arrow keys."""
+    """Button that does not take the focus when clicked and ignores the arrow keys."""
 
     def __init__(self, name: str, tip: str, shown: QIcon, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -334,13 +334,13 @@ class Transport(QWidget):
         self._add(_LAST).clicked.connect(lambda: self.jump_requested.emit("last"))
 
     def enable(self, *, clip: bool, simulation: bool) -> None:
-        """Without a clip, a simulation can only play and step forwards, and reset."""
+        """Enables the buttons; without a clip, a simulation can only play and step forwards, and reset."""
         self.setEnabled(clip or simulation)
         for button in self.buttons:
             button.setEnabled(clip or (simulation and button in self._forwards))
 
     def set_playing(self, playing: bool, direction: int) -> None:
-        """The button of the playing direction becomes a pause button."""
+        """Shows the state of playback: the button of the playing direction becomes a pause button."""
         for button, push, sign, key in (
             (self._play, _PLAY, 1, "Space"),
             (self._backwards, _BACKWARDS, -1, "Shift+Space"),
@@ -365,7 +365,7 @@ _LOOPS: dict[LoopMode, tuple[str, str]] = {
 
 
 class LoopButton(TransportButton):
-    """Emits the next loop mode."""
+    """Button of the loop mode, which emits the next one."""
 
     chosen = Signal(object)
 

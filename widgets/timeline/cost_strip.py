@@ -23,7 +23,7 @@ NOTHING = -1
 TARGET = TARGETS[0][0]  # target time of a frame [s]
 
 _WORST_SHARE = 3.0
-"""Slowest frames above this multiple of the largest median are cut off, so that the stack stays readable."""
+"""Limit of the slowest frames as a multiple of the largest median, so that the stack stays readable."""
 
 _TARGET_SHARE = 0.4
 _PADDING = 3.0
@@ -48,12 +48,12 @@ class StripLook:
 
     @property
     def top(self) -> float:
-        """Time at the upper edge [s]."""
+        """Time at the upper edge of the strip [s]."""
         return scale_top(self.costs)
 
 
 def scale_top(costs: FrameCosts) -> float:
-    """A round time above the largest median and most of the slowest frames [s]; includes the target if it is near."""
+    """Returns a round time above the largest median and most of the slowest frames [s], or the target if it is near."""
     if not len(costs.frames):
         return round_top(TARGET)
     # A single measurement, such as the one of the first frame, says little if others have several.
@@ -64,7 +64,7 @@ def scale_top(costs: FrameCosts) -> float:
 
 
 def bins_of_columns(costs: FrameCosts, edges: Float64) -> Int64:
-    """The slowest bin that each column overlaps, or `NOTHING`, shape (C,); `edges` [frames] has shape (C + 1,)."""
+    """Returns the slowest bin that each column overlaps, or `NOTHING`, (C,); `edges` [frames] is (C + 1,)."""
     half = 0.5 * costs.stride
     first = np.searchsorted(costs.frames + half, edges[:-1], side="right")
     stop = np.searchsorted(costs.frames - half, edges[1:], side="left")
@@ -104,7 +104,7 @@ def _paint_target(painter: QPainter, look: StripLook) -> None:
 
 
 def _paint_worst(painter: QPainter, look: StripLook, chosen: Int64) -> None:
-    """Draws steps, with gaps where nothing was measured."""
+    """Draws the slowest frames as steps, with gaps where nothing was measured."""
     painter.setPen(QPen(look.palette.color(QPalette.ColorRole.Text), 0.0))
     known = np.flatnonzero(chosen != NOTHING)
     for run in np.split(known, np.flatnonzero(np.diff(known) > 1) + 1):
@@ -135,7 +135,7 @@ def _ground(palette: QPalette) -> QColor:
 
 
 class CostStrip:
-    """The image is cached until costs or view change."""
+    """Strip of costs below the ruler; its image is cached until costs or view change."""
 
     def __init__(self, timeline: Timeline) -> None:
         self._timeline = timeline
@@ -149,7 +149,7 @@ class CostStrip:
         return self._costs is not None
 
     def show_costs(self, costs: FrameCosts, source: TimeSource) -> None:
-        """`costs` may be empty."""
+        """Shows costs, which may be empty."""
         was_shown = self.is_shown
         self._costs, self._source, self._painted = costs, source, None
         if not was_shown:

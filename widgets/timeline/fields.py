@@ -27,7 +27,7 @@ class FieldLabel(QLabel):
 
 
 def speed_field(parent: QWidget) -> NumberField:
-    """Range, step and unit come from the declaration of `PlaybackSettings.speed`."""
+    """Returns the field of the speed; range, step and unit are declared in `PlaybackSettings.speed`."""
     declared = param_of(PlaybackSettings, "speed").declared
     field = NumberField(
         parent, lo=declared.lo, hi=declared.hi, step=declared.step, decimals=1, decimals_max=2,
@@ -42,7 +42,7 @@ def speed_field(parent: QWidget) -> NumberField:
 
 
 class TimeFields(QObject):
-    """The row lays out these fields.
+    """Number fields of times, which the row lays out.
 
     Signals:
         scrub_started, scrubbed(seconds), scrub_finished: Edits of frame or time.
@@ -106,7 +106,7 @@ class TimeFields(QObject):
         self.time.set_value(time)
 
     def set_points(self, in_point: float | None, out_point: float | None) -> None:
-        """Times [s]; None is an end of the clip, shown dim."""
+        """Shows in and out point [s]; None is an end of the clip, shown dim."""
         self._points = {IN_POINT: in_point, OUT_POINT: out_point}
         clip, last = self._clip, float(self._clip.last_frame)
         fallbacks = {IN_POINT: clip.frame_of(clip.start), OUT_POINT: last}
@@ -117,7 +117,7 @@ class TimeFields(QObject):
             field.set_value(None if value is None else clip.frame_of(value))
 
     def set_end(self, end: int | None) -> None:
-        """Last frame of the scene; None is the automatic one, shown dim."""
+        """Shows the last frame of the scene; None is the automatic one, shown dim."""
         self._end = end
         self.end.set_fallback(float(self._clip.last_frame))
         self.end.set_value(end)
@@ -186,7 +186,7 @@ class Value:
 
 
 class ValuesMenu(QMenu):
-    """Has number fields at the top.
+    """A menu with number fields at the top.
 
     Signals:
         edit_started(name), edited(name, value or None), edit_finished(name), edit_cancelled(name): One gesture.
@@ -221,7 +221,7 @@ class ValuesMenu(QMenu):
         self.addAction(action)
 
     def show_values(self, **values: float | None) -> None:
-        """Emits nothing."""
+        """Shows values in the fields without emitting a signal."""
         for name, value in values.items():
             self.fields[name].set_value(value)
 

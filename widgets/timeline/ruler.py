@@ -56,7 +56,7 @@ _GRIP = 5.0
 
 
 class Scrub:
-    """Snaps to frames if the ruler snaps; Shift inverts snapping."""
+    """Drag of the playhead; snaps to frames if the ruler snaps, Shift inverts snapping."""
 
     def __init__(self, ruler: "Ruler") -> None:
         self._ruler, self._before = ruler, ruler.time
@@ -76,7 +76,7 @@ class Scrub:
 
 
 class MarkerDrag:
-    """Snaps to frames, at least one frame from the other marker; Ctrl disables snapping."""
+    """Drag of a marker; snaps to frames, at least one from the other marker, Ctrl disables snapping."""
 
     def __init__(self, ruler: "Ruler", name: str, x: float) -> None:
         self._ruler, self._name, self._before = ruler, name, ruler.point(name)
@@ -123,7 +123,7 @@ class Pan:
 
 
 class Ruler(QWidget):
-    """Shows and scrubs one clip on a time axis; the static part is cached until the view changes.
+    """Time axis that shows and scrubs one clip; the static part is cached until the view changes.
 
     Signals:
         view_changed: The visible range of time or the clip changed.
@@ -172,7 +172,7 @@ class Ruler(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
 
     def set_clip(self, clip: ClipEntry | None) -> None:
-        """None shows the empty text; a clip of the same length keeps the zoom."""
+        """Shows a clip; None shows the empty text, a clip of the same length keeps the zoom."""
         self._end_gesture(cancelled=True)
         old, self.clip = self.clip, clip or _NO_CLIP
         if (old.frame_count, old.duration) != (self.clip.frame_count, self.clip.duration) or self._is_fitted:
@@ -180,7 +180,7 @@ class Ruler(QWidget):
         self._refresh()
 
     def set_time(self, time: float) -> None:
-        """Repaints only the old and new position of the playhead."""
+        """Moves the playhead; repaints only its old and new position."""
         if time == self._time:
             return
         was_shown = self.scale.shows(self._time)
@@ -191,7 +191,7 @@ class Ruler(QWidget):
             self.look_through(self.scale.turned_to(time, self.clip.duration))
 
     def set_points(self, in_point: float | None, out_point: float | None) -> None:
-        """Times [s]; None is an end of the clip."""
+        """Sets in and out point [s]; None is an end of the clip."""
         points = {IN_POINT: in_point, OUT_POINT: out_point}
         if points != self._points:
             self._points = points
@@ -203,7 +203,7 @@ class Ruler(QWidget):
             self._refresh()
 
     def set_following(self, following: bool) -> None:
-        """The view pages when the playhead leaves it."""
+        """Lets the view page when the playhead leaves it."""
         self._following = following
 
     def set_empty_text(self, text: str) -> None:
@@ -211,7 +211,7 @@ class Ruler(QWidget):
         self._refresh()
 
     def set_strip(self, paint: StripPainter | None, height: float = 0.0) -> None:
-        """The strip is below the ruler, `height` in [px]; None removes it."""
+        """Shows a strip below the ruler, `height` in [px]; None removes it."""
         self._strip, self._strip_height = paint, height if paint is not None else 0.0
         self.updateGeometry()
         self._refresh()
@@ -361,14 +361,14 @@ class Ruler(QWidget):
         return self._view
 
     def mark_time(self, name: str) -> float:
-        """[s]; the point clamped to the clip, or an end of the clip."""
+        """Returns a point clamped to the clip [s], or an end of the clip."""
         point, duration = self._points[name], self.clip.duration
         if point is None:
             return min(self.clip.start, duration) if name == IN_POINT else duration
         return min(max(point, 0.0), duration)
 
     def set_strip_tip(self, tip: Callable[[float], str] | None) -> None:
-        """The function takes a time [s]."""
+        """Sets the function that returns the tip of the strip at a time [s]."""
         self._strip_tip = tip
 
     def scrub_to(self, time: float) -> None:
@@ -490,7 +490,7 @@ class Ruler(QWidget):
             gesture.end(cancelled)
 
     def _marker_at(self, position: QPointF) -> str:
-        """The marker whose line or flag is at a position, or ""."""
+        """Returns the marker whose line or flag is at a position, or ""."""
         view = self._ruler_view()
         if not view.bands.lane.top() <= position.y() <= view.bands.bottom:
             return ""

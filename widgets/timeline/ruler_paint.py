@@ -74,7 +74,7 @@ def _with_alpha(colour: QColor, alpha: float) -> QColor:
 
 
 def small_font(font: QFont) -> QFont:
-    """All digits have one width."""
+    """Returns a smaller font with digits of one width."""
     small = tabular(font)
     if font.pointSizeF() > 0.0:
         small.setPointSizeF(font.pointSizeF() * _SMALL)
@@ -85,7 +85,7 @@ def small_font(font: QFont) -> QFont:
 
 @dataclass(frozen=True, slots=True)
 class RulerBands:
-    """From top to bottom: frame numbers, lane of keys and markers, seconds, optional strip."""
+    """Bands of the ruler from top to bottom: frame numbers, lane of keys and markers, seconds, optional strip."""
 
     frames: QRectF
     lane: QRectF
@@ -98,7 +98,7 @@ class RulerBands:
 
 
 def ruler_bands(width: float, height: float, font: QFont, strip_height: float) -> RulerBands:
-    """The lane takes the remaining height, up to a limit."""
+    """Returns the bands of a ruler; the lane takes the remaining height, up to a limit."""
     line = label_height(font)
     lane = min(max(height - 2.0 * line - strip_height, _LANE_MIN), _LANE_MAX)
     frames = QRectF(0.0, 0.0, width, line)
@@ -135,7 +135,7 @@ class RulerView:
         return max(math.floor(self.ratio), 1) / self.ratio
 
     def crisp(self, x: float) -> float:
-        """Rounds to device pixels."""
+        """Rounds a position to device pixels."""
         return round(x * self.ratio) / self.ratio
 
 
@@ -159,7 +159,7 @@ def paint_ground(painter: QPainter, view: RulerView) -> None:
 
 
 def paint_marker(painter: QPainter, view: RulerView, name: str, hot: bool) -> None:
-    """A line through the lane with a flag outside the range."""
+    """Paints a line through the lane with a flag outside the range."""
     is_in = name == IN_POINT
     is_set = name in view.set_marks
     colours, lane = view.colours, view.bands.lane
@@ -183,7 +183,7 @@ def paint_marker(painter: QPainter, view: RulerView, name: str, hot: bool) -> No
 
 
 def bubble_rect(view: RulerView, text: str, x: float, band: QRectF) -> QRectF:
-    """Rectangle of a label centred at `x` in a band, clamped to the ruler."""
+    """Returns the rectangle of a label centred at `x` in a band, clamped to the ruler."""
     width = QFontMetricsF(view.font).horizontalAdvance(text) + 10.0
     left = min(max(x - 0.5 * width, 0.0), max(band.width() - width, 0.0))
     return QRectF(left, band.top() + 1.0, width, band.height() - 2.0)
@@ -201,7 +201,7 @@ def paint_bubble(painter: QPainter, view: RulerView, text: str, rect: QRectF, fi
 
 
 def paint_pointer(painter: QPainter, view: RulerView, x: float) -> None:
-    """The arrow below the flag of the playhead."""
+    """Paints the arrow below the flag of the playhead."""
     top = view.bands.frames.bottom() - 1.5
     painter.setRenderHint(QPainter.RenderHint.Antialiasing, True)
     painter.setPen(Qt.PenStyle.NoPen)
@@ -212,7 +212,7 @@ def paint_pointer(painter: QPainter, view: RulerView, x: float) -> None:
 
 
 def paint_line(painter: QPainter, view: RulerView, x: float, colour: QColor) -> None:
-    """A vertical line through frame numbers, lane and strip."""
+    """Paints a vertical line through frame numbers, lane and strip."""
     bands = view.bands
     _vertical(painter, view, view.crisp(x), bands.frames.top(), bands.lane.bottom() + 3.0, colour)
     _vertical(painter, view, view.crisp(x), bands.strip.top(), bands.strip.bottom(), colour)
@@ -242,12 +242,12 @@ def _second_ticks(view: RulerView) -> Ticks:
 
 
 def _visible(view: RulerView, spacing: float) -> range:
-    """Indices of the multiples of a spacing [s] within view and clip."""
+    """Returns indices of the multiples of a spacing [s] within view and clip."""
     return tick_indices(max(view.scale.start, 0.0), min(view.scale.end, view.clip.duration), spacing)
 
 
 def _paint_frame_ticks(painter: QPainter, view: RulerView, ticks: Ticks) -> None:
-    """Labelled frames also get a faint line through the lane."""
+    """Paints ticks of frames; labelled frames also get a faint line through the lane."""
     scale, bands, colours, step = view.scale, view.bands, view.colours, view.clip.frame_step
     top = bands.lane.top()
     for index in _visible(view, ticks.minor * step):
@@ -268,7 +268,7 @@ def _paint_second_ticks(painter: QPainter, view: RulerView, ticks: Ticks) -> Non
 
 
 def _paint_label(painter: QPainter, view: RulerView, text: str, time: float, band: QRectF) -> None:
-    """Centred at its time; dim outside the range that plays."""
+    """Paints a label centred at its time; dim outside the range that plays."""
     slack = 0.5 * view.scale.seconds_per_pixel
     plays = view.in_time - slack <= time <= view.out_time + slack
     x = view.crisp(view.scale.x_of(time))
@@ -278,7 +278,7 @@ def _paint_label(painter: QPainter, view: RulerView, text: str, time: float, ban
 
 
 def _paint_keys(painter: QPainter, view: RulerView) -> None:
-    """Diamonds, bars, or one band, depending on the distance of keys; dim outside the range that plays."""
+    """Paints keys as diamonds, bars, or one band, depending on their distance; dim outside the range that plays."""
     scale, step = view.scale, view.clip.frame_step
     times = np.asarray(view.clip.key_times, dtype=np.float64)
     times = times[(times >= scale.start - step) & (times <= scale.end + step)]

@@ -1,4 +1,4 @@
-"""Independent of Qt; pixels are logical and count from the left edge of the ruler."""
+"""Scale of the ruler, independent of Qt; pixels are logical and count from the left edge of the ruler."""
 
 import math
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ class ClipEntry:
 
     @property
     def frame_step(self) -> float:
-        """[s], positive; 1/30 s for a single pose."""
+        """Duration of a frame [s], positive; 1/30 s for a single pose."""
         if self.rate > 0.0:
             return 1.0 / self.rate
         if self.frame_count < 2 or self.duration <= 0.0:
@@ -39,22 +39,22 @@ class ClipEntry:
 
     @property
     def summary(self) -> str:
-        """Such as "31 frames · 1.00 s"."""
+        """Text such as "31 frames · 1.00 s"."""
         if self.duration <= 0.0:
             return "single pose"
         return f"{self.frame_count} frames · {self.duration:.2f} s"
 
     def frame_of(self, time: float) -> float:
-        """Time in [s]; the frame is fractional between frames."""
+        """Returns the frame at a time [s], fractional between frames."""
         return frame_of(time, self.frame_step)
 
     def time_of(self, frame: float) -> float:
-        """[s]; the frame may be fractional."""
+        """Returns the time of a frame [s], which may be fractional."""
         return time_of(frame, self.frame_step)
 
 
 def scene_entry(start: float, end: float, rate: float, key_times: Sequence[float] = ()) -> ClipEntry:
-    """Start and end in [s], frame rate in [1/s]."""
+    """Returns the scene as an entry; start and end in [s], frame rate in [1/s]."""
     return ClipEntry("", int(end * rate + 1e-6) + 1, end, tuple(key_times), rate, start)
 
 
@@ -93,7 +93,7 @@ class RulerScale:
         return 0.0 <= self.x_of(time) <= self.width
 
     def panned(self, pixels: float, duration: float) -> "RulerScale":
-        """To the right by `pixels`; the clip stays visible."""
+        """Moves the view to the right by `pixels`; the clip stays visible."""
         return self._at(self.start - pixels * self.seconds_per_pixel, duration)
 
     def zoomed(self, x: float, factor: float, duration: float, frame_step: float) -> "RulerScale":
@@ -120,7 +120,7 @@ class RulerScale:
 
 
 def fitted(duration: float, width: float) -> RulerScale:
-    """Shows the whole clip between two margins."""
+    """Returns a scale that shows the whole clip between two margins."""
     span = duration if duration > 0.0 else _SPAN_OF_POSE
     margin = min(MARGIN, width * 0.1)
     per_pixel = span / max(width - 2.0 * margin, 1.0)
@@ -136,7 +136,7 @@ class Ticks:
 
 
 def frame_ticks(frame_pixels: float, label_pixels: float) -> Ticks:
-    """Labels at 1, 2, 5, 10 ... frames, ticks between them.
+    """Returns ticks with labels at 1, 2, 5, 10 ... frames.
 
     Args:
         frame_pixels: Width of a frame [px], positive.
@@ -148,19 +148,19 @@ def frame_ticks(frame_pixels: float, label_pixels: float) -> Ticks:
 
 
 def second_ticks(second_pixels: float, label_pixels: float) -> Ticks:
-    """In seconds: 1, 2, 5 times a power of ten, then whole minutes."""
+    """Returns ticks in seconds: 1, 2, 5 times a power of ten, then whole minutes."""
     rough = label_pixels / second_pixels
     major = nice_above(rough) if rough <= 20.0 else _whole_minutes(rough)
     return Ticks(major, _minor_of(major, second_pixels))
 
 
 def tick_indices(first: float, last: float, spacing: float) -> range:
-    """Integers whose product with `spacing` is between `first` and `last`."""
+    """Returns integers whose product with `spacing` is between `first` and `last`."""
     return range(math.ceil(first / spacing - 1e-9), math.floor(last / spacing + 1e-9) + 1)
 
 
 def second_label(seconds: float, spacing: float) -> str:
-    """ "0.25 s", "3 s", or "1:30" for labels minutes apart or later."""
+    """Returns a label: "0.25 s", "3 s", or "1:30" for labels minutes apart or later."""
     if spacing >= 30.0 or (seconds >= 60.0 and spacing >= 1.0):
         minutes, rest = divmod(round(seconds), 60)
         return f"{minutes}:{rest:02d}"
@@ -173,7 +173,7 @@ def time_text(seconds: float) -> str:
 
 
 def frame_text(frame: float) -> str:
-    """Fractional frames have one digit."""
+    """Returns a frame as text; fractional frames have one digit."""
     whole = round(frame)
     return str(whole) if abs(frame - whole) < 0.005 else f"{frame:.1f}"
 
@@ -190,12 +190,12 @@ class RangeLimits:
     frame_step: float
 
     def in_point(self, time: float, out_time: float, snap: bool) -> float:
-        """Time of an in marker that is dragged to `time`, before `out_time`."""
+        """Returns the time of an in marker that is dragged to `time`, before `out_time`."""
         time = snapped(time, self.frame_step) if snap else time
         return min(max(time, 0.0), max(out_time - self._gap(), 0.0))
 
     def out_point(self, time: float, in_time: float, snap: bool) -> float:
-        """Time of an out marker that is dragged to `time`, after `in_time`."""
+        """Returns the time of an out marker that is dragged to `time`, after `in_time`."""
         time = snapped(time, self.frame_step) if snap else time
         return max(min(time, self.duration), min(in_time + self._gap(), self.duration))
 

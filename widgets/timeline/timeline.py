@@ -1,4 +1,4 @@
-"""Setters never emit; every signal is an action of the user."""
+"""The timeline; setters never emit, every signal is an action of the user."""
 
 import itertools
 from collections.abc import Sequence
@@ -19,7 +19,9 @@ from sinew.widgets.timeline.controls import (
     Transport,
     TransportButton,
 )
+from sinew.widgets.timeline.curve_view import CurveView
 from sinew.widgets.timeline.fields import END, TimeFields, speed_field
+from sinew.widgets.timeline.key_sheet import KeySheet
 from sinew.widgets.timeline.ruler import Ruler
 from sinew.widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, ClipEntry
 from sinew.widgets.timeline.tracks import Tracks
@@ -27,11 +29,13 @@ from sinew.widgets.timeline.tracks import Tracks
 _EMPTY_TEXT = "No animation. Open or drop a model that has one, and its frames appear here."
 _BIND_POSE_TIP = "Show the pose the skeleton was bound in, ignoring the clip"
 _SCENE_TIP = "Scene: first and last frame, frame rate and pre-roll"
+_AUTO_KEY_TIP = "Auto keying: every edit of a setting that can have keys sets a key at the playhead"
+_CURVES_TIP = "Curves of the setting that is chosen in the dope sheet"
 _LOOP, _SPEED = "loop", "speed"
 
 
 class Timeline(QWidget):
-    """Selects, plays and scrubs a clip.
+    """Panel that selects, plays and scrubs a clip.
 
     Signals:
         scrub_started, scrubbed(seconds), scrub_finished: Drag of the playhead, or a typed time.
@@ -73,13 +77,19 @@ class Timeline(QWidget):
         self.ruler = Ruler(self)
         self.ruler.set_empty_text(_EMPTY_TEXT)
         self.tracks = Tracks(self)
+        self.sheet = KeySheet(self)
+        self.curves = CurveView(self.sheet, self)
+        self.auto_key_button = TransportButton("Auto Key", _AUTO_KEY_TIP, icon("mdi6.record-circle-outline"), self._row)
+        self.curves_button = TransportButton("Curves", _CURVES_TIP, icon("mdi6.chart-bell-curve-cumulative"), self._row)
+        for button in (self.auto_key_button, self.curves_button):
+            button.setCheckable(True)
         self.scene_button = TransportButton("Scene", _SCENE_TIP, icon("mdi6.timeline-clock-outline"), self._row)
         row, fields = self._row, self.fields
         row.add(self.clip_chooser, self.bind_pose_button)
         row.add_stretch(5, self.notice)
         row.add(self.transport)
         row.add_gap()
-        row.add(self.loop_button, self.speed_field)
+        row.add(self.loop_button, self.speed_field, self.auto_key_button, self.curves_button)
         row.add_stretch(3)
         for field in fields.all:
             row.add(*([fields.labels[field]] if field in fields.labels else ()), field)
@@ -89,9 +99,11 @@ class Timeline(QWidget):
         row.set_expendable(
             [[*labels, fields.end_time], ends, [fields.time], [self.bind_pose_button], [self.speed_field], [end]]
         )
-        packed(QVBoxLayout(self), row, self.ruler, (self.tracks, 1), spacing=SPACE, margins=SPACE)
+        parts = row, self.ruler, (self.tracks, 1), (self.sheet, 2), (self.curves, 3)
+        packed(QVBoxLayout(self), *parts, spacing=SPACE, margins=SPACE)
         order = [self.clip_chooser, self.bind_pose_button, *self.transport.buttons, self.loop_button]
-        order += [self.speed_field, *fields.all, self.scene_button, self.ruler, self.tracks]
+        order += [self.speed_field, self.auto_key_button, self.curves_button, *fields.all, self.scene_button]
+        order += [self.ruler, self.tracks, self.sheet, self.curves]
         for before, after in itertools.pairwise(order):
             QWidget.setTabOrder(before, after)
         self._connect()
@@ -106,7 +118,7 @@ class Timeline(QWidget):
         self._show_on_ruler(scene)
 
     def set_clips(self, clips: Sequence[ClipEntry], current: str) -> None:
-        """Names are unique. Without a scene the ruler shows the `current` clip, for an unknown name the first one."""
+        """Sets clips of unique names; without a scene the ruler shows the `current` one, else the first."""
         self._clips = {clip.name: clip for clip in clips}
         self.clip_chooser.set_clips(clips, current)
         self.bind_pose_button.setEnabled(bool(clips))
@@ -116,7 +128,7 @@ class Timeline(QWidget):
         self.set_current_clip(current)
 
     def set_simulating(self, simulating: bool) -> None:
-        """With a simulation, play, step and reset work without a clip."""
+        """Enables play, step and reset without a clip if there is a simulation."""
         self._simulating = simulating
         self._enable_transport()
 
@@ -129,11 +141,12 @@ class Timeline(QWidget):
 
     def set_time(self, seconds: float) -> None:
         self.ruler.set_time(seconds)
-        self.tracks.set_time(seconds)
+        for below in (self.tracks, self.sheet, self.curves):
+            below.set_time(seconds)
         self.fields.set_time(seconds)
 
     def set_playing(self, playing: bool, direction: int = 1) -> None:
-        """`direction` is 1 or -1."""
+        """Shows the state of playback; `direction` is 1 or -1."""
         self.transport.set_playing(playing, direction)
         self.ruler.set_following(playing)
 
@@ -149,7 +162,7 @@ class Timeline(QWidget):
         self.ruler.set_bind_pose(shown)
 
     def set_realtime(self, text: str, warn: bool = False) -> None:
-        """Such as "real time" or "dropping frames: 21 of 60 drawn"."""
+        """Shows a text such as "real time" or "dropping frames: 21 of 60 drawn"."""
         self.notice.set_notice(text, warn)
 
     def fit(self) -> None:
@@ -205,7 +218,9 @@ class Timeline(QWidget):
     def _connect(self) -> None:
         self.clip_chooser.clip_chosen.connect(self._choose_clip)
         self.bind_pose_button.clicked.connect(self.bind_pose_toggled)
-        self.ruler.view_changed.connect(lambda: self.tracks.set_scale(self.ruler.scale, self.ruler.clip.frame_step))
+        self.ruler.view_changed.connect(self._show_scale)
+        self.curves_button.toggled.connect(self._show_curves)
+        self.sheet.row_changed.connect(self._show_curves)
         self.transport.play_toggled.connect(self.play_toggled)
         self.transport.step_requested.connect(self.step_requested)
         self.transport.key_requested.connect(self.key_requested)
@@ -223,6 +238,13 @@ class Timeline(QWidget):
             source.edited.connect(self._edit_point)
             source.edit_finished.connect(self.edit_finished)
             source.edit_cancelled.connect(self.edit_cancelled)
+
+    def _show_scale(self) -> None:
+        for below in (self.tracks, self.sheet, self.curves):
+            below.set_scale(self.ruler.scale, self.ruler.clip.frame_step)
+
+    def _show_curves(self, *_: object) -> None:
+        self.curves.setVisible(self.curves_button.isChecked() and bool(self.sheet.rows))
 
     def _choose_clip(self, name: str) -> None:
         if name in self._clips and name != self._current:

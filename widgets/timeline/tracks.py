@@ -15,13 +15,14 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QPalette,
+    QPen,
     QPolygonF,
     QResizeEvent,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QScrollBar, QSizePolicy, QToolTip, QWidget
 
-from sinew.sim.scene.strips import Strip
+from sinew.sim.scene.strips import GROUP, Strip, StripMode
 from sinew.widgets.theme import blend
 from sinew.widgets.timeline.ruler_paint import small_font
 from sinew.widgets.timeline.ruler_scale import RulerScale, fitted, snapped
@@ -37,6 +38,9 @@ class StripBar:
     length: float  # Duration of one repetition [s]
     fade: float = 0.0  # Duration of the blend from the previous strip [s]
     clip: int = 0  # Index of its clip in the model, which determines the colour
+    is_added: bool = False
+    is_layer: bool = False
+    fades: tuple[float, float] = (0.0, 0.0)  # Durations of its own fades at start and end [s]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,7 @@ class BarRow:
 
 
 def strip_bars(strips: Sequence[Strip], duration: Callable[[str], float], clips: Sequence[str]) -> tuple[StripBar, ...]:
-    """Sorted by start.
+    """Returns the bars of strips, sorted by start.
 
     Args:
         strips: In any order.
@@ -92,16 +96,26 @@ def strip_bars(strips: Sequence[Strip], duration: Callable[[str], float], clips:
     for index in order:
         strip = strips[index]
         length, end = strip.length(duration(strip.clip)), strip.end(duration(strip.clip))
-        before = max((bar.end for bar in bars), default=-math.inf)
-        fade = min(before, end) - strip.start if before < math.inf else 0.0
+        before = max((bar.end for bar in bars if not bar.is_layer), default=-math.inf)
+        crosses = before < math.inf and not strip.is_layer and not strip.fade_in
+        fade = max(min(before, end) - strip.start, 0.0) if crosses else 0.0
         clip = clips.index(strip.clip) if strip.clip in clips else 0
-        bars.append(StripBar(index, strip_text(strip), strip.start, end, length, max(fade, 0.0), clip))
+        bars.append(
+            StripBar(
+                index, strip_text(strip), strip.start, end, length, fade, clip,
+                strip.mode is StripMode.ADD, strip.is_layer, (strip.fade_in, strip.fade_out),
+            )
+        )  # fmt: skip
     return tuple(bars)
 
 
 def strip_text(strip: Strip) -> str:
-    """Such as "walk × 3, 0.5 speed"."""
-    words = strip.clip
+    """Returns a text such as "walk × 3, 0.5 speed"."""
+    words = f"+ {strip.clip}, added" if strip.mode is StripMode.ADD else strip.clip
+    if strip.mask:
+        words += f", {mask_text(strip.mask)}"
+    if strip.weight != 1.0:
+        words += f", {strip.weight:.0%}"
     if strip.repeats == 0.0:
         words += ", repeats ∞"
     elif strip.repeats != 1.0:
@@ -109,9 +123,17 @@ def strip_text(strip: Strip) -> str:
     return words if strip.speed == 1.0 else f"{words}, {strip.speed:g} speed"
 
 
+def mask_text(mask: str) -> str:
+    """Returns "upper body" for a group of bones, else the name of a joint."""
+    return mask.partition(":")[2] if mask.startswith(GROUP) else mask
+
+
 _PADDING, _GRIP, _THRESHOLD, _WHEEL_NOTCH = 4.0, 5.0, 2.0, 120.0
 _HUES = ("#3a78c2", *(PALETTE[number] for number in (0, 2, 6, 5, 1, 3)))
 """Colours of the clips of a model, all distinct from blue."""
+
+_LAYER_INSET = 4.0
+"""Height above a layer in which the strip below it is seen [px]."""
 
 MOVE, START, END = "move", "start", "end"
 
@@ -126,7 +148,7 @@ class _StripDrag:
 
 
 class Tracks(QWidget):
-    """Strips of the characters, then cached steps of the simulated nodes.
+    """Tracks below the ruler: strips of the characters, then cached steps of the simulated nodes.
 
     Signals:
         edit_started(node, part), edited(node, strip, part, seconds), edit_finished(), edit_cancelled(): The user drags
@@ -158,7 +180,7 @@ class Tracks(QWidget):
         self.setAccessibleDescription("Strips of clips, and cached steps of simulations")
 
     def set_strips(self, rows: Sequence[StripRow]) -> None:
-        """Ends the gesture on a strip that no longer exists."""
+        """Shows rows of strips; ends the gesture on a strip that no longer exists."""
         if (shown := tuple(rows)) != self.strips:
             self.strips = shown
             held = self._drag and (self._drag.row.node, self._drag.bar.index)
@@ -193,12 +215,12 @@ class Tracks(QWidget):
 
     @property
     def bar_height(self) -> float:
-        """[px], of a row."""
+        """Height of a row of cached steps [px]."""
         return math.ceil(QFontMetricsF(small_font(self.font())).height()) + 5.0
 
     @property
     def strip_height(self) -> float:
-        """[px], of a row."""
+        """Height of a row of strips [px]."""
         return self.bar_height + 7.0
 
     def place_of(self, node: str, index: int) -> QRectF:
@@ -218,12 +240,12 @@ class Tracks(QWidget):
         self.update()
 
     def _top(self, number: int) -> float:
-        """Upper edge of a row before scrolling [px]."""
+        """Returns the upper edge of a row before scrolling [px]."""
         strips = min(number, len(self.strips))
         return strips * self.strip_height + (number - strips) * self.bar_height
 
     def _row_at(self, y: float) -> int:
-        """May be beyond the last row; `y` in [px]."""
+        """Returns the row at `y` [px], which may be beyond the last one."""
         y += self.scroll_bar.value()
         strips = len(self.strips) * self.strip_height
         return int(y // self.strip_height) if y < strips else len(self.strips) + int((y - strips) // self.bar_height)
@@ -254,9 +276,16 @@ class Tracks(QWidget):
             area = self._bar_rect(number, bar)
             held = self._drag is not None and self._drag.row.node == row.node and self._drag.bar.index == bar.index
             fill = blend(base, hue, 0.62 if held else 0.42 if row.is_active else 0.24)
-            painter.setPen(blend(base, hue, 0.9))
-            painter.setBrush(fill)
+            painter.setPen(
+                QPen(blend(base, hue, 0.9), 1.0, Qt.PenStyle.DashLine if bar.is_layer else Qt.PenStyle.SolidLine)
+            )
+            painter.setBrush(blend(base, fill, 0.45) if bar.is_layer else fill)
             painter.drawRoundedRect(area.adjusted(0.5, 0.5, -0.5, -0.5), 3.0, 3.0)
+            if bar.is_added:
+                painter.setPen(Qt.PenStyle.NoPen)
+                painter.setBrush(QBrush(blend(base, hue, 0.45), Qt.BrushStyle.BDiagPattern))
+                painter.drawRoundedRect(area.adjusted(0.5, 0.5, -0.5, -0.5), 3.0, 3.0)
+            self._paint_fades(painter, area, bar, blend(base, hue, 0.9))
             if bar.fade > 0.0:
                 left = area.left()
                 right = left + self._scale.pixels(bar.fade)
@@ -273,6 +302,14 @@ class Tracks(QWidget):
             shown = painter.fontMetrics().elidedText(label, Qt.TextElideMode.ElideRight, max(int(room.width()), 0))
             painter.drawText(room, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, shown)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
+
+    def _paint_fades(self, painter: QPainter, area: QRectF, bar: StripBar, ink: QColor) -> None:
+        """Draws lines from the lower corners to where the strip has its weight."""
+        painter.setPen(QPen(ink, 1.5))
+        for fade, x, toward in zip(bar.fades, (area.left(), area.right()), (1.0, -1.0), strict=True):
+            if fade > 0.0:
+                width = min(self._scale.pixels(fade), area.width())
+                painter.drawLine(QPointF(x, area.bottom() - 1.0), QPointF(x + toward * width, area.top() + 1.0))
 
     def _paint_repeats(self, painter: QPainter, area: QRectF, bar: StripBar, ink: QColor) -> None:
         width = self._scale.pixels(bar.length)
@@ -323,7 +360,8 @@ class Tracks(QWidget):
         row = self._row_rect(number)
         left, right = self._scale.x_of(bar.start), min(self._scale.x_of(bar.end), self.width() + 20.0)
         left = max(left, -20.0)
-        return QRectF(left, row.top() + 1.0, max(right - left, 3.0), row.height() - 3.0)
+        inset = _LAYER_INSET if bar.is_layer else 0.0
+        return QRectF(left, row.top() + 1.0 + inset, max(right - left, 3.0), row.height() - 3.0 - inset)
 
     # Mouse
 
@@ -414,7 +452,7 @@ class Tracks(QWidget):
         return f"{row.name}: {CACHED_TEXT[cached] if cached is not None else 'not simulated yet'}"
 
     def _at(self, place: QPointF) -> tuple[StripRow, StripBar | None, str] | None:
-        """Row, strip and part at a position; later strips are on top."""
+        """Returns row, strip and part at a position; later strips are on top."""
         number = self._row_at(place.y())
         if not 0 <= number < len(self.strips):
             return None

@@ -24,12 +24,12 @@ _HUES = {
     "ground": _GREY, "overlay": _GREY, "resolve": _GREY,
 }  # fmt: skip
 _SHADES = (100, 78, 122, 64, 140)
-"""Percent of the lightness; the first one is for a kind as a whole."""
+"""Lightness in percent; the first one is for a kind as a whole."""
 
 
 @functools.lru_cache(maxsize=4096)
 def pass_colour(path: str) -> QColor:
-    """`path` is a `sinew.sim.profile.sample.Slice.path`; do not modify the result."""
+    """Returns the colour of a `sinew.sim.profile.sample.Slice.path`; do not modify the result."""
     parts = path.split(SEPARATOR)
     kind = parts[1] if len(parts) > 1 else parts[0]
     known = _HUES.get(kind) or _hue_of_kind(kind)
@@ -40,11 +40,11 @@ def pass_colour(path: str) -> QColor:
 
 
 def _hue_of_kind(name: str) -> str:
-    """The name is singular or plural; "" if unknown."""
+    """Returns the hue of a kind by its name, singular or plural; "" if unknown."""
     kind = KINDS.get(name) or KINDS.get(name.removesuffix("s"))
     return kind.hue if kind is not None else ""
 
 
 def _hash(text: str) -> int:
-    """The same in every session, unlike `hash`."""
+    """Returns a hash that is the same in every session, unlike `hash`."""
     return zlib.crc32(text.encode("utf-8", "surrogatepass")) >> 3

@@ -47,7 +47,7 @@ class Pair:
     level: Level
 
     def paths(self) -> list[str]:
-        """The total, then every band of either recording."""
+        """Returns the total, then every band of either recording."""
         paths = dict.fromkeys([TOTAL])
         for recording in (self.a, self.b):
             statistics = statistics_of(FrameTable(recording.history), self.level, self.quantity, ALL)
@@ -55,7 +55,7 @@ class Pair:
         return list(paths)
 
     def times(self, path: str) -> tuple[Float64, Float64]:
-        """[s]; 0 where the band did not run."""
+        """Returns the times of a band in both recordings [s]; 0 where it did not run."""
         tables = [FrameTable(recording.history) for recording in (self.a, self.b)]
         a, b = (values_of(table, self.level, path, self.quantity, ALL) for table in tables)
         return a, b
@@ -64,7 +64,7 @@ class Pair:
         return verdict(comparison, self.a.name, self.b.name)
 
     def caution(self) -> str:
-        """Why the recordings may not be comparable; "" if they are."""
+        """Returns why the recordings may not be comparable; "" if they are."""
         if self.quantity is Quantity.GPU and source_text(self.a.samples) != source_text(self.b.samples):
             return f"Different sources: {source_text(self.a.samples)} against {source_text(self.b.samples)}."
         if self.a.status.renderer != self.b.status.renderer:
@@ -78,7 +78,7 @@ class Pair:
 
 
 class CompareTable(PassList):
-    """Rows are added first and filled one by one."""
+    """Table of compared passes; rows are added first and filled one by one."""
 
     path_chosen = Signal(str)  # Path of the pass in the current row
 
@@ -112,7 +112,7 @@ class CompareTable(PassList):
         item.setFont(_DIFFERENCE, font)
 
     def choose(self, path: str) -> None:
-        """Emits nothing."""
+        """Selects a pass without emitting a signal."""
         if path in self.items_by_path:
             with QSignalBlocker(self):
                 self.setCurrentItem(self.items_by_path[path])
@@ -219,7 +219,7 @@ class ComparePage(QWidget):
     # --- recordings -----------------------------------------------------------------------------------
 
     def set_recordings(self, recordings: Sequence[TimingRecording]) -> None:
-        """Selects the newest recordings where the selection no longer exists."""
+        """Shows recordings; selects the newest ones where the selection no longer exists."""
         self.recordings = tuple(recordings)
         names = [recording.name for recording in recordings]
         for box, back in ((self.a_box, 2), (self.b_box, 1)):

@@ -23,7 +23,7 @@ _PERCENT = 100.0
 
 
 def bin_edges(*series: Float64, count: int = BINS_MAX) -> Float64:
-    """Bins of equal width for several series of times [s], shape (N + 1,).
+    """Returns bins of equal width for several series of times [s], shape (N + 1,).
 
     Outliers do not squeeze the other times into one bin: `counts` puts them into the last bin.
     """
@@ -41,7 +41,7 @@ def bin_edges(*series: Float64, count: int = BINS_MAX) -> Float64:
 
 
 def counts(values: Float64, edges: Float64) -> Float64:
-    """Share of the known times in each bin, shape (N,); the outer bins include all times beyond them."""
+    """Returns the share of the known times in each bin, (N,); the outer bins include all times beyond them."""
     known = values[~np.isnan(values)]
     if not len(known):
         return np.zeros(len(edges) - 1)
@@ -58,7 +58,7 @@ class Series:
 
 
 class DistributionPlot(QWidget):
-    """Share of the frames [%] over the time [ms], with lines at the medians."""
+    """Histogram: share of the frames [%] over the time [ms], with lines at the medians."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

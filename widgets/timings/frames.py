@@ -39,7 +39,7 @@ class Band:
 
 @functools.lru_cache(maxsize=256)
 def bands_of(paths: tuple[str, ...], level: Level) -> tuple[Band, ...]:
-    """From the bottom of the stack to its top, a group before its parts; a part may occur without its group."""
+    """Returns bands from the bottom of the stack up, a group before its parts; a part may occur without its group."""
     roots = _children(paths)
     bands: dict[str, tuple[list[str], list[str]]] = {}
     for path in paths:
@@ -78,7 +78,7 @@ def _children(paths: tuple[str, ...]) -> dict[str, list[str]]:
 
 
 def _in_order(keys: tuple[str, ...]) -> list[str]:
-    """Groups in the order of their first pass, and their parts likewise."""
+    """Returns groups in the order of their first pass, and their parts likewise."""
     first: dict[str, int] = {}
     for number, key in enumerate(keys):
         parts = key.split(SEPARATOR)
@@ -121,19 +121,19 @@ class TimingsOptions:
         return path == self.solo if self.solo else path not in self.hidden
 
     def visible(self, bands: tuple[Band, ...]) -> tuple[Band, ...]:
-        """All bands if the solo band does not exist."""
+        """Returns the visible bands; all if the solo band does not exist."""
         if self.solo and all(band.path != self.solo for band in bands):
             return replace(self, solo="").visible(bands)
         return tuple(band for band in bands if self.shows(band.path))
 
     def toggled(self, path: str) -> "TimingsOptions":
-        """Shows or hides one band; ends solo."""
+        """Returns options that show or hide one band; ends solo."""
         if self.solo:
             return replace(self, solo="" if path == self.solo else path)
         return replace(self, hidden=self.hidden ^ {path})
 
     def soloed(self, path: str) -> "TimingsOptions":
-        """Shows only one band, or ends solo if it was that band."""
+        """Returns options that show only one band, or end solo if it was that band."""
         return replace(self, solo="" if self.solo == path else path)
 
     @property
@@ -141,11 +141,11 @@ class TimingsOptions:
         return self.shown.quantities[0]
 
     def state(self) -> dict[str, str]:
-        """Saved between sessions; hidden bands belong to a scene and are left out."""
+        """Returns the options to save between sessions; hidden bands belong to a scene and are left out."""
         return {"shown": self.shown.name, "unit": self.unit.name, "level": self.level.name}
 
     def restored(self, state: Mapping[str, str]) -> "TimingsOptions":
-        """Ignores missing and unknown settings."""
+        """Returns saved options; ignores missing and unknown settings."""
         shown = PlottedTimes.__members__.get(state.get("shown", ""), self.shown)
         unit = Unit.__members__.get(state.get("unit", ""), self.unit)
         level = Level.__members__.get(state.get("level", ""), self.level)
@@ -183,7 +183,7 @@ class FrameTable:
         return self
 
     def sample(self, index: int) -> FrameSample:
-        """The oldest frame left if this one is neither in the history nor cached; raises IndexError without frames."""
+        """Returns a frame, or the oldest one left if it is no longer available; raises IndexError without frames."""
         if self._cached is not None:
             return self._cached[index]
         if self._version == self._history.version:
@@ -202,7 +202,7 @@ class FrameTable:
         return bands_of(self.paths, level)
 
     def values(self, band: Band, quantity: Quantity, where: Index = ALL) -> Float64:
-        """[s]; NaN where times were lost."""
+        """Returns the times of a band [s]; NaN where they were lost."""
         times = self._sum(band.plus, quantity, where)
         for path in band.minus:
             times = times - self._columns[path, quantity][where]
@@ -210,7 +210,7 @@ class FrameTable:
         return np.maximum(times, 0.0) if band.minus else times
 
     def total(self, quantity: Quantity, where: Index = ALL) -> Float64:
-        """[s], all passes together."""
+        """Returns the time of all passes together [s]."""
         return self._sum(roots_of(self.paths), quantity, where)
 
     @functools.cached_property
@@ -226,12 +226,12 @@ class FrameTable:
         return np.where(followed, following, np.minimum(following, longest))
 
     def region(self, begin: float, end: float) -> slice:
-        """Frames that start between two monotonic times [s], inclusive."""
+        """Returns the frames that start between two monotonic times [s], inclusive."""
         first = int(np.searchsorted(self.begins, begin, "left"))
         return slice(first, max(first, int(np.searchsorted(self.begins, end, "right"))))
 
     def at(self, moment: float) -> int | None:
-        """Index of the frame that is displayed at a time [s], or None."""
+        """Returns the index of the frame that is displayed at a time [s], or None."""
         index = int(np.searchsorted(self.begins, moment, "right")) - 1
         return index if index >= 0 and moment < self.ends[index] else None
 
@@ -279,7 +279,7 @@ def statistics_of(frames: FrameTable, level: Level, quantity: Quantity, where: s
 
 
 def values_of(frames: FrameTable, level: Level, path: str, quantity: Quantity, where: slice) -> Float64:
-    """[s]; `TOTAL` means all passes; 0 for a band that does not exist."""
+    """Returns times of a band [s]; `TOTAL` means all passes; 0 for a band that does not exist."""
     if path == TOTAL:
         return frames.total(quantity, where)
     band = next((band for band in frames.bands(level) if band.path == path), None)

@@ -1,4 +1,4 @@
-"""Legend with statistics, stacks over time, histogram and the selected frame."""
+"""Page of frames: legend with statistics, stacks over time, histogram and the selected frame."""
 
 import math
 
@@ -30,7 +30,7 @@ _HEADINGS = ("Pass", "GPU ms", "CPU ms")
 
 
 class FramePanel(QWidget):
-    """`buttons` select a frame; the panel shows them next to its title."""
+    """Panel of one frame; `buttons` select a frame and stand next to its title."""
 
     stepped = Signal(int)  # Select the previous (-1) or next (1) frame
     worst_requested = Signal()  # Select the slowest frame
@@ -102,7 +102,7 @@ class FramePanel(QWidget):
 
 
 def merged_slices(sample: FrameSample) -> dict[str, tuple[float, float, int]]:
-    """GPU and CPU time [s] and number of runs of every pass of a frame."""
+    """Returns GPU and CPU time [s] and number of runs of every pass of a frame."""
     merged: dict[str, tuple[float, float, int]] = {}
     for part in sample.slices:
         gpu, cpu, runs = merged.get(part.path, (0.0, 0.0, 0))
@@ -140,7 +140,7 @@ class FramesPage(QWidget):
         self.frame_panel.stepped.connect(self.step)
 
     def draw(self, frames: FrameTable, choice: TimingsOptions) -> None:
-        """Does not update the statistics: see `count`."""
+        """Draws frames; does not update the statistics: see `count`."""
         self.area.draw(frames, choice)
         self.table.set_choice(choice, self._status)
 

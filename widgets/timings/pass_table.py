@@ -42,7 +42,7 @@ class PassList(QTreeWidget):
                 self.headerItem().setTextAlignment(column, _RIGHT)
 
     def set_passes(self, labels: Mapping[str, str]) -> None:
-        """The new rows have no numbers; emits nothing."""
+        """Shows passes without numbers, without emitting a signal."""
         with QSignalBlocker(self):
             self.clear()
         self.items_by_path = {}
@@ -77,7 +77,7 @@ COLUMNS = tuple(PassColumn)
 
 
 class PassDelegate(QStyledItemDelegate):
-    """The swatch before the name is filled if the band is shown."""
+    """Painter of the name of a pass, with a swatch that is filled if the band is shown."""
 
     def __init__(self, table: "PassTable") -> None:
         super().__init__(table)
@@ -107,7 +107,7 @@ def _swatch_side(option: QStyleOptionViewItem) -> int:
 
 
 class PassTable(PassList):
-    """Statistics of each band; the total is always the first row."""
+    """Table of statistics of each band; the total is always the first row."""
 
     toggled = Signal(str)  # Path of a band to show or hide
     soloed = Signal(str)  # Path of a band to show alone; ends solo if it is alone already
@@ -140,7 +140,7 @@ class PassTable(PassList):
         self._show_rows()
 
     def set_current(self, times: dict[str, float]) -> None:
-        """Times by path [s]; passes that are missing did not run."""
+        """Shows current times by path [s]; passes that are missing did not run."""
         self._current = times
         column = COLUMNS.index(PassColumn.CURRENT)
         if self.header().sortIndicatorSection() == column:
@@ -245,14 +245,14 @@ class PassTable(PassList):
         super().keyPressEvent(event)
 
     def _name_at(self, position: QPoint) -> str:
-        """Path of the band whose name is at a position, or ""."""
+        """Returns the path of the band whose name is at a position, or ""."""
         return self.path_of(self.itemAt(position)) if self.indexAt(position).column() == 0 else ""
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         self.menu(self.path_of(self.itemAt(event.pos()))).popup(event.globalPos())
 
     def menu(self, path: str) -> QMenu:
-        """ "" means the table."""
+        """Returns the menu of a band; "" means the table."""
         menu = QMenu(self)
         menu.aboutToHide.connect(menu.deleteLater)
         if path:

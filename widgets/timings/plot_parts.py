@@ -13,7 +13,7 @@ from sinew.widgets.theme import SPACE, tabular
 from sinew.widgets.timings.texts import ago
 
 TARGETS = ((1.0 / 60.0, "16.7 ms (60 fps)", "60 fps"), (1.0 / 30.0, "33.3 ms (30 fps)", "30 fps"))
-"""[s], with long and short labels"""
+"""Target times of a frame [s], with long and short labels."""
 
 _ROUND = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 _HEADROOM = 1.08
@@ -26,14 +26,14 @@ _SLACK = 0.02
 
 
 def round_top(peak: float) -> float:
-    """The smallest round number above a peak, with some headroom."""
+    """Returns the smallest round number above a peak, with some headroom."""
     least = max(peak * _HEADROOM, LEAST)
     size = 10.0 ** math.floor(math.log10(least))
     return next((step * size for step in _ROUND if step * size >= least), 10.0 * size)
 
 
 def next_top(current: float, peak: float) -> float:
-    """Grows at once, shrinks late."""
+    """Returns the next upper end of a scale, which grows at once and shrinks late."""
     if not math.isfinite(peak) or peak <= 0.0:
         return current
     return current if _SHRINKS_BELOW * current < peak * _HEADROOM <= current else round_top(peak)
@@ -50,7 +50,7 @@ class TimeWindow:
         return self.right - self.left
 
     def zoomed(self, factor: float, at: float) -> "TimeWindow":
-        """Keeps the position of `at`."""
+        """Returns the window zoomed about a time, whose position stays."""
         span = min(max(self.span * factor, SPAN_MIN), SPAN_MAX)
         share = (at - self.left) / self.span
         left = at - share * span
@@ -63,14 +63,14 @@ class TimeWindow:
         return TimeWindow(-self.span, 0.0)
 
     def showing(self, time: float) -> "TimeWindow":
-        """Moves as little as needed to show a time with a margin."""
+        """Returns a window moved as little as needed to show a time with a margin."""
         margin = 0.1 * self.span
         if time < self.left + margin:
             return self.panned(time - margin - self.left)
         return self.panned(max(0.0, time + margin - self.right))
 
     def held(self) -> "TimeWindow":
-        """Clamps to the recorded minute, with a small margin on both sides."""
+        """Returns the window clamped to the recorded minute, with a small margin on both sides."""
         slack = _SLACK * self.span
         left = min(max(self.left, -SPAN_MAX - slack), slack - self.span)
         return TimeWindow(left, left + self.span)
@@ -82,10 +82,10 @@ _WHEEL_STEP = 1.0 / 1.0015  # zoom per unit of the wheel; a notch has 120 units
 
 
 class AgoAxis(pg.AxisItem):  # type: ignore[misc]
-    """In seconds before the newest frame."""
+    """Axis in seconds before the newest frame."""
 
     def tickSpacing(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, float]]:
-        """Round steps that leave space for the labels."""
+        """Returns round steps that leave space for the labels."""
         font = self.style["tickFont"] or QFont()
         room = 1.25 * QFontMetricsF(font).horizontalAdvance(f"{_MINUS}00.0 s")
         least = (maxVal - minVal) * room / max(size, 1.0)
@@ -103,7 +103,7 @@ class AgoAxis(pg.AxisItem):  # type: ignore[misc]
 
 
 def style_axes(plot: Plot, font: QFont, sample: str) -> None:
-    """The sizes of the axes follow `sample`, the longest number on the left axis."""
+    """Styles the axes; their sizes follow `sample`, the longest number on the left axis."""
     metrics, left, bottom = plot.fontMetrics(), plot.getAxis("left"), plot.getAxis("bottom")
     # Half a line of margin for the uppermost number of the scale.
     plot.plotItem.layout.setContentsMargins(0, metrics.height() // 2, SPACE, 0)
@@ -115,7 +115,7 @@ def style_axes(plot: Plot, font: QFont, sample: str) -> None:
 
 
 class PlotHeader(QWidget):
-    """Title on the left, elided; value under the mouse on the right."""
+    """Head of a plot: title on the left, elided; value under the mouse on the right."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -172,7 +172,7 @@ class TimeBox(pg.ViewBox):  # type: ignore[misc]
         ev.accept()
 
     def mouseDragEvent(self, ev: Any, axis: int | None = None) -> None:
-        """Pans; with Shift selects a region."""
+        """Pans the window, or selects a region with Shift."""
         if ev.button() not in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
             ev.ignore()
             return

@@ -26,7 +26,7 @@ _EASY_TO_HIT = 6  # columns of a frame that is wide enough to be clicked
 
 
 class PlotsArea(QWidget):
-    """Times of signals and arguments are monotonic [s]."""
+    """Plots of frames; times of signals and arguments are monotonic [s]."""
 
     frame_clicked = Signal(int)  # Index of the frame that was clicked
     frame_pointed = Signal(object)  # Index of the frame under the mouse, or None
@@ -93,7 +93,7 @@ class PlotsArea(QWidget):
         self.window_changed.emit()
 
     def set_held(self, held: bool) -> None:
-        """Freezes the frames; releasing them clears the region and shows the newest frames."""
+        """Holds the frames; releasing them clears the region and shows the newest frames."""
         self.is_held = held
         if not held:
             self.set_region(None)
@@ -106,7 +106,7 @@ class PlotsArea(QWidget):
             self.region_changed.emit()
 
     def set_chosen(self, sample: FrameSample | None) -> None:
-        """Marks a frame, and scrolls to it while frames are held."""
+        """Selects a frame, and scrolls to it while frames are held."""
         self._chosen = sample
         if sample is not None and self.is_held and self.frames is not None:
             window = self.window_shown.showing(sample.begin - self.frames.now)
@@ -115,14 +115,14 @@ class PlotsArea(QWidget):
         self._show_marks()
 
     def extent(self) -> slice:
-        """Indices of the frames of the statistics: in the region, else in the window."""
+        """Returns the frames of the statistics: in the region, else in the window."""
         if self.frames is None:
             return slice(0, 0)
         now, window = self.frames.now, self.window_shown
         return self.frames.region(*(self.region or (now + window.left, now + window.right)))
 
     def pointed_index(self) -> int | None:
-        """Index of the frame that the pixel column under the mouse shows."""
+        """Returns the index of the frame that the pixel column under the mouse shows."""
         frames = self.frames
         if frames is None or self._under_mouse is None or not len(frames):
             return None
@@ -140,7 +140,7 @@ class PlotsArea(QWidget):
         return index if index >= 0 else None
 
     def _spike_at(self, time: float) -> int | None:
-        """The frame at a time, or the slowest one within a few pixels if frames are narrow."""
+        """Returns the frame at a time, or the slowest one within a few pixels if frames are narrow."""
         plot, index = self.plots[self.choice.quantity], self._index_at(time)
         columns = plot.columns
         assert self.frames is not None

@@ -1,4 +1,4 @@
-"""Each pixel column shows the slowest of its frames: no spike is lost, and its bands add up to a measured frame."""
+"""Stacked plot. Each column shows the slowest of its frames: no spike is lost, and its bands add up to that frame."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ BELOW_LINES = -10.0
 
 
 def frames_of_columns(frames: FrameTable, cost: Float64, left: float, right: float, count: int) -> Int64:
-    """Index of the frame that each column shows, shape (count,); `NOTHING` where there is none.
+    """Returns the frame that each column shows, shape (count,); `NOTHING` where there is none.
 
     Args:
         cost: Time by which the slowest frame of a column is selected, shape (F,).
@@ -48,21 +48,21 @@ def frames_of_columns(frames: FrameTable, cost: Float64, left: float, right: flo
 
 
 def snapped(left: float, right: float, count: int) -> tuple[float, float]:
-    """Aligns the window to whole columns, so that frames keep their columns while the plot scrolls."""
+    """Aligns a window to whole columns, so that frames keep their columns while the plot scrolls."""
     length = (right - left) / count
     end = np.ceil(right / length) * length
     return float(end - count * length), float(end)
 
 
 def tops(values: Float64, chosen: Int64) -> Float64:
-    """Upper edges of the bands, shape (B, C), from values of shape (B, C)."""
+    """Returns the upper edges of the bands, shape (B, C), from values of shape (B, C)."""
     known = np.where(np.isnan(values), 0.0, values)
     known[:, chosen == NOTHING] = 0.0
     return np.cumsum(known, axis=0)
 
 
 def stack_pixels(edges: Float64, colours: Colours, ground: int, top: float, height: int) -> Colours:
-    """Pixels of a stack, shape (height, C).
+    """Returns the pixels of a stack, shape (height, C).
 
     Args:
         edges: Upper edges of the bands, shape (B, C), ascending along the first axis.
@@ -106,13 +106,13 @@ def draw_line(pixels: Colours, values: Float64, colour: int, top: float, *, step
 
 
 def rows_of(values: Float64, top: float, height: int) -> Int64:
-    """Row of the pixel below each value; 0 for values above the image, `height` for 0."""
+    """Returns the row of the pixel below each value; 0 for values above the image, `height` for 0."""
     return np.rint(height * (1.0 - np.minimum(values / top, 1.0))).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class StackLook:
-    """The stack is painted from these values alone."""
+    """Values that the stack is painted from, and no others."""
 
     edges: Float64  # Upper edges of the bands in every column, shape (B, C)
     line: Float64  # The total in every column, NaN where there is none, shape (C,)
@@ -128,7 +128,7 @@ class StackLook:
 
 
 class StackItem(QGraphicsItem):
-    """The coordinates of the view box are logical pixels."""
+    """Image of the stack; the coordinates of the view box are logical pixels."""
 
     def __init__(self, box: pg.ViewBox) -> None:
         super().__init__(box)
@@ -160,7 +160,7 @@ class StackItem(QGraphicsItem):
 
 
 def image_of(pixels: Colours, ratio: float) -> QImage:
-    """Shares the pixels, which must outlive the image."""
+    """Returns an image of shared pixels, which must outlive it."""
     rows, columns = pixels.shape
     image = QImage(pixels.data, columns, rows, 4 * columns, QImage.Format.Format_RGB32)
     image.setDevicePixelRatio(ratio)
@@ -194,7 +194,7 @@ class Columns:
 
 
 class StackPlot(Plot):
-    """The vertical axis is in milliseconds or percent.
+    """Plot of the stack over time; its vertical axis is in milliseconds or percent.
 
     Attributes:
         columns: The bands, or None before the first frame.
@@ -286,7 +286,7 @@ class StackPlot(Plot):
         )
 
     def _scaled(self, columns: Columns, choice: TimingsOptions) -> tuple[Float64, Float64, float]:
-        """Heights of bands and line in the unit of the axis, and the largest one."""
+        """Returns heights of bands and line in the unit of the axis, and the largest one."""
         if choice.unit is Unit.SHARE:
             known = np.where(columns.total > 0.0, columns.total, np.inf)
             return columns.times / known * _PERCENT, np.full(len(known), np.nan), _PERCENT
@@ -335,7 +335,7 @@ class StackPlot(Plot):
             self.redraw()
 
     def reset_scale(self) -> None:
-        """The scale follows the peaks again."""
+        """Resets the scale, which follows the peaks again."""
         self.auto_top = True
         self.top = TARGETS[0][0]
         self.redraw()
@@ -343,7 +343,7 @@ class StackPlot(Plot):
     # --- marks ----------------------------------------------------------------------------------------
 
     def point_at(self, time: float | None, cost: float | None = None) -> None:
-        """Time and cost in [s]; None hides the cross-hair."""
+        """Moves the cross-hair to a time and a cost [s]; None hides it."""
         for line, value in zip(self.cross, (time, cost and cost * _MS), strict=True):
             line.setVisible(value is not None)
             if value is not None:
@@ -357,7 +357,7 @@ class StackPlot(Plot):
             self.chosen_line.setPos(time)
 
     def show_region(self, region: tuple[float, float] | None) -> None:
-        """Emits nothing."""
+        """Shows a region without emitting a signal."""
         self.region.setVisible(region is not None)
         if region is not None and region != self.region.getRegion():
             self.region.blockSignals(True)
@@ -400,7 +400,7 @@ class StackPlot(Plot):
             self.redraw()
 
     def _name_targets(self) -> None:
-        """Uses the long labels if they fit."""
+        """Names the target lines, by the long labels if they fit."""
         for line, (_, long, short) in zip(self.targets, TARGETS, strict=True):
             fits = self.box.width() > 2 * self.fontMetrics().horizontalAdvance(long)
             line.label.setFormat(long if fits else short)

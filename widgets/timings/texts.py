@@ -10,7 +10,7 @@ _WAITING = "It includes waiting for the passes to finish, which the GPU timer do
 
 
 def milliseconds(seconds: float) -> str:
-    """About three significant digits; a dash for NaN."""
+    """Returns a time with about three significant digits; a dash for NaN."""
     if math.isnan(seconds):
         return DASH
     value = seconds * 1e3
@@ -22,7 +22,7 @@ def percent(share: float) -> str:
 
 
 def ago(seconds: float) -> str:
-    """Relative to the newest frame."""
+    """Returns a text for a time relative to the newest frame."""
     return f"{seconds:.2f} s".replace("-", "−") if abs(seconds) >= 0.005 else "now"
 
 
@@ -31,7 +31,7 @@ def source_of(quantity: Quantity, source: TimeSource) -> str:
 
 
 def honesty_text(status: TimerStatus) -> str:
-    """How times are measured, in one line."""
+    """Returns one line about the way in which times are measured."""
     parts = [
         "" if status.enabled else "Not measuring",
         f"GPU: {status.source.value}",
@@ -45,7 +45,7 @@ def honesty_text(status: TimerStatus) -> str:
 
 
 def honesty_tip(status: TimerStatus) -> str:
-    """How times are measured, with explanations."""
+    """Returns an explanation of the way in which times are measured."""
     return "\n".join(
         (
             f"GPU times come from the {status.source.value}: {status.reason}.",
@@ -61,7 +61,7 @@ def honesty_tip(status: TimerStatus) -> str:
 
 
 def empty_texts(measuring: bool) -> tuple[str, str]:
-    """Title and hint of a panel without frames."""
+    """Returns title and hint of a panel without frames."""
     if measuring:
         return "Waiting for the first frames", "Press play, or move the view: only drawn frames are measured."
     return "Timing is off", "Press Measure to see the frame time of each pass."

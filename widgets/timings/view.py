@@ -82,7 +82,7 @@ class Toolbar(FlowRow):
         )
 
     def show_choice(self, choice: TimingsOptions) -> None:
-        """Emits nothing."""
+        """Shows options without emitting a signal."""
         for box, value in (
             (self.shown_box, choice.shown),
             (self.unit_box, choice.unit),
@@ -110,7 +110,7 @@ class Toolbar(FlowRow):
         self.name_edit.setEnabled(not active)
 
     def set_taken(self, names: Sequence[str]) -> None:
-        """Names of the existing recordings; the placeholder is a name that is free."""
+        """Sets the names of the existing recordings; the placeholder is a name that is free."""
         self._taken = set(names)
         self.name_edit.setPlaceholderText(self._free_name())
 
@@ -154,7 +154,7 @@ _STATISTICS_SHARE = 100
 
 
 class SourceLabel(QLabel):
-    """Source, latency, dropped and discarded samples, vsync and own cost; the tooltip explains them."""
+    """Source, latency, dropped and discarded samples, vsync and own cost; its tooltip explains them."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -178,7 +178,7 @@ class SourceLabel(QLabel):
 
 
 class TimingsView(QWidget):
-    """The shortcut of `pause_action` works inside the panel."""
+    """The timings panel; the shortcut of `pause_action` works inside it."""
 
     frame_chosen = Signal(object)  # The user selected a `FrameSample`
     held_changed = Signal(bool)  # The view was paused or resumed
@@ -219,7 +219,7 @@ class TimingsView(QWidget):
     # --- input ----------------------------------------------------------------------------------------
 
     def set_history(self, history: QuantityHistory) -> None:
-        """Resumes a paused view."""
+        """Shows another history; resumes a paused view."""
         self._history = history
         self.choose_frame(None)
         self.go_live()
@@ -248,7 +248,7 @@ class TimingsView(QWidget):
         self.toolbar.set_recording(active, frames)
 
     def choose_frame(self, sample: FrameSample | None) -> None:
-        """Emits nothing."""
+        """Selects a frame without emitting a signal."""
         self.frames_page.choose(sample)
 
     def compare(self, a: str, b: str) -> None:
@@ -301,7 +301,7 @@ class TimingsView(QWidget):
         self._count()
 
     def _count(self) -> None:
-        """The longer an update of the statistics takes, the less often it is done."""
+        """Updates the statistics; the longer that takes, the less often it is done."""
         self._since_statistics.start()
         self.frames_page.count()
         self._statistics_pause = max(_STATISTICS_INTERVAL, _STATISTICS_SHARE * self._since_statistics.elapsed())
@@ -344,7 +344,7 @@ class TimingsView(QWidget):
         return self._choice.state() | {"seconds": f"{self.frames_page.area.window_shown.span:g}"}
 
     def restore(self, state: dict[str, str]) -> None:
-        """Ignores missing and unknown settings."""
+        """Restores saved options; ignores missing and unknown settings."""
         self.set_choice(self._choice.restored(state))
         try:
             seconds = float(state.get("seconds", ""))
@@ -403,7 +403,7 @@ class TimingsView(QWidget):
         self.compare_page.list.export_trace_requested.connect(self.export_trace_requested)
 
     def _record(self, name: str) -> None:
-        """Recording switches measuring on."""
+        """Starts a recording and switches measuring on."""
         if not self.status.enabled:
             self.timing_toggled.emit(True)
         self.record_requested.emit(name)

@@ -39,7 +39,7 @@ def cloth_plots() -> Plots:
 
 
 def cloth_values(kinetic: float, elastic: float, potential: float, strain: float) -> dict[str, float]:
-    """Energies in [J], strain as a fraction; the result has the strain in percent."""
+    """Returns the values of a cloth: energies in [J], the strain as a fraction becomes percent."""
     total = kinetic + elastic + potential
     return {
         "kinetic": kinetic, "elastic": elastic, "potential": potential, "total": total, "strain": 100.0 * strain
@@ -170,7 +170,7 @@ class ClothPanel(Panel):
             presets.addAction(action)
 
     def list_sections(self, menu: QMenu) -> None:
-        """One entry for each section of the active model."""
+        """Fills the menu with one entry for each section of the active model."""
         model = self._context.active.model
         names = section_names(model) if model else ()
         for name in names:
@@ -185,7 +185,7 @@ class ClothPanel(Panel):
         return "" if self._context.document.scene.of_kind("cloth") else "There is no cloth in the scene."
 
     def add_section_cloth(self, section: str) -> None:
-        """ "" means the whole model."""
+        """Adds a cloth from a section of the active model; "" means the whole model."""
         context, node, model = self._context, self._context.active.node, self._context.active.model
         if node is None or model is None:
             return
@@ -213,14 +213,14 @@ class ClothPanel(Panel):
 
 
 def counts_of(cloth: Cloth | None) -> tuple[int, int, int]:
-    """Particles, springs and triangles; 0 before the cloth is built."""
+    """Returns the numbers of particles, springs and triangles; 0 before the cloth is built."""
     if cloth is None:
         return 0, 0, 0
     return cloth.model.particle_count, cloth.model.springs.count, len(cloth.model.faces)
 
 
 class StabilityGauge:
-    """Makes one measurement at a time on a worker thread, after changes; calls `arrived` while the owner lives."""
+    """Stability of a cloth, measured on a worker thread; `arrived` is called while the owner lives."""
 
     def __init__(self, arrived: Callable[[], None], owner: QObject) -> None:
         self._arrived, self._owner = arrived, owner
@@ -231,7 +231,7 @@ class StabilityGauge:
         self._busy = False
 
     def read(self, cloth: Cloth) -> ClothStability | None:
-        """Returns None before the first measurement of the model."""
+        """Returns the latest stability, or None, and measures again after changes."""
         model, settings = cloth.model, cloth.settings
         if model is not self._model:
             self._latest = None

@@ -1,4 +1,4 @@
-"""Makes cloth of a model or one of its sections: in the same place, pinned at its top, with stable substeps."""
+"""Cloth of a model or one of its sections: in the same place, pinned at its top, with stable substeps."""
 
 import contextlib
 
@@ -32,7 +32,7 @@ def section_names(model: CharacterModel) -> tuple[str, ...]:
 
 
 def section_cloth(node: Node, model: CharacterModel, section: str, places: WorldTransforms) -> Node | str:
-    """Returns a node, or one line about the error; it is attached to `node`. A `section` of "" is the whole model."""
+    """Returns a cloth attached to `node`, or one line about the error; a `section` of "" is the whole model."""
     assert isinstance(node.settings, ModelSettings)
     mesh = upright_mesh(model)
     materials = _materials_of(model, mesh, section)
@@ -70,7 +70,7 @@ def _materials_of(model: CharacterModel, mesh: Mesh, section: str) -> list[Mater
 
 
 def _colour_of(material: Material) -> Colour:
-    """Colour of a material times the average of its embedded image, sRGB; cloth cannot use embedded images."""
+    """Returns the colour of a material times the average of its embedded image, which cloth cannot use."""
     linear = np.array(metal_and_base(material)[0])
     if material.embedded is not None:
         # An unreadable image counts as white; the model reports it.

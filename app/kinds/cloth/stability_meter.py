@@ -1,4 +1,4 @@
-"""Shows the substep relative to the longest stable one, and remedies."""
+"""Meter of the substep relative to the longest stable one, with remedies."""
 
 from PySide6.QtCore import QMargins, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen, QResizeEvent
@@ -17,7 +17,7 @@ _STABLE, _NEAR, _UNSTABLE = QColor("#2f9e77"), QColor("#e0a030"), QColor("#d9503
 
 
 class StabilityMeterWidget(QWidget):
-    """A bar, and a button with remedies if the cloth is not stable with a margin.
+    """Stability meter: a bar, and a button with remedies if the cloth is not stable with a margin.
 
     Args:
         on_picture: The meter is over the viewport, where the theme does not apply.
@@ -45,7 +45,7 @@ class StabilityMeterWidget(QWidget):
         return self._stability
 
     def show_stability(self, stability: ClothStability | None) -> None:
-        """Returns None while the stability is unknown."""
+        """Shows the stability; None means that it is unknown."""
         self._stability = stability
         self.bar.show_stability(stability)
         self.button.setVisible(stability is not None and stability.ratio >= MARGIN)
@@ -76,7 +76,7 @@ class StabilityMeterWidget(QWidget):
 
 
 class StabilityOverlay(ViewportOverlay):
-    """Emits `resized` when its size has changed."""
+    """Stability meter over the viewport; emits `resized` when its size has changed."""
 
     resized = Signal()
 

@@ -1,4 +1,4 @@
-"""Highlights and drags particles, selects them with a rubber band, pins them."""
+"""Tool that highlights and drags particles, selects them with a rubber band, and pins them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -78,7 +78,7 @@ class ClothTool(DragTool):
         self.marks.choose({})
 
     def _inside(self) -> Mapping[NodeId, tuple[int, ...]]:
-        """Particles of all visible cloths within the rubber band, also occluded ones."""
+        """Returns particles of all visible cloths within the rubber band, also occluded ones."""
         box = self._band.box
         chosen = {}
         for node in self._document.scene.of_kind("cloth"):
@@ -92,14 +92,14 @@ class ClothTool(DragTool):
     # --- pins -----------------------------------------------------------------------------------------
 
     def pinnable(self) -> Mapping[NodeId, tuple[int, ...]]:
-        """Particles that the pin key acts on: the selected ones, else the one under the mouse."""
+        """Returns the particles that the pin key acts on: the selected ones, else the one under the mouse."""
         hovered = self.marks.hovered_of("cloth")
         if self.marks.count or hovered is None:
             return self.marks.chosen
         return {hovered.node: (hovered.particle,)}
 
     def toggle_pins(self, numbers: Mapping[NodeId, tuple[int, ...]] | None = None) -> None:
-        """Pins particles, or unpins them if all are pinned; `pinnable` for None."""
+        """Pins particles, or unpins them if all are pinned; None means the particles from `pinnable`."""
         numbers = self.pinnable() if numbers is None else numbers
         pinned = {node_id: cloth.pins.flags for node_id in numbers if (cloth := self._cloth(node_id)) is not None}
         if pinned:
@@ -115,7 +115,7 @@ class ClothTool(DragTool):
         return getattr(self._context.system(node_id), "cloth", None)
 
     def _positions(self, node_id: NodeId) -> npt.NDArray[np.float64]:
-        """World positions of all particles [m], shape (P, 3); reads them back, so not for every mouse move."""
+        """Returns world positions of all particles [m], shape (P, 3); reads them back, so not for every mouse move."""
         cloth = self._cloth(node_id)
         if cloth is None:
             return np.zeros((0, 3))
@@ -124,7 +124,7 @@ class ClothTool(DragTool):
 
 
 def toggle_pins(document: Document, numbers: Mapping[NodeId, Sequence[int]], pinned: Mapping[NodeId, Bool]) -> None:
-    """One edit; unpins particles if all of them are pinned. `pinned` flags all particles of each cloth, shape (P,)."""
+    """Pins particles as one edit, or unpins them if all are; `pinned` flags each cloth's particles, (P,)."""
     unpin = all(pinned[node_id][list(chosen)].all() for node_id, chosen in numbers.items())
     values: dict[ParamRef, object] = {}
     for node_id, chosen in numbers.items():

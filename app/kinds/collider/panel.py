@@ -44,7 +44,7 @@ class ColliderPanel(Panel):
             self._fit(*parent, node.id)
 
     def _character_of(self, node: Node) -> tuple[Node, CharacterModel] | None:
-        """The character with bones that a node is attached to, and its model."""
+        """Returns the character with bones that a node is attached to, and its model."""
         character = self._context.document.scene.by_id.get(node.attachment.node)
         if character is None or not character.settings.is_character:
             return None

@@ -80,7 +80,7 @@ class EmitterPanel(Panel):
         return Command("", text, "Allocate enough particles for the full lifetime of each.", self.make_room)
 
     def make_room(self) -> None:
-        """With this capacity every particle lives its whole life."""
+        """Sets the capacity with which every particle lives its whole life."""
         node = self._context.selected("emitter")
         if node is not None:
             self._context.document.set_value(ParamRef(node.id, node.kind, "capacity"), self._needed)
@@ -106,7 +106,7 @@ class _KnobDrag:
 
 
 class EmitterTool(Tool):
-    """Each drag of a handle of the selected emitter is one undo entry."""
+    """Handles of the selected emitter; each drag is one undo entry."""
 
     is_over = True
     cursor = Qt.CursorShape.PointingHandCursor
@@ -171,6 +171,7 @@ class EmitterTool(Tool):
         node, engine = self._context.selected("emitter"), self._context.client.engine
         if node is None or node.id not in self._context.document.scene.shown or engine is None:
             return None
+        node = self._document.evaluated.node(node.id)
         assert isinstance(node.settings, EmitterSettings)
         placed = engine.views.places.world_from_node(node)
         if abs(np.linalg.det(placed[:3, :3])) < _FLAT:
@@ -181,7 +182,7 @@ class EmitterTool(Tool):
 
 
 def _text(handles: EmitterHandles | None, hold: KnobGrab) -> str:
-    """Name and value of the setting that a handle changes."""
+    """Returns name and value of the setting that a handle changes."""
     if handles is None or hold.knob >= len(handles.knobs):
         return ""
     knob, settings = handles.knobs[hold.knob], handles.settings

@@ -23,7 +23,7 @@ class Population:
 
 
 class PopulationBar(FillBar):
-    """The length of the texts depends on width and capacity only, so that a changing count does not move them."""
+    """Bar of living particles; its texts depend on width and capacity alone, so that a new count moves nothing."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -91,12 +91,12 @@ def population_tip(status: Population) -> str:
 
 
 def whole_number(value: float) -> str:
-    """With separators; below 100 with one digit if it is fractional."""
+    """Returns a number with separators; below 100 with one digit if it is fractional."""
     return f"{value:,.1f}" if value < 100.0 and value != int(value) else f"{value:,.0f}"
 
 
 def brief_number(value: float) -> str:
-    """With three digits, such as 12.3k."""
+    """Returns a number with three digits, such as 12.3k."""
     for unit, letter in _UNITS:
         if value >= unit:
             scaled = value / unit
@@ -133,7 +133,7 @@ class EmitterOverlay(HandlesCover[EmitterHandles]):
         painter.drawPolyline(line)
 
     def _paint_knobs(self, painter: QPainter, handles: EmitterHandles, knob: Knob, marked: bool) -> None:
-        """Knobs are round; square for the size, larger for the speed."""
+        """Draws the knobs: round ones, a square one for the size, a larger one for the speed."""
         painter.setPen(QPen(_SHADE, 1.0))
         painter.setBrush(_HELD if marked else _LINE)
         side = _KNOB * (1.35 if knob.kind is KnobKind.SPEED else 1.0) + (1.0 if marked else 0.0)

@@ -22,7 +22,7 @@ LONGEST = 4.0
 
 
 class Brush(enum.Enum):
-    """Each with its action and its action with Shift."""
+    """Brushes, each with its action and its action with Shift."""
 
     COMB = ("Comb", "Smooth")
     CUT = ("Cut", "Lengthen")
@@ -89,7 +89,7 @@ class BrushTool(Tool):
         self.take(None if self.brush is brush else brush)
 
     def take(self, brush: Brush | None) -> None:
-        """The selected hair is shown in its groom while a brush is active; None ends the mode."""
+        """Starts a brush, and shows the selected hair in its groom; None ends the mode."""
         self.end(cancel=True)
         node, system = self._subject()
         if brush is not None and (node is None or system is None):
@@ -146,7 +146,7 @@ class BrushTool(Tool):
         return bool(node.settings.groom)
 
     def _subject(self) -> tuple[Node | None, HairSystem | None]:
-        """Returns None unless the selected hair is visible, unlocked and ready."""
+        """Returns node and system of the selected hair; None unless it is visible, unlocked and ready."""
         node = self._context.selected("hair")
         if node is None or node.id not in self._document.scene.shown & self._document.scene.unlocked:
             return None, None
@@ -262,7 +262,7 @@ class BrushTool(Tool):
         stroke.brushed.look(cover, *sides)
 
     def _cover(self, node_id: NodeId) -> Occlusion | None:
-        """Depths of the characters, which may occlude the hair; None for hair without a parent."""
+        """Returns depths of the characters, which may occlude the hair; None for hair without a parent."""
         engine, scene = self._context.client.engine, self._document.scene
         if engine is None or not scene.node(node_id).attachment.node:
             return None

@@ -11,7 +11,7 @@ RADIUS_LEAST, RADIUS_MOST = 3.0, 400.0
 
 
 class BrushBar(QWidget):
-    """Radius and strength are shown while a mode is active."""
+    """Bar of brushes, with radius and strength while a mode is active."""
 
     chosen = Signal(str)  # Name of a mode, or ""
     radius_changed = Signal(object)  # [px]
@@ -46,7 +46,7 @@ class BrushBar(QWidget):
         self.numbers.hide()
 
     def show_brush(self, name: str, radius: float, strength: float, *, mirror: bool, edited: bool) -> None:
-        """`name` is "" for no mode; `edited` enables the reset."""
+        """Shows a brush; `name` is "" for no mode, `edited` enables the reset."""
         for other, button in self.buttons.items():
             button.setChecked(other == name)
         self.numbers.setVisible(bool(name))
@@ -76,7 +76,7 @@ class BrushRing(ViewportOverlay):
         self.hide()
 
     def draw(self, place: QPointF | None, radius: float, *, held: bool = False) -> None:
-        """None hides the circle, but keys and wheel stay active."""
+        """Draws the circle at a place; None hides the circle, but keys and wheel stay active."""
         self._place, self._radius, self._is_held = place, radius, held
         self.setGeometry(self._viewport.rect())
         self.show()

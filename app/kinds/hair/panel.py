@@ -125,7 +125,7 @@ class HairPanel(Panel):
         self._context.viewport.update()
 
     def locate(self) -> None:
-        """If the user chooses the same file, it is read again."""
+        """Asks for the file of strands; the same file is read again."""
         node = self._context.selected("hair")
         path = self._context.dialogs.strands_path("Locate strands") if node is not None else None
         if node is not None and path is not None:
@@ -221,7 +221,7 @@ class HairFacts:
         context.client.measured.connect(self._frames.extend)
 
     def sections(self) -> Sequence[FormSection]:
-        """The next `show` fills the new sections."""
+        """Returns the sections of the form; the next `show` fills them."""
         self._rows, sections = [], []
         for title, names in (("Hair", HAIR), ("Compared solvers", COMPARED), ("Cost of a frame", COSTS)):
             rows = [FactRow(name, "–") for name in names]
@@ -258,7 +258,7 @@ class HairFacts:
         return self._strand
 
     def _costs(self, node: Node, system: HairSystem | None) -> dict[str, str]:
-        """Updated every `RENEWED` frames."""
+        """Returns the costs of a frame, updated every `RENEWED` frames."""
         newest = self._frames[-1].number // RENEWED if self._frames else -1
         key = newest, node, getattr(system, "rival", None)
         if len(self._reported) != len(key) or any(

@@ -8,7 +8,7 @@ from sinew.sim.scene.scene import NodeId
 
 
 class HairTool(DragTool):
-    """A click selects a strand and its node."""
+    """Drag tool of strands; a click selects a strand and its node."""
 
     def __init__(self, context: EditorContext) -> None:
         super().__init__(context, "hair")
@@ -23,7 +23,7 @@ class HairTool(DragTool):
         self._hint = "{} · {} · strain {} · bend {} · Drag: pull · Click: select".format(*texts) if texts else ""
 
     def texts_of(self, particle: ParticleRef) -> tuple[str, ...]:
-        """Number, length, strain and bend of a guide; () if there is none.  Waits for the GPU."""
+        """Returns number, length, strain and bend of a guide; () if it does not exist. Waits for the GPU."""
         strands = self._strands(particle.node)
         if strands is None or particle.particle >= strands.growth.guides.count * strands.settings.knots:
             return ()

@@ -16,7 +16,7 @@ from sinew.sim.scene.world_transforms import vector
 
 @dataclass(frozen=True, slots=True)
 class _LightDrag:
-    """Position of the light at the start, and offset of the light from the mouse [m]."""
+    """A dragged light: its position at the start, and its offset from the mouse [m]."""
 
     node: NodeId
     place: glm.dvec3
@@ -25,7 +25,7 @@ class _LightDrag:
 
 
 class LightTool(Tool):
-    """Moves a light by its icon, in the plane of the view; each drag is one undo entry."""
+    """Tool that moves a light by its icon, in the plane of the view; each drag is one undo entry."""
 
     is_over = True
     cursor = Qt.CursorShape.SizeAllCursor
@@ -46,7 +46,7 @@ class LightTool(Tool):
         if light is None or self._context.client.engine is None:
             return False
         document.select(Selection(node=light))
-        node = document.scene.node(light)
+        node = document.evaluated.node(light)
         place = glm.dvec3(*vector(self._context.client.engine.views.places.world_from_node(node)[:3, 3]))
         grabbed = self._context.picker.beside(position, place)
         offset = place - grabbed if grabbed is not None else glm.dvec3()

@@ -1,8 +1,12 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from sinew.app.document.history import Gesture
 from sinew.app.editor.editor_context import EditorContext
+from sinew.app.kinds.model.humanoid_map import HumanoidMap
+from sinew.app.kinds.model.motion_list import MotionList, ask_motion
 from sinew.app.kinds.model.target_list import TargetList
 from sinew.app.kinds.model.textures import Textures
 from sinew.sim.assets.model import CharacterModel
@@ -58,7 +62,7 @@ class WeightSliders:
         self._end()
 
     def reset(self) -> None:
-        """Resets all to the weights of the clip."""
+        """Resets all numbers to the weights of the clip."""
         if self._node is not None:
             values: dict[ParamRef, Any] = {self._ref(self._setting): ()}
             if self._solo:
@@ -66,7 +70,7 @@ class WeightSliders:
             self._context.document.set_as_one(f"Reset {self._noun} of {self._node.name}", values)
 
     def solo(self, name: str) -> None:
-        """ "" applies all of them."""
+        """Applies only one name; "" applies all."""
         if self._node is not None:
             text = f"Solo {name} of {self._node.name}" if name else f"Use all targets of {self._node.name}"
             self._context.document.set_as_one(text, {self._ref(self._solo): name})
@@ -130,15 +134,24 @@ class ModelPanel(Panel):
     def facts(self, node: Node) -> Sequence[FormSection]:
         status = self._context.store.status(node.id)
         model = status.model if status is not None else None
-        targets = model.mesh.targets if model is not None else None
+        targets, sections = model.mesh.targets if model is not None else None, []
+        if model is not None and model.skeleton is not None:
+            sections.append(FormSection("Motions", [WidgetRow(lambda: MotionList(self._context, node))]))
         if model is None or targets is None or targets.are_frames or not targets.names:
-            return ()
+            return sections
         self.follow(node, None)
-        sections = [FormSection("Morph targets", [WidgetRow(lambda: self.targets.make(targets.names))])]
+        sections.append(FormSection("Morph targets", [WidgetRow(lambda: self.targets.make(targets.names))]))
         if model.rig.expressions:
             names = [expression.name for expression in model.rig.expressions]
             sections.append(FormSection("Expressions", [WidgetRow(lambda: self.expressions.make(names))]))
         return sections
+
+    def fill_menu(self, menu: Any, node: Node, place: Any) -> None:  # noqa: ARG002
+        status = self._context.store.status(node.id)
+        if status is not None and status.model is not None and status.model.skeleton is not None:
+            menu.addAction("Add Motion…", lambda: ask_motion(self._context, node.id))
+            menu.addAction("Humanoid Map…", lambda: HumanoidMap(self._context, node.id).show())
+            menu.addSeparator()
 
     def forget(self) -> None:
         self.targets.forget()
@@ -156,12 +169,18 @@ CENTIMETRE, INCH, PERSON = 0.01, 0.0254, 1.8
 
 
 def size_of(settings: ModelSettings, model: CharacterModel) -> float:
-    """Largest edge of the bounding box in the bind pose [m], without the scale of the node."""
-    return settings.unit_scale * float(model.mesh.bounds.size.max())
+    """Returns the largest edge of the bounding box in the bind pose [m], without the scale of the node.
+
+    The box of the joints counts for a model without a mesh.
+    """
+    extent = model.mesh.bounds.extent
+    if not model.mesh.vertex_count and model.skeleton is not None:
+        extent = float(np.ptp(model.skeleton.model_from_bind[:, :3, 3], axis=0).max())
+    return settings.unit_scale * extent
 
 
 def is_plausible(settings: ModelSettings, model: CharacterModel) -> bool:
-    """Always true for models that cannot be animated."""
+    """Returns True if the size of a model is plausible, which static models always are."""
     size, targets = size_of(settings, model), model.mesh.targets
     moves = model.skeleton is not None or (targets is not None and targets.are_frames)
     return not moves or size <= 0.0 or LOWEST <= size <= HIGHEST
@@ -176,7 +195,7 @@ _ANSWERS = (
 
 
 class UnitQuestion:
-    """Asks for the unit of a file of implausible size, in the inspector; an answer is one edit."""
+    """Question for the unit of a file of implausible size, in the inspector; an answer is one edit."""
 
     def __init__(self, context: EditorContext) -> None:
         self._context = context

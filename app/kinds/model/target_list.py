@@ -1,4 +1,4 @@
-"""Only visible rows are widgets, so that hundreds of targets cost no more than ten."""
+"""List of morph targets; only visible rows are widgets, so that hundreds of targets cost no more than ten."""
 
 from collections.abc import Mapping, Sequence
 

@@ -12,7 +12,7 @@ from sinew.widgets.inspector.materials import ImageProvider
 
 
 class Textures:
-    """Reports the missing images of every model once; locating them is one edit."""
+    """Missing images of every model, reported once; locating them is one edit."""
 
     def __init__(self, context: EditorContext) -> None:
         self._context = context
@@ -29,7 +29,7 @@ class Textures:
         context.store.changed.connect(self._report)
 
     def lost(self, node_id: NodeId) -> tuple[MissingImage, ...]:
-        """Includes images that the material settings of a model name."""
+        """Returns the missing images of a model, also images that its material settings name."""
         node, loaded = self._context.document.scene.by_id.get(node_id), self._context.store.loaded(node_id)
         if node is None or loaded is None or not isinstance(node.settings, ModelSettings):
             return ()
@@ -38,7 +38,7 @@ class Textures:
         )
 
     def locate(self, places: Mapping[NodeId, str]) -> None:
-        """`places` has names of the image in files or settings, by model; also finds other images of its folder."""
+        """Sets the files of missing images; `places` has their names by model. Finds other images of the folder too."""
         lost = {node_id: self.lost(node_id) for node_id in places}
         name = Path(next(iter(places.values()), "")).name
         places = {
@@ -74,7 +74,7 @@ class Textures:
             self._context.panels.warn(node.settings.path, f"{node.name}: {line}{more}", command)
 
     def _remedy(self, file: str) -> Command | None:
-        """Locates an unreadable file that is a texture of models."""
+        """Returns a command that locates an unreadable file if it is a texture of models."""
         places: dict[NodeId, str] = {}
         for node in self._context.document.scene.characters:
             for use in KINDS[node.kind].files(node.settings):

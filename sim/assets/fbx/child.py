@@ -1,4 +1,4 @@
-"""Reads an FBX file in a process of its own, and writes its content as an npz archive to standard output.
+"""Process that reads an FBX file, and writes its content as an npz archive to standard output.
 
 The binding hands out pointers into the scene without keeping the scene alive, so nothing is freed before the process
 ends.  Imports nothing of the program: starting it must be fast.
@@ -19,12 +19,12 @@ MEMORY_MAX = 1 << 30
 SECONDS_MAX = 30
 
 KEYS_MAX = 10_000
-"""Above this number of keys of one joint, keys that follow from their neighbours are left out."""
+"""Number of keys of a joint above which keys that follow from their neighbours are left out."""
 
 SEGMENTS_MAX = 4096
 
 SAME_TIME = 1e-6
-"""Frames this near to a key are the key's frame [s]."""
+"""Tolerance [s] within which the time of a key is the time of a frame."""
 
 DEPTH_MAX = 1000
 
@@ -32,7 +32,7 @@ REFUSED = 3
 """Exit status after an error of the file, whose reason is then on standard output."""
 
 ALIVE: list[Any] = []
-"""Everything that the binding returned: it frees dropped objects, and other objects point into them."""
+"""Objects that the binding has returned: it frees dropped ones, and others point into them."""
 
 
 def main() -> None:
@@ -257,7 +257,7 @@ class _Scene:
         }  # fmt: skip
 
     def _bake(self, stack: Any, rate: float) -> Any:
-        """Keys lie on the frames of the file."""
+        """Bakes a stack, with keys on the frames of the file."""
         options = {"resample_rate": rate, "max_keyframe_segments": SEGMENTS_MAX}
         bake = hold(self._ufbx.bake_anim(self._scene, hold(stack.anim), **options))
         counts = [len(hold(keys)) for node in items(bake.nodes) for keys in (node.translation_keys, node.rotation_keys)]
@@ -280,7 +280,7 @@ class _Scene:
         )
 
     def _frames(self, stack: Any, rate: float) -> list[float]:
-        """Times of the frames of a stack [s]."""
+        """Returns the times of the frames of a stack [s]."""
         count = min(max(round((stack.time_end - stack.time_begin) * rate), 0), KEYS_MAX)
         return [stack.time_begin + frame / rate for frame in range(count + 1)]
 

@@ -47,7 +47,7 @@ TIMEOUT = 60.0
 POLL = 0.02
 INFLUENCES = 8
 TARGET_BYTES = 1 << 29
-"""Largest size of the differences of all blend shapes."""
+"""Maximum size of the differences of all blend shapes [bytes]."""
 
 DUAL_QUATERNION = 2, 3
 """Skinning methods of the file that are dual quaternions, and a mix of them with linear blending."""
@@ -68,7 +68,7 @@ def read_fbx(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
 
 
 def _read_apart(data: bytes, watch: LoadWatch) -> dict[str, npt.NDArray[Any]]:
-    """Runs `child.py`.
+    """Reads a file by `child.py`.
 
     Raises:
         ElementFault: With the reason of the library, or of the process.
@@ -232,7 +232,7 @@ class _Reader:
     def _influences(
         self, mesh: dict[str, Any], name: str, count: int, joint_of: dict[int, int], node: int, geometry: Any
     ) -> tuple[list[int], Float64, tuple[npt.NDArray[np.uint16], npt.NDArray[np.float32]]]:
-        """Joints of the skin and the node, their inverse bind matrices, and the influences of each point."""
+        """Returns joints of the skin and the node, their inverse bind matrices, and the influences of each point."""
         joints = [joint_of[joint] for joint in mesh["skin"]["joints"]] if mesh["skin"] else []
         matrices = np.zeros((len(joints) + 1, 4, 4))
         matrices[:, 3, 3] = 1.0
@@ -264,7 +264,7 @@ class _Reader:
     def _targets(
         self, mesh: dict[str, Any], name: str, of_point: Index, place: str
     ) -> list[dict[str, npt.NDArray[np.float32]]]:
-        """Differences of each in-between, one row for each vertex."""
+        """Returns differences of each in-between, one row for each vertex."""
         count = sum(len(shape["targets"]) for shape in mesh["shapes"])
         if count * len(of_point) * 24 > TARGET_BYTES:
             raise ElementFault(
@@ -307,7 +307,7 @@ class _Reader:
             self._model.clips.append(RawClip(stack["name"].strip() or f"take {number + 1}", 0, 0.0, 0.0, [], channels))
 
     def _keys(self, name: str, begin: float, end: float, is_rotation: bool) -> tuple[Float64, Float64]:
-        """Times from the start of the stack [s] and values, cut to the stack."""
+        """Returns times from the start of the stack [s] and values, cut to the stack."""
         keys = self._arrays[name].astype(np.float64)
         times, values = keys[:, 0] - begin, keys[:, 1:]
         length = end - begin
@@ -323,7 +323,7 @@ class _Reader:
     def _weights(
         self, number: int, stack: dict[str, Any], joint_of: dict[int, int], begin: float, end: float
     ) -> list[RawChannel]:
-        """One channel for each mesh that the stack moves."""
+        """Returns one channel for each mesh that the stack moves."""
         found: list[RawChannel] = []
         for mesh_number in sorted({mesh for mesh, _ in stack["weights"]}):
             mesh = self._document["meshes"][mesh_number]
@@ -344,7 +344,7 @@ class _Reader:
 
 
 def _at(moments: Float64, times: Float64, values: Float64, is_rotation: bool) -> Float64:
-    """Interpolates linear keys; rotations along the shortest arc."""
+    """Interpolates linear keys at times; rotations along the shortest arc."""
     after = np.clip(np.searchsorted(times, moments), 1, len(times) - 1)
     share = (moments - times[after - 1]) / np.maximum(times[after] - times[after - 1], 1e-12)
     share = np.clip(share, 0.0, 1.0)
@@ -361,7 +361,7 @@ def _is_constant(values: Float64, rest: Float64, is_rotation: bool) -> bool:
 
 
 def _hat(weight: Float64, targets: list[float]) -> Float64:
-    """Weights of the in-betweens of a channel, (F, T): linear between neighbours, from zero at weight 0.
+    """Returns weights of the in-betweens of a channel, (F, T): linear between neighbours, from zero at weight 0.
 
     Weights beyond the last target are extrapolated; below zero the first one is negative.
     """
@@ -383,7 +383,7 @@ def _hat(weight: Float64, targets: list[float]) -> Float64:
 
 
 def _with_crossings(times: Float64, weight: Float64, targets: list[float]) -> tuple[Float64, Float64]:
-    """Adds keys where the curve crosses a target: its in-betweens are linear from key to key."""
+    """Adds keys where the curve crosses a target, as its in-betweens are linear from key to key."""
     extra = []
     for level in (0.0, *targets[:-1]) if len(targets) > 1 else ():
         before, after = weight[:-1] - level, weight[1:] - level
@@ -445,7 +445,7 @@ class _MaterialReader:
         )
 
     def _texture(self, number: int, stored: dict[str, Any], key: str) -> tuple[str | None, ImageSource | None]:
-        """No image if it was not found."""
+        """Returns path and content of a texture, without an image if it was not found."""
         use = stored["textures"].get(key)
         if use is None:
             return None, None

@@ -1,4 +1,4 @@
-"""Types, lengths and ranges are checked while the JSON is decoded."""
+"""JSON of glTF; types, lengths and ranges are checked while it is decoded."""
 
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -15,7 +15,7 @@ COMPONENT_TYPES = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u
 """NumPy type of each component type."""
 
 TYPE_LENGTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}
-"""Components of each accessor type."""
+"""Number of components of each accessor type."""
 
 DIELECTRIC = 0.04
 """Specular reflectance of surfaces that are not metallic."""
@@ -30,7 +30,7 @@ Part = TypeVar("Part")
 
 
 class GltfObject(msgspec.Struct, rename="camel", frozen=True):
-    """Undeclared members are ignored."""
+    """Base of objects of the JSON, whose undeclared members are ignored."""
 
 
 class Asset(GltfObject, frozen=True):
@@ -203,7 +203,7 @@ class TextureExtensions(GltfObject, frozen=True):
 
 
 class TextureSampler(GltfObject, frozen=True):
-    """OpenGL constants."""
+    """Sampler of a texture, in OpenGL constants."""
 
     wrap_s: int = 10497
     wrap_t: int = 10497
@@ -229,7 +229,7 @@ class TextureInfoExtensions(GltfObject, frozen=True):
 
 
 class TextureInfo(GltfObject, frozen=True):
-    """`scale` applies to normal maps, `strength` to occlusion."""
+    """Use of a texture; `scale` applies to normal maps, `strength` to occlusion."""
 
     index: Index
     tex_coord: Index = 0
@@ -362,7 +362,7 @@ KNOWN_MATERIALS = frozenset(
 
 
 def decode_document(text: bytes, warnings: list[str]) -> GltfDocument:
-    """Fails for wrong types or values, and for unknown required extensions."""
+    """Decodes a document; fails for wrong types or values, and for unknown required extensions."""
     try:
         document = _DECODER.decode(text)
     except msgspec.ValidationError as error:

@@ -34,13 +34,13 @@ Array = npt.NDArray[np.generic]
 
 FREE_BYTES = 1 << 27
 MAX_GROWTH = 64
-"""A file may decode to `FREE_BYTES` plus this many times its own size."""
+"""Maximum growth: a file may decode to `FREE_BYTES` plus this many times its own size."""
 
 _SHOWN = 60
 
 
 def split_file(data: bytes) -> tuple[bytes, memoryview | None]:
-    """The JSON of a file, and the binary chunk of a GLB, or None."""
+    """Returns the JSON of a file, and the binary chunk of a GLB, or None."""
     if not data.startswith(MAGIC):
         return data.removeprefix(UTF8_MARK), None
     if len(data) < 12:
@@ -92,7 +92,7 @@ def optional_package(name: str, extension: str) -> ModuleType:
 
 
 class GltfFile:
-    """Opens nothing outside the folder of the model; reads buffers, views and accessors at their first use.
+    """Buffers, views and accessors of a file, read at their first use; no file outside its folder is read.
 
     Args:
         binary: Binary chunk of a GLB.
@@ -118,7 +118,7 @@ class GltfFile:
             raise ElementFault(place, f"needs {size_text(self._limit - self._left)} with all before it; {reason}")
 
     def resolved(self, uri: str, place: str) -> Path:
-        """Fails if the file is outside the folder."""
+        """Returns the path of a file; fails if it is outside the folder."""
         name = unquote_to_bytes(uri).decode("utf-8", "replace")
         if ":" in uri.partition("/")[0] or "\0" in name or not name:
             raise ElementFault(place, f"{name[:_SHOWN]!r} is no file of the model's folder")
@@ -132,7 +132,7 @@ class GltfFile:
         return path
 
     def _read_beside(self, uri: str, size: int, place: str) -> bytes:
-        """Fails if the file is shorter, or if all files together are too large."""
+        """Reads a file next to the model; fails if it is too short, or if all files together are too large."""
         path = self.resolved(uri, place)
         self._folder_bytes += size
         if self._folder_bytes > MAX_FILE_BYTES:
@@ -177,7 +177,7 @@ class GltfFile:
         return part_of(self.document.accessors, index, place, "accessors")
 
     def stored(self, index: int, place: str, types: tuple[str, ...]) -> Array:
-        """Read-only, shape (count, length of the type); `types` are the allowed types, such as "VEC3"."""
+        """Returns stored values, read-only, (count, length of the type); `types` are allowed, such as "VEC3"."""
         part = self.accessor(index, place)
         if part.type not in types:
             raise ElementFault(place, f"accessors[{index}] is {part.type}, {' or '.join(types)} is needed")
@@ -188,7 +188,7 @@ class GltfFile:
         return self._stored[index]
 
     def floats(self, index: int, place: str, types: tuple[str, ...]) -> Float32:
-        """Finite values, normalised where the accessor says so."""
+        """Returns finite values, normalised where the accessor says so."""
         stored = self.stored(index, place, types)
         if index not in self._floats:
             values = (
@@ -202,14 +202,14 @@ class GltfFile:
         return self._floats[index]
 
     def numbers(self, index: int, place: str, types: tuple[str, ...]) -> UInt32:
-        """Elements of unsigned integer accessors, shape (count, length of the type)."""
+        """Returns elements of unsigned integer accessors, shape (count, length of the type)."""
         stored = self.stored(index, place, types)
         if stored.dtype.kind != "u":
             raise ElementFault(place, f"accessors[{index}] does not hold unsigned integers")
         return stored.astype(np.uint32, copy=False)
 
     def view(self, index: int, place: str) -> memoryview:
-        """Decompressed if needed."""
+        """Returns the bytes of a buffer view, decompressed if needed."""
         if index not in self._views:
             part = part_of(self.document.buffer_views, index, place, "bufferViews")
             own = f"bufferViews[{index}]"
@@ -232,7 +232,7 @@ class GltfFile:
         return values
 
     def _elements(self, view: int, offset: int, count: int, length: int, dtype: np.dtype[Any], place: str) -> Array:
-        """Does not copy; shape (count, length)."""
+        """Returns elements of a view without a copy, shape (count, length)."""
         data = self.view(view, place)
         part = self.document.buffer_views[view]
         packed = part.extensions.meshopt or part.extensions.meshopt_khr
@@ -272,7 +272,7 @@ class GltfFile:
 
 
 def normalised(values: Array) -> Float32:
-    """Integers of 8 or 16 bits become 0 to 1, or -1 to 1 if signed; other types are unchanged."""
+    """Normalises integers of 8 or 16 bits to 0 to 1, or -1 to 1 if signed; other types are unchanged."""
     if values.dtype.kind == "f" or values.dtype.itemsize > 2:
         return values.astype(np.float32, copy=False)
     bits = 8 * values.dtype.itemsize - (values.dtype.kind == "i")

@@ -32,14 +32,14 @@ def base_texture(material: Stored) -> TextureInfo | None:
 
 
 def leading_texture(material: Stored) -> TextureInfo | None:
-    """The texture whose texture coordinates the mesh gets: the colour, or the first other texture."""
+    """Returns the texture whose coordinates the mesh gets: the colour, or the first other texture."""
     others = material.emissive_texture, material.normal_texture, material.pbr.metallic_roughness_texture
     found = (use for use in (base_texture(material), *others, material.occlusion_texture) if use is not None)
     return next(found, None)
 
 
 class MaterialReader:
-    """Reads the materials of a file.
+    """Reader of the materials of a file.
 
     Args:
         old: What VRM 0.x states about them, in the same order.
@@ -111,7 +111,7 @@ class MaterialReader:
     def _toon(
         self, index: int, name: str, stored: Stored, base: TextureInfo | None, samplers: list[tuple[str, Sampler]]
     ) -> dict[str, Any]:
-        """Fields of a material for MToon; none without."""
+        """Returns the fields of a material for MToon; none without it."""
         mtoon = stored.extensions.mtoon
         if mtoon is None and index < len(self._old) and self._old[index].shader == OLD_SHADER:
             mtoon = mtoon_of_old(self._old[index], base)
@@ -137,7 +137,7 @@ class MaterialReader:
         return fields
 
     def _further(self, use: TextureInfo, base: TextureInfo | None, place: str) -> tuple[str | None, ImageSource | None]:
-        """Every other texture must share the texture coordinates of the leading one."""
+        """Returns a further texture, which must share the texture coordinates of the leading one."""
         if base is not None and _coordinates(use) != _coordinates(base):
             self._warnings.append(
                 f"{place} has textures with coordinates of their own; only the colour texture is drawn."
@@ -146,7 +146,7 @@ class MaterialReader:
         return self._texture(use.index, place)
 
     def _texture(self, index: int, place: str) -> tuple[str | None, ImageSource | None]:
-        """(None, None) if the texture cannot be shown."""
+        """Returns path and content of a texture; (None, None) if it cannot be shown."""
         texture = part_of(self._document.textures, index, place, "textures")
         own = texture.extensions
         source = own.webp.source if own.webp is not None and own.webp.source is not None else texture.source
@@ -159,7 +159,7 @@ class MaterialReader:
         return self._images[source]
 
     def _sampler(self, texture: int) -> Sampler:
-        """Invalid values become the defaults."""
+        """Returns the sampler of a texture; invalid values become the defaults."""
         index = self._document.textures[texture].sampler
         if index is None:
             return Sampler()
@@ -185,7 +185,7 @@ class MaterialReader:
         return name, EmbeddedImage(name, data)
 
     def _image_file(self, uri: str, place: str) -> tuple[str, ImageSource | None]:
-        """A missing or inaccessible image never fails a load."""
+        """Returns name and content of an image file; a missing or inaccessible image never fails a load."""
         name = uri.replace("\\", "/").rpartition("/")[2][:100]
         try:
             path = self._file.resolved(uri, f"{place}.uri")
@@ -199,7 +199,7 @@ class MaterialReader:
 
 
 def _factors(stored: Stored) -> tuple[Colour, Colour, float, float]:
-    """Diffuse and specular factors, roughness and opacity.
+    """Returns diffuse and specular factors, roughness and opacity.
 
     Source: Walter et al. 2007 for the exponent of a roughness; the glTF 2.0 specification, appendix B.
     """

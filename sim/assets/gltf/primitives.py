@@ -14,7 +14,7 @@ from sinew.sim.printable import counted
 
 INFLUENCES_MAX = 8
 SETS_MAX = 64
-"""Most sets of influences of one primitive."""
+"""Maximum number of sets of influences of one primitive."""
 
 TARGETS_MAX = 4096
 LEFT_OUT = "Points and lines are left out."
@@ -38,7 +38,7 @@ class PrimitiveReader:
             self._file.take(copies * self._sizes[mesh, number], user)
 
     def read(self, mesh: int, number: int) -> tuple[RawVertices, RawSection] | None:
-        """All nodes share the arrays; None for points and lines."""
+        """Reads a primitive, whose arrays all nodes share; returns None for points and lines."""
         key = mesh, number
         if key not in self._made:
             primitive = self._file.document.meshes[mesh].primitives[number]
@@ -112,7 +112,7 @@ class PrimitiveReader:
     def _influences(
         self, primitive: Primitive, source: "_Source", count: int, place: str
     ) -> dict[str, npt.NDArray[np.generic]]:
-        """Keeps the strongest influences if there are too many."""
+        """Returns influences of the vertices; keeps the strongest ones if there are too many."""
         sets = 0
         while f"JOINTS_{sets}" in primitive.attributes and f"WEIGHTS_{sets}" in primitive.attributes:
             sets += 1
@@ -170,7 +170,7 @@ class _Source:
         return self._decoded[name].astype(np.uint32)
 
     def corners(self, count: int) -> UInt32:
-        """Vertex indices in drawing order, shape (N,)."""
+        """Returns vertex indices in drawing order, shape (N,)."""
         if self._faces is not None:
             return self._faces.ravel()
         if self._primitive.indices is None:
@@ -202,7 +202,7 @@ class _Source:
 
 
 def triangles_of(corners: UInt32, mode: int) -> UInt32:
-    """Triangles (T, 3) of a list (mode 4), a strip (5) or a fan (6)."""
+    """Returns triangles (T, 3) of a list (mode 4), a strip (5) or a fan (6)."""
     if mode == _TRIANGLES:
         return np.ascontiguousarray(corners[: len(corners) // 3 * 3].reshape(-1, 3))
     if len(corners) < 3:
@@ -231,7 +231,7 @@ def moved_texcoords(texcoords: Float32, info: TextureInfo | None) -> Float32:
 
 
 def _size_of(vertices: RawVertices) -> int:
-    """Approximate memory of each copy of the vertices [bytes]."""
+    """Returns the approximate memory of each copy of the vertices [bytes]."""
     size = vertices.count * _VERTEX_BYTES
     for target in vertices.targets:
         moved = (

@@ -113,7 +113,7 @@ class _Placer:
             self._model.meshes.append(placed)
 
     def _skins_of(self, index: int, node: GltfNode) -> list[int]:
-        """One skin, or one for each instance."""
+        """Returns one skin of a node, or one for each instance."""
         if node.skin is not None:
             if node.skin not in self._skins:
                 self._skins[node.skin] = self._added(self._skin(node.skin, f"nodes[{index}].skin"))
@@ -163,7 +163,7 @@ class _Placer:
 
 
 def _target_names(extras: list[Any], count: int) -> list[str]:
-    """`targetNames`, where most writers store the names, else numbers."""
+    """Returns the names in `targetNames`, where most writers store them, else numbers."""
     stored = (part.get("targetNames") for part in extras if isinstance(part, dict))
     names: list[Any] = next((names for names in stored if isinstance(names, list)), [])
     return [
@@ -179,7 +179,7 @@ _NO_PARENT = -1
 
 
 def read_skeleton(document: GltfDocument, warnings: list[str]) -> RawSkeleton:
-    """Joint i is node i."""
+    """Reads the skeleton, in which joint i is node i."""
     nodes = document.nodes
     if len(nodes) > MAX_JOINTS:
         raise ElementFault("nodes", f"there are {len(nodes)}, more than {MAX_JOINTS}")
@@ -208,7 +208,7 @@ def read_skeleton(document: GltfDocument, warnings: list[str]) -> RawSkeleton:
 
 
 def node_parents(document: GltfDocument) -> list[int]:
-    """Parent of each node, or -1; fails for two parents and for cycles."""
+    """Returns the parent of each node, or -1; fails for two parents and for cycles."""
     parents = [_NO_PARENT] * len(document.nodes)
     for index, node in enumerate(document.nodes):
         for child in node.children:
@@ -231,7 +231,7 @@ def node_parents(document: GltfDocument) -> list[int]:
 
 
 def shown_nodes(document: GltfDocument, scene_number: int | None) -> list[int]:
-    """Nodes in file order; without a number, the default scene, else the first, else all nodes."""
+    """Returns the nodes of a scene in file order; without a number, of the default scene, else the first, else all."""
     number = document.scene if scene_number is None else scene_number
     if not document.scenes and number is None:
         return list(range(len(document.nodes)))
@@ -274,7 +274,7 @@ def _warn_of_residue(nodes: list[int], matrices: Float64, composed: Float64, war
 
 
 UNEVEN = 1e-3, 1e-2
-"""Largest rounding error of the length of a quaternion; the second one for keys in bytes."""
+"""Maximum rounding error of the length of a quaternion; the second one is for keys in bytes."""
 
 BYTE = 5120
 
@@ -338,7 +338,7 @@ class _Keys:
         self._read: dict[tuple[object, ...], tuple[Float64, Float64]] = {}
 
     def channel(self, node: int, path: str, sampler: Sampler, weight_count: int, place: str) -> RawChannel:
-        """Keys count once against the budget, and each driven number."""
+        """Reads a channel; keys count once against the budget, and so does each driven number."""
         self._file.take(_CHANNEL_BYTES * (weight_count or 1), place)
         key = sampler.input, sampler.output, sampler.interpolation, path, weight_count
         if key not in self._read:

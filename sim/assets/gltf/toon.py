@@ -12,7 +12,7 @@ from sinew.sim.maths.srgb import light_of
 
 OLD_SHADER = "VRM/MToon"
 TOONY_MAX = 0.9999
-"""An edge between light and shade without a width cannot be divided by."""
+"""Maximum value of `toony`, as an edge between light and shade without a width cannot be divided by."""
 
 _BRIGHTEST = 1e3
 _SMALLEST_POWER = 1e-5
@@ -20,7 +20,7 @@ _LIFT_MAX = 100.0
 
 
 def mtoon_of_old(old: MaterialProperties, base: TextureInfo | None) -> Mtoon:
-    """A material of VRM 0.x, whose colours are sRGB and whose textures share the coordinates of the base texture.
+    """Converts a material of VRM 0.x with colours in sRGB; its textures share the coordinates of the base texture.
 
     Source: the migration of UniVRM, which draws the same with both versions.
     """

@@ -1,4 +1,4 @@
-"""What the VRM extensions of a glTF file state about its skeleton: VRM 0.x, VRM 1.0 and VRM animations.
+"""VRM extensions of a glTF file about its skeleton: VRM 0.x, VRM 1.0 and VRM animations.
 
 Extensions are optional: parts that cannot be used are left out with a warning.
 
@@ -61,7 +61,7 @@ _HALF_TURN = np.array([0.0, 1.0, 0.0, 0.0])
 
 
 def is_old(document: GltfDocument) -> bool:
-    """Whether the file is VRM 0.x, whose models face -z."""
+    """Returns True for a file of VRM 0.x, whose models face -z."""
     return OLD in document.extensions and NEW not in document.extensions
 
 
@@ -79,7 +79,7 @@ def turn_around(bones: Iterable[RawBone], channels: Iterable[RawChannel]) -> Non
 
 
 def read_rig(document: GltfDocument, model: RawModel, old: OldVrm) -> Rig:
-    """The skeleton and the meshes of the model have been read; `old` is empty for files other than VRM 0.x."""
+    """Reads the rig after skeleton and meshes of the model; `old` is empty for files other than VRM 0.x."""
     if not document.extensions and not any(node.extensions.constraint for node in document.nodes):
         return Rig()
     return _RigReader(document, model).read(old)
@@ -124,7 +124,7 @@ class _RigReader:
         return self._has("nodes", node, len(self._document.nodes), place)
 
     def _has(self, what: str, index: int, count: int, place: str) -> bool:
-        """Whether a part exists; warns if not, except for -1, which means none."""
+        """Returns True if a part exists; warns if not, except for -1, which means none."""
         if 0 <= index < count:
             return True
         if index != -1:
@@ -165,7 +165,7 @@ class _RigReader:
         return list(found.values())
 
     def _weights(self, binds: Iterable[TargetBind], place: str) -> tuple[tuple[str, float], ...]:
-        """Weights by name of the target."""
+        """Returns weights by name of the target."""
         total: dict[str, float] = {}
         for bind in binds:
             self._parts.add("targets of expressions", MAX_TRACKS)
@@ -176,7 +176,7 @@ class _RigReader:
         return tuple(total.items())
 
     def _old_expressions(self, old: OldVrm) -> list[tuple[str, VrmExpression]]:
-        """The expressions of VRM 0.x by their names in VRM 1.0."""
+        """Returns the expressions of VRM 0.x by their names in VRM 1.0."""
         users: dict[int, list[int]] = {}
         for number in self._starts:
             users.setdefault(self._document.nodes[number].mesh or 0, []).append(number)
@@ -200,7 +200,7 @@ class _RigReader:
         return self._made_springs(stored, joints, place, f"{place}.springs")
 
     def _old_springs(self, old: OldVrm) -> list[Spring]:
-        """The springs of VRM 0.x, whose groups of bones are not chains."""
+        """Returns the springs of VRM 0.x, whose groups of bones are not chains."""
         place = "extensions.VRM.secondaryAnimation"
         groups: list[ColliderGroup] = []
         colliders: list[BoneCollider] = []
@@ -220,7 +220,7 @@ class _RigReader:
     def _made_springs(
         self, stored: SpringBone, joints: Sequence[tuple[SpringJoint, ...]], place: str, springs: str
     ) -> list[Spring]:
-        """Springs with these joints, if any; `springs` is where the file has them."""
+        """Returns springs with these joints, if any; `springs` is their place in the file."""
         self._parts.add("spring colliders", count=len(stored.colliders))
         numbers = [self._collider(part, f"{place}.colliders[{number}]") for number, part in enumerate(stored.colliders)]
         groups: list[list[int]] = []
@@ -240,7 +240,7 @@ class _RigReader:
         return found
 
     def _chain(self, spring: BoneSpring, place: str) -> tuple[SpringJoint, ...]:
-        """The joints but for the last one, which is a tail; nothing if they are no chain, or move already."""
+        """Returns joints without the last one, which is a tail; nothing if they are no chain, or move already."""
         nodes = [joint.node for joint in spring.joints]
         self._parts.add("joints of springs", MAX_JOINTS, len(nodes))
         if not all(self._has_node(node, f"{place}.joints") for node in nodes):
@@ -259,7 +259,7 @@ class _RigReader:
         return tuple(_spring_joint(joint, tail, place) for joint, tail in zip(spring.joints, nodes[1:], strict=False))
 
     def _collider(self, stored: BoneCollider, place: str) -> int:
-        """Its number among the colliders of the rig; -1 if it cannot be used."""
+        """Returns the number of a collider of the rig; -1 if it cannot be used."""
         extended = stored.extensions.extended
         forms = (extended.shape if extended is not None else {}) or stored.shape
         if not self._has_node(stored.node, place):
@@ -280,7 +280,7 @@ class _RigReader:
         return len(self._colliders) - 1
 
     def _tree(self, group: BoneGroup, place: str) -> tuple[SpringJoint, ...]:
-        """Every bone of a group and all below; the tail is the first child."""
+        """Returns every bone of a group and all below; the tail is the first child."""
         roots = [bone for bone in group.bones if self._has_node(bone, f"{place}.bones")]
         left = sorted(roots, key=self._places.__getitem__, reverse=True)
         joints = []
@@ -325,7 +325,7 @@ class _RigReader:
 
 
 def _bone_of_old(bone: str) -> str:
-    """The name of a bone of VRM 0.x in VRM 1.0, where the thumb begins with its metacarpal."""
+    """Returns the name in VRM 1.0 of a bone of VRM 0.x, where the thumb begins with its metacarpal."""
     side, _, part = bone.partition("Thumb")
     return f"{side}Thumb{_OLD_THUMB.get(part, part)}" if part else bone
 
@@ -355,7 +355,7 @@ def _constraint(joint: int, forms: Mapping[ConstraintKind, ConstraintForm]) -> C
 
 
 def _in_cycles(sources: Mapping[int, int]) -> set[int]:
-    """Joints that follow themselves through their sources."""
+    """Returns joints that follow themselves through their sources."""
     found: set[int] = set()
     seen_from: dict[int, int] = {}
     for start in sources:

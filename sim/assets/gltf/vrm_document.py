@@ -42,7 +42,7 @@ class VrmExpressions(GltfObject, frozen=True):
 
 
 class Vrm(GltfObject, frozen=True):
-    """VRMC_vrm 1.0."""
+    """Extension VRMC_vrm 1.0."""
 
     humanoid: Humanoid = Humanoid()
     expressions: VrmExpressions = VrmExpressions()
@@ -54,7 +54,7 @@ class AnimatedExpressions(GltfObject, frozen=True):
 
 
 class VrmAnimation(GltfObject, frozen=True):
-    """VRMC_vrm_animation 1.0; the x of the translation of the node of an expression is its value."""
+    """Extension VRMC_vrm_animation 1.0; the x of the translation of an expression's node is its value."""
 
     humanoid: Humanoid = Humanoid()
     expressions: AnimatedExpressions = AnimatedExpressions()
@@ -70,7 +70,7 @@ class ShapeForm(GltfObject, frozen=True):
 
 
 ShapeForms = dict[Literal["sphere", "capsule", "plane"], ShapeForm]
-"""One shape by its kind."""
+"""Form of one shape by its kind."""
 
 
 class ExtendedCollider(GltfObject, frozen=True):
@@ -108,7 +108,7 @@ class BoneSpring(GltfObject, frozen=True):
 
 
 class SpringBone(GltfObject, frozen=True):
-    """VRMC_springBone 1.0."""
+    """Extension VRMC_springBone 1.0."""
 
     colliders: list[BoneCollider] = []
     collider_groups: list[ColliderGroup] = []
@@ -183,7 +183,7 @@ class MaterialProperties(GltfObject, frozen=True):
 
 
 class OldVrm(GltfObject, frozen=True):
-    """VRM 0.x."""
+    """Extension VRM 0.x."""
 
     humanoid: OldHumanoid = OldHumanoid()
     blend_shape_master: BlendShapeMaster = BlendShapeMaster()
@@ -192,7 +192,7 @@ class OldVrm(GltfObject, frozen=True):
 
 
 def extension_of(document: GltfDocument, name: str, form: type[Decoded], warnings: list[str]) -> Decoded:
-    """An extension of the whole file; without content where the file has none, or a damaged one, with a warning."""
+    """Returns an extension of the whole file; without content if missing, or damaged, with a warning."""
     stored = document.extensions.get(name)
     if stored is None:
         return form()

@@ -92,7 +92,7 @@ MOVES: Mapping[str, Callable[[Float64, Float64, Float64, Float64, Float64], Move
 
 
 def _along(values: Float64, points: Float64) -> tuple[Float64, Float64, Bool]:
-    """Heights over the start along the axis, the same clamped to the changing part, and whether they are inside."""
+    """Returns heights over the start along the axis, also clamped to the changing part, and True inside it."""
     height = points @ values[:3] - values[3]
     along = np.clip(height, 0.0, values[7])
     return height, along, along == height
@@ -120,7 +120,7 @@ _OPPOSITE = 0.1
 
 
 def warps_of(deformers: Sequence[Deformer], model: CharacterModel, up_axis: str, time: float) -> Warps | None:
-    """None if no deformer acts at scene time `time` [s]; a deformer that is limited by a missing bone does not."""
+    """Returns the deformers that act at scene time `time` [s], or None; one limited by a missing bone does not act."""
     acting = [deformer for deformer in deformers if not deformer.muted]
     light = sum((pulse.light(time) for pulse in acting if isinstance(pulse, EmissionPulse)), np.zeros(3))
     moving = [(deformer, _bone(deformer, model)) for deformer in acting if deformer.function]
@@ -137,14 +137,14 @@ def warps_of(deformers: Sequence[Deformer], model: CharacterModel, up_axis: str,
 
 
 def _bone(deformer: Deformer, model: CharacterModel) -> int | None:
-    """The joint whose weights limit a deformer, -1 for none; None if it is missing."""
+    """Returns the joint whose weights limit a deformer, -1 for none; None if it is missing."""
     if not deformer.bone:
         return -1
     return model.skeleton.find(deformer.bone) if model.skeleton is not None and model.skin is not None else None
 
 
 def mask_of(mesh: Mesh, skin: Skin, joint: int) -> Float64:
-    """Gradient of a joint's weight on the surface, and the weight, at every vertex, shape (V, 4).
+    """Returns the gradient of a joint's weight on the surface, and the weight, at every vertex, shape (V, 4).
 
     The gradient is the mean of the faces around a vertex, weighted by their areas.
     """
@@ -168,7 +168,7 @@ def mask_of(mesh: Mesh, skin: Skin, joint: int) -> Float64:
 
 
 def seams_of(mesh: Mesh) -> Float64 | None:
-    """The mean of the different normals at one position, and 1, at every vertex with several of them, shape (V, 4).
+    """Returns the mean of different normals at one position, and 1, at every vertex with several of them, (V, 4).
 
     Zeros elsewhere; None if there is no such vertex.  Opposite sides of a sheet have no mean.
     """
@@ -202,7 +202,7 @@ def seams_of(mesh: Mesh) -> Float64 | None:
 
 
 def _hashes(vectors: Float32) -> npt.NDArray[np.uint64]:
-    """Different vectors have the same hash with a chance of one in 10^19."""
+    """Returns hashes; different vectors have the same one with a chance of one in 10^19."""
     bits = (np.ascontiguousarray(vectors, np.float32) + np.float32(0.0)).view(np.uint32)
     hashes = np.zeros(len(bits), np.uint64)
     for axis in range(bits.shape[1]):
@@ -220,7 +220,7 @@ def warped(
     masks: dict[int, Float64],
     seams: Float64 | None = None,
 ) -> tuple[Float64, Float64, Float64 | None]:
-    """Points, unit normals and tangents (N, 3) after all deformers, one after the other.
+    """Returns points, unit normals and tangents (N, 3) after all deformers, one after the other.
 
     Args:
         points, normals, tangents: Bind pose after the morph targets, shape (N, 3) each.
@@ -245,7 +245,7 @@ def warped(
 
 
 def normal_matrices(linear: Float64) -> Float64:
-    """Inverse transpose of (V, 3, 3) matrices up to a positive factor, for flat matrices too.
+    """Returns the inverse transpose of (V, 3, 3) matrices up to a positive factor, for flat matrices too.
 
     The cofactor matrix is the inverse transpose times the determinant; only its sign must be undone.
     """
@@ -256,7 +256,7 @@ def normal_matrices(linear: Float64) -> Float64:
 
 
 def warped_boxes(warps: Warps, lo: Float64, hi: Float64) -> tuple[Float64, Float64]:
-    """Boxes (J, 3), (J, 3) around deformed boxes, from points inside and the heights of bulges."""
+    """Returns boxes (J, 3), (J, 3) around deformed boxes, from points inside and the heights of bulges."""
     points = (lo[:, None] + _LATTICE * (hi - lo)[:, None]).reshape(-1, 3)
     margin, nowhere = 0.0, np.zeros_like(points)
     still = {bone: np.column_stack([nowhere, np.ones(len(points))]) for bone in warps.bones if bone >= 0}

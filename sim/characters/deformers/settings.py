@@ -38,7 +38,7 @@ class Extent:
 
     @property
     def size(self) -> float:
-        """Longest edge; 1 for a model without size."""
+        """Longest edge of the model; 1 for a model without size."""
         return self.box.extent or 1.0
 
     @property
@@ -46,12 +46,12 @@ class Extent:
         return (self.box.lo + self.box.hi) / 2.0
 
     def direction(self, axis: DeformerAxis) -> Float64:
-        """In file space, shape (3,)."""
+        """Returns the direction of an axis in file space, shape (3,)."""
         x, y, z = _UNIT[axis]
         return np.array([x, -z, y]) if self.is_z_up else np.array([x, y, z])
 
     def span(self, direction: Float64, start: float, end: float) -> tuple[float, float]:
-        """Start and length of a part of the model along a direction, from percentages of the whole."""
+        """Returns start and length of a part of the model along a direction, from percentages of the whole."""
         reach = float(np.abs(direction) @ self.box.size)
         lowest = float(direction @ self.centre) - reach / 2.0
         length = max(0.01 * (end - start) * reach, _SHORTEST * self.size)
@@ -72,7 +72,7 @@ class Deformer(msgspec.Struct, frozen=True, kw_only=True, tag_field="deformer"):
     )] = ""  # fmt: skip
 
     def values(self, extent: Extent, time: float) -> Float64:
-        """Arguments of the function at scene time `time` [s], shape (VALUES,)."""
+        """Returns the arguments of the function at scene time `time` [s], shape (VALUES,)."""
         raise NotImplementedError
 
 
@@ -234,7 +234,7 @@ class EmissionPulse(Deformer, tag="emission-pulse", frozen=True, kw_only=True):
     phase: Phase = -90.0
 
     def light(self, time: float) -> Float64:
-        """Linear RGB at scene time `time` [s], shape (3,)."""
+        """Returns the emitted linear RGB at scene time `time` [s], shape (3,)."""
         part = 0.5 * (1.0 + math.sin(math.radians(self.phase) + _turn(self.frequency, time)))
         return self.strength * part * np.array(self.colour)
 
@@ -244,7 +244,7 @@ AnyDeformer = Bulge | Twist | Bend | Taper | Wave | EmissionPulse
 DEFORMERS: tuple[type[Deformer], ...] = (Bulge, Twist, Bend, Taper, Wave, EmissionPulse)
 
 FUNCTIONS = tuple(known.function for known in DEFORMERS if known.function)
-"""The index of a name is its number in the shader."""
+"""Functions of deformers; the index of a name is its number in the shader."""
 
 
 def _packed(*rows: tuple[float, ...]) -> Float64:
@@ -255,12 +255,12 @@ def _packed(*rows: tuple[float, ...]) -> Float64:
 
 
 def _turn(frequency: float, time: float) -> float:
-    """Angle after a time [rad], within one turn to stay exact."""
+    """Returns an angle after a time [rad], within one turn to stay exact."""
     return math.tau * math.fmod(frequency * time, 1.0)
 
 
 def _swing(frequency: float, phase: float, time: float) -> float:
-    """From -1 to 1; 1 without a frequency."""
+    """Returns the swing from -1 to 1; 1 without a frequency."""
     return math.sin(math.radians(phase) + _turn(frequency, time)) if frequency else 1.0
 
 

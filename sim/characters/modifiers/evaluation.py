@@ -7,7 +7,7 @@ from pyglm import glm
 
 from sinew.sim.animation.evaluate import bind_pose
 from sinew.sim.animation.pose import Pose
-from sinew.sim.assets.humanoid import find_bones
+from sinew.sim.assets.humanoid import bones_of
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.modifiers.feet import RELEASE, Collider, Contacts, Foot, Ground, contacts, plant
 from sinew.sim.characters.modifiers.functions import FUNCTIONS, Surroundings, constrain
@@ -27,6 +27,7 @@ from sinew.sim.characters.playing import (
 from sinew.sim.characters.settings import ModelSettings, UpAxis, section_list
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import inverse_affine
+from sinew.sim.memo import Memo
 from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.strips import StripSample, smooth
 from sinew.sim.scene.world_transforms import WorldTransforms
@@ -37,7 +38,7 @@ Matrix = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class ModifierInputs:
-    """Everything outside of a character that its modifiers depend on at one moment."""
+    """Inputs of the modifiers of a character at one moment, from outside of it."""
 
     targets: tuple[tuple[NodeId, Matrix], ...] = ()  # Relative to the model
     placement: Matrix = ()  # World transform of a model with planted feet
@@ -50,7 +51,7 @@ NO_INPUTS = ModifierInputs()
 def inputs_of(
     node: Node, places: WorldTransforms, placement: Float64, colliders: tuple[Collider, ...]
 ) -> ModifierInputs:
-    """Inputs of the modifiers of a character.
+    """Returns the inputs of the modifiers of a character.
 
     Args:
         places: World transforms, in which the character itself has its pose before the modifiers.
@@ -69,11 +70,12 @@ def inputs_of(
 
 
 class BoneModifiers:
-    """Evaluates the modifiers of bones of one model."""
+    """Evaluation of the modifiers of bones of one model."""
 
     def __init__(self, model: CharacterModel) -> None:
         self._model = model
         self._contacts: dict[tuple[object, ...], Contacts] = {}
+        self._bones = Memo[dict[str, int]]()
         self._directions: dict[str, tuple[glm.dvec3, glm.dvec3]] = {}
         self._clip_poses: tuple[ModelSettings | None, dict[float, Pose]] = (None, {})
 
@@ -82,27 +84,26 @@ class BoneModifiers:
         assert self._model.skeleton is not None
         return RestPose(self._model.skeleton)
 
-    @functools.cached_property
-    def _body(self) -> dict[str, int]:
-        """The bones of a human body."""
-        return dict(self._model.rig.humanoid) or find_bones(self._rest.skeleton)
+    def _body(self, settings: ModelSettings) -> dict[str, int]:
+        """Returns the joints of the bones of a human body."""
+        return self._bones.get((settings.humanoid,), lambda: bones_of(self._model, settings.humanoid))
 
     def problems(self, node: Node, scene: Scene) -> list[str]:
-        """A line about each modifier of a character that has no effect."""
+        """Returns a line about each modifier of a character that has no effect."""
         settings, found = node.settings, []
         assert isinstance(settings, ModelSettings)
         for number, modifier in enumerate(settings.modifiers if self._model.skeleton is not None else (), 1):
             problem = modifier.problem(self._rest.skeleton, scene.by_id)
             if not problem and modifier.problem(self._rest.skeleton, scene.targets.get(node.id, ())):
                 problem = "its target moves with what follows this character"
-            if isinstance(modifier, FootPlanting) and not self._limbs(modifier):
+            if isinstance(modifier, FootPlanting) and not self._limbs(modifier, settings):
                 problem = "no feet are found; name them"
             if problem and not modifier.muted:
                 found.append(f"{number} · {modifier.label}: {problem}")
         return found
 
     def applied(self, pose: Pose, settings: ModelSettings, time: float, run_up: RunUp, inputs: ModifierInputs) -> Pose:
-        """A pose with the modifiers of the settings, then the constraints of the file, at a scene time [s]."""
+        """Returns a pose with the modifiers of the settings, then the constraints of the file, at a scene time [s]."""
         if self._model.skeleton is None or not (settings.modifiers or self._model.rig.constraints):
             return pose
         joints = PosedJoints(self._rest.skeleton, pose.local)
@@ -123,7 +124,7 @@ class BoneModifiers:
         return joints.pose(self._model, pose)
 
     def _up_and_front(self, settings: ModelSettings) -> tuple[glm.dvec3, glm.dvec3]:
-        """Directions in the bind pose, in the space of the file."""
+        """Returns directions in the bind pose, in the space of the file."""
         axis = up_axis(settings, self._model)
         if axis not in self._directions:
             upright = world_from_model(ModelSettings(up_axis=UpAxis(axis)), self._model, np.eye(4))
@@ -135,9 +136,9 @@ class BoneModifiers:
 
     # --- feet -----------------------------------------------------------------------------------------
 
-    def _limbs(self, modifier: FootPlanting) -> list[tuple[int, int, int]]:
+    def _limbs(self, modifier: FootPlanting, settings: ModelSettings) -> list[tuple[int, int, int]]:
         named = [self._rest.skeleton.find(name) for name in section_list(modifier.feet)]
-        feet = named or [self._body.get(f"{side}Foot") for side in ("left", "right")]
+        feet = named or [self._body(settings).get(f"{side}Foot") for side in ("left", "right")]
         limbs = (self._rest.limb(foot) for foot in feet if foot is not None)
         return [limb for limb in limbs if limb is not None]
 
@@ -145,16 +146,15 @@ class BoneModifiers:
         self, modifier: FootPlanting, joints: PosedJoints, pose: Pose, settings: ModelSettings, time: float,
         run_up: RunUp, inputs: ModifierInputs, around: Surroundings,
     ) -> None:  # fmt: skip
-        limbs = self._limbs(modifier)
+        limbs = self._limbs(modifier, settings)
         moment = max(time, run_up[0]) if run_up[1] else time
         held = run_up_weight(time, run_up)
         if moment != time:
             pose = self._clip_pose(settings, moment)
         feet = []
         for limb in limbs:
-            parts = [
-                (part, self._contacts_of(settings, part.clip, limb)) for part in parts_of(settings, self._model, moment)
-            ]
+            played = [part for part in parts_of(settings, self._model, moment) if not part.is_layer]
+            parts = [(part, self._contacts_of(settings, part.clip, limb)) for part in played]
             shift = glm.dvec3(0.0)
             for part, touching in parts if modifier.lock else ():
                 place = vec(pose.model_from_joint[limb[2], :3, 3])
@@ -164,14 +164,14 @@ class BoneModifiers:
                     shift += part.weight * strength * held * (vec(there) - place)
             lowest = min((touching.lowest for _, touching in parts), default=self._rest.place(limb[2], around.up))
             feet.append(Foot(limb, shift, lowest))
-        pelvis = self._rest.skeleton.find(modifier.pelvis) if modifier.pelvis else self._body.get("hips")
+        pelvis = self._rest.skeleton.find(modifier.pelvis) if modifier.pelvis else self._body(settings).get("hips")
         placement = glm.transpose(glm.dmat4(*inputs.placement))
         plant(
             joints, feet, -1 if pelvis is None else pelvis, Ground(placement, inputs.colliders, modifier.floor), around
         )
 
     def _clip_pose(self, settings: ModelSettings, time: float) -> Pose:
-        """The pose before the modifiers, without a pre-roll."""
+        """Returns the pose before the modifiers, without a pre-roll."""
         if self._clip_poses[0] is not settings or len(self._clip_poses[1]) > _POSES_MAX:
             self._clip_poses = settings, {}
         poses = self._clip_poses[1]
@@ -191,7 +191,7 @@ class BoneModifiers:
         return self._contacts[key]
 
     def _locks(self, settings: ModelSettings, part: StripSample, touching: Contacts) -> list[tuple[float, float]]:
-        """Scene times [s] at which the contacts of a clip that act began, and how much each acts."""
+        """Returns scene times [s] at which the active contacts of a clip began, and how much each of them acts."""
         strip = sorted(strips_of(settings, self._model), key=lambda one: one.start)[part.strip]
         duration, found = clip_of(self._model, part.clip).duration, []
         lo, hi = strip.span(duration)
@@ -206,4 +206,4 @@ class BoneModifiers:
 
 
 _POSES_MAX = 256
-"""Most poses that are remembered."""
+"""Maximum number of poses that are remembered."""

@@ -15,7 +15,7 @@ from sinew.sim.scene.strips import smooth
 
 RATE = 60.0
 SAMPLES_MAX = 8192
-"""Most moments of a clip that are examined; longer clips are sampled evenly."""
+"""Maximum number of moments of a clip that are examined; longer clips are sampled evenly."""
 
 # Relative to the length of the leg; a contact ends at twice the height or speed at which it begins.
 TOUCH_HEIGHT, TOUCH_SPEED = 0.04, 0.3  # Above the lowest point of the clip; per second
@@ -27,12 +27,12 @@ RELEASE = 0.08
 """Time over which a foot leaves the place where it was locked [s]."""
 
 STEEPEST = 0.5
-"""Feet do not tilt to ground whose normal has a smaller upward part."""
+"""Minimum upward part of the normal of ground to which feet tilt."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contacts:
-    """When a foot touches the ground in a clip."""
+    """Contacts of a foot with the ground in a clip."""
 
     spans: tuple[tuple[float, float], ...]  # Times in the clip [s]
     lowest: float  # Smallest height, in units of the file
@@ -41,7 +41,7 @@ class Contacts:
 def contacts(
     clip: Clip, skeleton: Skeleton, foot: int, leg: float, up_axis: str, interpolation: Interpolation, lock_root: bool
 ) -> Contacts:
-    """Contacts of a joint with the ground; `leg` is the length of the leg, in units of the file."""
+    """Returns contacts of a joint with the ground; `leg` is the length of the leg, in units of the file."""
     count = min(math.ceil(clip.duration * RATE) + 1, SAMPLES_MAX)
     times = np.linspace(0.0, clip.duration, count)
     local = clip.sample_many(times.tolist(), interpolation)
@@ -69,7 +69,7 @@ def contacts(
 
 
 def _path(positions: Float64, orientations: Float64, scales: Float64, skeleton: Skeleton, joint: int) -> Float64:
-    """Positions of a joint in the model at many times, shape (F, 3)."""
+    """Returns positions of a joint in the model at many times, shape (F, 3)."""
     chain = []
     while joint >= 0:
         chain.append(joint)
@@ -82,11 +82,11 @@ def _path(positions: Float64, orientations: Float64, scales: Float64, skeleton: 
 
 
 Collider = tuple[ColliderShape, tuple[float, ...], tuple[float, ...]]
-"""Shape, size (3,) and rigid world transform (16,), row by row, of a collider."""
+"""Collider of feet: shape, size (3,) and rigid world transform (16,), row by row."""
 
 
 def top_of(collider: Collider, x: float, z: float) -> tuple[float, glm.dvec3] | None:
-    """Height [m] and normal where a vertical line leaves a collider; None if it misses it."""
+    """Returns height [m] and normal where a vertical line leaves a collider; None if it misses it."""
     shape, size, values = collider
     matrix = glm.transpose(glm.dmat4(*values))
     turn, found = glm.dmat3(matrix), []
@@ -112,7 +112,7 @@ def top_of(collider: Collider, x: float, z: float) -> tuple[float, glm.dvec3] | 
 
 
 def _ball_top(origin: glm.dvec3, up: glm.dvec3, radius: float) -> list[tuple[float, glm.dvec3]]:
-    """Where a line leaves a ball about the origin: the distance along it, and the point."""
+    """Returns the distances and points at which a line leaves a ball about the origin."""
     a, b = glm.dot(up, up), glm.dot(origin, up)
     square = b * b - a * (glm.dot(origin, origin) - radius * radius)
     if a < 1e-12 or not square >= 0.0:
@@ -151,14 +151,14 @@ class Foot:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What feet stand on, and the world transform of the model."""
+    """Ground for feet, and the world transform of the model."""
 
     placement: glm.dmat4
     colliders: tuple[Collider, ...]
     has_floor: bool
 
     def at(self, point: glm.dvec3, leg: float) -> tuple[float, glm.dvec3]:
-        """Height [m] and normal of the ground near the level of the model; that level without any."""
+        """Returns height [m] and normal of the ground near the level of the model; that level without any."""
         level = self.placement[3].y
         tops = [(0.0, _UP)] if self.has_floor else []
         tops += [top for one in self.colliders if (top := top_of(one, point.x, point.z)) is not None]

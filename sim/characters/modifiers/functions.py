@@ -36,7 +36,7 @@ Targets = Mapping[str, glm.dmat4]
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What modifiers of one model know besides the pose."""
+    """Surroundings of the modifiers of one model besides the pose."""
 
     rest: RestPose
     targets: Targets
@@ -49,7 +49,7 @@ class Surroundings:
 
 
 def softened(distance: float, reach: float, softness: float) -> float:
-    """Distance of the end of a limb for the distance of its target: never beyond the reach, without a jolt."""
+    """Returns the distance of the end of a limb for a target's: never beyond the reach, without a jolt."""
     start = softness * reach
     room = reach - start
     if distance <= start:
@@ -66,7 +66,7 @@ def two_bones(
     softness: float = 1.0,
     hint: glm.dvec3 | None = None,
 ) -> tuple[glm.dvec3, glm.dvec3]:
-    """New positions of the middle and the end of two bones.
+    """Returns new positions of the middle and the end of two bones.
 
     Args:
         pole: Point that the middle bends to; without one it bends as it does now.
@@ -108,7 +108,7 @@ def bend_limb(
 
 
 def _plane_turn(before: tuple[glm.dvec3, glm.dvec3], after: tuple[glm.dvec3, glm.dvec3]) -> glm.dquat:
-    """Rotation of a bone, and of the plane that it spans with the end of the limb, so that hinges stay hinges."""
+    """Returns the rotation of a bone and its plane with the end of the limb, so that hinges stay hinges."""
     frames = []
     for bone, end in (before, after):
         normal, size = glm.cross(bone, end), glm.length(bone) * glm.length(end)
@@ -158,7 +158,7 @@ def _look(
     joints: PosedJoints, bone: int, target: glm.dvec3, front: glm.dvec3, eye: glm.dvec3, frame: glm.dmat3,
     limits: tuple[float, float],
 ) -> glm.dquat:  # fmt: skip
-    """Rotation of a bone after which the ray from the eye along `front` meets a target, within limits of the frame."""
+    """Returns the rotation of a bone that turns the ray from the eye along `front` to a target, within limits."""
     ahead, offset = joints.orientation(bone) * front, joints.orientation(bone) * eye
     way = target - joints.position(bone)
     # The point of the ray that is as far from the bone as the target
@@ -180,7 +180,7 @@ def _look(
 
 
 def rolled(rest: glm.dquat, change: glm.dquat, axis: glm.dvec3) -> glm.dquat:
-    """Local rotation with the part of a change, in the frame of the joint, that is about an axis.
+    """Returns a local rotation with the part of a change, in the frame of the joint, that is about an axis.
 
     Source: VRMC_node_constraint 1.0, roll constraint.
     """
@@ -188,7 +188,7 @@ def rolled(rest: glm.dquat, change: glm.dquat, axis: glm.dvec3) -> glm.dquat:
 
 
 def aimed(above: glm.dquat, rest: glm.dquat, axis: glm.dvec3, direction: glm.dvec3) -> glm.dquat:
-    """Local rotation that points an axis in a direction of the model; `above` is the orientation of the parent.
+    """Returns a local rotation that points an axis in a direction; `above` is the orientation of the parent.
 
     Source: VRMC_node_constraint 1.0, aim constraint.
     """
@@ -196,7 +196,7 @@ def aimed(above: glm.dquat, rest: glm.dquat, axis: glm.dvec3, direction: glm.dve
 
 
 def _changes(joints: PosedJoints, rest: RestPose, joint: int, source: int) -> tuple[glm.dquat, glm.dquat]:
-    """Rotation of a source from its bind pose, in its own frame and in the frame of another joint."""
+    """Returns the rotation of a source from its bind pose, in its own frame and in the frame of another joint."""
     own = glm.conjugate(rest.turn(source)) * joints.turn(source)
     into = glm.conjugate(rest.turn(joint)) * rest.turn(source)
     return own, into * own * glm.conjugate(into)
@@ -215,7 +215,7 @@ def _change(modifier: Follower, joints: PosedJoints, around: Surroundings, joint
 
 
 def orientation_of(matrix: glm.dmat4) -> glm.dquat:
-    """Rotation of an affine matrix without shear."""
+    """Returns the rotation of an affine matrix without shear."""
     x, y, z = (unit(glm.dvec3(matrix[column]), glm.dvec3(0.0)) for column in range(3))
     is_rotation = glm.dot(glm.cross(x, y), z) > 0.5
     return glm.normalize(glm.quat_cast(glm.dmat3(x, y, z))) if is_rotation else NO_TURN
@@ -326,4 +326,4 @@ FUNCTIONS: Mapping[type[Modifier], Function] = {
     LimitRotation: limit_rotation,
     TwistDistribution: twist_distribution,
 }
-"""Foot planting has its own module."""
+"""Functions of modifiers; foot planting has its own module."""

@@ -9,13 +9,13 @@ from sinew.sim.assets.model import CharacterModel, LocalPose, Skeleton
 from sinew.sim.maths.arrays import Float64
 
 SMALLEST = 1e-9
-"""Shorter vectors, relative to what they are compared with, have no direction."""
+"""Minimum length of a vector with a direction, relative to the values that it is compared with."""
 
 NO_TURN = glm.dquat(1.0, 0.0, 0.0, 0.0)
 
 
 def quat(values: Float64) -> glm.dquat:
-    """A quaternion of an array (x, y, z, w)."""
+    """Returns a quaternion of an array (x, y, z, w)."""
     x, y, z, w = values.tolist()
     return glm.dquat(w, x, y, z)
 
@@ -30,20 +30,20 @@ def unit(vector: glm.dvec3, fallback: glm.dvec3) -> glm.dvec3:
 
 
 def across(direction: glm.dvec3) -> glm.dvec3:
-    """A unit vector perpendicular to another one."""
+    """Returns a unit vector perpendicular to another one."""
     axis = glm.dvec3(1.0, 0.0, 0.0) if abs(direction.x) < 0.6 else glm.dvec3(0.0, 1.0, 0.0)
     return glm.normalize(glm.cross(direction, axis))
 
 
 def arc(one: glm.dvec3, other: glm.dvec3) -> glm.dquat:
-    """The shortest rotation from a unit vector to another one."""
+    """Returns the shortest rotation from a unit vector to another one."""
     w = 1.0 + glm.dot(one, other)
     axis = glm.cross(one, other) if w > 1e-14 else across(one)
     return glm.normalize(glm.dquat(max(w, 0.0), axis.x, axis.y, axis.z))
 
 
 def twist_angle(turn: glm.dquat, axis: glm.dvec3) -> float:
-    """Rotation of a quaternion about a unit axis [rad], -π to π."""
+    """Returns the rotation of a quaternion about a unit axis [rad], -π to π."""
     along = turn.x * axis.x + turn.y * axis.y + turn.z * axis.z
     return math.remainder(2.0 * math.atan2(along, turn.w), math.tau)
 
@@ -68,7 +68,7 @@ class PosedJoints:
         return twin
 
     def _before(self, joint: int) -> tuple[glm.dvec3, glm.dquat, glm.dvec3]:
-        """Local position, rotation and scale without changes."""
+        """Returns local position, rotation and scale without changes."""
         found, local = self._unchanged.get(joint), self._local
         if found is None:
             found = vec(local.positions[joint]), quat(local.orientations[joint]), vec(local.scales[joint])
@@ -79,7 +79,7 @@ class PosedJoints:
         return int(self.skeleton.parents[joint])
 
     def turn(self, joint: int) -> glm.dquat:
-        """Rotation relative to the parent."""
+        """Returns the rotation relative to the parent."""
         return self._turns.get(joint) or self._before(joint)[1]
 
     def _frame(self, joint: int) -> tuple[glm.dmat4, glm.dquat]:
@@ -97,11 +97,11 @@ class PosedJoints:
         return matrix, orientation
 
     def position(self, joint: int) -> glm.dvec3:
-        """Position in the model, in units of the file."""
+        """Returns the position in the model, in units of the file."""
         return glm.dvec3(self._frame(joint)[0][3])
 
     def orientation(self, joint: int) -> glm.dquat:
-        """Orientation in the model; none for the parent of a root, -1."""
+        """Returns the orientation in the model; none for the parent of a root, -1."""
         return self._frame(joint)[1]
 
     def set_turn(self, joint: int, turn: glm.dquat) -> None:
@@ -123,7 +123,7 @@ class PosedJoints:
             self._frames.clear()
 
     def take(self, changed: "PosedJoints", weight: float) -> None:
-        """Blends with a changed copy; values that are not finite change nothing."""
+        """Blends the joints with a changed copy; values that are not finite change nothing."""
         turns = [(joint, turn) for joint, turn in changed._turns.items() if turn is not self._turns.get(joint)]
         positions = [(joint, at) for joint, at in changed._positions.items() if at is not self._positions.get(joint)]
         if not all(math.isfinite(part) for _, value in (*turns, *positions) for part in value.to_tuple()):
@@ -136,7 +136,7 @@ class PosedJoints:
         self._frames.clear()
 
     def pose(self, model: CharacterModel, pose: Pose) -> Pose:
-        """The whole pose; the same object if nothing has changed."""
+        """Returns the whole pose; the same object if nothing has changed."""
         if not self._turns and not self._positions:
             return pose
         orientations, positions = pose.local.orientations.copy(), pose.local.positions.copy()
@@ -163,29 +163,29 @@ class RestPose:
         return self._joints.orientation(joint)
 
     def position(self, joint: int) -> glm.dvec3:
-        """Position relative to the parent."""
+        """Returns the position relative to the parent."""
         return vec(self.skeleton.bind_positions[joint])
 
     def limb(self, end: int) -> tuple[int, int, int] | None:
-        """The joints of a limb by its end, the first one first; None if there are not two bones above it."""
+        """Returns the joints of a limb by its end, the first one first; None without two bones above it."""
         middle = int(self.skeleton.parents[end])
         root = int(self.skeleton.parents[middle]) if middle >= 0 else -1
         return (root, middle, end) if root >= 0 else None
 
     def place(self, joint: int, direction: glm.dvec3) -> float:
-        """Distance of a joint from the origin of the model along a direction."""
+        """Returns the distance of a joint from the origin of the model along a direction."""
         return float(glm.dot(self._joints.position(joint), direction))
 
     def children(self, joint: int) -> list[int]:
         return [one for one, parent in enumerate(self.skeleton.parents.tolist()) if parent == joint]
 
     def next(self, joint: int) -> int:
-        """The child most in the direction from the parent to the joint; -1 for a leaf."""
+        """Returns the child most in the direction from the parent to the joint; -1 for a leaf."""
         incoming = glm.conjugate(self.turn(joint)) * self.position(joint)
         return max(self.children(joint), key=lambda one: glm.dot(self.position(one), incoming), default=-1)
 
     def along(self, joint: int) -> glm.dvec3:
-        """Direction of a bone in its own frame: to its child; for a leaf, on from its parent."""
+        """Returns the direction of a bone in its own frame: to its child; for a leaf, on from its parent."""
         if joint not in self._along:
             child, incoming = self.next(joint), glm.conjugate(self.turn(joint)) * self.position(joint)
             way = self.position(child) if child >= 0 else incoming

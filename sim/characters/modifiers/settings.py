@@ -37,7 +37,7 @@ AXIS_TEXTS: dict[enum.Enum, str] = {
 class Modifier(msgspec.Struct, frozen=True, kw_only=True, tag_field="modifier"):
     label: ClassVar[str] = ""
     needs: ClassVar[tuple[tuple[str, ...], ...]] = (("bone",), ("target",))
-    """Fields without which it has no effect; of each group one is enough."""
+    """Groups of fields without which the modifier has no effect; one of each is enough."""
 
     muted: Annotated[bool, _pose("Disable the modifier.", role=Role.HIDDEN)] = False
     weight: Annotated[float, _pose(
@@ -45,12 +45,12 @@ class Modifier(msgspec.Struct, frozen=True, kw_only=True, tag_field="modifier"):
     )] = 1.0  # fmt: skip
 
     def names(self, role: Role) -> list[str]:
-        """Values that are not empty of the fields of a role."""
+        """Returns values that are not empty of the fields of a role."""
         fields = (record.name for record in params_of(type(self)) if record.declared.role is role)
         return [name for field in fields if (name := getattr(self, field))]
 
     def problem(self, skeleton: Skeleton, targets: Container[NodeId]) -> str:
-        """Why the modifier has no effect; "" if it has one."""
+        """Returns the reason why the modifier has no effect; "" if it has one."""
         for group in self.needs:
             if not any(getattr(self, name) for name in group):
                 return f"choose a {group[0]}"

@@ -29,7 +29,7 @@ from sinew.sim.export.scene.recording import SceneRecording, Topology, Track
 from sinew.sim.maths.arrays import Float32, Int32
 
 PATIENCE = 5.0
-"""How long the disk may be full before writing is stopped [s]."""
+"""Time for which the disk may be full before writing is stopped [s]."""
 
 PERIOD = 0.02
 START = "from sinew.sim.export.scene.alembic import serve; serve()"
@@ -72,7 +72,7 @@ def serve() -> None:
 
 
 def _watched(process: "subprocess.Popen[Any]", path: Path) -> int:
-    """Exit status; ends a process that hangs on a full disk."""
+    """Returns the exit status of a process; ends one that hangs on a full disk."""
     full_since = None
     while True:
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -85,7 +85,7 @@ def _watched(process: "subprocess.Popen[Any]", path: Path) -> int:
 
 Frames = list[list[Float32]]
 ID_MASK = 0x7FFFFFFF
-"""Particle ids are stored modulo 2³¹: the library takes int32."""
+"""Mask of particle ids, which are stored modulo 2³¹: the library takes int32."""
 
 
 def write_alembic(recording: SceneRecording, files: tuple[Path, ...]) -> None:
@@ -172,7 +172,7 @@ def _write_particles(top: Any, name: str, sampling: int, track: Track) -> None:
 
 
 def _write_colours(schema: Any, sampling: int, track: Track) -> None:
-    """Linear colours with alpha as "Cs", the usual name."""
+    """Writes linear colours with alpha as "Cs", the usual name."""
     if track.colours is None:
         return
     when = () if len(track.colours) == 1 else (Abc.Argument(sampling),)
@@ -218,7 +218,7 @@ def _array(values: Any) -> Float32:
 
 
 def _name(name: str, taken: set[str]) -> str:
-    """Unique, and allowed by Alembic."""
+    """Returns a name that is unique, and allowed by Alembic."""
     base = name.replace("/", "_") or "node"
     tried, number = base, 2
     while tried in taken:

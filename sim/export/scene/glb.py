@@ -32,7 +32,7 @@ _TYPES = "SCALAR", "VEC2", "VEC3", "VEC4", "MAT4"
 
 
 class GlbFrames:
-    """Reads positions by frame from a file of this module; `times` are in seconds, `shown` are nodes in scene order."""
+    """Positions by frame from a file of this module; `times` are in seconds, `shown` are nodes in scene order."""
 
     def __init__(self, path: Path) -> None:
         data = path.read_bytes()
@@ -53,7 +53,7 @@ class GlbFrames:
         self._worlds: dict[int, Float64] = {}
 
     def frames_of(self, node: int) -> list[Float32]:
-        """Positions in every frame; all parts of a surface share them."""
+        """Returns the positions of a node in every frame; all parts of a surface share them."""
         stored = self._nodes[node]
         if stored.mesh is None:
             return [self._page(stored.children, time) for time in self.times.tolist()]
@@ -81,7 +81,7 @@ class GlbFrames:
             yield places
 
     def _world(self, node: int) -> Float64:
-        """Shape (F, 4, 4)."""
+        """Returns the world transforms of a node, shape (F, 4, 4)."""
         line = [node]
         while line[-1] not in self._worlds and line[-1] in self._parents:
             line.append(self._parents[line[-1]])
@@ -93,7 +93,7 @@ class GlbFrames:
         return self._worlds[node]
 
     def _values(self, node: int, path: str, rest: Any) -> Float32:
-        """One value for each frame."""
+        """Returns one value for each frame."""
         if (node, path) in self._keys:
             return self._keys[node, path][1]
         return np.tile(np.asarray(rest, np.float32), (len(self.times), 1))
@@ -110,7 +110,7 @@ class GlbFrames:
         return self._nodes[node].scale[0]
 
     def _is_book(self, node: GltfNode) -> bool:
-        """A book holds particles; joints have no meshes."""
+        """Returns True for a book, which holds particles; joints have no meshes."""
         return not node.children or self._nodes[node.children[0]].mesh is not None
 
     def _part(self, mesh: int) -> Primitive:
@@ -123,13 +123,13 @@ class GlbFrames:
 Json = dict[str, Any]
 
 MORPH_BYTES = 2 << 30
-"""Largest size of the frames of a node; readers load them all."""
+"""Maximum size of the frames of a node [bytes]; readers load them all."""
 
 _POINTS, _LINES = 0, 1
 
 
 def write_glb_scene(recording: SceneRecording, files: tuple[Path, ...], options: GlbOptions) -> list[str]:
-    """Metres, y up; returns lines about skipped content."""
+    """Writes a scene in metres, y up; returns lines about skipped content."""
     scene = _Scene(recording, has_normals=options.normals)
     for track in recording.tracks:
         if track.rig is not None:
@@ -150,7 +150,7 @@ def read_glb_scene(files: tuple[Path, ...]) -> list[list[Float32]]:
 
 
 def as_skin(rig: JointMotion) -> tuple[JointMotion | None, str]:
-    """The rig that glTF can show, and why it differs, or ""."""
+    """Returns the rig that glTF can show, and why it differs, or ""."""
     return (replace(rig, is_dual=False), "dual quaternions") if rig.is_dual else (rig, "")
 
 
@@ -196,7 +196,7 @@ class _Scene(GltfScene):
             self._move(self._roots[-1], "weights", keys)
 
     def add_flip_book(self, track: Track) -> None:
-        """Particles: a node for each frame that has any."""
+        """Adds particles as a node for each frame that has any."""
         frames = [np.ascontiguousarray(track.living(track.positions, frame)) for frame in range(len(track.positions))]
         _require_size(track, sum(points.nbytes for points in frames))
         pages = []
@@ -313,7 +313,7 @@ class _Scene(GltfScene):
         self._animation.sample(node, "scale", "STEP", times, scales)
 
     def _place(self, node: int, positions: Any, orientations: Any, scales: Any) -> None:
-        """Keys only if the node moves."""
+        """Sets the transform of a node, with keys only if it moves."""
         turns = orientations.copy()
         for frame in range(1, len(turns)):
             if turns[frame] @ turns[frame - 1] < 0.0:  # the same rotation, on the short way

@@ -22,7 +22,7 @@ def write_pc2(recording: SceneRecording, files: tuple[Path, ...]) -> None:
 
 
 def read_pc2(files: tuple[Path, ...]) -> Frames:
-    """Positions in every frame, of the one surface of the file."""
+    """Reads the positions of the one surface of the file in every frame."""
     with open(files[0], "rb") as file:
         magic, _, points, _, _, frames = PC2_HEADER.unpack(file.read(PC2_HEADER.size))
     if magic != PC2_MAGIC:
@@ -37,7 +37,7 @@ def write_mdd(recording: SceneRecording, files: tuple[Path, ...]) -> None:
 
 
 def read_mdd(files: tuple[Path, ...]) -> Frames:
-    """Positions in every frame, of the one surface of the file."""
+    """Reads the positions of the one surface of the file in every frame."""
     with open(files[0], "rb") as file:
         frames, points = MDD_HEADER.unpack(file.read(MDD_HEADER.size))
     return [_mapped(files[0], ">f4", MDD_HEADER.size + 4 * frames, frames, points)]

@@ -65,16 +65,16 @@ class Track:
 
     @property
     def point_count(self) -> int:
-        """Includes dead particles."""
+        """Number of points, with dead particles."""
         return int(self.positions.shape[1])
 
     def alive(self, frame: int) -> Bool:
-        """Mask of shape (N,)."""
+        """Returns the mask of living points, shape (N,)."""
         present: Bool = np.isfinite(self.positions[frame, :, 0])
         return present
 
     def living(self, values: npt.NDArray[Any] | None, frame: int) -> npt.NDArray[Any]:
-        """Values, (F or 1, N, ...), at the living points of a frame; empty for None."""
+        """Returns values, (F or 1, N, ...), at the living points of a frame; empty for None."""
         if values is None:
             return np.zeros((0, 3), np.float32)
         alive = self.alive(frame)
@@ -122,7 +122,7 @@ class TrackSection:
 
 @dataclass(frozen=True, slots=True)
 class SceneRecording:
-    """Nodes over the same frames."""
+    """Recording of nodes over the same frames."""
 
     tracks: tuple[Track, ...]
     rate: float  # Frames per second
@@ -138,7 +138,7 @@ class SceneRecording:
         return (self.first + np.arange(self.frame_count)) / self.rate
 
     def extent(self) -> float:
-        """Longest edge [m] of the bounding box of all frames; 1 m if it is empty."""
+        """Returns the longest edge [m] of the bounding box of all frames; 1 m if it is empty."""
         corners = [_box(track.positions) for track in self.tracks]
         known = [box for box in corners if np.isfinite(box).all()]
         if not known:
@@ -151,7 +151,7 @@ def plain_material(name: str) -> Material:
 
 
 def _box(positions: Float32) -> Float64:
-    """Lowest and highest corner of all frames, shape (2, 3), in bounded memory; infinite where no point is alive."""
+    """Returns lowest and highest corner of all frames, (2, 3), in bounded memory; infinite without living points."""
     low, high = positions[0].copy(), positions[0].copy()
     for frame in positions[1:]:
         np.fmin(low, frame, out=low)
@@ -161,17 +161,17 @@ def _box(positions: Float32) -> Float64:
 
 
 TOGETHER = 16
-"""Frames that are blended at once."""
+"""Number of frames that are blended at once."""
 
 BLOCK = 128
-"""Vertices that are blended at once; products of this size run on one thread, which is faster than sharing them."""
+"""Number of vertices that are blended at once; products of this size run on one thread, faster than sharing them."""
 
 AsSkin = Callable[[JointMotion], tuple[JointMotion | None, str]]
-"""Takes a rig; returns the rig that a format can show, None for no skin, and why; "" if it looks the same."""
+"""Function that returns the rig that a format can show, None for no skin, and why; "" if it looks the same."""
 
 
 class LinearSkin:
-    """Blends many frames at once: palette entries (V, K) and weights (V, K), whose rows sum to 1."""
+    """Linear blending of many frames at once: palette entries (V, K) and weights (V, K), whose rows sum to 1."""
 
     def __init__(self, joints: npt.NDArray[np.integer], weights: Float32) -> None:
         self._blocks: list[tuple[slice, Intp, Float64]] = []
@@ -185,7 +185,7 @@ class LinearSkin:
             self._blocks.append((rows, entries[used].astype(np.intp), dense[:, used]))
 
     def moved(self, frames: Iterable[tuple[Float64, Float64]]) -> Iterator[Float32]:
-        """Skinned positions (V, 3) of each frame, which is rest positions (V, 3) and a palette (P, 4, 4)."""
+        """Yields skinned positions (V, 3) of frames, which are rest positions (V, 3) and a palette (P, 4, 4)."""
         # Consecutive frames with the same rest positions are blended by one product of matrices.
         for _, group in itertools.groupby(enumerate(frames), lambda item: (id(item[1][0]), item[0] // TOGETHER)):
             batch = [frame for _, frame in group]
@@ -200,7 +200,7 @@ class LinearSkin:
 
 
 def as_chosen(recording: SceneRecording, choice: Characters, as_skin: AsSkin) -> tuple[SceneRecording, list[str]]:
-    """Characters in the chosen form, and a line for each that deviates from the choice.
+    """Returns characters in the chosen form, and a line for each that deviates from the choice.
 
     Positions have the written form; characters that are written as points have no rig.
     """
@@ -226,7 +226,7 @@ def as_chosen(recording: SceneRecording, choice: Characters, as_skin: AsSkin) ->
 
 
 def linear_positions(rig: JointMotion) -> Iterator[Float32]:
-    """World positions of all vertices, shape (V, 3), frame by frame."""
+    """Yields world positions of all vertices, shape (V, 3), frame by frame."""
     mesh, skin = rig.model.mesh, rig.model.skin
     assert skin is not None
     rest, targets = mesh.positions.astype(np.float64), mesh.targets
@@ -238,7 +238,7 @@ def linear_positions(rig: JointMotion) -> Iterator[Float32]:
 
 
 def _morphed(places: Float64, targets: Targets | None, weights: Float64) -> Float64:
-    """Shape (V, 3); the same array if all weights are zero."""
+    """Returns positions with morph targets, shape (V, 3); the same array if all weights are zero."""
     if targets is None or not weights.any():
         return places
     moved = places.copy()

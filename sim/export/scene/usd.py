@@ -90,7 +90,7 @@ def base_colour(material: Material) -> Three:
 
 
 def _base(material: Material) -> tuple[Three, float, bool]:
-    """Base colour, metallic factor, and whether they are exact; if not, the colours are diffuse and specular."""
+    """Returns base colour, metallic factor, and True if they are exact; else the colours are diffuse and specular."""
     if material.surface_image is not None:
         return material.diffuse, material.metal, True  # the colour applies to both; the image says which is metallic
     base, metal = metal_and_base(material)
@@ -161,7 +161,7 @@ def _shader(stage: Any, path: Any, kind: str) -> Any:
 
 
 def vectors(values: npt.NDArray[Any]) -> Any:
-    """Shape (N, 3)."""
+    """Returns vectors of shape (N, 3)."""
     return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(values, np.float32))
 
 
@@ -181,7 +181,7 @@ def write_texcoords(prim: Any, texcoords: Float32, interpolation: Any) -> None:
 
 
 def write_colours(prim: Any, colours: npt.NDArray[Any], interpolation: Any, code: Any = None) -> None:
-    """Linear colours, (N, 3), or with alpha, (N, 4); without a time code, for all times."""
+    """Writes linear colours, (N, 3), or with alpha, (N, 4); without a time code, for all times."""
     when = () if code is None else (code,)
     prim.CreateDisplayColorPrimvar(interpolation).Set(vectors(colours[:, :3]), *when)
     if colours.shape[1] == 4:
@@ -190,7 +190,7 @@ def write_colours(prim: Any, colours: npt.NDArray[Any], interpolation: Any, code
 
 
 def _write_materials(mesh: Any, track: Track) -> None:
-    """Plain colours are for programs that show no materials."""
+    """Writes materials; plain colours are for programs that show none."""
     sections, has_colours = track.sections, track.colours is not None
     mesh.CreateDoubleSidedAttr(any(section.has_backs for section in sections))
     taken: set[str] = set()
@@ -218,7 +218,7 @@ def _write_materials(mesh: Any, track: Track) -> None:
 
 
 def _coloured(track: Track) -> Float32:
-    """Colours of vertices times the colour of their section, shape (N, 4); materials read them."""
+    """Returns colours of vertices times the colour of their section, (N, 4), as materials read them."""
     assert track.colours is not None
     assert track.triangles is not None
     colours: Float32 = track.colours[0].astype(np.float32)
@@ -229,7 +229,7 @@ def _coloured(track: Track) -> Float32:
 
 
 def identifier(name: str, taken: set[str]) -> str:
-    """Unique, and allowed by USD."""
+    """Returns a name that is unique, and allowed by USD."""
     base: str = Tf.MakeValidIdentifier(name)
     tried, number = base, 2
     while tried in taken:
@@ -239,11 +239,11 @@ def identifier(name: str, taken: set[str]) -> str:
 
 
 HALF_TOLERANCE = 3e-6
-"""Largest relative rounding error of a scale; USD stores half precision."""
+"""Maximum relative rounding error of a scale, which USD stores in half precision."""
 
 
 def as_skin(rig: JointMotion) -> tuple[JointMotion | None, str]:
-    """The rig that USD can show, None for no skin, and why it differs, or ""."""
+    """Returns the rig that USD can show, None for no skin, and why it differs, or ""."""
     assert rig.model.skin is not None
     assert rig.model.skeleton is not None
     palette = rig.model.skin.palette
@@ -306,7 +306,7 @@ def write_character(stage: Any, path: Any, track: Track, first: int) -> Any:
 
 
 def read_character(prim: Any, codes: list[Any]) -> list[Float32]:
-    """World positions at time codes, as USD skins them."""
+    """Returns world positions at time codes, as USD skins them."""
     root = UsdSkel.Root(prim)
     cache = UsdSkel.Cache()
     cache.Populate(root, Usd.TraverseInstanceProxies())
@@ -352,7 +352,7 @@ class _Bones:
         self.rest = compose(*self.local(skeleton.bind_positions, skeleton.bind_orientations, skeleton.bind_scales))
 
     def local(self, positions: Any, orientations: Any, scales: Any) -> tuple[Any, Any, Any]:
-        """Local transforms in this order, (J, 3), (J, 4) xyzw, (J, 3)."""
+        """Returns local transforms in the order of USD, (J, 3), (J, 4) xyzw, (J, 3)."""
         added = self._entries
         still = np.tile([0.0, 0.0, 0.0, 1.0], (added, 1))
         return (
@@ -367,7 +367,7 @@ def _matrices(values: Float64) -> Any:
 
 
 def _write_extent(root: Any, track: Track, placements: Float64, first: int) -> None:
-    """In the space of the character."""
+    """Writes the extent of a character in its own space."""
     extent = UsdGeom.Boundable(root.GetPrim()).CreateExtentAttr()
     for frame, matrix in enumerate(placements):
         world = track.positions[frame].astype(np.float64)
@@ -416,7 +416,7 @@ ROOT = Sdf.Path("/World")
 
 
 def write_usd(recording: SceneRecording, files: tuple[Path, ...], options: UsdOptions) -> list[str]:
-    """Metres, y up; time codes are frame numbers, image files already exist.  Returns lines about skipped content."""
+    """Writes a scene in metres, y up, by frame numbers; image files exist. Returns lines about skipped content."""
     stage = Usd.Stage.CreateNew(str(files[0]))
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.y)
     UsdGeom.SetStageMetersPerUnit(stage, 1.0)
@@ -441,7 +441,7 @@ def write_usd(recording: SceneRecording, files: tuple[Path, ...], options: UsdOp
 
 
 def read_usd(files: tuple[Path, ...]) -> Frames:
-    """World positions by node and frame; USD itself skins characters."""
+    """Reads world positions by node and frame; USD itself skins characters."""
     stage = Usd.Stage.Open(str(files[0]))
     codes = [Usd.TimeCode(t) for t in range(int(stage.GetStartTimeCode()), int(stage.GetEndTimeCode()) + 1)]
     nodes: Frames = []

@@ -1,4 +1,4 @@
-"""Files are read back and compared before they appear."""
+"""Writing of scenes; files are read back and compared before they appear."""
 
 import contextlib
 import errno
@@ -20,16 +20,16 @@ from sinew.sim.export.image import ImageStore, Placed
 from sinew.sim.export.scene.recording import SceneRecording, Topology, Track, as_chosen
 
 TOLERANCE = 1e-5
-"""Largest read-back error, relative to the extent."""
+"""Maximum read-back error, relative to the extent."""
 
 CHARACTERS = "characters"
-"""Option of formats with skins."""
+"""Name of the option of formats with skins."""
 
 Report = Callable[[str], None]
 
 
 def files_of(recording: SceneRecording, path: Path, format: SceneFormat) -> list[tuple[Path, tuple[Track, ...]]]:
-    """Formats with one object per file get one file per track, named after it."""
+    """Returns files and their tracks; formats with one object per file get one per track, named after it."""
     held = tuple(track for track in recording.tracks if track.form.value in format.holds)
     if not format.is_single or len(held) < 2:
         return [(path, held)] if held else []
@@ -78,7 +78,7 @@ def write_scene(
 
 
 def lost_of(track: Track, keeps: Collection[str]) -> tuple[str, ...]:
-    """Velocities of surfaces and strands do not count, since they follow from the positions."""
+    """Returns the content that a format loses; velocities of surfaces and strands follow from the positions."""
     is_loose = track.form is Topology.POINTS
     known = {
         "materials": not is_loose and bool(track.materials),
@@ -92,7 +92,7 @@ def lost_of(track: Track, keeps: Collection[str]) -> tuple[str, ...]:
 
 
 def _require_room(recording: SceneRecording, path: Path) -> None:
-    """Raises OSError if the disk cannot hold the points; some libraries do not notice a full disk, or hang."""
+    """Checks the disk; raises OSError without space for the points, as some libraries hang or do not notice."""
     needed = sum(track.positions.nbytes for track in recording.tracks if track.form is not Topology.POINTS)
     if needed > shutil.disk_usage(path.parent).free:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
@@ -132,7 +132,7 @@ def _within(name: str, data: bytes, _format: ImageFormat) -> EmbeddedImage:
 
 
 def _beside(path: Path, stack: contextlib.ExitStack) -> Placed:
-    """Stores images in a folder next to a file; they appear when the stack ends, and are removed on failure."""
+    """Returns a function that stores images next to a file; they appear at the end of the stack, or not on failure."""
     folder, taken = path.with_name(f"{path.stem}_textures"), set[str]()
 
     def placed(name: str, data: bytes, format: ImageFormat) -> Path:
@@ -151,7 +151,7 @@ def _beside(path: Path, stack: contextlib.ExitStack) -> Placed:
 
 @contextlib.contextmanager
 def _folder(folder: Path) -> Iterator[None]:
-    """On failure the folder is removed if it is new and empty."""
+    """Makes a folder; on failure it is removed if it is new and empty."""
     is_new = not folder.exists()
     folder.mkdir(exist_ok=True)
     try:
@@ -164,7 +164,7 @@ def _folder(folder: Path) -> Iterator[None]:
 
 
 def largest_difference(recording: SceneRecording, found: Sequence[Sequence[np.ndarray]], path: Path) -> float:
-    """Largest distance along an axis [m].  Raises ExportError if the file lacks a node, a frame or a point."""
+    """Returns the largest distance along an axis [m]; raises ExportError for a missing node, frame or point."""
     largest = 0.0
     for index, track in enumerate(recording.tracks):
         frames = found[index] if index < len(found) else ()

@@ -15,7 +15,7 @@ from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.springs import SpringKind, Springs, face_table, neighbour_table
 
 CLOTH_STATE = record("ClothState", position=(4, "f4"), velocity=(4, "f4"))
-"""position.xyz [m], 1 / share | velocity.xyz [m/s], 0; world space.  The inverse mass is 1 / share / mass_scale.
+"""State: position.xyz [m], 1 / share | velocity.xyz [m/s], 0; in the world. Inverse mass is 1 / share / mass_scale.
 
 Two whole vec4s: drivers capture each output by itself."""
 

@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +44,7 @@ def fabric(settings: ClothSettings, *, textured: bool) -> Material:
 
 
 def interpolate_particles(one: bytes, other: bytes, share: float) -> bytes:
-    """The second of two snapshots; its particles are interpolated linearly from the first."""
+    """Returns the second of two snapshots, with particles interpolated linearly from the first."""
     (_, (_, former, *_)), (head, (moving, sound, *rest)) = unpacked_state(one), unpacked_state(other)
     if len(former) != len(sound):
         return other
@@ -94,7 +95,7 @@ class Cloth(Owner):
     def rebuild(
         self, settings: ClothSettings, surface: ClothSurface | None = None, world_from_cloth: Float64 | None = None
     ) -> None:
-        """On a SettingsError the cloth stays as it was."""
+        """Builds the cloth from settings; on a SettingsError it stays as it was."""
         placement = np.eye(4) if world_from_cloth is None else np.array(world_from_cloth, np.float64)
         model = build_cloth(settings, surface, placement)
         flags = model.pinned(settings)
@@ -128,14 +129,14 @@ class Cloth(Owner):
         self._start()
 
     def start_from(self, positions: Float64) -> None:
-        """Starts at rest from world positions (P, 3) [m]."""
+        """Starts the cloth at rest from world positions (P, 3) [m]."""
         self.write(positions, np.zeros(3))
         self.pins.detach()
         self.pins.set_targets(positions)
         self.start = positions
 
     def step(self, inputs: ClothInputs = NO_INPUTS) -> bool:
-        """Advances by `STEP_TIME`; returns False if the cloth is stopped."""
+        """Advances the cloth by `STEP_TIME`; returns False if it is stopped."""
         if self.stopped:
             return False
         settings = self.settings
@@ -150,7 +151,7 @@ class Cloth(Owner):
     # --- changes --------------------------------------------------------------------------------------
 
     def apply(self, settings: ClothSettings, surface: ClothSurface | None = None) -> Effect:
-        """Returns the largest effect of the changed settings.
+        """Applies settings; returns the largest effect of the changed ones.
 
         Raises:
             SettingsError: If no cloth can be built from them; everything stays as it was.
@@ -167,22 +168,25 @@ class Cloth(Owner):
         self.hold_pins()
         return Effect.STEP if Effect.STEP in effects else Effect.VIEW
 
-    def set_transform(self, world_from_cloth: Float64) -> None:
-        """Before the first step a new transform moves the cloth, later only its pins."""
+    def set_transform(self, world_from_cloth: Float64, *, is_animated: bool = False) -> None:
+        """Sets the transform, which moves the cloth before its first step unless keys do so, later only its pins."""
         placement = np.array(world_from_cloth, np.float64)
         if np.array_equal(placement, self.world_from_cloth):
             return
-        if self.step_count == 0:
+        if self.step_count == 0 and not is_animated:
             self.rebuild(self.settings, self._surface, placement)
             return
         self.pins.move(placement @ np.linalg.pinv(self.world_from_cloth), self._state.texture)
         self.world_from_cloth = placement
 
     def rest(self) -> Float64:
-        """At the current world transform [m], shape (P, 3)."""
+        """Returns the rest positions at the current world transform [m], shape (P, 3)."""
         if np.array_equal(self._built_at, self.world_from_cloth):
             return self.model.positions
         return transform_points(self.world_from_cloth @ np.linalg.pinv(self._built_at), self.model.positions)
+
+    def warm_up(self, settings: Sequence[ClothSettings]) -> None:
+        self._solver.pending = settings
 
     def hold_pins(self) -> None:
         self.pins.hold(self._flags, self._state.texture)
@@ -218,7 +222,7 @@ class Cloth(Owner):
 
     @property
     def state(self) -> BufferTexture:
-        """The drawn state, two texels a particle: position, 1 / share | velocity, 0."""
+        """Drawn state, two texels a particle: position, 1 / share | velocity, 0."""
         return (self._displaced or self._monitor.sound).texture
 
     @property
@@ -249,7 +253,7 @@ class Cloth(Owner):
         return True
 
     def spring_lines(self) -> Buffer:
-        """Records of `LINE_VERTEX`, two for each spring, of the drawn state."""
+        """Returns records of `LINE_VERTEX`, two for each spring, of the drawn state."""
         if self._lines is None:
             self._lines = self.owns(SpringLines(self._context, self._library, self.model.springs))
         self._lines.write(self.state)
@@ -258,7 +262,7 @@ class Cloth(Owner):
     # --- reading back ---------------------------------------------------------------------------------
 
     def poll(self, now: float) -> bool:
-        """Reads statistics without waiting at monotonic time `now` [s]; returns whether the cloth stopped now."""
+        """Reads statistics without waiting at monotonic time `now` [s]; returns True if the cloth stopped now."""
         statistics = self._monitor.poll()
         if statistics is not None:
             self.statistics = statistics
@@ -269,25 +273,25 @@ class Cloth(Owner):
         return statistics is not None and self._stop_if_failed(statistics)
 
     def check(self) -> ClothStatistics:
-        """Statistics of the last step, and stops the cloth if it failed; waits for the GPU."""
+        """Returns statistics of the last step, and stops the cloth if it failed; waits for the GPU."""
         self._measure()
         self.statistics = self._monitor.read(self.step_count * STEP_TIME)
         self._stop_if_failed(self.statistics)
         return self.statistics
 
     def positions(self) -> npt.NDArray[np.float32]:
-        """In the world [m], shape (P, 3); waits for the GPU."""
+        """Returns world positions [m], shape (P, 3); waits for the GPU."""
         return self._read()["position"][:, :3]
 
     def positions_of(self, particles: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
-        """Positions [m], shape (N, 3), without reading the other particles; waits for the GPU."""
+        """Returns positions [m], shape (N, 3), without reading the other particles; waits for the GPU."""
         buffer = self._monitor.sound.newest
         size = buffer.dtype.itemsize
         records = [buffer.read(offset=int(particle) * size, count=1)["position"] for particle in particles]
         return np.concatenate(records)[:, :3] if records else np.zeros((0, 3), np.float32)
 
     def velocities(self) -> npt.NDArray[np.float32]:
-        """In the world [m/s], shape (P, 3); waits for the GPU."""
+        """Returns world velocities [m/s], shape (P, 3); waits for the GPU."""
         return self._read()["velocity"][:, :3]
 
     def write(self, positions: npt.ArrayLike, velocities: npt.ArrayLike) -> None:
@@ -305,7 +309,7 @@ class Cloth(Owner):
         return State(head, *map(BufferSpan, spans), self.pins.flags, *self.pins.attachment_state())
 
     def restore(self, state: bytes) -> None:
-        """Raises SettingsError if the state belongs to another cloth."""
+        """Restores a state; raises SettingsError if it belongs to another cloth."""
         head, (moving, sound, targets, flags, *attachment) = unpacked_state(state)
         if len(flags) != self.model.particle_count or len(moving) != self._state.count:
             raise SettingsError("the state belongs to another cloth")

@@ -18,7 +18,7 @@ Bool = npt.NDArray[np.bool_]
 
 
 class PinFollower(Owner):
-    """Attaches held particles to the parent of the cloth at the first step, and moves them with it.
+    """Attachment of held particles to the parent of the cloth at the first step, which then moves them.
 
     A particle that is held later is attached at its position then.  Without the character or the bone the particles do
     not move.
@@ -105,7 +105,7 @@ class PinFollower(Owner):
 
 
 def _positions(cloth: Cloth, chosen: Bool) -> Float64:
-    """World positions [m], shape (N, 3); waits for the GPU after the start."""
+    """Returns world positions [m], shape (N, 3); waits for the GPU after the start."""
     everything = cloth.positions() if cloth.step_count else cloth.start
     positions: Float64 = everything[chosen].astype(np.float64)
     return positions

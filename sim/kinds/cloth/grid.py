@@ -1,4 +1,4 @@
-"""Particle `row * columns + column`; row 0 is the top edge, column 0 the left edge as seen from +z.
+"""Sheets of cloth. Particle `row * columns + column`; row 0 is the top edge, column 0 the left edge as seen from +z.
 
 The arithmetic is exactly antisymmetric about the middle column, so that a sheet stays its own mirror image.
 """
@@ -38,7 +38,7 @@ class GridShape:
         return float(np.hypot(self.across, self.along))
 
     def spring_factors(self) -> dict[str, float]:
-        """Factors of the springs inside a sheet of material, by direction.
+        """Returns the factors of the springs inside a sheet of material, by direction.
 
         A spring along a thread represents the strip of fabric around it; a bend spring a quarter of it, since two of
         them lie over every cell and each is two cells long.
@@ -82,7 +82,7 @@ def _triangles(shape: GridShape) -> npt.NDArray[np.uint32]:
 
 
 def cell_shares(shape: GridShape) -> Float64:
-    """Area of each particle [m²], a quarter of every cell around it, shape (P,)."""
+    """Returns the area of each particle [m²], a quarter of every cell around it, shape (P,)."""
     across, along = np.ones(shape.columns), np.ones(shape.rows)
     across[[0, -1]] = along[[0, -1]] = 0.5
     areas: Float64 = (along[:, None] * across[None, :]).ravel() * (shape.across * shape.along)
@@ -90,7 +90,7 @@ def cell_shares(shape: GridShape) -> Float64:
 
 
 def grid_springs(shape: GridShape, *, material: bool) -> Springs:
-    """Structural springs to the four neighbours, shear springs across the cells, bend springs over two cells.
+    """Makes structural springs to the four neighbours, shear springs across cells, bend springs over two cells.
 
     The factors of a material make the sheet the same fabric at every resolution; else they are 1.
     """

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from sinew.sim.kinds.air import unkeyable
 from sinew.sim.kinds.cloth.settings import (
     ClothLook,
     ClothMode,
@@ -50,14 +51,14 @@ PRESETS: dict[str, dict[str, Any]] = {
         "self_collision": False,
     },
 }  # fmt: skip
-"""The materials are of the order of textile tests (KES-F: weight, tensile, shear and bending rigidity), softened along
-the threads so that a step needs tens, not thousands, of substeps.  "Demo" is the soft sheet of the OpenGL cookbooks, of
-one kilogram a particle under a thousandth of gravity: ten of its steps make a frame.
+"""Presets. The materials are of the order of textile tests (KES-F: weight, tensile, shear and bending rigidity),
+softened along the threads so that a step needs tens, not thousands, of substeps. "Demo" is the soft sheet of the
+OpenGL cookbooks, of one kilogram a particle under a thousandth of gravity: ten of its steps make a frame.
 """
 
 
 def with_preset(settings: ClothSettings, name: str) -> ClothSettings:
-    """Raises KeyError for an unknown name."""
+    """Returns settings with a preset; raises KeyError for an unknown name."""
     return validated(settings, **PRESETS[name])
 
 
@@ -67,7 +68,7 @@ FABRIC_FIELDS: tuple[str, ...] = (
     "bend_damping", "air_drag", "normal_drag", "tangent_drag", "thickness", "self_collision",
     "self_friction",
 )  # fmt: skip
-"""The fabric, not the shape."""
+"""Settings of the fabric, not of the shape."""
 
 
 _FIGURE = 1.8
@@ -78,7 +79,7 @@ _MESH = ("mesh_path", "mesh_section")
 
 
 def new_cloth(place: AddPlace) -> Node:
-    """Hangs from its two upper corners over the selection or the view, scaled to its size."""
+    """Returns a cloth that hangs by two corners over the selection or the view, scaled to its size."""
     x, y, z = place.target
     if place.box is not None:
         y = float(place.box.hi[1])
@@ -132,7 +133,7 @@ def completed(before: Node, node: Node, scene: Scene) -> Node:
 
 
 def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any]]) -> None:
-    """Version 1 had the model of the pins among the settings."""
+    """Converts settings of version 1, which had the model of the pins among them."""
     if version == 1:
         carrier = raw["cloth"].pop("pin_node", "")
         if carrier and raw["cloth"].get("pin_target", "world") != "world":
@@ -151,6 +152,7 @@ CLOTH = Kind(
     idle=idle,
     files=files_of,
     completed=completed,
+    unkeyable=unkeyable,
     migrate=migrate,
     system="sinew.sim.kinds.cloth.system:ClothSystem",
     view="sinew.sim.kinds.cloth.view:ClothView",

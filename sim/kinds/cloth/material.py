@@ -19,18 +19,18 @@ Float64 = npt.NDArray[np.float64]
 
 
 AIR_DENSITY = 1.225
-"""Dry air at sea level and 15 °C [kg/m³]."""
+"""Density of dry air at sea level and 15 °C [kg/m³]."""
 
 UNLIMITED = 1e30
-"""No limit, as a float32 that can be multiplied and compared without overflow."""
+"""Value without limit, as a float32 that can be multiplied and compared without overflow."""
 
 _FOLD = 16.0
-"""Force limit of a bend spring over its stiffness is this times B / (E L), see the factors of bend springs."""
+"""Force limit of a bend spring over its stiffness, in B / (E L), see the factors of bend springs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClothConstants:
-    """In SI units."""
+    """Constants of the equations of motion in SI units."""
 
     stiffness: Float64  # Of structural, shear and bend springs, to be multiplied by a spring's factor [N/m], shape (3,)
     damping: Float64  # The same for damping [N·s/m], shape (3,)

@@ -50,14 +50,14 @@ class ClothModel:
         return factors if self.is_material else dict.fromkeys(factors, 1.0)
 
     def pinned(self, settings: ClothSettings) -> npt.NDArray[np.bool_]:
-        """Shape (P,); raises SettingsError for an invalid pin list."""
+        """Returns flags of the pinned particles, (P,); raises SettingsError for an invalid pin list."""
         return pin_flags(settings.pins, settings.pin_list, self.particle_count, self.grid)
 
 
 def build_cloth(
     settings: ClothSettings, surface: ClothSurface | None = None, world_from_cloth: Float64 | None = None
 ) -> ClothModel:
-    """Particles and springs of a sheet, or of a surface.
+    """Builds particles and springs of a sheet, or of a surface.
 
     Args:
         surface: Triangles in the frame of the node, for the source MESH.

@@ -1,4 +1,4 @@
-"""The GPU checks every step, so that no failed state is drawn; the CPU reads the result later."""
+"""Monitor of a cloth: the GPU checks every step, so that no failed state is drawn; the CPU reads the result later."""
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -21,7 +21,7 @@ from sinew.sim.kinds.cloth.solver import holds, plain_values, spring_uniforms
 
 CHUNK = 64
 BROKEN = 1e29
-"""Strains from here on mean positions that are not numbers, or too far away."""
+"""Strain from which on positions are not numbers, or too far away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class ClothStatistics:
 
 
 class ClothMonitor(Owner):
-    """`measures` belong to the step checked last; the last velocity number of `sound` is the failed step, or 0."""
+    """Monitor of steps; `measures` are of the last one, velocity.w of `sound` is the failed step, or 0."""
 
     def __init__(
         self, context: Context, library: ShaderLibrary, model: ClothModel, tables: ClothTables, rest: np.ndarray
@@ -103,14 +103,14 @@ class ClothMonitor(Owner):
         self._is_past = self._readback.pending
 
     def request(self, time: float) -> None:
-        """For the step checked last, which ended at `time` [s]."""
+        """Requests statistics of the step checked last, which ended at `time` [s]."""
         if not self._readback.pending:
             self._write_report()
             self._readback.request(self._report)
             self._requested_at = time
 
     def poll(self) -> ClothStatistics | None:
-        """The requested statistics once they have arrived; never waits."""
+        """Returns the requested statistics once they have arrived, else None; never waits."""
         report = self._readback.poll()
         if report is None:
             return None
@@ -122,7 +122,7 @@ class ClothMonitor(Owner):
         return replace(statistics, failed=0) if is_past else statistics
 
     def read(self, time: float) -> ClothStatistics:
-        """Waits for the GPU."""
+        """Returns the statistics of the step checked last; waits for the GPU."""
         self._write_report()
         return _statistics(self._report.read(), time)
 

@@ -55,16 +55,16 @@ class ClothPins(Owner):
 
     @property
     def texture(self) -> BufferTexture | None:
-        """None if no particle is held."""
+        """Targets for the solver; None if no particle is held."""
         return self._sides[0] if self.flags.any() else None
 
     @property
     def targets(self) -> Buffer:
-        """Records of `PIN`, one for each particle."""
+        """Targets as records of `PIN`, one for each particle."""
         return self._sides[0].buffer
 
     def set_targets(self, targets: Float64, flags: Bool | None = None) -> None:
-        """Positions at the end of the next step [m], shape (P, 3); `flags` (P,) replaces the held particles."""
+        """Sets positions for the end of the next step [m], shape (P, 3); `flags` (P,) replaces the held particles."""
         if flags is not None:
             self.flags = flags.copy()
         flags, buffer = self.flags, self._sides[0].buffer

@@ -17,7 +17,7 @@ _ENTRY = re.compile(r"(?P<minus>-?)(?P<first>\d+)(?:-(?P<last>\d+))?")
 
 
 def pin_flags(preset: PinPreset, listed: str, particle_count: int, grid: GridShape | None) -> Bool:
-    """Held particles, shape (P,).
+    """Returns flags of the held particles, shape (P,).
 
     Args:
         preset: Edges and corners of a sheet; on a mesh they hold nothing.
@@ -34,7 +34,7 @@ def pin_flags(preset: PinPreset, listed: str, particle_count: int, grid: GridSha
 
 
 def parse_pins(listed: str) -> list[tuple[int, int, bool]]:
-    """Sorted ranges (first, last, held) without overlap: `0 21 40-60 -45` holds 0, 21, and 40 to 60 without 45.
+    """Parses a list to sorted ranges (first, last, held): `0 21 40-60 -45` holds 0, 21, and 40 to 60 without 45.
 
     Later entries override earlier ones.
 
@@ -56,7 +56,7 @@ def parse_pins(listed: str) -> list[tuple[int, int, bool]]:
 
 
 def toggled_pin_list(settings_list: str, flags: Bool, numbers: Iterable[int]) -> str:
-    """The list text after toggling particles; `flags` (P,) are the held particles, including the preset."""
+    """Returns the list text after toggling particles; `flags` (P,) are the held ones, including the preset."""
     toggled = [(int(number), int(number), not bool(flags[number])) for number in numbers]
     return pin_list_text(_merged([*parse_pins(settings_list), *toggled]))
 
@@ -67,7 +67,7 @@ def pin_list_text(ranges: Sequence[tuple[int, int, bool]]) -> str:
 
 
 def _merged(written: Sequence[tuple[int, int, bool]]) -> list[tuple[int, int, bool]]:
-    """Ascending ranges without overlap; the cost depends on their number, not on their length."""
+    """Returns ascending ranges without overlap; the cost depends on their number, not on their length."""
     starts = sorted(range(len(written)), key=lambda entry: written[entry][0])
     edges = sorted({edge for first, last, _ in written for edge in (first, last + 1)})
     covering: list[int] = []  # entries that have begun, negated, so that the latest of the text comes first

@@ -1,7 +1,7 @@
-"""A tree over the rest shape takes the place of a sorted grid: its order never changes, so only the bounding spheres of
-its nodes are updated, from the leaves up.  From the root down, every node then lists the nodes of its level that come
-near within a span of time, among the children of the nodes near its parent, and every particle lists the particles of
-the leaves near its own.  Every pass gathers, and no data survives a span.
+"""Contact of a cloth with itself. A tree over the rest shape takes the place of a sorted grid: its order never changes,
+so only the bounding spheres of its nodes are updated, from the leaves up. From the root down, every node then lists
+the nodes of its level that come near within a span of time, among the children of the nodes near its parent, and every
+particle lists the particles of the leaves near its own. Every pass gathers, and no data survives a span.
 """
 
 from dataclasses import dataclass
@@ -66,7 +66,7 @@ def first_of_level(level: int) -> int:
 
 
 def contact_tree(positions: Float64) -> ContactTree:
-    """Repeatedly halves the particles, rest positions [m] of shape (P, 3), along the longest edge of their box."""
+    """Builds a tree by halving the particles, rest positions [m] (P, 3), along the longest edge of their box."""
     count, depth = len(positions), 0
     while count > LEAF_MAX * FAN**depth:
         depth += 1
@@ -90,7 +90,7 @@ def contact_tree(positions: Float64) -> ContactTree:
 
 
 NODE = record("ClothTreeNode", ball=(4, "f4"), motion=(4, "f4"))
-"""Centre, radius [m] | velocity [m/s], 0."""
+"""Node of the tree: centre, radius [m] | velocity [m/s], 0."""
 
 NEAR = record("ClothNearNodes", **{f"near_{index}": (4, "u4") for index in range(16)})
 
@@ -102,7 +102,7 @@ two lists moves only that one.
 """
 
 END = 0xFFFFFFFF
-"""Follows the last number of a list of nodes."""
+"""Mark after the last number of a list of nodes."""
 
 MARGIN = 0.25
 """Part of the clearance by which particles may come nearer within a step than their velocities say.

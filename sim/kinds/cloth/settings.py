@@ -18,7 +18,7 @@ class ClothSource(enum.Enum):
 
 
 class ClothPlacement(enum.Enum):
-    """HANGING has its top edge through the origin, FLAT is horizontal, FREE is upright about the origin."""
+    """Rest pose: HANGING has its top edge through the origin, FLAT is horizontal, FREE is upright about the origin."""
 
     HANGING = "hanging"
     FLAT = "flat"
@@ -31,7 +31,7 @@ class ClothMode(enum.Enum):
 
 
 class PinPreset(enum.Enum):
-    """Edges have their names from a hanging sheet seen from the front."""
+    """Pinned edges and corners, with names from a hanging sheet seen from the front."""
 
     NONE = "none"
     CORNERS = "top corners"

@@ -1,6 +1,7 @@
-"""One draw for each substep; the same state, settings, inputs and time give the same bits."""
+"""Solver of cloth: one draw for each substep; the same state, settings, inputs and time give the same bits."""
 
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.program import Program
 from sinew.sim.gl.texture import BufferTexture
+from sinew.sim.kinds.air import AirTravel
 from sinew.sim.kinds.cloth.buffers import CLOTH_STATE, ClothTables
 from sinew.sim.kinds.cloth.material import UNLIMITED, ClothConstants, constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
@@ -45,16 +47,24 @@ class ClothInputs:
     colliders: Colliders = NO_COLLIDERS
     grabbed: int = -1  # The dragged particle, or -1
     hand: tuple[float, float, float] = (0.0, 0.0, 0.0)  # Position of the mouse in the world at the end of the step [m]
+    travel: AirTravel | None = None  # Of the air to the start of the step, if it has keys
     fields: Fields | None = None
 
 
 class ClothSolver(Owner):
+    """Solver of one cloth.
+
+    Attributes:
+        pending: Settings whose programs the next step compiles.
+    """
+
     def __init__(self, library: ShaderLibrary, model: ClothModel, tables: ClothTables) -> None:
         self._library, self._model, self._tables = library, model, tables
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._settings: ClothSettings | None = None
         self._features: dict[tuple[bool, bool, bool], tuple[str, ...]] = {}
         self._uniforms: dict[str, object] = {}
+        self.pending: Sequence[ClothSettings] = ()
         self._token = object()
         self._contact: SelfContact | None = None
         self._sampler: FieldSampler | None = None
@@ -71,7 +81,7 @@ class ClothSolver(Owner):
         time: float,
         pins: BufferTexture | None = None,
     ) -> ClothConstants:
-        """Advances by `STEP_TIME`; returns the constants of the settings.
+        """Advances the state by `STEP_TIME`; returns the constants of the settings.
 
         Args:
             state: Records of `CLOTH_STATE`; the newest ones become the state at the end of the step.
@@ -87,6 +97,11 @@ class ClothSolver(Owner):
         layout = colliders.layout if has_colliders else ANY_ORDER
         has_others = colliders.count > layout.planes + layout.ovals
         kernel = self._kernels.get((features, layout, has_others)) or self._build(features, layout, has_others)
+        for later in self.pending:
+            needed = step_features(self._tables, constants_of(later), later, *met)
+            if (needed, layout, has_others) not in self._kernels:
+                self._build(needed, layout, has_others)
+        self.pending = ()
         program = kernel.program
         if not holds(program, self._token, constants):
             for name, value in self._uniforms.items():
@@ -100,7 +115,7 @@ class ClothSolver(Owner):
             program["u_colliders"], program["u_collider_count"] = colliders.texture, colliders.count
             program["u_clearance"] = constants.clearance
         if "GUSTS" in features:
-            gusts = gusts_at(settings, time)
+            gusts = gusts_at(settings, time, inputs.travel)
             program["u_waves"], program["u_amplitudes"] = gusts.waves, gusts.amplitudes
         if has_fields:
             if self._sampler is None:
@@ -116,7 +131,7 @@ class ClothSolver(Owner):
         return constants
 
     def constants(self, settings: ClothSettings) -> ClothConstants:
-        """The same object for the same settings."""
+        """Returns the constants of settings, the same object for the same settings."""
         if self._settings is not settings:
             self._settings, self._features = settings, {}
             constants = self._constants = constants_of(settings)
@@ -149,7 +164,7 @@ _HELD: weakref.WeakKeyDictionary[Program, tuple[object, ClothConstants]] = weakr
 
 
 def holds(program: Program, token: object, constants: ClothConstants) -> bool:
-    """Whether a program has the constants of the cloth with this token; if not, the caller must set them now."""
+    """Returns True if a program has the constants of the cloth of this token; if not, the caller must set them."""
     held = _HELD.get(program)
     if held is not None and held[0] is token and held[1] is constants:
         return True

@@ -53,7 +53,7 @@ BEND_FACTOR_MAX = 4.0
 
 
 def mesh_springs(positions: Float64, triangles: npt.NDArray[np.uint32], *, material: bool) -> Springs:
-    """Structural springs along the edges of a mesh, bend springs between the corners opposite an edge.
+    """Makes structural springs along the edges of a mesh, bend springs between the corners opposite an edge.
 
     Edges with more than two faces get a bend spring for each consecutive pair of faces.  The factors of a material make
     the mesh a fabric of even stiffness; else they are 1.
@@ -84,7 +84,7 @@ def _half_edges(positions: Float64, triangles: npt.NDArray[np.uint32]) -> _HalfE
 
 
 def triangle_areas(positions: Float64, triangles: npt.NDArray[np.uint32]) -> Float64:
-    """In m², shape (T,)."""
+    """Returns the areas of triangles [m²], shape (T,)."""
     a, b, c = (positions[triangles[:, corner]] for corner in range(3))
     areas: Float64 = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
     return areas
@@ -125,7 +125,7 @@ def _lengths(positions: Float64, pairs: Int32) -> Float64:
 
 
 def area_shares(positions: Float64, triangles: npt.NDArray[np.uint32]) -> Float64:
-    """Area of each particle [m²], a third of every triangle around it, shape (P,)."""
+    """Returns the area of each particle [m²], a third of every triangle around it, shape (P,)."""
     third = triangle_areas(positions, triangles) / 3.0
     shares: Float64 = np.bincount(triangles.ravel(), weights=np.repeat(third, 3), minlength=len(positions)).astype(
         np.float64
@@ -134,7 +134,7 @@ def area_shares(positions: Float64, triangles: npt.NDArray[np.uint32]) -> Float6
 
 
 WIDTH_MAX = 64
-"""Most springs of one kind, or faces, around a particle; wider fans slow down every particle of the mesh."""
+"""Maximum number of springs of one kind, or faces, around a particle; wider fans would slow down every particle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +151,7 @@ class NeighbourTable:
 
 
 def neighbour_table(springs: Springs, kinds: tuple[SpringKind, ...], particle_count: int) -> NeighbourTable:
-    """Neighbours are in the order of kind and number.
+    """Returns springs around particles, with neighbours in the order of kind and number.
 
     Raises:
         SettingsError: If a particle has more than `WIDTH_MAX` springs of these kinds.
@@ -173,7 +173,7 @@ def neighbour_table(springs: Springs, kinds: tuple[SpringKind, ...], particle_co
 
 
 def face_table(triangles: npt.NDArray[np.uint32], particle_count: int) -> Int32:
-    """The two other corners of every triangle around each particle, in winding order, shape (P, W, 2).
+    """Returns two corners of every triangle around each particle, in winding order, shape (P, W, 2).
 
     Raises:
         SettingsError: If a particle has more than `WIDTH_MAX` triangles.
@@ -190,7 +190,7 @@ def face_table(triangles: npt.NDArray[np.uint32], particle_count: int) -> Int32:
 
 
 def _slots(owner: npt.NDArray[np.integer], particle_count: int) -> tuple[npt.NDArray[np.intp], int]:
-    """Index of each entry within its owner, whose entries follow each other; and the largest number of entries."""
+    """Returns the index of each entry within its owner, whose entries follow each other, and the largest count."""
     counts = np.bincount(owner, minlength=particle_count)
     width = int(counts.max(initial=0))
     if width > WIDTH_MAX:

@@ -21,13 +21,13 @@ MARGIN = 0.8
 """Recommended part of the largest stable substep."""
 
 ITERATIONS = 16
-"""Power iterations of a round; the best mode in their span is kept (Lanczos), not the last one."""
+"""Number of power iterations in a round; the best mode in their span is kept (Lanczos), not the last one."""
 ROUNDS = 3
-"""Rounds; each uses the substep that the one before has found."""
+"""Number of rounds; each uses the substep that the one before has found."""
 _SPANNED = 1e-9
 
 SAMPLE_SIZE = 40
-"""Particles along a side from which on a sheet has the modes of a larger one, to a thousandth."""
+"""Number of particles along a side from which on a sheet has the modes of a larger one, to a thousandth."""
 
 NEVER = 1e9
 """Largest substep of a cloth without springs [s]."""
@@ -47,7 +47,7 @@ class ClothStability:
 
 
 class StabilityEstimator:
-    """Stability of one model under changing settings; a small sheet with the same springs replaces a large one."""
+    """Stability under changing settings; a small sheet with the same springs replaces a large one."""
 
     def __init__(self, model: ClothModel, settings: ClothSettings) -> None:
         self.model = model
@@ -79,7 +79,7 @@ def stable_substeps(model: ClothModel, settings: ClothSettings) -> int:
 
 
 def softened(settings: ClothSettings, factor: float) -> dict[str, float]:
-    """Stiffness and damping of all springs times a factor, rounded to three digits."""
+    """Returns stiffness and damping of all springs times a factor, rounded to three digits."""
     names = "stretch_stiffness shear_stiffness bend_stiffness"
     if settings.mode is ClothMode.SPRINGS:
         names = "structural_stiffness shear_stiffness_spring bend_stiffness_spring"
@@ -89,7 +89,7 @@ def softened(settings: ClothSettings, factor: float) -> dict[str, float]:
 
 
 def wave_speed(model: ClothModel, settings: ClothSettings) -> float:
-    """Approximate speed of waves along the threads [m/s]: faster pulls stretch them by their speed over this."""
+    """Returns the approximate speed of waves along the threads [m/s]; faster pulls stretch by their speed over it."""
     constants, threads = constants_of(settings), model.springs.of_kind(SpringKind.STRUCTURAL)
     if not threads.count:
         return 0.0
@@ -98,7 +98,7 @@ def wave_speed(model: ClothModel, settings: ClothSettings) -> float:
 
 
 def largest_substep(stiffness: float, damping: float) -> float:
-    """Largest stable substep [s] of a mode, by its eigenvalues of M⁻¹K [1/s²] and M⁻¹C [1/s]."""
+    """Returns the largest stable substep [s] of a mode, by eigenvalues of M⁻¹K [1/s²] and M⁻¹C [1/s]."""
     resisted = damping + np.sqrt(damping**2 + 4.0 * stiffness)  # the root as a sum: no digits cancel
     return float(4.0 / resisted) if resisted > 0.0 else NEVER
 
@@ -121,7 +121,7 @@ def sample_of(model: ClothModel, settings: ClothSettings) -> ClothModel:
 
 
 class _SpringModes:
-    """Springs as a gather: applies M^-1/2 (h² K + 2 h C) M^-1/2 to a displacement."""
+    """Springs as a gather, which applies M^-1/2 (h² K + 2 h C) M^-1/2 to a displacement."""
 
     def __init__(self, model: ClothModel) -> None:
         tables = [neighbour_table(model.springs, (kind,), model.particle_count) for kind in SpringKind]
@@ -140,7 +140,7 @@ class _SpringModes:
         self._start = sign[:, None] * (1.0 + 0.3 * random.normal(size=(model.particle_count, 3)))
 
     def bound(self, constants: ClothConstants) -> float:
-        """A certainly stable substep [s], by Gershgorin's circles."""
+        """Returns a certainly stable substep [s], by Gershgorin's circles."""
         square = self._roots(constants) ** 2
         circle, damped = (
             2.0 * float((self._spread(values).sum(axis=1) * square).max(initial=0.0))
@@ -149,7 +149,7 @@ class _SpringModes:
         return largest_substep(circle, damped + constants.air_drag)
 
     def h_max(self, constants: ClothConstants) -> float:
-        """Largest stable substep [s]."""
+        """Returns the largest stable substep [s]."""
         h_max = self.bound(constants)
         stiffness, damping = self._spread(constants.stiffness), self._spread(constants.damping)
         if not (stiffness.any() or damping.any()):
@@ -162,7 +162,7 @@ class _SpringModes:
         return h_max
 
     def softening(self, constants: ClothConstants, substep: float) -> float:
-        """Factor of stiffness and damping at which `substep` [s] is the largest stable one; 0 if there is none."""
+        """Returns the factor of the springs at which `substep` [s] is the largest stable one; 0 without one."""
         stiffness, damping = self._spread(constants.stiffness), self._spread(constants.damping)
         root, mode, strength = self._roots(constants), self._start, substep**2 * stiffness + 2.0 * substep * damping
         for _ in range(ROUNDS):
@@ -217,7 +217,7 @@ def stop_reason(
     *,
     is_finite: bool,
 ) -> str:
-    """One line with the cause of a failure after the last sound state, and its remedy.
+    """Returns one line with the cause of a failure after the last sound state, and its remedy.
 
     Args:
         places: Particles in the last sound state [m], shape (P, 3).
@@ -244,7 +244,7 @@ def stop_reason(
 
 
 def stretch(model: ClothModel, places: Float64, ends: npt.NDArray[np.bool_] | None = None) -> float:
-    """Largest length over rest length of threads, only at the particles `ends` (P,) if given; 0 without threads."""
+    """Returns the largest length over rest length of threads, only at `ends` (P,) if given; 0 without threads."""
     threads = model.springs.of_kind(SpringKind.STRUCTURAL)
     chosen = np.ones(threads.count, np.bool_) if ends is None else ends[threads.pairs].any(axis=1)
     corners = places[threads.pairs[chosen]]

@@ -1,4 +1,4 @@
-"""Vertices at the same position are one particle: files split them along texture seams, where a cloth must not rip."""
+"""Cloth surfaces. Vertices at one position are one particle: files split them at seams, where cloth must not rip."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ UInt32 = npt.NDArray[np.uint32]
 
 
 _WELD = 1e-4
-"""Vertices nearer than this part of the extent, rounded to a lattice, are the same particle.
+"""Part of the extent; vertices nearer than this, rounded to a lattice, are the same particle.
 
 Real garments have slivers a thousandth of a millimetre wide, whose threads no time step could handle.
 """
@@ -40,7 +40,7 @@ class WeldedSurface:
 
 
 def surface_of_mesh(mesh: Mesh, section: str = "", *, name: str = "mesh") -> ClothSurface:
-    """Triangles of a mesh, or of one of its sections, with the vertices they use.
+    """Returns triangles of a mesh, or of one of its sections, with the vertices they use.
 
     Args:
         section: Empty for all of the mesh.
@@ -59,7 +59,7 @@ def surface_of_mesh(mesh: Mesh, section: str = "", *, name: str = "mesh") -> Clo
 
 
 def section_triangles(mesh: Mesh, section: str = "", *, name: str = "mesh") -> UInt32:
-    """Shape (T, 3); raises the errors of `surface_of_mesh`."""
+    """Returns triangles, shape (T, 3); raises the errors of `surface_of_mesh`."""
     triangles = mesh.triangles
     if section:
         sections = [part for part in mesh.sections if part.name == section]
@@ -97,7 +97,7 @@ _SHORTEST = 1e-12
 
 
 def placed_as_model(node: Node, model: CharacterModel) -> Transform:
-    """Puts the mesh of a file where a model node shows it in its bind pose, with unit scale and up axis.
+    """Returns the transform of a mesh at the bind pose of a model node, with unit scale and up axis.
 
     Raises:
         ValueError: If the scale of the node is zero.

@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,19 +16,19 @@ from sinew.sim.kinds.cloth.teleport import TeleportHandling
 from sinew.sim.kinds.contract import Array, Draggable, Exports, Measures, StepInputs, Stoppable, System, World
 from sinew.sim.kinds.packing import State, unpacked_state
 from sinew.sim.maths.points import nearest_to_ray
-from sinew.sim.scene.params import Effect, changed_effects
+from sinew.sim.scene.params import Effect, Settings, changed_effects
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.vectors import Vec3
 
 PROOF = 30
-"""Steps after which settings have proved to be sound."""
+"""Number of steps after which settings have proved to be sound."""
 
 TRIES = 3
-"""How often a cloth that stops again before `PROOF` is resumed automatically."""
+"""Number of times that a cloth that stops again before `PROOF` is resumed automatically."""
 
 
 class Recovery:
-    """Resumes a stopped cloth when a change of its settings removes the reason."""
+    """Resumption of a stopped cloth when a change of its settings removes the reason."""
 
     def __init__(self) -> None:
         self._since = self._tries = 0
@@ -71,7 +71,7 @@ class Recovery:
 
 
 class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
-    """`cloth` is None until it can be built."""
+    """The cloth of one node; `cloth` is None until it can be built."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)
@@ -79,6 +79,8 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         self.cloth: Cloth | None = None
         self._settings: ClothSettings | None = None
         self._follower = PinFollower(ClothSettings(), "")
+        self._former = np.eye(4)  # Transform of the node before the last change
+        self._has_jumped = False
         self._teleport, self._recovery = TeleportHandling(), Recovery()
 
     @property
@@ -92,6 +94,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
     def apply(self, node: Node, world: World) -> None:
         settings = node.settings
         assert isinstance(settings, ClothSettings)
+        is_animated = self.cloth is not None and world.source is not None and world.source is self.world.source
         self.world = world
         if node is self.node and not node.attachment.node:
             return
@@ -106,19 +109,26 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
             self._follower.release()
             self._follower = PinFollower(settings, node.attachment.node)
             self._built.pins.detach()
-        self._built.set_transform(placement)
+        self._former = self._built.world_from_cloth
+        self._built.set_transform(placement, is_animated=is_animated)
 
     def step(self, inputs: StepInputs) -> None:
         cloth, node, world = self._built, self.node, inputs.world
         if cloth.stopped:
             return
         cloth.hold_pins()
-        if not self._teleport.begin_step(node, cloth, inputs):
+        has_jumped, self._has_jumped = self._has_jumped, False
+        if has_jumped:
+            has_jumped = cloth.teleport(
+                (cloth.world_from_cloth @ np.linalg.pinv(self._former))[None], cloth.world_from_cloth
+            )
+        if not has_jumped and not self._teleport.begin_step(node, cloth, inputs):
             if not self._follower.moves and node.attachment.node:
                 cloth.set_transform(world.places.world_from_node(node))
             binding = None if cloth.step_count else self._teleport.binding(node, cloth, world)
             self.report(self._follower.move(cloth, node, world, binding) or world.places.missing(node))
-            cloth.step(ClothInputs(inputs.colliders, *inputs.grabbed(node), inputs.fields.get(node.id)))
+            travel = inputs.air_travel(node) if node.curves else None
+            cloth.step(ClothInputs(inputs.colliders, *inputs.grabbed(node), travel, inputs.fields.get(node.id)))
         self._teleport.end_step(node, cloth, world, inputs.time)
 
     def reset(self) -> None:
@@ -130,6 +140,12 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         moves = bool(self.node.attachment.bone) or self._follower.follows(world.characters)
         if moves or self._teleport.binding(self.node, self.cloth, world) is not None:
             self._restart(world, None)
+
+    def warm_up(self, settings: Sequence[Settings]) -> None:
+        self._built.warm_up([one for one in settings if isinstance(one, ClothSettings)])
+
+    def jump(self, world: World) -> None:  # noqa: ARG002
+        self._has_jumped = not self.node.attachment.node  # teleport handling moves attached cloths
 
     def poll(self, now: float) -> None:
         cloth = self._built
@@ -152,7 +168,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         return x, y, z
 
     def outline(self) -> np.ndarray | None:
-        """Current rest positions of the outermost particles [m], shape (N, 3); None without a cloth."""
+        """Returns current rest positions of the outermost particles [m], shape (N, 3); None without a cloth."""
         return None if self.cloth is None else self._teleport.outline(self.node, self.cloth, self.world)
 
     def check(self) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.animation.pose import Pose
-from sinew.sim.assets.model import Mesh, Skin
+from sinew.sim.assets.model import CharacterModel, Mesh, Skin
 from sinew.sim.characters.character import Character
 from sinew.sim.characters.reference import shaped_mesh, skin
 from sinew.sim.characters.settings import ModelSettings
@@ -41,10 +41,11 @@ _DIRECTIONS = np.array([d for d in itertools.product((-1.0, 0.0, 1.0), repeat=3)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SkinBindingKey:
-    """Large objects are compared by identity."""
+    """Inputs of a skin binding; large objects are compared by identity."""
 
     model: ClothModel  # The cloth
     character: Character  # The character
+    animated: CharacterModel  # Its clips
     character_settings: ModelSettings  # Clip and skinning of the character
     mesh: Mesh | None  # The mesh of the cloth, if it is from the file of the character
     # Pin target, bone, section, held particles if they matter, and the start of the scene [s]
@@ -53,6 +54,8 @@ class SkinBindingKey:
     def same(self, other: "SkinBindingKey | None") -> bool:
         if other is None or self.model is not other.model or self.character is not other.character:
             return False
+        if self.animated is not other.animated:
+            return False
         return self.mesh is other.mesh and (self.character_settings, self.plain) == (
             other.character_settings,
             other.plain,
@@ -60,10 +63,15 @@ class SkinBindingKey:
 
 
 def skin_binding_key(node: Node, cloth: Cloth, world: World) -> SkinBindingKey | None:
-    """Returns None if the parent of the cloth is not a character with bones, or is one of its bones."""
+    """Returns the inputs of a skin binding; None unless the parent is a character with bones, not a bone."""
     carrier = world.scene.by_id.get(node.attachment.node)
     character = world.characters.get(node.attachment.node)
-    if carrier is None or node.attachment.bone or not isinstance(character, Character) or character.pose is None:
+    if (
+        carrier is None
+        or node.attachment.bone
+        or not isinstance(character, Character)
+        or character.animated_pose is None
+    ):
         return None
     settings, bindings_of = cloth.settings, carrier.settings
     assert isinstance(bindings_of, ModelSettings)
@@ -71,11 +79,11 @@ def skin_binding_key(node: Node, cloth: Cloth, world: World) -> SkinBindingKey |
     held = cloth.pins.flags.tobytes() if settings.pin_target is PinTarget.SURFACE else b""
     plain = (settings.pin_target, settings.pin_bone, settings.mesh_section, held, world.start_time)
     mesh = world.assets.meshes.get(Path(settings.mesh_path)) if is_own else None
-    return SkinBindingKey(cloth.model, character, bindings_of, mesh, plain)
+    return SkinBindingKey(cloth.model, character, character.animated, bindings_of, mesh, plain)
 
 
 def skin_binding_of(key: SkinBindingKey, cloth: Cloth) -> "SkinBinding | None":
-    """Returns None if the cloth moves only with its node."""
+    """Returns the skin binding of a cloth; None if it moves only with its node."""
     model, (target, bone, *_) = key.character.model, key.plain
     if key.mesh is not None and model.skin is not None and np.array_equal(key.mesh.triangles, model.mesh.triangles):
         return SkinBinding(key, cloth, is_own=True)
@@ -100,7 +108,7 @@ class SkinBinding:
         return PoseSnapshot(pose, self.key.character.world_from_model)
 
     def places(self, snapshot: PoseSnapshot, chosen: Chosen = ALL) -> Float64:
-        """Rest positions on the character in a pose [m], shape (N, 3)."""
+        """Returns rest positions on the character in a pose [m], shape (N, 3)."""
         if self.is_own:
             return self._skinned(snapshot, chosen)
         points = self._points[chosen]
@@ -109,17 +117,17 @@ class SkinBinding:
         return moved(self.motions(self._reference, snapshot, chosen), points)
 
     def motions(self, before: PoseSnapshot, now: PoseSnapshot, chosen: Chosen = ALL) -> Float64:
-        """Between two poses, shape (N, 4, 4), or (1, 4, 4) for all particles."""
+        """Returns motions between two poses, shape (N, 4, 4), or (1, 4, 4) for all particles."""
         return motions(rows_of(self._influences, chosen), before, now)
 
     def surface(self) -> tuple[Float64, npt.NDArray[np.uint32]]:
-        """World vertices of the bind pose [m] at the present transform, and the triangles of the cloth."""
+        """Returns world vertices of the bind pose [m] at the present transform, and the triangles of the cloth."""
         mesh = self.key.character.model.mesh
         vertices = transform_points(self.key.character.world_from_model, mesh.positions.astype(np.float64))
         return vertices, section_triangles(mesh, self.key.plain[2])
 
     def outline(self, snapshot: PoseSnapshot) -> Float64:
-        """Shape (N, 3) [m]; uses morph targets and deformers of the start, because every frame calls it."""
+        """Returns an outline, shape (N, 3) [m], with targets and deformers of the start, as every frame calls it."""
         chosen, start = self._outermost
         return (
             start if snapshot.same(self._reference) else moved(self.motions(self._reference, snapshot, chosen), start)
@@ -170,13 +178,13 @@ class SkinBinding:
 
 
 FAR = 0.1
-"""After a jump a cloth that would move further than this part of its extent in a step is teleported."""
+"""Part of the extent; a cloth that would move further in a step after a jump is teleported."""
 
 STRETCH = 0.5
-"""It is also teleported if the pull of its held particles would stretch its threads by more than this."""
+"""Stretch of threads by the pull of held particles above which a cloth is teleported."""
 
 SAMPLE = 64
-"""Particles by which the distance is estimated if none are held."""
+"""Number of particles by which the distance is estimated if none are held."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,7 +207,7 @@ class TeleportHandling:
         self._shown: tuple[ParentStep, Pose | None, Float64] | None = None
 
     def binding(self, node: Node, cloth: Cloth, world: World) -> SkinBinding | None:
-        """Returns None if the cloth moves only with its node."""
+        """Returns the skin binding of a cloth; None if it moves only with its node."""
         key = skin_binding_key(node, cloth, world)
         if key is None:
             self._key = self._binding = None
@@ -214,18 +222,20 @@ class TeleportHandling:
         binding = self.binding(node, cloth, world)
         if binding is not None:
             character = binding.key.character
-            self._place(cloth, binding, binding.at(character.pose if time is None else character.pose_at(time)))
+            self._place(
+                cloth, binding, binding.at(character.animated_pose if time is None else character.pose_at(time))
+            )
         self._start, self._last = cloth.start, None
 
     def place_before_start(self, node: Node, cloth: Cloth, world: World) -> None:
-        """Before its first step a cloth follows the present pose of the character."""
+        """Places a cloth before its first step at the present pose of the character."""
         binding = None if cloth.step_count else self.binding(node, cloth, world)
         if binding is not None:
-            self._place(cloth, binding, binding.at(binding.key.character.pose))
+            self._place(cloth, binding, binding.at(binding.key.character.animated_pose))
 
     def outline(self, node: Node, cloth: Cloth, world: World) -> Float64:
         binding = self.binding(node, cloth, world)
-        return cloth.rest() if binding is None else binding.outline(binding.at(binding.key.character.pose))
+        return cloth.rest() if binding is None else binding.outline(binding.at(binding.key.character.animated_pose))
 
     def _place(self, cloth: Cloth, binding: SkinBinding, snapshot: PoseSnapshot) -> None:
         placed = self._placed
@@ -239,7 +249,7 @@ class TeleportHandling:
     # --- steps ----------------------------------------------------------------------------------------
 
     def begin_step(self, node: Node, cloth: Cloth, inputs: StepInputs) -> bool:
-        """Handles the first step, and jumps of time or the scene; returns whether it replaced the step.
+        """Handles the first step, and jumps of time or the scene; returns True if it replaced the step.
 
         Pins and colliders that are suddenly elsewhere would tear the cloth, so a long jump moves all of it without
         adding velocity.
@@ -266,14 +276,14 @@ class TeleportHandling:
         parents = last.parents if last is not None and last.scene is scene else scene.carriers(node.id)
         character, snapshot = world.characters.get(node.attachment.node), None
         if isinstance(character, Character):
-            pose = character.pose_at(time) if is_past else character.pose
+            pose = character.pose_at(time) if is_past else character.animated_pose
             snapshot = PoseSnapshot(pose, character.world_from_model)
         else:
             character = None
         self._last = ParentStep(time, scene, parents, character, snapshot, cloth.world_from_cloth)
 
     def _motions(self, node: Node, cloth: Cloth, world: World, last: ParentStep, placement: Float64) -> Float64 | None:
-        """Returns None if the simulation can follow the motions since the last step."""
+        """Returns the motions of a jump; None if the simulation can follow the motions since the last step."""
         held = np.flatnonzero(cloth.pins.flags)
         count = cloth.model.particle_count
         sample = held if len(held) else np.linspace(0, count - 1, min(count, SAMPLE)).astype(np.intp)
@@ -288,14 +298,14 @@ class TeleportHandling:
             return matrix[None] if _distance(before, transform_points(matrix, before)) > far else None
         if last.snapshot is None or last.character is not binding.key.character:
             return None
-        now = binding.at(binding.key.character.pose)
+        now = binding.at(binding.key.character.animated_pose)
         is_far = _distance(binding.places(last.snapshot, sample), binding.places(now, sample)) > far
         return binding.motions(last.snapshot, now) if is_far else None
 
     # --- drawing --------------------------------------------------------------------------------------
 
     def show(self, node: Node, cloth: Cloth, world: World) -> None:
-        """Beyond the simulated steps the cloth keeps its last shape and state, and moves with its parent."""
+        """Shows the cloth beyond the simulated steps: it keeps its last shape and state, and moves with its parent."""
         last = self._last if cloth.step_count and node.attachment.node else None
         if last is None or _is_near(last):
             self._shown = None
@@ -303,7 +313,10 @@ class TeleportHandling:
             return
         # The characters have moved since the world was passed to `apply`.
         now = dataclasses.replace(world, places=WorldTransforms(world.scene, world.characters, world.places))
-        pose, placement = last.character.pose if last.character is not None else None, now.places.world_from_node(node)
+        pose, placement = (
+            last.character.animated_pose if last.character is not None else None,
+            now.places.world_from_node(node),
+        )
         key = last, pose, placement
         if self._shown is None or self._shown[:2] != key[:2] or not np.array_equal(self._shown[2], placement):
             self._shown = key
@@ -315,7 +328,7 @@ class TeleportHandling:
         return {"begun": cloth.start is self._start, "time": self._last.time if self._last is not None else None}
 
     def restore(self, state: dict[str, object], node: Node, cloth: Cloth, world: World) -> None:
-        """The characters are posed as in the state, or their poses depend only on the time."""
+        """Restores a state; the characters are posed as in it, or their poses depend only on the time."""
         time = state["time"]
         self._start, self._last = cloth.start if state["begun"] else None, None
         if isinstance(time, float):
@@ -323,7 +336,7 @@ class TeleportHandling:
 
 
 def _is_near(last: ParentStep) -> bool:
-    """Returns whether the character is within a step of that time, and was not moved."""
+    """Returns True if the character is within a step of that time, and was not moved."""
     character, snapshot = last.character, last.snapshot
     if character is None or snapshot is None or character.time is None:
         return False

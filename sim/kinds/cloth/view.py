@@ -34,14 +34,14 @@ STRAIN_SPAN = 0.2
 
 TOUCH = 0.1
 TOUCH_LEAST = 5e-4
-"""A particle touches a collider up to this part of its clearance, or this distance [m], beyond it."""
+"""Contact distance: this part of the clearance of a particle, or this distance [m], beyond it."""
 
 PARTICLE, HELD, SELECTED, HOVERED, TOUCHING = (
     (0.93, 0.86, 0.70), (1.00, 0.60, 0.15), (0.35, 0.80, 1.00), (1.00, 0.90, 0.55), (0.35, 0.95, 0.45)
 )  # fmt: skip
 
 _WORLD = np.eye(4)
-"""Particles are in world space."""
+"""Transform of particles, which are in world space."""
 
 
 class ClothArrays(Owner):

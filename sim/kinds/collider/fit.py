@@ -21,7 +21,7 @@ _OUTSIDE = 6.0
 """Weight of a distance outside over one inside."""
 
 _BULK = 0.02
-"""Weight of the sizes themselves: keeps open ends, which have no points, from growing."""
+"""Weight of the sizes themselves, which keeps open ends, which have no points, from growing."""
 
 _STRAY = 0.01
 """Share of the weight at each end of a direction that may stick out: spikes of a helmet, a blade."""
@@ -34,11 +34,11 @@ STICKING = 0.095
 
 _ROUNDS = 12
 _PLACE, _TURN = 3, 6
-"""The first parameters are the centre, the next a small turn; the sizes follow."""
+"""Indices of parameters: the centre comes first, then a small turn, then the sizes."""
 
 
 def _around(count: int) -> Float64:
-    """Evenly distributed directions on a golden spiral, shape (count, 3)."""
+    """Returns evenly distributed directions on a golden spiral, shape (count, 3)."""
     height = (2.0 * np.arange(count) + 1.0) / count - 1.0
     turn, radius = np.pi * (1.0 + 5.0**0.5) * np.arange(count), np.sqrt(1.0 - height**2)
     return np.stack([radius * np.cos(turn), radius * np.sin(turn), height], axis=1)
@@ -48,7 +48,7 @@ DIRECTIONS, DENSE = _around(160), _around(1500)
 """Directions of the search, and of the last check."""
 
 Distance = Callable[[Float64, Float64], Float64]
-"""Signed distance (n,) of points (n, 3) in the frame of a shape, by its sizes."""
+"""Function that returns signed distances (n,) of points (n, 3) in the frame of a shape, by its sizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def fit_shape(
     along: Float64 | None = None,
     around: tuple[Float64, Float64] | None = None,
 ) -> FittedShape:
-    """The capsule or ellipsoid that comes closest to surface points.
+    """Returns the capsule or ellipsoid that comes closest to surface points.
 
     Args:
         points: Shape (N, 3), at least one.
@@ -86,7 +86,7 @@ def fit_shape(
 
 
 def ellipsoid_distance_estimate(points: Float64, semi_axes: Float64) -> Float64:
-    """First-order signed distance (N,): exact on the surface, with its gradient, and quick elsewhere."""
+    """Returns first-order signed distances (N,): exact on the surface, with its gradient, and quick elsewhere."""
     level = np.linalg.norm(points / semi_axes, axis=1)
     slope = np.maximum(np.linalg.norm(points / semi_axes**2, axis=1), 1e-12)
     estimate: Float64 = level * (level - 1.0) / slope
@@ -116,13 +116,13 @@ class _Objective:
         return parameters[:_PLACE], _turned(tuple(parameters[_PLACE:_TURN].tolist())) @ self.frame
 
     def fitting_part(self, parameters: Float64) -> float:
-        """Factor of the sizes, at most 1, that keeps the shape within its largest reach."""
+        """Returns the factor of the sizes, at most 1, that keeps the shape within its largest reach."""
         centre, rotation = self.place(parameters)
         room = np.maximum(self.reach.largest - DENSE @ centre, 0.0)
         return float(min(1.0, (room / self.support(DENSE @ rotation, parameters[_TURN:])).min()))
 
     def error(self, parameters: Float64) -> float:
-        """Mean distance and a little of the sizes; infinite for sizes that are too small."""
+        """Returns the mean distance and a little of the sizes; infinite for sizes that are too small."""
         sizes = parameters[_TURN:]
         if sizes.min() < SMALLEST_SIZE:
             return float("inf")
@@ -168,7 +168,7 @@ def _search(objective: _Objective, parameters: Float64) -> tuple[Float64, float]
 
 @lru_cache(maxsize=1)
 def _turned(vector: tuple[float, ...]) -> Float64:
-    """Rotates by the length of a vector about it, (3, 3); cached because most steps of a search do not change it."""
+    """Returns a rotation by the length of a vector about it, (3, 3); cached, as most steps of a search keep it."""
     return quaternion.to_matrix(quaternion.from_axis_angle(vector, np.linalg.norm(vector)))
 
 
@@ -186,7 +186,7 @@ def _reach(limb: Float64, share: Float64) -> _Extents:
 
 
 def _ends(points: Float64, share: Float64, directions: Float64, stray: float = _STRAY) -> Float64:
-    """Reach of points in directions (k, 3), without a few stray ones by weight, shape (k,)."""
+    """Returns the reach of points in directions (k, 3), without a few stray ones by weight, shape (k,)."""
     along = points @ directions.T
     order = np.argsort(along, axis=0)
     below = np.cumsum(share[order], axis=0)
@@ -218,11 +218,11 @@ _SHAPES: dict[ColliderShape, tuple[Distance, Distance, Callable[[Float64], Float
     ColliderShape.CAPSULE: (_capsule_distance, _capsule_support, _capsule_sizes),
     ColliderShape.ELLIPSOID: (ellipsoid_distance_estimate, _ellipsoid_support, _ellipsoid_sizes),
 }
-"""Signed distances of points, extents from the centre in directions, and first sizes for a box (3,) of points."""
+"""Shapes: signed distances of points, extents from the centre in directions, first sizes for a box (3,) of points."""
 
 
 def _principal(points: Float64, share: Float64) -> Float64:
-    """Columns (3, 3) of a rotation; y is the longest axis, x the next."""
+    """Returns the columns (3, 3) of a rotation; y is the longest axis, x the next."""
     apart = points - share @ points
     _, axes = np.linalg.eigh(apart.T @ (share[:, None] * apart))
     x, y = axes[:, 1], axes[:, 2]
@@ -259,7 +259,7 @@ class FittedCollider(NamedTuple):
 def fit_colliders(
     model: CharacterModel, *, unit_scale: float = 1.0, count_max: int = COLLIDERS_MAX
 ) -> list[FittedCollider]:
-    """Colliders that together follow the skin of a character in its bind pose, in the order of its joints.
+    """Returns colliders that together follow the skin of a character in its bind pose, in the order of its joints.
 
     Args:
         model: Without skeleton, weights or triangles it gets none.
@@ -287,7 +287,7 @@ def fit_colliders(
 
 
 def group_weights(skeleton: Skeleton, skin: Skin, joints: list[int]) -> Float64:
-    """Weight of every vertex on each joint and the joints below it up to the next one of `joints`, shape (V, k)."""
+    """Returns the weight of each vertex on each joint and those below up to the next of `joints`, (V, k)."""
     column_of = np.full(skeleton.joint_count, len(joints))
     column_of[joints] = np.arange(len(joints))
     for level in skeleton.hierarchy.levels:
@@ -302,7 +302,7 @@ def group_weights(skeleton: Skeleton, skin: Skin, joints: list[int]) -> Float64:
 
 
 def vertex_areas(mesh: Mesh) -> Float64:
-    """A third of the area of the triangles at each vertex, shape (V,), in squared units of the file."""
+    """Returns a third of the area of the triangles at each vertex, (V,), in squared units of the file."""
     corners = mesh.positions.astype(np.float64)[mesh.triangles]
     double = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     areas = np.bincount(mesh.triangles.ravel(), weights=np.repeat(double / 6.0, 3), minlength=mesh.vertex_count)
@@ -312,7 +312,7 @@ def vertex_areas(mesh: Mesh) -> Float64:
 def skin_groups(
     skeleton: Skeleton, owners: Indices, positions: Float64, areas: Float64, count_max: int
 ) -> dict[int, Indices]:
-    """Vertices of each joint, after small parts joined their parents.
+    """Returns vertices of each joint, after small parts joined their parents.
 
     Args:
         owners: Joint that moves each vertex most, shape (V,).
@@ -357,7 +357,7 @@ def _ancestor(skeleton: Skeleton, groups: dict[int, Indices], joint: int) -> int
 
 
 def _bone_direction(skeleton: Skeleton, joint: int) -> Float64:
-    """From a joint to the middle of its children, shape (3,); zero without children."""
+    """Returns the vector from a joint to the middle of its children, shape (3,); zero without children."""
     children = np.flatnonzero(skeleton.parents == joint)
     places = skeleton.model_from_bind[:, :3, 3]
     if not len(children):

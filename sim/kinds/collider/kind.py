@@ -14,7 +14,7 @@ _LIMB, _FIGURE = 0.35, 1.8
 
 
 def new_collider(shape: ColliderShape, place: AddPlace) -> Node:
-    """On the selected bone if there is one, otherwise a plane on the ground, others at the target."""
+    """Returns a collider on the selected bone, otherwise a plane on the ground or another shape at the target."""
     is_on_bone = bool(place.attachment.node)
     radius = 0.1 if is_on_bone else 0.3
     settings = ColliderSettings(
@@ -35,11 +35,16 @@ def idle(node: Node) -> frozenset[str]:
 
 
 def migrate(version: int, raw: dict[str, Any], _nodes: Mapping[str, dict[str, Any]]) -> None:
-    """Version 1 named the bone among the settings."""
+    """Converts settings of version 1, which named the bone among them."""
     if version == 1:
         node, bone = raw["collider"].pop("bone_node", ""), raw["collider"].pop("bone", "")
         if node and bone:
             raw["attachment"] = {"node": node, "bone": bone}
+
+
+def unkeyable(_node: Node, part: str, field: str) -> str:
+    is_size = (part, field) == ("transform", "scale") or any(field in names for names in SIZES_OF_SHAPE.values())
+    return "a surface that grows has no velocity for collisions" if is_size else ""
 
 
 COLLIDER = Kind(
@@ -58,6 +63,7 @@ COLLIDER = Kind(
         for shape in ColliderShape
     ),
     idle=idle,
+    unkeyable=unkeyable,
     migrate=migrate,
     colliders="sinew.sim.kinds.collider.place:placements",
     view="sinew.sim.kinds.collider.view:ColliderView",

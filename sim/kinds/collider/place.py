@@ -13,7 +13,7 @@ Float64 = npt.NDArray[np.float64]
 
 
 def placements(nodes: tuple[Node, ...], places: WorldTransforms) -> dict[NodeId, ColliderPlacement]:
-    """Hidden colliders act like the others."""
+    """Returns the placements of colliders; hidden ones act like the others."""
     if not nodes:
         return {}
     carriers = places.carriers(nodes)
@@ -37,7 +37,7 @@ class _ColliderShapes:
 
 
 _made: list[_ColliderShapes] = []
-"""The last results: consecutive steps have the same colliders."""
+"""The last results, as consecutive steps have the same colliders."""
 
 
 def _fixed(nodes: tuple[Node, ...], scales: list[float]) -> _ColliderShapes:
@@ -60,7 +60,7 @@ def _fixed(nodes: tuple[Node, ...], scales: list[float]) -> _ColliderShapes:
 
 
 def sized(settings: ColliderSettings, scale: Float64) -> tuple[ColliderShape, Float64]:
-    """Shape and size (3,) of a collider whose node is scaled by `scale` (3,), as `ColliderSettings` defines it.
+    """Returns shape and size (3,) of a collider whose node is scaled by `scale` (3,), see `ColliderSettings`.
 
     Mirroring has no effect on these symmetric shapes.  Sizes have a lower limit.
     """

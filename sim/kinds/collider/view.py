@@ -89,7 +89,7 @@ class ColliderView(View):
         return Bounds(centre - reach, centre + reach)
 
     def _place(self) -> ColliderPlacement:
-        """Moves the bodies to the present transform; their size stays."""
+        """Moves the bodies to the present transform, with the same size."""
         if self._placed is None or not self._is_placed:
             assert self._node is not None
             assert self._world is not None
@@ -102,7 +102,7 @@ class ColliderView(View):
         return self._placed
 
     def _new_arrays(self, place: ColliderPlacement) -> tuple[VertexArray, VertexArray]:
-        """Faces and wireframe; releases the former ones, as the view owns nothing else."""
+        """Makes faces and wireframe; releases the former ones, as the view owns nothing else."""
         self.release()
         shape = outline(place.shape, place.size)
         corners = np.zeros(len(shape.positions), CORNER)

@@ -1,4 +1,4 @@
-"""Births are a pure function of time, so that any division of time into steps gives the same particles.
+"""Births as a pure function of time, so that any division of time into steps gives the same particles.
 
 Time counts in steps of `STEP_TIME` since the start.  Birth number n uses slot n mod capacity; a step from t0 to t1
 spawns exactly the births whose times lie in [t0, t1).
@@ -17,7 +17,7 @@ from sinew.sim.scene.params import ParamError, SettingsError, check, params_of
 from sinew.sim.scene.vectors import check_stops
 
 GENERATIONS = 1 << 24
-"""A slot counts its births modulo this: the limit of a float32."""
+"""Number of births after which a slot counts from zero: the limit of a float32."""
 
 _ROUNDING = 1e-6
 """Births this close to the end of a span [births] count as after it."""
@@ -46,7 +46,7 @@ class Schedule:
     passed: float = 0.0  # Births of the stream that were due by then; need not be an integer
 
     def with_rate(self, rate: float, moment: float) -> "Schedule":
-        """Changes the rate [1/s] of the stream from a time [steps] on, without a gap or a jump."""
+        """Returns the schedule with another rate [1/s] from a time [steps] on, without a gap or a jump."""
         passed = self.passed + self.per_step * (moment - self.anchor)
         return replace(self, per_step=rate * STEP_TIME, anchor=moment, passed=passed)
 
@@ -54,7 +54,7 @@ class Schedule:
         return self._stream_before(moment) + (self._burst_births_before(moment) if self.bursts else 0)
 
     def segments(self, start: float, end: float) -> list[Segment]:
-        """Births in [start, end) [steps], in the order of their numbers; bursts come first."""
+        """Returns the births in [start, end) [steps], in the order of their numbers; bursts come first."""
         segments: list[Segment] = []
         streamed = self._stream_before(start)
         number = streamed + (self._burst_births_before(start) if self.bursts else 0)
@@ -103,12 +103,12 @@ N = TypeVar("N", int, npt.NDArray[np.int64])
 
 
 def hash_number(slot: N, generation: N, capacity: int) -> N:
-    """Birth number for the hash, modulo 2³²; exact until the generation wraps around."""
+    """Returns the birth number for the hash, modulo 2³²; exact until the generation wraps around."""
     return (slot + capacity * generation) % (1 << 32)
 
 
 def slot_ranges(first: int, end: int, capacity: int) -> tuple[tuple[int, int], ...]:
-    """At most two ranges (first slot, count) of births `first` to `end`; only the last `capacity` births count."""
+    """Returns up to two ranges (first slot, count) of births `first` to `end`; only the last `capacity` count."""
     count = end - first
     if count <= 0:
         return ()
@@ -120,7 +120,7 @@ def slot_ranges(first: int, end: int, capacity: int) -> tuple[tuple[int, int], .
 
 
 def capacity_needed(schedule: Schedule, longest_life: float) -> int:
-    """`longest_life` is in steps."""
+    """Returns the capacity that a schedule needs; `longest_life` is in steps."""
     turns = math.ceil(longest_life / schedule.period) + 1 if schedule.period else 0
     crowded = [burst.moment + turns * schedule.period for burst in schedule.bursts]
     steady = math.ceil(schedule.per_step * longest_life - _ROUNDING)
@@ -166,7 +166,7 @@ STOPS = ("colour_over_life", "opacity_over_life", "size_over_life")
 
 
 def schedule_of(settings: EmitterSettings) -> Schedule:
-    """Raises SettingsError if the bursts are invalid, or repeat within a step."""
+    """Returns the births of settings; raises SettingsError if bursts are invalid, or repeat within a step."""
     period = settings.burst_period / STEP_TIME
     if 0.0 < period < 1.0:
         raise SettingsError(
@@ -179,23 +179,27 @@ def schedule_of(settings: EmitterSettings) -> Schedule:
 
 
 def slots_needed(settings: EmitterSettings) -> int:
-    """Particles lose their slots below this capacity.  Raises SettingsError for invalid bursts."""
+    """Returns the capacity below which particles lose their slots; raises SettingsError for invalid bursts."""
     if settings.mode is EmissionMode.FULL:
         return settings.capacity
     return capacity_needed(schedule_of(settings), settings.longest_life / STEP_TIME)
 
 
 def starvation(settings: EmitterSettings) -> str:
-    """Warning if the capacity is too small, or "".  Raises SettingsError for invalid bursts."""
+    """Returns a warning if the capacity is too small, or ""; raises SettingsError for invalid bursts."""
     needed = slots_needed(settings)
     if needed <= settings.capacity:
         return ""
     return f"capacity {settings.capacity} cuts lives short: this rate and lifetime take {needed} particles"
 
 
-def check_emitter(settings: EmitterSettings) -> None:
-    """Raises SettingsError, one line that names the setting, if no emitter can be built."""
+def check_emitter(settings: EmitterSettings, former: EmitterSettings | None = None) -> None:
+    """Checks what differs from `former`, valid settings; raises SettingsError, one line that names the setting, if no
+    emitter can be built.
+    """
     for record in params_of(EmitterSettings):
+        if former is not None and getattr(settings, record.name) is getattr(former, record.name):
+            continue
         try:
             check(EmitterSettings, record.name, getattr(settings, record.name))
         except ParamError as error:

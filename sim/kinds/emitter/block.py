@@ -30,7 +30,7 @@ class EmitterConstants:
 
 
 def constants_of(settings: EmitterSettings) -> EmitterConstants:
-    """A vortex axis without length is y."""
+    """Returns constants of the shaders; a vortex axis without length is y."""
     axis = np.asarray(settings.vortex_axis, np.float64)
     length = float(np.linalg.norm(axis))
     axis = axis / length if length > 1e-12 else np.array([0.0, 1.0, 0.0])
@@ -52,7 +52,7 @@ def constants_of(settings: EmitterSettings) -> EmitterConstants:
 
 
 def drag_terms(drag: float, time: float) -> tuple[float, float, float]:
-    """Factors of the velocity, and of an acceleration for velocity and position, after `time` [s] with `drag` [1/s].
+    """Returns factors of velocity and acceleration, for velocity and position, after `time` [s] with `drag` [1/s].
 
     exp(-c t), y = (1 - exp(-c t)) / c and z = (t - y) / c; 1, t and t² / 2 without drag.
     """
@@ -112,7 +112,7 @@ class EmitterBlock(UniformBlock):
         self["turbulence"] = (1.0 / settings.turbulence_scale, settings.turbulence, 0.0, 0.0)
 
     def set_source(self, start: Float64, end: Float64, aim: Float64 | None = None) -> None:
-        """World transforms (4, 4) of source and aim, by default `end`; the same objects are not written again."""
+        """Sets world transforms (4, 4) of source and aim, by default `end`; the same objects are not written again."""
         aim = end if aim is None else aim
         if self._placed[0] is not start:
             self["world_from_start"] = start
@@ -132,7 +132,7 @@ class EmitterBlock(UniformBlock):
         self["turbulence_cells"] = (*pattern.origin, 0)
 
     def set_births(self, segments: Sequence[Segment], capacity: int, origin: float) -> None:
-        """Times count from `origin` [steps]; only the last `capacity` births and `SEGMENT_MAX` segments are written."""
+        """Sets births at times from `origin` [steps]; writes the last `capacity` births and `SEGMENT_MAX` segments."""
         segments = segments[-SEGMENT_MAX:]
         if not segments:
             self.edit("births")[0] = 0

@@ -17,22 +17,22 @@ from sinew.sim.gl.vertex_array import Stream, VertexArray
 from sinew.sim.kinds.contract import Service
 
 PARTICLE = record("Particle", position=(4, "f4"), velocity=(4, "f4"))
-"""position [m], life left [steps], negative if dead | velocity [m/s], generation: earlier uses of the slot."""
+"""Particle: position [m], life left [steps], negative if dead | velocity [m/s], generation: uses of the slot."""
 
 DEAD = -1.0
 BROKEN_BELOW = -2e6
 """Lives below this mark particles outside the world, or whose position was not a number; the position is valid."""
 
 FILLED_AT_ONCE = 1 << 14
-"""Slots that the CPU clears; the GPU repeats them."""
+"""Number of slots that the CPU clears; the GPU repeats them."""
 
 PER_VERTEX = 4
-"""Particles that one vertex of a step stands for."""
+"""Number of particles that one vertex of a step stands for."""
 AT_ONCE = padded_count(1, PER_VERTEX)
-"""Fewest particles that a step moves."""
+"""Minimum number of particles that a step moves."""
 
 COUNT = record("ParticleCount", count=(4, "f4"))
-"""Living particles, broken particles, two unused numbers."""
+"""Count of particles: living ones, broken ones, two unused numbers."""
 
 
 def padded_slots(capacity: int) -> int:
@@ -67,7 +67,7 @@ class ScratchPool(Service):
         self._users: dict[int, int] = {}
 
     def open(self, count: int) -> ParticleSide:
-        """A buffer of `count` records with undefined contents; return it by `close`."""
+        """Returns a buffer of `count` records with undefined contents; return it by `close`."""
         if count not in self._users:
             self._users[count], self._spare[count] = 0, self._new(count)
         self._users[count] += 1
@@ -136,7 +136,7 @@ class ParticleCount(Owner):
         self._asked_at, self._is_stale = now, False
 
     def poll(self) -> ParticleCounts | None:
-        """Returns None until the requested count arrives; never waits."""
+        """Returns the requested count, or None until it arrives; never waits."""
         records = self._readback.poll()
         return None if records is None or self._is_stale else _counts(records)
 

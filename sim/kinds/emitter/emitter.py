@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,7 +29,7 @@ UInt32 = npt.NDArray[np.uint32]
 
 
 def check_limits(context: Context, settings: EmitterSettings, faces: UInt32 | None) -> None:
-    """Raises SettingsError if the driver cannot hold the particles, or a surface source has no surface."""
+    """Checks limits; raises SettingsError if the driver cannot hold the particles, or the surface is missing."""
     limit = context.capabilities.max_texture_buffer_size
     if 2 * padded_slots(settings.capacity) > limit:
         raise SettingsError(f"capacity = {settings.capacity}: this driver holds {limit // 2} particles at most")
@@ -41,7 +42,7 @@ def check_limits(context: Context, settings: EmitterSettings, faces: UInt32 | No
 
 
 def interpolate_particles(one: bytes, other: bytes, share: float) -> bytes:
-    """The first of two snapshots; particles that are alive in both are interpolated linearly.
+    """Returns the first of two snapshots; particles that are alive in both are interpolated linearly.
 
     Particles that die in between stay to the end, particles that are spawned in between appear at the end.
     """
@@ -97,7 +98,7 @@ class Emitter(Owner):
     # --- building and stepping ------------------------------------------------------------------------
 
     def rebuild(self, settings: EmitterSettings, faces: UInt32 | None = None) -> None:
-        """On a SettingsError the emitter stays as it was."""
+        """Builds the emitter from settings; on a SettingsError it stays as it was."""
         check_emitter(settings)
         check_limits(self._context, settings, faces)
         self.release()
@@ -116,7 +117,7 @@ class Emitter(Owner):
         self.stopped = ""
 
     def step(self, inputs: EmitterInputs = NO_INPUTS) -> bool:
-        """Advances by `STEP_TIME`; returns False if the emitter is stopped."""
+        """Advances the emitter by `STEP_TIME`; returns False if it is stopped."""
         if self.stopped:
             return False
         if self.settings.stateless:
@@ -142,7 +143,7 @@ class Emitter(Owner):
             self._clear()
 
     def show(self, step_count: int, inputs: EmitterInputs = NO_INPUTS) -> None:
-        """State of a stateless emitter after any number of steps, with the source at rest at its end position."""
+        """Shows a stateless emitter after any number of steps, with the source at rest at its end position."""
         if self.stopped:
             return
         self.step_count = step_count
@@ -165,7 +166,7 @@ class Emitter(Owner):
     # --- changes --------------------------------------------------------------------------------------
 
     def apply(self, settings: EmitterSettings, faces: UInt32 | None = None) -> Effect:
-        """Returns the largest effect of the changed settings.
+        """Applies settings; returns the largest effect of the changed ones.
 
         Raises:
             SettingsError: If no emitter can be built from them; everything stays as it was.
@@ -176,7 +177,7 @@ class Emitter(Owner):
         if Effect.REBUILD in effects:
             self.rebuild(settings, faces)
             return Effect.REBUILD
-        check_emitter(settings)
+        check_emitter(settings, self.settings)
         changes_rate = settings.rate != self.settings.rate
         self._take(settings)
         if Effect.RESET in effects:
@@ -185,6 +186,9 @@ class Emitter(Owner):
         if changes_rate and settings.mode is EmissionMode.RATE:
             self._schedule = self._schedule.with_rate(settings.rate, self.step_count)
         return Effect.STEP if Effect.STEP in effects else Effect.VIEW
+
+    def warm_up(self, settings: Sequence[EmitterSettings]) -> None:
+        self._passes.pending = settings
 
     def resume(self) -> None:
         if self.stopped:
@@ -209,7 +213,7 @@ class Emitter(Owner):
         return slots_needed(self.settings)
 
     def poll(self, now: float) -> bool:
-        """Reads a new `alive` without waiting, and stops if particles failed; returns whether there is one."""
+        """Reads a new `alive` without waiting, and stops if particles failed; returns True if it is new."""
         counts = self._count.poll()
         if counts is not None:
             self._take_counts(counts)
@@ -225,7 +229,7 @@ class Emitter(Owner):
         return self.alive
 
     def read(self) -> npt.NDArray[np.void]:
-        """Records of `PARTICLE` up to `slot_count`; waits for the GPU."""
+        """Returns records of `PARTICLE` up to `slot_count`; waits for the GPU."""
         return self.side.buffer.read(count=self.slot_count)
 
     def snapshot(self) -> State:
@@ -237,7 +241,7 @@ class Emitter(Owner):
         return State(head, BufferSpan(self.side.buffer, self.slot_count))
 
     def restore(self, state: bytes) -> None:
-        """Raises SettingsError if the state belongs to another emitter."""
+        """Restores a state; raises SettingsError if it belongs to another emitter."""
         head, (records,) = unpacked_state(state)
         if len(records) > self.settings.capacity:
             raise SettingsError("the state belongs to another emitter")

@@ -1,4 +1,4 @@
-"""The tip of the arrow sets the speed, the rim the cone, the edge the size."""
+"""Handles of an emitter: the tip of the arrow sets the speed, the rim the cone, the edge the size."""
 
 import enum
 import itertools
@@ -19,14 +19,14 @@ from sinew.sim.scene.picking import ray_plane
 Float64 = npt.NDArray[np.float64]
 
 Segments = Float64
-"""Shape (N, 2, 3)."""
+"""Line segments, shape (N, 2, 3)."""
 
 _PARTS = 48
 _CROSS = 0.04
 
 
 def emitter_outline(settings: EmitterSettings) -> Segments:
-    """In the frame of the source [m]; none for an emitter on a surface."""
+    """Returns the outline in the frame of the source [m]; empty for an emitter on a surface."""
     if settings.is_on_surface:
         return np.zeros((0, 2, 3))
     return np.concatenate([_source(settings), _directions(settings)])
@@ -59,7 +59,7 @@ def _directions(settings: EmitterSettings) -> Segments:
 
 
 def _cone(half: float, length: float) -> Segments:
-    """Sides and rim about y; the rim of more than a right angle is below, the rim of all directions is a point."""
+    """Returns sides and rim about y; the rim of more than a right angle is below, for all directions it is a point."""
     rim = _ring(math.sin(half) * length, math.cos(half) * length)
     sides = np.stack([np.zeros((8, 3)), rim[:: _PARTS // 8, 0]], axis=1)
     axis = np.array([[[0.0, 0.0, 0.0], [0.0, length, 0.0]]])
@@ -104,7 +104,7 @@ def _box(half: npt.NDArray[np.float64]) -> Segments:
 
 
 def angle_direction(angles: Float64, random: Float64) -> Float64:
-    """Unit vectors (N, 3), uniform in both angles; pitch counts from the horizontal, yaw from z.
+    """Returns unit vectors (N, 3), uniform in both angles; pitch counts from the horizontal, yaw from z.
 
     Angles are middle and span of yaw, middle and span of pitch [rad]; random numbers are in [0, 1), shape (N, 2).
     """
@@ -164,7 +164,7 @@ class KnobGrab:
 
 
 class EmitterHandles:
-    """`knobs` begin with the topmost one; `outline` explains them by polylines [m]."""
+    """Handles of an emitter; `knobs` begin with the topmost one, `outline` explains them by polylines [m]."""
 
     def __init__(self, view: HandleView, world_from_source: npt.ArrayLike, settings: EmitterSettings) -> None:
         self.view, self.world_from_source, self.settings = view, glm.dmat4(world_from_source), settings
@@ -179,7 +179,7 @@ class EmitterHandles:
 
     @property
     def length(self) -> float:
-        """In the world [m]."""
+        """Length of the arrow in the world [m]."""
         return ROOT * self.view.metres_per_pixel(self.base) + FLIGHT * self.settings.speed
 
     @property
@@ -188,7 +188,7 @@ class EmitterHandles:
         return _unit(glm.dmat3(self.world_from_source) * middle_direction(self.settings))
 
     def rim_point(self, angle: npt.ArrayLike, azimuth: npt.ArrayLike) -> Float64:
-        """World points (N, 3) [m] of a cone's rim, by half its opening [°] and the angle about its axis [rad]."""
+        """Returns world points (N, 3) [m] of a cone's rim, by half its opening [°] and the angle about it [rad]."""
         tilt, turn = np.broadcast_arrays(np.radians(np.asarray(angle, float)), np.asarray(azimuth, float))
         across = np.sin(tilt)
         local = reach(self.settings) * np.stack([across * np.cos(turn), np.cos(tilt), across * np.sin(turn)], axis=-1)
@@ -235,7 +235,7 @@ class EmitterHandles:
                 yield Knob(KnobKind.SIZE, self._placed(ends), np.zeros((0, 3)), axis)
 
     def ring_axes(self) -> tuple[glm.dvec3, glm.dvec3]:
-        """In the space of the source: the plane of a disc, or the view plane of a sphere."""
+        """Returns axes in the space of the source: the plane of a disc, or the view plane of a sphere."""
         if self.settings.source is not EmitterSource.SPHERE:
             return glm.dvec3(1.0, 0.0, 0.0), glm.dvec3(0.0, 0.0, 1.0)
         right, up, _ = self.view.camera.rotation()
@@ -267,7 +267,7 @@ class EmitterHandles:
 
 
 def dragged_setting(handles: EmitterHandles, hold: KnobGrab, press: Cursor, cursor: Cursor) -> dict[str, Any]:
-    """At the press position the setting keeps its value; calls do not depend on each other, so errors do not add up."""
+    """Returns the setting after a drag: unchanged at the press position; repeated calls add up no errors."""
     knob, settings = handles.knobs[hold.knob], handles.settings
     if knob.kind is KnobKind.SPEED:
         way = _way(handles, handles.base, handles.direction, press, cursor)
@@ -314,7 +314,7 @@ def _cone_angle(handles: EmitterHandles, knob: Knob, hold: KnobGrab, press: Curs
 
 
 def _reach(handles: EmitterHandles, cursor: Cursor) -> float:
-    """Distance from the centre of a round source to the cursor in the plane of its ring, in the source's space [m]."""
+    """Returns the distance from a round source to the cursor in the plane of its ring, in its space [m]."""
     source_from_world = glm.inverse(handles.world_from_source)
     origin, direction = handles.view.ray(cursor)
     start, along = source_from_world * origin, _unit(glm.dmat3(source_from_world) * direction)
@@ -325,7 +325,7 @@ def _reach(handles: EmitterHandles, cursor: Cursor) -> float:
 
 
 def _way(handles: EmitterHandles, centre: glm.dvec3, axis: glm.dvec3, press: Cursor, cursor: Cursor) -> float:
-    """In the world [m]."""
+    """Returns the way of a drag along an axis in the world [m]."""
     return along_axis(handles.view, centre, axis, cursor) - along_axis(handles.view, centre, axis, press)
 
 

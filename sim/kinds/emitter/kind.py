@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from sinew.sim.kinds.air import unkeyable as air_unkeyable
 from sinew.sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
 from sinew.sim.kinds.emitter.presets import PRESET_FIELDS, PRESETS, with_preset
 from sinew.sim.kinds.emitter.settings import (
@@ -17,8 +18,8 @@ from sinew.sim.kinds.emitter.settings import (
     ParticleLook,
 )
 from sinew.sim.printable import titled
-from sinew.sim.scene.params import Settings, with_lengths
-from sinew.sim.scene.scene import Attachment, Node
+from sinew.sim.scene.params import Effect, Settings, param_of, with_lengths
+from sinew.sim.scene.scene import Attachment, Node, node_part
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.world_transforms import rebased
 
@@ -42,7 +43,7 @@ _IMAGE = ("texture", "atlas_columns", "atlas_rows", "atlas_mode", "picture_turn"
 
 
 def new_emitter(preset: str, place: AddPlace) -> Node:
-    """On the selected bone or character, else on the ground; "" is the default emitter."""
+    """Returns an emitter on the selected bone or character, else on the ground; "" is the default emitter."""
     settings = with_preset(EmitterSettings(), preset) if preset else EmitterSettings()
     size = 1.0 if place.attachment.node else place.fitting(_FIGURE)
     settings = with_lengths(settings, size)
@@ -100,7 +101,7 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
 
 
 def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any]]) -> None:
-    """Version 1 had mute and solo among the settings, and the parent model and bone."""
+    """Converts settings of version 1, which had mute, solo, parent model and bone among them."""
     if version == 1:
         part = raw["emitter"]
         for name in ("muted", "solo"):
@@ -128,6 +129,15 @@ BUILT_IN = {
 def collides(settings: Settings) -> bool:
     assert isinstance(settings, EmitterSettings)
     return settings.collision is not CollisionResponse.NONE and not settings.stateless
+
+
+def unkeyable(node: Node, part: str, field: str) -> str:
+    settings = node.settings
+    assert isinstance(settings, EmitterSettings)
+    moves = part == "transform" or param_of(type(node_part(node, part)), field).declared.effect is Effect.STEP
+    if settings.stateless and moves:
+        return "a stateless emitter computes every moment from its present settings"
+    return air_unkeyable(node, part, field)
 
 
 EMITTER = Kind(
@@ -163,6 +173,7 @@ EMITTER = Kind(
     files=files_of,
     migrate=migrate,
     collides=collides,
+    unkeyable=unkeyable,
     system="sinew.sim.kinds.emitter.system:EmitterSystem",
     view="sinew.sim.kinds.emitter.view:EmitterView",
     panel="sinew.app.kinds.emitter.panel:EmitterPanel",

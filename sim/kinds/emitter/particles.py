@@ -42,7 +42,7 @@ class Batch:
 
 
 class ParticlePrograms(Owner):
-    """Compiles programs at their first use.
+    """Programs of particles, compiled at their first use.
 
     Small round particles and images are point sprites, one vertex each.  Streaks, and particles that may become large,
     are quads: drivers limit the size of points, and a point is clipped as a whole when its centre leaves the viewport.
@@ -171,13 +171,13 @@ class Particles(Item):
 
     @cached_property
     def look(self) -> ParticleLook:
-        """Round if the image is missing."""
+        """Shape of the particles; round if the image is missing."""
         is_textured = self.settings.look is ParticleLook.TEXTURED
         return ParticleLook.ROUND if is_textured and self.image is None else self.settings.look
 
     @cached_property
     def form(self) -> tuple[int, int]:
-        """`LOOK` and `BLENDING` of the shaders."""
+        """Values of `LOOK` and `BLENDING` of the shaders."""
         return LOOKS[self.look], BLENDINGS[self.settings.blending]
 
     @cached_property
@@ -218,7 +218,7 @@ class GradientTexture(Owner):
         self._written: tuple[object, ...] | None = None
 
     def texture(self, settings: EmitterSettings) -> Texture2D:
-        """Raises SettingsError for stops that are out of order."""
+        """Returns the table of settings as texture; raises SettingsError for stops that are out of order."""
         key = (settings.colour_over_life, settings.opacity_over_life, settings.size_over_life, settings.brightness)
         if self._written != key:
             self._texture.write(life_table(settings))
@@ -227,7 +227,7 @@ class GradientTexture(Owner):
 
 
 def life_table(settings: EmitterSettings) -> Float32:
-    """Linear red, green, blue, opacity | size, 0, 0, 0 over the life, shape (2, TABLE_SIZE, 4); brightness included.
+    """Returns linear red, green, blue, opacity | size, 0, 0, 0 over the life, (2, TABLE_SIZE, 4), with brightness.
 
     Texel i is the share i / (TABLE_SIZE - 1) of the life.
 

@@ -16,6 +16,7 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.program import Program
 from sinew.sim.gl.record import Record
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
+from sinew.sim.kinds.air import AirTravel
 from sinew.sim.kinds.emitter.block import EmitterBlock
 from sinew.sim.kinds.emitter.buffers import PARTICLE, PER_VERTEX, ParticleSide, padded_slots
 from sinew.sim.kinds.emitter.settings import (
@@ -47,7 +48,7 @@ RESPONSES = {CollisionResponse.BOUNCE: 1, CollisionResponse.DIE: 2, CollisionRes
 
 
 SEARCH_FROM = 2
-"""With more colliders after the planes than this, near ones are searched first."""
+"""Number of colliders after the planes above which near ones are searched first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,13 +128,14 @@ class EmitterInputs:
     surface: SurfaceInput | None = None  # For surface sources; without it they emit nothing
     # Axes of the directions that do not follow the normals of a surface, shape (4, 4); `world_from_end` if None
     world_from_aim: Float64 | None = None
+    travel: AirTravel | None = None  # Of the air to the start of the step, if it has keys
     fields: Fields | None = None
 
 
 NO_INPUTS = EmitterInputs()
 
 Substep = tuple[tuple[float, float, float, float], int, tuple[tuple[int, int], ...]]
-"""`u_substep`, the number of slots that move, and the ranges of slots in which particles are then spawned."""
+"""Substep: `u_substep`, the number of slots that move, and the ranges of slots in which particles are then spawned."""
 
 _InputKey = tuple[int, ColliderLayout, Shapes, bool]
 
@@ -147,9 +149,16 @@ class _StepKernels:
 
 
 class EmitterPasses(Owner):
+    """Kernels of one emitter.
+
+    Attributes:
+        pending: Settings whose programs the next step compiles.
+    """
+
     def __init__(self, context: Context, library: ShaderLibrary, capacity: int, faces: UInt32 | None) -> None:
         self._library, self._capacity = library, capacity
         self._kernels: dict[tuple[str, Features], Kernel] = {}
+        self.pending: Sequence[EmitterSettings] = ()
         self.block = self.owns(EmitterBlock(context))
         self._sampler: FieldSampler | None = None
         self._faces: TexelBuffer | None = None
@@ -181,16 +190,17 @@ class EmitterPasses(Owner):
         met = _met(inputs)
         stepping = self._stepping
         if stepping is None or stepping.met != met:
-            features = features_of(self._settings, *met)
-            move = self._kernel("emitter/step.glsl", features, (PARTICLE,), PER_VERTEX)
-            spawn = None if features.full else self._kernel("emitter/spawn.glsl", replace(features, fields=False))
-            stepping = self._stepping = _StepKernels(met, features, move, spawn)
+            stepping = self._stepping = self._step_kernels(self._settings, met)
+        for settings in self.pending:
+            self._step_kernels(settings, met)
+        self.pending = ()
         features, move, spawn = stepping.features, stepping.move, stepping.spawn
         if features.turbulence:
             settings = self._settings
-            self.block.set_pattern(
-                pattern_at(time, settings.turbulence_change, settings.wind, settings.turbulence_scale)
-            )
+            way = (settings.turbulence_change, settings.wind)
+            if inputs.travel is not None:
+                time, way = 1.0, (inputs.travel.change, inputs.travel.wind)
+            self.block.set_pattern(pattern_at(time, *way, settings.turbulence_scale))
         self.block.set_source(inputs.world_from_start, inputs.world_from_end, inputs.world_from_aim)
         move_values = self._set_inputs(move, features, inputs).location("u_substep")
         spawn_values = -1
@@ -214,11 +224,17 @@ class EmitterPasses(Owner):
         return side
 
     def _sampled(self, side: ParticleSide, fields: Fields, substep: Substep) -> BufferTexture:
-        """The force fields at the particles that a substep moves."""
+        """Returns the force fields at the particles that a substep moves."""
         (fraction, *_), moved, _ = substep
         if self._sampler is None:
             self._sampler = self.owns(FieldSampler(self._library, side.count))
         return self._sampler.sample(fields, side.texture, fraction=fraction, count=padded_slots(moved))
+
+    def _step_kernels(self, settings: EmitterSettings, met: _InputKey) -> _StepKernels:
+        features = features_of(settings, *met)
+        move = self._kernel("emitter/step.glsl", features, (PARTICLE,), PER_VERTEX)
+        spawn = None if features.full else self._kernel("emitter/spawn.glsl", replace(features, fields=False))
+        return _StepKernels(met, features, move, spawn)
 
     def show(self, side: ParticleSide, inputs: EmitterInputs, count: int) -> None:
         """Writes the first slots from the time alone, with the source at rest at its end position."""
@@ -261,7 +277,7 @@ def _met(inputs: EmitterInputs) -> _InputKey:
 
 
 def substeps_of(settings: EmitterSettings) -> list[tuple[float, float, float, float]]:
-    """`u_substep` of each substep: start and end as fractions of the step, steps of life it takes, duration [s].
+    """Returns `u_substep` for each: start and end as fractions of the step, steps of life it takes, duration [s].
 
     The first substep takes one step of every life.
     """

@@ -19,7 +19,7 @@ _FADE_IN_OUT = ((0.0, 0.0), (0.15, 1.0), (0.6, 0.7), (1.0, 0.0))
 
 
 def _firework_size(share: float) -> tuple[float, float]:
-    """The point size of a classic tutorial on vertex programs over the life, as a factor of its largest."""
+    """Returns the point size over the life in a classic tutorial on vertex programs, relative to its largest."""
     return share, (-8.0 * share**2 + 8.0 * share + 1.0) / 3.0
 
 
@@ -97,11 +97,11 @@ PRESETS: dict[str, dict[str, Any]] = {
         "size_over_life": ((0.0, 0.4), (1.0, 1.8)), "softness": 0.15,
     },
 }  # fmt: skip
-""""Demo fountain" is the fountain of the OpenGL cookbooks, with speeds and forces for 60 frames a second."""
+"""Presets. "Demo fountain" is the fountain of the OpenGL cookbooks, with speeds and forces for 60 frames a second."""
 
 
 def with_preset(settings: EmitterSettings, name: str) -> EmitterSettings:
-    """Keeps `KEPT_FIELDS`; raises KeyError for an unknown name."""
+    """Returns settings with a preset and the same `KEPT_FIELDS`; raises KeyError for an unknown name."""
     cached = {field: getattr(settings, field) for field in KEPT_FIELDS}
     return validated(msgspec.structs.replace(EmitterSettings(), **cached), **PRESETS[name])
 

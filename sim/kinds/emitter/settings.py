@@ -46,7 +46,7 @@ SUBSTEPS_MAX = 256
 SIZE_FACTOR_MAX = 100.0
 
 ColourStop = tuple[UnitFloat, UnitFloat, UnitFloat, UnitFloat]
-"""Share of the life, then linear red, green and blue."""
+"""Colour at a share of the life: the share, then linear red, green and blue."""
 ValueStop = tuple[UnitFloat, Annotated[float, msgspec.Meta(ge=0.0, le=SIZE_FACTOR_MAX)]]
 OpacityStop = tuple[UnitFloat, UnitFloat]
 _STOPS = msgspec.Meta(min_length=1, max_length=STOP_MAX)
@@ -112,7 +112,7 @@ class EmitterSettings(Settings, frozen=True, kw_only=True):
         "A steady stream with bursts, only bursts, or a new particle for each that dies.", effect=Effect.REBUILD,
     )] = EmissionMode.RATE  # fmt: skip
     rate: Annotated[float, _emission(
-        "Particles spawned each second.", unit="1/s", lo=0.0, hi=1e8, soft=(1.0, 1e5), scale=Scale.LOG,
+        "Particles spawned each second.", unit="1/s", lo=0.0, hi=1e8, soft=(1.0, 1e5), scale=Scale.LOG, midway=True,
     )] = 500.0  # fmt: skip
     bursts: Annotated[str, _emission(
         "Bursts as second:count; 0:100 1.5:300 are 100 particles at the start and 300 after 1.5 s.",

@@ -40,7 +40,7 @@ def missing_density(character: PosedCharacter, label: str, name: str, settings: 
 
 
 def reach_of(settings: EmitterSettings, axis: Float64) -> tuple[Float64, Float64]:
-    """Least and greatest displacement of a particle from its birth [m], (3,) each, without turbulence and collisions.
+    """Returns least and greatest displacement of a particle [m], (3,) each, without turbulence and collisions.
 
     `axis` of the cone is a unit vector in the world.  Limited to `REACH_MAX`, so that a long fall does not count in
     full.
@@ -69,7 +69,7 @@ def _direction_bounds(settings: EmitterSettings, axis: Float64) -> tuple[Float64
 
 
 def source_box(settings: EmitterSettings, world_from_source: Float64) -> Bounds:
-    """In the world [m]; without size for a point."""
+    """Returns the world box of a source [m]; without size for a point."""
     half = {
         EmitterSource.SPHERE: (settings.source_radius,) * 3,
         EmitterSource.DISC: (settings.source_radius, 0.0, settings.source_radius),
@@ -82,7 +82,7 @@ def source_box(settings: EmitterSettings, world_from_source: Float64) -> Bounds:
 
 
 def emitter_box(settings: EmitterSettings, source: Bounds, world_from_source: Float64) -> Bounds:
-    """World box [m] around a source and most of its particles; falling ends at the ground, y = 0."""
+    """Returns the world box [m] around a source and most of its particles; falling ends at the ground, y = 0."""
     axis = world_from_source[:3, 1]
     length = np.linalg.norm(axis)
     reach_lo, reach_hi = reach_of(settings, axis / length if length > 0.0 else np.array([0.0, 1.0, 0.0]))

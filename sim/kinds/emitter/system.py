@@ -1,8 +1,9 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -23,7 +24,7 @@ from sinew.sim.kinds.contract import (
     System,
     World,
 )
-from sinew.sim.kinds.emitter.births import hash_number
+from sinew.sim.kinds.emitter.births import hash_number, starvation
 from sinew.sim.kinds.emitter.buffers import ScratchPool
 from sinew.sim.kinds.emitter.emitter import Emitter, interpolate_particles
 from sinew.sim.kinds.emitter.passes import EmitterInputs
@@ -34,6 +35,8 @@ from sinew.sim.kinds.packing import State
 from sinew.sim.maths.hash import RandomStream, birth_numbers
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.keyed import range_of
+from sinew.sim.scene.params import Settings
 from sinew.sim.scene.scene import Attachment, Node
 from sinew.sim.scene.transform import node_matrix
 from sinew.sim.scene.vectors import values_at
@@ -45,7 +48,7 @@ UInt32 = npt.NDArray[np.uint32]
 
 
 class SourceFollower:
-    """Each step starts where the one before ended.
+    """Transforms of a source; each step starts where the one before ended.
 
     After a change of the parent or a jump in time a step starts where it ends, so that the jump adds no velocity.
     """
@@ -97,7 +100,7 @@ class DrawnParticles:
 
 
 def shown_particles(settings: EmitterSettings, left: Float64, generations: npt.ArrayLike) -> DrawnParticles:
-    """For the first slots, by remaining lives [steps] and generations, shape (N,) each."""
+    """Returns the particles of the first slots, by remaining lives [steps] and generations, shape (N,) each."""
     counted = np.asarray(generations).astype(np.int64)
     numbers = hash_number(np.arange(len(counted)), counted, settings.capacity)
     lives = birth_numbers(settings.seed, numbers, RandomStream.LIFE)
@@ -107,8 +110,16 @@ def shown_particles(settings: EmitterSettings, left: Float64, generations: npt.A
     return DrawnParticles(left >= 0.0, share, size, birth_numbers(settings.seed, numbers, RandomStream.LOOK))
 
 
+def largest_settings(node: Node) -> EmitterSettings:
+    """With the largest rate and lifetime that the keys of a node reach."""
+    assert isinstance(node.settings, EmitterSettings)
+    names = ("rate", "lifetime", "lifetime_variance")
+    largest = {name: span[1] for name in names if (span := range_of(node, node.kind, name)) is not None}
+    return msgspec.structs.replace(node.settings, **largest)
+
+
 class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
-    """`emitter` is None until it can be built, and while its surface is missing."""
+    """The emitter of one node; `emitter` is None until it can be built, and while its surface is missing."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)
@@ -131,7 +142,9 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
 
     @property
     def warning(self) -> str:
-        return self.emitter.warning if self.emitter is not None else ""
+        if self.emitter is None:
+            return ""
+        return starvation(largest_settings(self.node)) if self.node.curves else self.emitter.warning
 
     def apply(self, node: Node, world: World) -> None:
         settings = node.settings
@@ -173,9 +186,15 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
 
     def step(self, inputs: StepInputs) -> None:
         assert self.emitter is not None
-        moved = self._follower.inputs(self.node, inputs.world, self._trail, inputs.colliders)
-        fields = inputs.fields.get(self.node.id)
-        self.emitter.step(moved if fields is None else replace(moved, fields=fields))
+        emission = self._follower.inputs(self.node, inputs.world, self._trail, inputs.colliders)
+        if self.node.curves and (travel := inputs.air_travel(self.node)) is not None:
+            emission = replace(emission, travel=travel)
+        if (fields := inputs.fields.get(self.node.id)) is not None:
+            emission = replace(emission, fields=fields)
+        self.emitter.step(emission)
+
+    def warm_up(self, settings: Sequence[Settings]) -> None:
+        self._built.warm_up([one for one in settings if isinstance(one, EmitterSettings)])
 
     def mute(self) -> None:
         self._built.rest()
@@ -252,7 +271,7 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         return self.emitter
 
     def _slots(self, field: str) -> npt.NDArray[Any]:
-        """Shape (capacity, 3), NaN for the dead."""
+        """Returns a field of all slots, shape (capacity, 3), NaN for the dead."""
         out = np.full((self._built.settings.capacity, 3), np.nan, np.float32)
         records = self._built.read()
         alive = np.flatnonzero(records["position"][:, 3] >= 0.0)
@@ -260,7 +279,7 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         return out
 
     def _birth_numbers(self) -> npt.NDArray[np.int64]:
-        """Of the particle in each slot, shape (capacity,), -1 for the dead."""
+        """Returns the birth number of the particle in each slot, shape (capacity,), -1 for the dead."""
         capacity = self._built.settings.capacity
         out = np.full(capacity, -1, np.int64)
         records = self._built.read()
@@ -274,14 +293,14 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         return settings, shown, np.full((settings.capacity, *shape), np.nan, np.float32)
 
     def _widths(self) -> npt.NDArray[np.float32]:
-        """In m, shape (capacity,), NaN for the dead."""
+        """Returns widths [m], shape (capacity,), NaN for the dead."""
         settings, shown, out = self._drawn()
         widths = shown.size * values_at(settings.size_over_life, shown.share)[:, 0]
         out[: len(widths)] = np.where(shown.lives, widths, np.nan)
         return out
 
     def _colours(self) -> npt.NDArray[np.float32]:
-        """Linear colour and opacity, shape (capacity, 4), NaN for the dead."""
+        """Returns linear colour and opacity, shape (capacity, 4), NaN for the dead."""
         settings, shown, out = self._drawn(4)
         bright = settings.brightness * (1.0 + settings.brightness_variance * (2.0 * shown.random[:, 2:] - 1.0))
         light = bright * values_at(settings.colour_over_life, shown.share)

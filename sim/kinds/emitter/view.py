@@ -106,7 +106,7 @@ class EmitterView(View):
 
 
 def emitter_placement(places: WorldTransforms, characters: PosedCharacters, node: Node) -> Float64:
-    """World from source (4, 4), read-only; on a surface the axes of the node at the centre of the character."""
+    """Returns world from source (4, 4), read-only; on a surface the node's axes at the centre of the character."""
     own, character = places.world_from_node(node), _emitting(characters, node)
     if character is None:
         return own
@@ -116,7 +116,7 @@ def emitter_placement(places: WorldTransforms, characters: PosedCharacters, node
 
 
 def emitter_bounds(characters: PosedCharacters, node: Node, world_from_source: Float64) -> Bounds:
-    """World box [m] around the source and most of its particles."""
+    """Returns the world box [m] around the source and most of its particles."""
     settings, character = node.settings, _emitting(characters, node)
     assert isinstance(settings, EmitterSettings)
     source = source_box(settings, world_from_source) if character is None else character.bounds()

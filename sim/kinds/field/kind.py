@@ -4,7 +4,7 @@ from typing import Any
 from sinew.sim.fields.state import FieldShape, FieldType
 from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
 from sinew.sim.kinds.field.settings import NUMBERS_OF_TYPE, SIZES_OF_FIELD, FieldSettings, VortexProfile
-from sinew.sim.scene.params import with_lengths
+from sinew.sim.scene.params import Role, param_of, with_lengths
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
 
@@ -68,6 +68,17 @@ def idle(node: Node) -> frozenset[str]:
     return frozenset(every - used)
 
 
+def unkeyable(node: Node, part: str, field: str) -> str:
+    settings = node.settings
+    assert isinstance(settings, FieldSettings)
+    if part != FieldSettings.kind:
+        return ""
+    if param_of(FieldSettings, field).declared.role is Role.TARGET:
+        return "what a field acts on cannot change with time"
+    travels = settings.type is FieldType.PULSE or (settings.type is FieldType.WIND and settings.gusts > 0.0)
+    return "the field would jump" if field in ("scale", "change", "start") or (field == "speed" and travels) else ""
+
+
 FIELD = Kind(
     name="field",
     label="Force Field",
@@ -81,6 +92,8 @@ FIELD = Kind(
     choices={VortexProfile.LAMB_OSEEN: "Lamb–Oseen"},
     idle=idle,
     acts_on=acts_on,
+    unkeyable=unkeyable,
+    since=3,
     fields="sinew.sim.kinds.field.place:placements",
     view="sinew.sim.kinds.field.view:FieldView",
 )

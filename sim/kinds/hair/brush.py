@@ -1,5 +1,5 @@
-"""Strands are shaped in the frames of their roots.  With a mirror, each strand is brushed again at its mirror image;
-the sum of both edits applies, so that mirrored strands stay mirrored.
+"""Brushes of hair. Strands are shaped in the frames of their roots. With a mirror, each strand is brushed again at its
+mirror image; the sum of both edits applies, so that mirrored strands stay mirrored.
 """
 
 from dataclasses import dataclass, replace
@@ -37,7 +37,7 @@ class BrushStroke:
     strength: float  # 0 to 1
 
     def pixels(self, places: Float64) -> tuple[Float64, Float64, Float64]:
-        """Image positions [px] (..., 2) of points (..., 3), pixels per metre (0 behind the eye), and depths [m]."""
+        """Returns image positions [px] (..., 2) of points (..., 3), pixels per metre, 0 behind the eye, and depths."""
         right, up, back = (np.array(axis.to_tuple()) for axis in self.camera.rotation())
         from_eye = places - np.array(self.camera.position().to_tuple())
         depth = -(from_eye @ back)
@@ -47,7 +47,7 @@ class BrushStroke:
         return np.stack([x, y], axis=-1), scale, depth
 
     def distances(self, pixels: Float64) -> Float64:
-        """Distances of image positions (..., 2) from the path of the brush [px]."""
+        """Returns distances of image positions (..., 2) from the path of the brush [px]."""
         start, way = np.array(self.start), np.subtract(self.end, self.start)
         along = np.clip((pixels - start) @ way / max(float(way @ way), 1e-12), 0.0, 1.0)
         found: Float64 = np.linalg.norm(pixels - start - along[..., None] * way, axis=-1)
@@ -71,7 +71,7 @@ class Occlusion:
     depths: npt.NDArray[np.float32]  # Along the view [m], infinite for nothing, shape (H, W), row 0 at the top
 
     def hides(self, pixels: Float64, depths: Float64, slack: Float64) -> npt.NDArray[np.bool_]:
-        """Whether positions (N, K, 2) at depths (N, K) [m] are behind the occlusion by more than the slack (N, K)."""
+        """Returns True for positions (N, K, 2), depths (N, K) [m], that are hidden by more than the slack (N, K)."""
         height, width = self.depths.shape
         x = np.clip(pixels[..., 0], 0, width - 1).astype(np.intp)
         y = np.clip(pixels[..., 1], 0, height - 1).astype(np.intp)
@@ -87,13 +87,13 @@ class RootFrames:
     frames: Float64
 
     def knots(self, offsets: Float64, rows: Intp | slice = slice(None)) -> Float64:
-        """World positions [m] of knots at offsets (M, K, 3) in the frames of roots."""
+        """Returns world positions [m] of knots at offsets (M, K, 3) in the frames of roots."""
         found: Float64 = self.places[rows, None] + np.einsum("nxy,nky->nkx", self.frames[rows], offsets)
         return found
 
 
 def mirrored(groom: Groom, surface: RootSurface, seen: RootFrames, at: int) -> RootFrames:
-    """Mirror images in the plane x = 0 of the surface, placed relative to the shown root at index `at`.
+    """Returns mirror images in the plane x = 0 of the surface, placed relative to the shown root at index `at`.
 
     The surface may have moved since it was at rest: the motion of that root counts for all.
     """
@@ -121,7 +121,7 @@ class BrushedGroom:
         self.look(None, *seen)
 
     def look(self, cover: Occlusion | None, *seen: RootFrames) -> None:
-        """Takes moved roots; without an occlusion roots are hidden whose skin faces away."""
+        """Sets moved roots; without an occlusion roots are hidden whose skin faces away."""
         self._sights = [_ScreenStrands(one, cover) for one in seen]
 
     def comb(self, dab: BrushStroke) -> None:
@@ -176,7 +176,7 @@ class BrushedGroom:
     # --- parts ----------------------------------------------------------------------------------------
 
     def _under(self, dab: BrushStroke, sight: "_ScreenStrands") -> tuple[Intp, Float64, Float64]:
-        """Rows of the strands under the brush, shares of their knots (M, K), and pixels per metre there (M, K)."""
+        """Returns rows of the strands under the brush, shares of their knots (M, K), and pixels per metre (M, K)."""
         pixels, scale = sight.pixels(dab, self._offsets)
         low, high = np.minimum(dab.start, dab.end) - dab.radius, np.maximum(dab.start, dab.end) + dab.radius
         near = np.flatnonzero((sight.low <= high).all(axis=1) & (sight.high >= low).all(axis=1))
@@ -228,7 +228,7 @@ class _ScreenStrands:
         self._key: tuple[object, ...] = ()
 
     def pixels(self, dab: BrushStroke, offsets: Float64) -> tuple[Float64, Float64]:
-        """Image positions of the knots [px] (N, K, 2), and pixels per metre there (N, K)."""
+        """Returns image positions of the knots [px] (N, K, 2), and pixels per metre there (N, K)."""
         if self._key != (dab.camera, dab.size):
             self._key, self._dab = (dab.camera, dab.size), dab
             self._away = ~dab.faces(self.seen.places, self.seen.frames[:, :, 2])

@@ -16,20 +16,20 @@ from sinew.sim.owner import Owner
 
 @dataclass(frozen=True, slots=True)
 class SolverDistance:
-    """Between the points of the guides of two solvers [m]."""
+    """Distance between the points of the guides of two solvers [m]."""
 
     most: float
     mean: float
 
 
 def rival_settings(settings: HairSettings) -> HairSettings | None:
-    """Returns None without a comparison."""
+    """Returns the settings of the second solver; None without a comparison."""
     solver = next((one for one in HairSolver if one.value == settings.rival.value), None)
     return None if solver in (None, settings.solver) else msgspec.structs.replace(settings, solver=solver)
 
 
 class ComparisonSolver(Owner):
-    """Simulates the same groom with a second solver, and measures the distance.
+    """Simulation of the same groom with a second solver, and the distance between both.
 
     Args:
         settings: With the other solver.
@@ -53,14 +53,14 @@ class ComparisonSolver(Owner):
         self.apart: SolverDistance | None = None
 
     def poll(self, other: Strands, now: float) -> None:
-        """Does not wait; `now` is monotonic time [s]."""
+        """Polls the distance without waiting; `now` is monotonic time [s]."""
         found = self._monitor.poll()
         if found is not None:
             self.apart = _distance(found)
         self._monitor.request(self._states(other), now)
 
     def read(self, other: Strands) -> SolverDistance:
-        """Waits for the GPU."""
+        """Returns the current distance; waits for the GPU."""
         self.apart = _distance(self._monitor.read(self._states(other)))
         return self.apart
 

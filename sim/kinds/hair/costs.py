@@ -6,7 +6,7 @@ import numpy as np
 from sinew.sim.profile.sample import SEPARATOR, FrameSample
 
 PASSES = ("Solve", "Children", "Self-shadow", "Shading", "Draw")
-"""Steps of the guides, strands between them, their shadow, light on their knots, and ribbons with the shadow map."""
+"""Passes of hair: steps of the guides, strands between them, their shadow, light on knots, ribbons with shadow map."""
 
 RIVAL = "Other solver"
 
@@ -16,7 +16,7 @@ _OUTER = {"hair": "Draw", "shadow": "Draw", "children": "Children"}
 
 
 def costs_of(sample: FrameSample, name: str) -> dict[str, float]:
-    """GPU time of a node for each of `PASSES` and `RIVAL` [s]; NaN where some of it was lost."""
+    """Returns the GPU time of a node for each of `PASSES` and `RIVAL` [s]; NaN where some of it was lost."""
     found = dict.fromkeys((*PASSES, RIVAL), 0.0)
     for one in sample.slices:
         if not one.path.endswith(SEPARATOR + name):
@@ -36,7 +36,7 @@ def steps_of(sample: FrameSample, name: str) -> int:
 
 
 def middle_costs(samples: Sequence[FrameSample], name: str) -> dict[str, float]:
-    """Medians over frames that have all times, their sum as "Sum"; empty without such frames.
+    """Returns medians over frames that have all times, their sum as "Sum"; empty without such frames.
 
     Steps count in frames that simulate some, and drawing counts in frames that draw.
     """
@@ -52,7 +52,7 @@ def middle_costs(samples: Sequence[FrameSample], name: str) -> dict[str, float]:
 
 
 def step_costs(samples: Sequence[FrameSample], name: str) -> tuple[float, float]:
-    """Median time [s] of a step of the solver and of the comparison solver; NaN if unknown."""
+    """Returns the median time [s] of a step of the solver and of the comparison solver; NaN if unknown."""
     found = [(costs_of(sample, name), count) for sample in samples if (count := steps_of(sample, name))]
     values = [[row["Solve"] / count, row[RIVAL] / count] for row, count in found if math.isfinite(row["Solve"])]
     if not values:

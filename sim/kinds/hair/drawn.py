@@ -74,7 +74,7 @@ class DrawnStrands(Owner):
     def expand(
         self, state: BufferTexture, roots: BufferTexture, surface: Mapping[str, object], settings: HairSettings
     ) -> None:
-        """Takes the current guides; `surface` are the uniforms of shaders/hair/surface.glsl.
+        """Updates the strands from the guides; `surface` are the uniforms of shaders/hair/surface.glsl.
 
         Computes as many strands as the last frame needed, up to `AT_ONCE`; others follow on demand.
         """
@@ -108,22 +108,22 @@ class DrawnStrands(Owner):
         return self._colours
 
     def shade(self, kernel: Kernel, first: int, count: int) -> None:
-        """`first` must be a multiple of `transform_feedback.GROUP`; other uniforms of `kernel` are set."""
+        """Shades strands; `first` must be a multiple of `transform_feedback.GROUP`, `kernel` has its other uniforms."""
         self.need(first + count)
         kernel.program["u_strands"] = self.texels
         kernel.run(self._source, self.colours.buffer, padded_count(count), first)
 
     def positions(self) -> npt.NDArray[np.float32]:
-        """In the world [m], shape (N, K, 3); waits for the GPU."""
+        """Returns world positions [m], shape (N, K, 3); waits for the GPU."""
         return self.knot_texels()[..., :3]
 
     def knot_texels(self) -> npt.NDArray[np.float32]:
-        """Outputs of shaders/hair/expand.glsl, shape (N, K, 4); waits for the GPU."""
+        """Returns outputs of shaders/hair/expand.glsl, shape (N, K, 4); waits for the GPU."""
         self._make(self.count)
         return strand_texels(self._strands.read(), self.count)
 
     def positions_of(self, strand: int) -> npt.NDArray[np.float32]:
-        """In the world [m], shape (K, 3); waits for the GPU."""
+        """Returns world positions of a strand [m], shape (K, 3); waits for the GPU."""
         size = self._strands.dtype.itemsize
         return strand_texels(self._strands.read(offset=strand * size, count=1), 1)[0, :, :3]
 
@@ -171,7 +171,7 @@ class Shells(Owner):
         return max(min(settings.shells // stride, math.ceil(pixels)), SHELLS_MIN)
 
     def draw(self, program: Program, settings: HairSettings, pixels: float, part: DrawChunk) -> None:
-        """The outermost copies first; `pixels` is the length of the strands on the screen."""
+        """Draws the copies, the outermost first; `pixels` is the length of the strands on the screen."""
         instances = self.triangles * settings.shells
         wanted = -(-instances // part.stride)
         copies = self.copies(settings, pixels, part.stride)

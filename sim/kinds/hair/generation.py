@@ -47,7 +47,7 @@ class GrowthSurfaces:
         strands: StrandSet | None,
         images: Mapping[str, Pixels],
     ) -> GrowthSurface | None:
-        """Returns None while a file or a character is missing.
+        """Returns the surface of a node; None while a file or a character is missing.
 
         Args:
             images: Maps by quantity.
@@ -138,7 +138,7 @@ _WITHOUT = {
 def grown(
     settings: HairSettings, ground: GrowthSurface, former: Growth | None = None, pause: Pause = unpaused
 ) -> Growth:
-    """Pure, so that it can run on any thread.
+    """Grows strands; a pure function, so that it can run on any thread.
 
     Args:
         former: Its nearest guides are reused if the roots are the same.
@@ -191,7 +191,7 @@ class StrandGeneration:
         return self._buffers is not None or self._error is not None
 
     def turn(self) -> bool:
-        """Uploads a small part; returns whether there was one.  The context must be current."""
+        """Uploads a small part; returns True if there was one. The context must be current."""
         if self.is_done or not self._job.is_done:
             return False
         try:
@@ -205,7 +205,7 @@ class StrandGeneration:
         return True
 
     def take(self) -> tuple[GeneratedStrands, StrandBuffers]:
-        """Waits for the strands; raises SettingsError if nothing can grow."""
+        """Returns the strands after waiting for them; raises SettingsError if nothing can grow."""
         while not self.is_done:
             self.turn()
         if self._error is not None:

@@ -17,7 +17,7 @@ SHORTEST = 1e-4
 """Least length of a strand [m]."""
 
 STRAIGHT = 1e-6
-"""Strands are straight if their edges differ by less."""
+"""Largest difference between the edges of a straight strand."""
 
 LENGTHS, DIRECTIONS, OFFSETS = 16, 17, 18
 """Random channels of a strand, in addition to `sinew.sim.maths.hash.RandomStream`."""
@@ -46,7 +46,7 @@ class Groom:
         return self.segments < 2 or float(np.abs(np.diff(self.edges, axis=1)).max(initial=0.0)) < STRAIGHT
 
     def offsets(self, frames: Float64) -> Float64:
-        """Knots relative to the roots [m], shape (N, n + 1, 3), with the roots in frames (N, 3, 3)."""
+        """Returns knots relative to the roots [m], shape (N, n + 1, 3), with the roots in frames (N, 3, 3)."""
         segment = self.lengths / self.segments
         turned = np.einsum("nxy,nky->nkx", frames, self.edges) * segment[:, None, None]
         out = np.zeros((self.count, self.segments + 1, 3))
@@ -64,7 +64,7 @@ def grow(settings: HairSettings, surface: RootSurface, roots: Roots) -> Groom:
 
 
 def part_distances(settings: HairSettings, surface: RootSurface, places: Float64) -> tuple[Float64, Float64]:
-    """Unit direction (3,) across the part line, and signed distances of places (N, 3) beyond it [m]."""
+    """Returns the direction (3,) across the part line, and signed distances of places (N, 3) beyond it [m]."""
     across = unit(surface.world_from_model[:3, :3] @ np.array(settings.part_across))
     return across, (places - surface.world_from_model[:3, 3]) @ across - settings.part_place
 
@@ -99,7 +99,7 @@ def _edges(
 
 
 def carried_loads(groom: Groom, gravity: tuple[float, float, float], carried: float) -> Float64:
-    """Accelerations of the knots after the root [m/s²], in the frames of the roots, shape (N, n, 3).
+    """Returns accelerations of the knots after the root [m/s²], in the frames of the roots, shape (N, n, 3).
 
     They compensate the part of the weight that would bend the groom; the pull along it stays.  With `carried` = 1 the
     groom is an equilibrium.
@@ -117,7 +117,7 @@ def carried_loads(groom: Groom, gravity: tuple[float, float, float], carried: fl
 
 
 def rest_texels(groom: Groom, settings: HairSettings) -> Float32:
-    """Two texels a segment: edge, 0 | load, share of the hold; shape (N, n, 2, 4)."""
+    """Returns two texels a segment: edge, 0 | load, share of the hold; shape (N, n, 2, 4)."""
     out = np.zeros((groom.count, groom.segments, 2, 4), np.float32)
     out[:, :, 0, :3] = groom.edges
     out[:, :, 1, :3] = carried_loads(groom, settings.gravity, settings.carried)

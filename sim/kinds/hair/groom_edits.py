@@ -20,7 +20,7 @@ GUIDES, SEGMENTS_MIN, SEGMENTS_MAX = 100_000, 2, 15
 FACTOR_MAX = 64.0
 
 _UNIT = 32767.0
-"""Components of unit vectors are stored as whole numbers in units of its inverse."""
+"""Inverse of the unit in which components of unit vectors are stored as whole numbers."""
 
 
 class GroomEdits(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,7 +76,7 @@ def packed(edited: EditedGuides) -> GroomEdits:
 
 @functools.lru_cache(maxsize=8)
 def unpacked(edits: GroomEdits) -> EditedGuides:
-    """Raises ValueError, one line, if the data makes no strands."""
+    """Unpacks edits; raises ValueError, one line, if the data makes no strands."""
     try:
         data = base64.b64decode(edits.data, validate=True)
     except (binascii.Error, ValueError):

@@ -40,7 +40,7 @@ class SurfaceMaps:
     is_bottom_up: bool = False  # Texture coordinate v = 0 is the bottom row
 
     def factors(self, what: str, settings: HairSettings, model: CharacterModel, roots: Roots) -> Float64 | None:
-        """0 to 1 at the roots, shape (N,); None if the quantity is uniform."""
+        """Returns factors from 0 to 1 at the roots, shape (N,); None if the quantity is uniform."""
         found: Float64 | None = None
         if what in self.images:
             channel = getattr(settings, f"{what}_channel")
@@ -51,12 +51,12 @@ class SurfaceMaps:
         return found * weights
 
     def weights(self, what: str, settings: HairSettings, model: CharacterModel, roots: Roots) -> Float64 | None:
-        """Weights of the controlling bone at the roots, shape (N,); None without one."""
+        """Returns weights of the controlling bone at the roots, shape (N,); None without one."""
         weights = bone_density(model, getattr(settings, f"{what}_bone"))
         return None if weights is None else np.einsum("nc,nc->n", roots.shares, weights[roots.corners])
 
     def tints(self, mesh: Mesh, roots: Roots) -> Float64:
-        """Linear colour factors, shape (N, 3)."""
+        """Returns linear colour factors, shape (N, 3)."""
         if "colour" not in self.images:
             return np.ones((roots.count, 3))
         pixels, places = self.images["colour"], self._places(mesh, roots)
@@ -95,7 +95,7 @@ class Children:
 
     @property
     def carriers(self) -> npt.NDArray[np.intp]:
-        """The guide with the largest weight, shape (N,)."""
+        """Guide with the largest weight for each strand, shape (N,)."""
         found: npt.NDArray[np.intp] = self.guides[np.arange(self.count), np.argmax(self.weights, axis=1)]
         return found
 
@@ -143,7 +143,7 @@ class GrowthSurface:
 
     @property
     def surface_from_file(self) -> Float64 | None:
-        """Shape (4, 4); None without a file."""
+        """Transform from the file to the surface, shape (4, 4); None without a file."""
         if self.world_from_file is None:
             return None
         return np.linalg.inv(self.world_from_surface) @ self.world_from_file
@@ -223,7 +223,7 @@ def as_drawn(guides: Groom, seed: int) -> Children:
 
 
 def _numbers(settings: HairSettings) -> tuple[Intp, Intp]:
-    """Numbers seed random numbers: adding strands does not move others."""
+    """Returns the numbers of guides and children, which seed random numbers: adding strands does not move others."""
     return np.arange(settings.guides), np.arange(GUIDES_MAX, GUIDES_MAX + settings.children)
 
 
@@ -277,7 +277,7 @@ def _nearest(
 
 
 ROUND, HIGH = 64, 24
-"""Faces of an ellipsoid around it and from its equator to its pole."""
+"""Numbers of faces of an ellipsoid, around it and from its equator to its pole."""
 
 _WHOLE = 2.0**32
 
@@ -293,7 +293,7 @@ class SurfaceCoverage:
 
 
 def coverage_of(settings: HairSettings, ground: GrowthSurface, growth: Growth) -> SurfaceCoverage | None:
-    """Returns None for strands of a file, which have no density."""
+    """Returns the surface coverage; None for strands of a file, which have no density."""
     if settings.source is HairSource.FILE:
         return None
     if ground.model is None or ground.table is None:

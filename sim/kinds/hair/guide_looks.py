@@ -12,18 +12,18 @@ Float32 = npt.NDArray[np.float32]
 Float64 = npt.NDArray[np.float64]
 
 CURL_ROWS, CURL_ROWS_MAX = 8.0, 16
-"""Points per turn of a curl, and most points per segment."""
+"""Points per turn of a curl, and maximum number of points per segment."""
 
 
 def guide_colours(settings: HairSettings, children: Children, count: int) -> Float32:
-    """Linear RGBA of the knots of guides, shape (count * knots, 4): the mean of the strands around each."""
+    """Returns linear RGBA of the knots of guides, (count * knots, 4): the mean of the strands around each."""
     tints = _of_guides(children, children.tints.reshape(-1, 6), count).reshape(-1, 2, 3)
     dyes = _of_guides(children, children.dyes[:, None], count)
     return _colours(settings, tints, dyes, settings.knots, has_own=children.has_colours)
 
 
 def child_colours(settings: HairSettings, children: Children, rows: int) -> Float32:
-    """Linear RGBA of `rows` points on each rendered strand, shape (N * rows, 4)."""
+    """Returns linear RGBA of `rows` points on each rendered strand, shape (N * rows, 4)."""
     bright = 1.0 + settings.colour_spread * (2.0 * children.random - 1.0)
     colours = _colours(settings, children.tints, children.dyes[:, None], rows, has_own=children.has_colours)
     colours[:, :3] *= np.repeat(bright, rows)[:, None].astype(np.float32)
@@ -42,13 +42,13 @@ def _colours(settings: HairSettings, tints: Float64, dyes: Float64, rows: int, *
 
 
 def widths_of(settings: HairSettings, thickness: Float64, rows: int) -> Float32:
-    """Widths of `rows` points on strands with factors of the thickness [m], shape (N * rows,)."""
+    """Returns widths of `rows` points on strands with factors of the thickness [m], shape (N * rows,)."""
     widths = np.linspace(2.0 * settings.root_radius, 2.0 * settings.tip_radius, rows)
     return (thickness[:, None] * widths).ravel().astype(np.float32)
 
 
 def root_texcoords(roots: Roots, character: Character) -> Float32:
-    """Of the skin, v = 0 at the bottom, shape (N, 2)."""
+    """Returns texture coordinates of the skin, v = 0 at the bottom, shape (N, 2)."""
     found: Float32 = np.einsum("nk,nkc->nc", roots.shares, character.model.mesh.texcoords[roots.corners]).astype(
         np.float32
     )
@@ -62,7 +62,7 @@ def hair_material(settings: HairSettings, name: str) -> Material:
 
 
 def drawn_rows(settings: HairSettings, longest: float) -> int:
-    """Points on each rendered strand: its knots, and more between them where it curls."""
+    """Returns the number of points on each rendered strand: its knots, and more between them where it curls."""
     if settings.curl_radius <= 0.0:
         return settings.knots
     wanted = np.ceil(settings.curl_turns * longest * CURL_ROWS / settings.segments)
@@ -70,7 +70,7 @@ def drawn_rows(settings: HairSettings, longest: float) -> int:
 
 
 def drawn_places(settings: HairSettings, texels: Float32, rows: int) -> Float32:
-    """Points of rendered strands, shape (N * rows, 3), from their texels (N, K, 4).
+    """Returns points of rendered strands, shape (N * rows, 3), from their texels (N, K, 4).
 
     Names as in shaders/hair/row.glsl and shaders/hair/curl.glsl.
     """

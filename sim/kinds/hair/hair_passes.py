@@ -36,7 +36,7 @@ _LAYERS = PipelineState(depth_test=False, depth_write=False, blend="weighted", m
 
 
 class HairShadow(Owner):
-    """Self-shadow by layers of opacity as seen from the light; all hair shares the targets.
+    """Self-shadow of hair by layers of opacity as seen from the light; all hair shares the targets.
 
     Source: C. Yuksel, J. Keyser 2008, "Deep opacity maps".
     """
@@ -87,7 +87,7 @@ class HairShadow(Owner):
 
 
 def depth_terms(clip: glm.dmat4) -> tuple[float, float]:
-    """Terms a and b of a perspective projection: window depth d is at distance b / (2 d - 1 + a)."""
+    """Returns terms a and b of a perspective projection: window depth d is at distance b / (2 d - 1 + a)."""
     depth, away = glm.row(clip, 2), glm.row(clip, 3)
     first = -glm.dot(depth.xyz, away.xyz) / glm.dot(away.xyz, away.xyz)
     return first, depth.w + first * away.w
@@ -96,7 +96,7 @@ def depth_terms(clip: glm.dmat4) -> tuple[float, float]:
 LEAST_RADIUS = 0.5
 
 CAST_RADIUS = 1.0
-"""Least radius in a shadow map [px]; narrower ribbons would alias to a grid of dots."""
+"""Minimum radius in a shadow map [px]; narrower ribbons would alias to a grid of dots."""
 
 ROW_PIXELS = 10.0
 """Length on the screen per row of a ribbon [px]."""
@@ -106,7 +106,7 @@ ROWS_MAX = 4
 EVERY = 2**30
 
 LAYERS_MAX = 8.0
-"""Most ribbons, as their total area over the surface of the bounding box of the hair."""
+"""Maximum of the total area of ribbons over the surface of the bounding box of the hair."""
 
 TWO_PI = 2.0 * math.pi
 WHOLE_STRAND = (0.0, 1.0)
@@ -133,7 +133,7 @@ def has_curls(settings: HairSettings) -> bool:
 
 
 def roughness_of(settings: HairSettings) -> float:
-    """Includes the directions of the curls, which are not lit individually."""
+    """Returns the roughness, with the directions of the curls, which are not lit individually."""
     if not has_curls(settings):
         return settings.roughness
     leaning = math.sin(math.atan(settings.curl_radius * TWO_PI * settings.curl_turns))
@@ -175,11 +175,11 @@ class HairTarget:
         return eye / eye.w if abs(eye.w) > 1e-12 else glm.dvec4(glm.normalize(eye.xyz), 0.0)
 
     def lod_scale(self, stride: int) -> float:
-        """Factor of the width of strands in a draft, where each replaces `stride` strands; bounded to avoid blobs."""
+        """Returns the width factor of strands in a draft, each in place of `stride` strands; bounded to avoid blobs."""
         return min(float(stride), max(LARGEST_SCALE, 3.0 * LEAST_RADIUS / max(self.radius_pixels, 1e-9)))
 
     def count(self, instances: int, stride: int, *, covers: bool = True, least: float = LEAST_RADIUS) -> int:
-        """Number of strands to draw out of `instances`.
+        """Returns the number of strands to draw out of `instances`.
 
         Strands thinner than `least` [px] are drawn that wide, and with `covers` in smaller number.  `LAYERS_MAX` limits
         wide ones.

@@ -21,7 +21,7 @@ from sinew.sim.render.render_view import Overlay
 from sinew.sim.scene.scene import Node
 
 HOVERED, CHOSEN = (1.00, 0.90, 0.55), (0.35, 0.80, 1.00)
-"""Of the guide under the mouse and of selected ones, sRGB."""
+"""Colours of the guide under the mouse and of selected ones, sRGB."""
 
 MOST = 16
 
@@ -33,7 +33,7 @@ _COLOURED = np.dtype([("position", "<f4", (3,)), ("scalar", "<f4")])
 
 
 def distance_span(settings: HairSettings) -> float:
-    """Distance at the upper end of the ramp [m]."""
+    """Returns the distance at the upper end of the ramp [m]."""
     return SPAN * settings.length
 
 
@@ -59,7 +59,7 @@ class GuidePoints(Owner):
         self._kernel.run(None, self._buffer, self._count, **uniforms)
 
     def read(self) -> npt.NDArray[np.float32]:
-        """Positions [m] and distances [m], shape (G, K, 4); waits for the GPU."""
+        """Returns positions [m] and distances [m], shape (G, K, 4); waits for the GPU."""
         guides, knots = self.shape
         values: npt.NDArray[np.float32] = self._buffer.read(np.float32)[: guides * knots * 4]
         return values.reshape(guides, knots, 4)
@@ -67,7 +67,7 @@ class GuidePoints(Owner):
 
 @dataclass(eq=False, kw_only=True)
 class GuideLines(LinesItem):
-    """Guides from number `guide` on, updated when they are drawn."""
+    """Lines of guides from number `guide` on, updated when they are drawn."""
 
     stages: tuple[Stage, ...] = ("detail",)
     points: GuidePoints

@@ -1,5 +1,5 @@
-"""A root near the skin is bound to the nearest triangle.  A root far away, as of a ponytail or a plume, is bound to a
-triangle that a single bone moves, so that it does not swing with the skin.
+"""Hair from files. A root near the skin is bound to the nearest triangle. A root far away, as of a ponytail or a
+plume, is bound to a triangle that a single bone moves, so that it does not swing with the skin.
 """
 
 from dataclasses import replace
@@ -26,7 +26,7 @@ Float64 = npt.NDArray[np.float64]
 
 _TRIED = 0.6
 _ROUNDS, _PASSES = 60, 4
-"""Sufficient to straighten sixteen points."""
+"""Numbers of rounds and passes, which suffice to straighten sixteen points."""
 
 
 def smooth_curves(knots: Float64) -> tuple[Float64, Float64]:
@@ -59,7 +59,7 @@ def smooth_curves(knots: Float64) -> tuple[Float64, Float64]:
 
 
 def largest_turns(knots: Float64) -> Float64:
-    """Largest turn at a joint of strands (N, K, 3) [rad], shape (N,)."""
+    """Returns the largest turn at a joint of strands (N, K, 3) [rad], shape (N,)."""
     edges = unit(np.diff(knots, axis=1))
     cosines = np.sum(edges[:, 1:] * edges[:, :-1], axis=2)
     found: Float64 = np.arccos(np.clip(cosines, -1.0, 1.0)).max(axis=1, initial=0.0)
@@ -67,7 +67,7 @@ def largest_turns(knots: Float64) -> Float64:
 
 
 def details(knots: Float64, curves: Float64, tangents: Float64, normals: Float64) -> Float64:
-    """Offsets of strands from their curves [m], both (N, K, 3): along, sideways and across, as in hair/expand.glsl.
+    """Returns offsets of strands from curves [m], (N, K, 3): along, sideways, across, as in hair/expand.glsl.
 
     Args:
         tangents, normals: Axes of the frames of the roots, shape (N, 3).
@@ -97,7 +97,7 @@ _Z_UP = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]])
 
 
 def growth_from_file(settings: HairSettings, ground: GrowthSurface, pause: Pause = unpaused) -> Growth:
-    """Every n-th strand is a guide, the others are interpolated.
+    """Grows strands of a file: every n-th strand is a guide, the others are interpolated.
 
     Raises:
         SettingsError: If no strand has a length.
@@ -156,7 +156,7 @@ def _world_from_file(settings: HairSettings, strands: StrandSet, world_from_node
 def _shapes(
     strands: StrandSet, chosen: Intp, to_world: Float64, segments: int, pause: Pause
 ) -> tuple[Float64, Float64]:
-    """World points [m], shape (N, segments + 1, 3), and the lengths of the chords (N,)."""
+    """Returns world points [m], shape (N, segments + 1, 3), and the lengths of the chords (N,)."""
     knots, chords = np.empty((len(chosen), segments + 1, 3)), np.empty(len(chosen))
     for first in range(0, len(chosen), _BLOCK):
         pause(first / len(chosen))
@@ -173,7 +173,7 @@ def _sources(settings: HairSettings, strands: StrandSet) -> Intp:
 def _child_places(
     settings: HairSettings, strands: StrandSet, guides: Float64, to_world: Float64, pause: Pause
 ) -> tuple[Float64, Intp]:
-    """World roots of the children [m], shape (N, 3), and the nearest guide of each, shape (N,).
+    """Returns world roots of the children [m], (N, 3), and the nearest guide of each, (N,).
 
     More children than strands in the file grow between its roots and the guides around.
     """
@@ -221,7 +221,7 @@ def _spans(corners: Float64) -> Float64:
 def _ridden(
     model: CharacterModel, skin: Skin, corners: npt.NDArray[np.uint32], shares: Float64
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.bool_]]:
-    """Triangles (N, 3) that only the strongest bone at each point moves, and whether there is one (N,)."""
+    """Returns triangles (N, 3) that only the strongest bone at each point moves, and True where there is one (N,)."""
     joints = skin.joints_of(skin.joints)
     strongest = joints[np.arange(len(joints)), skin.weights.argmax(axis=1)]
     alone = skin.weights.max(axis=1) >= _ALONE
@@ -245,7 +245,7 @@ def _ridden(
 
 
 def _own_surface(points: Float64, along: Float64, placement: Float64) -> tuple[RootSurface, Roots]:
-    """A small triangle for each point (N, 3), with the first edge of the strand as normal."""
+    """Returns a small triangle for each point (N, 3), with the first edge of the strand as normal."""
     up = unit(along, np.array([0.0, 1.0, 0.0]))
     aside = np.where(np.abs(up[:, :1]) < 0.6, [[1.0, 0.0, 0.0]], [[0.0, 0.0, 1.0]])
     level = unit(aside - np.sum(aside * up, axis=1, keepdims=True) * up)

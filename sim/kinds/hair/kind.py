@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from sinew.sim.assets.formats import STRAND_FORMATS
+from sinew.sim.kinds.air import unkeyable
 from sinew.sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
 from sinew.sim.kinds.hair.presets import PRESET_FIELDS, PRESETS, with_preset
 from sinew.sim.kinds.hair.settings import (
@@ -35,10 +36,10 @@ UNDERCOAT = 1.0
 """Undercoat of hair on a character."""
 
 COVER = 3.0
-"""Layers of strands with which new hair covers its surface, as far as the limits allow."""
+"""Number of layers of strands with which new hair covers its surface, as far as the limits allow."""
 
 WIDER, CROWD, GUIDES = 3.0, 400_000, 5000
-"""Largest factor of the thickness, and largest numbers."""
+"""Limits of new hair: the factor of the thickness, and the numbers of strands and guides."""
 
 _FIGURE = 1.8
 
@@ -52,7 +53,7 @@ _LAYERS = frozenset(("fur_stiffness", "fur_damping"))
 
 
 def new_hair(preset: str, place: AddPlace) -> Node:
-    """On the selected model, limited by the weights of a selected bone; "" is the default hair."""
+    """Returns hair on the selected model, limited by the weights of a selected bone; "" is the default hair."""
     settings = with_preset(HairSettings(), preset or PLAIN)
     name, view = titled(preset) or "Hair", place.view.selection
     character = place.character
@@ -77,7 +78,7 @@ def sized(settings: HairSettings, place: AddPlace) -> HairSettings:
 
 
 def covering(settings: HairSettings, area: float) -> HairSettings:
-    """Adds strands and thickness where hair would leave much of `area` [m²] bare."""
+    """Returns settings with more strands and thickness where hair would leave much of `area` [m²] bare."""
     width = settings.root_radius + settings.tip_radius
     ratio = COVER * area / max(settings.children * settings.length * width, 1e-12)
     if settings.children == 0 or ratio <= 1.0:
@@ -94,7 +95,7 @@ def covering(settings: HairSettings, area: float) -> HairSettings:
 
 
 def read_hair(path: Path, place: AddPlace) -> Node:
-    """On the selected model or the only one, else without a model."""
+    """Returns hair of a file on the selected model or the only one, else without a model."""
     characters = place.scene.characters
     carrier = place.character or (characters[0] if len(characters) == 1 else None)
     settings = HairSettings(source=HairSource.FILE, file=str(path), children=0, carried=1.0, noise=0.0)
@@ -192,6 +193,7 @@ HAIR = Kind(
     files=files_of,
     imports=(STRAND_FORMATS, read_hair),
     collides=collides,
+    unkeyable=unkeyable,
     system="sinew.sim.kinds.hair.system:HairSystem",
     view="sinew.sim.kinds.hair.view:HairView",
     panel="sinew.app.kinds.hair.panel:HairPanel",

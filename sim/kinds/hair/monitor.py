@@ -28,7 +28,7 @@ class HairStatistics:
 
 
 class GuideMonitor(Owner):
-    """Writes one `MEASURE` per guide, and reads it back without waiting; `time` is simulated time [s]."""
+    """Monitor that writes one `MEASURE` per guide, and reads it back without waiting; `time` is simulated [s]."""
 
     def __init__(self, context: Context, library: ShaderLibrary, file: str, count: int, knots: int) -> None:
         self._count = count
@@ -49,14 +49,14 @@ class GuideMonitor(Owner):
             self._asked_at, self.time = now, time
 
     def read(self, uniforms: Mapping[str, object]) -> Float64:
-        """Measures (G, 4); waits for the GPU."""
+        """Returns measures (G, 4); waits for the GPU."""
         self._kernel.run(None, self._measures, self._count, **uniforms)
         found: Float64 = self._measures.read()["measure"].astype(np.float64)
         return found
 
 
 def hair_statistics(values: Float64, time: float = 0.0) -> HairStatistics:
-    """`values` are measures of shaders/hair/measure.glsl, shape (G, 4)."""
+    """Returns statistics from measures of shaders/hair/measure.glsl, shape (G, 4)."""
     sound = values[values[:, 3] == 0.0]
     worst = sound[:, :2].max(axis=0, initial=0.0)
     energy = 0.5 * float(sound[:, 2].mean()) if len(sound) else 0.0

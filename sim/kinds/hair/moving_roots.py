@@ -99,12 +99,12 @@ class MovingRoots(Owner):
         self._follow(SHOWN, self.newest, teleport=teleport)
 
     def seen(self, count: int) -> tuple[Float64, Float64]:
-        """Shown positions [m] (G, 3) and frames (G, 3, 3) of the first roots; waits for the GPU."""
+        """Returns shown positions [m] (G, 3) and frames (G, 3, 3) of the first roots; waits for the GPU."""
         found = self.texels[SHOWN].buffer.read()[:count]
         return found["end"][:, :3].astype(np.float64), quaternion.to_matrix(found["turn_end"].astype(np.float64))
 
     def places(self, first: int, count: int) -> npt.NDArray[np.float32]:
-        """After the newest step [m], shape (count, 3); waits for the GPU."""
+        """Returns roots after the newest step [m], shape (count, 3); waits for the GPU."""
         found: npt.NDArray[np.float32] = self.now.read(offset=first * ROOT.dtype.itemsize, count=count)["end"][:, :3]
         return found
 

@@ -67,5 +67,5 @@ PRESET_FIELDS: tuple[str, ...] = tuple(sorted(_TOUCHED))
 
 
 def with_preset(settings: HairSettings, name: str) -> HairSettings:
-    """Raises KeyError for an unknown name."""
+    """Returns settings with a preset; raises KeyError for an unknown name."""
     return validated(settings, **PRESETS[name])

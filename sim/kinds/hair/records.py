@@ -17,33 +17,33 @@ from sinew.sim.kinds.hair.roots import Roots, RootSurface
 from sinew.sim.kinds.hair.settings import HairSettings
 
 ROOT = record("HairRoot", start=(4, "f4"), turn_start=(4, "f4"), end=(4, "f4"), turn_end=(4, "f4"))
-"""Position, length of a segment [m] | rotation | position at the end of the step, 0 | rotation; see hair/root.glsl."""
+"""Root: position, segment length [m] | rotation | position at the end of the step, 0 | rotation; see hair/root.glsl."""
 
 BOUND = np.dtype([("corners", "u4", 4), ("shares", "f4", 4)])
-"""Corners of the triangle, bits of the height above it | barycentric weights, length of a segment [m] or its factor."""
+"""Bound root: corners of the triangle, bits of the height above it | barycentric weights, segment [m] or its factor."""
 
 CHILD = np.dtype(
     [*BOUND.descr, *((name, "u4" if name == "guides" else "f4", 4) for name in
                      ("guides", "weights", "tint", "tip_tint", "form"))]
 )  # fmt: skip
-"""`BOUND`, then nearest guides, number | their weights, a random number | linear colour factor at the root, dye
+"""Child: `BOUND`, then nearest guides, number | their weights, a random number | linear colour factor at the root, dye
 fraction | colour factor at the tip, 1 if both are own colours | factors of clump, curls, noise and thickness."""
 
 SHELL = np.dtype([("rest", "f4", 3), ("density", "f4")])
 """A vertex of a surface coverage: rest position [m], strands per square metre."""
 
 MEASURE = record("HairMeasure", measure=(4, "f4"))
-"""Largest bend of a joint [rad] and stretch of a segment, kinetic energy per mass [m²/s²], 1 for a broken strand."""
+"""Measures: largest bend [rad], stretch of a segment, kinetic energy per mass [m²/s²], 1 for a broken strand."""
 
 
 @functools.cache
 def strand_record(knots: int) -> Record:
-    """The points of a strand as vec4: position relative to the root [m]; see shaders/hair/strand.glsl."""
+    """Returns the record of a strand: points as vec4, relative to the root [m]; see shaders/hair/strand.glsl."""
     return record(f"Strand{knots}", **{f"knot{number}": (4, "f4") for number in range(knots)})
 
 
 def strand_records(offsets: npt.NDArray[np.float64]) -> npt.NDArray[np.void]:
-    """Resting strands with points at offsets (N, K, 3) from their roots; the last one pads the buffer."""
+    """Returns resting strands with points at offsets (N, K, 3) from their roots; the last one pads the buffer."""
     count, knots, _ = offsets.shape
     texels = np.zeros((padded_count(count), knots, 4), np.float32)
     texels[:count, 1:, :3] = offsets[:, 1:]
@@ -52,12 +52,12 @@ def strand_records(offsets: npt.NDArray[np.float64]) -> npt.NDArray[np.void]:
 
 
 def strand_texels(records: npt.NDArray[np.void], count: int) -> npt.NDArray[np.float32]:
-    """Views them as texels, shape (count, K, 4)."""
+    """Returns a view of records as texels, shape (count, K, 4)."""
     return records[:count].view(np.float32).reshape(count, -1, 4)
 
 
 def bound_records(roots: Roots, sizes: npt.NDArray[np.float64], dtype: np.dtype = BOUND) -> npt.NDArray[np.void]:
-    """`sizes` (N,) become the fourth weight."""
+    """Returns records of roots; `sizes` (N,) become the fourth weight."""
     out = np.zeros(padded_count(roots.count), dtype)
     out["corners"][: roots.count, :3] = roots.corners
     if roots.heights is not None:
@@ -81,7 +81,7 @@ Float32 = npt.NDArray[np.float32]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedChildren:
-    """Records of `CHILD`, texels of details, and the number without padding."""
+    """Packed children: records of `CHILD`, texels of details, and the number without padding."""
 
     records: Records
     details: Float32 | None
@@ -113,7 +113,7 @@ class GeneratedStrands:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChildBuffers:
-    """Rendered strands on the GPU."""
+    """Buffers of rendered strands on the GPU."""
 
     table: Buffer  # Records of `PackedChildren`
     details: Buffer | None
@@ -122,7 +122,7 @@ class ChildBuffers:
     is_borrowed: bool = False  # Another object owns `table` and `details`
 
     def shared(self, context: Context) -> "ChildBuffers":
-        """This object must outlive the result, which has space of its own."""
+        """Returns buffers with space of their own for the same children; this object must outlive them."""
         room = self.strands
         strands = Buffer(context, room.size, dtype=room.dtype, usage="copy", label="hair strands")
         return ChildBuffers(self.table, self.details, strands, self.count, is_borrowed=True)
@@ -185,7 +185,7 @@ def upload_strands(context: Context, packed: PackedStrands, knots: int) -> Task[
 
 
 def shared_buffers(context: Context, settings: HairSettings, growth: Growth, drawn: ChildBuffers) -> StrandBuffers:
-    """New guides for rendered strands on the GPU; `drawn` must outlive them."""
+    """Returns new guides for rendered strands on the GPU; `drawn` must outlive them."""
     guides = packed_guides(settings, growth)
     surface = None if guides.surface is None else Buffer(context, guides.surface, label="hair surface")
     return StrandBuffers(guides, surface, drawn.shared(context))

@@ -198,7 +198,7 @@ class Ribbons(Item):
     def _shade(
         self, ctx: PassContext, shells: Shells | None, part: DrawChunk, piece: int, *, casts: bool
     ) -> Task[None]:
-        """In steps; binds the target again."""
+        """Shades the strands in steps; binds the target again."""
         settings, frame, drawn = self.settings, ctx.frame, self._drawn(shells)
         passes, shadow = ctx.get(HairPasses), ctx.get(HairShadow)
         mode, lights = self._mode, len(frame.lights)

@@ -1,4 +1,4 @@
-"""A root depends only on the seed and its number, so that adding strands does not move others."""
+"""Roots of hair; each depends only on the seed and its number, so that adding strands does not move others."""
 
 from dataclasses import dataclass
 
@@ -55,7 +55,7 @@ def face_roots(table: UInt32, seed: int, numbers: npt.NDArray[np.intp]) -> Roots
 
 
 def vertex_roots(table: UInt32, triangles: UInt32, seed: int, numbers: npt.NDArray[np.intp]) -> Roots:
-    """On the vertices of a table; the second corner is the end of an edge of each."""
+    """Returns roots on the vertices of a table; the second corner is the end of an edge of each."""
     bits = birth_bits(seed, numbers, RandomStream.PLACE)
     chosen = table[face_at(table[:, 0], bits[:, 0]), 1]
     beside = np.arange(max(int(triangles.max(initial=0)), int(table[:, 1].max())) + 1, dtype=np.uint32)
@@ -66,7 +66,7 @@ def vertex_roots(table: UInt32, triangles: UInt32, seed: int, numbers: npt.NDArr
 
 
 def ellipsoid_surface(radii: tuple[float, float, float], seed: int, numbers: npt.NDArray[np.intp]) -> Triangles:
-    """Small triangles on the upper half of an ellipsoid, uniform in azimuth and in height, one for each root.
+    """Makes small triangles on the upper half of an ellipsoid, uniform in azimuth and in height, one for each root.
 
     Returns:
         Positions and unit normals of the vertices, shape (3 N, 3) each, and the roots in them.
@@ -85,13 +85,13 @@ def ellipsoid_surface(radii: tuple[float, float, float], seed: int, numbers: npt
 
 
 def ellipsoid_places(radii: tuple[float, float, float], turn: Float64, height: Float64) -> tuple[Float64, Float64]:
-    """Positions and unit normals on an ellipsoid, shape (N, 3) each, by azimuths [rad] and heights from 0 to 1."""
+    """Returns positions and unit normals on an ellipsoid, (N, 3) each, by azimuths [rad] and heights from 0 to 1."""
     out, size = _on_ball(turn, height), np.array(radii)
     return out * size, unit(out / size)
 
 
 def root_places(surface: RootSurface, roots: Roots) -> Float64:
-    """In the world [m], shape (N, 3)."""
+    """Returns world positions of roots [m], shape (N, 3)."""
     found = np.zeros((roots.count, 3))
     for corner in range(3):
         found += roots.shares[:, corner, None] * surface.positions[roots.corners[:, corner]]
@@ -102,7 +102,7 @@ def root_places(surface: RootSurface, roots: Roots) -> Float64:
 
 
 def root_frames(surface: RootSurface, roots: Roots) -> tuple[Float64, Float64]:
-    """World positions [m] (N, 3), and frames (N, 3, 3) whose columns are tangent, across and normal.
+    """Returns world positions [m] (N, 3), and frames (N, 3, 3) whose columns are tangent, across and normal.
 
     The same as in shaders/hair/surface.glsl.
     """
@@ -120,12 +120,12 @@ def root_frames(surface: RootSurface, roots: Roots) -> tuple[Float64, Float64]:
 
 
 def _planes(corners: Float64) -> Float64:
-    """Of triangles (N, 3, 3); 0 for a triangle without area."""
+    """Returns unit normals of triangles (N, 3, 3); 0 for a triangle without area."""
     return unit(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
 
 
 def cofactors(linear: Float64) -> Float64:
-    """Matrix for normals where `linear` (3, 3) transforms positions; up to a positive factor."""
+    """Returns the matrix for normals where `linear` (3, 3) transforms positions; up to a positive factor."""
     # Plain numbers: this runs every step, and three numpy calls would take half of its CPU time.
     rows = linear.tolist()
     crossed = [
@@ -136,7 +136,7 @@ def cofactors(linear: Float64) -> Float64:
 
 
 def unit(vectors: Float64, other: Float64 | None = None) -> Float64:
-    """Vectors (N, 3) of length 1; `other` replaces vectors without direction."""
+    """Returns vectors (N, 3) of length 1; `other` replaces vectors without direction."""
     size = np.linalg.norm(vectors, axis=-1, keepdims=True)
     fallback = np.zeros(3) if other is None else other
     found: Float64 = np.where(size > 1e-15, vectors / np.maximum(size, 1e-15), fallback)
@@ -160,7 +160,7 @@ _BLOCK, _BLOCKS = 64, 4096
 
 
 def nearest_guides(points: Float64, guides: Float64, pause: Pause = unpaused) -> tuple[Intp, Float64]:
-    """Numbers (P, 3) of the nearest guides, the first one nearest, and their weights (P, 3), by inverse distance.
+    """Returns numbers (P, 3) of the nearest guides, the first one nearest, and their weights, by inverse distance.
 
     Points are processed in spatial blocks, each with the few guides that may be near.
 

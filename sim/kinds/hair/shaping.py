@@ -13,11 +13,11 @@ RISE = 0.02
 """Least normal component of the first edge of a shaped strand."""
 
 _SAME = 1e-6
-"""Roots closer than this fraction of the extent are the same."""
+"""Fraction of the extent; roots closer than this are the same."""
 
 
 def chained(targets: Float64, former: Float64, segments: Float64) -> Float64:
-    """Unit edges of strands whose points approach targets; joints turn by no more than `TURN_MAX`.
+    """Returns unit edges of strands whose points approach targets; joints turn by no more than `TURN_MAX`.
 
     Args:
         targets: Relative to the roots, in their frames [m], shape (N, n + 1, 3).
@@ -42,7 +42,7 @@ def lifted(edges: Float64) -> Float64:
 
 
 def bounded(edges: Float64) -> Float64:
-    """Joints of edges (N, n, 3) turn by `TURN_MAX` at most."""
+    """Limits edges (N, n, 3) so that joints turn by `TURN_MAX` at most."""
     out = edges.copy()
     for j in range(1, edges.shape[1]):
         out[:, j] = _turned(edges[:, j], out[:, j - 1])
@@ -62,7 +62,7 @@ def _turned(edges: Float64, before: Float64) -> Float64:
 
 
 def resampled(edges: Float64, count: int, share: npt.ArrayLike = 1.0) -> Float64:
-    """Unit edges (N, count, 3) along the first share, (N,) or one for all, of strands with unit edges (N, n, 3)."""
+    """Returns unit edges (N, count, 3) along the first share, (N,) or one for all, of strands (N, n, 3)."""
     strands, n, _ = edges.shape
     knots = np.zeros((strands, n + 1, 3))
     np.cumsum(edges, axis=1, out=knots[:, 1:])
@@ -121,7 +121,7 @@ def _own_places(groom: Groom, surface: RootSurface) -> Float64:
 
 
 def _nearest_cached(places: Float64, cached: EditedGuides) -> tuple[npt.NDArray[np.intp], Float64]:
-    """Numbers (G, k) and weights of stored guides around points (G, 3); only one for the same root."""
+    """Returns numbers (G, k) and weights of stored guides around points (G, 3); only one for the same root."""
     near = _SAME * max(float(np.ptp(cached.places, axis=0).max()), 1e-9)
     if len(places) == len(cached.places) and (np.abs(places - cached.places) <= near).all():
         return np.arange(len(places))[:, None], np.ones((len(places), 1))

@@ -1,7 +1,7 @@
-"""Each solver is a kernel that writes a whole strand; the same state, settings and inputs give the same bits."""
+"""Solvers of hair; each is a kernel that writes a whole strand, and the same inputs give the same bits."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -18,6 +18,7 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.program import Program
 from sinew.sim.gl.texture import BufferTexture
+from sinew.sim.kinds.air import AirTravel
 from sinew.sim.kinds.hair.records import strand_record
 from sinew.sim.kinds.hair.settings import SUBSTEPS_MAX, HairSettings, HairSolver
 from sinew.sim.maths.gusts import gusts_at
@@ -50,11 +51,16 @@ class StrandDrag:
 
 
 class StrandSolver(Owner):
-    """`count`, the number of strands, selects the back end."""
+    """Solver of strands; `count`, their number, selects the back end.
+
+    Attributes:
+        pending: Settings whose programs the next step compiles.
+    """
 
     def __init__(self, library: ShaderLibrary, knots: int, count: int = 0) -> None:
         self._library, self._knots, self._count = library, knots, count
         self._kernels: dict[tuple[object, ...], Kernel] = {}
+        self.pending: Sequence[HairSettings] = ()
         self._sampler: FieldSampler | None = None
 
     def step(
@@ -66,13 +72,20 @@ class StrandSolver(Owner):
         time: float,
         colliders: Colliders = NO_COLLIDERS,
         pulled: StrandDrag | None = None,
+        travel: AirTravel | None = None,
         fields: Fields | None = None,
     ) -> None:
-        """Advances by one step, which starts at `time` [s]."""
+        """Advances strands by one step, which starts at `time` [s]; `travel` is the way of the air, if it has keys."""
         met = colliders if settings.collide else NO_COLLIDERS
-        defines = self._defines(settings, tables) | {"FIELDS": fields is not None} | _contact_defines(settings, met)
+        forced = {"FIELDS": fields is not None}
+        defines = self._defines(settings, tables) | forced | _contact_defines(settings, met)
         kernel = self._kernel("hair/step.glsl", defines, WHOLE)
-        self._set(kernel.program, settings, tables, time)
+        for later in self.pending:
+            met_later = colliders if later.collide else NO_COLLIDERS
+            needed = self._defines(later, tables) | forced | _contact_defines(later, met_later)
+            self._kernel("hair/step.glsl", needed, WHOLE)
+        self.pending = ()
+        self._set(kernel.program, settings, tables, time, travel)
         if met:
             self._set_contact(kernel.program, settings, met)
         if fields is not None:
@@ -116,7 +129,9 @@ class StrandSolver(Owner):
             "HEAD": settings.solver is HairSolver.SPRINGS and tables.head_from_world is not None,
         }
 
-    def _set(self, program: Program, settings: HairSettings, tables: StrandTables, time: float) -> None:
+    def _set(
+        self, program: Program, settings: HairSettings, tables: StrandTables, time: float, travel: AirTravel | None
+    ) -> None:
         program["u_roots"] = tables.roots
         program["u_step"] = (settings.substep_time, settings.felt, settings.drag, 0.0)
         program["u_gravity"] = settings.gravity
@@ -133,7 +148,7 @@ class StrandSolver(Owner):
         else:
             program["u_layers"] = (layer_stiffness(settings, tables.length), settings.fur_damping, 0.0, 0.0)
         if settings.turbulence > 0.0:
-            gusts = gusts_at(settings, time)
+            gusts = gusts_at(settings, time, travel)
             program["u_waves"], program["u_amplitudes"] = gusts.waves, gusts.amplitudes
 
     def _pull(self, settings: HairSettings, tables: StrandTables, colliders: Colliders, pulled: StrandDrag) -> Kernel:
@@ -165,12 +180,12 @@ def _contact_defines(settings: HairSettings, colliders: Colliders) -> dict[str, 
 
 
 def head_radius(head_from_world: npt.NDArray[np.float64]) -> float:
-    """Mean radius [m] of the ellipsoid."""
+    """Returns the mean radius of the ellipsoid [m]."""
     return float(abs(np.linalg.det(head_from_world[:3, :3])) ** (-1.0 / 3.0))
 
 
 def layer_stiffness(settings: HairSettings, length: float) -> float:
-    """Stiffness over length of the layers [1/s²]; each layer has up to ten times this and their number."""
+    """Returns stiffness over length of the layers [1/s²]; each layer has up to ten times this and their number."""
     return settings.fur_stiffness / (length / 5.0 + 1e-3)
 
 
@@ -181,7 +196,7 @@ class HairStability:
 
 
 def stability(settings: HairSettings) -> HairStability:
-    """Rods are always stable."""
+    """Returns the stability of settings; rods are always stable."""
     ratio = _ratio(settings)
     if ratio <= 1.0:
         return HairStability(ratio, settings.substeps)
@@ -200,7 +215,7 @@ def _ratio(settings: HairSettings) -> float:
 
 
 def longest_substep(settings: HairSettings) -> float:
-    """Longest stable substep of springs moved by their new velocity [s]; more than a step without springs."""
+    """Returns the longest stable substep of springs moved by their new velocity [s]; more than a step without any."""
     drag = settings.knot_drag / settings.knot_mass
     square = 4.0 * settings.spring_stiffness / settings.knot_mass
     if square <= 0.0:

@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.staging import BufferSpan
 from sinew.sim.gl.task import finish
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
+from sinew.sim.kinds.air import AirTravel
 from sinew.sim.kinds.hair.drawn import DrawnStrands, Shells
 from sinew.sim.kinds.hair.groom import Groom, rest_texels
 from sinew.sim.kinds.hair.growth import Growth, SurfaceCoverage, as_drawn
@@ -59,7 +60,7 @@ class GroomPreview(Owner):
         self.texels = self.owns(TexelBuffer(context, strand_record(knots).zeros(count), usage="copy", label="groom"))
 
     def take(self, groom: Groom, factors: Float64) -> None:
-        """`factors` (G,) scale the lengths stored with the roots."""
+        """Sets the shown groom; `factors` (G,) scale the lengths stored with the roots."""
         self._table[: groom.count, :, 0, :3] = groom.edges * factors[:, None, None]
         self._rest.buffer.write(self._table)
 
@@ -126,7 +127,7 @@ class Strands(Owner):
     # --- simulation -----------------------------------------------------------------------------------
 
     def reset(self) -> None:
-        """Returns to the groom; the next step starts at the then current surface."""
+        """Resets the strands to the groom; the next step starts at the then current surface."""
         self.step_count, self._substeps, self.stopped = 0, self.settings.substeps, ""
         self._is_fresh = self._is_quiet = self.is_stale = True
 
@@ -136,9 +137,10 @@ class Strands(Owner):
         colliders: Colliders = NO_COLLIDERS,
         time: float = 0.0,
         pulled: StrandDrag | None = None,
+        travel: AirTravel | None = None,
         fields: Fields | None = None,
     ) -> None:
-        """`world_from_model` is the transform at the end of the step, `time` its start [s]."""
+        """Advances by a step; `world_from_model` is the transform at its end, `time` its start [s]."""
         if self.stopped:
             return
         self._begin(world_from_model)
@@ -149,7 +151,14 @@ class Strands(Owner):
         self._is_quiet, self._substeps = False, substeps
         tables = self._current_tables()
         self._solver.step(
-            self.state, self.settings, tables, time=time, colliders=colliders, pulled=pulled, fields=fields
+            self.state,
+            self.settings,
+            tables,
+            time=time,
+            colliders=colliders,
+            pulled=pulled,
+            travel=travel,
+            fields=fields,
         )
         self.step_count += 1
         self.is_stale = True
@@ -168,8 +177,11 @@ class Strands(Owner):
             self._write_rest()
         self.is_stale = True
 
+    def warm_up(self, settings: Sequence[HairSettings]) -> None:
+        self._solver.pending = settings
+
     def regroom(self, groom: Groom) -> None:
-        """Takes other shapes and lengths for the same guides; scales the swinging strands to the new lengths."""
+        """Sets other shapes and lengths of the same guides; scales the swinging strands to the new lengths."""
         ratio = groom.lengths / self.growth.guides.lengths
         self.growth = replace(self.growth, guides=groom)
         self._roots.bind(bound_records(groom.roots, groom.lengths / groom.segments))
@@ -215,7 +227,7 @@ class Strands(Owner):
             self._monitor.request(self._measured(), now, self.step_count * STEP_TIME)
 
     def check(self) -> HairStatistics:
-        """Stops if strands broke; waits for the GPU."""
+        """Returns statistics, and stops if strands broke; waits for the GPU."""
         found = hair_statistics(self._monitor.read(self._measured()))
         self._note(found)
         return found
@@ -237,7 +249,7 @@ class Strands(Owner):
         return State(head, BufferSpan(self.state.now), BufferSpan(self.state.before), BufferSpan(self._roots.now))
 
     def restore(self, state: bytes) -> None:
-        """Raises SettingsError if the state belongs to other strands."""
+        """Restores a state; raises SettingsError if it belongs to other strands."""
         head, (now, before, roots) = unpacked_state(state)
         if now.nbytes != self.state.now.size or roots.nbytes != self._roots.now.size:
             raise SettingsError("the state is of other hair")
@@ -284,12 +296,12 @@ class Strands(Owner):
 
     @property
     def shown_state(self) -> BufferTexture:
-        """`KNOTS` texels for each shown guide."""
+        """Shown guides, `KNOTS` texels each."""
         return self.state.texture if self._preview is None else self._preview.texels
 
     @property
     def roots(self) -> BufferTexture:
-        """Four texels per guide, as of the last `refresh`."""
+        """Roots of the guides as of the last `refresh`, four texels each."""
         return self._roots.shown
 
     @property
@@ -299,17 +311,17 @@ class Strands(Owner):
     # --- queries, which wait for the GPU --------------------------------------------------------------
 
     def offsets(self) -> Float32:
-        """Points of the guides relative to their roots [m], shape (G, K, 3)."""
+        """Returns points of the guides relative to their roots [m], shape (G, K, 3)."""
         texels = strand_texels(self.state.now.read(), self.growth.guides.count)[..., :3].copy()
         texels[:, 0] = 0.0
         return texels
 
     def positions(self) -> Float32:
-        """Points of the guides in the world [m], shape (G, K, 3)."""
+        """Returns points of the guides in the world [m], shape (G, K, 3)."""
         return self._roots.places(0, self.growth.guides.count)[:, None] + self.offsets()
 
     def velocities(self) -> Float32:
-        """Of the points [m/s], shape (G, K, 3)."""
+        """Returns velocities of the points [m/s], shape (G, K, 3)."""
         count = self.growth.guides.count
         now, before = (strand_texels(one.read(), count) for one in (self.state.now, self.state.before))
         moved = now[..., :3] - before[..., :3]
@@ -318,12 +330,12 @@ class Strands(Owner):
         return found
 
     def place_of(self, guide: int, knot: int) -> Float64:
-        """World position [m], shape (3,); reads only this guide."""
+        """Returns a world position [m], shape (3,); reads only this guide."""
         place: Float64 = self._roots.places(guide, 1)[0].astype(np.float64)
         return place + self._knots_of(guide)[knot] if knot else place
 
     def shape_of(self, guide: int) -> tuple[float, float, float]:
-        """Rest length [m], largest stretch and largest bend [rad]."""
+        """Returns rest length [m], largest stretch and largest bend [rad] of a guide."""
         edges = np.diff(self._knots_of(guide), axis=0)
         sizes = np.linalg.norm(edges, axis=1)
         length = float(self.growth.guides.lengths[guide])
@@ -332,11 +344,11 @@ class Strands(Owner):
         return length, float(sizes.max() * len(sizes) / length - 1.0), float(bends.max())
 
     def seen(self) -> tuple[Float64, Float64]:
-        """Shown positions [m] (G, 3) and frames (G, 3, 3) of the roots."""
+        """Returns shown positions [m] (G, 3) and frames (G, 3, 3) of the roots."""
         return self._roots.seen(self.growth.guides.count)
 
     def _knots_of(self, guide: int) -> Float64:
-        """Relative to the root [m], shape (K, 3)."""
+        """Returns knots relative to the root [m], shape (K, 3)."""
         record = self.state.now.read(offset=guide * self.state.now.dtype.itemsize, count=1)
         knots: Float64 = strand_texels(record, 1)[0, :, :3].astype(np.float64)
         knots[0] = 0.0
@@ -410,7 +422,7 @@ class Strands(Owner):
 
 
 def strands_between(one: bytes, other: bytes, share: float) -> bytes:
-    """The second of two snapshots, with linearly interpolated points."""
+    """Returns the second of two snapshots, with linearly interpolated points."""
     (_, (former, *_)), (head, (now, *rest)) = unpacked_state(one), unpacked_state(other)
     if len(former) != len(now):
         return other
@@ -421,7 +433,7 @@ def strands_between(one: bytes, other: bytes, share: float) -> bytes:
 
 
 def check_room(context: Context, settings: HairSettings) -> None:
-    """Raises SettingsError if the driver cannot hold the guides or children."""
+    """Checks limits; raises SettingsError if the driver cannot hold the guides or children."""
     limit = context.capabilities.max_texture_buffer_size
     for name, count in (("guides", settings.guides), ("children", settings.children)):
         if (count + 3) * max(settings.knots, 4) * (2 if name == "guides" else 1) > limit:

@@ -1,5 +1,5 @@
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +48,7 @@ from sinew.sim.kinds.packing import State, unpacked_state
 from sinew.sim.maths.points import nearest_to_ray
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
-from sinew.sim.scene.params import Effect, SettingsError, changed_effects, params_of
+from sinew.sim.scene.params import Effect, Settings, SettingsError, changed_effects, params_of
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.vectors import Vec3
 from sinew.sim.scene.view import SkinningComparison
@@ -156,12 +156,16 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
     def step(self, inputs: StepInputs) -> None:
         self.world = inputs.world
         time, placement = (inputs.moment - 1) * STEP_TIME, self._placement(inputs.world)
+        travel = inputs.air_travel(self.node) if self.node.curves else None
         pulled = self._pulled(inputs.grab) if inputs.grab is not None else None
         fields = inputs.fields.get(self.node.id)
-        self._built.step(placement, inputs.colliders, time, pulled, fields)
+        self._built.step(placement, inputs.colliders, time, pulled, travel, fields)
         if self.rival is not None:
             with self.context.timers.scope("rival", self.label):
-                self.rival.strands.step(placement, inputs.colliders, time, pulled, fields)
+                self.rival.strands.step(placement, inputs.colliders, time, pulled, travel, fields)
+
+    def warm_up(self, settings: Sequence[Settings]) -> None:
+        self._built.warm_up([one for one in settings if isinstance(one, HairSettings)])
 
     def mute(self) -> None:
         self.reset()
@@ -427,7 +431,7 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
 
 
 def _same_growth(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    """Compares objects by identity, settings by value, and placements approximately."""
+    """Returns True if inputs are equal: objects by identity, settings by value, placements approximately."""
     if len(one) != len(other) or not same_objects(one[:-2], other[:-2]) or one[-2] != other[-2]:
         return False
     return one[-1] is other[-1] or (one[-1] is not None and other[-1] is not None and np.allclose(one[-1], other[-1]))

@@ -6,7 +6,7 @@ from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.playing import front_at_first
 from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
 from sinew.sim.kinds.light.settings import LightSettings
-from sinew.sim.scene.scene import Node
+from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
 
 ICON = "mdi6.lightbulb-outline"
@@ -22,7 +22,9 @@ def new_light(place: AddPlace) -> Node:
     return Node(id="", name="Light", transform=Transform(position=position.to_tuple()), settings=settings)
 
 
-def key_light(model: CharacterModel) -> Node:
+def key_light(model: CharacterModel, _node: Node, scene: Scene) -> Node | None:
+    if scene.of_kind("light"):
+        return None
     turn = glm.radians(front_at_first(model))
     ahead, aside = glm.dvec2(math.sin(turn), math.cos(turn)), glm.dvec2(math.cos(turn), -math.sin(turn))
     size = max(model.mesh.bounds.extent, 1e-3)

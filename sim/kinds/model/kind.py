@@ -8,8 +8,10 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
     assert isinstance(settings, ModelSettings)
     textures = dict.fromkeys(path for look in settings.materials for path in paths_of(look))
     without = "materials of {names} are without it"
+    motions = dict.fromkeys(motion.path for motion in settings.motions if motion.path)
     return (
         FileUse("path", settings.path, "character", is_needed=True),
+        *(FileUse("motions", path, "motion", without="{names} plays without it") for path in motions),
         *(FileUse("materials", path, "texture", without=without) for path in textures),
     )
 

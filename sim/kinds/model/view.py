@@ -33,7 +33,7 @@ _THROUGH: tuple[Stage, ...] = (*_SOLID, "glass")
 
 
 class ModelView(CharacterView):
-    """The caller of `upload` owns the character."""
+    """View of a model; the caller of `upload` owns the character."""
 
     character: Character
 
@@ -65,7 +65,7 @@ class ModelView(CharacterView):
         self._materials.dress(settings.materials, world.services.get(SharedTextures).of(world.assets.textures))
 
     def parts(self, display: DisplayOptions) -> tuple[Item, ...]:
-        """The surface and bones: all, the selected one without the weight display, or all of a bare skeleton."""
+        """Returns surface and bones: all, the selected one without weight display, or all of a bare skeleton."""
         surface, settings = self._surface(display), display.settings
         if self._is_bare:
             return (self._skeleton(display),)
@@ -114,7 +114,11 @@ class ModelView(CharacterView):
     def _surface(self, display: DisplayOptions) -> SurfaceItem:
         scalar, scale = self._scalar(display)
         character, materials = self.character, self._materials
-        arrays, (ranges, anchors), warps = self.arrays(display.second), self._draw_ranges(), character.pose.warps
+        arrays, (ranges, anchors), warps = (
+            self.arrays(display.second),
+            self._draw_ranges(),
+            character.animated_pose.warps,
+        )
         emission = (0.0, 0.0, 0.0) if warps is None else vector(warps.light)
         world_from_model = character.world_from_model
 
@@ -137,7 +141,7 @@ class ModelView(CharacterView):
         key = (self._node, arrays, ranges, world_from_model, materials.drawn, scalar, scale, *emission)
         surface = self._surfaces[display.second].get(key, make)
         if anchors is not None:
-            surface.middles = anchors.posed(world_from_model, character.pose.palette)
+            surface.middles = anchors.posed(world_from_model, character.animated_pose.palette)
         return surface
 
     def _scalar(self, display: DisplayOptions) -> tuple[Scalar, float]:

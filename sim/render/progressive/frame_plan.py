@@ -10,13 +10,13 @@ from sinew.sim.render.items import DrawChunk, Item, ShaderVariant, Stage
 from sinew.sim.render.pass_context import DONE, PassContext
 
 LARGEST_CHUNK, SMALLEST_CHUNK = 8192, 256
-"""Instances per chunk: the initial and largest number, and the smallest."""
+"""Numbers of instances per chunk: the initial and largest one, and the smallest."""
 
 SHORT_TURN, LONG_TURN = 0.03, 0.06
-"""Times [s] below and above which chunks become larger and smaller."""
+"""Times of a turn [s] below and above which chunks become larger and smaller."""
 
 MOST, LEAST = 80_000, 8_000
-"""Most and fewest instances of a draft; a software renderer starts with the fewest."""
+"""Maximum and minimum number of instances of a draft; a software renderer starts with the minimum."""
 
 AIM = 0.02
 """Target time of the instances of a draft [s]."""
@@ -26,7 +26,7 @@ LARGEST_SCALE = 4.0
 
 
 def unmeasured(_name: str, _detail: str = "") -> EmptyRun:
-    """A scope without timer, for drawing in several turns or into a hidden target."""
+    """Returns a scope without timer, for drawing in several turns or into a hidden target."""
     return NO_RUN
 
 
@@ -35,13 +35,13 @@ class TimerScope(Protocol):
 
 
 def lod_scale(stride: int) -> tuple[float, float]:
-    """Scale of an instance that represents `stride` instances, and how many of that size it still represents."""
+    """Returns the scale of an instance that represents `stride` instances, and how many of that size it is."""
     scale = min(math.sqrt(stride), LARGEST_SCALE)
     return scale, stride / (scale * scale)
 
 
 def draft_strides(counts: Sequence[int], budget: int) -> list[int]:
-    """For each instanced item the stride: a draft draws every stride-th instance, see `lod_scale`.
+    """Returns the stride of each instanced item: a draft draws every stride-th instance, see `lod_scale`.
 
     Items share the budget equally; the rest of small ones goes to the others.  Strides are powers of two, so that a
     smaller draft shows a subset of a larger one.  `counts` are weighted by their cost, see `load_of`.
@@ -61,19 +61,19 @@ def drawn_of(item: Item, stride: int) -> int:
 
 
 def load_of(item: Item, stride: int = 1) -> int:
-    """Cost of the drawn instances, in particles."""
+    """Returns the cost of the drawn instances, in particles."""
     return round(item.weight * drawn_of(item, stride))
 
 
 class DraftBudget:
-    """Finds the number of instances (`elements`) that this machine draws in the time of a draft."""
+    """Number of instances (`elements`) that this machine draws in the time of a draft."""
 
     def __init__(self, is_software: bool) -> None:
         self.elements = LEAST if is_software else MOST
         self._trend = 0
 
     def note(self, duration: float, drawn: int) -> None:
-        """Takes the time [s] of the instances of a draft.
+        """Notes the time [s] of the instances of a draft.
 
         Reacts to two drafts in a row only: a single one may include a shader compilation or another process.
         """
@@ -94,7 +94,7 @@ class ChunkBudget:
         self.piece = LARGEST_CHUNK
 
     def note(self, duration: float) -> None:
-        """Takes the time [s] until the GPU finished the chunk of a turn."""
+        """Notes the time [s] until the GPU finished the chunk of a turn."""
         if duration > LONG_TURN:
             self.piece = max(self.piece // 2, SMALLEST_CHUNK)
         elif duration < SHORT_TURN:
@@ -112,7 +112,7 @@ class FramePlan:
     time: float = 0.0  # That time [s]
 
     def draw(self, items: Sequence[Item], stage: Stage, ctx: PassContext) -> Task[None]:
-        """Yields between chunks of instances; other frames may be drawn there: each chunk binds and sets everything."""
+        """Draws items; yields between chunks of instances. Other frames may be drawn there, as chunks bind all."""
         for item in items:
             if item.instances is None:
                 ctx.draw(item, stage)

@@ -1,4 +1,4 @@
-"""Compiles the shaders of new nodes on a worker thread, with a context of its own.
+"""Compiler of the shaders of new nodes on a worker thread, with a context of its own.
 
 An engine of that context simulates the first steps of the scene and draws it.  The linked programs are then in the
 folder of program binaries, and the machine code of a software renderer in the cache of the driver, where the engine
@@ -31,16 +31,16 @@ from sinew.sim.scene.params import Effect, Param, Role, params_of
 from sinew.sim.scene.scene import Node, NodeId, Scene
 
 STEPS = 3
-"""Steps after which all kernels have run: some only run in the first step, and new particles move in the second."""
+"""Number of steps after which all kernels have run: some run only in the first, and particles move in the second."""
 
 ROUNDS = 2
-"""Mesa's software renderer compiles a second version of a shader once the first is in its cache."""
+"""Number of rounds: Mesa's software renderer compiles a second version of a shader once the first is in its cache."""
 
 SIZES = 16
-"""Integer settings with at most this upper bound are constants of shaders."""
+"""Maximum upper bound of integer settings that are constants of shaders."""
 
 MANY = 3
-"""Larger numbers of colliders need the same shaders."""
+"""Number of colliders above which shaders are the same."""
 
 _log = logging.getLogger(__name__)
 
@@ -55,7 +55,7 @@ class PrecompileScene:
 
 
 class Precompiler:
-    """Holds back nodes whose shaders are not compiled; `waiting` are missing nodes and nodes with old settings.
+    """Gate for nodes whose shaders are not compiled; `waiting` are missing nodes and nodes with old settings.
 
     Args:
         open_context: Called on the worker thread; returns a current context that keeps binaries in the same folder.
@@ -88,7 +88,7 @@ class Precompiler:
         return self._job is not None and self._job.is_done
 
     def admit(self, scene: Scene) -> Scene:
-        """Leaves out new nodes that need compiling, and keeps old settings; the same object for the same scene."""
+        """Returns the scene without new nodes that need compiling, with old settings; the same object for one scene."""
         self._collect()
         if scene is self._requested:
             return self._admitted
@@ -108,7 +108,7 @@ class Precompiler:
         return self._admitted
 
     def begin(self, contents: PrecompileScene) -> None:
-        """Does nothing while a compilation is running."""
+        """Begins a compilation; does nothing while one is running."""
         if self._job is None and self.waiting:
             choice, waiting = self._back_ends.choice, self.waiting
             self._job = self._worker.start(lambda pause: self._compile(contents, waiting, choice, pause))
@@ -139,7 +139,7 @@ class Precompiler:
         return repr((self._shaders, back_end, node.kind, values, bool(node.attachment.node), colliders))
 
     def _collect(self) -> None:
-        """Admits compiled nodes; everything after a failure: the engine then reports the error."""
+        """Admits compiled nodes, or everything after a failure: the engine then reports the error."""
         job = self._job
         if job is None or not job.is_done:
             return
@@ -159,7 +159,7 @@ class Precompiler:
     def _compile(
         self, contents: PrecompileScene, waiting: frozenset[NodeId], choice: BackEndChoice, pause: Pause
     ) -> set[str]:
-        """Runs on the worker thread; returns the signatures of the nodes."""
+        """Compiles on the worker thread; returns the signatures of the nodes."""
         context = self._context = self._context or self._open()
         context.back_ends.choice = choice
         if choice is BackEndChoice.AUTO and context.back_ends.has_compute:
@@ -174,7 +174,7 @@ class Precompiler:
 
 
 def _run_scene(context: Context, contents: PrecompileScene, waiting: frozenset[NodeId], pause: Pause) -> None:
-    """An engine of its own simulates the first steps of a scene and draws it, which compiles all shaders."""
+    """Simulates the first steps of a scene in an engine of its own and draws it, which compiles all shaders."""
     scene, engine = contents.scene, Engine(context)
     warmup = engine.pictures.shader_warmup
     try:
@@ -209,7 +209,7 @@ def _run_scene(context: Context, contents: PrecompileScene, waiting: frozenset[N
 
 
 def _value_signature(param: Param, value: Any) -> object:
-    """The aspect of a setting that decides which shaders are needed.
+    """Returns the aspect of a setting that decides which shaders are needed.
 
     Choices, small sizes and the presence of parts; for sizes of tables the power of two, for which a software renderer
     compiles another version.
@@ -227,7 +227,7 @@ def _value_signature(param: Param, value: Any) -> object:
 
 
 def _collider_signature(scene: Scene) -> tuple[Any, ...]:
-    """The choices of all colliders with the number of equal ones: other kinds have shaders for them."""
+    """Returns the choices of all colliders with the number of equal ones: other kinds have shaders for them."""
     counts: dict[str, int] = {}
     for node in scene.nodes:
         if KINDS[node.kind].colliders:

@@ -1,4 +1,4 @@
-"""When frames are drawn, in which quality, and in how many parts.
+"""Scheduler of frames: when they are drawn, in which quality, and in how many parts.
 
 The GUI thread must not block.  Slow frames are drafts, without antialiasing and with as many instances as take 20
 ms, until a full frame follows.  A software renderer draws the full frame in chunks over many turns, which an edit
@@ -22,13 +22,13 @@ from sinew.sim.render.render_view import RenderView
 from sinew.sim.render.target import RenderTarget
 
 AT_ONCE = 20_000
-"""Above this load of instances a software renderer splits a full image into chunks, see `load_of`."""
+"""Load of instances above which a software renderer splits a full image into chunks, see `load_of`."""
 
 SLOW_PICTURE, LONG_PICTURE = 0.04, 0.08
 """Frame times [s] above which the next frame is a draft: in a sequence of frames, and for a single frame."""
 
 SETTLE = 0.2
-"""A pause this long [s] ends a sequence of frames."""
+"""Pause [s] that ends a sequence of frames."""
 
 TURN, POLL = 0.02, 0.004
 """Time budget of a step of a full image, and interval of polling for its completion [s]."""
@@ -68,7 +68,7 @@ class PendingImage:
 
     @property
     def done(self) -> bool:
-        """Whether `show` returns without waiting."""
+        """True if `show` returns without waiting."""
         return self._steps is None and self._is_idle
 
     def hand_out(self, duration: float) -> None:
@@ -106,7 +106,7 @@ class PendingImage:
 
 
 class RenderScheduler:
-    """Draws images; for a window it also decides when and how.  The context must be current in all calls."""
+    """Scheduler of images; for a window it also decides when and how. The context must be current in all calls."""
 
     def __init__(self, picture: FrameRenderer) -> None:
         self._picture, self._context, self._timers = picture, picture.context, picture.context.timers
@@ -121,7 +121,7 @@ class RenderScheduler:
         self._settles = math.inf
 
     def draw(self, output: Framebuffer, render_view: RenderView, *, draft: bool = False) -> None:
-        """A draft has no antialiasing and maybe fewer instances."""
+        """Draws an image; a draft has no antialiasing and maybe fewer instances."""
         self._context.invalidate()
         with self._timers.scope("draw"):
             plan = FramePlan(self._timers.scope)
@@ -137,7 +137,7 @@ class RenderScheduler:
                 self._picture.target.finish(output)
 
     def begin(self, size: tuple[int, int], render_view: RenderView, *, alone: bool = False) -> PendingImage:
-        """Draws at a `size` [px], with `alone` only surfaces over nothing.  The next image invalidates this one."""
+        """Begins an image of `size` [px], with `alone` only surfaces over nothing; the next one invalidates it."""
         self._context.invalidate()
         with self._timers.scope("draw"):
             plan = FramePlan(budget=self._budget if self._is_software else None)
@@ -151,7 +151,7 @@ class RenderScheduler:
         return not self._is_software or sum(map(load_of, render_view.items)) <= AT_ONCE
 
     def paint(self, output: Framebuffer, source: ViewSource) -> bool:
-        """Draws a draft in a slow sequence; returns False to keep the previous frame."""
+        """Paints the window, with a draft in a slow sequence; returns False to keep the previous frame."""
         pending, target = self.pending, (output.name, output.size)
         if pending is not None and pending.size == output.size and not pending.done:
             return False
@@ -180,7 +180,7 @@ class RenderScheduler:
         return not self.postponed and math.isinf(self._settles)
 
     def complete(self, source: ViewSource) -> Generator[Delay | None, None, bool]:
-        """Compiles variants for a postponed frame, or draws a full image after a draft; returns whether to paint."""
+        """Compiles variants for a postponed frame, or draws a full image after a draft; returns True to paint."""
         while not self.is_complete:
             left = self._settles - time.monotonic()
             if self.postponed:
@@ -196,7 +196,7 @@ class RenderScheduler:
         return False
 
     def _complete_image(self, source: ViewSource) -> Generator[Delay, None, bool]:
-        """Returns whether the window must be painted now."""
+        """Draws a full image in steps; returns True if the window must be painted now."""
         self._settles, self._begun = math.inf, time.monotonic()
         source.set_up(self._begun)
         render_view = source.render_view()
@@ -212,7 +212,7 @@ class RenderScheduler:
         return self.pending is pending
 
     def outdate(self) -> None:
-        """Call when the scene has changed."""
+        """Drops the pending image; call this when the scene has changed."""
         self.pending = None
 
     def lose(self) -> None:
@@ -231,6 +231,6 @@ class RenderScheduler:
         return self.postponed
 
     def _takes_draft(self, render_view: RenderView) -> bool:
-        """Returns whether this frame is one of a slow sequence, or too slow for one turn."""
+        """Returns True for a frame of a slow sequence, or one that is too slow for one turn."""
         follows = time.monotonic() - self._last < SETTLE
         return self._cost > (SLOW_PICTURE if follows else LONG_PICTURE) or not self.takes_one_go(render_view)

@@ -1,4 +1,4 @@
-"""Compiles shader variants by drawing into hidden targets, a little at a time, so that no visible frame waits for it.
+"""Warmup of shader variants by drawing into hidden targets, so that no visible frame waits for it.
 
 A driver compiles a shader again for every combination of vertices, textures, targets and samples when it is first
 drawn with; a software renderer takes up to 0.1 s for each.
@@ -37,11 +37,11 @@ class ShaderWarmup:
         self._current: tuple[ShaderVariant, Item, Task[None]] | None = None
 
     def is_needed(self, render_view: RenderView) -> bool:
-        """Returns whether full frames or drafts of a view need variants of instanced items that were not drawn yet."""
+        """Returns True if full frames or drafts of a view need variants of instanced items that were not drawn yet."""
         return any(variant not in self._drawn for variant, _, _ in self._variants(render_view))
 
     def play(self, render_view: RenderView) -> bool:
-        """Draws one instance with the first new variant; returns whether there was one."""
+        """Draws one instance with the first new variant; returns True if there was one."""
         if self._current is not None and not any(item is self._current[1] for item in render_view.items):
             self._current = None
         if self._current is None:
@@ -147,7 +147,7 @@ class ShaderWarmup:
     def _gather(
         self, items: Sequence[Item], render_view: RenderView, plan: FramePlan, samples: int | None
     ) -> Task[None]:
-        """Composes over an image with this number of samples unless it is None."""
+        """Accumulates and composes over an image with this number of samples unless it is None."""
         picture, gathering = RenderTarget(self._context), BlendTargets(self._context)
         ctx = self._ctx(picture.begin(*SIZE, samples or 0), render_view.frame(*SIZE), render_view.display())
         transparent = self._picture.passes.get(TransparentPass)

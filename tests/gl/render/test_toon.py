@@ -67,7 +67,7 @@ def test_surfaces_have_the_colour_of_the_formula(
 ) -> None:
     made = replace(material, toon=toon)
     images = {IMAGE: np.tile(PIXEL, (4, 4, 1))}
-    model = model_of(quad(material=0), materials=[made], texture_origin="top")
+    model = model_of(quad(material=0), materials=[made], default_texture_origin="top")
     hidden = msgspec.structs.replace(LIGHTS[0], id="hidden", visible=False)
     stage.show({"model": model}, model_node(), hidden, *LIGHTS[:count], ambient=ambient, images=images)
     picture = stage.picture(CAMERA)
@@ -86,7 +86,7 @@ def test_the_matcap_is_read_by_the_direction_of_the_normal(stage: Stage) -> None
     dark = replace(SURFACE, diffuse=(0.0, 0.0, 0.0), toon=Toon(rim_mix=0.0), matcap_image=IMAGE)
     for lean, expected in (((0.8, 0.0), (1, 0)), ((-0.8, 0.0), (0, 0)), ((0.0, 0.8), (0, 1)), ((0.0, -0.8), (0, 0))):
         mesh = replace(quad(material=0), normals=np.tile(np.float32([*lean, 0.6]), (4, 1)))
-        stage.show({"model": model_of(mesh, materials=[dark], texture_origin="top")}, images={IMAGE: pixels})
+        stage.show({"model": model_of(mesh, materials=[dark], default_texture_origin="top")}, images={IMAGE: pixels})
         shown = stage.picture(Camera(target=(0.0, 1.5, 0.0), yaw=0.0, pitch=0.0, distance=6.0))[60, 80]
         assert tuple((shown[:2] > 128).astype(int)) == expected
 

@@ -52,8 +52,13 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
         case inspect.StructType(cls=cls):
             fields = inspect.type_info(cls).fields
             files = {record.name for record in params_of(cls) if record.declared.role is Role.PATH}
-            paths = model_paths | st.just("") | st.none()
-            named = {field.name: paths if field.name in files else _values(field.type) for field in fields}
+            paths = model_paths | st.just("")
+            named = {
+                field.name: (paths | st.none() if _is_optional(field.type) else paths)
+                if field.name in files
+                else _values(field.type)
+                for field in fields
+            }
             return st.builds(cls, **named)
         case inspect.VarTupleType(item_type=inspect.StructType() as item):
             return st.lists(_values(item), max_size=3).map(tuple)
@@ -72,6 +77,12 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
         case inspect.StrType():
             return texts
     raise TypeError(f"no values for {kind}")
+
+
+def _is_optional(kind: inspect.Type) -> bool:
+    while isinstance(kind, inspect.Metadata):
+        kind = kind.type
+    return isinstance(kind, inspect.UnionType)
 
 
 @st.composite

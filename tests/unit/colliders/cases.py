@@ -28,8 +28,19 @@ SOLIDS = [shape for shape in ColliderShape if shape is not ColliderShape.PLANE]
 @dataclass
 class Posed:
     model: CharacterModel
-    pose: Pose | None
+    animated_pose: Pose | None
     world_from_model: Float64
+
+    @property
+    def pose(self) -> Pose | None:
+        return self.animated_pose
+
+    def model_from(self, joints: npt.NDArray[np.intp]) -> Float64:
+        assert self.animated_pose is not None
+        return self.animated_pose.model_from_joint.take(joints, 0)
+
+    def is_turned(self, _joint: int) -> bool:
+        return False
 
 
 def posed(node: Node, model: CharacterModel, time: float) -> Posed:

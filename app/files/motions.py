@@ -1,0 +1,200 @@
+"""Retargets the motions of characters on worker threads, and adds motions to characters."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+from PySide6.QtCore import QObject, Signal
+
+from sinew.app.document.document import Document
+from sinew.app.files.model_store import ModelStore
+from sinew.app.files.scene_files import SceneFiles
+from sinew.app.tasks import run_in_background
+from sinew.sim.assets.content import content_sum
+from sinew.sim.assets.formats import motion_suffixes
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.assets.raw import ModelError
+from sinew.sim.characters.motions import animated_model, motion_titles
+from sinew.sim.characters.settings import MOTIONS_MAX, ModelSettings, MotionFile
+from sinew.sim.memo import same_objects
+from sinew.sim.printable import printable
+from sinew.sim.scene.scene import PLAYBACK, NodeId, ParamRef
+from sinew.sim.scene.strips import STRIPS_MAX, Strip
+
+_log = logging.getLogger(__name__)
+
+_RESULTS_MAX = 16
+"""Most results that are kept for undo and redo."""
+
+Faults = list[tuple[str, str]]
+"""Path and reason of each motion that cannot be played."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Inputs:
+    """Everything that the clips of a character depend on."""
+
+    model: CharacterModel
+    settings: ModelSettings
+    sources: Mapping[Path, CharacterModel]
+
+    def same(self, other: "_Inputs", *, but_sources: bool = False) -> bool:
+        mine, theirs = self.settings, other.settings
+        return (
+            self.model is other.model
+            and (mine.motions, mine.humanoid, mine.up_axis) == (theirs.motions, theirs.humanoid, theirs.up_axis)
+            and (but_sources or same_objects(list(self.sources.values()), list(other.sources.values())))
+        )
+
+
+def motions_among(paths: Sequence[str]) -> list[Path]:
+    """Returns the files that can move characters, by their extension."""
+    return [path for path in map(Path, paths) if path.suffix.lower() in motion_suffixes()]
+
+
+class Motions(QObject):
+    """Follows the motions of all characters and gives them their clips.
+
+    Signals:
+        added: A character that plays a new motion.
+        failed: A file and one line why it cannot be played.
+        progress: A file that is being added and the finished fraction; "" when idle.
+    """
+
+    added = Signal(str)
+    failed = Signal(str, str)
+    progress = Signal(str, float)
+
+    def __init__(self, document: Document, store: ModelStore, files: SceneFiles) -> None:
+        super().__init__()
+        self._document, self._store, self._files = document, store, files
+        self._results: list[tuple[_Inputs, CharacterModel]] = []
+        self._running: list[_Inputs] = []
+        self._shown: dict[NodeId, CharacterModel] = {}
+        document.changed.connect(self.sync)
+        store.changed.connect(self.sync)
+        files.changed.connect(self.sync)
+
+    def sync(self, *_: object) -> None:
+        """Retargets motions whose files were read, and passes on the results."""
+        animated: dict[NodeId, CharacterModel] = {}
+        for node in self._document.scene.characters:
+            settings = node.settings
+            if not isinstance(settings, ModelSettings):
+                continue
+            model = self._store.model_at(settings.path) if settings.motions else None
+            if model is not None:
+                found = self._animated(model, settings) or self._shown.get(node.id)
+                if found is not None:
+                    animated[node.id] = found
+        self._shown = animated
+        self._files.set_animated(animated)
+        for node in self._document.scene.characters:
+            self._store.set_animated(node.id, animated.get(node.id))
+
+    def _animated(self, model: CharacterModel, settings: ModelSettings) -> CharacterModel | None:
+        """Returns the model with its clips; None until they are known."""
+        paths = dict.fromkeys(Path(motion.path) for motion in settings.motions)
+        read = self._files.assets.motions
+        inputs = _Inputs(model, settings, {path: read[path] for path in paths if path in read})
+        waits = not all(self._files.has_settled("motion", motion.path) for motion in settings.motions)
+        for known, animated in reversed(self._results):
+            if known.same(inputs, but_sources=waits):
+                return animated
+        if not waits and not any(running.same(inputs) for running in self._running):
+            self._running.append(inputs)
+            run_in_background(lambda: _retargeted(inputs), lambda result: self._arrived(inputs, *result), self)
+        return None
+
+    def _arrived(self, inputs: _Inputs, animated: CharacterModel, faults: Faults) -> None:
+        self._running.remove(inputs)
+        self._keep(inputs, animated)
+        for path, reason in faults:
+            self.failed.emit(path, reason)
+        self.sync()
+
+    def _keep(self, inputs: _Inputs, animated: CharacterModel) -> None:
+        self._results = [*self._results, (inputs, animated)][-_RESULTS_MAX:]
+
+    # --- new motions ----------------------------------------------------------------------------------
+
+    def add(self, node_id: NodeId, path: Path) -> None:
+        """Reads a file and lets a character play its first clip, as one edit, or says why it cannot."""
+        node, name = self._document.scene.node(node_id), str(path.absolute())
+        settings = node.settings
+        model = self._store.model_at(settings.path) if isinstance(settings, ModelSettings) else None
+        if model is None or not isinstance(settings, ModelSettings):
+            self.failed.emit(name, f"{node.name} is still loading; add the motion again")
+            return
+        if len(settings.motions) >= MOTIONS_MAX:
+            self.failed.emit(name, f"{node.name} has {MOTIONS_MAX} motions, which is the limit")
+            return
+        known = name in [motion.path for motion in settings.motions]
+        motions = settings.motions if known else (*settings.motions, MotionFile(path=name))
+        read = {p: m for p, m in self._files.assets.motions.items() if str(p) != name}
+        wanted = msgspec.structs.replace(settings, motions=motions)
+        self.progress.emit(name, 0.0)
+        run_in_background(
+            lambda: _read_and_retargeted(_Inputs(model, wanted, read), Path(name)),
+            lambda result: self._added(node_id, Path(name), result),
+            self,
+        )
+
+    def _added(self, node_id: NodeId, path: Path, result: "tuple[_Inputs, CharacterModel] | str") -> None:
+        self.progress.emit("", 1.0)
+        if isinstance(result, str):
+            self.failed.emit(str(path), result)
+            return
+        inputs, animated = result
+        node = self._document.scene.by_id.get(node_id)
+        if node is None or not isinstance(node.settings, ModelSettings):
+            return
+        if node.settings.motions not in (inputs.settings.motions, inputs.settings.motions[:-1]):
+            self.add(node_id, path)  # another motion was added meanwhile
+            return
+        self._files.adopt("motion", str(path), inputs.sources[path])
+        self._keep(inputs, animated)
+        titles = motion_titles(inputs.model, inputs.settings.motions, inputs.sources)
+        place = next(n for n, motion in enumerate(inputs.settings.motions) if motion.path == str(path))
+        clip, settings = titles[place][0], node.settings
+        own: dict[str, object] = {"motions": inputs.settings.motions, "clip": clip, "bind_pose": False}
+        values: dict[ParamRef, object] = {}
+        if settings.strips and len(settings.strips) < STRIPS_MAX:
+            start = self._document.view_state.time
+            own["strips"] = (*settings.strips, Strip(clip=clip, start=start, repeats=1.0))
+        else:  # the range was meant for another clip
+            values = {ParamRef(PLAYBACK, PLAYBACK, point): None for point in ("in_point", "out_point")}
+        values |= {ParamRef(node_id, node.kind, name): value for name, value in own.items()}
+        self._document.set_as_one(f"Add motion {path.name} to {node.name}", values)
+        self.added.emit(node_id)
+
+
+def _retargeted(inputs: _Inputs) -> tuple[CharacterModel, Faults]:
+    """Adds the clips on a worker thread, where exceptions would be lost."""
+    try:
+        animated, faults = animated_model(inputs.model, inputs.settings, inputs.sources)
+        content_sum(animated)  # known from then on: it takes long
+    except Exception as error:
+        _log.exception("retargeting failed")
+        return inputs.model, [("", printable(" ".join(f"{type(error).__name__}: {error}".split())))]
+    return animated, faults
+
+
+def _read_and_retargeted(inputs: _Inputs, path: Path) -> tuple[_Inputs, CharacterModel] | str:
+    """Reads a file on a worker thread; returns the inputs with it and their result, or why it cannot be played."""
+    try:
+        source = load_model(path)
+    except ModelError as error:
+        return str(error)
+    except Exception as error:
+        _log.exception("reading %s failed", printable(str(path)))
+        return printable(" ".join(f"{path}: {type(error).__name__}: {error}".split()))
+    named = {Path(motion.path) for motion in inputs.settings.motions}
+    sources = {**{p: m for p, m in inputs.sources.items() if p in named}, path: source}
+    inputs = _Inputs(inputs.model, inputs.settings, sources)
+    animated, faults = _retargeted(inputs)
+    own = [reason for name, reason in faults if name in ("", str(path))]
+    return own[0] if own else (inputs, animated)

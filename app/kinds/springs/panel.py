@@ -1,0 +1,42 @@
+"""Editor panel of spring bones, which proposes chains by the names of bones."""
+
+from typing import Any
+
+from sinew.app.editor.editor_context import EditorContext
+from sinew.sim.kinds.contract import Command, Panel
+from sinew.sim.kinds.springs.kind import settings_for
+from sinew.sim.kinds.springs.names import proposed_roots
+from sinew.sim.memo import Memo
+from sinew.sim.printable import counted
+from sinew.sim.scene.scene import Attachment, Node
+
+
+class SpringPanel(Panel):
+    def __init__(self, context: EditorContext) -> None:
+        self._context = context
+        self._proposed = Memo[list[str]]()
+
+    def note(self, node: Node, system: Any) -> str:  # noqa: ARG002
+        return system.missing_text if system is not None else ""
+
+    def suggestion(self, node: Node) -> tuple[str, Command] | None:
+        loaded = self._context.store.loaded(node.id) if node.settings.is_character else None
+        springs = self._context.document.scene.of_kind("springs")
+        if loaded is None or any(one.attachment.node == node.id for one in springs):
+            return None
+        model = loaded.model
+        roots = self._proposed.get((model,), lambda: proposed_roots(model))
+        if not roots and not model.rig.springs:
+            return None
+        bones = "the file has spring bones" if model.rig.springs else counted(len(roots), "chain", "chains")
+        text = f"{node.name}: {bones} of hair, tails or clothes could swing." if roots else f"{node.name}: {bones}."
+        return text, Command("", "Add Spring Bones", "Let these bones swing as the character moves.", self.add)
+
+    def add(self) -> None:
+        """Adds spring bones to the selected character."""
+        node = self._context.document.selected
+        loaded = self._context.store.loaded(node.id) if node is not None else None
+        if node is not None and loaded is not None:
+            settings, attachment = settings_for(loaded.model), Attachment(node=node.id)
+            made = Node(id="", name="Spring bones", attachment=attachment, settings=settings)
+            self._context.document.add_node(made)

@@ -1,0 +1,40 @@
+from typing import Annotated, ClassVar
+
+from sinew.sim.scene.params import Effect, Scale, Settings, param
+from sinew.sim.scene.vectors import FAR, Place
+
+
+class CameraSettings(Settings, frozen=True, kw_only=True):
+    """A camera that looks along the negative z axis of its node, with y up, or at a target.
+
+    Cuts show the camera that was switched on last.
+    """
+
+    kind: ClassVar[str] = "camera"
+
+    field_of_view: Annotated[float, param(
+        "Vertical field of view.", unit="°", lo=1.0, hi=150.0, step=1.0, effect=Effect.VIEW,
+    )] = 40.0  # fmt: skip
+    tracks: Annotated[bool, param(
+        "Look at the target instead of along the axis of the node.", label="Look at target", effect=Effect.VIEW,
+    )] = False  # fmt: skip
+    target: Annotated[Place, param(
+        "Point in the world that the camera looks at.", unit="m", lo=-FAR, hi=FAR, step=0.01, bounded=False,
+        effect=Effect.VIEW,
+    )] = (0.0, 1.0, 0.0)  # fmt: skip
+    near: Annotated[float, param(
+        "Depth at which the frustum of a selected camera starts.", label="Clip start", unit="m", lo=1e-4,
+        hi=1e6, soft=(0.01, 10.0), scale=Scale.LOG, effect=Effect.VIEW,
+    )] = 0.1  # fmt: skip
+    far: Annotated[float, param(
+        "Depth at which the frustum of a selected camera ends.", label="Clip end", unit="m", lo=1e-3, hi=1e7,
+        soft=(1.0, 1000.0), scale=Scale.LOG, effect=Effect.VIEW,
+    )] = 100.0  # fmt: skip
+    size: Annotated[float, param(
+        "Length of the symbol in the viewport.", label="Display size", unit="m", lo=1e-3, hi=1e4, soft=(0.05, 10.0),
+        scale=Scale.LOG, effect=Effect.VIEW,
+    )] = 0.5  # fmt: skip
+    cut: Annotated[bool, param(
+        "Cuts show this camera from the key at which this is switched on.", label="Active in cuts",
+        effect=Effect.VIEW,
+    )] = False  # fmt: skip

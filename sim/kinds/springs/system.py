@@ -1,0 +1,333 @@
+"""The simulation of spring bones on the GPU, as VRMC_springBone 1.0 defines it."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from sinew.sim.characters.character import Character
+from sinew.sim.characters.joint_turns import JOINT_STATE, JointTurns
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.readback import Readback
+from sinew.sim.gl.staging import BufferSpan
+from sinew.sim.gl.texture import TexelBuffer
+from sinew.sim.kinds.contract import Array, StepInputs, Stoppable, System, World
+from sinew.sim.kinds.packing import State, blended, unpacked_state
+from sinew.sim.kinds.springs.chain_pose import ChainPose, ChainPoses
+from sinew.sim.kinds.springs.chains import Chains, chains_of, joint_values
+from sinew.sim.kinds.springs.settings import SpringBoneSettings
+from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float32, Float64
+from sinew.sim.scene.params import Effect, SettingsError, changed_effects
+from sinew.sim.scene.scene import Node
+
+CHECKED = 0.2
+"""Shortest time between two checks for infinite values [s]."""
+
+_FILE = "springs/step.glsl"
+_BROKEN = "the bones left all bounds; reset it, or resume it from the last valid state"
+
+
+class SpringSystem(System, Stoppable):
+    """The spring bones of one node, which is attached to a character.
+
+    Attributes:
+        chains: None while there is no character, or nothing of it swings.
+        turns: What the character applies.
+    """
+
+    chains: Chains | None = None
+    turns: JointTurns | None = None
+
+    def __init__(self, context: Context, library: ShaderLibrary) -> None:
+        super().__init__(context, library)
+        self.settings = SpringBoneSettings()
+        self.missing_text = ""
+        self._character: Character | None = None
+        self._kernels: dict[str, Kernel] = {}
+        self._tables: dict[str, TexelBuffer] = {}
+        self._uploaded: dict[str, object] = {}
+        """What each table was filled from."""
+        self._unit, self._is_on = 1.0, True
+        self._origin: Float64 = np.zeros(3)
+        self._pose: ChainPose | None = None
+        self._readback: Readback | None = None
+        self._valid: np.ndarray | None = None
+        self._checked_at, self._stopped = -np.inf, ""
+
+    @property
+    def is_ready(self) -> bool:
+        return self.chains is not None
+
+    # --- the scene ------------------------------------------------------------------------------------
+
+    def apply(self, node: Node, world: World) -> None:
+        super().apply(node, world)
+        settings, before = node.settings, self.settings
+        assert isinstance(settings, SpringBoneSettings)
+        character = world.characters.get(node.attachment.node)
+        assert isinstance(character, Character | None)
+        parent = world.scene.by_id.get(node.attachment.node)
+        unit = parent.settings.unit_scale if parent is not None and isinstance(parent.settings, ModelSettings) else 1.0
+        effects = changed_effects(before, settings)
+        self.settings = settings
+        is_same = character is self._character and unit == self._unit and self.chains is not None
+        self._unit = unit
+        if not is_same or Effect.REBUILD in effects:
+            self._build(character)
+        elif effects:
+            chains = self._find_chains(character)
+            self.chains = chains if chains is not None else self.chains
+        # Nodes apply in the order of the scene, which the turns have too.
+        if self._character is not None and self.turns is not None:
+            was_on, self._is_on = self._is_on, node.id in world.scene.simulated
+            self._character.set_turns(node.id, self.turns if self._is_on else None)
+            if self._is_on and not was_on:
+                self.reset()
+
+    def _build(self, character: Character | None) -> None:
+        self._drop()
+        self._character, self._stopped = character, ""
+        chains = self._find_chains(character)
+        if chains is None or character is None:
+            return
+        skeleton = character.model.skeleton
+        assert skeleton is not None
+        self.turns = self.owns(
+            JointTurns(
+                self.context, self.library, skeleton, character.model.skin, chains.joints, chains.parents,
+                label=self.label,
+            )
+        )  # fmt: skip
+        self._readback = self.owns(Readback(self.context, label=self.label))
+        self.chains = chains
+        self._poses = ChainPoses(skeleton, chains, self.turns)
+        flat: list[int] = []
+        ranges = []
+        for path, met in zip(self.turns.paths, chains.met, strict=True):
+            ranges.append((len(flat), len(path), len(flat) + len(path), len(met)))
+            flat += [*path, *(4 * self._poses.frame_count + 2 * solid for solid in met)]
+        self._ranges = np.array(ranges, np.float32)
+        self._tables["lists"] = self.owns(
+            TexelBuffer(self.context, np.array(flat, np.float32), "r32f", label=f"{self.label} lists")
+        )
+        for name in ("values", "joints", "joints before", "frames"):
+            table = TexelBuffer(self.context, 16, usage="stream", label=f"{self.label} {name}")
+            self._tables[name] = self.owns(table)
+        self.reset()
+
+    def _find_chains(self, character: Character | None) -> Chains | None:
+        """Returns the chains of a character; reports what is missing."""
+        scene, self.missing_text = self.world.scene, ""
+        parent = scene.by_id.get(self.node.attachment.node)
+        if parent is None or not parent.settings.is_character:
+            self.missing_text = "Choose the model whose bones swing, under Attachment."
+        if character is None or parent is None:
+            return None
+        chains = chains_of(character.model, self.settings, self._unit)
+        if chains is None:
+            self.missing_text = (
+                "The file of the model has no spring bones." if self.settings.from_file else "Name the root bones."
+            )
+        self.report(*(f"{self.label}: {note}" for note in chains.notes) if chains is not None else ())
+        return chains
+
+    def _drop(self) -> None:
+        if self._character is not None:
+            self._character.set_turns(self.node.id, None)
+        self.disown(self.turns, self._readback, *self._tables.values())
+        self._tables.clear()
+        self._uploaded.clear()
+        self.chains = self.turns = self._readback = self._pose = self._valid = None
+
+    def release(self) -> None:
+        if hasattr(self, "node"):
+            self._drop()
+        super().release()
+
+    # --- time -----------------------------------------------------------------------------------------
+
+    def step(self, inputs: StepInputs) -> None:
+        self.world = inputs.world
+        before, now = self._pose, self._pose_now()
+        if self._stopped:
+            return
+        if before is None or self._is_cut(before, now):
+            self._jump(before or now, now)
+            before = now
+        self._pose = now
+        collides = self.settings.collide and bool(inputs.colliders)
+        kernel = self._kernel("COLLIDE" if collides else "")
+        self._set(kernel, before, now)
+        if collides:
+            kernel.program["u_colliders"] = inputs.colliders.texture
+            kernel.program["u_collider_count"] = inputs.colliders.count
+            kernel.program["u_origin"] = self._origin
+        count = self.settings.substeps
+        substeps = [(1.0 / count, (index + 1) / count) for index in range(count)]
+        self._turns.state.run(kernel, "u_state", "u_step", substeps)
+        self._turns.changed()
+
+    def reset(self) -> None:
+        if self.turns is None:
+            return
+        records = JOINT_STATE.zeros(self._turns.state.count)
+        records["turn"][:, 3] = 1.0
+        self._turns.state.write(records)
+        self._stopped, self._valid = "", None
+        self._pose = self._pose_now()
+        self._jump(self._pose, self._pose)
+
+    def teleport(self, world: World) -> None:
+        self.world = world
+        if self.turns is not None:
+            before, self._pose = self._pose, self._pose_now()
+            self._jump(before or self._pose, self._pose)
+
+    def _pose_now(self) -> ChainPose:
+        assert self._character is not None
+        return self._poses.now(self._character)
+
+    def _is_cut(self, before: ChainPose, now: ChainPose) -> bool:
+        assert self._character is not None
+        if before.time is None or now.time is None:
+            return True
+        return now.has_moved(before) and self._character.is_cut(before.time, now.time)
+
+    def _jump(self, before: ChainPose, now: ChainPose) -> None:
+        """Moves the tips with the character; the turns stay."""
+        self._origin = now.frames[self._poses.first, 1, :3].mean(axis=0)
+        kernel = self._kernel("JUMP")
+        self._set(kernel, before, now)
+        self._turns.state.run(kernel, "u_state", "u_step", [(1.0, 1.0)])
+        self._turns.changed()
+
+    def _kernel(self, macro: str) -> Kernel:
+        if macro not in self._kernels:
+            self._kernels[macro] = Kernel(self.library, _FILE, JOINT_STATE, defines={macro: True} if macro else {})
+        return self._kernels[macro]
+
+    def _set(self, kernel: Kernel, before: ChainPose, now: ChainPose) -> None:
+        """Uploads what a step from one pose to another reads; values and joints only if they have changed."""
+        tables, values = self._tables, (self.chains, self.settings)
+        if values != self._uploaded.get("values"):
+            self._uploaded["values"] = values
+            tables["values"].buffer.orphan(self._value_texels())
+        self._upload_joints("joints", now.joints)
+        if self.settings.substeps > 1:
+            self._upload_joints("joints before", before.joints)
+        tables["frames"].buffer.orphan(self._frame_texels(before, now))
+        program = kernel.program
+        program["u_values"], program["u_lists"] = tables["values"], tables["lists"]
+        program["u_joints"], program["u_joints_before"] = tables["joints"], tables["joints before"]
+        program["u_frames"], program["u_scale"] = tables["frames"], now.scale
+
+    def _upload_joints(self, name: str, joints: Float32) -> None:
+        if joints is not self._uploaded.get(name):
+            self._uploaded[name] = joints
+            texels = np.zeros((self._turns.state.count, 3, 4), np.float32)
+            texels[: len(joints)] = joints
+            self._tables[name].buffer.orphan(texels)
+
+    def _value_texels(self) -> Float32:
+        assert self.chains is not None
+        values = joint_values(self.chains, self.settings)
+        texels = np.zeros((self._turns.state.count, 3, 4), np.float32)
+        count = len(values)
+        texels[:count, 0], texels[:count, 1, :2] = values[:, :4], values[:, 4:]
+        texels[:count, 1, 2], texels[:count, 1, 3] = self._poses.centers, self._poses.first
+        texels[:count, 2] = self._ranges
+        return texels
+
+    def _frame_texels(self, before: ChainPose, now: ChainPose) -> Float32:
+        """Returns frames at both ends of the step, then colliders; places are relative to the origin."""
+        frames = np.stack([before.frames, now.frames], axis=1)
+        frames[:, :, 1, :3] -= self._origin
+        solids = now.solids.copy()
+        solids[:, 0, :3] -= self._origin
+        solids[~self._poses.is_plane, 1, :3] -= self._origin
+        return np.concatenate([frames.reshape(-1, 4), solids.reshape(-1, 4)]).astype(np.float32)
+
+    # --- states ---------------------------------------------------------------------------------------
+
+    def snapshot(self) -> State:
+        return State({}, BufferSpan(self._turns.state.newest), self._origin)
+
+    def restore(self, state: bytes, world: World) -> None:
+        _, (records, origin) = unpacked_state(state)
+        if records.nbytes != self._turns.state.newest.size:
+            raise SettingsError("the state has another number of bones")
+        self._turns.state.write(records)
+        self._turns.changed()
+        self.world, self._origin, self._pose, self._stopped = world, origin, self._pose_now(), ""
+        self._take_checked(records)
+
+    def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
+        (_, (first, start)), (_, (second, origin)) = unpacked_state(one), unpacked_state(other)
+        if len(first) == len(second):
+            for name in ("previous", "tip"):
+                first[name][:, :3] += (start - origin).astype(np.float32)
+                second[name] = blended(first[name], second[name], share)
+            near = quaternion.aligned(first["turn"], second["turn"]).astype(np.float32)
+            second["turn"] = blended(near, second["turn"], share)
+        return State({}, second, origin).packed()
+
+    def arrays(self) -> Mapping[str, Array]:
+        if self.turns is None:
+            return {}
+        state, count, origin = self.turns.state, len(self.turns.joints), self._origin
+
+        def tips() -> Float32:
+            values: Float32 = (state.newest.read(count=count)["tip"][:, :3] + origin).astype(np.float32)
+            return values
+
+        return {
+            "tips": Array(tips, (count, 3), np.float32, "tips"),
+            "turns": Array(lambda: state.newest.read(count=count)["turn"], (count, 4), np.float32, "turns"),
+        }
+
+    # --- stopping -------------------------------------------------------------------------------------
+
+    @property
+    def stopped(self) -> str:
+        return self._stopped
+
+    def poll(self, now: float) -> None:
+        readback = self._readback
+        if readback is None or self._stopped:
+            return
+        records = readback.poll()
+        if records is not None:
+            self._take_checked(records)
+        if now - self._checked_at >= CHECKED and not readback.pending:
+            self._checked_at = now
+            readback.request(self._turns.state.newest)
+
+    def check(self) -> None:
+        if not self._stopped:
+            self._take_checked(self._turns.state.newest.read())
+
+    def resume(self) -> None:
+        if self._stopped and self._valid is not None:
+            self._turns.state.write(self._valid)
+            self._turns.changed()
+            self._stopped = ""
+        elif self._stopped:
+            self.reset()
+
+    def _take_checked(self, records: np.ndarray) -> None:
+        """Stops if a state has values that are not finite, otherwise keeps it."""
+        if all(np.isfinite(records[name]).all() for name in JOINT_STATE.dtype.names or ()):
+            self._valid = records
+            return
+        self._stopped = _BROKEN
+        if self._valid is not None:
+            self._turns.state.write(self._valid)
+            self._turns.changed()
+
+    @property
+    def _turns(self) -> JointTurns:
+        assert self.turns is not None
+        return self.turns

@@ -1,0 +1,478 @@
+"""Spring bones: known answers, the text of the specification in double precision, skins, states and colliders."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from sinew.sim.assets.build_skeleton import build_skeleton
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.assets.rig import Rig, Spring, SpringJoint
+from sinew.sim.cache.step_store import StepStore
+from sinew.sim.characters import reference
+from sinew.sim.characters.settings import ModelSettings, SkinningMethod
+from sinew.sim.colliders.state import ColliderShape
+from sinew.sim.engine import Engine
+from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.gl.context import Context
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.kinds.springs import chain_pose
+from sinew.sim.kinds.springs.settings import SUBSTEPS_MAX, SpringBoneSettings
+from sinew.sim.kinds.springs.system import SpringSystem
+from sinew.sim.maths import quaternion
+from sinew.sim.maths.transform import compose
+from sinew.sim.runner import SimulationRunner
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import params_of
+from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.transform import Transform
+from tests.gl.back_ends import ON_BOTH
+from tests.gl.springs.rig import NAMES, PARENTS, SPRINGS, tailed
+from tests.oracles.springs import SpringOracle
+
+Float64 = npt.NDArray[np.float64]
+SETTINGS = ModelSettings(path="tailed")
+CHARACTER = Node(id="c", name="Character", settings=SETTINGS)
+OF_FILE = SpringBoneSettings(from_file=True, collide=False)
+TAIL = SpringBoneSettings(roots="tail_1", gravity=0.3, radius=0.03, collide=False)
+
+
+@pytest.fixture
+def engine(context: Context) -> Iterator[Engine]:
+    made = Engine(context)
+    yield made
+    made.release()
+
+
+def springs(settings: SpringBoneSettings = OF_FILE, name: str = "s", **changes: Any) -> Node:
+    return Node(id=name, name="Springs", attachment=Attachment(node="c"), settings=settings, **changes)
+
+
+def start(engine: Engine, model: CharacterModel, *nodes: Node, character: Node = CHARACTER) -> SpringSystem:
+    engine.set_model("c", model, {})
+    engine.apply(Scene(nodes=(character, *(nodes or (springs(),)))))
+    engine.restart(0.0)
+    system = engine.simulation.systems["s"]
+    assert isinstance(system, SpringSystem)
+    return system
+
+
+def run(engine: Engine, first: int, last: int) -> None:
+    for step in range(first, last):
+        engine.step((step + 1) * STEP_TIME)
+
+
+def problems(engine: Engine) -> list[str]:
+    return [problem.text for problem in engine.simulation.take_problems()]
+
+
+def lone(**values: Any) -> CharacterModel:
+    """One joint with a tip 1 m along x."""
+    model, flat = tailed(), np.tile(quaternion.IDENTITY, (len(PARENTS), 1))
+    assert model.skeleton is not None
+    positions = model.skeleton.bind_positions
+    skeleton = build_skeleton(NAMES, PARENTS, positions, flat, np.ones((len(PARENTS), 3)))
+    joint = SpringJoint(2, -1, tail_offset=(1.0, 0.0, 0.0), **values)
+    return replace(model, skeleton=skeleton, clips=(), rig=Rig(springs=(Spring("one", (joint,)),)))
+
+
+@ON_BOTH
+def test_a_joint_falls_by_the_known_angles(context: Context, engine: Engine) -> None:
+    system = start(engine, lone(stiffness=1.0, gravity=(0.0, -1.0, 0.0), drag=0.4))
+    head = engine.views.characters["c"].joint_positions()[2]
+    run(engine, 0, 1)
+    x, y, _ = system.arrays()["tips"].read()[0] - head
+    assert math.degrees(math.atan2(-y, x)) == pytest.approx(0.939191, abs=1e-4)
+    run(engine, 1, 400)
+    x, y, _ = system.arrays()["tips"].read()[0] - head
+    assert math.degrees(math.atan2(-y, x)) == pytest.approx(45.0, abs=1e-3)
+
+
+@ON_BOTH
+@pytest.mark.parametrize("scale", [1.0, 0.5])
+def test_it_is_the_specification_in_double_precision(context: Context, engine: Engine, scale: float) -> None:
+    """Branches, skipped joints, a centre, all forms of colliders, and a clip that turns joints of the chains."""
+    model = tailed(scale=scale)
+    start(engine, model)
+    character = engine.views.characters["c"]
+    oracle = SpringOracle(PARENTS, SPRINGS, model.rig.colliders)
+    chain, met = 0.72 * scale, 0
+    for step in range(241):
+        if step:
+            run(engine, step - 1, step)
+        local = character.animated_pose.local
+        world = oracle.step(local.positions, local.orientations, local.scales, character.world_from_model)
+        found, expected = character.joint_positions(), np.array([one[:3, 3] for one in world])
+        np.testing.assert_allclose(found, expected, rtol=0, atol=2e-5 * chain)
+        met += oracle.touches
+    assert met > 100
+
+
+def test_uneven_scales_are_computed_in_the_world_alike(
+    context: Context, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = []
+    for even in (chain_pose._EVEN, -1.0):
+        monkeypatch.setattr(chain_pose, "_EVEN", even)
+        start(engine, tailed(scale=0.7), springs(msgspec.structs.replace(OF_FILE, substeps=2)))
+        run(engine, 0, 60)
+        found.append(engine.views.characters["c"].joint_positions())
+    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-5)
+    assert found[0].tobytes() != found[1].tobytes()
+
+
+def test_own_chains_have_the_settings_along_them(context: Context, engine: Engine) -> None:
+    """Stops of a curve at k / (joints - 1) hold the values of the joints exactly."""
+    stiffness = (0.9, 0.4, 0.1)
+    stops = tuple((k / 2.0, value) for k, value in enumerate(stiffness))
+    settings = msgspec.structs.replace(
+        TAIL, roots="tail_1", end_bones="tail_4; fin_1", stiffness=1.0, stiffness_curve=stops, center="head",
+    )  # fmt: skip
+    model = replace(tailed(), rig=Rig())
+    start(engine, model, springs(settings))
+    joints = tuple(
+        SpringJoint(number, number + 1, stiffness=value, gravity=(0.0, -0.3, 0.0), drag=0.4)
+        for number, value in zip((2, 3, 4), stiffness, strict=True)
+    )
+    oracle = SpringOracle(PARENTS, (Spring("tail", joints, center=1),))
+    character = engine.views.characters["c"]
+    for step in range(61):
+        if step:
+            run(engine, step - 1, step)
+        local = character.animated_pose.local
+        world = oracle.step(local.positions, local.orientations, local.scales, character.world_from_model)
+        np.testing.assert_allclose(character.joint_positions(), [one[:3, 3] for one in world], rtol=0, atol=5e-6)
+
+
+@ON_BOTH
+@pytest.mark.parametrize("method", SkinningMethod)
+@pytest.mark.parametrize("placement", [Transform(), Transform(position=(3.0, 1.0, -2.0), rotation=(20.0, 70.0, -40.0),
+                                                             scale=(0.01, 0.01, 0.01))])  # fmt: skip
+def test_the_skin_is_turned_on_the_gpu_as_on_the_cpu(
+    context: Context, engine: Engine, method: SkinningMethod, placement: Transform
+) -> None:
+    model = tailed(scale=1.3)
+    settings = msgspec.structs.replace(SETTINGS, skinning=method, unit_scale=1.0)
+    node = msgspec.structs.replace(CHARACTER, settings=settings, transform=placement)
+    nodes = springs(TAIL), springs(msgspec.structs.replace(TAIL, roots="tail_3; hair_1"), "t")
+    start(engine, model, *nodes, character=node)
+    run(engine, 0, 20)
+    character = engine.views.characters["c"]
+    assert np.abs(character.pose.palette - character.animated_pose.palette).max() > 0.1
+    pose, vertices = character.pose, character.primary.read()
+    assert model.skin is not None
+    expected = reference.skin(model.mesh, model.skin, pose.palette, method, pose.centres)
+    np.testing.assert_allclose(vertices["position"][:, :3], expected.positions, rtol=0, atol=4e-6)
+    np.testing.assert_allclose(vertices["normal"][:, :3], expected.normals, rtol=0, atol=2e-5)
+    # What other programs read: local transforms make the same joints.
+    local = compose(pose.local.positions, pose.local.orientations, pose.local.scales)
+    world: list[Float64] = []
+    for number, parent in enumerate(PARENTS):
+        world.append(local[number] if parent < 0 else world[parent] @ local[number])
+    np.testing.assert_allclose(np.array(world), pose.model_from_joint, rtol=0, atol=1e-6)
+    box = engine.views.bounds("c")
+    assert box is not None
+    points = vertices["position"][:, :3] @ character.world_from_model[:3, :3].T + character.world_from_model[:3, 3]
+    if method is SkinningMethod.LBS:
+        assert (points >= box.lo - 1e-5).all()
+        assert (points <= box.hi + 1e-5).all()
+
+
+BALL = Node(id="b", name="Ball", transform=Transform(position=(0.05, 0.75, -0.5)),
+            settings=ColliderSettings(shape=ColliderShape.SPHERE, radius=0.15))  # fmt: skip
+COLLIDING = msgspec.structs.replace(TAIL, collide=True, substeps=3, center="head")
+
+
+def bits(context: Context, model: CharacterModel, nodes: tuple[Node, ...], steps: int) -> bytes:
+    engine = Engine(context)
+    start(engine, model, *nodes)
+    run(engine, 0, steps)
+    state = engine.simulation.states()["s"]
+    vertices = engine.views.characters["c"].primary.read().tobytes()
+    engine.release()
+    return state + vertices
+
+
+def test_both_back_ends_give_the_same_bits(context: Context) -> None:
+    if not context.back_ends.has_compute:
+        pytest.skip("no compute here")
+    found = []
+    for choice in (BackEndChoice.TF, BackEndChoice.COMPUTE):
+        context.back_ends.choice = choice
+        found.append([bits(context, tailed(), nodes, 60) for nodes in ((springs(),), (springs(COLLIDING), BALL))])
+    assert found[0] == found[1]
+
+
+@ON_BOTH
+@pytest.mark.parametrize("nodes", [(springs(),), (springs(COLLIDING), BALL), (
+    springs(COLLIDING), springs(msgspec.structs.replace(TAIL, roots="tail_3"), "t"), BALL)])  # fmt: skip
+def test_a_restored_state_gives_the_same_bits(context: Context, engine: Engine, nodes: tuple[Node, ...]) -> None:
+    start(engine, tailed(), *nodes)
+    run(engine, 0, 60)
+    state = engine.simulation.state()
+    character = engine.views.characters["c"]
+    run(engine, 60, 120)
+    expected = engine.simulation.state(), character.primary.read().tobytes(), character.pose.palette.tobytes()
+    engine.restart(0.0)
+    run(engine, 0, 7)
+    assert engine.restore(state, 60 * STEP_TIME) == frozenset()
+    assert engine.simulation.state() == state
+    run(engine, 60, 120)
+    assert (engine.simulation.state(), character.primary.read().tobytes(), character.pose.palette.tobytes()) == expected
+    assert problems(engine) == []
+
+
+def test_restoring_skins_what_it_restores(context: Context, engine: Engine) -> None:
+    start(engine, tailed())
+    run(engine, 0, 30)
+    state, vertices = engine.simulation.state(), engine.views.characters["c"].primary.read().tobytes()
+    run(engine, 30, 40)
+    engine.restore(state, 30 * STEP_TIME)
+    assert engine.views.characters["c"].primary.read().tobytes() == vertices
+    engine.advance(30 * STEP_TIME)
+    assert engine.views.characters["c"].primary.read().tobytes() == vertices
+
+
+def test_chains_stay_connected_between_steps(context: Context, engine: Engine) -> None:
+    start(engine, tailed())
+    run(engine, 0, 30)
+    character = engine.views.characters["c"]
+    first = engine.simulation.states()["s"]
+    lengths = bone_lengths(character)
+    engine.advance(30.4 * STEP_TIME)
+    np.testing.assert_allclose(bone_lengths(character), lengths, atol=1e-9)
+    run(engine, 30, 31)
+    system = engine.simulation.systems["s"]
+    second = engine.simulation.states()["s"]
+    system.restore(system.interpolate(first, second, 0.5), engine.world)
+    np.testing.assert_allclose(bone_lengths(character), lengths, atol=1e-9)
+
+
+def bone_lengths(character: Any) -> Float64:
+    places = character.joint_positions()
+    return np.linalg.norm(places[1:] - places[list(PARENTS[1:])], axis=1)
+
+
+def test_colliders_of_the_scene_keep_the_tips_out(context: Context, engine: Engine) -> None:
+    still = replace(tailed(), clips=())
+    free = start(engine, still, springs(TAIL))
+    run(engine, 0, 120)
+    places = free.arrays()["tips"].read()
+    middle = np.add(places[2], [0.0, -0.02, 0.0])
+    ball = msgspec.structs.replace(BALL, transform=Transform(position=tuple(middle.tolist())))
+    system = start(engine, still, springs(msgspec.structs.replace(TAIL, collide=True)), ball)
+    run(engine, 0, 240)
+    away = np.linalg.norm(system.arrays()["tips"].read() - middle, axis=1)
+    assert np.linalg.norm(places - middle, axis=1).min() < 0.1
+    assert away.min() > 0.15
+    assert away.min() == pytest.approx(0.18, abs=5e-3)
+
+
+def test_a_collider_on_a_turned_bone_is_left_out(context: Context, engine: Engine) -> None:
+    settings = ColliderSettings(shape=ColliderShape.SPHERE, radius=0.3)
+    on_tail = Node(id="b", settings=settings, attachment=Attachment(node="c", bone="tail_3"))
+    start(engine, tailed(), springs(msgspec.structs.replace(TAIL, collide=True)), on_tail)
+    run(engine, 0, 30)
+    met = engine.simulation.states()["s"]
+    start(engine, tailed(), springs(msgspec.structs.replace(TAIL, collide=True)))
+    run(engine, 0, 30)
+    assert engine.simulation.states()["s"] == met
+
+
+def test_what_is_attached_to_a_turned_bone_follows_it(context: Context, engine: Engine) -> None:
+    """A node, a collider, and another character with spring bones of its own."""
+    child = Node(id="d", name="Rider", settings=SETTINGS, attachment=Attachment(node="c", bone="tail_4"))
+    own = Node(id="e", attachment=Attachment(node="d"), settings=TAIL)
+    ball = Node(id="b", settings=ColliderSettings(), attachment=Attachment(node="c", bone="tail_4"))
+    engine.set_model("d", tailed(), {})
+    states = []
+    for nodes in ((springs(), child, ball, own), (own, child, ball, springs())):
+        start(engine, tailed(), *nodes)
+        run(engine, 0, 40)
+        states.append(engine.simulation.states())
+    assert states[0] == states[1]
+    character, rider = engine.views.characters["c"], engine.views.characters["d"]
+    frame = character.joint_frame("tail_4")
+    assert frame is not None
+    assert np.abs(frame[:3, 3] - character.world_from_model[:3, 3] - character.animated_pose.model_from_joint[5, :3, 3]
+                  ).max() > 0.01  # fmt: skip
+    np.testing.assert_allclose(rider.world_from_model[:3, 3], frame[:3, 3], atol=1e-9)
+    np.testing.assert_allclose(engine.views.places.world_from_node(ball), frame, atol=1e-9)
+    state = engine.simulation.state()
+    run(engine, 40, 60)
+    expected = engine.simulation.state()
+    engine.restore(state, 40 * STEP_TIME)
+    run(engine, 40, 60)
+    assert engine.simulation.state() == expected
+    assert problems(engine) == []
+
+
+def test_a_jump_keeps_the_turns_and_makes_no_velocity(context: Context, engine: Engine) -> None:
+    model = replace(tailed(), clips=())
+    system = start(engine, model, springs(TAIL))
+    run(engine, 0, 300)
+    turns = system.arrays()["turns"].read()
+    moved = msgspec.structs.replace(CHARACTER, transform=Transform(position=(100.0, 0.0, 50.0)))
+    engine.apply(Scene(nodes=(moved, springs(TAIL))))
+    engine.teleport(5.0)
+    np.testing.assert_allclose(system.arrays()["turns"].read(), turns, atol=1e-6)
+    run(engine, 300, 310)
+    np.testing.assert_allclose(system.arrays()["turns"].read(), turns, atol=1e-4)
+
+
+def test_a_cut_of_the_clip_is_a_jump(context: Context, engine: Engine) -> None:
+    """The clip of 5 s does not end where it begins: the chains are carried over, and do not swing because of it."""
+    system = start(engine, tailed(), springs(TAIL))
+    character = engine.views.characters["c"]
+    run(engine, 0, 299)
+    changes, jumps = [], []
+    for step in range(299, 302):
+        turns, place = system.arrays()["turns"].read(), character.animated_pose.model_from_joint[0]
+        run(engine, step, step + 1)
+        changes.append(np.abs(system.arrays()["turns"].read() - turns).max())
+        jumps.append(np.abs(character.animated_pose.model_from_joint[0] - place).max())
+    assert max(jumps) > 0.5
+    assert max(changes) < 0.15
+
+
+def test_a_muted_node_leaves_the_bones_to_the_animation(context: Context, engine: Engine) -> None:
+    start(engine, tailed())
+    run(engine, 0, 20)
+    character = engine.views.characters["c"]
+    engine.apply(Scene(nodes=(CHARACTER, springs(muted=True))))
+    run(engine, 20, 21)
+    assert character.pose is character.animated_pose
+    engine.apply(Scene(nodes=(CHARACTER, springs())))
+    run(engine, 21, 30)
+    assert np.abs(character.pose.palette - character.animated_pose.palette).max() > 0.01
+    engine.apply(Scene(nodes=(CHARACTER,)))
+    run(engine, 30, 31)
+    assert character.pose is character.animated_pose
+    assert problems(engine) == []
+
+
+def test_infinite_values_stop_it(context: Context, engine: Engine) -> None:
+    system = start(engine, tailed())
+    run(engine, 0, 10)
+    engine.simulation.check()
+    records = system.turns.state.newest.read()
+    records["tip"][1, 0] = np.nan
+    system.turns.state.write(records)
+    run(engine, 10, 11)
+    engine.simulation.check()
+    assert "s" in engine.simulation.stopped
+    assert any("bounds" in text for text in problems(engine))
+    assert np.isfinite(engine.views.characters["c"].pose.palette).all()
+    system.resume()
+    run(engine, 11, 20)
+    engine.simulation.check()
+    assert engine.simulation.stopped == {}
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_every_allowed_value_is_simulated(context: Context, engine: Engine, number: int) -> None:
+    """Bounds of all settings in random combinations: no error, no infinite value."""
+    random = np.random.default_rng(number)
+    values: dict[str, Any] = {"roots": "tail_1; hair_1; missing; tail_2", "end_bones": random.choice(["", "fin_1; x"])}
+    for record in params_of(SpringBoneSettings):
+        if record.type in (int, float):
+            ends = record.declared.lo, record.declared.hi, record.default
+            values[record.name] = record.type(ends[random.integers(3)])
+        elif record.type is bool:
+            values[record.name] = bool(random.integers(2))
+    values["substeps"] = int(random.choice([1, 2, SUBSTEPS_MAX]))
+    values["direction"] = tuple(random.choice([-1e6, 0.0, 1e6], 3).tolist())
+    values["center"] = str(random.choice(["", "head", "tail_2", "missing"]))
+    values["radius_curve"] = ((0.5, 100.0),)
+    system = start(engine, tailed(), springs(SpringBoneSettings(**values)), BALL)
+    run(engine, 0, 5)
+    engine.simulation.check()
+    assert engine.simulation.stopped == {}
+    assert np.isfinite(system.arrays()["turns"].read()).all()
+    assert all("no bone" in text for text in problems(engine))
+
+
+def test_long_chains_swing_as_far_as_the_kernel_goes(context: Context, engine: Engine) -> None:
+    model = tailed()
+    names = tuple(f"b{number}" for number in range(80))
+    flat = np.tile(quaternion.IDENTITY, (80, 1))
+    skeleton = build_skeleton(names, range(-1, 79), np.tile([0.0, 0.0, 0.02], (80, 1)), flat, np.ones((80, 3)))
+    model = replace(model, skeleton=skeleton, clips=(), rig=Rig())
+    system = start(engine, model, springs(SpringBoneSettings(roots="b1", stiffness=0.0, gravity=1.0)))
+    assert len(system.turns.joints) == 64
+    run(engine, 0, 60)
+    assert any("64" in text for text in problems(engine))
+    places = engine.views.characters["c"].joint_positions()
+    np.testing.assert_allclose(np.linalg.norm(np.diff(places, axis=0), axis=1), 0.02, atol=1e-6)
+    assert places[40, 1] < -0.1
+
+
+def test_what_is_missing_is_said(context: Context, engine: Engine) -> None:
+    engine.set_model("c", replace(tailed(), rig=Rig()), {})
+    for node, text in (
+        (springs(), "The file of the model has no spring bones."),
+        (springs(SpringBoneSettings()), "Name the root bones."),
+        (Node(id="s", settings=OF_FILE), "Choose the model whose bones swing, under Attachment."),
+    ):
+        engine.apply(Scene(nodes=(CHARACTER, node)))
+        system = engine.simulation.systems["s"]
+        assert isinstance(system, SpringSystem)
+        assert not system.is_ready
+        assert system.missing_text == text
+        engine.restart(0.0)
+        run(engine, 0, 2)
+    assert problems(engine) == []
+
+
+def test_cached_steps_do_not_depend_on_the_frame_rate(context: Context, engine: Engine) -> None:
+    found = []
+    for rate in (24.0, 60.0, 144.0):
+        own = Engine(context)
+        own.set_model("c", tailed(), {})
+        runner = SimulationRunner(own, StepStore(1 << 26))
+        own.apply(Scene(nodes=(CHARACTER, springs(COLLIDING), BALL)))
+        runner.take(0.0)
+        runner.reset()
+        for frame in range(int(1.5 * rate)):
+            time = frame / rate
+            for step in range(runner.shown + 1, runner.step_of(time) + 1):
+                assert runner.advance(step)
+            own.advance(runner.show_between(time))
+            own.refresh(time)
+        runner.cache.flush()
+        found.append([runner.state_at(step) for step in (1, 20, 40, 80)])
+        runner.release()
+        own.release()
+    assert found[0] == found[1] == found[2]
+    assert None not in found[0]
+
+
+def test_an_avatar_swings_as_specified(context: Context, engine: Engine, assets: Path) -> None:
+    """A file of VRM 0.x, swung and turned by its node."""
+    model = load_model(assets / "vrm" / "Godette_vrm_v4.vrm")
+    assert model.skeleton is not None
+    assert (model.skeleton.parents < np.arange(model.skeleton.joint_count)).all(), "the oracle needs parents first"
+    start(engine, model)
+    character = engine.views.characters["c"]
+    oracle = SpringOracle(model.skeleton.parents.tolist(), model.rig.springs, model.rig.colliders)
+    moved = 0.0
+    for step in range(91):
+        swing = math.sin(0.1 * step)
+        transform = Transform(position=(0.4 * swing, 0.0, 0.0), rotation=(0.0, 60.0 * swing, 0.0))
+        engine.apply(Scene(nodes=(msgspec.structs.replace(CHARACTER, transform=transform), springs())))
+        if step:
+            run(engine, step - 1, step)
+        else:
+            engine.restart(0.0)
+        local = character.animated_pose.local
+        world = oracle.step(local.positions, local.orientations, local.scales, character.world_from_model)
+        np.testing.assert_allclose(character.joint_positions(), [one[:3, 3] for one in world], rtol=0, atol=3e-6)
+        moved = max(moved, float(np.abs(character.pose.palette - character.animated_pose.palette).max()))
+    assert moved > 0.05

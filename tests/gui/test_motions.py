@@ -1,0 +1,320 @@
+"""Motions in the editor: dropped on a character they play; they are saved, undone and exported; the humanoid map."""
+
+import pytest
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QMenu
+from shiboken6 import isValid
+
+from sinew import resources
+from sinew.app.kinds.model.humanoid_map import HumanoidMap
+from sinew.app.kinds.model.motion_list import MotionList
+from sinew.sim.assets.load import load_model
+from sinew.sim.scene.strips import GROUP, Strip, StripMode
+from sinew.widgets.messages import Severity
+from tests.gui.editor_harness import Mouse, Session, messages, picture, place_of, set_values, trigger
+from tests.gui.test_editor_files import files_data
+from tests.motion_samples import write_bvh
+
+HUMANOID = resources.path("models") / "humanoid" / "humanoid.ezm"
+
+
+@pytest.fixture(scope="module")
+def swing(tmp_path_factory):
+    return write_bvh(load_model(HUMANOID), tmp_path_factory.mktemp("motions") / "swing.bvh")
+
+
+@pytest.fixture
+def man(fresh, qtbot):
+    """The shared editor with the humanoid open."""
+    Session(qtbot).load(fresh, HUMANOID)
+    return fresh
+
+
+def settings_of(editor):
+    return editor.document.scene.characters[0].settings
+
+
+def wait_for_clip(editor, qtbot, name):
+    qtbot.waitUntil(lambda: editor.active.clip is not None and editor.active.clip.name == name, timeout=60000)
+    picture(editor)
+
+
+def drop_at(editor, place, path, widget=None):
+    widget, button = widget or editor.viewport, Qt.MouseButton.LeftButton
+    data, action, key = files_data(path), Qt.DropAction.CopyAction, Qt.KeyboardModifier.NoModifier
+    entering = QDragEnterEvent(place.toPoint(), action, data, button, key)
+    QApplication.sendEvent(widget, entering)
+    assert entering.isAccepted()
+    QApplication.sendEvent(widget, QDropEvent(place, action, data, button, key))
+
+
+def on_the_chest(editor):
+    character = editor.client.engine.views.characters[editor.document.scene.characters[0].id]
+    return place_of(editor, character.joint_positions()[character.model.skeleton.index("chest")])
+
+
+def test_a_motion_dropped_on_a_character_plays_and_is_one_edit(man, qtbot, swing, tmp_path):
+    before, own = man.document.scene, man.active.clip.name
+    place, file = on_the_chest(man), str(swing)
+    assert man.drop_text([file], man._character_at([file], place)) == "Drop to play swing.bvh on humanoid"
+    drop_at(man, place, swing)
+    qtbot.waitUntil(lambda: bool(settings_of(man).motions), timeout=60000)
+    assert man.active.clip.name == "swing", "at once, without another clip in between"
+    assert man.playback.playhead.playing
+    man.playback.pause()
+    character = man.client.engine.views.characters[man.document.scene.characters[0].id]
+    man.playback.scrub(0.2)
+    picture(man)
+    elbow = character.model.skeleton.index("forearm_l")
+    swung = character.joint_positions()[elbow].copy()
+    assert len(man.document.scene.characters) == 1
+    assert man.document.undo_stack.undoText() == "Add motion swing.bvh to humanoid"
+    man.document.undo_stack.undo()
+    assert man.document.scene == before
+    picture(man)
+    assert man.active.clip.name == own
+    man.document.undo_stack.redo()
+    wait_for_clip(man, qtbot, "swing")
+    assert (character.joint_positions()[elbow] == swung).all()
+    project = tmp_path / "deep" / "a.sinew"
+    project.parent.mkdir()
+    man.files.save_to(project)
+    assert str(swing) not in project.read_text()
+    man.document.set_time(0.2)
+    man.files.save_to(project)
+    Session(qtbot).load(man, project)
+    man.access.allow()
+    wait_for_clip(man, qtbot, "swing")
+    qtbot.waitUntil(lambda: not man.store.loading and not man.uploads.uploading, timeout=60000)
+    picture(man)
+    assert man.playback.playhead.time == pytest.approx(0.2)
+    character = man.client.engine.views.characters[man.document.scene.characters[0].id]
+    assert (character.joint_positions()[elbow] == swung).all()
+    assert messages(man) == []
+
+
+def test_a_strip_of_the_motion_is_added_to_others(man, qtbot, swing):
+    node = man.document.scene.characters[0]
+    set_values(man, node.id, strips=(Strip(clip="walk"),))
+    man.document.set_time(0.5)
+    man.motions.add(node.id, swing)
+    qtbot.waitUntil(lambda: bool(settings_of(man).motions), timeout=60000)
+    assert settings_of(man).strips == (Strip(clip="walk"), Strip(clip="swing", start=0.5, repeats=1.0))
+    man.motions.add(node.id, swing)
+    qtbot.waitUntil(lambda: len(settings_of(man).strips) == 3, timeout=60000)
+    assert len(settings_of(man).motions) == 1, "a file is there once"
+
+
+def test_a_motion_dropped_beside_every_character_is_opened(man, qtbot, swing):
+    drop_at(man, QPointF(3.0, 3.0), swing)
+    qtbot.waitUntil(lambda: len(man.document.scene.characters) == 2, timeout=60000)
+    assert man.document.scene.characters[1].name == "swing"
+    assert not settings_of(man).motions
+
+
+def test_a_file_without_a_body_says_so_in_one_line(man, qtbot, swing, tmp_path):
+    before = man.document.scene
+    damaged = tmp_path / "damaged.bvh"
+    damaged.write_text(swing.read_text().replace("OFFSET", "OFSET"))
+    for path, words in ((resources.path("models") / "arm" / "arm.ezm", "is no human body"), (damaged, "OFSET")):
+        man.panels.messages.clear()
+        man.motions.add(man.document.scene.characters[0].id, path)
+        qtbot.waitUntil(lambda: bool(messages(man, Severity.ERROR)), timeout=60000)
+        (text,) = messages(man, Severity.ERROR)
+        assert words in text
+        assert "\n" not in text
+    assert man.document.scene == before
+
+
+def test_a_project_opens_without_missing_and_damaged_motions(man, qtbot, swing, tmp_path):
+    man.motions.add(man.document.scene.characters[0].id, swing)
+    qtbot.waitUntil(lambda: bool(settings_of(man).motions), timeout=60000)
+    project = tmp_path / "a.sinew"
+    man.files.save_to(project)
+    for name, text in (("missing", None), ("damaged", "HIERARCHY nothing")):
+        copied = tmp_path / f"{name}.sinew"
+        motion = tmp_path / f"{name}.bvh"
+        copied.write_text(project.read_text().replace(settings_path(project, swing), motion.name))
+        if text is not None:
+            motion.write_text(text)
+        man.panels.messages.clear()
+        Session(qtbot).load(man, copied)
+        man.access.allow()
+        qtbot.waitUntil(lambda: bool(messages(man)), timeout=60000)
+        qtbot.waitUntil(lambda: not man.store.loading and not man.uploads.uploading, timeout=60000)
+        (line,) = messages(man)
+        assert "humanoid plays without it" in line
+        assert man.active.clip.name == "walk"
+
+
+def settings_path(project, swing):
+    """The path of the motion as the project stores it."""
+    return next(part for part in project.read_text().split('"') if part.endswith(swing.name))
+
+
+def test_menus_and_the_outliner_add_motions(man, qtbot, swing):
+    node = man.document.scene.characters[0]
+    man.dialogs.path = swing
+    trigger(man, "file.motion")
+    wait_for_clip(man, qtbot, "swing")
+    man.document.undo_stack.undo()
+    menu = QMenu()
+    man.kind_panels["model"].fill_menu(menu, node, None)
+    menu.actions()[0].trigger()
+    wait_for_clip(man, qtbot, "swing")
+    man.document.undo_stack.undo()
+    view = man.panels.outliner.view
+    row = next(entry for entry in view._model.entries() if entry.selection.node == node.id)
+    drop_at(man, QPointF(view.visualRect(view._model.index_of(row)).center()), swing, view.viewport())
+    wait_for_clip(man, qtbot, "swing")
+
+
+def test_motions_are_listed_exported_and_removed(man, qtbot, swing, tmp_path):
+    node = man.document.scene.characters[0]
+    man.motions.add(node.id, swing)
+    wait_for_clip(man, qtbot, "swing")
+    man.dialogs.path = tmp_path / "out.glb"
+    trigger(man, "file.export.gltf")
+    qtbot.waitUntil(lambda: any("exported" in text for text in messages(man)), timeout=60000)
+    assert [clip.name for clip in load_model(tmp_path / "out.glb").clips] == [
+        *(clip.name for clip in load_model(HUMANOID).clips), "swing",
+    ]  # fmt: skip
+    man.edits.select(node.id)
+    picture(man)
+    listed = man.panels.inspector.findChild(MotionList)
+    assert listed is not None
+    listed.remove(0)
+    wait_for_clip(man, qtbot, "walk")
+    assert settings_of(man).motions == ()
+    man.document.undo_stack.undo()
+    wait_for_clip(man, qtbot, "swing")
+
+
+# --- the humanoid map -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def panel(man, qtbot):
+    panel = HumanoidMap(man.context, man.document.scene.characters[0].id)
+    panel.resize(360, 640)
+    panel.show()
+    qtbot.waitExposed(panel)
+    yield panel
+    if isValid(panel):
+        panel.close()
+
+
+def test_the_map_shows_and_edits_bones(man, panel):
+    figure = panel.drawing
+    assert "the body is complete" in panel.state.text()
+    Mouse(figure).click(figure.place_of("leftHand"))
+    assert panel.bone.currentData() == "leftHand"
+    assert panel.joint.currentText() == "Automatic (hand_l)"
+    panel.joint.setCurrentIndex(panel.joint.findData("forearm_l"))
+    panel.joint.activated.emit(panel.joint.currentIndex())
+    assert settings_of(man).humanoid == (("leftHand", "forearm_l"),)
+    assert "Missing: left lower arm" in panel.state.text(), "a joint is one bone"
+    man.document.undo_stack.undo()
+    assert settings_of(man).humanoid == ()
+    assert panel.joint.currentText() == "Automatic (hand_l)"
+    panel.choose("jaw")
+    panel.assign("head")
+    panel.choose("leftToes")
+    panel.assign("")
+    assert settings_of(man).humanoid == (("jaw", "head"), ("leftToes", ""))
+    panel.assign(None)
+    assert settings_of(man).humanoid == (("jaw", "head"),)
+    QTest.mouseClick(panel.reset, Qt.MouseButton.LeftButton)
+    assert settings_of(man).humanoid == ()
+    assert not panel.reset.isEnabled()
+    assert all(figure.bone_at(figure.place_of(bone)) == bone for bone in ("head", "hips", "rightIndexDistal"))
+
+
+def test_a_bone_is_picked_in_the_viewport(man, panel):
+    node = man.document.scene.characters[0]
+    man.edits.select(node.id)
+    panel.choose("spine")
+    count = man.document.undo_stack.count()
+    panel.pick.click()
+    picture(man)
+    assert man.document.scene.view.bones
+    character = man.client.engine.views.characters[node.id]
+    place = place_of(man, character.joint_positions()[character.model.skeleton.index("spine_2")])
+    Mouse(man.viewport).hover(place)
+    Mouse(man.viewport).click(place)
+    assert settings_of(man).humanoid == (("spine", man.document.selection.bone),)
+    assert not panel.pick.isChecked()
+    assert not man.document.scene.view.bones
+    assert man.document.undo_stack.count() == count + 1
+
+
+def test_the_bones_of_a_motion_are_edited(man, panel, qtbot, swing):
+    man.motions.add(man.document.scene.characters[0].id, swing)
+    wait_for_clip(man, qtbot, "swing")
+    assert [panel.body.itemText(n) for n in range(panel.body.count())] == ["humanoid", "swing.bvh"]
+    panel.body.setCurrentIndex(1)
+    panel.body.activated.emit(1)
+    panel.choose("jaw")
+    panel.assign("head")
+    assert settings_of(man).motions[0].humanoid == (("jaw", "head"),)
+    assert settings_of(man).humanoid == ()
+    man.document.undo_stack.undo()
+    assert settings_of(man).motions[0].humanoid == ()
+    man.document.remove_node(man.document.scene.characters[0].id)
+    QApplication.processEvents()
+    assert not isValid(panel), "closed with its character"
+    man.document.undo_stack.undo()
+
+
+# --- strips, units --------------------------------------------------------------------------------------------------
+
+
+def test_strips_are_edited_as_layers(man, qtbot):
+    node = man.document.scene.characters[0]
+    set_values(man, node.id, strips=(Strip(clip="walk"), Strip(clip="wave", start=0.2)))
+    model = man.active.model
+
+    def entries(menu):
+        return {action.text(): action for action in menu.actions()}
+
+    menu = man.strips.menu_of(man.document.scene.characters[0], model, 1)
+    entries(menu)["Add to the Strips Below"].trigger()
+    assert settings_of(man).strips[1].mode is StripMode.ADD
+    bar = man.timeline.tracks.strips[0].bars[1]
+    assert bar.is_added
+    assert "added" in bar.text
+    menu = man.strips.menu_of(man.document.scene.characters[0], model, 1)
+    assert entries(menu)["Add to the Strips Below"].isChecked()
+    joints = entries(menu)["Joints"].menu()
+    entries(joints)["Upper Body"].trigger()
+    assert settings_of(man).strips[1].mask == f"{GROUP}upper body"
+    man.document.undo_stack.undo()
+    assert settings_of(man).strips[1].mask == ""
+    man.document.undo_stack.undo()
+    assert settings_of(man).strips[1].mode is StripMode.REPLACE
+    man.edits.select(node.id, "forearm_l")
+    menu = man.strips.menu_of(man.document.scene.characters[0], model, 1)
+    assert {"weight", "fade_in", "fade_out"} <= menu.fields.keys()
+    entries(entries(menu)["Joints"].menu())["forearm_l and Below"].trigger()
+    assert settings_of(man).strips[1].mask == "forearm_l"
+    picture(man)
+
+
+def test_a_motion_that_is_opened_alone_is_asked_for_its_unit(fresh, qtbot, swing, tmp_path):
+    lines, motion = swing.read_text().split("\n"), tmp_path / "large.bvh"
+    large = [
+        " ".join(["OFFSET", *(str(100.0 * float(x)) for x in line.split()[1:])]) if line.startswith("OFFSET") else line
+        for line in lines
+    ]
+    motion.write_text("\n".join(large))
+    Session(qtbot).load(fresh, motion)
+    fresh.edits.select(fresh.document.scene.characters[0].id)
+    picture(fresh)
+    notice = fresh.kind_panels["model"].unit.notice
+    assert "Which unit is its file in?" in notice.label.text()
+    button = next(b for b in fresh.kind_panels["model"].unit.buttons if b.text() == "Centimetres")
+    QTest.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert settings_of(fresh).unit_scale == pytest.approx(0.01)
+    assert not notice.isVisible()
