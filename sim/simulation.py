@@ -565,7 +565,7 @@ class Simulation:
     def _placed(
         self, place: Callable[..., dict[NodeId, Any]], nodes: Sequence[Node], world: World
     ) -> dict[NodeId, Any]:
-        """Returns placements without those of nodes that fail."""
+        """Returns placements; leaves out nodes that fail."""
         places = world.places
         try:
             placements = place(nodes, places)

@@ -1,4 +1,4 @@
-"""Which force fields act on which nodes: those of kinds with the setting `field_weight`."""
+"""Which force fields act on which nodes; a kind that feels them has the setting `field_weight`."""
 
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import World

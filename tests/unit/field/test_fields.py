@@ -189,3 +189,17 @@ def test_every_entry_makes_a_field_whose_settings_have_an_effect() -> None:
         assert node.settings.type.value == entry.id
         assert ("radius" in shown) == (node.settings.shape is FieldShape.SPHERE)
         assert ("drag" in shown) == (entry.id == "drag")
+
+
+def test_settings_whose_change_would_let_a_field_jump_take_no_keys() -> None:
+    unkeyable = KINDS["field"].unkeyable
+    windy, gusty = (field(FIELD(gusts=gusts)) for gusts in (0.0, 0.5))
+    assert [unkeyable(node, "field", "speed") == "" for node in (windy, gusty)] == [True, False]
+    assert unkeyable(windy, "field", "on_cloth") != ""
+    assert [unkeyable(windy, *place) for place in (("field", "strength"), ("transform", "position"))] == ["", ""]
+
+
+def test_a_project_with_a_field_is_of_the_version_that_older_programs_refuse(tmp_path: Path) -> None:
+    for nodes, version in (((CLOTH,), 2), ((CLOTH, field()), 3)):
+        save_project(tmp_path / "a.sinew", Scene(nodes=nodes), ViewState())
+        assert f'"version": {version}' in (tmp_path / "a.sinew").read_text()
