@@ -3,7 +3,7 @@ import functools
 from typing import Annotated, ClassVar
 
 from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
-from sinew.sim.kinds.air import Turbulence, TurbulenceScale, TurbulenceSeed, Wind
+from sinew.sim.kinds.air import Turbulence, TurbulenceScale, TurbulenceSeed, Wind, field_weight_param
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
 from sinew.sim.scene.vectors import MOST, Amounts, Colour
@@ -152,6 +152,8 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
     tangent_drag: Annotated[float, _air(
         "Drag coefficient for air along the surface.", lo=0.0, hi=100.0, soft=(0.0, 1.0), step=0.01,
     )] = 0.05  # fmt: skip
+
+    field_weight: Annotated[float, field_weight_param(group="Air")] = 1.0
 
     pins: Annotated[PinPreset, _pins("Pinned particles.")] = PinPreset.CORNERS
     pin_list: Annotated[str, _pins(
