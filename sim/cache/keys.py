@@ -28,10 +28,6 @@ _MARK = "2:"
 """Prefix of keys; keys of older versions have none."""
 
 
-_NEWER = frozenset(("expressions", "modifiers", "motions", "humanoid"))
-"""Settings that older versions did not have; without a value they are not in their keys."""
-
-
 class SameNode:
     """Key of an object by its identity, which stays alive so that its id is not reused."""
 
@@ -52,8 +48,7 @@ def _values(settings: Settings | None, effects: frozenset[Effect]) -> tuple[Any,
     if settings is None:
         return ()
     values = [(r, getattr(settings, r.name)) for r in params_of(type(settings)) if r.declared.effect in effects]
-    values = [(r, value) for r, value in values if not r.declared.sparse or value != r.default]
-    return tuple(value for r, value in values if value or r.name not in _NEWER)
+    return tuple(value for r, value in values if not r.declared.sparse or value != r.default)
 
 
 def _in_force(world: World, node: Node) -> Settings | None:
