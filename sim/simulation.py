@@ -8,8 +8,8 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from sinew.sim.colliders.scene_colliders import Colliders, SceneColliders
-from sinew.sim.colliders.state import ColliderPlacement
+from sinew.sim.colliders.scene_colliders import SceneColliders
+from sinew.sim.fields.state import Fields
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.staging import StagingCopies
@@ -29,6 +29,7 @@ from sinew.sim.kinds.contract import (
     stop_reason,
 )
 from sinew.sim.kinds.packing import State
+from sinew.sim.kinds.scene_fields import SceneFields
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.keyed import jumped, variants
@@ -131,6 +132,8 @@ class Simulation:
         self._stale: set[NodeId] = set()
         self._not_restored: set[NodeId] = set()
         self._simulated: frozenset[NodeId] = frozenset()
+        self._fields: Mapping[NodeId, Fields] = {}
+        self._had_fields = False
         self._time: float | None = None
         self._moment = 0
 
@@ -263,12 +266,15 @@ class Simulation:
         if moved:
             self.colliders.teleport(moved)
             self._joint_colliders.teleport(moved)
+            if self._had_fields:
+                self.services.get(SceneFields).teleport(moved)
         scope, faulty = self._context.timers.scope, self._guard.faulty
         saved = self.baked is not None or self.cached is not None
         self._advance_joint_colliders(world)
-        for nodes, now in self._in_order(world, self._advance_colliders):
-            colliders = self.colliders.now if nodes is self._following else self._joint_colliders.now
-            inputs = StepInputs(now, colliders, self._moment, time, grab)
+        for nodes, now in self._in_order(world, self._advance_surroundings):
+            follows = nodes is self._following
+            colliders = self.colliders.now if follows else self._joint_colliders.now
+            inputs = StepInputs(now, colliders, self._moment, time, grab, self._fields if follows else {})
             for node, kind, system in nodes:
                 if node.id in faulty:
                     continue
@@ -362,6 +368,7 @@ class Simulation:
             disabled until something changes or another state is restored.
         """
         steps, moment, states = msgspec.msgpack.decode(state)
+        self.step_count, self._moment, self._time = steps, moment, time
         self._advance_joint_colliders(world)
         failed: set[NodeId] = set()
         for node, _, system, now in _each(self._in_order(world, self._settle)):
@@ -379,7 +386,6 @@ class Simulation:
                 failed.add(node.id)
                 self._guard.note(node.id, error)
         self._not_restored |= failed
-        self.step_count, self._moment, self._time = steps, moment, time
         self._stale |= self.systems.keys()
         return frozenset(failed)
 
@@ -419,7 +425,7 @@ class Simulation:
         self._stale |= self.systems.keys()
 
     def _settle(self, world: World) -> None:
-        self._advance_colliders(world)
+        self._advance_surroundings(world)
         for service in self.services.all():
             service.finish_step()
 
@@ -527,36 +533,47 @@ class Simulation:
 
     def _advance_joint_colliders(self, world: World) -> None:
         """Sets colliders for the systems that turn joints: all but those attached to such a joint."""
-        if any(kind.collides(node.settings) for node, kind, _ in self._turning):
-            placed = self._all_placed(world).items()
+        if self._turning and any(kind.collides(node.settings) for node, kind, _ in self._turning):
+            placed = self._all_placed(world, [])[0].items()
             self._joint_colliders.advance({k: one for k, one in placed if not _is_turned(world.scene.node(k), world)})
 
-    def _all_placed(self, world: World) -> dict[NodeId, ColliderPlacement]:
-        placed: dict[NodeId, ColliderPlacement] = {}
+    def _all_placed(self, world: World, warnings: list[str]) -> tuple[dict[NodeId, Any], dict[NodeId, Any]]:
+        """Returns placements of colliders and of force fields; adds lines about missing parents to `warnings`."""
+        colliders: dict[NodeId, Any] = {}
+        fields: dict[NodeId, Any] = {}
         for kind in KINDS.values():
-            if kind.colliders and (nodes := world.scene.simulated_of_kind(kind.name)):
-                with self._context.timers.scope(f"{kind.name}s"):
-                    placed |= self._placed(kind, nodes, world)
-        return placed
+            for part, placed in (("colliders", colliders), ("fields", fields)):
+                if getattr(kind, part) and (nodes := world.scene.simulated_of_kind(kind.name)):
+                    with self._context.timers.scope(f"{kind.name}s"):
+                        placed |= self._placed(kind.load(part), nodes, world)
+                    warnings += world.places.all_missing(nodes)
+        return colliders, fields
 
-    def _advance_colliders(self, world: World) -> Colliders:
-        placed, warnings = self._all_placed(world), list[str]()
-        for kind in KINDS.values():
-            if kind.colliders and (nodes := world.scene.simulated_of_kind(kind.name)):
-                warnings += world.places.all_missing(nodes)
+    def _advance_surroundings(self, world: World) -> None:
+        """Moves colliders and force fields to the end of the step."""
+        warnings: list[str] = []
+        colliders, fields = self._all_placed(world, warnings)
+        self.colliders.advance(colliders)
+        if fields or self._had_fields:
+            following = [node for node, _, _ in self._following]
+            start = max(self._moment - 1, 0) * STEP_TIME
+            self._fields = self.services.get(SceneFields).advance(world, fields, start, following)
+        self._had_fields = bool(fields)
         self._problems += [Problem("", line) for line in warnings if line not in self._reported]
         self._reported = set(warnings)  # a warning that was fixed and comes back is reported again
-        return self.colliders.advance(placed)
 
-    def _placed(self, kind: Kind, nodes: Sequence[Node], world: World) -> dict[NodeId, ColliderPlacement]:
-        """Returns placements of colliders, without those that fail."""
-        place, places = kind.load("colliders"), world.places
+    def _placed(
+        self, place: Callable[..., dict[NodeId, Any]], nodes: Sequence[Node], world: World
+    ) -> dict[NodeId, Any]:
+        """Returns placements; leaves out nodes that fail."""
+        places = world.places
         try:
-            placements: dict[NodeId, ColliderPlacement] = place(nodes, places)
+            placements = place(nodes, places)
         except Exception:  # try them one by one to find the node that fails
             placements = {}
             for node in nodes:
-                placements |= self._guard.call(node, functools.partial(place, (node,), places), {})
+                nothing: dict[NodeId, Any] = {}
+                placements |= self._guard.call(node, functools.partial(place, (node,), places), nothing)
         return placements
 
     def _teleport_services(self) -> None:

@@ -13,7 +13,7 @@ from sinew.sim.assets.images import ImageBudget, ImageError, MipImage
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel, Clip, ImageSource
 from sinew.sim.assets.raw import ModelError
-from sinew.sim.assets.scene_assets import FIELDS, Asset, SceneAssets, load_asset
+from sinew.sim.assets.scene_assets import CONTENTS, Asset, SceneAssets, assets_from, load_asset
 from sinew.sim.characters.loaded_model import load_textures
 from sinew.sim.characters.materials import MissingImage, missing_images, missing_lines
 from sinew.sim.characters.motions import animated_model
@@ -148,17 +148,17 @@ def _assets_of(path: Path, scene: Scene, budget: ImageBudget) -> SceneAssets:
     Raises:
         CommandError: If a needed file is missing.
     """
-    contents: dict[str, dict[Path, Asset]] = {name: {} for name in FIELDS.values()}
+    contents: dict[tuple[str, Path], Asset] = {}
     failed: set[Path] = set()
     for node in scene.nodes:
         for use in KINDS[node.kind].files(node.settings):
             name = Path(use.path)
-            if use.content not in FIELDS or name in contents[FIELDS[use.content]] or name in failed:
+            if use.content not in CONTENTS or (use.content, name) in contents or name in failed:
                 continue
             if use.is_needed:
                 _require(path, node, use)
             try:
-                contents[FIELDS[use.content]][name] = load_asset(use.content, name, budget, loaded)
+                contents[use.content, name] = load_asset(use.content, name, budget, loaded)
             except ImageError as error:
                 failed.add(name)
                 print_warnings(path, [f"texture {error}"])
@@ -168,7 +168,7 @@ def _assets_of(path: Path, scene: Scene, budget: ImageBudget) -> SceneAssets:
                 failed.add(name)
                 print_warnings(path, [f"motion {error}; {use.without.format(names=node.name)}"])
             print_warnings(path, budget.take_notes())
-    return SceneAssets(**contents)  # type: ignore[arg-type]  # each reader returns the type of its field
+    return assets_from(contents)
 
 
 def _animated_models(

@@ -64,6 +64,8 @@ def default_name(node: Node) -> str:
 def renamed_links(node: Node, ids: Mapping[NodeId, NodeId]) -> Node:
     """Returns the node with other ids of its parent, its group and its targets."""
     attachment = msgspec.structs.replace(node.attachment, node=ids.get(node.attachment.node, node.attachment.node))
-    settings = with_paths(node.settings, lambda target: ids.get(target, target), Role.NODE)
+    settings = node.settings
+    for role in (Role.NODE, Role.TARGET):
+        settings = with_paths(settings, lambda target: ids.get(target, target), role)
     within = ids.get(node.within, node.within)
     return msgspec.structs.replace(node, attachment=attachment, within=within, settings=settings)

@@ -30,7 +30,7 @@ def nodes_text(places: WorldTransforms, node_ids: Sequence[NodeId]) -> str:
     attached = [node for node in copied if node.attachment.node in scene.by_id and node.attachment.node not in node_ids]
     others = {
         *(node.attachment.node for node in attached),
-        *(one for node in copied for one in paths_of(node.settings, Role.NODE)),
+        *(one for node in copied for role in (Role.NODE, Role.TARGET) for one in paths_of(node.settings, role)),
     }
     names = {one: scene.node(one) for one in sorted(others) if one in scene.by_id and one not in node_ids}
     content = {
@@ -72,6 +72,7 @@ def _settled(
         return other if other in found else next(iter(found), "")
 
     settings = with_paths(node.settings, lambda one: one if one in among else alike(one), Role.NODE)
+    settings = with_paths(settings, lambda one: one if one in among else alike(one) or one, Role.TARGET)
     node = msgspec.structs.replace(node, settings=settings)
     if node.within not in among and not scene.has(node.within):
         node = msgspec.structs.replace(node, within="")

@@ -185,15 +185,17 @@ _NEWER = ("curves", "roll")
 
 def _object(value: msgspec.Struct, place: Place, unknown: UnknownContent, kind: str = "") -> dict[str, Any]:
     content: dict[str, Any] = {}
-    declared = {record.name for record in params_of(type(value))}
+    declared = {record.name: record for record in params_of(type(value))}
     for field in msgspec.structs.fields(value):
-        inner = getattr(value, field.name)
-        if field.name in _NEWER and not inner:
+        inner, record = getattr(value, field.name), declared.get(field.name)
+        if (field.name in _NEWER and not inner) or (
+            record is not None and record.declared.sparse and inner == record.default
+        ):
             continue  # older programs do not know it
         if isinstance(inner, msgspec.Struct):
             key = kind if kind and field.name == "settings" else field.name
             content[key] = _object(inner, (*place, key), unknown)
-        elif inner is not None or field.name in declared:
+        elif inner is not None or record is not None:
             content[field.name] = _with_unknown_keys(inner, unknown.entries.get((*place, field.name), ()))
     return {**content, **unknown.keys.get(place, {})}
 

@@ -14,7 +14,7 @@ from sinew.app.tasks import run_in_background
 from sinew.sim.assets.images import ImageBudget, ImageError, MipImage, pixel_count
 from sinew.sim.assets.model import CharacterModel, upright_mesh
 from sinew.sim.assets.raw import ModelError
-from sinew.sim.assets.scene_assets import FIELDS, Asset, SceneAssets, load_asset
+from sinew.sim.assets.scene_assets import CONTENTS, Asset, SceneAssets, assets_from, load_asset
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse
 from sinew.sim.printable import printable
@@ -28,7 +28,7 @@ _SLOW = ("strands", "motion")
 """Contents whose reading is shown and can be cancelled."""
 
 Key = tuple[str, Path]
-"""Identity of a file: a key of `FIELDS`, and a path."""
+"""Identity of a file: one of `CONTENTS`, and a path."""
 
 
 class SceneFiles(QObject):
@@ -67,7 +67,7 @@ class SceneFiles(QObject):
 
     def note_of(self, settings: Settings) -> str:
         """Returns one line about a mesh or strand file that settings need and that is missing, or ""."""
-        needed = (use for use in uses_of(settings) if use.content in FIELDS and use.is_needed and use.path)
+        needed = (use for use in uses_of(settings) if use.content in CONTENTS and use.is_needed and use.path)
         path = next((use.path for use in needed if (use.content, Path(use.path)) not in self._contents), "")
         return (self.fault_of(path) or f"Reading {path}") if path else ""
 
@@ -103,7 +103,7 @@ class SceneFiles(QObject):
             (use.content, Path(use.path))
             for uses in self._uses.values()
             for use in uses
-            if use.content in FIELDS and use.path and self._access.allows(use.path)
+            if use.content in CONTENTS and use.path and self._access.allows(use.path)
         }
         for key in self._contents.keys() - named:
             self._drop(self._contents.pop(key))
@@ -114,11 +114,7 @@ class SceneFiles(QObject):
                 self._contents[key] = upright_mesh(model) if key[0] == "mesh" else model
             else:
                 self._read(key)
-        contents: dict[str, dict[Path, Asset]] = {name: {} for name in FIELDS.values()}
-        for (content, path), asset in self._contents.items():
-            contents[FIELDS[content]][path] = asset
-        # Each reader returns the type of its field.
-        assets = SceneAssets(**contents, animated=dict(self._animated))  # type: ignore[arg-type]
+        assets = assets_from(self._contents, self._animated)
         if not assets.is_same(self.assets):
             self.assets = assets
         reading = sorted(str(path) for content, path in named & self._reading if content in _SLOW)

@@ -2,8 +2,8 @@
 // Inputs: state of all particles, springs, air, pins, colliders, substep [s]; world space, SI. Outputs: the same record.
 // Position Verlet x' = x + h v', v' = v + h a, which carries v = (x - x_before) / h in position of x_before: the same numbers
 // without the rounding that swallows gravity in short substeps.
-// GRID takes neighbours by arithmetic, otherwise from tables; SHEAR, BEND, AIR, GUSTS, SELF, PINS, COLLIDERS are optional
-// parts.
+// GRID takes neighbours by arithmetic, otherwise from tables; SHEAR, BEND, AIR, GUSTS, SELF, PINS, COLLIDERS, FIELDS are optional
+// parts. FIELDS takes the acceleration as one kick in the first substep, and holds air and drag over the step.
 // References: L. Verlet 1967; see cloth/spring.glsl, cloth/air.glsl, cloth/contact.glsl, cloth/self_contact.glsl.
 
 // Included here once: an include is text even inside a branch that the preprocessor removes.
@@ -36,6 +36,10 @@ uniform vec4 u_hand;               // its target [m], and how far it may move in
 uniform float u_hand_pull;         // largest force of dragging [N]
 #ifdef PINS
 uniform samplerBuffer u_pins;      // target [m], 1 if held
+#endif
+#ifdef FIELDS
+uniform samplerBuffer u_fields;    // see common/fields_sample.glsl
+uniform vec2 u_kick;               // duration of the step [s], fraction of the step below which the first substep ends
 #endif
 #ifdef GUSTS
 uniform vec4 u_waves[WAVE_COUNT];
@@ -77,9 +81,19 @@ void run(int id) {
 #ifdef AIR
     air = air_at(own.position);
 #endif
+#ifdef FIELDS
+    vec4 pushed = texelFetch(u_fields, 2 * id);
+    vec3 field_air = texelFetch(u_fields, 2 * id + 1).xyz;
+    air += field_air;
+#endif
     vec3 force = neighbour_forces(id, own, air, u_drag);
     vec3 acceleration = u_gravity + force * (first.w * u_inverse_mass) - u_air_drag * own.velocity;
     vec3 velocity = own.velocity + u_substep * acceleration;
+#ifdef FIELDS
+    velocity += (u_progress.y < u_kick.y ? u_kick.x : 0.0) * pushed.xyz;
+    vec3 carried = air_at(own.position) + field_air;
+    velocity = carried + exp(-pushed.w * u_substep) * (velocity - carried);
+#endif
     vec3 position = own.position + u_substep * velocity;
 #ifdef SELF
     vec3 change;

@@ -1,7 +1,7 @@
 // The flight of a particle to the end of a substep: forces, drag, and what it meets.
 // Inputs: the block of the emitter, colliders, the substep; world space, SI. Outputs: position, velocity, life.
 // Semi-implicit Euler with exact drag: v' = v exp(-c h) + a (1 - exp(-c h)) / c, x' = x + h v'.
-// TURBULENCE, ATTRACTOR and COLLIDERS are optional parts; RESPONSE is that of emitter/contact.glsl.
+// TURBULENCE, ATTRACTOR, FIELDS and COLLIDERS are optional parts; RESPONSE is that of emitter/contact.glsl.
 
 #include "emitter/emitter.glsl"
 #include "emitter/motion.glsl"
@@ -30,6 +30,9 @@ Span rest_of_substep(float moment) {
 }
 
 Particle moved_on(Particle own, Span span, inout float life) {
+#ifdef FIELDS
+    span.pace = pace_of(emitter.gravity.w + field_push.w, span.time).xy;
+#endif
     vec3 velocity = own.velocity * span.pace.x + acceleration(own.position) * span.pace.y;
     Particle moved = Particle(own.position + span.time * velocity, velocity);
 #ifdef COLLIDERS

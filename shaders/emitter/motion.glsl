@@ -1,10 +1,18 @@
 // What moves a particle, and how far: gravity, drag in moving air, attractor and vortex.
 // Inputs: world points [m], velocities [m/s], times [s]. Outputs: accelerations, and the pace of a span of time.
-// TURBULENCE and ATTRACTOR are optional parts. Functions are named as in tests/oracles/particles.py.
+// TURBULENCE, ATTRACTOR and FIELDS are optional parts. Functions are named as in tests/oracles/particles.py.
 // Reference: R. Bridson et al. 2007, "Curl-noise for procedural fluid flow", for the turbulence.
 
 #ifdef TURBULENCE
 #include "common/curl_noise.glsl"
+#endif
+
+#ifdef FIELDS
+uniform samplerBuffer u_fields;   // see common/fields_sample.glsl
+
+// Of the particle that moves; none where it is born, as its slot was sampled before.
+vec4 field_push = vec4(0.0);      // acceleration [m/s2], drag [1/s]
+vec3 field_air = vec3(0.0);       // [m/s]
 #endif
 
 const float SLOW_DRAG = 1e-2;   // drag times time below which series are more exact
@@ -26,6 +34,9 @@ vec3 acceleration(vec3 point) {
     );
 #endif
     vec3 total = emitter.gravity.xyz + emitter.gravity.w * air;
+#ifdef FIELDS
+    total += field_push.xyz + field_push.w * air + (emitter.gravity.w + field_push.w) * field_air;
+#endif
 #ifdef ATTRACTOR
     total += attraction(point);
 #endif

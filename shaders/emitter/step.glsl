@@ -20,6 +20,10 @@ void bear_again(uint slot, inout Particle own, inout float life, inout uint gene
         uint number = hash_number(slot, generation);
         Start start = birth_start(number, moment);
         own = Particle(start.position, start.velocity);
+#ifdef FIELDS
+        field_push = vec4(0.0);
+        field_air = vec3(0.0);
+#endif
         // At the start all particles are born at once; they must not die at once, nor in this step.
         float share = birth_numbers(uint(emitter.numbers.x), number, DIRECTION_GROUP).z;
         life = (generation == 0u ? max(share * start.life, 1.0) : start.life) - (1.0 - moment);
@@ -33,6 +37,10 @@ void run(int id) {
     float life = a_position.w - u_substep.z;
     float generation = a_velocity.w;
     Span span = Span(u_substep.x, u_substep.w, emitter.pace.xy);
+#ifdef FIELDS
+    field_push = texelFetch(u_fields, 2 * id);
+    field_air = texelFetch(u_fields, 2 * id + 1).xyz;
+#endif
 #ifdef FULL
     uint counted = uint(int(generation)) & GENERATION_MASK;
     bear_again(uint(id), own, life, counted, span);

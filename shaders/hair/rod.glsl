@@ -69,6 +69,13 @@ void bend_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
         vec3 place = root.place - root.move + now[k];
         vec3 push = now[k] - was[k] + root.felt + drag * (h * air_at(place) - u_step.y * root.move);
         vec3 weight = u_gravity;
+#ifdef FIELDS
+        FIELD_OF_KNOT(k)
+        vec4 pushed = field_push();
+        drag = (u_step.z + pushed.w) * h;
+        push += pushed.w * h * (h * air_at(place) - u_step.y * root.move) + drag * h * field_air();
+        weight += pushed.xyz;
+#endif
         float held = 0.0;
 #if defined(LOADS) || defined(HOLD)
         vec4 load = rest_load(strand, k - 1);

@@ -25,12 +25,19 @@ vec3 spring_knot(Root root, vec3 move_before, vec3 before, vec3 former, vec3 her
     vec3 outward = transpose(mat3(u_head)) * inside;
     change += u_springs.z * depth * depth * outward * inversesqrt(max(dot(outward, outward), STRAND_TINY));
 #endif
+#ifdef FIELDS
+    vec4 pushed = field_push();
+    vec3 blown = field_air();
+    // The air takes the new velocity along; implicit, so that no drag is too strong.
+    change += pushed.xyz + u_springs.y * blown;
+    change = (change + pushed.w * (air_at(place) + blown - velocity)) / (1.0 + h * pushed.w);
+#endif
     return here + h * (velocity + h * change) - u_step.y * root.move;
 }
 
 void solve_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
     vec3 move_before = u_step.y * moved;
     knots[0] = vec3(0.0);
-#define MOVE(k) knots[k] = spring_knot(root, move_before, was[k], now[k - 1], now[k], now[min(k + 1, SEGMENTS)]);
+#define MOVE(k) FIELD_OF_KNOT(k) knots[k] = spring_knot(root, move_before, was[k], now[k - 1], now[k], now[min(k + 1, SEGMENTS)]);
     EACH_KNOT(MOVE)
 }

@@ -19,6 +19,9 @@ uniform vec4 u_step;                 // duration of a substep [s], part of the r
 uniform int u_knots;                 // KNOTS; a bound that is not known when compiling keeps compilers quick
 uniform vec3 u_gravity;              // [m/s2]
 uniform vec3 u_wind;                 // [m/s]
+#ifdef FIELDS
+uniform samplerBuffer u_fields;      // two texels a knot, of the start of the step; see common/fields_sample.glsl
+#endif
 #ifdef GUSTS
 uniform vec4 u_waves[WAVE_COUNT];
 uniform vec3 u_amplitudes[WAVE_COUNT];
@@ -64,6 +67,23 @@ vec3 air_at(vec3 place) {
     return u_wind;
 #endif
 }
+
+#ifdef FIELDS
+// First texel of the knot that moves.
+int field_texel;
+#define FIELD_OF_KNOT(k) field_texel = 2 * (strand * KNOTS + k);
+
+// Acceleration [m/s2], drag [1/s].
+vec4 field_push() {
+    return texelFetch(u_fields, field_texel);
+}
+
+vec3 field_air() {
+    return texelFetch(u_fields, field_texel + 1).xyz;
+}
+#else
+#define FIELD_OF_KNOT(k)
+#endif
 
 // A vector at the length; one without a direction gets that of `other`.
 vec3 at_length(vec3 vector, float size, vec3 other) {

@@ -1,7 +1,7 @@
 // One substep of spring bones: record i is joint i. The joints above it are computed again on the way down from the
 // first one of its path, so that a step is one run whatever the length of the chains.
-// Inputs: state, poses of the joints at both ends of the step, values of the joints, colliders. Positions are in the
-// world [m] relative to an origin, orientations in the world; turns are in the space of the model.
+// Inputs: state, poses of the joints at both ends of the step, values of the joints, frames and colliders. Positions are
+// in the world [m] relative to an origin, orientations in the world; turns are in the space of the model.
 // Outputs: previous tip, tip, and the turn away from the pose. JUMP instead keeps the turns and puts the tips where they
 // belong after the character jumped. COLLIDE: with the colliders of the scene.
 // Reference: VRMC_springBone 1.0.
@@ -18,44 +18,61 @@ const float NO_DIRECTION = 1e-24;  // squared length of a vector without directi
 const float OPPOSITE = 1e-6;       // 1 + cosine of directions that count as opposite
 
 uniform samplerBuffer u_state;         // 3 texels a joint: previous tip | tip | turn
-uniform samplerBuffer u_pose;          // 3 texels: orientation | head, length | axis; relative to the joint above
-uniform samplerBuffer u_pose_before;   // the same at the start of the step
-uniform samplerBuffer u_values;        // 3 texels: gravity, stiffness | kept velocity, radius, centre or -1 | lists
-uniform samplerBuffer u_lists;         // joints of the paths, then numbers of colliders
-uniform samplerBuffer u_centers;       // 4 texels: orientation, position before | orientation, position now
-uniform samplerBuffer u_solids;        // 2 texels a collider of the file: one end, radius | other end or normal, form
-uniform vec4 u_world;                  // orientation of the model
+uniform samplerBuffer u_joints;        // 3 texels: orientation | head, length | axis; relative to the joint above
+uniform samplerBuffer u_joints_before; // the same at the start of the step
+uniform samplerBuffer u_values;        // 3 texels: gravity, stiffness | kept velocity, radius, centre or -1, frame | lists
+uniform samplerBuffer u_lists;         // joints of the paths, then texels of colliders
+uniform samplerBuffer u_frames;        // 4 texels a frame in the world, the model first: orientation | position, scale, at
+                                       // the start of the step, then at its end; then 2 texels a collider of the file:
+                                       // one end, radius | other end or normal, form
+uniform float u_scale;                 // metres per unit of the file
 uniform vec2 u_step;                   // share of the step that the substep is, and where it ends
-#ifdef JUMP
-uniform vec4 u_jump;                   // rotation of the model by the jump
-#endif
 #ifdef COLLIDE
 uniform samplerBuffer u_colliders;
 uniform int u_collider_count;
 uniform vec3 u_origin;
 #endif
 
+struct Frame {
+    vec4 turn;
+    vec3 place;
+    float scale;     // metres per unit of the joints below
+};
+
 struct JointPose {
-    vec4 turn;       // from the joint above, or of the first one in the world
-    vec3 arm;        // head in the frame of the joint above, or in the world
+    vec4 turn;       // relative to the joint or frame above
+    vec3 arm;        // head in the frame of that one
     float size;      // length to the tip
     vec3 axis;       // direction of the tip in the frame of the joint
 };
 
-JointPose joint_pose(int joint) {
+// A frame at a share of the step.
+Frame frame_at(int frame, float share) {
+    vec4 turn = texelFetch(u_frames, 4 * frame + 2);
+    vec4 place = texelFetch(u_frames, 4 * frame + 3);
+    if (share < 1.0) {
+        vec4 first = texelFetch(u_frames, 4 * frame);
+        first = dot(first, turn) < 0.0 ? -first : first;
+        turn = normalize(mix(first, turn, share));
+        place = mix(texelFetch(u_frames, 4 * frame + 1), place, share);
+    }
+    return Frame(turn, place.xyz, place.w);
+}
+
+JointPose joint_pose(int joint, float scale) {
     int base = 3 * joint;
-    vec4 turn = texelFetch(u_pose, base);
-    vec4 arm = texelFetch(u_pose, base + 1);
-    vec3 axis = texelFetch(u_pose, base + 2).xyz;
+    vec4 turn = texelFetch(u_joints, base);
+    vec4 arm = texelFetch(u_joints, base + 1);
+    vec3 axis = texelFetch(u_joints, base + 2).xyz;
     if (u_step.y < 1.0) {
-        vec4 first = texelFetch(u_pose_before, base);
+        vec4 first = texelFetch(u_joints_before, base);
         first = dot(first, turn) < 0.0 ? -first : first;
         turn = normalize(mix(first, turn, u_step.y));
-        arm = mix(texelFetch(u_pose_before, base + 1), arm, u_step.y);
-        axis = mix(texelFetch(u_pose_before, base + 2).xyz, axis, u_step.y);
+        arm = mix(texelFetch(u_joints_before, base + 1), arm, u_step.y);
+        axis = mix(texelFetch(u_joints_before, base + 2).xyz, axis, u_step.y);
         axis *= inversesqrt(max(dot(axis, axis), NO_DIRECTION));
     }
-    return JointPose(turn, arm.xyz, arm.w, axis);
+    return JointPose(turn, arm.xyz * scale, arm.w * scale, axis);
 }
 
 // The shortest rotation between two unit vectors; half a turn about any perpendicular if they are opposite.
@@ -75,25 +92,10 @@ vec3 at_length(vec3 head, vec3 point, float size, vec3 fallback) {
     return head + size * direction_or(point - head, fallback);
 }
 
-// Where a point goes as the centre moves over the substep.
-vec3 moved_with_center(int center, vec3 point) {
-    vec4 first = texelFetch(u_centers, 4 * center);
-    vec4 last = texelFetch(u_centers, 4 * center + 2);
-    first = dot(first, last) < 0.0 ? -first : first;
-    vec3 begin = texelFetch(u_centers, 4 * center + 1).xyz;
-    vec3 end = texelFetch(u_centers, 4 * center + 3).xyz;
-    float from = u_step.y - u_step.x;
-    vec4 old = from <= 0.0 ? first : normalize(mix(first, last, from));
-    vec4 now = u_step.y >= 1.0 ? last : normalize(mix(first, last, u_step.y));
-    vec3 place = from <= 0.0 ? begin : mix(begin, end, from);
-    vec3 target = u_step.y >= 1.0 ? end : mix(begin, end, u_step.y);
-    return target + quaternion_rotate(quaternion_multiply(now, quaternion_conjugate(old)), point - place);
-}
-
 // Normal of a collider of the file and the distance of a sphere from it (w), negative inside.
 vec4 solid_contact(int solid, vec3 point, float radius) {
-    vec4 a = texelFetch(u_solids, 2 * solid);
-    vec4 b = texelFetch(u_solids, 2 * solid + 1);
+    vec4 a = texelFetch(u_frames, solid);
+    vec4 b = texelFetch(u_frames, solid + 1);
     bool is_plane = b.w == 2.0;
     vec3 along = is_plane ? vec3(0.0) : b.xyz - a.xyz;
     vec3 arm = point - a.xyz;
@@ -109,24 +111,27 @@ vec4 solid_contact(int solid, vec3 point, float radius) {
 
 void run(int id) {
     vec4 path = texelFetch(u_values, 3 * id + 2);
-    vec3 head = vec3(0.0);
+    vec4 in_world = frame_at(0, 1.0).turn;
+    Frame above = frame_at(int(texelFetch(u_values, 3 * id + 1).w), u_step.y);
+    vec3 head = above.place;
     vec3 previous = vec3(0.0);
     vec3 tip = vec3(0.0);
-    vec4 posed = vec4(0.0, 0.0, 0.0, 1.0);
-    vec4 turned = posed;
+    vec4 posed = above.turn;
+    vec4 turned = above.turn;
     for (int i = 0; i < PATH_MAX && i < int(path.y); ++i) {
         int joint = int(texelFetch(u_lists, int(path.x) + i).x);
-        JointPose pose = joint_pose(joint);
-        head = i == 0 ? pose.arm : head + quaternion_rotate(turned, pose.arm);
-        vec4 carried = i == 0 ? pose.turn : normalize(quaternion_multiply(turned, pose.turn));
-        posed = i == 0 ? pose.turn : normalize(quaternion_multiply(posed, pose.turn));
+        JointPose pose = joint_pose(joint, above.scale);
+        head += quaternion_rotate(turned, pose.arm);
+        vec4 carried = normalize(quaternion_multiply(turned, pose.turn));
+        posed = normalize(quaternion_multiply(posed, pose.turn));
         previous = texelFetch(u_state, 3 * joint).xyz;
         tip = texelFetch(u_state, 3 * joint + 1).xyz;
 #ifdef JUMP
         vec4 turn = normalize(texelFetch(u_state, 3 * joint + 2));
-        vec4 in_world = quaternion_multiply(quaternion_multiply(u_world, turn), quaternion_conjugate(u_world));
-        turned = normalize(quaternion_multiply(in_world, posed));
-        vec3 travel = quaternion_rotate(u_jump, tip - previous);
+        vec4 away = quaternion_multiply(quaternion_multiply(in_world, turn), quaternion_conjugate(in_world));
+        turned = normalize(quaternion_multiply(away, posed));
+        vec4 jump = quaternion_multiply(in_world, quaternion_conjugate(frame_at(0, 0.0).turn));
+        vec3 travel = quaternion_rotate(jump, tip - previous);
         tip = head + pose.size * quaternion_rotate(turned, pose.axis);
         previous = tip - travel;
 #else
@@ -135,15 +140,19 @@ void run(int id) {
         vec4 lists = texelFetch(u_values, 3 * joint + 2);
         int center = int(more.z);
         if (center >= 0) {
-            previous = moved_with_center(center, previous);
-            tip = moved_with_center(center, tip);
+            Frame old = frame_at(center, u_step.y - u_step.x);
+            Frame now = frame_at(center, u_step.y);
+            vec4 motion = quaternion_multiply(now.turn, quaternion_conjugate(old.turn));
+            previous = now.place + quaternion_rotate(motion, previous - old.place);
+            tip = now.place + quaternion_rotate(motion, tip - old.place);
         }
         vec3 animated = quaternion_rotate(carried, pose.axis);
+        float radius = more.y * u_scale;
         vec3 force = animated * values.w + values.xyz;
         vec3 next = tip + (tip - previous) * more.x + force * (STEP * u_step.x * u_step.x);
         next = at_length(head, next, pose.size, animated);
         for (int k = 0; k < int(lists.w); ++k) {
-            vec4 contact = solid_contact(int(texelFetch(u_lists, int(lists.z) + k).x), next, more.y);
+            vec4 contact = solid_contact(int(texelFetch(u_lists, int(lists.z) + k).x), next, radius);
             if (contact.w < 0.0) {
                 next = at_length(head, next - contact.w * contact.xyz, pose.size, animated);
             }
@@ -154,7 +163,7 @@ void run(int id) {
         vec3 reached = point;
         vec3 left = start;
         resolve_swept_contacts(
-            u_colliders, u_collider_count, reached, left, u_step.y - u_step.x, u_step.y, more.y, STEP * u_step.x
+            u_colliders, u_collider_count, reached, left, u_step.y - u_step.x, u_step.y, radius, STEP * u_step.x
         );
         if (reached != point || left != start) {
             next = at_length(head, reached - u_origin, pose.size, animated);
@@ -167,12 +176,12 @@ void run(int id) {
         turned = pose.size > NO_LENGTH ? normalize(quaternion_multiply(arc, carried)) : carried;
 #endif
     }
-    vec4 away = quaternion_multiply(turned, quaternion_conjugate(posed));
     o_previous = vec4(previous, 0.0);
     o_tip = vec4(tip, 0.0);
 #ifdef JUMP
     o_turn = texelFetch(u_state, 3 * id + 2);
 #else
-    o_turn = quaternion_multiply(quaternion_multiply(quaternion_conjugate(u_world), away), u_world);
+    vec4 apart = quaternion_multiply(turned, quaternion_conjugate(posed));
+    o_turn = quaternion_multiply(quaternion_multiply(quaternion_conjugate(in_world), apart), in_world);
 #endif
 }

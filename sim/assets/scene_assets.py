@@ -2,6 +2,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
+import numpy as np
+
 from sinew.sim.assets.images import ImageBudget, MipImage, load_image, mip_image
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel, Mesh, upright_mesh
@@ -41,8 +43,23 @@ class SceneAssets:
         return True
 
 
-FIELDS = {"mesh": "meshes", "image": "images", "texture": "textures", "strands": "strands", "motion": "motions"}
-"""Field of `SceneAssets` for the `content` of a `FileUse`; characters are not among them."""
+CONTENTS = frozenset(("mesh", "image", "texture", "strands", "motion"))
+"""`FileUse.content` of the files that become assets; characters are not among them."""
+
+
+def assets_from(
+    contents: Mapping[tuple[str, Path], Asset], animated: Mapping[str, CharacterModel] | None = None
+) -> SceneAssets:
+    """Returns the assets of files by `FileUse.content` and path."""
+    found = [(path, asset) for (_, path), asset in contents.items()]
+    return SceneAssets(
+        {path: asset for path, asset in found if isinstance(asset, Mesh)},
+        {path: asset for path, asset in found if isinstance(asset, np.ndarray)},
+        {path: asset for path, asset in found if isinstance(asset, MipImage)},
+        {path: asset for path, asset in found if isinstance(asset, StrandSet)},
+        {path: asset for path, asset in found if isinstance(asset, CharacterModel)},
+        dict(animated or {}),
+    )
 
 
 def load_asset(

@@ -12,6 +12,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import msgspec
+
 from sinew.sim.bench.runner import Row, row_of
 from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
@@ -19,6 +21,7 @@ from sinew.sim.gl.task import finish
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.kinds.field.settings import FieldSettings
 from sinew.sim.kinds.hair.settings import HairSettings, HairSource
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.camera import Camera
@@ -54,6 +57,8 @@ def compile_rows(repeat: int) -> list[Row]:
             driver, programs = Path(name) / "driver", Path(name) / "programs"
             first, _ = _started(driver, programs)
             taken.setdefault("first start", []).append(first)
+            windy, _ = _started(driver.with_name("driver with a field"), None, has_field=True)
+            taken.setdefault("first start with a force field", []).append(windy)
             for number, (variant, has_caches, binaries) in enumerate(
                 (
                     ("second start", True, programs),
@@ -69,10 +74,10 @@ def compile_rows(repeat: int) -> list[Row]:
     return [row_of("compile", variant, count, "programs", seconds) for variant, seconds in taken.items()]
 
 
-def _started(caches: Path, binaries: Path | None) -> tuple[float, int]:
+def _started(caches: Path, binaries: Path | None, *, has_field: bool = False) -> tuple[float, int]:
     """Returns the processor time [s] in a new process, and its number of programs."""
     caches.mkdir(exist_ok=True)
-    work = "from sinew.sim.bench.compile import start; start()"
+    work = f"from sinew.sim.bench.compile import start; start({has_field})"
     command = [sys.executable, "-c", work, *([str(binaries)] if binaries is not None else [])]
     environment = {**os.environ, **dict.fromkeys(CACHES, str(caches)), "PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
@@ -80,14 +85,15 @@ def _started(caches: Path, binaries: Path | None) -> tuple[float, int]:
     return seconds, count
 
 
-def start() -> None:
+def start(has_field: bool = False) -> None:
     """Prints the result of `_started` after the first steps and the image of the scene."""
     with Context.headless() as context:
         if len(sys.argv) > 1:
             context.keep_binaries(Path(sys.argv[1]))
         begun = time.process_time()
         engine = Engine(context)
-        engine.apply(SCENE)
+        field = Node(id="force field", settings=FieldSettings())
+        engine.apply(msgspec.structs.replace(SCENE, nodes=(*SCENE.nodes, field)) if has_field else SCENE)
         engine.restart(0.0)
         for step in range(3):
             engine.step((step + 1) * STEP_TIME)

@@ -6,6 +6,7 @@ from functools import partial
 import msgspec
 import numpy as np
 
+from sinew.sim.animation.evaluate import assembled, bind_pose
 from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.build_skeleton import build_skeleton
 from sinew.sim.assets.model import CharacterModel, Skin
@@ -48,6 +49,17 @@ def chained_character(vertex_count: int) -> CharacterModel:
     )  # fmt: skip
 
 
+def _poses(model: CharacterModel) -> list[Pose]:
+    """Returns poses with the body turned to either side."""
+    local = bind_pose(model).local
+    poses = []
+    for angle in (-0.1, 0.1):
+        orientations = local.orientations.copy()
+        orientations[0] = quaternion.from_axis_angle([0.0, 1.0, 0.0], angle)
+        poses.append(assembled(model, msgspec.structs.replace(local, orientations=orientations)))
+    return poses
+
+
 def springs_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
     """Measures 100 chains of 8 joints on a character with this many vertices; the first row is skinning alone."""
     engine = Engine(context, library)
@@ -63,7 +75,7 @@ def springs_rows(context: Context, library: ShaderLibrary, size: int, repeat: in
     engine.apply(Scene(nodes=(character, *nodes)))
     engine.restart(0.0)
     posed = engine.views.characters["c"]
-    poses: list[Pose] = [posed.animated_pose, msgspec.structs.replace(posed.animated_pose)]
+    endless = itertools.cycle(_poses(posed.model))
     case = partial(
         Case, system="springs", size=size, unit="vertices", finish=context.finish, timers=context.timers, steps=5
     )
@@ -72,17 +84,21 @@ def springs_rows(context: Context, library: ShaderLibrary, size: int, repeat: in
     assert isinstance(four, SpringSystem)
     assert one.turns is not None
     turned: tuple[JointTurns, ...] = (one.turns,)
-    endless = itertools.cycle(poses)
+    posed.set_turns(nodes[0].id, None)  # The other node would read them back, to swing on top of them.
     inputs = StepInputs(engine.world, engine.simulation.colliders.now, 1, STEP_TIME)
 
     def skin(turns: tuple[JointTurns, ...]) -> None:
         posed.primary.skin(next(endless), SkinningMethod.LBS, turns)
 
+    def step(system: SpringSystem) -> None:
+        posed.animated_pose = next(endless)
+        system.step(inputs)
+
     cases = [
         case(variant="skinning alone", step=partial(skin, ())),
         case(variant="skinning with turns", step=partial(skin, turned)),
-        case(variant="a step", step=partial(one.step, inputs)),
-        case(variant="a step of 4 substeps", step=partial(four.step, inputs)),
+        case(variant="a step", step=partial(step, one)),
+        case(variant="a step of 4 substeps", step=partial(step, four)),
     ]
     rows = measure(cases, repeat=repeat)
     engine.release()

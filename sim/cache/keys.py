@@ -5,7 +5,7 @@ Every simulated node has its own key; other nodes that it does not meet, and set
 
 import functools
 import hashlib
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from sinew.sim.assets.model import Interpolation
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse, World
+from sinew.sim.kinds.field_targets import acting_fields, weight_of
 from sinew.sim.scene.curves import Curve
 from sinew.sim.scene.params import Declaration, Effect, Role, Settings, param_of, params_of
 from sinew.sim.scene.scene import Node, NodeId, node_part
@@ -47,7 +48,7 @@ def _values(settings: Settings | None, effects: frozenset[Effect]) -> tuple[Any,
     if settings is None:
         return ()
     values = [(r, getattr(settings, r.name)) for r in params_of(type(settings)) if r.declared.effect in effects]
-    return tuple(value for r, value in values if value != r.default or not r.declared.is_newer)
+    return tuple(value for r, value in values if not r.declared.sparse or value != r.default)
 
 
 def _in_force(world: World, node: Node) -> Settings | None:
@@ -78,7 +79,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
     """Returns the cache key of each node; keys stay valid between sessions.
 
     Depends on the solver, the start, settings that affect steps, transforms, and full contents of files: of the node,
-    of its parents and the targets of their modifiers, and of its colliders.
+    of its parents and the targets of their modifiers, of its colliders, and of the force fields that act on it.
     """
     scene = world.unevaluated
     met, found, playback = _met(world), {}, scene.playback
@@ -93,7 +94,10 @@ def node_keys(world: World) -> dict[NodeId, str]:
             for one in leading:
                 collides |= isinstance(one.settings, ModelSettings) and one.settings.plants_feet
             acting = met if collides else ()
-            parts = (start, _whole(world, node), *carriers, b"met", *acting)
+            parts = [start, _whole(world, node), *carriers, b"met", *acting]
+            weighted = weight_of(settings) != 0.0 or any(curve.field == "field_weight" for curve in node.curves)
+            if weighted and (fields := acting_fields(scene, node)):
+                parts += [b"fields", *(_whole(world, field) for field in fields), *_all_carrying(world, fields)]
             found[node.id] = _MARK + hashlib.sha256(b"\n".join(parts)).hexdigest()
     return found
 
@@ -112,9 +116,14 @@ def _met(world: World, *, turned: bool = True) -> list[bytes]:
     scene = world.unevaluated
     simulated = scene.simulated
     colliders = [node for node in scene.nodes if KINDS[node.kind].colliders]
-    carriers = {one.id: one for node in colliders if node.attachment.node for one in scene.leading(node.id)}
     own = [part for node in colliders for part in (b"heard" if node.id in simulated else b"", _whole(world, node))]
-    return own + [(_carrying if turned else _whole)(world, one) for one in carriers.values()]
+    return own + _all_carrying(world, colliders, turned=turned)
+
+
+def _all_carrying(world: World, nodes: Sequence[Node], *, turned: bool = True) -> list[bytes]:
+    scene = world.unevaluated
+    carriers = {one.id: one for node in nodes if node.attachment.node for one in scene.leading(node.id)}
+    return [(_carrying if turned else _whole)(world, one) for one in carriers.values()]
 
 
 def _carrying(world: World, carrier: Node) -> bytes:
@@ -187,13 +196,13 @@ def _stepped(value: Any) -> Any:
 
 
 def _draws(declared: Declaration) -> bool:
-    """Returns True for values that only affect drawing, and for names of files: their content counts."""
-    return declared.effect is Effect.VIEW or declared.role is Role.PATH
+    """Returns True for values that only affect drawing, names of files, as their content counts, and targets."""
+    return declared.effect is Effect.VIEW or declared.role in (Role.PATH, Role.TARGET)
 
 
 def digest(world: World, node: Node) -> str:
     scene, rebuilt = world.scene, frozenset((Effect.REBUILD,))
-    kinds = {name for name, kind in KINDS.items() if kind.system or kind.colliders or kind.character}
+    kinds = {name for name, kind in KINDS.items() if kind.system or kind.colliders or kind.fields or kind.character}
     settings = {one.id: _in_force(world, one) for one in scene.nodes if one.kind in kinds}
     nodes = [
         [

@@ -149,7 +149,7 @@ class Character(Owner):
         assert self._key is not None
         pose, turns, method = self.animated_pose, tuple(self._turns.values()), self._key.settings.skinning
         for one in turns:
-            one.place(self.model_from(one.joints, one)[:, :3, 3])
+            one.place(self.pose_with(one.joints, one).model_from_joint[one.joints, :3, 3])
         if comparison is SkinningComparison.OFF:
             self.primary.skin(pose, method, turns)
             return
@@ -173,15 +173,18 @@ class Character(Owner):
         """Returns True if a simulated joint is turned, or is above this one."""
         return any(turns.moves(np.array([joint])) for turns in self._turns.values())
 
-    def model_from(self, joints: Intp, before: JointTurns | None = None) -> Float64:
-        """Returns model matrices of some joints, (N, 4, 4); waits for the GPU only if a turned joint moves them.
+    def model_from(self, joints: Intp) -> Float64:
+        """Returns model matrices of some joints, (N, 4, 4); waits for the GPU only if a turned joint moves them."""
+        return self.pose_with(joints).model_from_joint.take(joints, 0)
+
+    def pose_with(self, joints: Intp, before: JointTurns | None = None) -> Pose:
+        """Returns the pose with the turns if any moves some of the joints.
 
         Args:
             before: Only the turns before these count; None for all.
         """
         turns = list(itertools.takewhile(lambda one: one is not before, self._turns.values()))
-        pose = self._turned(turns) if any(one.moves(joints) for one in turns) else self.animated_pose
-        return pose.model_from_joint.take(joints, 0)
+        return self._turned(turns) if any(one.moves(joints) for one in turns) else self.animated_pose
 
     def _turned(self, turns: Iterable[JointTurns]) -> Pose:
         pose = self.animated_pose

@@ -171,7 +171,7 @@ class MotionFile(msgspec.Struct, frozen=True, kw_only=True):
         effect=Effect.POSE,
     )] = ""  # fmt: skip
     humanoid: Annotated[Humanoid, _file(
-        "Changed bones of the file.", role=Role.HIDDEN, effect=Effect.POSE, bounded=False, is_newer=True,
+        "Changed bones of the file.", role=Role.HIDDEN, effect=Effect.POSE, bounded=False,
     )] = ()  # fmt: skip
 
 
@@ -213,10 +213,10 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     )] = SkinningMethod.LBS  # fmt: skip
     clip: Annotated[str, _animation("Animation that drives the skeleton.", role=Role.CLIP)] = ""
     motions: Annotated[tuple[MotionFile, ...], _animation(
-        "Files whose clips the character plays.", role=Role.HIDDEN, bounded=False, is_newer=True,
+        "Files whose clips the character plays.", role=Role.HIDDEN, bounded=False, sparse=True,
     ), msgspec.Meta(max_length=MOTIONS_MAX)] = ()  # fmt: skip
     humanoid: Annotated[Humanoid, _animation(
-        "Changed bones of the human body.", role=Role.HIDDEN, bounded=False, is_newer=True,
+        "Changed bones of the human body.", role=Role.HIDDEN, bounded=False, sparse=True,
     )] = ()  # fmt: skip
     strips: Annotated[tuple[Strip, ...], _animation(
         "Clips over time; without strips the animation loops.", role=Role.HIDDEN, bounded=False,
@@ -235,7 +235,7 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     )] = ()  # fmt: skip
     expressions: Annotated[tuple[ExpressionValue, ...], param(
         "Values of the expressions of the file, from 0 to 1; they add to the weights of the clip.",
-        group="Expressions", role=Role.WEIGHTS, effect=Effect.POSE, bounded=False, is_newer=True,
+        group="Expressions", role=Role.WEIGHTS, effect=Effect.POSE, bounded=False, sparse=True,
     )] = ()  # fmt: skip
     solo_target: Annotated[str, param(
         "The only active morph target; all are active without a name.", group="Morph targets", role=Role.HIDDEN,
@@ -247,7 +247,7 @@ class ModelSettings(Settings, frozen=True, kw_only=True):
     )] = ()  # fmt: skip
     modifiers: Annotated[tuple[AnyModifier, ...], msgspec.Meta(max_length=MODIFIERS_MAX), param(
         "Modifiers of bones, applied in order after the clip and the pose offsets.", group="Modifiers", role=Role.LIST,
-        effect=Effect.POSE, bounded=False, is_newer=True,
+        effect=Effect.POSE, bounded=False, sparse=True,
     )] = ()  # fmt: skip
 
     @property

@@ -1,5 +1,6 @@
-"""Wind settings of several kinds; see `sinew.sim.maths.gusts.WindSettings`."""
+"""Settings of several kinds about the air; see also `sinew.sim.maths.gusts.WindSettings`."""
 
+import functools
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -21,6 +22,10 @@ TurbulenceSeed = Annotated[
     int, param("Random seed of the gusts.", lo=0, hi=2**31 - 1,
                soft=(0, 100), group="Air")
 ]  # fmt: skip
+field_weight_param = functools.partial(
+    param, "Factor of all force fields that act on the object.", lo=0.0, hi=10.0, soft=(0.0, 1.0), step=0.05,
+    sparse=True,
+)  # fmt: skip
 
 
 def unkeyable(_node: Node, _part: str, field: str) -> str:

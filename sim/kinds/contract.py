@@ -21,6 +21,7 @@ import numpy.typing as npt
 from sinew.sim.assets.formats import Formats
 from sinew.sim.assets.model import Bounds, CharacterModel, Material
 from sinew.sim.assets.scene_assets import SceneAssets
+from sinew.sim.fields.state import Fields
 from sinew.sim.kinds.air import AirTravel, air_travel
 from sinew.sim.maths.ramps import Ramp
 from sinew.sim.owner import Owner
@@ -173,6 +174,7 @@ class Kind:
         version: Version of the solver; increase it if the same settings, or a default, give other results.
         since: First version of project files with this kind.
         collides: Whether nodes with these settings collide.
+        acts_on: Whether a node of this kind, a force field, acts on another one.
         unkeyable: Why a setting of a node, by part and name, cannot have keys; "" if it can.
         turns_joints: Whether the systems turn joints of the characters that their nodes are attached to; they are then
             stepped and restored before the characters are skinned, and `StepInputs.colliders` has nothing that is
@@ -180,6 +182,7 @@ class Kind:
         system: A `System`, or "".
         view: A `View`, or "".
         colliders: Function from nodes and world transforms to the colliders of the nodes, or "".
+        fields: Function from nodes and world transforms to the force fields of the nodes, or "".
         character: A `CharacterView`, for kinds of posed model files, or "".
         panel: A `Panel`, or "".
     """
@@ -202,17 +205,19 @@ class Kind:
     version: int = 1
     since: int = 2
     collides: Callable[[Settings], bool] = lambda _: True
+    acts_on: Callable[[Node, Node, Scene], bool] = lambda _, __, ___: False
     unkeyable: Callable[[Node, str, str], str] = lambda _, __, ___: ""
     turns_joints: bool = False
     system: str = ""
     view: str = ""
     colliders: str = ""
+    fields: str = ""
     character: str = ""
     panel: str = ""
 
     @property
     def can_be_muted(self) -> bool:
-        return bool(self.system or self.colliders)
+        return bool(self.system or self.colliders or self.fields)
 
     def load(self, part: str) -> Any:
         """Imports the class or function of a field such as "system"; returns None for an empty field."""
@@ -275,6 +280,8 @@ class StepInputs:
     moment: int  # Steps since the start, including this one; loops of the clock do not reset it
     time: float  # Scene time at the end [s]
     grab: Grab | None = None
+    # Force fields over the step by the node that they act on; `FieldSampler` evaluates them at its particles
+    fields: Mapping[NodeId, Fields] = field(default_factory=dict)
 
     def grabbed(self, node: Node) -> tuple[int, Vec3]:
         """Returns the dragged particle of a node, -1 for none, and its target [m]."""

@@ -3,11 +3,13 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.fields.sampler import FieldSampler
 from sinew.sim.gl.buffer_ring import PingPong
 from sinew.sim.gl.record import record
 from sinew.sim.gl.staging import BufferSpan
+from sinew.sim.gl.texture import BufferTexture
 from sinew.sim.gl.transform_feedback import padded_count
-from sinew.sim.kinds.contract import Array, Draggable, System, World
+from sinew.sim.kinds.contract import Array, Draggable, StepInputs, System, World
 from sinew.sim.kinds.packing import State, blended, unpacked_state
 from sinew.sim.maths.points import nearest_to_ray
 from sinew.sim.maths.transform import inverse_affine
@@ -36,6 +38,7 @@ class ParticleSystem(System, Draggable):
 
     particles: PingPong | None = None
     count = 0
+    _sampler: FieldSampler | None = None
     placement: Float64 = np.eye(4)
 
     @property
@@ -44,9 +47,15 @@ class ParticleSystem(System, Draggable):
 
     def allocate(self, count: int) -> None:
         """Makes space for particles, which are all zero; call `reset` next."""
-        self.disown(self.particles)
+        self.disown(self.particles, self._sampler)
         self.count = count
         self.particles = self.owns(PingPong(self.context, PARTICLE.zeros(padded_count(count)), label=self.label))
+        self._sampler = self.owns(FieldSampler(self.library, padded_count(count)))
+
+    def field_samples(self, inputs: StepInputs) -> BufferTexture:
+        """The force fields at the particles, two texels each; see `FieldSampler.sample`."""
+        assert self._sampler is not None
+        return self._sampler.sample(inputs.fields.get(self.node.id), self._buffers.texture)
 
     def place(self, positions: Float64) -> None:
         """Places the particles at rest; positions in the frame of the node [m], shape (count, 3)."""

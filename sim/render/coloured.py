@@ -65,6 +65,7 @@ class ColouredView(View):
     def __init__(self, own: View, item: Item) -> None:
         self._own, self._item = own, item
         self.is_helper = own.is_helper
+        # Everything but the look is the original view.
         self.marks, self.light, self.bounds, self.reach, self.counts = (  # type: ignore[method-assign]
             own.marks, own.light, own.bounds, own.reach, own.counts,
         )  # fmt: skip

@@ -10,6 +10,7 @@ Items of a kind of geometry are in the module of their pass.  The stages, in ord
     pick: identities of the objects under the cursor.
 """
 
+import abc
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -48,7 +49,7 @@ class BlendMode:
 
 
 @dataclass(eq=False, kw_only=True)
-class Item:
+class Item(abc.ABC):
     """A drawn part of a view, which may move it, and replaces it after any other change."""
 
     node: Node
@@ -89,9 +90,9 @@ class Item:
         """Prepares drawing of all chunks, in steps of about `piece` instances; others may draw between two steps."""
         yield from ()
 
+    @abc.abstractmethod
     def draw(self, stage: Stage, ctx: "PassContext", part: DrawChunk = WHOLE) -> None:
         """Draws the item; sets all state that it needs unless the context has a state."""
-        raise NotImplementedError
 
     def variants(self, lights: int) -> tuple[ShaderVariant, ...]:
         """Returns shader variants that an instanced item may use as the camera moves, with this number of lights."""

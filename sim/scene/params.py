@@ -104,6 +104,7 @@ class Role(enum.Enum):
     NODE = "node"
     WEIGHTS = "weights"
     LIST = "list"
+    TARGET = "target"  # Chooses the nodes that a node acts on; a tuple holds their ids
     HIDDEN = "hidden"
 
 
@@ -126,8 +127,8 @@ class Declaration:
     suffixes: Suffixes = tuple  # Returns the file extensions that a path may have, such as ".png"
     undone: bool = True  # False for values that only change the view
     midway: bool = False  # Keys are evaluated at the middle of a step, as the step applies the value as a whole
+    sparse: bool = False  # Files and keys omit the default, for parameters that older versions did not have
     empty: str = ""  # Text of the window for an empty name
-    is_newer: bool = False  # Older versions did not have it: with its default it is not in their keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +179,8 @@ def param(
     bounded: bool = True,
     undone: bool = True,
     midway: bool = False,
+    sparse: bool = False,
     empty: str = "",
-    is_newer: bool = False,
 ) -> msgspec.Meta:
     """Returns the annotation of a settings field: `Annotated[float, param("Doc.", unit="m", lo=0.0)] = 1.0`.
 
@@ -191,13 +192,13 @@ def param(
         step: Arrow-key and wheel step.
         group: Heading of the inspector section.
         label: Row label, if the field name reads badly.
-        source, suffixes, undone, midway, empty, is_newer: See `Declaration`.
+        source, suffixes, undone, midway, sparse, empty: See `Declaration`.
         bounded: False for vectors, whose components have their own bounds.
     """
     declared = Declaration(
         doc=doc, unit=unit, lo=lo, hi=hi, soft=soft, step=step, scale=scale,
         effect=effect, group=group, label=label, role=role, source=source, suffixes=suffixes, undone=undone,
-        midway=midway, empty=empty, is_newer=is_newer,
+        midway=midway, sparse=sparse, empty=empty,
     )  # fmt: skip
     return msgspec.Meta(
         ge=lo if bounded else None, le=hi if bounded else None, description=doc, extra={_EXTRA_KEY: declared}
@@ -275,8 +276,8 @@ def with_paths(settings: S, change: Callable[[str], str], role: Role = Role.PATH
     changed: dict[str, Any] = {}
     for record in params_of(type(settings)):
         value = getattr(settings, record.name)
-        if record.declared.role is role and value:
-            changed[record.name] = change(value)
+        if record.declared.role is role and value and isinstance(value, str | tuple):
+            changed[record.name] = change(value) if isinstance(value, str) else tuple(map(change, value))
         elif isinstance(value, tuple) and value and isinstance(value[0], msgspec.Struct):
             changed[record.name] = tuple(with_paths(entry, change, role) for entry in value)
     return msgspec.structs.replace(settings, **changed) if changed else settings

@@ -44,6 +44,7 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
     axes: Annotated[bool, _overlay("Draw the world's axes.")] = True
     bones: Annotated[bool, _overlay("Draw the skeleton through the mesh.")] = False
     solids: Annotated[bool, _overlay("Draw colliders as translucent bodies.", label="Colliders")] = True
+    fields: Annotated[bool, _overlay("Draw force fields as arrows.", label="Force Fields", sparse=True)] = True
     contacts: Annotated[bool, _overlay("Highlight contacts of particles with colliders.")] = False
     statistics: Annotated[bool, _overlay("Show counts, frame and frame rate.")] = True
     ghosts: Annotated[bool, _onion(

@@ -9,7 +9,7 @@ OURS = {"app", "widgets", "sim", "shaders", "resources", "tests"}
 QT = {"PySide6", "PySide2", "PyQt5", "PyQt6", "shiboken6", "qtpy", "pyqtgraph", "qtawesome"}
 OPENGL = {"OpenGL", "OpenGL_accelerate", "glcontext", "moderngl"}
 GPU_SIDE = ("sim.gl", "sim.render", "sim.simulation", "sim.engine", "sim.runner", "sim.bench")
-ROOMS = ("sim.kinds", "sim.characters", "sim.skin", "sim.colliders")
+ROOMS = ("sim.kinds", "sim.characters", "sim.skin", "sim.colliders", "sim.fields")
 """Where pure modules and such that speak to the GPU stand side by side; those that import the GPU side belong to it."""
 PURE_NAMES = ("kind", "settings", "presets", "contract")
 """Modules of rooms that stay pure: commands that draw nothing, and widgets, load them."""

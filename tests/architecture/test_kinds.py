@@ -94,5 +94,5 @@ def f(model: Model, light=0):
 
 def test_the_parts_that_a_kind_names_exist() -> None:
     for kind in KINDS.values():
-        for part in ("system", "view", "colliders", "character", "panel"):
+        for part in ("system", "view", "colliders", "fields", "character", "panel"):
             assert (kind.load(part) is not None) == bool(getattr(kind, part))

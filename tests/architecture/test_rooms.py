@@ -9,7 +9,17 @@ from tests.architecture.sources import Source, reached, sources
 
 ROOMS = (
     *(f"sim.kinds.{kind}" for kind in KINDS),
-    *("sim.scene", "sim.maths", "sim.assets", "sim.animation", "sim.gl", "sim.characters", "sim.colliders", "sim.skin"),
+    *(
+        "sim.scene",
+        "sim.maths",
+        "sim.assets",
+        "sim.animation",
+        "sim.gl",
+        "sim.characters",
+        "sim.colliders",
+        "sim.fields",
+    ),
+    "sim.skin",
     *("sim.render", "sim.kinds", "sim.export", "sim.profile"),
 )
 """Packages, those within another one first; `sim.kinds` is the contract."""

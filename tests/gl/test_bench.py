@@ -55,7 +55,8 @@ def test_compile_rows(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
     )
     rows = compiling.compile_rows(1)
     assert [row.variant for row in rows] == [
-        "first start", "second start", "second start, driver's cache alone", "second start, program binaries alone"
+        "first start", "first start with a force field", "second start", "second start, driver's cache alone",
+        "second start, program binaries alone",
     ]  # fmt: skip
     assert all((row.size, row.unit) == (count, "programs") for row in rows)
 

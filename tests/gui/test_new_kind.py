@@ -38,7 +38,7 @@ def test_it_is_added_edited_undone_saved_attached_played_and_dragged(session, ro
     node = added(roped)
     assert roped.panels.outliner.model.entry_of((node.id,)).name == "rope"
     rows = {row.ref.name for row in roped.panels.inspector.tree.settings() if row.ref.part == "rope"}
-    assert rows == {"knots", "length", "radius", "drag", "colour"}
+    assert rows == {"knots", "length", "radius", "drag", "field_weight", "colour"}
     roped.document.set_value(ParamRef(node.id, "rope", "length"), 2.5)
     assert roped.document.undo_stack.undoText() == "Set length of rope"
     roped.document.undo_stack.undo()

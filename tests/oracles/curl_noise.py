@@ -7,7 +7,7 @@ simplices.
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.kinds.emitter.block import PHASES, Pattern
+from sinew.sim.maths.curl_noise import PHASES, Pattern
 from sinew.sim.maths.hash import pcg4d
 from sinew.sim.maths.quaternion import cross
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from sinew.sim.colliders.state import ColliderState
 from sinew.sim.kinds.emitter.births import GENERATIONS, Schedule, hash_number
-from sinew.sim.kinds.emitter.block import Pattern, constants_of, drag_terms, pattern_at
+from sinew.sim.kinds.emitter.block import constants_of, drag_terms
 from sinew.sim.kinds.emitter.handles import angle_direction
 from sinew.sim.kinds.emitter.settings import (
     CollisionResponse,
@@ -20,6 +20,7 @@ from sinew.sim.kinds.emitter.settings import (
     EmitterSettings,
     EmitterSource,
 )
+from sinew.sim.maths.curl_noise import Pattern, pattern_at
 from sinew.sim.maths.hash import RandomStream, birth_bits, birth_numbers, unit_numbers
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.skin.surface_table import face_at, triangle_shares

@@ -6,6 +6,7 @@ can be attached to a bone.  `system.py` simulates it, `view.py` draws it as a tu
 
 from typing import Annotated, ClassVar
 
+from sinew.sim.kinds.air import field_weight_param
 from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
 from sinew.sim.scene.params import Effect, Role, Settings, param
 from sinew.sim.scene.scene import Node
@@ -22,6 +23,7 @@ class RopeSettings(Settings, frozen=True, kw_only=True):
     length: Annotated[float, param("Length of the rope.", unit="m", lo=0.01, hi=100.0, effect=Effect.RESET)] = 1.0
     radius: Annotated[float, param("Radius of the rope.", unit="m", lo=1e-4, hi=1.0)] = 0.01
     drag: Annotated[float, param("Fraction of the velocity lost per second.", unit="1/s", lo=0.0, hi=100.0)] = 0.5
+    field_weight: Annotated[float, field_weight_param(group="Air")] = 1.0
     colour: Annotated[Colour, param("Colour of the rope.", role=Role.COLOUR, effect=Effect.VIEW)] = (0.9, 0.7, 0.3)
 
 

@@ -2,6 +2,7 @@
 #include "common/collide.glsl"
 
 uniform samplerBuffer u_state;       // 2 texels a knot: position [m] | velocity [m/s]
+uniform samplerBuffer u_fields;      // 2 texels a knot: acceleration [m/s2], drag [1/s] | velocity of the air [m/s]
 uniform samplerBuffer u_colliders;
 uniform int u_collider_count;
 uniform vec3 u_anchor;               // of the first knot at the end of the step [m]
@@ -18,12 +19,14 @@ void run(int id) {
     vec3 before = texelFetch(u_state, 2 * id).xyz;
     vec3 velocity = texelFetch(u_state, 2 * id + 1).xyz;
     vec3 anchor = mix(u_anchor_before, u_anchor, u_step.y);
-    velocity += u_step.x * GRAVITY;
+    vec4 push = texelFetch(u_fields, 2 * id);
+    vec3 air = texelFetch(u_fields, 2 * id + 1).xyz;
+    velocity += u_step.x * (GRAVITY + push.xyz);
     if (id <= u_grabbed) {
         velocity += u_step.x * PULL * (mix(anchor, u_hand, float(id) / float(max(u_grabbed, 1))) - before);
         velocity *= exp(-0.1 * PULL * u_step.x);
     }
-    velocity *= exp(-u_rope.z * u_step.x);
+    velocity = air + (velocity - air) * exp(-(u_rope.z + push.w) * u_step.x);
     vec3 position = before + u_step.x * velocity;
     if (id == 0) {
         position = anchor;

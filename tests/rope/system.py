@@ -51,6 +51,7 @@ class RopeSystem(ParticleSystem):
         particle, hand = inputs.grabbed(self.node)
         program["u_anchor"], program["u_anchor_before"] = self.placement[:3, 3], before[:3, 3]
         program["u_rope"] = (settings.length / (settings.knots - 1), settings.radius, settings.drag)
+        program["u_fields"] = self.field_samples(inputs)
         program["u_grabbed"], program["u_hand"] = particle, hand
         # A sampler needs a texture even if there are no colliders.
         program["u_colliders"] = inputs.colliders.texture or self.particles.texture

@@ -1,6 +1,7 @@
 """Editors of parameters by type, the choices of names, and a form of settings outside the scene."""
 
 import enum
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +16,12 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QMenu,
+    QSizePolicy,
     QStyle,
     QStyleOptionComboBox,
     QStylePainter,
+    QToolButton,
     QWidget,
 )
 
@@ -65,7 +69,7 @@ _TEXTS: dict[enum.Enum, str] = {
     SkinningComparison.SPLIT: "Split view",
     SkinningComparison.DIFFERENCE: "Difference",
 }
-NAMED_ROLES = frozenset((Role.CLIP, Role.CARRIER, Role.BONE, Role.OWN_BONE, Role.NODE, Role.SECTION))
+NAMED_ROLES = frozenset((Role.CLIP, Role.CARRIER, Role.BONE, Role.OWN_BONE, Role.NODE, Role.SECTION, Role.TARGET))
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +137,9 @@ def editor_for(record: Param, choices: MakeChoices) -> ValueEditor:
         return CurveEditor(record)
     if record.declared.role is Role.PATH:
         return PathEditor(record.declared.suffixes)
-    if record.declared.role in NAMED_ROLES:
+    if record.declared.role is Role.TARGET and record.type is tuple:
+        return NodesEditor(choices)
+    if record.declared.role in NAMED_ROLES and record.type is str:
         return NameEditor(choices)
     if record.type is bool:
         return CheckEditor()
@@ -298,6 +304,51 @@ class NameEditor(ValueEditor):
             self.edited.emit(name)
 
 
+class NodesEditor(ValueEditor):
+    """A menu with a check mark for each of some nodes."""
+
+    def __init__(self, choices: MakeChoices, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._choices = choices
+        self._value: tuple[NodeId, ...] = ()
+        self.button = QToolButton(self)
+        self.button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.menu = QMenu(self)
+        self.menu.aboutToShow.connect(self._fill_menu)
+        self.button.setMenu(self.menu)
+        _fill(self, self.button)
+
+    def set_value(self, value: tuple[NodeId, ...]) -> None:
+        self._value = value
+        choices = self._choices()
+        names = [text for name, text in self._items(choices) if name in value]
+        self.button.setText(label_text(", ".join(names) or choices.empty))
+
+    def show_mixed(self, values: Sequence[tuple[NodeId, ...]]) -> None:
+        self._value = values[0]
+        self.button.setText(MIXED)
+
+    def _items(self, choices: Choices) -> list[tuple[NodeId, str]]:
+        known = {name for name, _ in choices.items}
+        return [*choices.items, *((name, f"{name} (missing)") for name in self._value if name not in known)]
+
+    def _fill_menu(self) -> None:
+        self.menu.clear()
+        choices = self._choices()
+        self.menu.addAction(label_text(choices.empty), lambda: self.edited.emit(()))
+        self.menu.addSeparator()
+        for name, text in self._items(choices):
+            entry = self.menu.addAction(label_text(text))
+            entry.setCheckable(True)
+            entry.setChecked(name in self._value)
+            entry.toggled.connect(functools.partial(self._toggle, name))
+
+    def _toggle(self, name: NodeId, on: bool) -> None:
+        others = tuple(other for other in self._value if other != name)
+        self.edited.emit((*others, name) if on else others)
+
+
 class NameChoices:
     """Names to choose from; `section_names` returns those in a mesh file by path, none for a missing file."""
 
@@ -321,7 +372,16 @@ class NameChoices:
             path = getattr(self._target.scene.node(node_id).settings, record.declared.source)
             names = self.section_names(path)
             return Choices("Whole file", tuple((name, name) for name in dict.fromkeys(names)))
+        if record.declared.role is Role.TARGET:
+            return self._targets()
         return self._clips(node_id)
+
+    def _targets(self) -> Choices:
+        nodes = self._target.scene.nodes
+        return Choices(
+            "All",
+            tuple((n.id, n.name) for n in nodes if hasattr(n.settings, "field_weight") or n.settings.is_group),
+        )
 
     def _carriers(self, node_id: NodeId) -> Choices:
         scene = self._target.scene

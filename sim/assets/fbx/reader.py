@@ -427,18 +427,18 @@ class _MaterialReader:
         )
         roughness = _number(stored, "roughness", 0.7)
         metal = _number(stored, "metalness", 0.0)
-        diffuse = (1.0, 1.0, 1.0) if image is not None else colour
+        diffuse, (red, green, blue) = (1.0, 1.0, 1.0) if image is not None else colour, colour
         return Material(
             name=name,
             texture=texture,
             texture_path=image if isinstance(image, Path) else None,
             embedded=image if isinstance(image, EmbeddedImage) else None,
-            diffuse=tuple(min(max(factor, 0.0), 1.0) * (1.0 - metal) * part for part in diffuse),  # type: ignore[arg-type]
-            specular=tuple(0.04 + metal * (part - 0.04) for part in colour),  # type: ignore[arg-type]
+            diffuse=_scaled(diffuse, min(max(factor, 0.0), 1.0) * (1.0 - metal)),
+            specular=(0.04 + metal * (red - 0.04), 0.04 + metal * (green - 0.04), 0.04 + metal * (blue - 0.04)),
             shininess=min(2.0 / max(roughness**2, 0.03) ** 2 - 2.0, 1e4),
             alpha_mode=AlphaMode.BLEND if 0.0 < opacity < 0.999 else AlphaMode.OPAQUE,
             opacity=opacity if opacity > 0.0 else 1.0,
-            emission=tuple(glow * part for part in _colour(stored.get("emission"), (0.0, 0.0, 0.0))),  # type: ignore[arg-type]
+            emission=_scaled(_colour(stored.get("emission"), (0.0, 0.0, 0.0)), glow),
             emission_image=emission_image,
             normal_image=normal,
             lost=lost_colours(texture, image if isinstance(image, Path) else None) if image is None else (),
@@ -466,6 +466,11 @@ def _number(stored: dict[str, Any], key: str, default: float) -> float:
     value = stored.get(key)
     number = float(value[0]) if value else default
     return min(max(number, 0.0), 1e3) if math.isfinite(number) else default
+
+
+def _scaled(colour: tuple[float, float, float], factor: float) -> tuple[float, float, float]:
+    red, green, blue = colour
+    return factor * red, factor * green, factor * blue
 
 
 def _colour(value: list[float] | None, default: tuple[float, float, float]) -> tuple[float, float, float]:

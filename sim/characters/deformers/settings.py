@@ -73,7 +73,7 @@ class Deformer(msgspec.Struct, frozen=True, kw_only=True, tag_field="deformer"):
 
     def values(self, extent: Extent, time: float) -> Float64:
         """Returns the arguments of the function at scene time `time` [s], shape (VALUES,)."""
-        raise NotImplementedError
+        raise NotImplementedError  # msgspec structs cannot have abstract methods
 
 
 Frequency = Annotated[

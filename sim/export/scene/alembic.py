@@ -65,7 +65,7 @@ def serve() -> None:
     module, name, recording, files = pickle.load(sys.stdin.buffer)
     try:
         getattr(importlib.import_module(module), name)(recording, files)
-    except Exception:
+    except Exception:  # the parent process raises it, with this output
         traceback.print_exc()
         sys.stderr.flush()
         os._exit(1)

@@ -3,7 +3,7 @@ import functools
 from typing import Annotated, ClassVar
 
 from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
-from sinew.sim.kinds.air import Turbulence, TurbulenceScale, TurbulenceSeed, Wind
+from sinew.sim.kinds.air import Turbulence, TurbulenceScale, TurbulenceSeed, Wind, field_weight_param
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
 from sinew.sim.scene.vectors import MOST, Amounts, Colour
@@ -163,6 +163,8 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
         "Drag coefficient for air along the surface.", lo=0.0, hi=100.0, soft=(0.0, 1.0), step=0.01,
     )] = 0.05  # fmt: skip
 
+    field_weight: Annotated[float, field_weight_param(group="Air")] = 1.0
+
     pins: Annotated[PinPreset, _pins("Pinned particles.")] = PinPreset.CORNERS
     pin_list: Annotated[str, _pins(
         "Numbers of more pinned particles, such as 0 21 40-60; a minus before a number unpins it.",
@@ -194,7 +196,7 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
     )] = 0.3  # fmt: skip
     solver: Annotated[ClothSolving, _solver(
         "Springs need more substeps the stiffer the fabric is; lines hold every stiffness, and need a material.",
-        effect=Effect.REBUILD, is_newer=True,
+        effect=Effect.REBUILD, sparse=True,
     )] = ClothSolving.SPRINGS  # fmt: skip
     gravity: Annotated[Amounts, _solver(
         "Acceleration of all particles.", unit="m/s²", lo=-MOST, hi=MOST, step=0.1, bounded=False,

@@ -8,6 +8,8 @@ import numpy as np
 
 from sinew.sim.colliders.pack import ANY_ORDER, ColliderLayout
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
+from sinew.sim.fields.sampler import FieldSampler
+from sinew.sim.fields.state import Fields
 from sinew.sim.gl.buffer_ring import PingPong
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
@@ -46,6 +48,7 @@ class ClothInputs:
     grabbed: int = -1  # The dragged particle, or -1
     hand: tuple[float, float, float] = (0.0, 0.0, 0.0)  # Position of the mouse in the world at the end of the step [m]
     travel: AirTravel | None = None  # Of the air to the start of the step, if it has keys
+    fields: Fields | None = None
 
 
 class ClothSolver(Owner):
@@ -59,11 +62,12 @@ class ClothSolver(Owner):
         self._library, self._model, self._tables = library, model, tables
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._settings: ClothSettings | None = None
-        self._features: dict[tuple[bool, bool], tuple[str, ...]] = {}
+        self._features: dict[tuple[bool, bool, bool], tuple[str, ...]] = {}
         self._uniforms: dict[str, object] = {}
         self.pending: Sequence[ClothSettings] = ()
         self._token = object()
         self._contact: SelfContact | None = None
+        self._sampler: FieldSampler | None = None
         threads = model.springs.of_kind(SpringKind.STRUCTURAL)
         self._hand_reach = HAND_REACH * float(np.median(threads.rest)) if threads.count else UNLIMITED
         self._hand_pull = HAND_PULL * float(np.median(threads.rest * threads.factors)) if threads.count else 0.0
@@ -85,16 +89,16 @@ class ClothSolver(Owner):
             pins: Targets at the end of the step, one texel a particle, or None if no particle is held.
         """
         constants, colliders = self.constants(settings), inputs.colliders
-        has_pins, has_colliders = pins is not None, bool(colliders)
-        features = self._features.get((has_pins, has_colliders))
+        met = pins is not None, bool(colliders), inputs.fields is not None
+        _, has_colliders, has_fields = met
+        features = self._features.get(met)
         if features is None:
-            features = step_features(self._tables, constants, settings, has_pins, has_colliders)
-            self._features[has_pins, has_colliders] = features
+            features = self._features[met] = step_features(self._tables, constants, settings, *met)
         layout = colliders.layout if has_colliders else ANY_ORDER
         has_others = colliders.count > layout.planes + layout.ovals
         kernel = self._kernels.get((features, layout, has_others)) or self._build(features, layout, has_others)
         for later in self.pending:
-            needed = step_features(self._tables, constants_of(later), later, has_pins, has_colliders)
+            needed = step_features(self._tables, constants_of(later), later, *met)
             if (needed, layout, has_others) not in self._kernels:
                 self._build(needed, layout, has_others)
         self.pending = ()
@@ -113,6 +117,11 @@ class ClothSolver(Owner):
         if "GUSTS" in features:
             gusts = gusts_at(settings, time, inputs.travel)
             program["u_waves"], program["u_amplitudes"] = gusts.waves, gusts.amplitudes
+        if has_fields:
+            if self._sampler is None:
+                self._sampler = self.owns(FieldSampler(self._library, state.count))
+            program["u_fields"] = self._sampler.sample(inputs.fields, state.texture)
+            program["u_kick"] = (STEP_TIME, 1.5 / settings.substeps)
         program["u_grabbed"], program["u_hand"] = inputs.grabbed, (*inputs.hand, self._hand_reach)
         if "SELF" in features:
             if self._contact is None:
@@ -164,7 +173,12 @@ def holds(program: Program, token: object, constants: ClothConstants) -> bool:
 
 
 def step_features(
-    tables: ClothTables, constants: ClothConstants, settings: ClothSettings, has_pins: bool, has_colliders: bool
+    tables: ClothTables,
+    constants: ClothConstants,
+    settings: ClothSettings,
+    has_pins: bool,
+    has_colliders: bool,
+    has_fields: bool = False,
 ) -> tuple[str, ...]:
     strength = constants.stiffness + constants.damping
     has_air = constants.normal_drag > 0.0 or constants.tangent_drag > 0.0
@@ -177,6 +191,7 @@ def step_features(
         "SELF": settings.self_collision and settings.thickness > 0.0,
         "PINS": has_pins,
         "COLLIDERS": has_colliders,
+        "FIELDS": has_fields,
     }
     return tuple(name for name, is_needed in features.items() if is_needed)
 

@@ -127,9 +127,8 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
                 cloth.set_transform(world.places.world_from_node(node))
             binding = None if cloth.step_count else self._teleport.binding(node, cloth, world)
             self.report(self._follower.move(cloth, node, world, binding) or world.places.missing(node))
-            cloth.step(
-                ClothInputs(inputs.colliders, *inputs.grabbed(node), inputs.air_travel(node) if node.curves else None)
-            )
+            travel = inputs.air_travel(node) if node.curves else None
+            cloth.step(ClothInputs(inputs.colliders, *inputs.grabbed(node), travel, inputs.fields.get(node.id)))
         self._teleport.end_step(node, cloth, world, inputs.time)
 
     def reset(self) -> None:

@@ -1,5 +1,5 @@
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -7,15 +7,17 @@ import numpy.typing as npt
 from sinew.sim.colliders.pack import ANY_ORDER, ColliderLayout
 from sinew.sim.colliders.scene_colliders import ANY_SHAPE, NO_COLLIDERS, Colliders, Shapes
 from sinew.sim.colliders.state import ColliderShape
+from sinew.sim.fields.sampler import FieldSampler
+from sinew.sim.fields.state import Fields
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.program import Program
 from sinew.sim.gl.record import Record
-from sinew.sim.gl.texture import TexelBuffer
+from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.kinds.air import AirTravel
-from sinew.sim.kinds.emitter.block import EmitterBlock, pattern_at
+from sinew.sim.kinds.emitter.block import EmitterBlock
 from sinew.sim.kinds.emitter.buffers import PARTICLE, PER_VERTEX, ParticleSide, padded_slots
 from sinew.sim.kinds.emitter.settings import (
     CollisionResponse,
@@ -24,6 +26,7 @@ from sinew.sim.kinds.emitter.settings import (
     EmitterSettings,
     EmitterSource,
 )
+from sinew.sim.maths.curl_noise import pattern_at
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.skin.trail import SurfaceInput
 
@@ -59,6 +62,7 @@ class Features:
     drag: bool = False
     turbulence: bool = False
     attractor: bool = False
+    fields: bool = False  # Force fields
     layout: ColliderLayout = ANY_ORDER
     others: int = 0  # Colliders after the planes at the front; 1 for many
     search: bool = False  # So many of them that near colliders are searched first
@@ -75,6 +79,7 @@ class Features:
             "DRAG": self.drag,
             "TURBULENCE": self.turbulence,
             "ATTRACTOR": self.attractor,
+            "FIELDS": self.fields,
         }
         if self.response:
             defines |= self.layout.defines
@@ -85,7 +90,11 @@ class Features:
 
 
 def features_of(
-    settings: EmitterSettings, collider_count: int, layout: ColliderLayout, shapes: Shapes = ANY_SHAPE
+    settings: EmitterSettings,
+    collider_count: int,
+    layout: ColliderLayout,
+    shapes: Shapes = ANY_SHAPE,
+    has_fields: bool = False,
 ) -> Features:
     response = RESPONSES.get(settings.collision, 0) if collider_count else 0
     others = collider_count - layout.planes if response else 0
@@ -96,8 +105,9 @@ def features_of(
         full=settings.mode is EmissionMode.FULL and not settings.stateless,
         segments=bool(settings.bursts) and settings.mode is not EmissionMode.FULL,
         drag=settings.drag > 0.0,
-        turbulence=settings.turbulence > 0.0 and settings.drag > 0.0,
+        turbulence=settings.turbulence > 0.0 and (settings.drag > 0.0 or has_fields),
         attractor=settings.attraction != 0.0 or settings.vortex != 0.0,
+        fields=has_fields,
         layout=layout if response else ANY_ORDER,
         others=others if others <= SEARCH_FROM else 1,
         search=others > SEARCH_FROM,
@@ -119,6 +129,7 @@ class EmitterInputs:
     # Axes of the directions that do not follow the normals of a surface, shape (4, 4); `world_from_end` if None
     world_from_aim: Float64 | None = None
     travel: AirTravel | None = None  # Of the air to the start of the step, if it has keys
+    fields: Fields | None = None
 
 
 NO_INPUTS = EmitterInputs()
@@ -126,12 +137,12 @@ NO_INPUTS = EmitterInputs()
 Substep = tuple[tuple[float, float, float, float], int, tuple[tuple[int, int], ...]]
 """Substep: `u_substep`, the number of slots that move, and the ranges of slots in which particles are then spawned."""
 
-_ColliderKey = tuple[int, ColliderLayout, Shapes]
+_InputKey = tuple[int, ColliderLayout, Shapes, bool]
 
 
 @dataclass(frozen=True, slots=True)
 class _StepKernels:
-    colliders: _ColliderKey
+    met: _InputKey
     features: Features
     move: Kernel
     spawn: Kernel | None  # None for an emitter that is always full, whose particles are replaced as they die
@@ -149,6 +160,7 @@ class EmitterPasses(Owner):
         self._kernels: dict[tuple[str, Features], Kernel] = {}
         self.pending: Sequence[EmitterSettings] = ()
         self.block = self.owns(EmitterBlock(context))
+        self._sampler: FieldSampler | None = None
         self._faces: TexelBuffer | None = None
         if faces is not None:
             data = np.ascontiguousarray(faces, np.uint32).ravel()
@@ -175,12 +187,12 @@ class EmitterPasses(Owner):
 
         `swap` exchanges the input buffer for an output buffer; other emitters may then write to the first.
         """
-        colliders = _colliders_of(inputs)
+        met = _met(inputs)
         stepping = self._stepping
-        if stepping is None or stepping.colliders != colliders:
-            stepping = self._stepping = self._step_kernels(self._settings, colliders)
+        if stepping is None or stepping.met != met:
+            stepping = self._stepping = self._step_kernels(self._settings, met)
         for settings in self.pending:
-            self._step_kernels(settings, colliders)
+            self._step_kernels(settings, met)
         self.pending = ()
         features, move, spawn = stepping.features, stepping.move, stepping.spawn
         if features.turbulence:
@@ -191,31 +203,42 @@ class EmitterPasses(Owner):
             self.block.set_pattern(pattern_at(time, *way, settings.turbulence_scale))
         self.block.set_source(inputs.world_from_start, inputs.world_from_end, inputs.world_from_aim)
         move_values = self._set_inputs(move, features, inputs).location("u_substep")
+        spawn_values = -1
         if spawn is not None:
             spawn_values = self._set_inputs(spawn, features, inputs).location("u_substep")
         self.block.bind()
-        with move.writing(side.vertices) as capture:
-            for values, moved, births in substeps:
-                target = swap(side)
-                if moved:
-                    capture.use(move, side.vertices)
-                    capture.write((target.buffer,), 0, padded_slots(moved), (move_values, values))
-                if births and spawn is not None:
-                    capture.use(spawn, target.vertices)
-                    for first, count in births:
-                        capture.write((target.buffer,), first, count, (spawn_values, values))
-                side = target
+        for part in [[substep] for substep in substeps] if features.fields else [substeps]:
+            if inputs.fields is not None:
+                move.program["u_fields"] = self._sampled(side, inputs.fields, part[0])
+            with move.writing(side.vertices) as capture:
+                for values, moved, births in part:
+                    target = swap(side)
+                    if moved:
+                        capture.use(move, side.vertices)
+                        capture.write((target.buffer,), 0, padded_slots(moved), (move_values, values))
+                    if births and spawn is not None:
+                        capture.use(spawn, target.vertices)
+                        for first, count in births:
+                            capture.write((target.buffer,), first, count, (spawn_values, values))
+                    side = target
         return side
 
-    def _step_kernels(self, settings: EmitterSettings, colliders: _ColliderKey) -> _StepKernels:
-        features = features_of(settings, *colliders)
+    def _sampled(self, side: ParticleSide, fields: Fields, substep: Substep) -> BufferTexture:
+        """Returns the force fields at the particles that a substep moves."""
+        (fraction, *_), moved, _ = substep
+        if self._sampler is None:
+            self._sampler = self.owns(FieldSampler(self._library, side.count))
+        return self._sampler.sample(fields, side.texture, fraction=fraction, count=padded_slots(moved))
+
+    def _step_kernels(self, settings: EmitterSettings, met: _InputKey) -> _StepKernels:
+        features = features_of(settings, *met)
         move = self._kernel("emitter/step.glsl", features, (PARTICLE,), PER_VERTEX)
-        spawn = None if features.full else self._kernel("emitter/spawn.glsl", features)
-        return _StepKernels(colliders, features, move, spawn)
+        spawn = None if features.full else self._kernel("emitter/spawn.glsl", replace(features, fields=False))
+        return _StepKernels(met, features, move, spawn)
 
     def show(self, side: ParticleSide, inputs: EmitterInputs, count: int) -> None:
         """Writes the first slots from the time alone, with the source at rest at its end position."""
-        features = features_of(self._settings, *_colliders_of(NO_INPUTS))
+        features = features_of(self._settings, *_met(NO_INPUTS))
         kernel = self._kernel("emitter/stateless.glsl", features)
         self.block.set_source(inputs.world_from_end, inputs.world_from_end, inputs.world_from_aim)
         self._set_inputs(kernel, features, inputs)
@@ -248,9 +271,9 @@ class EmitterPasses(Owner):
         return program
 
 
-def _colliders_of(inputs: EmitterInputs) -> _ColliderKey:
+def _met(inputs: EmitterInputs) -> _InputKey:
     colliders = inputs.colliders
-    return colliders.count if colliders else 0, colliders.layout, colliders.shapes
+    return colliders.count if colliders else 0, colliders.layout, colliders.shapes, inputs.fields is not None
 
 
 def substeps_of(settings: EmitterSettings) -> list[tuple[float, float, float, float]]:

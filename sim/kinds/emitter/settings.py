@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from sinew.sim.assets.formats import IMAGE_FORMATS
+from sinew.sim.kinds.air import field_weight_param
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
 from sinew.sim.scene.vectors import FAR, MOST, STOP_MAX, Amounts, Place, UnitFloat
@@ -197,6 +198,7 @@ class EmitterSettings(Settings, frozen=True, kw_only=True):
     turbulence_seed: Annotated[int, _motion(
         "Seed of the turbulence; the same seed gives the same turbulence.", lo=0, hi=2**31 - 1, soft=(0, 100),
     )] = 1  # fmt: skip
+    field_weight: Annotated[float, field_weight_param(group="Motion")] = 1.0
     attractor: Annotated[Place, _motion(
         "Position of the attractor and the vortex in the world.", unit="m", lo=-FAR, hi=FAR, step=0.05, bounded=False,
     )] = (0.0, 1.0, 0.0)  # fmt: skip

@@ -30,6 +30,7 @@ from sinew.sim.kinds.emitter.emitter import Emitter, interpolate_particles
 from sinew.sim.kinds.emitter.passes import EmitterInputs
 from sinew.sim.kinds.emitter.settings import EmitterSettings, EmitterSource, ParticleLook
 from sinew.sim.kinds.emitter.source import missing_density, missing_source
+from sinew.sim.kinds.field_targets import fields_on
 from sinew.sim.kinds.packing import State
 from sinew.sim.maths.hash import RandomStream, birth_numbers
 from sinew.sim.memo import same_objects
@@ -151,7 +152,8 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         character, parent = world.characters.get(node.attachment.node), world.scene.by_id.get(node.attachment.node)
         assert isinstance(character, Character | None)
         pixels = world.assets.images.get(Path(settings.density_texture)) if settings.density_texture else None
-        key = (node, character, parent, pixels)
+        refuses = settings.stateless and bool(fields_on(world, node))
+        key = (node, character, parent, pixels, refuses)
         if same_objects(key, self._key):
             return
         self._key = key
@@ -159,7 +161,8 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         missing = missing_source(world.scene, world.characters, world.places, node)
         if not missing and settings.is_on_surface and character is not None and parent is not None:
             missing = missing_density(character, self.label, parent.name or parent.id, settings)
-        self.report(missing)
+        refusal = f"{self.label}: computes positions from the time alone, so force fields do not act on it"
+        self.report(missing, refusal if refuses else "")
         faces, tables = None, world.services.get(SurfaceTables)
         if not settings.is_on_surface:
             tables.forget(self)
@@ -186,6 +189,8 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         emission = self._follower.inputs(self.node, inputs.world, self._trail, inputs.colliders)
         if self.node.curves and (travel := inputs.air_travel(self.node)) is not None:
             emission = replace(emission, travel=travel)
+        if (fields := inputs.fields.get(self.node.id)) is not None:
+            emission = replace(emission, fields=fields)
         self.emitter.step(emission)
 
     def warm_up(self, settings: Sequence[Settings]) -> None:

@@ -7,7 +7,7 @@ import msgspec
 
 from sinew.sim.assets.formats import IMAGE_FORMATS, STRAND_FORMATS
 from sinew.sim.characters.settings import UpAxis
-from sinew.sim.kinds.air import Turbulence, TurbulenceScale, TurbulenceSeed, Wind
+from sinew.sim.kinds.air import Turbulence, TurbulenceScale, TurbulenceSeed, Wind, field_weight_param
 from sinew.sim.kinds.hair.groom_edits import GroomEdits
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
@@ -248,6 +248,7 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
     turbulence: Turbulence = 0.0
     turbulence_scale: TurbulenceScale = 1.0
     turbulence_seed: TurbulenceSeed = 1
+    field_weight: Annotated[float, field_weight_param(group="Air")] = 1.0
 
     collide: Annotated[bool, _collision("Collide with the colliders of the scene.")] = True
     clearance: Annotated[float, _collision(

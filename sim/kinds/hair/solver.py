@@ -10,9 +10,12 @@ import numpy.typing as npt
 
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
 from sinew.sim.colliders.state import ColliderShape
+from sinew.sim.fields.sampler import FieldSampler
+from sinew.sim.fields.state import Fields
 from sinew.sim.gl.buffer_ring import WHOLE, BufferRing
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.program import Program
 from sinew.sim.gl.texture import BufferTexture
 from sinew.sim.kinds.air import AirTravel
@@ -47,7 +50,7 @@ class StrandDrag:
     reach: float
 
 
-class StrandSolver:
+class StrandSolver(Owner):
     """Solver of strands; `count`, their number, selects the back end.
 
     Attributes:
@@ -58,6 +61,7 @@ class StrandSolver:
         self._library, self._knots, self._count = library, knots, count
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self.pending: Sequence[HairSettings] = ()
+        self._sampler: FieldSampler | None = None
 
     def step(
         self,
@@ -69,18 +73,25 @@ class StrandSolver:
         colliders: Colliders = NO_COLLIDERS,
         pulled: StrandDrag | None = None,
         travel: AirTravel | None = None,
+        fields: Fields | None = None,
     ) -> None:
         """Advances strands by one step, which starts at `time` [s]; `travel` is the way of the air, if it has keys."""
         met = colliders if settings.collide else NO_COLLIDERS
-        defines = self._defines(settings, tables) | _contact_defines(settings, met)
+        forced = {"FIELDS": fields is not None}
+        defines = self._defines(settings, tables) | forced | _contact_defines(settings, met)
         kernel = self._kernel("hair/step.glsl", defines, WHOLE)
         for later in self.pending:
             met_later = colliders if later.collide else NO_COLLIDERS
-            self._kernel("hair/step.glsl", self._defines(later, tables) | _contact_defines(later, met_later), WHOLE)
+            needed = self._defines(later, tables) | forced | _contact_defines(later, met_later)
+            self._kernel("hair/step.glsl", needed, WHOLE)
         self.pending = ()
         self._set(kernel.program, settings, tables, time, travel)
         if met:
             self._set_contact(kernel.program, settings, met)
+        if fields is not None:
+            if self._sampler is None:
+                self._sampler = self.owns(FieldSampler(self._library, state.count * self._knots, self._knots))
+            kernel.program["u_fields"] = self._sampler.sample(fields, state.texture, roots=tables.roots)
         count = settings.substeps
         if pulled is None:
             state.run(kernel, ("u_now", "u_before"), 0, count, count)

@@ -5,6 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
+from sinew.sim.fields.state import Fields
 from sinew.sim.gl.buffer_ring import BufferRing
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.kernel import Kernel
@@ -111,7 +112,7 @@ class Strands(Owner):
         self.state = self.owns(BufferRing(context, packed.state, label="hair"))
         self._carry = Kernel(library, "hair/carry.glsl", record, defines={"KNOTS": knots}, records=count)
         self._groomed = Kernel(library, "hair/groomed.glsl", record, defines={"KNOTS": knots}, records=count)
-        self._solver = StrandSolver(library, knots, count)
+        self._solver = self.owns(StrandSolver(library, knots, count))
         self._tables = self._new_tables()
         self._head: tuple[tuple[float, float, float], Float64, Float64] | None = None
         self.drawn = self.owns(DrawnStrands(context, library, buffers.children, knots))
@@ -137,6 +138,7 @@ class Strands(Owner):
         time: float = 0.0,
         pulled: StrandDrag | None = None,
         travel: AirTravel | None = None,
+        fields: Fields | None = None,
     ) -> None:
         """Advances by a step; `world_from_model` is the transform at its end, `time` its start [s]."""
         if self.stopped:
@@ -149,7 +151,14 @@ class Strands(Owner):
         self._is_quiet, self._substeps = False, substeps
         tables = self._current_tables()
         self._solver.step(
-            self.state, self.settings, tables, time=time, colliders=colliders, pulled=pulled, travel=travel
+            self.state,
+            self.settings,
+            tables,
+            time=time,
+            colliders=colliders,
+            pulled=pulled,
+            travel=travel,
+            fields=fields,
         )
         self.step_count += 1
         self.is_stale = True

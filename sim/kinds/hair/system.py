@@ -158,10 +158,11 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         time, placement = (inputs.moment - 1) * STEP_TIME, self._placement(inputs.world)
         travel = inputs.air_travel(self.node) if self.node.curves else None
         pulled = self._pulled(inputs.grab) if inputs.grab is not None else None
-        self._built.step(placement, inputs.colliders, time, pulled, travel)
+        fields = inputs.fields.get(self.node.id)
+        self._built.step(placement, inputs.colliders, time, pulled, travel, fields)
         if self.rival is not None:
             with self.context.timers.scope("rival", self.label):
-                self.rival.strands.step(placement, inputs.colliders, time, pulled, travel)
+                self.rival.strands.step(placement, inputs.colliders, time, pulled, travel, fields)
 
     def warm_up(self, settings: Sequence[Settings]) -> None:
         self._built.warm_up([one for one in settings if isinstance(one, HairSettings)])

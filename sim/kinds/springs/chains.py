@@ -161,11 +161,10 @@ def _leaf_offset(skeleton: Skeleton, joint: int, length: float) -> tuple[float, 
     return x, y, z
 
 
-def joint_values(chains: Chains, settings: SpringBoneSettings, scale: float) -> Float64:
+def joint_values(chains: Chains, settings: SpringBoneSettings) -> Float64:
     """Returns values of the joints for one substep, (J, 6): gravity, stiffness, share of velocity that stays, radius.
 
-    Args:
-        scale: Metres per unit of the file, with the scale of the node.
+    The radius is in units of the file.
     """
     names = ("stiffness", "gravity", "drag", "radius")
     curves = {name: values_at(getattr(settings, f"{name}_curve"), chains.along)[:, 0] for name in names}
@@ -175,5 +174,5 @@ def joint_values(chains: Chains, settings: SpringBoneSettings, scale: float) -> 
     values[:, :3] = chains.gravity * curves["gravity"][:, None]
     values[:, 3] = chains.stiffness * curves["stiffness"]
     values[:, 4] = (1.0 - np.clip(chains.drag * curves["drag"], 0.0, 1.0)) ** (1.0 / settings.substeps)
-    values[:, 5] = chains.radius * curves["radius"] * scale
+    values[:, 5] = chains.radius * curves["radius"]
     return values

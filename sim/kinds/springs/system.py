@@ -1,11 +1,9 @@
 """The simulation of spring bones on the GPU, as VRMC_springBone 1.0 defines it."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
-from sinew.sim.assets.rig import SpringColliderShape
 from sinew.sim.characters.character import Character
 from sinew.sim.characters.joint_turns import JOINT_STATE, JointTurns
 from sinew.sim.characters.settings import ModelSettings
@@ -17,45 +15,19 @@ from sinew.sim.gl.staging import BufferSpan
 from sinew.sim.gl.texture import TexelBuffer
 from sinew.sim.kinds.contract import Array, StepInputs, Stoppable, System, World
 from sinew.sim.kinds.packing import State, blended, unpacked_state
+from sinew.sim.kinds.springs.chain_pose import ChainPose, ChainPoses
 from sinew.sim.kinds.springs.chains import Chains, chains_of, joint_values
 from sinew.sim.kinds.springs.settings import SpringBoneSettings
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Float32, Float64
-from sinew.sim.maths.transform import transform_points
 from sinew.sim.scene.params import Effect, SettingsError, changed_effects
 from sinew.sim.scene.scene import Node
-from sinew.sim.scene.world_transforms import rigid_frames
 
 CHECKED = 0.2
 """Shortest time between two checks for infinite values [s]."""
 
 _FILE = "springs/step.glsl"
 _BROKEN = "the bones left all bounds; reset it, or resume it from the last valid state"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ChainPose:
-    """Simulated joints as the animation alone leaves them, in the world [m].
-
-    Attributes:
-        orientations, heads, tips: Of J joints, shapes (J, 4), (J, 3), (J, 3).
-        model: Orientation of the model, shape (4,).
-        centers: Orientations and positions of the centre joints, shapes (C, 4), (C, 3).
-        colliders: Ends or normals of the colliders of the file, shape (K, 2, 3).
-        scale: Metres per unit of the file.
-        time: Scene time [s].
-        in_model: Model matrices of the joints that this was computed from.
-    """
-
-    orientations: Float64
-    heads: Float64
-    tips: Float64
-    model: Float64
-    centers: tuple[Float64, Float64]
-    colliders: Float64
-    scale: float
-    time: float | None
-    in_model: Float64
 
 
 class SpringSystem(System, Stoppable):
@@ -76,7 +48,8 @@ class SpringSystem(System, Stoppable):
         self._character: Character | None = None
         self._kernels: dict[str, Kernel] = {}
         self._tables: dict[str, TexelBuffer] = {}
-        self._uploaded: tuple[Chains, SpringBoneSettings, float] | None = None
+        self._uploaded: dict[str, object] = {}
+        """What each table was filled from."""
         self._unit, self._is_on = 1.0, True
         self._origin: Float64 = np.zeros(3)
         self._pose: ChainPose | None = None
@@ -130,19 +103,17 @@ class SpringSystem(System, Stoppable):
         )  # fmt: skip
         self._readback = self.owns(Readback(self.context, label=self.label))
         self.chains = chains
+        self._poses = ChainPoses(skeleton, chains, self.turns)
         flat: list[int] = []
         ranges = []
         for path, met in zip(self.turns.paths, chains.met, strict=True):
             ranges.append((len(flat), len(path), len(flat) + len(path), len(met)))
-            flat += [*path, *met]
+            flat += [*path, *(4 * self._poses.frame_count + 2 * solid for solid in met)]
         self._ranges = np.array(ranges, np.float32)
-        self._centers, self._center_of = np.unique(chains.centers, return_inverse=True)
-        solids = [one.joint for one in chains.colliders]
-        self._used = np.array([*chains.joints, *np.maximum(self._centers, 0), *solids], np.intp)
         self._tables["lists"] = self.owns(
             TexelBuffer(self.context, np.array(flat, np.float32), "r32f", label=f"{self.label} lists")
         )
-        for name in ("values", "pose", "before", "centers", "solids"):
+        for name in ("values", "joints", "joints before", "frames"):
             table = TexelBuffer(self.context, 16, usage="stream", label=f"{self.label} {name}")
             self._tables[name] = self.owns(table)
         self.reset()
@@ -168,7 +139,8 @@ class SpringSystem(System, Stoppable):
             self._character.set_turns(self.node.id, None)
         self.disown(self.turns, self._readback, *self._tables.values())
         self._tables.clear()
-        self.chains = self.turns = self._readback = self._pose = self._valid = self._uploaded = None
+        self._uploaded.clear()
+        self.chains = self.turns = self._readback = self._pose = self._valid = None
 
     def release(self) -> None:
         if hasattr(self, "node"):
@@ -183,7 +155,7 @@ class SpringSystem(System, Stoppable):
         if self._stopped:
             return
         if before is None or self._is_cut(before, now):
-            self._jump(before, now)
+            self._jump(before or now, now)
             before = now
         self._pose = now
         collides = self.settings.collide and bool(inputs.colliders)
@@ -206,30 +178,29 @@ class SpringSystem(System, Stoppable):
         self._turns.state.write(records)
         self._stopped, self._valid = "", None
         self._pose = self._pose_now()
-        self._jump(None, self._pose)
+        self._jump(self._pose, self._pose)
 
     def teleport(self, world: World) -> None:
         self.world = world
         if self.turns is not None:
             before, self._pose = self._pose, self._pose_now()
-            self._jump(before, self._pose)
+            self._jump(before or self._pose, self._pose)
+
+    def _pose_now(self) -> ChainPose:
+        assert self._character is not None
+        return self._poses.now(self._character)
 
     def _is_cut(self, before: ChainPose, now: ChainPose) -> bool:
         assert self._character is not None
         if before.time is None or now.time is None:
             return True
-        moved = not np.array_equal(before.in_model, now.in_model)
-        return moved and self._character.is_cut(before.time, now.time)
+        return now.has_moved(before) and self._character.is_cut(before.time, now.time)
 
-    def _jump(self, before: ChainPose | None, now: ChainPose) -> None:
+    def _jump(self, before: ChainPose, now: ChainPose) -> None:
         """Moves the tips with the character; the turns stay."""
-        assert self.chains is not None
-        roots = self.chains.parents < 0
-        self._origin = now.heads[roots].mean(axis=0)
+        self._origin = now.frames[self._poses.first, 1, :3].mean(axis=0)
         kernel = self._kernel("JUMP")
-        self._set(kernel, now, now)
-        before = now if before is None else before
-        kernel.program["u_jump"] = quaternion.multiply(now.model, quaternion.conjugate(before.model))
+        self._set(kernel, before, now)
         self._turns.state.run(kernel, "u_state", "u_step", [(1.0, 1.0)])
         self._turns.changed()
 
@@ -239,97 +210,45 @@ class SpringSystem(System, Stoppable):
         return self._kernels[macro]
 
     def _set(self, kernel: Kernel, before: ChainPose, now: ChainPose) -> None:
-        """Uploads what a step from one pose to another reads."""
-        tables = self._tables
-        assert self.chains is not None
-        values = self.chains, self.settings, now.scale
-        if values != self._uploaded:
-            self._uploaded = values
-            tables["values"].buffer.orphan(self._value_texels(now.scale))
-        tables["pose"].buffer.orphan(self._pose_texels(now))
+        """Uploads what a step from one pose to another reads; values and joints only if they have changed."""
+        tables, values = self._tables, (self.chains, self.settings)
+        if values != self._uploaded.get("values"):
+            self._uploaded["values"] = values
+            tables["values"].buffer.orphan(self._value_texels())
+        self._upload_joints("joints", now.joints)
         if self.settings.substeps > 1:
-            tables["before"].buffer.orphan(self._pose_texels(before))
-        tables["centers"].buffer.orphan(self._center_texels(before, now))
-        tables["solids"].buffer.orphan(self._solid_texels(now))
+            self._upload_joints("joints before", before.joints)
+        tables["frames"].buffer.orphan(self._frame_texels(before, now))
         program = kernel.program
         program["u_values"], program["u_lists"] = tables["values"], tables["lists"]
-        program["u_pose"], program["u_pose_before"] = tables["pose"], tables["before"]
-        program["u_centers"], program["u_solids"] = tables["centers"], tables["solids"]
-        program["u_world"] = now.model
+        program["u_joints"], program["u_joints_before"] = tables["joints"], tables["joints before"]
+        program["u_frames"], program["u_scale"] = tables["frames"], now.scale
 
-    # --- tables of the kernel -------------------------------------------------------------------------
+    def _upload_joints(self, name: str, joints: Float32) -> None:
+        if joints is not self._uploaded.get(name):
+            self._uploaded[name] = joints
+            texels = np.zeros((self._turns.state.count, 3, 4), np.float32)
+            texels[: len(joints)] = joints
+            self._tables[name].buffer.orphan(texels)
 
-    def _pose_now(self) -> ChainPose:
-        character, chains = self._character, self.chains
-        assert character is not None
-        assert chains is not None
-        world, count = character.world_from_model, len(chains.joints)
-        in_model = character.model_from(self._used, self.turns)
-        matrices = world @ in_model
-        own, centers, places = np.split(matrices, np.cumsum([count, len(self._centers)]))
-        orientations = quaternion.from_matrix(rigid_frames(np.concatenate([own, centers, world[None]]))[:, :3, :3])
-        tips = transform_points(world, character.model_from(chains.tails, self.turns)[:, :3, 3])
-        last = np.flatnonzero(chains.tails < 0)
-        tips[last] = (own[last, :3, :3] @ chains.offsets[last, :, None])[..., 0] + own[last, :3, 3]
-        shapes = np.zeros((len(places), 2, 3))
-        for number, (solid, place) in enumerate(zip(chains.colliders, places, strict=True)):
-            shapes[number, 0] = transform_points(place, np.asarray(solid.offset))
-            if solid.shape is SpringColliderShape.PLANE:
-                normal = rigid_frames(place[None])[0, :3, :3] @ np.asarray(solid.tail)
-                shapes[number, 1] = normal / max(float(np.linalg.norm(normal)), np.finfo(float).tiny)
-            elif solid.shape is SpringColliderShape.CAPSULE:
-                shapes[number, 1] = transform_points(place, np.asarray(solid.tail))
-            else:
-                shapes[number, 1] = shapes[number, 0]
-        scale = abs(float(np.linalg.det(world[:3, :3]))) ** (1.0 / 3.0)
-        return ChainPose(
-            orientations[:count], own[:, :3, 3], tips, orientations[-1], (orientations[count:-1], centers[:, :3, 3]),
-            shapes, scale, character.time, in_model,
-        )  # fmt: skip
-
-    def _pose_texels(self, pose: ChainPose) -> Float32:
-        """Returns texels of `u_pose`: joints relative to the joint above, the first ones in the world."""
+    def _value_texels(self) -> Float32:
         assert self.chains is not None
-        parents = self.chains.parents
-        below = parents >= 0
-        inverse = np.where(below[:, None], quaternion.conjugate(pose.orientations[parents]), quaternion.IDENTITY)
-        apart = pose.heads - np.where(below[:, None], pose.heads[parents], self._origin)
-        bones = pose.tips - pose.heads
-        sizes = np.linalg.norm(bones, axis=1)
-        axes = quaternion.rotate(quaternion.conjugate(pose.orientations), bones)
-        texels = np.zeros((self._turns.state.count, 3, 4), np.float32)
-        count = len(parents)
-        texels[:count, 0] = quaternion.multiply(inverse, pose.orientations)
-        texels[:count, 1, :3] = quaternion.rotate(inverse, apart)
-        texels[:count, 1, 3] = sizes
-        texels[:count, 2, :3] = axes / np.maximum(sizes, np.finfo(float).tiny)[:, None]
-        return texels
-
-    def _value_texels(self, scale: float) -> Float32:
-        assert self.chains is not None
-        values = joint_values(self.chains, self.settings, scale)
+        values = joint_values(self.chains, self.settings)
         texels = np.zeros((self._turns.state.count, 3, 4), np.float32)
         count = len(values)
         texels[:count, 0], texels[:count, 1, :2] = values[:, :4], values[:, 4:]
-        texels[:count, 1, 2] = np.where(self.chains.centers >= 0, self._center_of, -1)
+        texels[:count, 1, 2], texels[:count, 1, 3] = self._poses.centers, self._poses.first
         texels[:count, 2] = self._ranges
         return texels
 
-    def _center_texels(self, before: ChainPose, now: ChainPose) -> Float32:
-        texels = np.zeros((len(self._centers), 4, 4), np.float32)
-        for index, (orientations, positions) in enumerate((before.centers, now.centers)):
-            texels[:, 2 * index] = orientations
-            texels[:, 2 * index + 1, :3] = positions - self._origin
-        return texels
-
-    def _solid_texels(self, pose: ChainPose) -> Float32:
-        assert self.chains is not None
-        texels = np.zeros((max(len(pose.colliders), 1), 2, 4), np.float32)
-        for number, (solid, ends) in enumerate(zip(self.chains.colliders, pose.colliders, strict=True)):
-            is_plane = solid.shape is SpringColliderShape.PLANE
-            texels[number, 0] = (*(ends[0] - self._origin), solid.radius * pose.scale)
-            texels[number, 1] = (*(ends[1] - (0.0 if is_plane else self._origin)), 2.0 if is_plane else solid.is_inside)
-        return texels
+    def _frame_texels(self, before: ChainPose, now: ChainPose) -> Float32:
+        """Returns frames at both ends of the step, then colliders; places are relative to the origin."""
+        frames = np.stack([before.frames, now.frames], axis=1)
+        frames[:, :, 1, :3] -= self._origin
+        solids = now.solids.copy()
+        solids[:, 0, :3] -= self._origin
+        solids[~self._poses.is_plane, 1, :3] -= self._origin
+        return np.concatenate([frames.reshape(-1, 4), solids.reshape(-1, 4)]).astype(np.float32)
 
     # --- states ---------------------------------------------------------------------------------------
 

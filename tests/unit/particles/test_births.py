@@ -20,11 +20,12 @@ from sinew.sim.kinds.emitter.births import (
     slots_needed,
     starvation,
 )
-from sinew.sim.kinds.emitter.block import drag_terms, pattern_at
+from sinew.sim.kinds.emitter.block import drag_terms
 from sinew.sim.kinds.emitter.particles import TABLE_SIZE, life_table
 from sinew.sim.kinds.emitter.presets import KEPT_FIELDS, PRESET_FIELDS, PRESETS, with_preset
 from sinew.sim.kinds.emitter.settings import EmissionAim, EmissionMode, EmitterSettings, EmitterSource
 from sinew.sim.kinds.emitter.source import missing_source, reach_of, source_box
+from sinew.sim.maths.curl_noise import pattern_at
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import SettingsError, params_of, validated
 from sinew.sim.scene.scene import Attachment, Node, Scene

@@ -1,0 +1,67 @@
+from sinew.sim.fields.state import Fields
+from sinew.sim.gl.kernel import Kernel
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.record import record
+from sinew.sim.gl.texture import BufferTexture, TexelBuffer
+
+FIELD_SAMPLE = record("FieldSample", push=(4, "f4"), air=(4, "f4"))
+"""acceleration [m/s²], drag [1/s] | velocity of the air [m/s], 0."""
+
+
+class FieldSampler(Owner):
+    """Evaluates force fields at the particles of one system; solvers fetch the samples by `texelFetch`.
+
+    Args:
+        count: Number of records, including padding.
+        knots: Records of each strand; 0 for single particles.
+    """
+
+    def __init__(self, library: ShaderLibrary, count: int, knots: int = 0) -> None:
+        self._library, self._count, self._knots, self._is_clear = library, count, knots, True
+        self._kernels: dict[tuple[object, ...], Kernel] = {}
+        self.samples = self.owns(
+            TexelBuffer(library.context, FIELD_SAMPLE.zeros(count), usage="copy", label="field samples")
+        )
+
+    def sample(
+        self,
+        fields: Fields | None,
+        places: BufferTexture,
+        *,
+        roots: BufferTexture | None = None,
+        fraction: float = 0.0,
+        count: int | None = None,
+    ) -> BufferTexture:
+        """The texture of `FIELD_SAMPLE`, two texels a particle; zero if there are no fields.
+
+        Args:
+            places: Two texels a particle, the first with its position [m]; or a texel for each knot of a strand,
+                relative to its root.
+            roots: Four texels a strand, the first with the position of its root [m].
+            fraction: Part of the step that is over.
+            count: Only the first records.
+        """
+        if fields is None:
+            if not self._is_clear:
+                self.samples.buffer.write(FIELD_SAMPLE.zeros(self._count))
+                self._is_clear = True
+            return self.samples
+        self._is_clear = False
+        kernel = self._kernel(fields.defines)
+        program = kernel.program
+        fields.set(program)
+        program["u_places"], program["u_fraction"] = places, fraction
+        if roots is not None:
+            program["u_roots"] = roots
+        kernel.run(None, self.samples.buffer, self._count if count is None else count)
+        return self.samples
+
+    def _kernel(self, defines: dict[str, object]) -> Kernel:
+        key = tuple(defines.values())
+        if key not in self._kernels:
+            self._kernels[key] = Kernel(
+                self._library, "common/fields_sample.glsl", FIELD_SAMPLE,
+                defines=defines | {"KNOTS": self._knots or None}, records=self._count,
+            )  # fmt: skip
+        return self._kernels[key]
