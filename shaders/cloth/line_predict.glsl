@@ -1,7 +1,10 @@
 // Where one particle of a cloth would be after a substep without its threads.
-// Inputs: state of all particles, air, pins, substep [s]; world space, SI. Outputs: point [m], inverse mass, 0 if held.
+// Inputs: state of all particles, air, pins, substep [s], loads; world space, SI. Outputs: point [m], inverse mass, 0 if held.
 // Air resists as if it acted over the whole substep, so that no drag throws a light fabric about.
-// GRID, AIR, GUSTS, PINS as in cloth/step.glsl.
+// GRID, AIR, GUSTS, PINS, FIELDS as in cloth/step.glsl.
+// Where taut edges would need shorter substeps, particles have more inertia, not more weight: what hangs still hangs as it
+// would, and does not jitter.
+// Reference: T. Belytschko et al. 2013, "Nonlinear finite elements for continua and structures", mass scaling.
 
 #include "cloth/spring.glsl"
 #include "cloth/air.glsl"
@@ -17,12 +20,19 @@ uniform vec3 u_gravity;            // [m/s2]
 uniform float u_air_drag;          // [1/s]
 uniform vec3 u_wind;               // [m/s]
 uniform vec2 u_drag;               // half the air's density times the coefficients, normal and tangential
-uniform vec2 u_progress;           // this substep as a part of the rest of the step; fraction of the step at its end
+uniform vec2 u_progress;           // this substep as a part of the rest of the step; fraction of the step at its end,
+                                   // 0 to find the loads
+uniform samplerBuffer u_loads;     // see cloth/line_apply.glsl
+uniform float u_inertia;           // inertia over mass for a load of 1
 uniform int u_grabbed;             // particle that is dragged, or -1
 uniform vec4 u_hand;               // its target [m], and how far it may move in a substep [m]
 uniform float u_hand_pull;         // largest force of dragging [N]
 #ifdef PINS
 uniform samplerBuffer u_pins;      // target [m], 1 if held
+#endif
+#ifdef FIELDS
+uniform samplerBuffer u_fields;    // see common/fields_sample.glsl
+uniform vec2 u_kick;               // as in cloth/step.glsl
 #endif
 #ifdef GUSTS
 uniform vec4 u_waves[WAVE_COUNT];
@@ -47,15 +57,25 @@ void run(int id) {
     Particle own = Particle(first.xyz, texelFetch(u_state, 2 * id + 1).xyz);
     float inverse_mass = first.w * u_inverse_mass;
     vec3 acceleration = u_gravity;
-#ifdef AIR
+    float inertia = max(1.0, u_inertia * texelFetch(u_loads, id).w);
+    vec3 kept = own.velocity / (1.0 + u_substep * u_air_drag);
     vec3 air = air_at(own.position);
+#ifdef FIELDS
+    vec4 pushed = texelFetch(u_fields, 2 * id);
+    air += texelFetch(u_fields, 2 * id + 1).xyz;
+    // The pass that finds the loads is no substep, and has the average of the step.
+    acceleration += u_progress.y > 0.0 ? vec3(0.0) : pushed.xyz;
+    kept += (u_progress.y > 0.0 && u_progress.y < u_kick.y ? u_kick.x / inertia : 0.0) * pushed.xyz;
+    kept = air + exp(-pushed.w * u_substep) * (kept - air);
+#endif
+#ifdef AIR
     vec3 force = neighbour_air(id, own, air, u_drag);
     vec3 relative = air - own.velocity;
     float speed = max(sqrt(dot(relative, relative)), CLOTH_TINY);
     acceleration += force * (inverse_mass / (1.0 + u_substep * inverse_mass * sqrt(dot(force, force)) / speed));
 #endif
-    vec3 kept = own.velocity / (1.0 + u_substep * u_air_drag);
-    vec3 point = own.position + u_substep * (kept + u_substep * acceleration);
+    inverse_mass /= inertia;
+    vec3 point = own.position + u_substep * (kept + u_substep * acceleration / inertia);
 #ifdef PINS
     vec4 pin = texelFetch(u_pins, id);
     if (pin.w > 0.0) {

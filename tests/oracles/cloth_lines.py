@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.kinds.cloth.line_solver import INERTIA, SUBSTEPS_OF_INERTIA
 from sinew.sim.kinds.cloth.lines import LineFamily, grid_bending, mesh_bending, mesh_families
 from sinew.sim.kinds.cloth.material import ClothConstants, constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
@@ -128,14 +129,18 @@ class LineReference:
 
     def step(self, particles: Particles, actions: Actions, *, time: float = 0.0) -> Particles:
         gusts, count = gusts_at(self.settings, time), self.settings.substeps
+        self.loads = np.zeros(self.model.particle_count)
+        self._substep(particles, actions, gusts, 1.0 / count, 1.0, adds_load=True)
+        inertia = np.maximum(1.0, INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / count) * self.loads)
         for index in range(count):
             share, fraction = 1.0 / (count - index), (index + 1) / count
-            particles = self._substep(particles, actions, gusts, share, fraction)
+            particles = self._substep(particles, actions, gusts, share, fraction, inertia)
         return particles
 
     def _substep(
-        self, particles: Particles, actions: Actions, gusts: object, share: float, fraction: float
-    ) -> Particles:
+        self, particles: Particles, actions: Actions, gusts: object, share: float, fraction: float,
+        inertia: Float64 | float = 1.0, *, adds_load: bool = False,
+    ) -> Particles:  # fmt: skip
         model, settings, constants, h = self.model, self.settings, self.constants, self.settings.substep_time
         before, velocities = particles.positions, particles.velocities
         inverse = np.where(actions.held, 0.0, 1.0 / (model.shares * constants.mass_scale))
@@ -144,12 +149,13 @@ class LineReference:
         size, speed = np.linalg.norm(force, axis=1), np.linalg.norm(wind, axis=1)
         resisted = 1.0 + h * inverse * size / np.maximum(speed, 1e-20)
         acceleration = constants.gravity + force * (inverse / resisted)[:, None]
+        inverse, acceleration = inverse / inertia, acceleration / np.reshape(inertia, (-1, 1))
         places = before + h * (velocities / (1.0 + h * constants.air_drag) + h * acceleration)
         held = actions.held[:, None]
         places = np.where(held, before + share * (actions.targets - before), places)
         places = self._bent(places, inverse)
         for family in self.families:
-            self._solve(family, places, before, inverse)
+            self._solve(family, places, before, inverse, adds_load=adds_load)
         velocities = (places - before) / h
         if settings.self_collision:
             change, push = touches(
@@ -180,7 +186,9 @@ class LineReference:
         bent: Float64 = self._inverse[1] @ places
         return bent
 
-    def _solve(self, family: Family, places: Float64, before: Float64, inverse: Float64) -> None:
+    def _solve(
+        self, family: Family, places: Float64, before: Float64, inverse: Float64, *, adds_load: bool
+    ) -> None:
         h, constants, kind = self.settings.substep_time, self.constants, family.kind
         if constants.stiffness[kind] == 0.0:
             return
@@ -198,7 +206,12 @@ class LineReference:
         lower, upper = np.zeros_like(length), np.zeros_like(length)
         lower[:, 1:] = upper[:, :-1] = turn
         right = np.where(exists, -(length - family.rest + rate * moved) / (1.0 + rate), 0.0)
-        pull = thomas(lower, diagonal, upper, right)[..., None] * along
+        impulse = thomas(lower, diagonal, upper, right)
+        if adds_load:
+            taut = 0.5 * np.maximum(-impulse, 0.0) / np.maximum(length, 1e-20)
+            np.add.at(self.loads, family.particles[:, :-1], weight[:, :-1] * taut)
+            np.add.at(self.loads, family.particles[:, 1:], weight[:, 1:] * taut)
+        pull = impulse[..., None] * along
         np.subtract.at(places, family.particles[:, :-1], weight[:, :-1, None] * pull)
         np.add.at(places, family.particles[:, 1:], weight[:, 1:, None] * pull)
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.colliders.pack import ANY_ORDER
+from sinew.sim.fields.sampler import FieldSampler
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.buffer_ring import PingPong
 from sinew.sim.gl.kernel import Kernel
@@ -54,7 +55,13 @@ BEND_PASSES = 32
 HAND_STRETCH = 0.2
 """As `HAND_PULL`, instead of the stretch that stops the cloth, which is far from what a stiff fabric reaches."""
 
-_PREDICTS = ("DAMPED", "AIR", "GUSTS", "PINS")
+INERTIA, SUBSTEPS_OF_INERTIA = 8.0, 16
+"""Inertia over mass of a particle under the largest load that a substep holds; with fewer substeps, inversely more.
+
+Measured with sheets that hang and swing: from 8 on nothing jitters, and less is less accurate.
+"""
+
+_PREDICTS = ("DAMPED", "AIR", "GUSTS", "PINS", "FIELDS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +90,13 @@ class LineSolver(Owner):
         self._padded = padded_count(model.particle_count)
         self._points = [self._texels(POINT, "points") for _ in range(3)]
         self._rows = [self._texels(ROW, "rows") for _ in range(2)]
-        self._loads: list[TexelBuffer] = []
+        self._loads = [self._texels(LOAD, "loads") for _ in range(3)]  # The first stays zero
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._settings: ClothSettings | None = None
         self.pending: Sequence[ClothSettings] = ()
         self._token = object()
         self._contact: SelfContact | None = None
+        self._sampler: FieldSampler | None = None
         self._families: dict[bool, list[_Family]] = {}
         self._bend_rows = None if model.grid is not None else mesh_bending(model.positions, model.faces)
         self._entries: dict[str, BufferTexture] = {}
@@ -111,13 +119,15 @@ class LineSolver(Owner):
         constants = self.constants(settings)
         for later in self.pending:
             coming = constants_of(later)
-            self._ends(step_features(self._tables, coming, later, pins is not None, bool(inputs.colliders)), inputs)
+            met = pins is not None, bool(inputs.colliders), inputs.fields is not None
+            self._ends(step_features(self._tables, coming, later, *met), inputs)
             self._families_of(bool(coming.damping.any()))
             if later.bend_stiffness > 0.0:
                 self._bend_kernel()
         self.pending = ()
         predict, finish, reads = self._prepare(state, settings, inputs, time, pins)
-        passes, sides = [], state.sides
+        sides, (passes, loads) = state.sides, self._load_passes(predict, reads, state)
+        reads["u_loads"] = loads
         between = [self._between(side) for side in sides]
         last, count = self._last(between[0]), settings.substeps
         for index in range(count):
@@ -134,15 +144,22 @@ class LineSolver(Owner):
     def load(self, state: PingPong, settings: ClothSettings, pins: BufferTexture | None = None) -> TexelBuffer:
         """Records of `LOAD` of a substep from the state on, which stays as it is."""
         self.constants(settings)
-        if not self._loads:
-            self._loads = [self._texels(LOAD, "loads") for _ in range(3)]
         predict, _, reads = self._prepare(state, settings, ClothInputs(), 0.0, pins, finds_contacts=False)
-        known, progress = reads | {"u_state": state.texture}, ("u_progress", (1.0 / settings.substeps, 1.0))
+        passes, loads = self._load_passes(predict, reads, state)
+        run_passes(passes)
+        return loads
+
+    def _load_passes(
+        self, predict: Kernel, reads: dict[str, BufferTexture], state: PingPong
+    ) -> tuple[list[Pass], TexelBuffer]:
+        """A substep without more inertia, up to the loads of its threads."""
+        assert self._settings is not None
+        known = reads | {"u_state": state.texture, "u_loads": self._loads[0]}
+        progress = "u_progress", (1.0 / self._settings.substeps, 0.0)
         passes = [Pass(predict, (self._points[0].buffer,), self._padded, known, progress)]
         passes += self._between(state.texture, is_loaded=True)
-        run_passes(passes)
         families = len(self._used())
-        return self._loads[2 - families % 2 if families else 0]
+        return passes, self._loads[2 - families % 2 if families else 0]
 
     def constants(self, settings: ClothSettings) -> ClothConstants:
         """The same object for the same settings."""
@@ -165,6 +182,7 @@ class LineSolver(Owner):
                     "u_wind": constants.wind,
                     "u_drag": (constants.normal_drag, constants.tangent_drag),
                     "u_hand_pull": pull or UNLIMITED,
+                    "u_inertia": INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / settings.substeps),
                     "u_clearance": constants.clearance,
                     "u_self": (settings.thickness, settings.self_friction),
                     "u_rate": settings.internal_damping / substep,
@@ -184,7 +202,8 @@ class LineSolver(Owner):
     ) -> tuple[Kernel, Kernel, dict[str, BufferTexture]]:
         """Kernels before and after the lines with their uniforms, and the textures that both read."""
         constants, colliders = self._constants, inputs.colliders
-        features = step_features(self._tables, constants, settings, pins is not None, bool(colliders))
+        met = pins is not None, bool(colliders), inputs.fields is not None
+        features = step_features(self._tables, constants, settings, *met)
         predict, finish = self._ends(features, inputs)
         reads = dict(self._tables.textures)
         if pins is not None:
@@ -196,6 +215,11 @@ class LineSolver(Owner):
         if "GUSTS" in features:
             gusts = gusts_at(settings, time, inputs.travel)
             predict.program.update({"u_waves": gusts.waves, "u_amplitudes": gusts.amplitudes})
+        if "FIELDS" in features:
+            if self._sampler is None:
+                self._sampler = self.owns(FieldSampler(self._library, state.count))
+            reads["u_fields"] = self._sampler.sample(inputs.fields, state.texture)
+            predict.program["u_kick"] = (STEP_TIME, 1.5 / settings.substeps)
         if "SELF" in features and finds_contacts:
             if self._contact is None:
                 self._contact = self.owns(SelfContact(self._library.context, self._library, self._model))
