@@ -186,9 +186,7 @@ class LineReference:
         bent: Float64 = self._inverse[1] @ places
         return bent
 
-    def _solve(
-        self, family: Family, places: Float64, before: Float64, inverse: Float64, *, adds_load: bool
-    ) -> None:
+    def _solve(self, family: Family, places: Float64, before: Float64, inverse: Float64, *, adds_load: bool) -> None:
         h, constants, kind = self.settings.substep_time, self.constants, family.kind
         if constants.stiffness[kind] == 0.0:
             return

@@ -1,6 +1,9 @@
+import math
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 from PySide6.QtCore import QObject, QPointF
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu
@@ -12,12 +15,14 @@ from sinew.app.kinds.cloth.tool import ClothTool, set_pin_preset
 from sinew.app.tasks import run_in_background
 from sinew.sim.characters.settings import ModelSettings, section_list
 from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.comparison import ClothComparison
 from sinew.sim.kinds.cloth.model import ClothModel
-from sinew.sim.kinds.cloth.settings import ClothLook, ClothSettings, ClothSource, PinPreset
+from sinew.sim.kinds.cloth.settings import ClothLook, ClothSettings, ClothSource, PinPreset, compared_settings
 from sinew.sim.kinds.cloth.stability import ClothStability, StabilityEstimator, line_stability, softened
 from sinew.sim.kinds.cloth.view import STRAIN_SPAN
 from sinew.sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
 from sinew.sim.maths.ramps import Ramp
+from sinew.sim.profile.sample import SEPARATOR, FrameSample
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 from sinew.widgets.inspector.form import FactRow, FormSection
 from sinew.widgets.plots import PlotChannel, Plots
@@ -46,6 +51,14 @@ def cloth_values(kinetic: float, elastic: float, potential: float, strain: float
     }  # fmt: skip
 
 
+CLOTH = ("Particles", "Springs", "Triangles")
+COMPARED = (
+    "Mean distance", "Largest distance", "Strain", "Strain of the other", "Solver, a step", "Other, a step"
+)  # fmt: skip
+
+FRAMES = 60
+"""Number of measured frames whose median is the cost of a solver."""
+
 MESH_PRESETS = (PinPreset.NONE, PinPreset.ALL)  # of cloths without rows and columns
 
 
@@ -63,7 +76,8 @@ class ClothPanel(Panel):
         self._subject: NodeId | None = None
         self._meter: StabilityMeterWidget | None = None
         self._facts: list[FactRow] = []
-        self._counts: tuple[int, ...] = ()
+        self._frames: deque[FrameSample] = deque(maxlen=FRAMES)
+        context.client.measured.connect(self._frames.extend)
         self.stability: ClothStability | None = None
         self.plots, self.tool = cloth_plots(), ClothTool(context)
         self.docks = (Dock("plots", "Plots", self.plots),)
@@ -90,13 +104,24 @@ class ClothPanel(Panel):
         return "Choose a mesh file." if needs_file else ""
 
     def facts(self, node: Node) -> Sequence[FormSection]:  # noqa: ARG002
-        self._facts = [FactRow(name, "–") for name in ("Particles", "Springs", "Triangles")]
-        self._counts = ()
+        self._facts, sections = [], []
+        for title, names in (("Cloth", CLOTH), ("Compared solvers", COMPARED)):
+            rows = [FactRow(name, "–") for name in names]
+            self._facts += rows
+            sections.append(FormSection(title, rows))
         self._refresh()
-        return (FormSection("Cloth", self._facts),)
+        return sections
 
     def forget(self) -> None:
         self._meter, self._facts = None, []
+
+    def sides(self) -> tuple[str, str] | None:
+        for node in self._context.document.scene.of_kind("cloth"):
+            assert isinstance(node.settings, ClothSettings)
+            other = compared_settings(node.settings)
+            if node.visible and other is not None:
+                return node.settings.solver.value.capitalize(), other.solver.value.capitalize()
+        return None
 
     def legend(self) -> ColourKey | None:
         scene = self._context.document.scene
@@ -134,11 +159,12 @@ class ClothPanel(Panel):
         for meter in (self.overlay, self._meter):
             if meter is not None:
                 meter.show_stability(self.stability, holds_load=self._holds_load)
-        counts = counts_of(cloth)
-        if self._facts and counts != self._counts:
-            self._counts = counts
-            for row, count in zip(self._facts, counts, strict=True):
-                row.set_value(f"{count:,}" if count else "–")
+        if self._facts:
+            texts = [f"{count:,}" if count else "–" for count in counts_of(cloth)]
+            texts += compared_texts(self._system, self._frames)
+            for row, text in zip(self._facts, texts, strict=True):
+                if row.value != text:
+                    row.set_value(text)
 
     @property
     def _holds_load(self) -> bool:
@@ -222,6 +248,47 @@ def counts_of(cloth: Cloth | None) -> tuple[int, int, int]:
     if cloth is None:
         return 0, 0, 0
     return cloth.model.particle_count, cloth.model.springs.count, len(cloth.model.faces)
+
+
+def compared_texts(system: Any, frames: Sequence[FrameSample]) -> list[str]:
+    """Returns the texts of `COMPARED`."""
+    texts = dict.fromkeys(COMPARED, "–")
+    comparison: ClothComparison | None = getattr(system, "comparison", None)
+    if comparison is None:
+        return list(texts.values())
+    if comparison.cloth.stopped:
+        texts["Mean distance"] = f"the other {comparison.cloth.stopped}"
+    elif comparison.apart is not None:
+        apart = comparison.apart
+        texts |= {"Mean distance": f"{1e3 * apart.mean:.3g} mm", "Largest distance": f"{1e3 * apart.most:.3g} mm"}
+    for name, cloth in (("Strain", comparison.of), ("Strain of the other", comparison.cloth)):
+        if cloth.statistics is not None and cloth.statistics.is_finite:
+            texts[name] = f"{100.0 * max(cloth.statistics.strain, 0.0):.3g} %"
+    costs = step_costs(frames, system.label)
+    for name, cost, cloth in zip(COMPARED[-2:], costs, (comparison.of, comparison.cloth), strict=True):
+        settings = cloth.settings
+        if math.isfinite(cost):
+            texts[name] = f"{settings.solver.value}, {settings.substeps:,} substeps: {1e3 * cost:.3g} ms"
+        else:
+            texts[name] = "Ctrl+T measures"
+    return list(texts.values())
+
+
+def step_costs(frames: Sequence[FrameSample], name: str) -> tuple[float, float]:
+    """Returns the median time [s] of a step of the solver and of the other one; NaN if unknown."""
+    own = SEPARATOR.join(("simulate", "cloth", name))
+    other = SEPARATOR.join((own, "rival", name))
+    found = []
+    for frame in frames:
+        times = {path: [one.gpu for one in frame.slices if one.path == path] for path in (own, other)}
+        if times[other]:
+            both, second = (sum(times[path]) / len(times[path]) for path in (own, other))
+            found.append((both - second, second))
+    found = [costs for costs in found if all(map(math.isfinite, costs))]
+    if not found:
+        return math.nan, math.nan
+    first, second = np.median(np.array(found), axis=0).tolist()
+    return first, second
 
 
 class StabilityGauge:

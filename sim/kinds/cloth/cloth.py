@@ -63,6 +63,7 @@ class Cloth(Owner):
     Args:
         surface: Triangles in the frame of the node, for a cloth from a mesh.
         world_from_cloth: World transform of the node, shape (4, 4).
+        pins: Those of another cloth of the same particles, which moves them.
 
     Attributes:
         start: Particles at the start [m], shape (P, 3).
@@ -71,6 +72,7 @@ class Cloth(Owner):
         statistics: Newest energies and strain; None before the first arrive.
         measures: Records of `MEASURE` for each particle, of the last step.
         sheet: The drawn vertices, as of the last `refresh`.
+        placements: How often something else than a step has changed the state.
 
     Raises:
         SettingsError: If no cloth can be built from the settings.
@@ -83,8 +85,10 @@ class Cloth(Owner):
         settings: ClothSettings,
         surface: ClothSurface | None = None,
         world_from_cloth: Float64 | None = None,
+        *,
+        pins: ClothPins | None = None,
     ) -> None:
-        self.stopped = ""
+        self.stopped, self.placements, self._shared_pins = "", 0, pins
         self.statistics: ClothStatistics | None = None
         self._context, self._library = context, library
         self._is_measured = True
@@ -110,12 +114,13 @@ class Cloth(Owner):
         self._solver: LineSolver | ClothSolver = self.owns(solver(self._library, model, tables))
         self._monitor = self.owns(ClothMonitor(self._context, self._library, model, tables, rest))
         self.measures = self._monitor.measures.buffer
-        self.pins = self.owns(ClothPins(self._context, self._library, model.positions))
+        self.pins = self._shared_pins or self.owns(ClothPins(self._context, self._library, model.positions))
         self.sheet = self.owns(ClothSheet(self._context, self._library, model, tables))
         self._lines: SpringLines | None = None
         self._displaced: PingPong | None = None
         self._flags = flags
-        self.pins.set_targets(model.positions, flags)
+        if self._shared_pins is None:
+            self.pins.set_targets(model.positions, flags)
         self._start()
 
     def reset(self) -> None:
@@ -228,6 +233,11 @@ class Cloth(Owner):
         return (self._displaced or self._monitor.sound).texture
 
     @property
+    def state_count(self) -> int:
+        """Records of the state, with padding."""
+        return self._state.count
+
+    @property
     def is_displaced(self) -> bool:
         return self._displaced is not None
 
@@ -304,6 +314,7 @@ class Cloth(Owner):
         self._state.write(records)
         self._monitor.reset(records)
         self._drawn = False
+        self.placements += 1
 
     def snapshot(self) -> State:
         head = {"steps": self.step_count, "halted": self.stopped, "tied": self.pins.attached is not None}
@@ -320,6 +331,7 @@ class Cloth(Owner):
         self._is_measured = False
         self.pins.restore(flags, targets, attachment, is_attached=head["tied"])
         self.step_count, self.stopped, self._drawn = head["steps"], head["halted"], False
+        self.placements += 1
 
     def _measure(self) -> None:
         if isinstance(self._solver, LineSolver) and self.step_count:
@@ -334,6 +346,7 @@ class Cloth(Owner):
 
     def _start(self) -> None:
         self.step_count = 0
+        self.placements += 1
         self.stopped = ""
         self.statistics = None
         self._built_at = self.world_from_cloth

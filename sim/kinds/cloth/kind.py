@@ -15,6 +15,7 @@ from sinew.sim.kinds.cloth.settings import (
     ClothSource,
     PinPreset,
     PinTarget,
+    compared_settings,
 )
 from sinew.sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
 from sinew.sim.scene.params import Settings, params_of, validated, with_lengths
@@ -127,7 +128,8 @@ def idle(node: Node) -> frozenset[str]:
         _MESH: settings.source is ClothSource.GRID,
         _group("Springs"): settings.mode is ClothMode.MATERIAL,
         _group("Fabric") - {"mode"}: settings.mode is ClothMode.SPRINGS,
-        ("solver",): settings.mode is ClothMode.SPRINGS,
+        ("solver", "rival"): settings.mode is ClothMode.SPRINGS,
+        ("rival_substeps",): compared_settings(settings) is None,
         ("turbulence_scale", "turbulence_seed"): settings.turbulence == 0.0,
         ("self_friction",): not settings.self_collision,
         ("pin_bone",): settings.pin_target is not PinTarget.BONE,

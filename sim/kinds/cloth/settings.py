@@ -2,6 +2,8 @@ import enum
 import functools
 from typing import Annotated, ClassVar
 
+import msgspec
+
 from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
 from sinew.sim.kinds.air import Turbulence, TurbulenceScale, TurbulenceSeed, Wind, field_weight_param
 from sinew.sim.scene.clock import STEP_TIME
@@ -36,6 +38,12 @@ class ClothMode(enum.Enum):
 class ClothSolving(enum.Enum):
     """SPRINGS are explicit; LINES solve all threads of a direction together, however stiff they are."""
 
+    SPRINGS = "springs"
+    LINES = "lines"
+
+
+class ClothComparisonChoice(enum.Enum):
+    NONE = "none"
     SPRINGS = "springs"
     LINES = "lines"
 
@@ -198,6 +206,14 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
         "Springs need more substeps the stiffer the fabric is; lines hold every stiffness, and need a material.",
         effect=Effect.REBUILD, sparse=True,
     )] = ClothSolving.SPRINGS  # fmt: skip
+    rival: Annotated[ClothComparisonChoice, _solver(
+        "Another solver to run in parallel: the inspector shows the distance and both costs, the split view renders "
+        "it on the right.", label="Compare with", sparse=True,
+    )] = ClothComparisonChoice.NONE  # fmt: skip
+    rival_substeps: Annotated[int, _solver(
+        "Substeps of the solver to compare with.", lo=1, hi=SUBSTEPS_MAX, soft=(1, 200), label="Its substeps",
+        sparse=True,
+    )] = 48  # fmt: skip
     gravity: Annotated[Amounts, _solver(
         "Acceleration of all particles.", unit="m/s²", lo=-MOST, hi=MOST, step=0.1, bounded=False,
     )] = (0.0, -9.81, 0.0)  # fmt: skip
@@ -220,3 +236,11 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
     @property
     def substep_time(self) -> float:
         return STEP_TIME / self.substeps
+
+
+def compared_settings(settings: ClothSettings) -> ClothSettings | None:
+    """Returns the settings of the second solver; None without a comparison."""
+    solver = next((one for one in ClothSolving if one.value == settings.rival.value), None)
+    if solver in (None, settings.solver) or settings.mode is not ClothMode.MATERIAL:
+        return None
+    return msgspec.structs.replace(settings, solver=solver, substeps=settings.rival_substeps)

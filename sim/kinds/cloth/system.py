@@ -7,11 +7,12 @@ from sinew.sim.assets.model import Material
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.cloth.cloth import Cloth, fabric, interpolate_particles
+from sinew.sim.kinds.cloth.comparison import ClothComparison
 from sinew.sim.kinds.cloth.follow import PinFollower
-from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource
+from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource, compared_settings
 from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.kinds.cloth.stability import StabilityEstimator
-from sinew.sim.kinds.cloth.surface import surface_of_mesh
+from sinew.sim.kinds.cloth.surface import ClothSurface, surface_of_mesh
 from sinew.sim.kinds.cloth.teleport import TeleportHandling
 from sinew.sim.kinds.contract import Array, Draggable, Exports, Measures, StepInputs, Stoppable, System, World
 from sinew.sim.kinds.packing import State, unpacked_state
@@ -71,12 +72,18 @@ class Recovery:
 
 
 class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
-    """The cloth of one node; `cloth` is None until it can be built."""
+    """The cloth of one node.
+
+    Attributes:
+        cloth: None until it can be built.
+        comparison: The same cloth with another solver, while the settings compare two.
+    """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)
         self.node = Node(id="", settings=ClothSettings())
         self.cloth: Cloth | None = None
+        self.comparison: ClothComparison | None = None
         self._settings: ClothSettings | None = None
         self._follower = PinFollower(ClothSettings(), "")
         self._former = np.eye(4)  # Transform of the node before the last change
@@ -111,6 +118,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
             self._built.pins.detach()
         self._former = self._built.world_from_cloth
         self._built.set_transform(placement, is_animated=is_animated)
+        self._compare()
 
     def step(self, inputs: StepInputs) -> None:
         cloth, node, world = self._built, self.node, inputs.world
@@ -128,7 +136,12 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
             binding = None if cloth.step_count else self._teleport.binding(node, cloth, world)
             self.report(self._follower.move(cloth, node, world, binding) or world.places.missing(node))
             travel = inputs.air_travel(node) if node.curves else None
-            cloth.step(ClothInputs(inputs.colliders, *inputs.grabbed(node), travel, inputs.fields.get(node.id)))
+            acting = ClothInputs(inputs.colliders, *inputs.grabbed(node), travel, inputs.fields.get(node.id))
+            self._compare()
+            cloth.step(acting)
+            if self.comparison is not None:
+                with self.context.timers.scope("rival", self.label):
+                    self.comparison.cloth.step(acting)
         self._teleport.end_step(node, cloth, world, inputs.time)
 
     def reset(self) -> None:
@@ -154,6 +167,10 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
             self._teleport.show(self.node, cloth, self.world)
             cloth.poll(now)
             cloth.refresh()
+            if self.comparison is not None:
+                self._compare()
+                self.comparison.poll(now)
+                self.comparison.cloth.refresh()
 
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
         """Returns the corner of the picked triangle that is nearest to the ray."""
@@ -173,6 +190,8 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
 
     def check(self) -> None:
         self._built.check()
+        if self.comparison is not None:
+            self.comparison.cloth.check()
 
     def resume(self) -> None:
         self._built.resume()
@@ -203,16 +222,23 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
 
     def measures(self) -> Mapping[str, float]:
         statistics = self._built.check()
-        return {
+        values = {
             "strain": statistics.strain,
             "energy": statistics.kinetic + statistics.elastic,
             "kinetic": statistics.kinetic,
             "elastic": statistics.elastic,
         }
+        if self.comparison is not None:
+            apart = self.comparison.read()
+            values |= {"apart": apart.most, "apart_mean": apart.mean}
+        return values
 
     def snapshot(self) -> State:
         cloth = self._built
-        return State({"cloth": cloth.snapshot(), **self._teleport.state(cloth)}, cloth.start)
+        head = {"cloth": cloth.snapshot(), **self._teleport.state(cloth)}
+        if self.comparison is not None:
+            head["rival"] = self.comparison.cloth.snapshot()
+        return State(head, cloth.start)
 
     def restore(self, state: bytes, world: World) -> None:
         cloth = self._built
@@ -221,26 +247,53 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         self._follower.take_character(world.characters)
         cloth.start = start
         self._teleport.restore(head, self.node, cloth, world)
+        if self.comparison is not None and "rival" in head:
+            self.comparison.restore(head["rival"])
 
     def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
         (before, _), (head, arrays) = unpacked_state(one), unpacked_state(other)
-        return State(head | {"cloth": interpolate_particles(before["cloth"], head["cloth"], share)}, *arrays).packed()
+        names = {"cloth", "rival"} & before.keys() & head.keys()
+        shown = {name: interpolate_particles(before[name], head[name], share) for name in sorted(names)}
+        return State(head | shown, *arrays).packed()
 
     def release(self) -> None:
         self._follower.release()
         super().release()
-        self.cloth = None
+        self.cloth = self.comparison = None
 
     @property
     def _built(self) -> Cloth:
         assert self.cloth is not None
         return self.cloth
 
+    def _compare(self) -> None:
+        """Makes, changes or removes the second solver, and lets it take the state after anything but a step."""
+        cloth, comparison = self._built, self.comparison
+        compared = compared_settings(cloth.settings)
+        if comparison is not None and (
+            compared is None
+            or comparison.model is not cloth.model
+            or comparison.cloth.settings.solver != compared.solver
+        ):
+            self.disown(comparison)
+            comparison = self.comparison = None
+        if compared is None:
+            return
+        if comparison is None:
+            made = ClothComparison(self.context, self.library, compared, cloth, self._surface(compared))
+            self.comparison = self.owns(made)
+        else:
+            comparison.cloth.settings = compared
+            comparison.follow()
+
+    def _surface(self, settings: ClothSettings) -> ClothSurface | None:
+        if settings.source is not ClothSource.MESH:
+            return None
+        mesh = self.world.assets.meshes[Path(settings.mesh_path)]
+        return surface_of_mesh(mesh, settings.mesh_section, name=settings.mesh_path)
+
     def _build(self, settings: ClothSettings, placement: np.ndarray) -> None:
-        surface = None
-        if settings.source is ClothSource.MESH:
-            mesh = self.world.assets.meshes[Path(settings.mesh_path)]
-            surface = surface_of_mesh(mesh, settings.mesh_section, name=settings.mesh_path)
+        surface = self._surface(settings)
         if self.cloth is None:
             self.cloth = self.owns(Cloth(self.context, self.library, settings, surface, placement))
         else:

@@ -115,10 +115,10 @@ class ClothView(View):
         self._system: ClothSystem | None = None
         self._white = self.owns(Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white"))
         self._texture: Texture2D | None = None
-        self._arrays: ClothArrays | None = None
+        self._arrays: dict[bool, ClothArrays] = {}  # By whether they are of the second solver
         self._bounds: tuple[npt.NDArray[np.floating], Bounds] | None = None
         self._fabric = Memo[GpuMaterial]()
-        self._items = Memo[tuple[Item, ...]]()
+        self._items = {is_second: Memo[tuple[Item, ...]]() for is_second in (False, True)}
 
     @property
     def settings(self) -> ClothSettings:
@@ -128,18 +128,23 @@ class ClothView(View):
     def apply(self, node: Node, subject: object, world: World) -> None:
         assert isinstance(subject, ClothSystem | None)
         self._node, self._system = node, subject
-        self._items.clear()
+        for items in self._items.values():
+            items.clear()
         self._texture = world.services.get(SharedTextures).of(world.assets.textures).get(Path(self.settings.texture))
 
     def parts(self, display: DisplayOptions) -> tuple[Item, ...]:
         cloth = self._cloth
         if cloth is None:
             return ()
-        arrays = self._arrays
+        comparison = self._system.comparison if self._system is not None and display.second else None
+        is_second = comparison is not None
+        if comparison is not None:
+            cloth = comparison.cloth
+        arrays = self._arrays.get(is_second)
         if arrays is None or arrays.vertices is not cloth.sheet.vertices:
             self.disown(arrays)
-            arrays = self._arrays = self.owns(ClothArrays(self._context, cloth))
-        items = self._items.get((arrays,), lambda: self._body(cloth, arrays))
+            arrays = self._arrays[is_second] = self.owns(ClothArrays(self._context, cloth))
+        items = self._items[is_second].get((arrays,), lambda: self._body(cloth, arrays))
         return (*items, *self._highlights(cloth, arrays, display))
 
     def bounds(self) -> Bounds | None:
