@@ -22,8 +22,9 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.texture import TexelBuffer
 from sinew.sim.kinds.cloth.buffers import ClothTables, rest_records
+from sinew.sim.kinds.cloth.line_solver import LineSolver
 from sinew.sim.kinds.cloth.model import ClothModel, build_cloth
-from sinew.sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
+from sinew.sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, ClothSolving, PinPreset
 from sinew.sim.kinds.cloth.solver import ClothInputs, ClothSolver
 from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.maths.arrays import Float32, Float64
@@ -34,6 +35,9 @@ SUBSTEPS = 10
 
 STIFFNESSES = ("structural_stiffness", "shear_stiffness_spring", "bend_stiffness_spring")
 DAMPINGS = ("structural_damping", "shear_damping", "bend_damping")
+
+LINE_COST = 8
+"""About as many substeps of springs take as long as one of lines."""
 
 NUMPY_LARGEST = 256 * 256
 """Largest sheet for numpy, which would take most of the time."""
@@ -99,6 +103,32 @@ def cloth_rows(context: Context, library: ShaderLibrary, size: int, repeat: int)
     for sheet in sheets.values():
         sheet.release()
     start.release()
+    return rows + line_rows(context, library, side, steps, repeat)
+
+
+def line_rows(context: Context, library: ShaderLibrary, side: int, steps: int, repeat: int) -> list[Row]:
+    """Measures a substep of both solvers with a sheet of cotton; the springs would need many more substeps."""
+    cotton = ClothSettings(
+        columns=side, rows=side, placement=ClothPlacement.FLAT, density=0.12, stretch_stiffness=1e4,
+        shear_stiffness=40.0, bend_stiffness=1e-5, pins=PinPreset.NONE, substeps=SUBSTEPS,
+    )  # fmt: skip
+    case = partial(
+        Case, system="cloth lines", size=side * side, unit="particles", finish=context.finish, timers=context.timers,
+        steps=max(1, steps // LINE_COST), substeps=SUBSTEPS,
+    )  # fmt: skip
+    model = build_cloth(cotton, None, raised())
+    sheets = {
+        solver.value: SolverCloth(
+            context, library, model, msgspec.structs.replace(cotton, solver=solver), collide=False
+        )
+        for solver in (ClothSolving.SPRINGS, ClothSolving.LINES)
+    }
+    start = Buffer(context, rest_records(model), label="bench cotton")
+    cases = [case(variant=variant, step=partial(sheet.step_from, start)) for variant, sheet in sheets.items()]
+    rows = measure(cases, repeat=repeat)
+    for sheet in sheets.values():
+        sheet.release()
+    start.release()
     return rows
 
 
@@ -127,7 +157,8 @@ class SolverCloth(Owner):
         self._inputs = ClothInputs(Colliders(colliders, len(states), layout)) if collide else ClothInputs()
         self._state = self.owns(PingPong(context, rest_records(model), label="cloth"))
         tables = self.owns(ClothTables(context, model))
-        self._solver = self.owns(ClothSolver(library, model, tables))
+        solver = LineSolver if settings.has_lines else ClothSolver
+        self._solver: LineSolver | ClothSolver = self.owns(solver(library, model, tables))
 
     def step(self) -> None:
         self._solver.step(self._state, self._settings, self._inputs, time=0.0)

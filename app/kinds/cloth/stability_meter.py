@@ -181,7 +181,8 @@ def meter_colour(stability: ClothStability) -> QColor:
 def load_tip(stability: ClothStability | None) -> str:
     lines = [
         "Lines hold every stiffness; a taut thread needs shorter substeps the more it carries for its mass.",
-        f"Below {MARGIN:g} of the longest substep the load is held with a margin; above 1 the cloth jitters there.",
+        f"Below {MARGIN:g} of the longest substep the load is held with a margin.",
+        "Above 1 its particles get more inertia: they do not jitter, but move too slowly.",
     ]
     if stability is not None:
         substep = stability.ratio * stability.h_max

@@ -169,7 +169,9 @@ class LineSolver(Owner):
             threads = self._threads
             pull = float(np.median(threads.rest * threads.factors)) if threads.count else 0.0
             pull *= HAND_PULL * HAND_STRETCH * float(constants.stiffness[SpringKind.STRUCTURAL])
-            self._hand_reach = HAND_REACH * float(np.median(threads.rest)) if threads.count else UNLIMITED
+            # The narrow threads of an uneven sheet tear first
+            narrow = float(np.quantile(threads.rest, 0.05)) if threads.count else UNLIMITED
+            self._hand_reach = HAND_REACH * narrow
             self._relaxations = self._bend_steps(settings)
             substep = settings.substep_time
             self._uniforms = plain_values(

@@ -13,7 +13,7 @@ from sinew.sim.scene.vectors import MOST, Amounts, Colour
 COLUMNS_MAX = 1024
 SUBSTEPS_MAX = 4096
 
-LINE_SUBSTEPS, MESH_LINE_SUBSTEPS = 24, 32
+LINE_SUBSTEPS, MESH_LINE_SUBSTEPS = 16, 32
 """Substeps of new cloths of lines; the uneven lines of a mesh need more."""
 
 

@@ -45,6 +45,7 @@ def walked(random: np.random.Generator) -> ClothSettings:
             else:
                 values[record.name] = float(math.exp(random.uniform(math.log(max(lo, 1e-7 * hi)), math.log(hi))))
     mesh = random.random() < 0.3
+    width = float(10.0 ** random.uniform(-2.0, 2.0))
     return ClothSettings(
         **values,
         solver=ClothSolving.LINES,
@@ -54,8 +55,8 @@ def walked(random: np.random.Generator) -> ClothSettings:
         pins=random.choice(list(PinPreset)),
         columns=int(random.integers(2, 21)),
         rows=int(random.integers(2, 21)),
-        width=float(10.0 ** random.uniform(-2.0, 2.0)),
-        height=float(10.0 ** random.uniform(-2.0, 2.0)),
+        width=width,
+        height=width * float(10.0 ** random.uniform(-1.5, 1.5)),
         substeps=int(2 ** random.integers(0, 6)),
         gravity=tuple(random.normal(scale=10.0, size=3).tolist()),
         wind=tuple(random.normal(scale=10.0 ** random.uniform(-1.0, 1.5), size=3).tolist()),
