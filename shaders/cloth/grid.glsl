@@ -117,37 +117,6 @@ vec3 neighbour_forces(int id, Particle own, vec3 air, vec2 drag) {
     return total;
 }
 
-// Only the threads.
-vec3 thread_force(int id, Particle own) {
-    GridPlace place = grid_place(id);
-    Spring across = spring_of(u_across);
-    Spring along = spring_of(u_along);
-    return place.row_share
-        * (pull(own, neighbour(place, place.near.x, -1), across) + pull(own, neighbour(place, place.near.y, 1), across))
-        + place.column_share
-        * (pull(own, neighbour(place, place.near.z, -u_size.x), along)
-            + pull(own, neighbour(place, place.near.w, u_size.x), along));
-}
-
-// Only the air.
-vec3 neighbour_air(int id, Particle own, vec3 air, vec2 drag) {
-    GridPlace place = grid_place(id);
-    bvec4 near = place.near;
-    int columns = u_size.x;
-    Particle left = neighbour(place, near.x, -1);
-    Particle right = neighbour(place, near.y, 1);
-    Particle upper = neighbour(place, near.z, -columns);
-    Particle lower = neighbour(place, near.w, columns);
-    Particle upper_left = neighbour(place, near.z && near.x, -columns - 1);
-    Particle upper_right = neighbour(place, near.z && near.y, -columns + 1);
-    Particle lower_left = neighbour(place, near.w && near.x, columns - 1);
-    Particle lower_right = neighbour(place, near.w && near.y, columns + 1);
-    return u_ones.x
-        * (cell_air(own, left, upper_left, upper, air, drag) + cell_air(own, right, upper_right, upper, air, drag))
-        + u_ones.y
-        * (cell_air(own, left, lower_left, lower, air, drag) + cell_air(own, right, lower_right, lower, air, drag));
-}
-
 // Energy [J] that belongs to the particle (half of each spring's), and the largest strain of its threads.
 vec2 neighbour_energy(int id, Particle own) {
     GridPlace place = grid_place(id);

@@ -13,6 +13,7 @@
 #else
 #include "cloth/mesh.glsl"
 #endif
+#include "cloth/line_forces.glsl"
 
 uniform float u_substep;           // [s]
 uniform float u_inverse_mass;      // inverse mass of a particle with a share of 1

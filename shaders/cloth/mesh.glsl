@@ -63,31 +63,6 @@ vec3 neighbour_forces(int id, Particle own, vec3 air, vec2 drag) {
     return total;
 }
 
-// Only the threads.
-vec3 thread_force(int id, Particle own) {
-    vec3 total = vec3(0.0);
-    for (int i = 0; i < THREADS; ++i) {
-        vec4 slot = texelFetch(u_springs, id * SLOTS + i);
-        Particle other = particle_at(int(slot.x));
-        total += spring_force(own.position - other.position, own.velocity - other.velocity, spring_in(slot, u_thread));
-    }
-    return total;
-}
-
-// Only the air.
-vec3 neighbour_air(int id, Particle own, vec3 air, vec2 drag) {
-    vec3 total = vec3(0.0);
-    for (int i = 0; i < FACES; ++i) {
-        uvec4 face = texelFetch(u_faces, id * FACES + i);
-        Particle second = particle_at(int(face.x));
-        Particle third = particle_at(int(face.y));
-        vec3 area = 0.5 * cross(second.position - own.position, third.position - own.position);
-        vec3 moving = (own.velocity + second.velocity + third.velocity) * (1.0 / 3.0);
-        total += air_force(area, air - moving, drag.x, drag.y, 1.0 / 3.0);
-    }
-    return total;
-}
-
 // Energy [J] that belongs to the particle (half of each spring's), and the largest strain of its threads.
 vec2 neighbour_energy(int id, Particle own) {
     const float FREE = 1e30;

@@ -434,7 +434,8 @@ def chebyshev_steps(high: float) -> list[float]:
 
     All steps occur twice, so that what is left of a mode is never negative: else stiff modes would gain energy.
     """
-    needed = np.arccosh(BEND_ERROR**-0.5) / np.arccosh((high + 1.0) / max(high - 1.0, 1e-6))
+    # The largest stiffness is beyond the digits of the quotient
+    needed = np.arccosh(BEND_ERROR**-0.5) / max(np.arccosh((high + 1.0) / max(high - 1.0, 1e-6)), 1e-6)
     odd = [1]
     while len(odd) < min(needed, BEND_PASSES // 2):
         odd = [one for first in odd for one in (first, 4 * len(odd) - first)]
