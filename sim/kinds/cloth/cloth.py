@@ -63,7 +63,7 @@ class Cloth(Owner):
     Args:
         surface: Triangles in the frame of the node, for a cloth from a mesh.
         world_from_cloth: World transform of the node, shape (4, 4).
-        pins: Those of another cloth of the same particles, which moves them.
+        pins: Pins of another cloth with the same particles, which moves them.
 
     Attributes:
         start: Particles at the start [m], shape (P, 3).
