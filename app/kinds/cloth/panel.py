@@ -253,25 +253,31 @@ def counts_of(cloth: Cloth | None) -> tuple[int, int, int]:
 def compared_texts(system: Any, frames: Sequence[FrameSample]) -> list[str]:
     """Returns the texts of `COMPARED`."""
     texts = dict.fromkeys(COMPARED, "–")
+    cloth: Cloth | None = getattr(system, "cloth", None)
     comparison: ClothComparison | None = getattr(system, "comparison", None)
+    if cloth is not None:
+        texts["Strain"] = _strain(cloth)
     if comparison is None:
         return list(texts.values())
+    texts["Strain of the other"] = _strain(comparison.cloth)
     if comparison.cloth.stopped:
         texts["Mean distance"] = f"the other {comparison.cloth.stopped}"
     elif comparison.apart is not None:
         apart = comparison.apart
         texts |= {"Mean distance": f"{1e3 * apart.mean:.3g} mm", "Largest distance": f"{1e3 * apart.most:.3g} mm"}
-    for name, cloth in (("Strain", comparison.of), ("Strain of the other", comparison.cloth)):
-        if cloth.statistics is not None and cloth.statistics.is_finite:
-            texts[name] = f"{100.0 * max(cloth.statistics.strain, 0.0):.3g} %"
     costs = step_costs(frames, system.label)
-    for name, cost, cloth in zip(COMPARED[-2:], costs, (comparison.of, comparison.cloth), strict=True):
-        settings = cloth.settings
+    for name, cost, one in zip(COMPARED[-2:], costs, (comparison.of, comparison.cloth), strict=True):
+        settings = one.settings
         if math.isfinite(cost):
             texts[name] = f"{settings.solver.value}, {settings.substeps:,} substeps: {1e3 * cost:.3g} ms"
         else:
             texts[name] = "Ctrl+T measures"
     return list(texts.values())
+
+
+def _strain(cloth: Cloth) -> str:
+    found = cloth.statistics
+    return "–" if found is None or not found.is_finite else f"{100.0 * max(found.strain, 0.0):.3g} %"
 
 
 def step_costs(frames: Sequence[FrameSample], name: str) -> tuple[float, float]:
