@@ -19,6 +19,7 @@ from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.line_solver import chebyshev_steps
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSolving, ClothSource, PinPreset
+from sinew.sim.kinds.cloth.solver import ClothInputs
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.cloth.cloth_cases import collider_inputs, run
 from tests.gl.cloth.test_cloth_reference import colliders, uneven_surface
@@ -108,6 +109,20 @@ def test_a_sheet_on_two_corners_does_not_jitter(context: Context, library: Shade
     assert statistics.strain < (0.03 if substeps > 1 else 0.3)
     assert np.abs(cloth.velocities()).max() < 2.0
     assert statistics.load > 1.0
+
+
+@pytest.mark.parametrize("context", ["tf"], indirect=True)
+def test_a_hand_that_pulls_too_far_does_not_tear_a_stiff_fabric(context: Context, library: ShaderLibrary) -> None:
+    settings = lines(columns=16, rows=16, pins=PinPreset.TOP, stretch_stiffness=1e5, substeps=8)
+    cloth = Cloth(context, library, settings)
+    corner, hand = 15 * 16, (5.0, 0.0, 3.0)
+    before = cloth.positions()[corner]
+    run(cloth, 20, ClothInputs(grabbed=corner, hand=hand))
+    assert cloth.check().strain < 1.0
+    moved = cloth.positions()[corner]
+    assert np.linalg.norm(moved - hand) < np.linalg.norm(before - hand) - 0.2
+    run(cloth, 20)
+    assert cloth.check().strain < 0.05
 
 
 FALLING = lines(
