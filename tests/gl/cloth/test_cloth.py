@@ -14,7 +14,7 @@ from sinew.sim.kinds.cloth.kind import with_preset
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource
 from sinew.sim.kinds.cloth.solver import ClothInputs
-from sinew.sim.kinds.cloth.stability import stability, stable_substeps
+from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.kinds.cloth.surface import ClothSurface
 from sinew.sim.maths.transform import compose
 from sinew.sim.scene.params import Effect, SettingsError
@@ -113,7 +113,7 @@ def test_pins_follow_a_surface_on_the_gpu(context: Context, library: ShaderLibra
 
 def settled(context: Context, library: ShaderLibrary, settings: ClothSettings) -> Cloth:
     cloth = Cloth(context, library, settings)
-    substeps = stable_substeps(cloth.model, settings)
+    substeps = stability(cloth.model, settings).substeps
     cloth.apply(msgspec.structs.replace(settings, substeps=substeps))
     for _ in range(40):
         cloth.step()

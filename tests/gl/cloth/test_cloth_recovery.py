@@ -10,7 +10,7 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.settings import ClothSettings, PinPreset
-from sinew.sim.kinds.cloth.stability import stable_substeps
+from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.kinds.cloth.system import PROOF, TRIES, ClothSystem
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
@@ -67,7 +67,7 @@ def test_more_substeps_resume_it(stage: Stage) -> None:
     assert stage.cloth.stopped
     cached, steps = stage.cloth.positions(), stage.cloth.step_count
     assert steps > PROOF
-    stage.change(substeps=stable_substeps(stage.cloth.model, stage.settings))
+    stage.change(substeps=stability(stage.cloth.model, stage.settings).substeps)
     assert stage.cloth.stopped == ""
     np.testing.assert_array_equal(stage.cloth.positions(), cached)
     stage.step(10)
@@ -123,7 +123,7 @@ def stopped(cloth: Cloth, steps: int = 30) -> str:
 
 def test_too_few_substeps_are_reported(context: Context, library: ShaderLibrary) -> None:
     cloth = Cloth(context, library, msgspec.structs.replace(STABLE, substeps=1, stretch_stiffness=1e5))
-    needed = stable_substeps(cloth.model, cloth.settings)
+    needed = stability(cloth.model, cloth.settings).substeps
     assert stopped(cloth).endswith(f"; {needed:,} substeps or a softer fabric keep it stable, it has 1")
 
 

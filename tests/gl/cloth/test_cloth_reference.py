@@ -14,7 +14,7 @@ from sinew.sim.kinds.cloth.grid import GridShape, grid_surface
 from sinew.sim.kinds.cloth.material import constants_of
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset
-from sinew.sim.kinds.cloth.stability import stability, stable_substeps
+from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.kinds.cloth.surface import ClothSurface
 from sinew.sim.maths.transform import compose
 from sinew.sim.scene.params import Effect
@@ -264,7 +264,7 @@ def test_layers_of_a_dropped_sheet_stay_apart(context: Context, library: ShaderL
         columns=64, rows=64, width=1.2, height=1.2, placement=ClothPlacement.FLAT, pins=PinPreset.NONE,
         thickness=0.02, self_collision=True,
     )  # fmt: skip
-    settings = msgspec.structs.replace(settings, substeps=stable_substeps(build_cloth(settings), settings))
+    settings = msgspec.structs.replace(settings, substeps=stability(build_cloth(settings), settings).substeps)
     floor = np.eye(4)
     floor[1, 3] = -0.05
     states, layout = arranged([ColliderState(ColliderShape.PLANE, np.zeros(3), floor, floor, 0.5, 0.0)])

@@ -22,7 +22,7 @@ from sinew.sim.kinds.cloth.pins import parse_pins, pin_flags, pin_list_text, tog
 from sinew.sim.kinds.cloth.self_contact import EMPTY, LEAF_MAX, contact_tree
 from sinew.sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
 from sinew.sim.kinds.cloth.springs import WIDTH_MAX, SpringKind, face_table, neighbour_table
-from sinew.sim.kinds.cloth.stability import StabilityEstimator, largest_substep, softened, stability, stable_substeps
+from sinew.sim.kinds.cloth.stability import StabilityEstimator, largest_substep, softened, stability
 from sinew.sim.kinds.cloth.surface import ClothSurface, placed_as_model, surface_of_mesh
 from sinew.sim.maths.gusts import gusts_at
 from sinew.sim.maths.transform import compose, transform_points
@@ -294,7 +294,7 @@ def test_bad_values_are_refused() -> None:
 def test_presets_are_stable_fabrics(name: str) -> None:
     settings = with_preset(ClothSettings(columns=30, rows=30, width=1.0, height=1.0), name)
     model = build_cloth(settings)
-    assert stable_substeps(model, settings) <= 200
+    assert stability(model, settings).substeps <= 200
     assert name == "Demo" or set(PRESETS[name]) <= set(FABRIC_FIELDS)
     if name == "Demo":
         assert stability(model, settings).is_stable
