@@ -9,7 +9,7 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.cloth.cloth import Cloth, fabric, interpolate_particles
 from sinew.sim.kinds.cloth.comparison import ClothComparison
 from sinew.sim.kinds.cloth.follow import PinFollower
-from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource, compared_settings
+from sinew.sim.kinds.cloth.settings import ClothComparisonChoice, ClothSettings, ClothSource, compared_settings
 from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.kinds.cloth.stability import StabilityEstimator
 from sinew.sim.kinds.cloth.surface import ClothSurface, surface_of_mesh
@@ -85,6 +85,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         self.cloth: Cloth | None = None
         self.comparison: ClothComparison | None = None
         self._settings: ClothSettings | None = None
+        self._surface: ClothSurface | None = None
         self._follower = PinFollower(ClothSettings(), "")
         self._former = np.eye(4)  # Transform of the node before the last change
         self._has_jumped = False
@@ -118,7 +119,8 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
             self._built.pins.detach()
         self._former = self._built.world_from_cloth
         self._built.set_transform(placement, is_animated=is_animated)
-        self._compare()
+        if self.comparison is not None or settings.rival is not ClothComparisonChoice.NONE:
+            self._compare()
 
     def step(self, inputs: StepInputs) -> None:
         cloth, node, world = self._built, self.node, inputs.world
@@ -137,7 +139,8 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
             self.report(self._follower.move(cloth, node, world, binding) or world.places.missing(node))
             travel = inputs.air_travel(node) if node.curves else None
             acting = ClothInputs(inputs.colliders, *inputs.grabbed(node), travel, inputs.fields.get(node.id))
-            self._compare()
+            if self.comparison is not None:
+                self._compare()
             cloth.step(acting)
             if self.comparison is not None:
                 with self.context.timers.scope("rival", self.label):
@@ -280,20 +283,18 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         if compared is None:
             return
         if comparison is None:
-            made = ClothComparison(self.context, self.library, compared, cloth, self._surface(compared))
+            made = ClothComparison(self.context, self.library, compared, cloth, self._surface)
             self.comparison = self.owns(made)
         else:
             comparison.cloth.settings = compared
             comparison.follow()
 
-    def _surface(self, settings: ClothSettings) -> ClothSurface | None:
-        if settings.source is not ClothSource.MESH:
-            return None
-        mesh = self.world.assets.meshes[Path(settings.mesh_path)]
-        return surface_of_mesh(mesh, settings.mesh_section, name=settings.mesh_path)
-
     def _build(self, settings: ClothSettings, placement: np.ndarray) -> None:
-        surface = self._surface(settings)
+        surface = None
+        if settings.source is ClothSource.MESH:
+            mesh = self.world.assets.meshes[Path(settings.mesh_path)]
+            surface = surface_of_mesh(mesh, settings.mesh_section, name=settings.mesh_path)
+        self._surface = surface
         if self.cloth is None:
             self.cloth = self.owns(Cloth(self.context, self.library, settings, surface, placement))
         else:

@@ -118,7 +118,7 @@ class ClothView(View):
         self._arrays: dict[bool, ClothArrays] = {}  # By whether they are of the second solver
         self._bounds: tuple[npt.NDArray[np.floating], Bounds] | None = None
         self._fabric = Memo[GpuMaterial]()
-        self._items = {is_second: Memo[tuple[Item, ...]]() for is_second in (False, True)}
+        self._items: dict[bool, Memo[tuple[Item, ...]]] = {}
 
     @property
     def settings(self) -> ClothSettings:
@@ -128,8 +128,7 @@ class ClothView(View):
     def apply(self, node: Node, subject: object, world: World) -> None:
         assert isinstance(subject, ClothSystem | None)
         self._node, self._system = node, subject
-        for items in self._items.values():
-            items.clear()
+        self._items.clear()
         self._texture = world.services.get(SharedTextures).of(world.assets.textures).get(Path(self.settings.texture))
 
     def parts(self, display: DisplayOptions) -> tuple[Item, ...]:
@@ -144,6 +143,8 @@ class ClothView(View):
         if arrays is None or arrays.vertices is not cloth.sheet.vertices:
             self.disown(arrays)
             arrays = self._arrays[is_second] = self.owns(ClothArrays(self._context, cloth))
+        if is_second not in self._items:
+            self._items[is_second] = Memo()
         items = self._items[is_second].get((arrays,), lambda: self._body(cloth, arrays))
         return (*items, *self._highlights(cloth, arrays, display))
 
