@@ -123,27 +123,16 @@ def mask_joints(model: CharacterModel, mask: str, humanoid: Sequence[tuple[str, 
     group = mask.removeprefix(GROUP)
     if not mask.startswith(GROUP):
         joint = skeleton.find(mask)
-        found = _below(model, [joint] if joint is not None else [])
+        found = skeleton.below([joint] if joint is not None else [])
     elif group == "lower body":
         upper = mask_joints(model, f"{GROUP}upper body", humanoid)
         found = ~upper if upper is not None and upper.any() else np.zeros(skeleton.joint_count, bool)
     else:
         bones = bones_of(model, humanoid)
-        found = _below(model, [bones[bone] for bone in GROUPS.get(group, ()) if bone in bones])
+        found = skeleton.below([bones[bone] for bone in GROUPS.get(group, ()) if bone in bones])
         if group == "upper body":  # of some skeletons the legs are below the spine
-            found &= ~_below(model, [bones[bone] for bone in GROUPS["legs"] if bone in bones])
+            found &= ~skeleton.below([bones[bone] for bone in GROUPS["legs"] if bone in bones])
     if len(_masks) >= _MASKS_MAX:
         _masks.clear()
     _masks[key] = model, found
-    return found
-
-
-def _below(model: CharacterModel, tops: Sequence[int]) -> Bool:
-    """Returns some joints and everything below them."""
-    assert model.skeleton is not None
-    found = np.zeros(model.skeleton.joint_count, bool)
-    found[list(tops)] = True
-    for level in model.skeleton.hierarchy.levels:
-        parents = model.skeleton.parents[level]
-        found[level] |= (parents >= 0) & found[parents]
     return found
