@@ -75,8 +75,16 @@ def test_a_motion_dropped_on_a_character_plays_and_is_one_edit(man, qtbot, swing
     assert man.document.scene == before
     picture(man)
     assert man.active.clip.name == own
+    man.playback.scrub(0.9)
     man.document.undo_stack.redo()
     wait_for_clip(man, qtbot, "swing")
+    assert man.playback.playhead.time == pytest.approx(11.0 / 30.0), "the end of the motion"
+    man.document.undo_stack.undo()
+    assert man.playback.playhead.time == 0.9, "where the user has left it"
+    man.playback.scrub(0.2)
+    man.document.undo_stack.redo()
+    wait_for_clip(man, qtbot, "swing")
+    assert man.playback.playhead.time == 0.2
     assert (character.joint_positions()[elbow] == swung).all()
     project = tmp_path / "deep" / "a.sinew"
     project.parent.mkdir()
@@ -282,7 +290,7 @@ def test_strips_are_edited_as_layers(man, qtbot):
     menu = man.strips.menu_of(man.document.scene.characters[0], model, 1)
     entries(menu)["Add to the Strips Below"].trigger()
     assert settings_of(man).strips[1].mode is StripMode.ADD
-    bar = man.timeline.tracks.strips[0].bars[1]
+    (bar,) = man.timeline.tracks.strips[0].bars
     assert bar.is_added
     assert "added" in bar.text
     menu = man.strips.menu_of(man.document.scene.characters[0], model, 1)
