@@ -95,10 +95,14 @@ class LocalMotion:
 
 def retarget(motion: LocalMotion, source: Body, target: Body, *, pin: bool = True) -> LocalMotion:
     """Retargets a motion; joints of one body alone keep their reference pose, `pin` keeps standing feet in place."""
-    reference, turned = target.reference(), target.frame() @ source.frame().T
+    source_reference, reference = source.reference(), target.reference()
+    turned = target.frame() @ source.frame().T
     rotations, points = _world(source.skeleton, motion)
-    wanted = _carried(rotations, source, target, source.reference(), reference, turned)
+    wanted = _carried(rotations, source, target, source_reference, reference, turned)
     hips = _hips(points, source, target, turned)
+    # Legs at rest are seldom straight down, those of the references are.
+    rise = _rise(target, reference) - target.leg / source.leg * _rise(source, source_reference)
+    hips[:, target.up] += rise
     result = _posed(target, reference, wanted, hips, motion.step)
     return _pinned(result, points, source, target, reference, wanted, hips) if pin else result
 
@@ -144,6 +148,14 @@ def _hips(points: Float64, source: Body, target: Body, turned: Float64) -> Float
         moved[:, source.up] -= floor - rest_floor
     placed: Float64 = own_rest[own_hips] + scale * moved @ turned.T
     return placed
+
+
+def _rise(body: Body, reference: Float64) -> float:
+    """Returns how much higher the hips are over the lower ball in the reference pose than at rest."""
+    rest = body.skeleton.model_from_bind[None, :, :3, 3]
+    points = _points(body.skeleton, reference[None], body.skeleton.bind_positions[None])
+    heights = [float(pose[0, body.bones["hips"], body.up] - _lower_ball(pose, body)[0]) for pose in (points, rest)]
+    return heights[0] - heights[1]
 
 
 def _lower_ball(points: Float64, body: Body) -> Float64:

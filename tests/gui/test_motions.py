@@ -13,6 +13,7 @@ from sinew.app.kinds.model.motion_list import MotionList
 from sinew.sim.assets.load import load_model
 from sinew.sim.scene.strips import GROUP, Strip, StripMode
 from sinew.widgets.messages import Severity
+from tests.fbx_samples import write_mixamo
 from tests.gui.editor_harness import Mouse, Session, messages, picture, place_of, set_values, trigger
 from tests.gui.test_editor_files import files_data
 from tests.motion_samples import write_bvh
@@ -198,6 +199,29 @@ def test_motions_are_listed_exported_and_removed(man, qtbot, swing, tmp_path):
     assert settings_of(man).motions == ()
     man.document.undo_stack.undo()
     wait_for_clip(man, qtbot, "swing")
+
+
+def test_a_mixamo_character_walks_to_motion_capture(fresh, qtbot, assets, tmp_path):
+    pytest.importorskip("ufbx")
+    walk = assets / "bvh" / "cmu_12_01_walk.bvh"
+    if not walk.is_file():
+        pytest.skip("no motion")
+    Session(qtbot).load(fresh, write_mixamo(tmp_path / "mixamo.fbx"))
+    fresh.dialogs.path = walk
+    trigger(fresh, "file.motion")
+    wait_for_clip(fresh, qtbot, walk.stem)
+    character = next(iter(fresh.client.engine.views.characters.values()))
+    places = {}
+    for time in (0.5, 1.0, 2.0):
+        fresh.playback.scrub(time)
+        picture(fresh)
+        joints = zip(character.model.skeleton.names, character.joint_positions(), strict=True)
+        places[time] = {name.removeprefix("mixamorig:"): place for name, place in joints}
+        assert 1.4 < places[time]["Head"][1] < 1.7
+        assert min(places[time]["LeftToeBase"][1], places[time]["RightToeBase"][1]) < 0.06
+        assert places[time]["LeftHand"][1] < 1.1, "the arms hang"
+    assert places[2.0]["Hips"][2] - places[0.5]["Hips"][2] > 1.0, "it goes forward"
+    assert messages(fresh) == []
 
 
 # --- the humanoid map -----------------------------------------------------------------------------------------------

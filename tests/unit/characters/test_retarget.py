@@ -79,6 +79,11 @@ def test_limbs_point_as_in_the_source_and_standing_feet_stand(humanoid: Characte
             apart = ball[first : last + 1, [0, 2]] - ball[first, [0, 2]]
             assert np.linalg.norm(apart, axis=-1).max() < 1e-4
     assert stands >= 8
+    balls = [pinned[:, _ball(target, side), target.up] for side in ("left", "right")]
+    floor = min(target.skeleton.model_from_bind[_ball(target, side), target.up, 3] for side in ("left", "right"))
+    assert (
+        abs(np.percentile(np.minimum(*balls), 2.0) - floor) < 0.01
+    )  # although the legs of the source are not straight at rest
 
 
 def test_there_and_back_is_the_same_motion(humanoid: CharacterModel, walk: CharacterModel) -> None:
