@@ -146,6 +146,9 @@ _PADDING, _GRIP, _THRESHOLD, _WHEEL_NOTCH = 4.0, 5.0, 2.0, 120.0
 _HUES = ("#3a78c2", *(PALETTE[number] for number in (0, 2, 6, 5, 1, 3)))
 """Colours of the clips of a model, all distinct from blue."""
 
+ROWS_SHOWN = 4
+"""Maximum number of rows of the active character that fit without scrolling."""
+
 MOVE, START, END = "move", "start", "end"
 
 
@@ -218,7 +221,8 @@ class Tracks(QWidget):
         return QSize(160, math.ceil(self.strip_height + self.bar_height) + 2)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(160, math.ceil(self.bar_height) + 2)
+        rows = min(sum(row.is_active for row in self.strips), ROWS_SHOWN)
+        return QSize(160, math.ceil(rows * self.strip_height if rows > 1 else self.bar_height) + 2)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -250,6 +254,7 @@ class Tracks(QWidget):
         bar.setSingleStep(math.ceil(self.bar_height))
         bar.setGeometry(self.width() - width, 0, width, self.height())
         bar.setVisible(hidden > 0)
+        self.updateGeometry()
         self.update()
 
     def _top(self, number: int) -> float:
