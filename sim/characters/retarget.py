@@ -11,7 +11,7 @@ import numpy as np
 from pyglm import glm
 
 from sinew.sim.assets.clip import MorphingClip, UniformClip, renamed
-from sinew.sim.assets.humanoid import REQUIRED, bones_of
+from sinew.sim.assets.humanoid import REQUIRED, SIDES, bones_of
 from sinew.sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, Skeleton
 from sinew.sim.characters.contacts import FLOOR_PERCENTILE, contacts
 from sinew.sim.characters.expressions import expression_weights
@@ -22,7 +22,6 @@ from sinew.sim.maths.hierarchy import model_from_local
 
 Edits = Sequence[tuple[str, str]]
 
-SIDES = ("left", "right")
 FLOOR_OFFSET = 0.25
 """Difference of a floor from the reference, in legs, above which the heights of the clip are moved."""
 
@@ -99,10 +98,7 @@ def retarget(motion: LocalMotion, source: Body, target: Body, *, pin: bool = Tru
     turned = target.frame() @ source.frame().T
     rotations, points = _world(source.skeleton, motion)
     wanted = _carried(rotations, source, target, source_reference, reference, turned)
-    hips = _hips(points, source, target, turned)
-    # Legs at rest are seldom straight down, those of the references are.
-    rise = _rise(target, reference) - target.leg / source.leg * _rise(source, source_reference)
-    hips[:, target.up] += rise
+    hips = _hips(points, source, target, source_reference, reference, turned)
     result = _posed(target, reference, wanted, hips, motion.step)
     return _pinned(result, points, source, target, reference, wanted, hips) if pin else result
 
@@ -136,26 +132,28 @@ def _carried(
     }  # fmt: skip
 
 
-def _hips(points: Float64, source: Body, target: Body, turned: Float64) -> Float64:
+def _hips(
+    points: Float64, source: Body, target: Body, source_reference: Float64, reference: Float64, turned: Float64
+) -> Float64:
     """Returns world positions of the hips (F, 3)."""
     rest, own_rest = source.skeleton.model_from_bind[:, :3, 3], target.skeleton.model_from_bind[:, :3, 3]
     hips, own_hips = source.bones["hips"], target.bones["hips"]
     scale = target.leg / source.leg
-    moved = points[:, hips] - rest[hips]
-    floor = np.percentile(_lower_ball(points, source), FLOOR_PERCENTILE)
-    rest_floor = float(_lower_ball(rest[None], source)[0])
-    if abs(floor - rest_floor) > FLOOR_OFFSET * source.leg:
-        moved[:, source.up] -= floor - rest_floor
-    placed: Float64 = own_rest[own_hips] + scale * moved @ turned.T
+    placed: Float64 = own_rest[own_hips] + scale * (points[:, hips] - rest[hips]) @ turned.T
+    floor = float(np.percentile(_lower_ball(points, source), FLOOR_PERCENTILE))
+    rest_floor, own_floor = float(_lower_ball(rest[None], source)[0]), float(_lower_ball(own_rest[None], target)[0])
+    if abs(floor - rest_floor) <= FLOOR_OFFSET * source.leg:
+        floor = rest_floor
+    # Legs at rest are seldom straight down, those of the references are.
+    heights = points[:, hips, source.up] - floor - _stretched(source, source_reference)
+    placed[:, target.up] = own_floor + _stretched(target, reference) + scale * heights
     return placed
 
 
-def _rise(body: Body, reference: Float64) -> float:
-    """Returns how much higher the hips are over the lower ball in the reference pose than at rest."""
-    rest = body.skeleton.model_from_bind[None, :, :3, 3]
+def _stretched(body: Body, reference: Float64) -> float:
+    """Returns the height of the hips over the lower ball in the reference pose."""
     points = _points(body.skeleton, reference[None], body.skeleton.bind_positions[None])
-    heights = [float(pose[0, body.bones["hips"], body.up] - _lower_ball(pose, body)[0]) for pose in (points, rest)]
-    return heights[0] - heights[1]
+    return float(points[0, body.bones["hips"], body.up] - _lower_ball(points, body)[0])
 
 
 def _lower_ball(points: Float64, body: Body) -> Float64:

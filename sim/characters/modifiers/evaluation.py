@@ -7,7 +7,7 @@ from pyglm import glm
 
 from sinew.sim.animation.evaluate import bind_pose
 from sinew.sim.animation.pose import Pose
-from sinew.sim.assets.humanoid import bones_of
+from sinew.sim.assets.humanoid import SIDES, bones_of
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.modifiers.feet import Collider, Ground, PlayedFeet, plant
 from sinew.sim.characters.modifiers.functions import FUNCTIONS, Surroundings, constrain
@@ -133,7 +133,7 @@ class BoneModifiers:
 
     def _limbs(self, modifier: FootPlanting, settings: ModelSettings) -> list[tuple[int, int, int]]:
         named = [self._rest.skeleton.find(name) for name in section_list(modifier.feet)]
-        feet = named or [self._body(settings).get(f"{side}Foot") for side in ("left", "right")]
+        feet = named or [self._body(settings).get(f"{side}Foot") for side in SIDES]
         limbs = (self._rest.limb(foot) for foot in feet if foot is not None)
         return [limb for limb in limbs if limb is not None]
 
