@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from pyglm import glm
 
-from sinew.sim.assets.clip import MorphingClip, UniformClip, renamed
+from sinew.sim.assets.clip import UniformClip, renamed
 from sinew.sim.assets.humanoid import REQUIRED, SIDES, bones_of
 from sinew.sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, Skeleton
 from sinew.sim.characters.contacts import FLOOR_PERCENTILE, contacts
@@ -374,15 +374,14 @@ def retargeted_clip(
     else:
         result = retarget(motion, other, own)
     scales = poses.scales if is_same else np.repeat(own.skeleton.bind_scales[None], len(times), axis=0)
-    if targets is None or targets.are_frames:
-        return UniformClip(name, step, result.positions, result.orientations, scales)
-    values = {expression: poses.positions[:, joint, 0] for expression, joint in source.rig.expression_joints.items()}
-    weights = [
-        rest_weights
-        + expression_weights(target.rig, targets, {known: float(value[frame]) for known, value in values.items()})
-        for frame in range(len(times))
-    ]
-    return MorphingClip(name, step, result.positions, result.orientations, scales, np.array(weights))
+    weights = None
+    if targets is not None and not targets.are_frames:
+        values = {known: poses.positions[:, joint, 0] for known, joint in source.rig.expression_joints.items()}
+        weights = rest_weights + np.array([
+            expression_weights(target.rig, targets, {known: float(value[frame]) for known, value in values.items()})
+            for frame in range(len(times))
+        ])  # fmt: skip
+    return UniformClip(name, step, result.positions, result.orientations, scales, weights)
 
 
 SAME_REST = 1e-5
