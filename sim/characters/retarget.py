@@ -123,7 +123,7 @@ def transferred(motion: LocalMotion, source: Body, target: Body) -> LocalMotion:
 def _carried(
     rotations: Float64, source: Body, target: Body, reference: Float64, own_reference: Float64, turned: Float64
 ) -> dict[int, Float64]:
-    """Returns world rotations (F, 3, 3) of joints of the target, as far from its reference as those of the source."""
+    """Returns world rotations (F, 3, 3) of joints of the target: turned from its reference as the source from its own."""
     return {
         target.bones[bone]: turned @ rotations[:, joint] @ reference[joint].T @ turned.T
         @ own_reference[target.bones[bone]]
@@ -144,7 +144,7 @@ def _hips(
     rest_floor, own_floor = float(_lower_ball(rest[None], source)[0]), float(_lower_ball(own_rest[None], target)[0])
     if abs(floor - rest_floor) <= FLOOR_OFFSET * source.leg:
         floor = rest_floor
-    # Legs at rest are seldom straight down, those of the references are.
+    # Legs at rest are seldom straight down, legs of the references always are.
     heights = points[:, hips, source.up] - floor - _stretched(source, source_reference)
     placed[:, target.up] = own_floor + _stretched(target, reference) + scale * heights
     return placed
@@ -187,7 +187,7 @@ def _points(skeleton: Skeleton, rotations: Float64, positions: Float64) -> Float
 
 
 def _scales(skeleton: Skeleton) -> Float64:
-    """Returns the scales that apply to everything below each joint, those of the bind pose, (B, 3)."""
+    """Returns the product of the scales of each joint and of the joints above it in the bind pose, (B, 3)."""
     scales = skeleton.bind_scales.copy()
     for level in skeleton.hierarchy.levels:
         scales[level] *= scales[skeleton.parents[level]]
@@ -220,7 +220,7 @@ def _posed(body: Body, reference: Float64, wanted: Mapping[int, Float64], hips: 
 
 
 def _arcs(one: Float64, other: Float64) -> Float64:
-    """Returns the shortest rotations (..., 3, 3) from the directions of vectors (..., 3) to those of others."""
+    """Returns the shortest rotations (..., 3, 3) between the directions of two vectors (..., 3)."""
     a, b = (vectors / np.linalg.norm(vectors, axis=-1, keepdims=True) for vectors in (one, other))
     axis, cosine = np.cross(a, b), np.sum(a * b, axis=-1)
     quaternions = np.concatenate([axis, 1.0 + cosine[..., None]], axis=-1)
@@ -255,7 +255,7 @@ def _pinned(
     result: LocalMotion, points: Float64, source: Body, target: Body, reference: Float64,
     wanted: Mapping[int, Float64], hips: Float64,
 ) -> LocalMotion:  # fmt: skip
-    """Returns the result with standing feet in place; `points` are those of the source."""
+    """Returns the result with standing feet in place; `points` are the positions of the source."""
     up, step = np.eye(3)[target.up], result.step
     rotations, placed = _world(target.skeleton, result)
     legs = [[target.bones[f"{side}{bone}"] for bone in ("UpperLeg", "LowerLeg", "Foot")] for side in SIDES]

@@ -32,13 +32,9 @@ RATE = 60.0
 WINDOW, STANDING_MAX = 2.0, 8.0
 """Time before and after a moment in which the contacts of a foot count, and the same before for a standing foot [s]."""
 
-FLOOR_SAMPLES = 256
-OVER = 8
-"""Number of places of a step below which the ground is looked up."""
-
-BLOCK = 32
-BLOCKS_MAX = 64
-"""Numbers of samples that are evaluated together, and of blocks that are remembered."""
+FLOOR_SAMPLES = 128  # Poses among which the height of standing feet is found
+OVER = 8  # Places of a step below which the ground is looked up
+BLOCK, BLOCKS_MAX = 32, 64  # Samples that are evaluated together, and blocks that are remembered
 
 
 @dataclass(frozen=True, slots=True)
