@@ -319,7 +319,7 @@ class Material:
         return (image, dict(self.samplers).get(name, Sampler())) if image is not None else None
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class CharacterModel:
     """A character; `skeleton` and `skin` are None for static models, a skeleton may come without weights."""
 

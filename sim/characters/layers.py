@@ -4,7 +4,8 @@ Joints that a mask leaves out keep the bits of the pose below.
 Source: the blending of ozz-animation, https://guillaumeblanc.github.io/ozz-animation/samples/additive/.
 """
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -103,11 +104,9 @@ def added(base: LocalPose, pose: LocalPose, reference: LocalPose, weight: float)
 
 # --- masks ----------------------------------------------------------------------------------------------------------
 
-_masks: dict[tuple[int, str, tuple[tuple[str, str], ...]], tuple[CharacterModel, Bool]] = {}
-_MASKS_MAX = 256
 
-
-def mask_joints(model: CharacterModel, mask: str, humanoid: Sequence[tuple[str, str]] = ()) -> Bool | None:
+@functools.lru_cache(maxsize=64)
+def mask_joints(model: CharacterModel, mask: str, humanoid: tuple[tuple[str, str], ...] = ()) -> Bool | None:
     """Returns the joints of a mask, shape (B,): None for "" or without a skeleton, no joint for unknown names.
 
     Args:
@@ -116,10 +115,6 @@ def mask_joints(model: CharacterModel, mask: str, humanoid: Sequence[tuple[str, 
     skeleton = model.skeleton
     if not mask or skeleton is None:
         return None
-    key = id(skeleton), mask, tuple(humanoid)
-    known = _masks.get(key)
-    if known is not None and known[0].skeleton is skeleton:
-        return known[1]
     group = mask.removeprefix(GROUP)
     if not mask.startswith(GROUP):
         joint = skeleton.find(mask)
@@ -132,7 +127,4 @@ def mask_joints(model: CharacterModel, mask: str, humanoid: Sequence[tuple[str, 
         found = skeleton.below([bones[bone] for bone in GROUPS.get(group, ()) if bone in bones])
         if group == "upper body":  # of some skeletons the legs are below the spine
             found &= ~skeleton.below([bones[bone] for bone in GROUPS["legs"] if bone in bones])
-    if len(_masks) >= _MASKS_MAX:
-        _masks.clear()
-    _masks[key] = model, found
     return found

@@ -123,7 +123,7 @@ def transferred(motion: LocalMotion, source: Body, target: Body) -> LocalMotion:
 def _carried(
     rotations: Float64, source: Body, target: Body, reference: Float64, own_reference: Float64, turned: Float64
 ) -> dict[int, Float64]:
-    """Returns world rotations (F, 3, 3) of joints of the target: turned from its reference as the source from its own."""
+    """Returns world rotations (F, 3, 3) of joints of the target that differ from its reference as in the source."""
     return {
         target.bones[bone]: turned @ rotations[:, joint] @ reference[joint].T @ turned.T
         @ own_reference[target.bones[bone]]
