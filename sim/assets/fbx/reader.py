@@ -36,9 +36,9 @@ from sinew.sim.assets.raw import (
     RawVertices,
 )  # fmt: skip
 from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.printable import printable
 
-Float64 = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
 
 TIMEOUT = 60.0
