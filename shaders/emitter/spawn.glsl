@@ -1,7 +1,7 @@
 // Fills one slot with the particle that is spawned there in this substep, at its own time.
 // Inputs: the block of the emitter, the substep; world space, SI. Outputs: the state as in emitter/step.glsl.
 // Only the slots with births are drawn: software drivers run both sides of a branch for every vertex.
-// SEGMENTS is an optional part; see emitter/birth.glsl and emitter/flight.glsl.
+// SEGMENTS and FIELDS are optional parts; see emitter/birth.glsl and emitter/flight.glsl.
 
 #include "emitter/birth.glsl"
 #include "emitter/flight.glsl"
@@ -13,6 +13,9 @@ void run(int id) {
     Start start = birth_start(hash_number(slot, generation), moment);
     float life = start.life - (1.0 - moment);
     Particle own = Particle(start.position, start.velocity);
+#ifdef FIELDS
+    sample_fields(start.position, moment);
+#endif
     Particle moved = moved_on(own, rest_of_substep(moment), life);
     bool sound = is_sound(moved.position, moved.velocity);
     o_position = sound ? vec4(moved.position, life) : vec4(vec3(0.0), BROKEN);

@@ -21,8 +21,7 @@ void bear_again(uint slot, inout Particle own, inout float life, inout uint gene
         Start start = birth_start(number, moment);
         own = Particle(start.position, start.velocity);
 #ifdef FIELDS
-        field_push = vec4(0.0);
-        field_air = vec3(0.0);
+        sample_fields(start.position, moment);
 #endif
         // At the start all particles are born at once; they must not die at once, nor in this step.
         float share = birth_numbers(uint(emitter.numbers.x), number, DIRECTION_GROUP).z;

@@ -62,7 +62,7 @@ class Features:
     drag: bool = False
     turbulence: bool = False
     attractor: bool = False
-    fields: bool = False  # Force fields
+    fields: tuple[str, ...] = ()  # Macros of force fields
     layout: ColliderLayout = ANY_ORDER
     others: int = 0  # Colliders after the planes at the front; 1 for many
     search: bool = False  # So many of them that near colliders are searched first
@@ -79,7 +79,7 @@ class Features:
             "DRAG": self.drag,
             "TURBULENCE": self.turbulence,
             "ATTRACTOR": self.attractor,
-            "FIELDS": self.fields,
+            **dict.fromkeys(self.fields, True),
         }
         if self.response:
             defines |= self.layout.defines
@@ -94,7 +94,7 @@ def features_of(
     collider_count: int,
     layout: ColliderLayout,
     shapes: Shapes = ANY_SHAPE,
-    has_fields: bool = False,
+    fields: tuple[str, ...] = (),
 ) -> Features:
     response = RESPONSES.get(settings.collision, 0) if collider_count else 0
     others = collider_count - layout.planes if response else 0
@@ -105,9 +105,9 @@ def features_of(
         full=settings.mode is EmissionMode.FULL and not settings.stateless,
         segments=bool(settings.bursts) and settings.mode is not EmissionMode.FULL,
         drag=settings.drag > 0.0,
-        turbulence=settings.turbulence > 0.0 and (settings.drag > 0.0 or has_fields),
+        turbulence=settings.turbulence > 0.0 and (settings.drag > 0.0 or bool(fields)),
         attractor=settings.attraction != 0.0 or settings.vortex != 0.0,
-        fields=has_fields,
+        fields=fields,
         layout=layout if response else ANY_ORDER,
         others=others if others <= SEARCH_FROM else 1,
         search=others > SEARCH_FROM,
@@ -137,7 +137,7 @@ NO_INPUTS = EmitterInputs()
 Substep = tuple[tuple[float, float, float, float], int, tuple[tuple[int, int], ...]]
 """Substep: `u_substep`, the number of slots that move, and the ranges of slots in which particles are then spawned."""
 
-_InputKey = tuple[int, ColliderLayout, Shapes, bool]
+_InputKey = tuple[int, ColliderLayout, Shapes, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +232,9 @@ class EmitterPasses(Owner):
 
     def _step_kernels(self, settings: EmitterSettings, met: _InputKey) -> _StepKernels:
         features = features_of(settings, *met)
-        move = self._kernel("emitter/step.glsl", features, (PARTICLE,), PER_VERTEX)
-        spawn = None if features.full else self._kernel("emitter/spawn.glsl", replace(features, fields=False))
+        moving = features if features.full else replace(features, fields=features.fields[:1])
+        move = self._kernel("emitter/step.glsl", moving, (PARTICLE,), PER_VERTEX)
+        spawn = None if features.full else self._kernel("emitter/spawn.glsl", features)
         return _StepKernels(met, features, move, spawn)
 
     def show(self, side: ParticleSide, inputs: EmitterInputs, count: int) -> None:
@@ -261,6 +262,8 @@ class EmitterPasses(Owner):
 
     def _set_inputs(self, kernel: Kernel, features: Features, inputs: EmitterInputs) -> Program:
         program = kernel.program
+        if inputs.fields is not None and "u_field_records" in program:
+            inputs.fields.set(program)
         if features.response:
             program["u_colliders"], program["u_collider_count"] = inputs.colliders.texture, inputs.colliders.count
         if self._faces is not None and inputs.surface is not None and "u_faces" in program:
@@ -273,7 +276,9 @@ class EmitterPasses(Owner):
 
 def _met(inputs: EmitterInputs) -> _InputKey:
     colliders = inputs.colliders
-    return colliders.count if colliders else 0, colliders.layout, colliders.shapes, inputs.fields is not None
+    types = inputs.fields.defines.items() if inputs.fields is not None else ()
+    fields = ("FIELDS", "BIRTHS", *(name for name, is_present in types if is_present)) if types else ()
+    return colliders.count if colliders else 0, colliders.layout, colliders.shapes, fields
 
 
 def substeps_of(settings: EmitterSettings) -> list[tuple[float, float, float, float]]:
