@@ -1,6 +1,6 @@
 // What moves a particle, and how far: gravity, drag in moving air, attractor and vortex.
 // Inputs: world points [m], velocities [m/s], times [s]. Outputs: accelerations, and the pace of a span of time.
-// TURBULENCE, ATTRACTOR and FIELDS are optional parts, BIRTHS a part of FIELDS. Functions are named as in tests/oracles/particles.py.
+// TURBULENCE, ATTRACTOR and FIELDS are optional parts. Functions are named as in tests/oracles/particles.py.
 // Reference: R. Bridson et al. 2007, "Curl-noise for procedural fluid flow", for the turbulence.
 
 #if defined(TURBULENCE) || defined(FIELD_TURBULENCE)
@@ -13,18 +13,6 @@ uniform samplerBuffer u_fields;   // see common/fields_sample.glsl
 // Of the particle that moves.
 vec4 field_push;                  // acceleration [m/s2], drag [1/s]
 vec3 field_air;                   // [m/s]
-#ifdef BIRTHS
-#include "common/fields.glsl"
-
-// Newborn particles are at none of the places that were sampled.
-void sample_fields(vec3 point, float moment) {
-    vec3 points[1] = vec3[1](point);
-    FieldSample samples[1];
-    fields_at(points, moment, samples);
-    field_push = vec4(samples[0].acceleration, samples[0].drag);
-    field_air = samples[0].air;
-}
-#endif
 #endif
 
 const float SLOW_DRAG = 1e-2;   // drag times time below which series are more exact

@@ -5,6 +5,9 @@
 
 #include "emitter/birth.glsl"
 #include "emitter/flight.glsl"
+#ifdef FIELDS
+#include "common/fields.glsl"
+#endif
 
 void run(int id) {
     uint slot = uint(id);
@@ -14,7 +17,10 @@ void run(int id) {
     float life = start.life - (1.0 - moment);
     Particle own = Particle(start.position, start.velocity);
 #ifdef FIELDS
-    sample_fields(start.position, moment);
+    FieldSample samples[1];
+    fields_at(vec3[1](start.position), moment, samples);
+    field_push = vec4(samples[0].acceleration, samples[0].drag);
+    field_air = samples[0].air;
 #endif
     Particle moved = moved_on(own, rest_of_substep(moment), life);
     bool sound = is_sound(moved.position, moved.velocity);

@@ -71,7 +71,9 @@ class Fields:
     def defines(self) -> dict[str, object]:
         """For a program with shaders/common/fields.glsl."""
         starts = (0, *self.ends[:-1])
-        types = {f"FIELD_{kind.name}": end > start for kind, start, end in zip(FieldType, starts, self.ends, strict=True)}
+        types = {
+            f"FIELD_{kind.name}": end > start for kind, start, end in zip(FieldType, starts, self.ends, strict=True)
+        }
         return {**types, "FIELD_BOUNDS": self.has_bounds}
 
     def set(self, program: "Program") -> None:

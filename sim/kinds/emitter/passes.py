@@ -146,6 +146,7 @@ class _StepKernels:
     features: Features
     move: Kernel
     spawn: Kernel | None  # None for an emitter that is always full, whose particles are replaced as they die
+    starts: Kernel | None  # Of such an emitter in force fields
 
 
 class EmitterPasses(Owner):
@@ -161,6 +162,7 @@ class EmitterPasses(Owner):
         self.pending: Sequence[EmitterSettings] = ()
         self.block = self.owns(EmitterBlock(context))
         self._sampler: FieldSampler | None = None
+        self._starts: TexelBuffer | None = None
         self._faces: TexelBuffer | None = None
         if faces is not None:
             data = np.ascontiguousarray(faces, np.uint32).ravel()
@@ -206,10 +208,12 @@ class EmitterPasses(Owner):
         spawn_values = -1
         if spawn is not None:
             spawn_values = self._set_inputs(spawn, features, inputs).location("u_substep")
+        if stepping.starts is not None:
+            self._set_inputs(stepping.starts, replace(features, response=0), inputs)
         self.block.bind()
         for part in [[substep] for substep in substeps] if features.fields else [substeps]:
             if inputs.fields is not None:
-                move.program["u_fields"] = self._sampled(side, inputs.fields, part[0])
+                move.program["u_fields"] = self._sampled(side, inputs.fields, part[0], stepping.starts)
             with move.writing(side.vertices) as capture:
                 for values, moved, births in part:
                     target = swap(side)
@@ -223,19 +227,34 @@ class EmitterPasses(Owner):
                     side = target
         return side
 
-    def _sampled(self, side: ParticleSide, fields: Fields, substep: Substep) -> BufferTexture:
+    def _sampled(self, side: ParticleSide, fields: Fields, substep: Substep, starts: Kernel | None) -> BufferTexture:
         """Returns the force fields at the particles that a substep moves."""
-        (fraction, *_), moved, _ = substep
+        values, moved, _ = substep
+        places, count = side.texture, padded_slots(moved)
         if self._sampler is None:
             self._sampler = self.owns(FieldSampler(self._library, side.count))
-        return self._sampler.sample(fields, side.texture, fraction=fraction, count=padded_slots(moved))
+        if starts is not None:
+            if self._starts is None:
+                self._starts = self.owns(
+                    TexelBuffer(
+                        self._library.context, PARTICLE.zeros(side.count), usage="copy", label="particle starts"
+                    )
+                )
+            places = self._starts
+            starts.run(side.vertices, places.buffer, count, u_substep=values)
+        return self._sampler.sample(fields, places, fraction=values[0], count=count)
 
     def _step_kernels(self, settings: EmitterSettings, met: _InputKey) -> _StepKernels:
         features = features_of(settings, *met)
-        moving = features if features.full else replace(features, fields=features.fields[:1])
+        moving = replace(features, fields=features.fields[:1])
         move = self._kernel("emitter/step.glsl", moving, (PARTICLE,), PER_VERTEX)
         spawn = None if features.full else self._kernel("emitter/spawn.glsl", features)
-        return _StepKernels(met, features, move, spawn)
+        starts = None
+        if features.full and features.fields:
+            starts = self._kernel(
+                "emitter/starts.glsl", Features(features.source, features.aim, full=True), (PARTICLE,)
+            )
+        return _StepKernels(met, features, move, spawn, starts)
 
     def show(self, side: ParticleSide, inputs: EmitterInputs, count: int) -> None:
         """Writes the first slots from the time alone, with the source at rest at its end position."""
@@ -277,7 +296,7 @@ class EmitterPasses(Owner):
 def _met(inputs: EmitterInputs) -> _InputKey:
     colliders = inputs.colliders
     types = inputs.fields.defines.items() if inputs.fields is not None else ()
-    fields = ("FIELDS", "BIRTHS", *(name for name, is_present in types if is_present)) if types else ()
+    fields = ("FIELDS", *(name for name, is_present in types if is_present)) if types else ()
     return colliders.count if colliders else 0, colliders.layout, colliders.shapes, fields
 
 

@@ -64,7 +64,9 @@ class FieldView(View):
         self._library = library
         self._kernels: dict[FieldType, Kernel] = {}
         self._places = self.owns(TexelBuffer(context, np.zeros((ARROWS, 4), np.float32), usage="dynamic"))
-        self._records = self.owns(TexelBuffer(context, np.zeros((FIELD_TEXELS, 4), np.float32), usage="stream", label="field"))
+        self._records = self.owns(
+            TexelBuffer(context, np.zeros((FIELD_TEXELS, 4), np.float32), usage="stream", label="field")
+        )
         self._ends = self.owns(Buffer(context, END.zeros(ENDS * ARROWS), usage="copy", label="field arrows"))
         self._outline = self.owns(Buffer(context, END.zeros(1), usage="dynamic", label="field outline"))
         self._arrays = [

@@ -6,6 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.engine import Engine
 from sinew.sim.fields.pack import pack_fields
 from sinew.sim.fields.sampler import FieldSampler
@@ -17,9 +18,10 @@ from sinew.sim.gl.texture import TexelBuffer
 from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, PinPreset
 from sinew.sim.kinds.cloth.solver import ClothInputs
+from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.emitter.emitter import Emitter
 from sinew.sim.kinds.emitter.passes import EmitterInputs
-from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSettings
+from sinew.sim.kinds.emitter.settings import CollisionResponse, EmissionMode, EmitterSettings
 from sinew.sim.kinds.field.place import placements
 from sinew.sim.kinds.field.settings import FieldSettings, FieldSource, VortexProfile
 from sinew.sim.kinds.hair.settings import HairSettings, HairSolver, HairSource
@@ -248,11 +250,12 @@ def test_a_uniform_wind_blows_like_the_wind_of_the_node(context: Context, solver
     )
     kept = {"capacity": 200, "drag": 2.0, "substeps": 2}
     burst = EmitterSettings(mode=EmissionMode.BURST, bursts="0:200", **kept)
-    full = EmitterSettings(mode=EmissionMode.FULL, lifetime=0.3, **kept)
+    full = EmitterSettings(mode=EmissionMode.FULL, lifetime=0.3, collision=CollisionResponse.BOUNCE, **kept)
     plain = [SHEET, solved, msgspec.structs.replace(SPARKS, settings=burst), Node(id="n", settings=full)]
+    floor = Node(id="p", settings=ColliderSettings(shape=ColliderShape.PLANE), transform=Transform(position=(0, -9, 0)))
     blown = [msgspec.structs.replace(one, settings=msgspec.structs.replace(one.settings, **own)) for one in plain]
     found = []
-    for nodes in ((*plain, node(FIELD(speed=2.0), transform=up)), tuple(blown)):
+    for nodes in ((*plain, floor, node(FIELD(speed=2.0), transform=up)), (*blown, floor)):
         engine = Engine(context)
         stepped(engine, Scene(nodes=nodes), 8 if solver is HairSolver.LAYERS else 30)  # layers are chaotic
         found.append({one: engine.simulation.systems[one].arrays()["positions"].read() for one in "chen"})
