@@ -21,7 +21,7 @@ def pack_fields(motions: Sequence[FieldMotion], time: float, weight: float = 1.0
     Texels:
         0. Centre at the start of the step, falloff.
         1. Travel over the step, radius.
-        2. x axis at the start, half extent along it; then those of y and z.
+        2. x axis at the start, half extent along it; then y and z.
         5. The first four numbers of the type.
         6. The others.
 

@@ -146,7 +146,7 @@ class _StepKernels:
     features: Features
     move: Kernel
     spawn: Kernel | None  # None for an emitter that is always full, whose particles are replaced as they die
-    starts: Kernel | None  # Of such an emitter in force fields
+    starts: Kernel | None  # Of such an emitter with force fields
 
 
 class EmitterPasses(Owner):
@@ -237,7 +237,7 @@ class EmitterPasses(Owner):
             if self._starts is None:
                 self._starts = self.owns(
                     TexelBuffer(
-                        self._library.context, PARTICLE.zeros(side.count), usage="copy", label="particle starts"
+                        self._library.context, PARTICLE.zeros(side.count), usage="copy", label="starts"
                     )
                 )
             places = self._starts
