@@ -236,9 +236,7 @@ class EmitterPasses(Owner):
         if starts is not None:
             if self._starts is None:
                 self._starts = self.owns(
-                    TexelBuffer(
-                        self._library.context, PARTICLE.zeros(side.count), usage="copy", label="starts"
-                    )
+                    TexelBuffer(self._library.context, PARTICLE.zeros(side.count), usage="copy", label="starts")
                 )
             places = self._starts
             starts.run(side.vertices, places.buffer, count, u_substep=values)
