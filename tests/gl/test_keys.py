@@ -74,7 +74,10 @@ VORTEX = Node(
 )
 WHIRLS = FieldSettings(type=FieldType.TURBULENCE, speed=0.0)
 BLOWN = Node(id="t", settings=WHIRLS, curves=(curve("field", "speed", -1, (0.3, 0.0), (1.0, 2.0)),))
-SCENE = Scene(nodes=(CLOTH, BALL, SPARKS, STILL, VORTEX, BLOWN))
+BREEZE = Node(
+    id="w", settings=FieldSettings(gusts=0.4, scale=1.0), curves=(curve("field", "speed", -1, (0.0, 0.0), (1.0, 3.0)),)
+)
+SCENE = Scene(nodes=(CLOTH, BALL, SPARKS, STILL, VORTEX, BLOWN, BREEZE))
 
 
 def opened_scene(scene: Scene) -> OpenedScene:
