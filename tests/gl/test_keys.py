@@ -15,6 +15,7 @@ from sinew.app.cli.scene import OpenedScene, opened
 from sinew.app.files.project_file import save_project
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.cache.step_store import StepStore
+from sinew.sim.characters.modifiers.settings import LookAt
 from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.fields.state import FieldShape, FieldType
 from sinew.sim.gl.context import Context
@@ -105,14 +106,19 @@ def character_scene() -> OpenedScene:
     reach = (0.0, 0.3, 0.6), (0.5, 0.9, 0.3)
     keys = {
         "humanoid": [curve("transform", "position", 2, *zip(*reach, strict=True)),
-                     curve("transform", "rotation", 1, (0.0, 0.0), (0.6, 90.0))],
+                     curve("transform", "rotation", 1, (0.0, 0.0), (0.6, 90.0)),
+                     curve("modifiers.0", "weight", -1, (0.0, 0.0), (0.4, 1.0)),
+                     curve("bone:upper_arm_l", "rotation", 2, (0.0, 0.0), (0.4, 60.0))],
         "cape": [curve("cloth", "wind", 2, (0.0, 0.0), (0.5, 3.0))],
         "hair": [curve("hair", "wind", 0, (0.0, -2.0), (0.5, 3.0)), curve("hair", "drag", -1, (0.0, 0.5), (0.5, 3.0)),
                  curve("hair", "turbulence", -1, (0.0, 0.0), (0.2, 0.0), (0.5, 1.0))],
     }  # fmt: skip
-    few = {"guides": 60, "children": 60}
+    changes = {
+        "hair": {"guides": 60, "children": 60},
+        "humanoid": {"modifiers": (LookAt(bone="head", target="sparks"),)},
+    }
     nodes = [structs.replace(node, curves=(*node.curves, *keys.get(node.id, ()))) for node in shipped.scene.nodes]
-    nodes = [structs.replace(n, settings=structs.replace(n.settings, **few)) if n.kind == "hair" else n for n in nodes]
+    nodes = [structs.replace(n, settings=structs.replace(n.settings, **changes.get(n.id, {}))) for n in nodes]
     return replace(shipped, scene=structs.replace(shipped.scene, nodes=tuple(nodes)))
 
 
