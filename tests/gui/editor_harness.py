@@ -11,6 +11,7 @@ from sinew.app.editor.dialogs import Dialogs, OverwriteChoice
 from sinew.app.editor.editor import Editor
 from sinew.app.files.project_files import UnsavedAnswer
 from sinew.resources import path as resource
+from sinew.sim.kinds.cloth.settings import ClothSolving
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.picking import project_points
 from sinew.sim.scene.scene import ParamRef
@@ -143,6 +144,12 @@ def trigger(editor: Editor, *action_ids: str) -> None:
 def set_values(editor: Editor, node: str, **values: object) -> None:
     kind = editor.document.scene.node(node).kind
     editor.document.set_values({ParamRef(node, kind, name): value for name, value in values.items()})
+
+
+SPRING_SHEET = {
+    "solver": ClothSolving.SPRINGS, "density": 0.2, "stretch_stiffness": 300.0, "shear_stiffness": 60.0, "substeps": 48
+}  # fmt: skip
+"""Settings of a cloth that stops when its springs become much stiffer."""
 
 
 def add_cloth(editor: Editor, size: int = 8) -> str:

@@ -8,19 +8,14 @@ from sinew.sim.render.render_view import DisplayOptions, Overlay
 from sinew.sim.scene.scene import Attachment, ParamRef
 from sinew.widgets.inspector.form import FactRow
 from sinew.widgets.messages import Severity
-from tests.gui.editor_harness import Session, add_cloth, messages, play, set_values
+from tests.gui.editor_harness import SPRING_SHEET, Session, add_cloth, messages, play, set_values
 
 SHEET = """v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nv 1 .5 0\ng flag\nf 1 2 5\nf 2 3 5\nf 3 4 5\nf 4 1 5\n"""
 
 
-SOFT = {
-    "solver": ClothSolving.SPRINGS, "density": 0.2, "stretch_stiffness": 300.0, "shear_stiffness": 60.0, "substeps": 48
-}  # fmt: skip
-
-
 @pytest.fixture
 def editor(fresh):
-    set_values(fresh, add_cloth(fresh), **SOFT)
+    set_values(fresh, add_cloth(fresh), **SPRING_SHEET)
     return fresh
 
 

@@ -10,7 +10,17 @@ from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.messages import Severity
-from tests.gui.editor_harness import Session, add_cloth, messages, picture, play, positions, trigger
+from tests.gui.editor_harness import (
+    SPRING_SHEET,
+    Session,
+    add_cloth,
+    messages,
+    picture,
+    play,
+    positions,
+    set_values,
+    trigger,
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -80,7 +90,7 @@ def test_the_back_end_is_switched_while_it_runs_and_remembered(fresh, qtbot):
 
 @pytest.fixture
 def framed(fresh):
-    add_cloth(fresh)
+    set_values(fresh, add_cloth(fresh), **SPRING_SHEET)
     fresh.frame_all()
     picture(fresh)
     fresh.edits.select()

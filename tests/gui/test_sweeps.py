@@ -3,9 +3,9 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
 from sinew.app.timeline.sweep_window import offered_values, sweepable
-from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSolving
+from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.scene.params import param_of
-from tests.gui.editor_harness import Mouse, add_cloth, set_values
+from tests.gui.editor_harness import SPRING_SHEET, Mouse, add_cloth, set_values
 
 
 @pytest.fixture
@@ -15,7 +15,7 @@ def sweeps(fresh):
     window = fresh.work.sweeps
     window.names[0].setCurrentText("Substeps")
     window.names[1].setCurrentText("Stretch stiffness")
-    set_values(fresh, cloth, solver=ClothSolving.SPRINGS, density=0.2, shear_stiffness=60.0, substeps=48)
+    set_values(fresh, cloth, **SPRING_SHEET)
     window.steps.setValue(6)
     yield fresh, window, cloth
     window.close()
