@@ -4,10 +4,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.kinds.cloth.grid import GridShape, cell_shares, grid_springs, grid_surface
-from sinew.sim.kinds.cloth.pins import pin_flags
+from sinew.sim.kinds.cloth.maps import UNLIMITED_DISTANCE, ClothMap, ClothTopology, Values, mesh_topology
+from sinew.sim.kinds.cloth.pins import pin_flags, pin_weights
 from sinew.sim.kinds.cloth.settings import ClothMode, ClothSettings, ClothSource
 from sinew.sim.kinds.cloth.springs import Springs, area_shares, mesh_springs
 from sinew.sim.kinds.cloth.surface import ClothSurface, weld
+from sinew.sim.maths.transform import transform_points
 from sinew.sim.scene.params import SettingsError
 
 Float64 = npt.NDArray[np.float64]
@@ -52,6 +54,19 @@ class ClothModel:
     def pinned(self, settings: ClothSettings) -> npt.NDArray[np.bool_]:
         """Returns flags of the pinned particles, (P,); raises SettingsError for an invalid pin list."""
         return pin_flags(settings.pins, settings.pin_list, self.particle_count, self.grid)
+
+    def pin_weights(self, settings: ClothSettings, values: Values) -> Float64:
+        """Returns weights of the pins, (P,); a largest distance of 0 pins too. Raises as `pinned`."""
+        painted = values.get(ClothMap.PIN, 0.0)
+        weights = pin_weights(settings.pins, settings.pin_list, self.particle_count, self.grid, painted)
+        return np.where(values.get(ClothMap.DISTANCE, UNLIMITED_DISTANCE) == 0.0, 1.0, weights)
+
+    def topology(self, world_from_cloth: Float64) -> ClothTopology:
+        """Returns what maps belong to; `world_from_cloth` is the transform that the cloth was built with."""
+        places = transform_points(np.linalg.pinv(world_from_cloth), self.positions)
+        if self.grid is not None:
+            return ClothTopology(f"{self.grid.columns}x{self.grid.rows}", places)
+        return mesh_topology(self.faces, places)
 
 
 def build_cloth(

@@ -2,8 +2,11 @@ import enum
 import functools
 from typing import Annotated, ClassVar
 
+import msgspec
+
 from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
 from sinew.sim.kinds.air import Turbulence, TurbulenceScale, TurbulenceSeed, Wind, field_weight_param
+from sinew.sim.kinds.cloth.maps import ClothMaps
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
 from sinew.sim.scene.vectors import MOST, Amounts, Colour
@@ -165,6 +168,12 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
     pin_bone: Annotated[str, _pins(
         "Bone that the pinned particles follow.", label="Bone of the pins", role=Role.BONE, effect=Effect.RESET,
     )] = ""  # fmt: skip
+
+    maps: Annotated[
+        tuple[ClothMaps, ...],
+        param("Painted maps.", group="Pins", role=Role.HIDDEN, bounded=False, sparse=True),
+        msgspec.Meta(max_length=1),
+    ] = ()  # fmt: skip
 
     look: Annotated[ClothLook, _look(
         "Render the surface, the strain of the surface or the threads, or the particles.", label="Render as",

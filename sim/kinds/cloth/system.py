@@ -125,7 +125,8 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         if not has_jumped and not self._teleport.begin_step(node, cloth, inputs):
             if not self._follower.moves and node.attachment.node:
                 cloth.set_transform(world.places.world_from_node(node))
-            binding = None if cloth.step_count else self._teleport.binding(node, cloth, world)
+            is_bound = not cloth.step_count or bool(cloth.limited.any())
+            binding = self._teleport.binding(node, cloth, world) if is_bound else None
             self.report(self._follower.move(cloth, node, world, binding) or world.places.missing(node))
             travel = inputs.air_travel(node) if node.curves else None
             cloth.step(ClothInputs(inputs.colliders, *inputs.grabbed(node), travel, inputs.fields.get(node.id)))
