@@ -113,7 +113,8 @@ class ClothTopology:
     @property
     def in_box(self) -> Float64:
         low = self.places.min(axis=0)
-        return (self.places - low) / np.maximum(np.ptp(self.places, axis=0), 1e-12)
+        found: Float64 = (self.places - low) / np.maximum(np.ptp(self.places, axis=0), 1e-12)
+        return found
 
 
 def mesh_topology(faces: npt.NDArray[np.uint32], places: Float64) -> ClothTopology:

@@ -63,7 +63,8 @@ class ClothModel:
 
     def topology(self, world_from_cloth: Float64) -> ClothTopology:
         """Returns what maps belong to; `world_from_cloth` is the transform that the cloth was built with."""
-        places = transform_points(np.linalg.pinv(world_from_cloth), self.positions)
+        cloth_from_world: Float64 = np.linalg.pinv(world_from_cloth).astype(np.float64)
+        places = transform_points(cloth_from_world, self.positions)
         if self.grid is not None:
             return ClothTopology(f"{self.grid.columns}x{self.grid.rows}", places)
         return mesh_topology(self.faces, places)

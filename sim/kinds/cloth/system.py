@@ -8,6 +8,7 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.cloth.cloth import Cloth, fabric, interpolate_particles
 from sinew.sim.kinds.cloth.follow import PinFollower
+from sinew.sim.kinds.cloth.maps import RANGES, ClothMap
 from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource
 from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.kinds.cloth.stability import StabilityEstimator
@@ -82,6 +83,8 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         self._former = np.eye(4)  # Transform of the node before the last change
         self._has_jumped = False
         self._teleport, self._recovery = TeleportHandling(), Recovery()
+        self.shown_map: ClothMap | None = None
+        self._preview: np.ndarray | None = None
 
     @property
     def is_ready(self) -> bool:
@@ -155,6 +158,21 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
             self._teleport.show(self.node, cloth, self.world)
             cloth.poll(now)
             cloth.refresh()
+
+    def show_map(self, one: ClothMap | None, preview: np.ndarray | None = None) -> None:
+        """Shows a painted map in colours, as it is or as a preview (P,); None ends that."""
+        self.shown_map, self._preview = one, None if preview is None else preview.copy()
+
+    @property
+    def shown_values(self) -> np.ndarray | None:
+        """Values of the shown map, shape (P,); None if no map is shown."""
+        if self.shown_map is None or self.cloth is None:
+            return None
+        count = self.cloth.model.particle_count
+        if self._preview is not None and len(self._preview) == count:
+            return self._preview
+        values = self.cloth.values.get(self.shown_map)
+        return np.full(count, RANGES[self.shown_map].neutral) if values is None else values
 
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
         """Returns the corner of the picked triangle that is nearest to the ray."""

@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.texture import Texture2D
 from sinew.sim.gl.vertex_array import Stream, VertexArray
 from sinew.sim.kinds.cloth.cloth import Cloth, fabric
+from sinew.sim.kinds.cloth.maps import RANGES
 from sinew.sim.kinds.cloth.settings import ClothLook, ClothSettings
 from sinew.sim.kinds.cloth.system import ClothSystem
 from sinew.sim.kinds.contract import NOTHING, Counts, View, World
@@ -24,7 +25,7 @@ from sinew.sim.render.items import WHOLE, DrawChunk, Item, Stage
 from sinew.sim.render.mesh_pass import Scalar, SurfaceItem
 from sinew.sim.render.pass_context import PassContext
 from sinew.sim.render.render_view import DisplayOptions
-from sinew.sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu, unique_edges
+from sinew.sim.render.surface import SCALAR, DrawRange, GpuMaterial, Spans, material_on_gpu, unique_edges
 from sinew.sim.render.texture_upload import SharedTextures
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.vectors import Vec3
@@ -44,6 +45,13 @@ _WORLD = np.eye(4)
 """Transform of particles, which are in world space."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PaintedArrays:
+    triangles: VertexArray
+    scalars: Buffer
+    edges: Callable[[Spans], VertexArray]
+
+
 class ClothArrays(Owner):
     def __init__(self, context: Context, cloth: Cloth) -> None:
         self._context, self._cloth = context, cloth
@@ -60,10 +68,25 @@ class ClothArrays(Owner):
             VertexArray(context, streams, indices=sheet.triangles, constants=constants, label="cloth")
         )
         self.points = self.owns(VertexArray(context, streams[:1], label="cloth points"))
+        self._painted: PaintedArrays | None = None
         self._edges: VertexArray | None = None
         self._lines: VertexArray | None = None
         self._pins: dict[Buffer, VertexArray] = {}
-        self._selected: tuple[tuple[int, ...], Buffer, VertexArray] | None = None
+        self._selected: dict[str, tuple[tuple[int, ...], Buffer, VertexArray]] = {}
+
+    def painted(self, values: npt.NDArray[np.floating]) -> "PaintedArrays":
+        """Returns the same surface with values of the particles (P,) as its scalar."""
+        scalars = values[self._cloth.model.particle_of_vertex].astype(np.float32).view(SCALAR)
+        if self._painted is None:
+            buffer = self.owns(Buffer(self._context, scalars, usage="dynamic", label="painted map"))
+            streams = [Stream(self.vertices), Stream(self._cloth.sheet.texcoords), Stream(buffer)]
+            constants = {"a_other_position": (0.0, 0.0, 0.0)}
+            triangles = VertexArray(
+                self._context, streams, indices=self._cloth.sheet.triangles, constants=constants, label="painted cloth"
+            )
+            self._painted = PaintedArrays(self.owns(triangles), buffer, self.edges)
+        self._painted.scalars.write(scalars)
+        return self._painted
 
     def edges(self, _spans: Spans) -> VertexArray:
         if self._edges is None:
@@ -84,13 +107,14 @@ class ClothArrays(Owner):
             self._pins[buffer] = self.owns(VertexArray(self._context, [Stream(buffer)], label="cloth pins"))
         return self._pins[buffer]
 
-    def selected(self, particles: tuple[int, ...]) -> VertexArray:
-        if self._selected is None or self._selected[0] != particles:
-            if self._selected is not None:
-                self.disown(*self._selected[1:])
+    def selected(self, particles: tuple[int, ...], name: str = "selected") -> VertexArray:
+        known = self._selected.get(name)
+        if known is None or known[0] != particles:
+            if known is not None:
+                self.disown(*known[1:])
             vertices = np.flatnonzero(np.isin(self._cloth.model.particle_of_vertex, particles)).astype(np.uint32)
-            self._selected = (particles, *self._indexed(vertices, "selected particles"))
-        return self._selected[2]
+            known = self._selected[name] = (particles, *self._indexed(vertices, f"{name} particles"))
+        return known[2]
 
     def _indexed(self, indices: npt.NDArray[np.uint32], label: str) -> tuple[Buffer, VertexArray]:
         buffer = self.owns(Buffer(self._context, indices, label=label))
@@ -139,7 +163,11 @@ class ClothView(View):
         if arrays is None or arrays.vertices is not cloth.sheet.vertices:
             self.disown(arrays)
             arrays = self._arrays = self.owns(ClothArrays(self._context, cloth))
-        items = self._items.get((arrays,), lambda: self._body(cloth, arrays))
+        painted = self._system.shown_values if self._system is not None else None
+        if painted is not None:
+            items: tuple[Item, ...] = (self._painted(arrays, painted),)
+        else:
+            items = self._items.get((arrays,), lambda: self._body(cloth, arrays))
         return (*items, *self._highlights(cloth, arrays, display))
 
     def bounds(self) -> Bounds | None:
@@ -193,6 +221,21 @@ class ClothView(View):
             return surface, PointsItem(node=node, stages=("detail",), vertices=arrays.points, colour=PARTICLE)
         return (surface,)
 
+    def _painted(self, arrays: ClothArrays, values: npt.NDArray[np.floating]) -> Item:
+        assert self._system is not None
+        assert self._system.shown_map is not None
+        made = arrays.painted(values)
+        return SurfaceItem(
+            node=self._node,
+            group="cloths",
+            arrays=made,
+            materials=self,
+            ranges=(DrawRange(0, 0, made.triangles.count // 3, True),),
+            world_from_model=_WORLD,
+            scalar=Scalar.WEIGHT,
+            scalar_scale=1.0 / RANGES[self._system.shown_map].shown,
+        )
+
     def _highlights(self, cloth: Cloth, arrays: ClothArrays, display: DisplayOptions) -> list[Item]:
         items: list[Item] = []
         if display.settings.contacts and display.colliders:
@@ -202,7 +245,10 @@ class ClothView(View):
         if selected:
             items.append(self._points(arrays.selected(selected), SELECTED, 11.0))
         # Drawn over the larger points of selected particles, which then look like rims.
-        if display.overlay.marks and cloth.pins.flags.any() and not cloth.is_displaced:
+        if display.overlay.marks and cloth.limited.any():
+            pinned = tuple(np.flatnonzero(cloth.weights > 0.0).tolist())
+            items.append(self._points(arrays.selected(pinned, "held"), HELD, 8.0))
+        elif display.overlay.marks and cloth.pins.flags.any() and not cloth.is_displaced:
             items.append(self._points(arrays.pins(), HELD, 8.0, shader="cloth/mark.vert", defines={"HELD": True}))
         if hovered is not None and hovered.node == self._node.id and hovered.particle < cloth.model.particle_count:
             vertex = int(np.argmax(cloth.model.particle_of_vertex == hovered.particle))
