@@ -245,10 +245,11 @@ class ClothView(View):
         if selected:
             items.append(self._points(arrays.selected(selected), SELECTED, 11.0))
         # Drawn over the larger points of selected particles, which then look like rims.
-        if display.overlay.marks and cloth.limited.any():
+        marks = display.overlay.marks and (self._system is None or self._system.shown_map is None)
+        if marks and cloth.limited.any():
             pinned = tuple(np.flatnonzero(cloth.weights > 0.0).tolist())
             items.append(self._points(arrays.selected(pinned, "held"), HELD, 8.0))
-        elif display.overlay.marks and cloth.pins.flags.any() and not cloth.is_displaced:
+        elif marks and cloth.pins.flags.any() and not cloth.is_displaced:
             items.append(self._points(arrays.pins(), HELD, 8.0, shader="cloth/mark.vert", defines={"HELD": True}))
         if hovered is not None and hovered.node == self._node.id and hovered.particle < cloth.model.particle_count:
             vertex = int(np.argmax(cloth.model.particle_of_vertex == hovered.particle))
