@@ -13,6 +13,7 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.staging import BufferSpan
 from sinew.sim.gl.texture import BufferTexture
 from sinew.sim.kinds.cloth.buffers import ClothSheet, ClothTables, SpringLines, rest_records
+from sinew.sim.kinds.cloth.driven import DrivenMesh
 from sinew.sim.kinds.cloth.maps import UNLIMITED_DISTANCE, ClothMap, particle_texels, values_on
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.monitor import ClothMonitor, ClothStatistics
@@ -65,12 +66,13 @@ class Cloth(Owner):
         world_from_cloth: World transform of the node, shape (4, 4).
 
     Attributes:
+        built_at: World transform of the node that the model has, shape (4, 4).
         start: Particles at the start [m], shape (P, 3).
         step_count: Steps since the start.
         stopped: Why the cloth stopped; "" while it runs.
         statistics: Newest energies and strain; None before the first arrive.
         measures: Records of `MEASURE` for each particle, of the last step.
-        sheet: The drawn vertices, as of the last `refresh`.
+        sheet, driven: The drawn vertices, as of the last `refresh`; without a driven mesh None.
         values: Painted maps.
         weights: Of the pins, painted or not, shape (P,).
         limited: Particles with a largest distance from their places, shape (P,).
@@ -120,6 +122,7 @@ class Cloth(Owner):
         self.sheet = self.owns(ClothSheet(self._context, self._library, model, tables))
         self._lines: SpringLines | None = None
         self._displaced: PingPong | None = None
+        self.driven: DrivenMesh | None = None
         self._write_maps()
         self.pins.set_targets(model.positions, self._flags)
         self.pins.arrive()
@@ -127,7 +130,7 @@ class Cloth(Owner):
 
     def reset(self) -> None:
         """Returns to the rest shape at the current transform, with all pins at their rest positions."""
-        if not np.array_equal(self._built_at, self.world_from_cloth):
+        if not np.array_equal(self.built_at, self.world_from_cloth):
             self.rebuild(self.settings, self._surface, self.world_from_cloth)
             return
         rest = self._rest_records()
@@ -203,9 +206,9 @@ class Cloth(Owner):
 
     def rest(self) -> Float64:
         """Returns the rest positions at the current world transform [m], shape (P, 3)."""
-        if np.array_equal(self._built_at, self.world_from_cloth):
+        if np.array_equal(self.built_at, self.world_from_cloth):
             return self.model.positions
-        return transform_points(self.world_from_cloth @ np.linalg.pinv(self._built_at), self.model.positions)
+        return transform_points(self.world_from_cloth @ np.linalg.pinv(self.built_at), self.model.positions)
 
     def warm_up(self, settings: Sequence[ClothSettings]) -> None:
         self._solver.pending = settings
@@ -295,11 +298,21 @@ class Cloth(Owner):
             self._displaced.write(records)
         self._drawn = False
 
+    def drive(self, surface: ClothSurface | None, records: npt.NDArray[np.void] | None = None) -> None:
+        """Moves a mesh in the world, bound at rest as `driven_records`, or none."""
+        self.disown(self.driven)
+        self.driven, self._drawn = None, False
+        if surface is not None and records is not None:
+            made = DrivenMesh(self._context, self._library, self.model, self._tables, surface, records)
+            self.driven = self.owns(made)
+
     def refresh(self) -> bool:
         """Writes the drawn vertices, once a frame; returns False if they are up to date."""
         if self._drawn:
             return False
         self.sheet.write(self.state)
+        if self.driven is not None:
+            self.driven.write(self.state)
         self._drawn = True
         return True
 
@@ -384,7 +397,7 @@ class Cloth(Owner):
         self.step_count = 0
         self.stopped = ""
         self.statistics = None
-        self._built_at = self.world_from_cloth
+        self.built_at = self.world_from_cloth
         self.start = self.model.positions
         self._drawn = False
 

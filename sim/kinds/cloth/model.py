@@ -88,7 +88,7 @@ def build_cloth(
         return _sheet(settings, placement, material)
     if surface is None:
         raise SettingsError("a cloth from a mesh needs a file with triangles")
-    return _from_surface(_placed(surface, placement), material)
+    return _from_surface(placed(surface, placement), material)
 
 
 def _sheet(settings: ClothSettings, placement: Float64, material: bool) -> ClothModel:
@@ -98,7 +98,7 @@ def _sheet(settings: ClothSettings, placement: Float64, material: bool) -> Cloth
     across = settings.width / (settings.columns - 1)
     along = settings.height / (settings.rows - 1)
     local = grid_surface(GridShape(settings.columns, settings.rows, across, along), settings.placement)
-    surface = _placed(local, placement)
+    surface = placed(local, placement)
     # Shear in the placement cannot happen: a node has no shear.  The scale stretches the cells.
     steps = surface.positions.reshape(settings.rows, settings.columns, 3)
     shape = GridShape(
@@ -139,7 +139,7 @@ def _from_surface(surface: ClothSurface, material: bool) -> ClothModel:
     )
 
 
-def _placed(surface: ClothSurface, placement: Float64) -> ClothSurface:
+def placed(surface: ClothSurface, placement: Float64) -> ClothSurface:
     if np.array_equal(placement, np.eye(4)):
         return surface
     return ClothSurface(

@@ -183,6 +183,15 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
         "Image on the fabric; stored relative to the project.", role=Role.PATH, suffixes=IMAGE_FORMATS.suffixes,
     )] = ""  # fmt: skip
 
+    driven_path: Annotated[str, _look(
+        "Model file with a fine mesh that the cloth moves, drawn in its place; stored relative to the project.",
+        label="Driven mesh", role=Role.PATH, suffixes=MODEL_FORMATS.suffixes, sparse=True,
+    )] = ""  # fmt: skip
+    driven_section: Annotated[str, _look(
+        "Section of the file that the cloth moves; empty for the whole file.", role=Role.SECTION, source="driven_path",
+        sparse=True,
+    )] = ""  # fmt: skip
+
     thickness: Annotated[float, _solver(
         "Thickness of the fabric; half of it is the distance kept from colliders.", unit="m", lo=0.0, hi=1.0,
         soft=(0.0, 0.05), step=0.001,

@@ -1,5 +1,5 @@
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.texture import Texture2D
 from sinew.sim.gl.vertex_array import Stream, VertexArray
 from sinew.sim.kinds.cloth.cloth import Cloth, fabric
+from sinew.sim.kinds.cloth.driven import DrivenMesh
 from sinew.sim.kinds.cloth.maps import RANGES
 from sinew.sim.kinds.cloth.settings import ClothLook, ClothSettings
 from sinew.sim.kinds.cloth.system import ClothSystem
@@ -50,6 +51,25 @@ class PaintedArrays:
     triangles: VertexArray
     scalars: Buffer
     edges: Callable[[Spans], VertexArray]
+
+
+class DrivenArrays(Owner):
+    def __init__(self, context: Context, driven: DrivenMesh) -> None:
+        self._context, self.driven = context, driven
+        streams = [Stream(driven.vertices), Stream(driven.texcoords)]
+        constants: dict[str, tuple[float, ...]] = {"a_other_position": (0.0, 0.0, 0.0), "a_scalar": (0.0,)}
+        self.triangles = self.owns(
+            VertexArray(context, streams, indices=driven.triangles, constants=constants, label="driven mesh")
+        )
+        self._edges: VertexArray | None = None
+
+    def edges(self, _spans: Spans) -> VertexArray:
+        if self._edges is None:
+            indices = unique_edges(self.driven.surface.triangles.astype(np.uint32)).ravel()
+            buffer = self.owns(Buffer(self._context, indices, label="driven edges"))
+            streams = [Stream(self.driven.vertices)]
+            self._edges = self.owns(VertexArray(self._context, streams, indices=buffer, label="driven edges"))
+        return self._edges
 
 
 class ClothArrays(Owner):
@@ -140,6 +160,7 @@ class ClothView(View):
         self._white = self.owns(Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white"))
         self._texture: Texture2D | None = None
         self._arrays: ClothArrays | None = None
+        self._driven: DrivenArrays | None = None
         self._bounds: tuple[npt.NDArray[np.floating], Bounds] | None = None
         self._fabric = Memo[GpuMaterial]()
         self._items = Memo[tuple[Item, ...]]()
@@ -167,7 +188,8 @@ class ClothView(View):
         if painted is not None:
             items: tuple[Item, ...] = (self._painted(arrays, painted),)
         else:
-            items = self._items.get((arrays,), lambda: self._body(cloth, arrays))
+            driven = self._driven_arrays(cloth)
+            items = self._items.get((arrays, driven), lambda: self._body(cloth, arrays, driven))
         return (*items, *self._highlights(cloth, arrays, display))
 
     def bounds(self) -> Bounds | None:
@@ -200,9 +222,10 @@ class ClothView(View):
     def _cloth(self) -> Cloth | None:
         return self._system.cloth if self._system is not None else None
 
-    def _body(self, cloth: Cloth, arrays: ClothArrays) -> tuple[Item, ...]:
+    def _body(self, cloth: Cloth, arrays: ClothArrays, driven: DrivenArrays | None) -> tuple[Item, ...]:
         look, node = self.settings.look, self._node
-        is_drawn = look not in (ClothLook.SPRINGS, ClothLook.POINTS)
+        drives = look is ClothLook.SURFACE and driven is not None
+        is_drawn = look not in (ClothLook.SPRINGS, ClothLook.POINTS) and not drives
         surface = SurfaceItem(
             node=node,
             stages=("shadow", "opaque", "pick") if is_drawn else ("pick",),
@@ -214,12 +237,28 @@ class ClothView(View):
             scalar=Scalar.WEIGHT if look is ClothLook.STRAIN else Scalar.NONE,
             scalar_scale=1.0 / STRAIN_SPAN,
         )
+        if drives and driven is not None:
+            shown = replace(
+                surface,
+                stages=("shadow", "opaque"),
+                arrays=driven,
+                ranges=(DrawRange(0, 0, driven.triangles.count // 3, True),),
+            )
+            return surface, shown
         if look is ClothLook.SPRINGS:
             lines, scale = arrays.spring_lines(), 1.0 / STRAIN_SPAN
             return surface, SpringSegments(node=node, vertices=lines, scalar_scale=scale, cloth=cloth)
         if look is ClothLook.POINTS:
             return surface, PointsItem(node=node, stages=("detail",), vertices=arrays.points, colour=PARTICLE)
         return (surface,)
+
+    def _driven_arrays(self, cloth: Cloth) -> DrivenArrays | None:
+        if self._driven is not None and self._driven.driven is not cloth.driven:
+            self.disown(self._driven)
+            self._driven = None
+        if self._driven is None and cloth.driven is not None:
+            self._driven = self.owns(DrivenArrays(self._context, cloth.driven))
+        return self._driven
 
     def _painted(self, arrays: ClothArrays, values: npt.NDArray[np.floating]) -> Item:
         assert self._system is not None

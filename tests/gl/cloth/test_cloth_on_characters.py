@@ -351,3 +351,23 @@ def test_particles_stay_near_their_places_on_the_skin(clothed: ClothedCharacter,
     clothed.change(maps=node.settings.maps)
     clothed.step(3)
     assert nearness() > 0.1
+
+
+def test_a_section_drives_another_section(clothed: ClothedCharacter) -> None:
+    path = clothed.character_node.settings.path  # type: ignore[attr-defined]
+    clothed.apply(clothed.section("banner", driven_path=path, driven_section="body"))
+    clothed.teleport(0.0)
+    for _ in range(2):
+        clothed.step(10)
+        arrays = clothed.system.arrays()
+        assert sorted(arrays) == ["positions", "texcoords", "triangles"]
+        body = arrays["positions"].read()
+        assert body.shape == (4, 3)
+        assert np.abs(body.mean(axis=0) - clothed.positions().mean(axis=0)).max() < 0.3
+    before = clothed.positions()
+    clothed.change(driven_section="nothing")
+    assert len(clothed.system.arrays()["positions"].read()) == len(before)
+    assert clothed.system.problems[-1].endswith("no section 'nothing'; it has banner, body")
+    np.testing.assert_array_equal(clothed.positions(), before)
+    clothed.change(driven_path="")
+    assert "velocities" in clothed.system.arrays()
