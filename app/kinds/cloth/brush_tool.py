@@ -2,6 +2,7 @@ import enum
 from typing import Any
 
 import numpy as np
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
 
 from sinew.app.editor.brush_tool import BrushTarget, BrushTool, occlusion
@@ -41,7 +42,7 @@ class MapBar(BrushBar):
         self.map = QComboBox()
         for number, (one, about) in enumerate(RANGES.items()):
             self.map.addItem(about.label, one)
-            self.map.setItemData(number, about.doc, 3)  # the role of tooltips
+            self.map.setItemData(number, about.doc, Qt.ItemDataRole.ToolTipRole)
         self.map.setAccessibleName("Painted map")
         self.value = NumberField(lo=-100.0, hi=100.0, soft=(0.0, 2.0), step=0.01)
         self.value.setAccessibleName("Painted value")

@@ -34,10 +34,9 @@ class MapBrush:
         self._pairs = model.springs.of_kind(SpringKind.STRUCTURAL).pairs
         self._degrees = np.maximum(np.bincount(self._pairs.ravel(), minlength=len(places)), 1)
         self._images = np.full(len(places), -1, np.intp)
-        self.look(places, None, mirror=False)
 
     def look(self, positions: Float64, cover: Occlusion | None, *, mirror: bool) -> None:
-        """Sets the current positions in the world [m], shape (P, 3), and what may hide them."""
+        """Sets the current positions in the world [m], shape (P, 3), and what may hide them; before the first dab."""
         self._positions, self._cover, self._mirror = positions, cover, mirror
         corners = positions[self._pairs]
         self._slack = float(np.median(np.linalg.norm(corners[:, 0] - corners[:, 1], axis=1))) if len(corners) else 0.0

@@ -80,7 +80,7 @@ class ClothTables(Owner):
         self.maps.buffer.write(texels.astype(np.float32))
         if self._model.grid is None:
             self.textures["u_springs"].buffer.write(self._slots(mapped_springs(self._model.springs, values))[0])
-        elif ClothMap.STRETCH in values or ClothMap.BEND in values:
+        elif values.keys() & {ClothMap.STRETCH, ClothMap.BEND} or "u_spring_maps" in self.textures:
             if "u_spring_maps" not in self.textures:
                 self.textures["u_spring_maps"] = self._texels(3, "spring maps")
             factors = sheet_factors(self._model.grid, values)

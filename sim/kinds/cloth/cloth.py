@@ -125,7 +125,6 @@ class Cloth(Owner):
         self.driven: DrivenMesh | None = None
         self._write_maps()
         self.pins.set_targets(model.positions, self._flags)
-        self.pins.arrive()
         self._start()
 
     def reset(self) -> None:
@@ -138,7 +137,6 @@ class Cloth(Owner):
         self._monitor.reset(rest)
         self.pins.detach()
         self.pins.set_targets(self.model.positions, self._flags)
-        self.pins.arrive()
         self._start()
 
     def start_from(self, positions: Float64) -> None:
@@ -146,7 +144,6 @@ class Cloth(Owner):
         self.write(positions, np.zeros(3))
         self.pins.detach()
         self.pins.set_targets(positions)
-        self.pins.arrive()
         self.start = positions
 
     def step(self, inputs: ClothInputs = NO_INPUTS) -> bool:
@@ -259,7 +256,6 @@ class Cloth(Owner):
             targets = np.where(self.weights[:, None] >= 1.0, positions, moved(motions, places))
         self.write(positions, turned(motions, records["velocity"][:, :3].astype(np.float64)))
         self.pins.set_targets(targets)
-        self.pins.arrive()
         self.world_from_cloth = world_from_cloth
         self.step_count += 1
         return True

@@ -79,8 +79,11 @@ class ClothPins(Owner):
         if self.former is not None:
             self.targets.copy_to(self.former.buffer)
 
-    def set_targets(self, targets: Float64, flags: Bool | None = None) -> None:
-        """Sets positions for the end of the next step [m], shape (P, 3); `flags` (P,) replaces the held particles."""
+    def set_targets(self, targets: Float64, flags: Bool | None = None, *, moving: bool = False) -> None:
+        """Sets positions for the end of the next step [m], shape (P, 3); `flags` (P,) replaces the held particles.
+
+        If they are not `moving`, the next step begins there too.
+        """
         if flags is not None:
             self.flags = flags.copy()
         flags, buffer = self.flags, self._sides[0].buffer
@@ -88,6 +91,8 @@ class ClothPins(Owner):
         records["pin"][: len(flags), :3] = np.where(flags[:, None], targets, 0.0)
         records["pin"][: len(flags), 3] = flags
         buffer.write(records)
+        if not moving:
+            self.arrive()
 
     def hold(self, flags: Bool, state: BufferTexture) -> None:
         """Holds exactly these particles: new ones at their current position, the others at their target."""
@@ -112,7 +117,7 @@ class ClothPins(Owner):
             self._in_joint = np.zeros((len(new), 3))
         self._in_joint[new] = (positions - frame[:3, 3]) @ frame[:3, :3]
         self.attached = self.flags.copy()
-        self.set_targets(self._in_joint @ frame[:3, :3].T + frame[:3, 3])
+        self.set_targets(self._in_joint @ frame[:3, :3].T + frame[:3, 3], moving=True)
 
     def attach(self, added: SurfaceAttachment) -> None:
         """Attaches the particles of `unattached`; `follow` then moves them."""

@@ -210,6 +210,11 @@ def test_maps_change_in_mid_flight_and_back_and_states_are_exact(context: Contex
     run(cloth, 20)
     assert cloth.snapshot().packed() == further
     cloth.apply(bare)
+    cloth.restore(further)
+    energies = cloth.check()
+    right = reference.Particles(cloth.positions().astype(float), cloth.velocities().astype(float))
+    elastic = reference.energies(cloth.model, constants_of(bare), right).elastic
+    assert energies.elastic == pytest.approx(elastic, rel=1e-3), "no map is left"
     cloth.restore(middle)
     run(cloth, 20)
     assert cloth.snapshot().packed() == undisturbed
