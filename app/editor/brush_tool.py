@@ -8,15 +8,20 @@ from sinew.app.editor.brush_widgets import RADIUS_LEAST, RADIUS_MOST, BrushBar, 
 from sinew.app.editor.editor_context import EditorContext
 from sinew.sim.kinds.contract import Tool
 from sinew.sim.scene.brush import BrushStroke, Occlusion
-from sinew.sim.scene.scene import Node, NodeId
+from sinew.sim.scene.scene import Node, NodeId, ParamRef
 
 STEP = 1.15  # factor of the radius per key press or wheel notch
 
 B = TypeVar("B", bound=enum.Enum)
 
+Edit = tuple[str, dict[ParamRef, Any]]
+"""Text and values of an undo entry."""
+
 
 class BrushTarget(abc.ABC):
     """A node between press and release of a brush."""
+
+    node: NodeId
 
     @property
     @abc.abstractmethod
@@ -32,8 +37,12 @@ class BrushTarget(abc.ABC):
         """Changes what is under the brush, and shows it; the GL context is current."""
 
     @abc.abstractmethod
-    def finish(self, *, cancel: bool) -> None:
-        """Makes the undo entry of the stroke, or shows the old state again."""
+    def edit(self, node: Node) -> Edit | None:
+        """Returns the undo entry of the stroke; None without a change."""
+
+    @abc.abstractmethod
+    def restore(self) -> None:
+        """Shows the state before the stroke; the GL context is current."""
 
 
 class BrushTool(Tool, Generic[B]):
@@ -72,8 +81,8 @@ class BrushTool(Tool, Generic[B]):
         pass
 
     @abc.abstractmethod
-    def is_edited(self, node: Node) -> bool:
-        """Returns True if there is something to reset."""
+    def cleared(self, node: Node) -> Edit | None:
+        """Returns the undo entry that removes the brushed edits; None without any."""
 
     @abc.abstractmethod
     def show(self, system: Any, *, shown: bool) -> None:
@@ -82,10 +91,6 @@ class BrushTool(Tool, Generic[B]):
     @abc.abstractmethod
     def target(self, node: Node, system: Any, brush: B, *, shift: bool) -> BrushTarget | None:
         pass
-
-    @abc.abstractmethod
-    def reset(self) -> None:
-        """Removes all brushed edits of the selected node."""
 
     # --- the brush ------------------------------------------------------------------------------------
 
@@ -126,6 +131,11 @@ class BrushTool(Tool, Generic[B]):
             self._context.hint(self._hint())
         self.refresh()
 
+    def reset(self) -> None:
+        node = self._context.selected(self._kind)
+        if node is not None and (edit := self.cleared(node)) is not None:
+            self._document.set_as_one(*edit)
+
     def _set_strength(self, strength: float) -> None:
         self.strength = strength
         self.refresh()
@@ -136,7 +146,7 @@ class BrushTool(Tool, Generic[B]):
 
     def refresh(self) -> None:
         node = self._context.selected(self._kind)
-        edited = node is not None and self.is_edited(node)
+        edited = node is not None and self.cleared(node) is not None
         name = self.brush.name if self.brush is not None else ""
         shown = name, self.radius, self.strength, self.mirror, edited
         if shown != self._reported:
@@ -211,9 +221,14 @@ class BrushTool(Tool, Generic[B]):
 
     def end(self, *, cancel: bool = False) -> None:
         target, self._target = self._target, None
-        if target is not None and target.is_current:
+        if target is not None and target.is_current and self._document.scene.has(target.node):
             self._ring.draw(self._place, self.radius)
-            target.finish(cancel=cancel)
+            edit = None if cancel else target.edit(self._document.scene.node(target.node))
+            if edit is not None:
+                self._document.set_as_one(*edit)
+            else:
+                with self._context.viewport.gl_current():
+                    target.restore()
             self._context.viewport.update()
             self.refresh()
 

@@ -1,17 +1,19 @@
 import enum
 from typing import Any
 
+import msgspec
 import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
 
-from sinew.app.editor.brush_tool import BrushTarget, BrushTool, occlusion
+from sinew.app.editor.brush_tool import BrushTarget, BrushTool, Edit, occlusion
 from sinew.app.editor.brush_widgets import BrushBar
 from sinew.app.editor.editor_context import EditorContext
 from sinew.sim.kinds.cloth.brush import MapBrush
-from sinew.sim.kinds.cloth.maps import RANGES, ClothMap, packed, values_on
+from sinew.sim.kinds.cloth.maps import RANGES, ClothMap, packed, unpacked, values_on
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.cloth.system import ClothSystem
+from sinew.sim.memo import Memo
 from sinew.sim.scene.brush import BrushStroke
 from sinew.sim.scene.scene import Node, ParamRef
 from sinew.widgets.number_field import NumberField
@@ -79,30 +81,30 @@ class MapBrushTool(BrushTool[MapPaint]):
     bar: MapBar
 
     def __init__(self, context: EditorContext) -> None:
+        self._cleared = Memo[Edit | None]()
         super().__init__(context, "cloth", MapBar(), MapPaint, "Select a cloth to paint its maps")
         self.bar.map.currentIndexChanged.connect(self._change_map)
 
     def is_brushable(self, system: Any) -> bool:
         return isinstance(system, ClothSystem) and system.is_ready
 
-    def is_edited(self, node: Node) -> bool:
+    def cleared(self, node: Node) -> Edit | None:
+        return self._cleared.get((node, self.bar.chosen_map), lambda: self._removal(node, self.bar.chosen_map))
+
+    @staticmethod
+    def _removal(node: Node, one: ClothMap) -> Edit | None:
         assert isinstance(node.settings, ClothSettings)
-        return bool(node.settings.maps) and bool(getattr(node.settings.maps[0], self.bar.chosen_map.value))
+        if not node.settings.maps or not getattr(node.settings.maps[0], one.value):
+            return None
+        left = msgspec.structs.replace(node.settings.maps[0], **{one.value: ""})
+        text = f"Remove {RANGES[one].label.lower()} of {node.name}"
+        return text, {ParamRef(node.id, "cloth", "maps"): (left,) if unpacked(left) else ()}
 
     def show(self, system: ClothSystem, *, shown: bool) -> None:
         system.show_map(self.bar.chosen_map if shown else None)
 
     def target(self, node: Node, system: ClothSystem, brush: MapPaint, *, shift: bool) -> BrushTarget | None:
         return MapTarget(self._context, node, system, brush, self.bar, shift=shift)
-
-    def reset(self) -> None:
-        node, system = self._subject()
-        if node is not None and system is not None and self.is_edited(node):
-            assert isinstance(node.settings, ClothSettings)
-            one, topology = self.bar.chosen_map, system.cloth.topology
-            others = {other: v for other, v in values_on(node.settings.maps, topology).items() if other is not one}
-            text = f"Remove {RANGES[one].label.lower()} of {node.name}"
-            self._document.set_as_one(text, {ParamRef(node.id, "cloth", "maps"): packed(others, topology)})
 
     def _change_map(self) -> None:
         if self._shown is not None:
@@ -116,7 +118,7 @@ class MapTarget(BrushTarget):
         self, context: EditorContext, node: Node, system: ClothSystem, brush: MapPaint, bar: MapBar, *, shift: bool
     ) -> None:
         assert system.cloth is not None
-        self._context, self._node, self._system, self._model = context, node.id, system, system.cloth.model
+        self._context, self.node, self._system, self._model = context, node.id, system, system.cloth.model
         self._map, self._value, self._verb = bar.chosen_map, bar.chosen_value, brush.value[int(shift)]
         assert isinstance(node.settings, ClothSettings)
         # The simulation may not yet have the newest maps.
@@ -126,12 +128,12 @@ class MapTarget(BrushTarget):
     @property
     def is_current(self) -> bool:
         cloth = self._system.cloth
-        return cloth is not None and cloth.model is self._model and self._context.document.scene.has(self._node)
+        return cloth is not None and cloth.model is self._model
 
     def look(self, dab: BrushStroke, *, mirror: bool) -> None:  # noqa: ARG002
         assert self._system.cloth is not None
         positions = self._system.cloth.positions().astype(np.float64)
-        self._brush.look(positions, occlusion(self._context, self._node), mirror=mirror)
+        self._brush.look(positions, occlusion(self._context, self.node), mirror=mirror)
 
     def brush(self, dab: BrushStroke) -> None:
         match self._verb:
@@ -145,13 +147,13 @@ class MapTarget(BrushTarget):
                 self._brush.smooth(dab)
         self._system.show_map(self._map, self._brush.values)
 
-    def finish(self, *, cancel: bool) -> None:
-        cloth, document = self._system.cloth, self._context.document
-        assert cloth is not None
-        node = document.scene.node(self._node)
+    def edit(self, node: Node) -> Edit | None:
+        assert self._system.cloth is not None
         assert isinstance(node.settings, ClothSettings)
         self._system.show_map(self._map)
-        maps = packed({**self._values, self._map: self._brush.values}, cloth.topology)
-        if not cancel and maps != node.settings.maps:
-            text = f"{self._verb} {RANGES[self._map].label.lower()} of {node.name}"
-            document.set_as_one(text, {ParamRef(node.id, "cloth", "maps"): maps})
+        maps = packed({**self._values, self._map: self._brush.values}, self._system.cloth.topology)
+        text = f"{self._verb} {RANGES[self._map].label.lower()} of {node.name}"
+        return None if maps == node.settings.maps else (text, {ParamRef(node.id, "cloth", "maps"): maps})
+
+    def restore(self) -> None:
+        self._system.show_map(self._map)

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from sinew.app.editor.brush_tool import BrushTarget, BrushTool, occlusion
+from sinew.app.editor.brush_tool import BrushTarget, BrushTool, Edit, occlusion
 from sinew.app.editor.brush_widgets import BrushBar
 from sinew.app.editor.editor_context import EditorContext
 from sinew.sim.kinds.hair.brush import BrushedGroom, RootFrames, mirrored
@@ -48,9 +48,10 @@ class HairBrushTool(BrushTool[Brush]):
     def is_brushable(self, system: Any) -> bool:
         return isinstance(system, HairSystem) and system.is_ready
 
-    def is_edited(self, node: Node) -> bool:
+    def cleared(self, node: Node) -> Edit | None:
         assert isinstance(node.settings, HairSettings)
-        return bool(node.settings.groom)
+        text = f"Reset the groom of {node.name}"
+        return (text, {ParamRef(node.id, "hair", "groom"): ()}) if node.settings.groom else None
 
     def show(self, system: HairSystem, *, shown: bool) -> None:
         system.show_groom(shown)
@@ -58,27 +59,22 @@ class HairBrushTool(BrushTool[Brush]):
     def target(self, node: Node, system: HairSystem, brush: Brush, *, shift: bool) -> BrushTarget | None:
         return _GroomTarget(self._context, node, system, brush, shift) if system.strands is not None else None
 
-    def reset(self) -> None:
-        node = self._context.selected("hair")
-        if node is not None and self.is_edited(node):
-            self._document.set_as_one(f"Reset the groom of {node.name}", {ParamRef(node.id, "hair", "groom"): ()})
-
 
 class _GroomTarget(BrushTarget):
     def __init__(self, context: EditorContext, node: Node, system: HairSystem, brush: Brush, shift: bool) -> None:
         assert system.strands is not None
         assert system.grown is not None
-        self._context, self._node, self._system, self._strands = context, node.id, system, system.strands
+        self._context, self.node, self._system, self._strands = context, node.id, system, system.strands
         self._verb, self._act = brush.value[int(shift)], _ACTS[brush, shift]
         self._brushed = BrushedGroom(system.strands.growth.guides, LONGEST * system.grown.lengths)
 
     @property
     def is_current(self) -> bool:
-        return self._system.strands is self._strands and self._context.document.scene.has(self._node)
+        return self._system.strands is self._strands
 
     def look(self, dab: BrushStroke, *, mirror: bool) -> None:
         growth, frames = self._strands.growth, RootFrames(*self._strands.seen())
-        attached = self._context.document.scene.node(self._node).attachment.node
+        attached = self._context.document.scene.node(self.node).attachment.node
         sides, cover = [frames], occlusion(self._context) if attached else None
         if mirror:
             distances = dab.distances(dab.pixels(frames.places)[0])
@@ -90,14 +86,12 @@ class _GroomTarget(BrushTarget):
         self._act(self._brushed, dab)
         self._strands.preview(self._brushed.groom)
 
-    def finish(self, *, cancel: bool) -> None:
-        grown, growth, document = self._system.grown, self._strands.growth, self._context.document
-        assert grown is not None
-        edits = edits_of(grown, self._brushed.groom, growth.surface)
-        node = document.scene.node(self._node)
+    def edit(self, node: Node) -> Edit | None:
         assert isinstance(node.settings, HairSettings)
-        if cancel or edits == node.settings.groom:
-            with self._context.viewport.gl_current():
-                self._strands.preview(growth.guides)
-        else:
-            document.set_as_one(f"{self._verb} {node.name}", {ParamRef(node.id, "hair", "groom"): edits})
+        assert self._system.grown is not None
+        edits = edits_of(self._system.grown, self._brushed.groom, self._strands.growth.surface)
+        text = f"{self._verb} {node.name}"
+        return None if edits == node.settings.groom else (text, {ParamRef(node.id, "hair", "groom"): edits})
+
+    def restore(self) -> None:
+        self._strands.preview(self._strands.growth.guides)

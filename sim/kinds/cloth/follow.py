@@ -106,10 +106,8 @@ class PinFollower(Owner):
 
 def _positions(cloth: Cloth, chosen: Bool, binding: SkinBinding | None) -> Float64:
     """Returns world positions [m], shape (N, 3), of particles with a largest distance at rest; waits for the GPU."""
-    if not cloth.step_count:
-        return cloth.start[chosen]
-    positions = cloth.positions().astype(np.float64)
-    if cloth.limited.any():
+    positions = (cloth.positions() if cloth.step_count else cloth.start).astype(np.float64)
+    if cloth.step_count and cloth.limited.any():
         places = cloth.rest() if binding is None else binding.places_now()
         positions = np.where(cloth.limited[:, None], places, positions)
     return positions[chosen]

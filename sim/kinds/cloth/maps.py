@@ -8,7 +8,6 @@ import base64
 import binascii
 import enum
 import functools
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -117,10 +116,6 @@ class ClothTopology:
         return found
 
 
-def mesh_topology(faces: npt.NDArray[np.uint32], places: Float64) -> ClothTopology:
-    return ClothTopology(hashlib.sha256(faces.astype("<u4").tobytes()).hexdigest()[:16], places)
-
-
 @functools.lru_cache(maxsize=16)
 def unpacked(maps: ClothMaps) -> Values:
     """Unpacks the painted maps; raises ValueError, one line, for a wrong size or value."""
@@ -128,7 +123,7 @@ def unpacked(maps: ClothMaps) -> Values:
     for one, allowed in RANGES.items():
         if getattr(maps, one.value):
             values = np.frombuffer(_decoded(maps, one.value, 2), "<f2").astype(np.float64)
-            wrong = np.flatnonzero(~((values >= _rounded(allowed.lo)) & (values <= allowed.hi)))
+            wrong = np.flatnonzero(~((values >= np.float16(allowed.lo)) & (values <= allowed.hi)))
             if len(wrong):
                 allowed_text = f"between {allowed.lo:g} and {allowed.hi:g}"
                 raise ValueError(f"{one.value}: {values[wrong[0]]:g} of particle {wrong[0]} is not {allowed_text}")
@@ -197,10 +192,6 @@ def _decoded(maps: ClothMaps, name: str, size: int) -> bytes:
 
 def _encoded(data: npt.NDArray[np.generic]) -> str:
     return base64.b64encode(data.tobytes()).decode("ascii")
-
-
-def _rounded(value: float) -> float:
-    return float(np.float16(value))
 
 
 def _stored_places(maps: ClothMaps) -> Float64:

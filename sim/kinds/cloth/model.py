@@ -1,10 +1,11 @@
+import hashlib
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.kinds.cloth.grid import GridShape, cell_shares, grid_springs, grid_surface
-from sinew.sim.kinds.cloth.maps import UNLIMITED_DISTANCE, ClothMap, ClothTopology, Values, mesh_topology
+from sinew.sim.kinds.cloth.maps import UNLIMITED_DISTANCE, ClothMap, ClothTopology, Values
 from sinew.sim.kinds.cloth.pins import pin_flags, pin_weights
 from sinew.sim.kinds.cloth.settings import ClothMode, ClothSettings, ClothSource
 from sinew.sim.kinds.cloth.springs import Springs, area_shares, mesh_springs
@@ -67,7 +68,7 @@ class ClothModel:
         places = transform_points(cloth_from_world, self.positions)
         if self.grid is not None:
             return ClothTopology(f"{self.grid.columns}x{self.grid.rows}", places)
-        return mesh_topology(self.faces, places)
+        return ClothTopology(hashlib.sha256(self.faces.astype("<u4").tobytes()).hexdigest()[:16], places)
 
 
 def build_cloth(

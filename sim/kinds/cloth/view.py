@@ -1,5 +1,5 @@
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +14,18 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.texture import Texture2D
 from sinew.sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.kinds.cloth.buffers import ClothSheet
 from sinew.sim.kinds.cloth.cloth import Cloth, fabric
 from sinew.sim.kinds.cloth.driven import DrivenMesh
 from sinew.sim.kinds.cloth.maps import RANGES
 from sinew.sim.kinds.cloth.settings import ClothLook, ClothSettings
+from sinew.sim.kinds.cloth.surface import ClothSurface
 from sinew.sim.kinds.cloth.system import ClothSystem
 from sinew.sim.kinds.contract import NOTHING, Counts, View, World
 from sinew.sim.memo import Memo
 from sinew.sim.render.detail_pass import LinesItem, PointsItem
 from sinew.sim.render.items import WHOLE, DrawChunk, Item, Stage
-from sinew.sim.render.mesh_pass import Scalar, SurfaceItem
+from sinew.sim.render.mesh_pass import Arrays, Scalar, SurfaceItem
 from sinew.sim.render.pass_context import PassContext
 from sinew.sim.render.render_view import DisplayOptions
 from sinew.sim.render.surface import SCALAR, DrawRange, GpuMaterial, Spans, material_on_gpu, unique_edges
@@ -42,33 +44,35 @@ PARTICLE, HELD, SELECTED, HOVERED, TOUCHING = (
     (0.93, 0.86, 0.70), (1.00, 0.60, 0.15), (0.35, 0.80, 1.00), (1.00, 0.90, 0.55), (0.35, 0.95, 0.45)
 )  # fmt: skip
 
+_SOLID: tuple[Stage, ...] = ("shadow", "opaque", "pick")
 _WORLD = np.eye(4)
 """Transform of particles, which are in world space."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class PaintedArrays:
-    triangles: VertexArray
-    scalars: Buffer
-    edges: Callable[[Spans], VertexArray]
+class MeshArrays(Owner):
+    """Triangles in the world with texture coordinates, and with scalars if there are any."""
 
-
-class DrivenArrays(Owner):
-    def __init__(self, context: Context, driven: DrivenMesh) -> None:
-        self._context, self.driven = context, driven
-        streams = [Stream(driven.vertices), Stream(driven.texcoords)]
-        constants: dict[str, tuple[float, ...]] = {"a_other_position": (0.0, 0.0, 0.0), "a_scalar": (0.0,)}
+    def __init__(
+        self, context: Context, mesh: ClothSheet | DrivenMesh, surface: ClothSurface, scalars: Buffer | None = None
+    ) -> None:
+        self._context, self.mesh, self._surface = context, mesh, surface
+        constants: dict[str, tuple[float, ...]] = {"a_other_position": (0.0, 0.0, 0.0)}
+        streams = [Stream(mesh.vertices), Stream(mesh.texcoords)]
+        if scalars is None:
+            constants["a_scalar"] = (0.0,)
+        else:
+            streams.append(Stream(scalars))
         self.triangles = self.owns(
-            VertexArray(context, streams, indices=driven.triangles, constants=constants, label="driven mesh")
+            VertexArray(context, streams, indices=mesh.triangles, constants=constants, label="cloth mesh")
         )
         self._edges: VertexArray | None = None
 
     def edges(self, _spans: Spans) -> VertexArray:
         if self._edges is None:
-            indices = unique_edges(self.driven.surface.triangles.astype(np.uint32)).ravel()
-            buffer = self.owns(Buffer(self._context, indices, label="driven edges"))
-            streams = [Stream(self.driven.vertices)]
-            self._edges = self.owns(VertexArray(self._context, streams, indices=buffer, label="driven edges"))
+            indices = unique_edges(self._surface.triangles.astype(np.uint32)).ravel()
+            buffer = self.owns(Buffer(self._context, indices, label="cloth edges"))
+            streams = [Stream(self.mesh.vertices)]
+            self._edges = self.owns(VertexArray(self._context, streams, indices=buffer, label="cloth edges"))
         return self._edges
 
 
@@ -88,25 +92,21 @@ class ClothArrays(Owner):
             VertexArray(context, streams, indices=sheet.triangles, constants=constants, label="cloth")
         )
         self.points = self.owns(VertexArray(context, streams[:1], label="cloth points"))
-        self._painted: PaintedArrays | None = None
+        self._painted: tuple[MeshArrays, Buffer] | None = None
         self._edges: VertexArray | None = None
         self._lines: VertexArray | None = None
         self._pins: dict[Buffer, VertexArray] = {}
         self._selected: dict[str, tuple[tuple[int, ...], Buffer, VertexArray]] = {}
 
-    def painted(self, values: npt.NDArray[np.floating]) -> "PaintedArrays":
+    def painted(self, values: npt.NDArray[np.floating]) -> MeshArrays:
         """Returns the same surface with values of the particles (P,) as its scalar."""
         scalars = values[self._cloth.model.particle_of_vertex].astype(np.float32).view(SCALAR)
         if self._painted is None:
             buffer = self.owns(Buffer(self._context, scalars, usage="dynamic", label="painted map"))
-            streams = [Stream(self.vertices), Stream(self._cloth.sheet.texcoords), Stream(buffer)]
-            constants = {"a_other_position": (0.0, 0.0, 0.0)}
-            triangles = VertexArray(
-                self._context, streams, indices=self._cloth.sheet.triangles, constants=constants, label="painted cloth"
-            )
-            self._painted = PaintedArrays(self.owns(triangles), buffer, self.edges)
-        self._painted.scalars.write(scalars)
-        return self._painted
+            made = MeshArrays(self._context, self._cloth.sheet, self._cloth.model.surface, buffer)
+            self._painted = self.owns(made), buffer
+        self._painted[1].write(scalars)
+        return self._painted[0]
 
     def edges(self, _spans: Spans) -> VertexArray:
         if self._edges is None:
@@ -160,7 +160,7 @@ class ClothView(View):
         self._white = self.owns(Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white"))
         self._texture: Texture2D | None = None
         self._arrays: ClothArrays | None = None
-        self._driven: DrivenArrays | None = None
+        self._driven: MeshArrays | None = None
         self._bounds: tuple[npt.NDArray[np.floating], Bounds] | None = None
         self._fabric = Memo[GpuMaterial]()
         self._items = Memo[tuple[Item, ...]]()
@@ -186,7 +186,10 @@ class ClothView(View):
             arrays = self._arrays = self.owns(ClothArrays(self._context, cloth))
         painted = self._system.shown_values if self._system is not None else None
         if painted is not None:
-            items: tuple[Item, ...] = (self._painted(arrays, painted),)
+            assert self._system is not None
+            assert self._system.shown_map is not None
+            span = RANGES[self._system.shown_map].shown
+            items: tuple[Item, ...] = (self._surface(arrays.painted(painted), *_SOLID, span=span),)
         else:
             driven = self._driven_arrays(cloth)
             items = self._items.get((arrays, driven), lambda: self._body(cloth, arrays, driven))
@@ -222,58 +225,39 @@ class ClothView(View):
     def _cloth(self) -> Cloth | None:
         return self._system.cloth if self._system is not None else None
 
-    def _body(self, cloth: Cloth, arrays: ClothArrays, driven: DrivenArrays | None) -> tuple[Item, ...]:
-        look, node = self.settings.look, self._node
-        drives = look is ClothLook.SURFACE and driven is not None
-        is_drawn = look not in (ClothLook.SPRINGS, ClothLook.POINTS) and not drives
-        surface = SurfaceItem(
-            node=node,
-            stages=("shadow", "opaque", "pick") if is_drawn else ("pick",),
+    def _surface(self, arrays: Arrays, *stages: Stage, span: float = 0.0) -> SurfaceItem:
+        """Returns a surface, in colours of its scalar from 0 to `span` if that is not 0."""
+        return SurfaceItem(
+            node=self._node,
+            stages=stages,
             group="cloths",
             arrays=arrays,
             materials=self,
             ranges=(DrawRange(0, 0, arrays.triangles.count // 3, True),),
             world_from_model=_WORLD,
-            scalar=Scalar.WEIGHT if look is ClothLook.STRAIN else Scalar.NONE,
-            scalar_scale=1.0 / STRAIN_SPAN,
+            scalar=Scalar.WEIGHT if span else Scalar.NONE,
+            scalar_scale=1.0 / (span or STRAIN_SPAN),
         )
-        if drives and driven is not None:
-            shown = replace(
-                surface,
-                stages=("shadow", "opaque"),
-                arrays=driven,
-                ranges=(DrawRange(0, 0, driven.triangles.count // 3, True),),
-            )
-            return surface, shown
+
+    def _body(self, cloth: Cloth, arrays: ClothArrays, driven: MeshArrays | None) -> tuple[Item, ...]:
+        look, node = self.settings.look, self._node
+        if look is ClothLook.SURFACE and driven is not None:
+            return self._surface(arrays, "pick"), self._surface(driven, "shadow", "opaque")
+        if look not in (ClothLook.SPRINGS, ClothLook.POINTS):
+            return (self._surface(arrays, *_SOLID, span=STRAIN_SPAN if look is ClothLook.STRAIN else 0.0),)
+        surface = self._surface(arrays, "pick")
         if look is ClothLook.SPRINGS:
             lines, scale = arrays.spring_lines(), 1.0 / STRAIN_SPAN
             return surface, SpringSegments(node=node, vertices=lines, scalar_scale=scale, cloth=cloth)
-        if look is ClothLook.POINTS:
-            return surface, PointsItem(node=node, stages=("detail",), vertices=arrays.points, colour=PARTICLE)
-        return (surface,)
+        return surface, PointsItem(node=node, stages=("detail",), vertices=arrays.points, colour=PARTICLE)
 
-    def _driven_arrays(self, cloth: Cloth) -> DrivenArrays | None:
-        if self._driven is not None and self._driven.driven is not cloth.driven:
+    def _driven_arrays(self, cloth: Cloth) -> MeshArrays | None:
+        if self._driven is not None and self._driven.mesh is not cloth.driven:
             self.disown(self._driven)
             self._driven = None
         if self._driven is None and cloth.driven is not None:
-            self._driven = self.owns(DrivenArrays(self._context, cloth.driven))
+            self._driven = self.owns(MeshArrays(self._context, cloth.driven, cloth.driven.surface))
         return self._driven
-
-    def _painted(self, arrays: ClothArrays, values: npt.NDArray[np.floating]) -> Item:
-        assert self._system is not None
-        assert self._system.shown_map is not None
-        made = arrays.painted(values)
-        return SurfaceItem(
-            node=self._node,
-            group="cloths",
-            arrays=made,
-            materials=self,
-            ranges=(DrawRange(0, 0, made.triangles.count // 3, True),),
-            world_from_model=_WORLD,
-            scalar=Scalar.WEIGHT,
-            scalar_scale=1.0 / RANGES[self._system.shown_map].shown,
-        )
 
     def _highlights(self, cloth: Cloth, arrays: ClothArrays, display: DisplayOptions) -> list[Item]:
         items: list[Item] = []

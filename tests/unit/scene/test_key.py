@@ -67,6 +67,7 @@ UNRELATED = {
     "particles": lambda s: structs.replace(s, nodes=(*s.nodes, Node(id="x", settings=EmitterSettings()))),
     "names": lambda s: structs.replace(s, nodes=tuple(structs.replace(n, name=f"{n.name} 2") for n in s.nodes)),
     "a look": lambda s: with_value(s, ParamRef("cape", "cloth", "colour"), (0.1, 0.2, 0.3)),
+    "a mesh that it drives": lambda s: with_value(s, ParamRef("cape", "cloth", "driven_path"), "/a.ezm"),
     "visibility": lambda s: with_value(s, ParamRef("cape", "node", "visible"), False),
     "the end": lambda s: with_value(s, ParamRef(PLAYBACK, PLAYBACK, "end"), 77),
 }
