@@ -29,8 +29,8 @@ class MapBrush:
     def __init__(self, model: ClothModel, places: Float64, one: ClothMap, values: Values) -> None:
         self._model, self._places, self._range = model, places, RANGES[one]
         self.values = values.get(one, np.full(len(places), self._range.neutral)).copy()
-        # A cloth cannot move further than a few times its size, so that more is no limit.
-        self._largest = min(self._range.hi, 2.0 * float(np.ptp(places, axis=0).max()) if self._range.unit else np.inf)
+        # A cloth that is held cannot move further than about twice its size, so that more is no limit.
+        self._largest = min(self._range.hi, 2.0 * model.extent if self._range.unit else np.inf)
         self._pairs = model.springs.of_kind(SpringKind.STRUCTURAL).pairs
         self._degrees = np.maximum(np.bincount(self._pairs.ravel(), minlength=len(places)), 1)
         self._images = np.full(len(places), -1, np.intp)

@@ -116,12 +116,9 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
     assert isinstance(settings, ClothSettings)
     mesh = (FileUse("mesh_path", settings.mesh_path, "mesh", is_needed=True),)
     image = (FileUse("texture", settings.texture, "texture"),)
-    driven = (
-        (FileUse("driven_path", settings.driven_path, "mesh", without="{names} is drawn instead"),)
-        if settings.driven_path
-        else ()
-    )
-    return (mesh if settings.source is ClothSource.MESH else ()) + (image if settings.texture else ()) + driven
+    driven = (FileUse("driven_path", settings.driven_path, "mesh", without="{names} is drawn instead"),)
+    drawn = (image if settings.texture else ()) + (driven if settings.driven_path else ())
+    return (mesh if settings.source is ClothSource.MESH else ()) + drawn
 
 
 def completed(before: Node, node: Node, scene: Scene) -> Node:
