@@ -51,7 +51,6 @@ class SpringSystem(System, Stoppable):
         self._uploaded: dict[str, object] = {}
         """What each table was filled from."""
         self._unit, self._is_on = 1.0, True
-        self._origin: Float64 = np.zeros(3)
         self._pose: ChainPose | None = None
         self._readback: Readback | None = None
         self._valid: np.ndarray | None = None
@@ -108,7 +107,7 @@ class SpringSystem(System, Stoppable):
         ranges = []
         for path, met in zip(self.turns.paths, chains.met, strict=True):
             ranges.append((len(flat), len(path), len(flat) + len(path), len(met)))
-            flat += [*path, *(4 * self._poses.frame_count + 2 * solid for solid in met)]
+            flat += [*path, *(4 * (self._poses.frame_count + solid) for solid in met)]
         self._ranges = np.array(ranges, np.float32)
         self._tables["lists"] = self.owns(
             TexelBuffer(self.context, np.array(flat, np.float32), "r32f", label=f"{self.label} lists")
@@ -164,7 +163,7 @@ class SpringSystem(System, Stoppable):
         if collides:
             kernel.program["u_colliders"] = inputs.colliders.texture
             kernel.program["u_collider_count"] = inputs.colliders.count
-            kernel.program["u_origin"] = self._origin
+            kernel.program["u_origin"] = self._origin(now)
         count = self.settings.substeps
         substeps = [(1.0 / count, (index + 1) / count) for index in range(count)]
         self._turns.state.run(kernel, "u_state", "u_step", substeps)
@@ -198,7 +197,6 @@ class SpringSystem(System, Stoppable):
 
     def _jump(self, before: ChainPose, now: ChainPose) -> None:
         """Moves the tips with the character; the turns stay."""
-        self._origin = now.frames[self._poses.first, 1, :3].mean(axis=0)
         kernel = self._kernel("JUMP")
         self._set(kernel, before, now)
         self._turns.state.run(kernel, "u_state", "u_step", [(1.0, 1.0)])
@@ -241,46 +239,52 @@ class SpringSystem(System, Stoppable):
         texels[:count, 2] = self._ranges
         return texels
 
+    def _origin(self, pose: ChainPose) -> Float64:
+        origin: Float64 = pose.frames[self._poses.first, 1, :3].mean(axis=0)
+        return origin
+
     def _frame_texels(self, before: ChainPose, now: ChainPose) -> Float32:
-        """Returns frames at both ends of the step, then colliders; places are relative to the origin."""
-        frames = np.stack([before.frames, now.frames], axis=1)
-        frames[:, :, 1, :3] -= self._origin
-        solids = now.solids.copy()
-        solids[:, 0, :3] -= self._origin
-        solids[~self._poses.is_plane, 1, :3] -= self._origin
+        """Returns frames, then colliders, at both ends of the step; places are relative to the origin."""
+        frames, origin = np.stack([before.frames, now.frames], axis=1), self._origin(now)
+        solids = np.stack([now.solids, before.solids], axis=1)
+        frames[:, 0, 1] = frames[:, 1, 1] - frames[:, 0, 1]
+        frames[:, 1, 1, :3] -= origin
+        solids[:, :, 0, :3] -= origin
+        solids[~self._poses.is_plane, :, 1, :3] -= origin
         return np.concatenate([frames.reshape(-1, 4), solids.reshape(-1, 4)]).astype(np.float32)
 
     # --- states ---------------------------------------------------------------------------------------
 
     def snapshot(self) -> State:
-        return State({}, BufferSpan(self._turns.state.newest), self._origin)
+        return State({}, BufferSpan(self._turns.state.newest))
 
     def restore(self, state: bytes, world: World) -> None:
-        _, (records, origin) = unpacked_state(state)
-        if records.nbytes != self._turns.state.newest.size:
+        _, (records, *_) = unpacked_state(state)
+        if (records.dtype, len(records)) != (JOINT_STATE.dtype, self._turns.state.count):
             raise SettingsError("the state has another number of bones")
         self._turns.state.write(records)
         self._turns.changed()
-        self.world, self._origin, self._pose, self._stopped = world, origin, self._pose_now(), ""
+        self.world, self._pose, self._stopped = world, self._pose_now(), ""
         self._take_checked(records)
 
     def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
-        (_, (first, start)), (_, (second, origin)) = unpacked_state(one), unpacked_state(other)
+        (_, (first,)), (_, (second,)) = unpacked_state(one), unpacked_state(other)
         if len(first) == len(second):
-            for name in ("previous", "tip"):
-                first[name][:, :3] += (start - origin).astype(np.float32)
+            for name in ("head", "arm"):
                 second[name] = blended(first[name], second[name], share)
             near = quaternion.aligned(first["turn"], second["turn"]).astype(np.float32)
             second["turn"] = blended(near, second["turn"], share)
-        return State({}, second, origin).packed()
+        return State({}, second).packed()
 
     def arrays(self) -> Mapping[str, Array]:
-        if self.turns is None:
+        if self.turns is None or self._pose is None:
             return {}
-        state, count, origin = self.turns.state, len(self.turns.joints), self._origin
+        state, count = self.turns.state, len(self.turns.joints)
+        places = self._pose.frames[self._poses.first, 1, :3]
 
         def tips() -> Float32:
-            values: Float32 = (state.newest.read(count=count)["tip"][:, :3] + origin).astype(np.float32)
+            records = state.newest.read(count=count)
+            values: Float32 = (places + records["head"][:, :3] + records["arm"][:, :3]).astype(np.float32)
             return values
 
         return {
