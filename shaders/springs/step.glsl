@@ -5,7 +5,7 @@
 // Outputs: the head from the place of the frame above its path, the tip from the head, the motion of the tip over the
 // substep, and the turn away from the pose; rounding differences of places would add up in the motion.
 // JUMP instead keeps the turns and puts the tips where they belong after the character jumped. COLLIDE: with the
-// colliders of the scene.
+// colliders of the scene. FIELDS: with force fields, whose samples hold over the step.
 // Reference: VRMC_springBone 1.0.
 
 #include "common/quaternion.glsl"
@@ -30,6 +30,9 @@ uniform samplerBuffer u_frames;        // 4 texels a frame in the world, the mod
                                        // normal, form at the end of the step, then at its start
 uniform float u_scale;                 // metres per unit of the file
 uniform vec2 u_step;                   // share of the step that the substep is, and where it ends
+#ifdef FIELDS
+uniform samplerBuffer u_fields;        // 2 texels a joint: acceleration [m/s2], drag [1/s] | velocity of the air [m/s]
+#endif
 #ifdef COLLIDE
 uniform samplerBuffer u_colliders;
 uniform int u_collider_count;
@@ -162,7 +165,16 @@ void run(int id) {
         vec3 animated = quaternion_rotate(carried, pose.axis);
         float radius = more.y * u_scale;
         vec3 force = animated * values.w + values.xyz;
+#ifdef FIELDS
+        // The drag of the joint is that of the air too.
+        vec4 pushed = texelFetch(u_fields, 2 * joint);
+        float kept = more.x * exp(-pushed.w * STEP * u_step.x);
+        force += STEP * pushed.xyz;
+        vec3 next = before + move * kept + force * (STEP * u_step.x * u_step.x);
+        next += texelFetch(u_fields, 2 * joint + 1).xyz * ((1.0 - kept) * STEP * u_step.x);
+#else
         vec3 next = before + move * more.x + force * (STEP * u_step.x * u_step.x);
+#endif
         next = at_length(next, pose.size, animated);
         vec3 place = above.place + head;
         for (int k = 0; k < int(lists.w); ++k) {

@@ -15,10 +15,13 @@ class FieldSampler(Owner):
     Args:
         count: Number of records, including padding.
         knots: Records of each strand; 0 for single particles.
+        file: Kernel that finds the places, with the uniforms of the default.
     """
 
-    def __init__(self, library: ShaderLibrary, count: int, knots: int = 0) -> None:
-        self._library, self._count, self._knots, self._is_clear = library, count, knots, True
+    def __init__(
+        self, library: ShaderLibrary, count: int, knots: int = 0, file: str = "common/fields_sample.glsl"
+    ) -> None:
+        self._file, self._library, self._count, self._knots, self._is_clear = file, library, count, knots, True
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self.samples = self.owns(
             TexelBuffer(library.context, FIELD_SAMPLE.zeros(count), usage="copy", label="field samples")
@@ -61,7 +64,7 @@ class FieldSampler(Owner):
         key = tuple(defines.values())
         if key not in self._kernels:
             self._kernels[key] = Kernel(
-                self._library, "common/fields_sample.glsl", FIELD_SAMPLE,
+                self._library, self._file, FIELD_SAMPLE,
                 defines=defines | {"KNOTS": self._knots or None}, records=self._count,
             )  # fmt: skip
         return self._kernels[key]

@@ -7,12 +7,14 @@ import numpy as np
 from sinew.sim.characters.character import Character
 from sinew.sim.characters.joint_turns import JOINT_STATE, JointTurns
 from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.fields.sampler import FieldSampler
+from sinew.sim.fields.state import Fields
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.readback import Readback
 from sinew.sim.gl.staging import BufferSpan
-from sinew.sim.gl.texture import TexelBuffer
+from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.kinds.contract import Array, StepInputs, Stoppable, System, World
 from sinew.sim.kinds.packing import State, blended, unpacked_state
 from sinew.sim.kinds.springs.chain_pose import ChainPose, ChainPoses
@@ -46,7 +48,8 @@ class SpringSystem(System, Stoppable):
         self.settings = SpringBoneSettings()
         self.missing_text = ""
         self._character: Character | None = None
-        self._kernels: dict[str, Kernel] = {}
+        self._kernels: dict[tuple[str, ...], Kernel] = {}
+        self._sampler: FieldSampler | None = None
         self._tables: dict[str, TexelBuffer] = {}
         self._uploaded: dict[str, object] = {}
         """What each table was filled from."""
@@ -136,10 +139,10 @@ class SpringSystem(System, Stoppable):
     def _drop(self) -> None:
         if self._character is not None:
             self._character.set_turns(self.node.id, None)
-        self.disown(self.turns, self._readback, *self._tables.values())
+        self.disown(self.turns, self._readback, self._sampler, *self._tables.values())
         self._tables.clear()
         self._uploaded.clear()
-        self.chains = self.turns = self._readback = self._pose = self._valid = None
+        self.chains = self.turns = self._readback = self._sampler = self._pose = self._valid = None
 
     def release(self) -> None:
         if hasattr(self, "node"):
@@ -157,9 +160,11 @@ class SpringSystem(System, Stoppable):
             self._jump(before or now, now)
             before = now
         self._pose = now
-        collides = self.settings.collide and bool(inputs.colliders)
-        kernel = self._kernel("COLLIDE" if collides else "")
+        collides, fields = self.settings.collide and bool(inputs.colliders), inputs.fields.get(self.node.id)
+        kernel = self._kernel(*(["COLLIDE"] if collides else []), *(["FIELDS"] if fields is not None else []))
         self._set(kernel, before, now)
+        if fields is not None:
+            kernel.program["u_fields"] = self._field_samples(fields, before)
         if collides:
             kernel.program["u_colliders"] = inputs.colliders.texture
             kernel.program["u_collider_count"] = inputs.colliders.count
@@ -202,10 +207,23 @@ class SpringSystem(System, Stoppable):
         self._turns.state.run(kernel, "u_state", "u_step", [(1.0, 1.0)])
         self._turns.changed()
 
-    def _kernel(self, macro: str) -> Kernel:
-        if macro not in self._kernels:
-            self._kernels[macro] = Kernel(self.library, _FILE, JOINT_STATE, defines={macro: True} if macro else {})
-        return self._kernels[macro]
+    def _kernel(self, *macros: str) -> Kernel:
+        if macros not in self._kernels:
+            self._kernels[macros] = Kernel(self.library, _FILE, JOINT_STATE, defines=dict.fromkeys(macros, True))
+        return self._kernels[macros]
+
+    def _field_samples(self, fields: Fields, before: ChainPose) -> BufferTexture:
+        """Samples fields at the tips, which hang on the pose at the start of the step."""
+        state, count = self._turns.state, self._turns.state.count
+        if self._sampler is None:
+            self._sampler = self.owns(FieldSampler(self.library, count, file="springs/fields.glsl"))
+            self._tables["roots"] = self.owns(
+                TexelBuffer(self.context, 16, usage="stream", label=f"{self.label} roots")
+            )
+        roots = np.zeros((count, 4), np.float32)
+        roots[: len(self._poses.first), :3] = before.frames[self._poses.first, 1, :3]
+        self._tables["roots"].buffer.orphan(roots)
+        return self._sampler.sample(fields, state.texture, roots=self._tables["roots"])
 
     def _set(self, kernel: Kernel, before: ChainPose, now: ChainPose) -> None:
         """Uploads what a step from one pose to another reads; values and joints only if they have changed."""

@@ -20,9 +20,11 @@ from sinew.sim.characters import reference
 from sinew.sim.characters.settings import ModelSettings, SkinningMethod
 from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.engine import Engine
+from sinew.sim.fields.state import FieldShape, FieldType
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.kinds.field.settings import FieldSettings, FieldSource
 from sinew.sim.kinds.springs import chain_pose
 from sinew.sim.kinds.springs.settings import SUBSTEPS_MAX, SpringBoneSettings
 from sinew.sim.kinds.springs.system import SpringSystem
@@ -153,7 +155,7 @@ def test_every_step_is_that_of_double_precision(context: Context, engine: Engine
 
 @pytest.mark.parametrize("substeps", [1, 4])
 def test_colliders_of_a_file_move_within_a_step(context: Context, engine: Engine, substeps: int) -> None:
-    """The character slides, so that its pose between two steps is the mean; in the pose at its end tails would be 0.03 m off."""
+    """The character slides, so that its pose between two steps is the mean; with the last pose tails are 0.03 m off."""
     model, count = tailed(turns=False), substeps
     start(engine, model, springs(msgspec.structs.replace(OF_FILE, substeps=count)))
     character = engine.views.characters["c"]
@@ -241,8 +243,66 @@ def test_the_skin_is_turned_on_the_gpu_as_on_the_cpu(
         assert (points <= box.hi + 1e-5).all()
 
 
+DOWN = Transform(rotation=(180.0, 0.0, 0.0))
+FIELDS = [
+    (FieldSettings(type=FieldType.WIND, speed=2.5), 2.5 * 0.4),
+    (FieldSettings(type=FieldType.ATTRACTOR, source=FieldSource.PLANE, strength=-60.0, power=0.0, core=1e-3), 1.0),
+]
+"""A field whose axis points down, and the tangent of the angle at which it holds the lone joint."""
+
+
+@ON_BOTH
+@pytest.mark.parametrize("drag", [0.0, 30.0])
+@pytest.mark.parametrize(("field", "tangent"), FIELDS)
+def test_fields_hold_a_joint_at_the_known_angle(
+    context: Context, engine: Engine, field: FieldSettings, tangent: float, drag: float
+) -> None:
+    """Wind acts by the drag of the joint and of other fields, an acceleration of 60 m/s² as a gravity of 1."""
+    down = Node(id="f", settings=field, transform=msgspec.structs.replace(DOWN, position=(0.0, 5.0, 0.0)))
+    slow = Node(id="g", settings=FieldSettings(type=FieldType.DRAG, drag=drag))
+    system = start(engine, lone(stiffness=1.0, gravity=(0.0, 0.0, 0.0), drag=0.4), springs(), down, slow)
+    head = engine.views.characters["c"].joint_positions()[2]
+    if field.type is FieldType.WIND:
+        tangent = 2.5 * (1.0 - 0.6 * math.exp(-drag * STEP_TIME))
+    run(engine, 0, 1)
+    x, y, _ = system.arrays()["tips"].read()[0] - head
+    assert -y / x == pytest.approx(tangent / 61.0, rel=1e-5)
+    run(engine, 1, 600)
+    x, y, _ = system.arrays()["tips"].read()[0] - head
+    assert -y / x == pytest.approx(tangent, rel=1e-4)
+
+
+@ON_BOTH
+def test_fields_act_on_chosen_bones_of_a_run_and_leave_others_alone(context: Context, engine: Engine) -> None:
+    """Each at its tip, also far from the origin; a field that a turned bone carries is left out."""
+    there, model = Transform(position=(1000.0, 0.0, 0.0)), replace(tailed(), clips=())
+    character = msgspec.structs.replace(CHARACTER, transform=there)
+    vortex = FieldSettings(type=FieldType.VORTEX, shape=FieldShape.SPHERE, radius=0.05, falloff=0.01)
+    start(engine, model, springs(TAIL), character=character)
+    run(engine, 0, 2)
+    x, y, z = engine.simulation.systems["s"].arrays()["tips"].read()[3].tolist()
+    results = {}
+    for name, changes, fields in (
+        ("none", {}, ()),
+        ("weight", {"field_weight": 0.0}, ({},)),
+        ("turned", {}, ({"attachment": Attachment(node="c", bone="tail_2"), "transform": Transform()},)),
+        ("tip", {}, ({},)),
+    ):
+        nodes = [
+            Node(**{"id": "f", "settings": vortex, "transform": Transform(position=(x, y, z))} | one) for one in fields
+        ]
+        system = start(engine, model, springs(msgspec.structs.replace(TAIL, **changes)), *nodes, character=character)
+        run(engine, 0, 3)
+        results[name] = system.turns.state.newest.read(count=len(system.turns.joints))
+    assert results["none"].tobytes() == results["weight"].tobytes() == results["turned"].tobytes()
+    moved = (results["tip"]["arm"] != results["none"]["arm"]).any(axis=1)
+    assert moved.any()
+    assert not moved[:2].any()
+
+
 BALL = Node(id="b", name="Ball", transform=Transform(position=(0.05, 0.75, -0.5)),
             settings=ColliderSettings(shape=ColliderShape.SPHERE, radius=0.15))  # fmt: skip
+GUSTS = Node(id="w", settings=FieldSettings(type=FieldType.TURBULENCE), attachment=Attachment(node="c", bone="head"))
 COLLIDING = msgspec.structs.replace(TAIL, collide=True, substeps=3, center="head")
 
 
@@ -262,13 +322,15 @@ def test_both_back_ends_give_the_same_bits(context: Context) -> None:
     found = []
     for choice in (BackEndChoice.TF, BackEndChoice.COMPUTE):
         context.back_ends.choice = choice
-        found.append([bits(context, tailed(), nodes, 60) for nodes in ((springs(),), (springs(COLLIDING), BALL))])
+        found.append(
+            [bits(context, tailed(), nodes, 60) for nodes in ((springs(),), (springs(COLLIDING), BALL, GUSTS))]
+        )
     assert found[0] == found[1]
 
 
 @ON_BOTH
 @pytest.mark.parametrize("nodes", [(springs(),), (springs(COLLIDING), BALL), (
-    springs(COLLIDING), springs(msgspec.structs.replace(TAIL, roots="tail_3"), "t"), BALL)])  # fmt: skip
+    springs(COLLIDING), springs(msgspec.structs.replace(TAIL, roots="tail_3"), "t"), BALL, GUSTS)])  # fmt: skip
 def test_a_restored_state_gives_the_same_bits(context: Context, engine: Engine, nodes: tuple[Node, ...]) -> None:
     start(engine, tailed(), *nodes)
     run(engine, 0, 60)
@@ -493,7 +555,7 @@ def test_cached_steps_do_not_depend_on_the_frame_rate(context: Context, engine: 
         own = Engine(context)
         own.set_model("c", tailed(), {})
         runner = SimulationRunner(own, StepStore(1 << 26))
-        own.apply(Scene(nodes=(CHARACTER, springs(COLLIDING), BALL)))
+        own.apply(Scene(nodes=(CHARACTER, springs(COLLIDING), BALL, GUSTS)))
         runner.take(0.0)
         runner.reset()
         for frame in range(int(1.5 * rate)):
