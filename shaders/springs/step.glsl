@@ -17,6 +17,7 @@ const int PATH_MAX = 64;
 const float STEP = 1.0 / 60.0;
 const float NO_LENGTH = 1e-9;      // m; a shorter joint does not turn
 const float NO_DIRECTION = 1e-24;  // squared length of a vector without direction
+const int ROUNDS = 8;              // at most, of contacts with colliders of the scene
 const float OPPOSITE = 1e-6;       // 1 + cosine of directions that count as opposite
 
 uniform samplerBuffer u_state;         // 4 texels a joint: head | tip from it | its motion | turn
@@ -184,17 +185,21 @@ void run(int id) {
             }
         }
 #ifdef COLLIDE
+        // The length pulls the tip back into a collider: rounds find where both hold. The first one sets the velocity.
         place += u_origin;
-        vec3 point = place + next;
         vec3 start = place + before;
-        vec3 reached = point;
-        vec3 left = start;
-        resolve_swept_contacts(
-            u_colliders, u_collider_count, reached, left, u_step.y - u_step.x, u_step.y, radius, STEP * u_step.x
-        );
-        if (reached != point || left != start) {
+        for (int k = 0; k < ROUNDS; ++k) {
+            vec3 point = place + next;
+            vec3 reached = point;
+            vec3 left = start;
+            resolve_swept_contacts(
+                u_colliders, u_collider_count, reached, left, u_step.y - u_step.x, u_step.y, radius, STEP * u_step.x
+            );
+            if (reached == point && left == start) {
+                break;
+            }
             next = at_length(reached - place, pose.size, animated);
-            before = left - place;
+            before = k == 0 ? left - place : before;
         }
 #endif
         move = next - before;

@@ -393,6 +393,53 @@ def test_colliders_of_the_scene_keep_the_tips_out(context: Context, engine: Engi
     assert away.min() == pytest.approx(0.18, abs=5e-3)
 
 
+def capsule(radius: float, **placed: Any) -> Node:
+    settings = ColliderSettings(shape=ColliderShape.CAPSULE, radius=radius, length=4.0)
+    return Node(id="b", settings=settings, transform=Transform(**placed))
+
+
+def test_a_bone_rests_on_a_capsule_at_the_known_angle(context: Context, engine: Engine) -> None:
+    """The axis is on the circle of the tip, 60° below x; the chord from there to the tip is the sum of the radii."""
+    system = start(engine, lone(stiffness=0.0, gravity=(0.0, -1.0, 0.0), radius=0.05))
+    head = engine.views.characters["c"].joint_positions()[2]
+    x, y, z = (head + [math.cos(math.radians(60.0)), -math.sin(math.radians(60.0)), 0.0]).tolist()
+    pole = capsule(0.2, position=(x, y, z), rotation=(90.0, 0.0, 0.0))
+    engine.apply(Scene(nodes=(CHARACTER, springs(SpringBoneSettings(from_file=True)), pole)))
+    run(engine, 0, 200)
+    x, y, _ = system.arrays()["tips"].read()[0] - head
+    expected = 60.0 - math.degrees(2.0 * math.asin(0.5 * 0.25))
+    assert math.degrees(math.atan2(-y, x)) == pytest.approx(expected, abs=0.02)
+
+
+@pytest.mark.parametrize(("speed", "side"), [(1.5, 0.2), (7.0, 0.1)])
+def test_a_tail_does_not_pass_through_a_pole_at_the_speed_of_a_run(
+    context: Context, engine: Engine, speed: float, side: float
+) -> None:
+    """The character runs past the pole, whose diameter is half of the way of a step, and drags the tail around it."""
+    model, middle, radius = replace(tailed(), clips=(), rig=Rig()), np.array([0.0, -side]), 0.03
+    pole, nearest = capsule(radius, position=(0.0, 1.0, -side)), []
+    for collide in (False, True):
+        settings = msgspec.structs.replace(TAIL, collide=collide, gravity=0.0, stiffness=0.5)
+        engine.set_model("c", model, {})
+        ways = []
+        for step in range(int(3.0 / speed / STEP_TIME)):
+            there = Transform(position=(speed * step * STEP_TIME - 2.0, 0.0, 0.0))
+            runner = msgspec.structs.replace(CHARACTER, transform=there)
+            engine.apply(Scene(nodes=(runner, springs(settings), pole)))
+            if step:
+                run(engine, step - 1, step)
+            else:
+                engine.restart(0.0)
+            ways.append(engine.simulation.systems["s"].arrays()["tips"].read().astype(float)[:, [0, 2]])
+        before, after = np.array(ways[:-1]), np.array(ways[1:])
+        path = after - before
+        share = ((middle - before) * path).sum(axis=-1) / np.maximum((path**2).sum(axis=-1), 1e-12)
+        apart = before + np.clip(share, 0.0, 1.0)[..., None] * path - middle
+        nearest.append(np.linalg.norm(apart, axis=-1).min())
+    assert nearest[0] < 0.5 * radius
+    assert nearest[1] > 1.1 * radius
+
+
 def test_a_collider_on_a_turned_bone_is_left_out(context: Context, engine: Engine) -> None:
     settings = ColliderSettings(shape=ColliderShape.SPHERE, radius=0.3)
     on_tail = Node(id="b", settings=settings, attachment=Attachment(node="c", bone="tail_3"))
