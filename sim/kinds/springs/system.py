@@ -130,9 +130,11 @@ class SpringSystem(System, Stoppable):
             return None
         chains = chains_of(character.model, self.settings, self._unit)
         if chains is None:
-            self.missing_text = (
-                "The file of the model has no spring bones." if self.settings.from_file else "Name the root bones."
-            )
+            self.missing_text = "Name the root bones."
+            if self.settings.from_file:
+                self.missing_text = "The file of the model has no spring bones."
+            elif self.settings.roots:
+                self.missing_text = "No bone swings: the model has none of the root bones, or only last bones without a tail."
         self.report(*(f"{self.label}: {note}" for note in chains.notes) if chains is not None else ())
         return chains
 

@@ -402,7 +402,7 @@ def test_a_bone_rests_on_a_capsule_at_the_known_angle(context: Context, engine: 
     """The axis is on the circle of the tip, 60° below x; the chord from there to the tip is the sum of the radii."""
     system = start(engine, lone(stiffness=0.0, gravity=(0.0, -1.0, 0.0), radius=0.05))
     head = engine.views.characters["c"].joint_positions()[2]
-    x, y, z = (head + [math.cos(math.radians(60.0)), -math.sin(math.radians(60.0)), 0.0]).tolist()
+    x, y, z = np.add(head, [math.cos(math.radians(60.0)), -math.sin(math.radians(60.0)), 0.0]).tolist()
     pole = capsule(0.2, position=(x, y, z), rotation=(90.0, 0.0, 0.0))
     engine.apply(Scene(nodes=(CHARACTER, springs(SpringBoneSettings(from_file=True)), pole)))
     run(engine, 0, 200)
