@@ -134,7 +134,9 @@ class SpringSystem(System, Stoppable):
             if self.settings.from_file:
                 self.missing_text = "The file of the model has no spring bones."
             elif self.settings.roots:
-                self.missing_text = "No bone swings: the model has none of the root bones, or only last bones without a tail."
+                self.missing_text = (
+                    "No bone swings: the model has none of the root bones, or only last bones without a tail."
+                )
         self.report(*(f"{self.label}: {note}" for note in chains.notes) if chains is not None else ())
         return chains
 
@@ -218,7 +220,7 @@ class SpringSystem(System, Stoppable):
         """Samples fields at the tips, which hang on the pose at the start of the step."""
         state, count = self._turns.state, self._turns.state.count
         if self._sampler is None:
-            self._sampler = self.owns(FieldSampler(self.library, count, file="springs/fields.glsl"))
+            self._sampler = self.owns(FieldSampler(self.library, count, joints=True))
             self._tables["roots"] = self.owns(
                 TexelBuffer(self.context, 16, usage="stream", label=f"{self.label} roots")
             )
