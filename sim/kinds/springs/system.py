@@ -134,9 +134,7 @@ class SpringSystem(System, Stoppable):
             if self.settings.from_file:
                 self.missing_text = "The file of the model has no spring bones."
             elif self.settings.roots:
-                self.missing_text = (
-                    "No bone swings: the model has none of the root bones, or only last bones without a tail."
-                )
+                self.missing_text = "No bone swings: the model has none of the root bones, or they have no length."
         self.report(*(f"{self.label}: {note}" for note in chains.notes) if chains is not None else ())
         return chains
 
