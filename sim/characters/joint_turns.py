@@ -20,9 +20,10 @@ from sinew.sim.maths.transform import transform_points
 from sinew.sim.memo import Memo
 from sinew.sim.scene.world_transforms import rigid_frames
 
-JOINT_STATE = record("JointState", previous=(4, "f4"), tip=(4, "f4"), turn=(4, "f4"))
-"""State of a joint: previous.xyz, tip.xyz: end of the bone a step ago and now, in the world relative to an origin [m] |
-turn: rotation away from the pose, a quaternion in model space."""
+JOINT_STATE = record("JointState", head=(4, "f4"), arm=(4, "f4"), move=(4, "f4"), turn=(4, "f4"))
+"""State of a joint, in the world but for the turn: head.xyz: from the joint that its path hangs on [m] | arm.xyz: end
+of the bone from the head [m] | move.xyz: motion of the end over the last substep [m] | turn: rotation away from the
+pose, a quaternion in model space."""
 
 ENTRIES: dict[SkinningMethod, tuple[Record, dict[str, object]]] = {
     SkinningMethod.LBS: (record("TurnedRows", x=(4, "f4"), y=(4, "f4"), z=(4, "f4")), {"ROWS": True}),
@@ -74,8 +75,8 @@ class JointTurns(Owner):
         for level in skeleton.hierarchy.levels:
             free = level[self._nearest[level] < 0]
             self._nearest[free] = self._nearest[skeleton.parents[free]]
-        entries = np.arange(skeleton.joint_count) if skin is None else np.arange(_entry_count(skin, skeleton))
-        self._sources = self._nearest[entries if skin is None else skin.joints_of(entries)]
+        palette = skin.palette if skin is not None else None
+        self._sources = self._nearest if palette is None else self._nearest[palette.entry_joints]
         self._heads = self.owns(TexelBuffer(context, 16, usage="stream", label=f"{label} heads"))
         self._placed: Float64 | None = None
         self._kernels: dict[SkinningMethod, Kernel] = {}
@@ -199,7 +200,3 @@ class JointTurns(Owner):
         middles, halves = middles.copy(), halves.copy()
         middles[moved], halves[moved] = heads[self._roots[own]], (along[own] + far)[:, None]
         return middles, halves
-
-
-def _entry_count(skin: Skin, skeleton: Skeleton) -> int:
-    return skeleton.joint_count if skin.palette is None else len(skin.palette.entry_joints)
