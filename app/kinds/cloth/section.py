@@ -1,4 +1,4 @@
-"""Cloth of a model or one of its sections: in the same place, pinned at its top."""
+"""Cloth of a model or one of its sections: in the same place, pinned at its top, with stable substeps."""
 
 import contextlib
 
@@ -9,16 +9,10 @@ from sinew.sim.assets.images import ImageError, load_image
 from sinew.sim.assets.model import CharacterModel, Material, Mesh, upright_mesh
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.export.gltf_parts import metal_and_base
-from sinew.sim.kinds.cloth.kind import NEW_SHEET
 from sinew.sim.kinds.cloth.model import ClothModel, build_cloth
 from sinew.sim.kinds.cloth.pins import toggled_pin_list
-from sinew.sim.kinds.cloth.settings import (
-    MESH_LINE_SUBSTEPS,
-    ClothSettings,
-    ClothSource,
-    PinPreset,
-    PinTarget,
-)
+from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset, PinTarget
+from sinew.sim.kinds.cloth.stability import stable_substeps
 from sinew.sim.kinds.cloth.surface import placed_as_model, surface_of_mesh
 from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sinew.sim.scene.params import SettingsError
@@ -43,13 +37,11 @@ def section_cloth(node: Node, model: CharacterModel, section: str, places: World
     mesh = upright_mesh(model)
     materials = _materials_of(model, mesh, section)
     texture = next((m.texture_path for m in materials if m.texture_path is not None), None)
-    settings = msgspec.structs.replace(
-        NEW_SHEET,
+    settings = ClothSettings(
         source=ClothSource.MESH,
         mesh_path=node.settings.path,
         mesh_section=section,
         pins=PinPreset.NONE,
-        substeps=MESH_LINE_SUBSTEPS,
         pin_target=PinTarget.SURFACE if model.skeleton is not None else PinTarget.WORLD,
         texture=str(texture) if texture else "",
         colour=_colour_of(materials[0]) if materials else ClothSettings().colour,
@@ -60,7 +52,8 @@ def section_cloth(node: Node, model: CharacterModel, section: str, places: World
         cloth = build_cloth(settings, surface, placement)
     except (SettingsError, ValueError) as error:
         return str(error)
-    settings = msgspec.structs.replace(settings, pin_list=top_pins(cloth))
+    stable = max(settings.substeps, stable_substeps(cloth, settings))
+    settings = msgspec.structs.replace(settings, pin_list=top_pins(cloth), substeps=stable)
     bare = Node(id="", name=f"{section or node.name} Cloth", attachment=Attachment(node=node.id), settings=settings)
     return msgspec.structs.replace(bare, transform=relative_transform(placement, places.carrier(bare)))
 

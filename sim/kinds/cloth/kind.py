@@ -6,7 +6,6 @@ import msgspec
 
 from sinew.sim.kinds.air import unkeyable
 from sinew.sim.kinds.cloth.settings import (
-    LINE_SUBSTEPS,
     ClothLook,
     ClothMode,
     ClothPlacement,
@@ -104,12 +103,6 @@ _SHEET = ("columns", "rows", "width", "height", "placement")
 _MESH = ("mesh_path", "mesh_section")
 
 
-NEW_SHEET = msgspec.structs.replace(
-    ClothSettings(), solver=ClothSolving.LINES, density=0.12, stretch_stiffness=1e4, shear_stiffness=40.0,
-    bend_stiffness=1e-5, substeps=LINE_SUBSTEPS,
-)  # fmt: skip
-
-
 def new_cloth(place: AddPlace) -> Node:
     """Returns a cloth that hangs by two corners over the selection or the view, scaled to its size."""
     x, y, z = place.target
@@ -117,7 +110,9 @@ def new_cloth(place: AddPlace) -> Node:
         y = float(place.box.hi[1])
     size = place.fitting(_FIGURE)
     position = (x, max(y + 0.75 * size, 1.6 * size), z)
-    return Node(id="", name="Cloth", transform=Transform(position=position), settings=with_lengths(NEW_SHEET, size))
+    return Node(
+        id="", name="Cloth", transform=Transform(position=position), settings=with_lengths(ClothSettings(), size)
+    )
 
 
 def idle(node: Node) -> frozenset[str]:
@@ -132,6 +127,7 @@ def idle(node: Node) -> frozenset[str]:
         ("rival_substeps",): compared_settings(settings) is None,
         ("turbulence_scale", "turbulence_seed"): settings.turbulence == 0.0,
         ("self_friction",): not settings.self_collision,
+        ("driven_section",): not settings.driven_path,
         ("pin_bone",): settings.pin_target is not PinTarget.BONE,
         ("colour", "texture"): settings.look in (ClothLook.STRAIN, ClothLook.SPRINGS),
     }
@@ -147,7 +143,9 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
     assert isinstance(settings, ClothSettings)
     mesh = (FileUse("mesh_path", settings.mesh_path, "mesh", is_needed=True),)
     image = (FileUse("texture", settings.texture, "texture"),)
-    return (mesh if settings.source is ClothSource.MESH else ()) + (image if settings.texture else ())
+    driven = (FileUse("driven_path", settings.driven_path, "mesh", without="{names} is drawn instead"),)
+    drawn = (image if settings.texture else ()) + (driven if settings.driven_path else ())
+    return (mesh if settings.source is ClothSource.MESH else ()) + drawn
 
 
 def completed(before: Node, node: Node, scene: Scene) -> Node:

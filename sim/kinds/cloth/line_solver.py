@@ -114,8 +114,9 @@ class LineSolver(Owner):
         *,
         time: float,
         pins: BufferTexture | None = None,
+        former: BufferTexture | None = None,  # noqa: ARG002
     ) -> ClothConstants:
-        """As `ClothSolver.step`."""
+        """As `ClothSolver.step`; cloths with painted maps, which need `former`, have springs."""
         constants = self.constants(settings)
         for later in self.pending:
             coming = constants_of(later)

@@ -6,15 +6,13 @@ import msgspec
 
 from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
 from sinew.sim.kinds.air import Turbulence, TurbulenceScale, TurbulenceSeed, Wind, field_weight_param
+from sinew.sim.kinds.cloth.maps import ClothMaps
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
 from sinew.sim.scene.vectors import MOST, Amounts, Colour
 
 COLUMNS_MAX = 1024
 SUBSTEPS_MAX = 4096
-
-LINE_SUBSTEPS, MESH_LINE_SUBSTEPS = 16, 32
-"""Substeps of new cloths of lines; the uneven lines of a mesh need more."""
 
 
 class ClothSource(enum.Enum):
@@ -184,12 +182,27 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
         "Bone that the pinned particles follow.", label="Bone of the pins", role=Role.BONE, effect=Effect.RESET,
     )] = ""  # fmt: skip
 
+    maps: Annotated[
+        tuple[ClothMaps, ...],
+        param("Painted maps.", group="Pins", role=Role.HIDDEN, bounded=False, sparse=True),
+        msgspec.Meta(max_length=1),
+    ] = ()  # fmt: skip
+
     look: Annotated[ClothLook, _look(
         "Render the surface, the strain of the surface or the threads, or the particles.", label="Render as",
     )] = ClothLook.SURFACE  # fmt: skip
     colour: Annotated[Colour, _look("Colour of the fabric without a texture.", role=Role.COLOUR)] = (0.62, 0.16, 0.17)
     texture: Annotated[str, _look(
         "Image on the fabric; stored relative to the project.", role=Role.PATH, suffixes=IMAGE_FORMATS.suffixes,
+    )] = ""  # fmt: skip
+
+    driven_path: Annotated[str, _look(
+        "Model file with a fine mesh that the cloth moves, drawn in its place; stored relative to the project.",
+        label="Driven mesh", role=Role.PATH, suffixes=MODEL_FORMATS.suffixes, sparse=True,
+    )] = ""  # fmt: skip
+    driven_section: Annotated[str, _look(
+        "Section of the file that the cloth moves; empty for the whole file.", role=Role.SECTION, source="driven_path",
+        sparse=True,
     )] = ""  # fmt: skip
 
     thickness: Annotated[float, _solver(
@@ -203,7 +216,8 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
         "Coefficient of friction between layers of the cloth.", lo=0.0, hi=10.0, soft=(0.0, 1.0), step=0.05,
     )] = 0.3  # fmt: skip
     solver: Annotated[ClothSolving, _solver(
-        "Springs need more substeps the stiffer the fabric is; lines hold every stiffness, and need a material.",
+        "Springs need more substeps the stiffer the fabric is. Lines hold every stiffness, but need a material "
+        "without painted maps.",
         effect=Effect.REBUILD, sparse=True,
     )] = ClothSolving.SPRINGS  # fmt: skip
     rival: Annotated[ClothComparisonChoice, _solver(
@@ -227,7 +241,8 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
 
     @property
     def has_lines(self) -> bool:
-        return self.solver is ClothSolving.LINES and self.mode is ClothMode.MATERIAL
+        """Lines need a material, and cannot use painted maps."""
+        return self.solver is ClothSolving.LINES and self.mode is ClothMode.MATERIAL and not self.maps
 
     @property
     def step_time(self) -> float:
@@ -241,6 +256,6 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
 def compared_settings(settings: ClothSettings) -> ClothSettings | None:
     """Returns the settings of the second solver; None without a comparison."""
     solver = next((one for one in ClothSolving if one.value == settings.rival.value), None)
-    if solver in (None, settings.solver) or settings.mode is not ClothMode.MATERIAL:
+    if solver in (None, settings.solver) or settings.mode is not ClothMode.MATERIAL or settings.maps:
         return None
     return msgspec.structs.replace(settings, solver=solver, substeps=settings.rival_substeps)

@@ -3,12 +3,13 @@ and c the matching one of M⁻¹C.  Gershgorin's circles bound λ by 2 Σ k w; p
 Strong stretch stiffens springs across their direction, and so lowers the bound further: hence the margin.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.kinds.cloth.maps import extremes
 from sinew.sim.kinds.cloth.material import ClothConstants, constants_of
 from sinew.sim.kinds.cloth.model import ClothModel, build_cloth
 from sinew.sim.kinds.cloth.settings import SUBSTEPS_MAX, ClothMode, ClothSettings, PinPreset
@@ -59,7 +60,7 @@ class StabilityEstimator:
         """Of the springs; lines are stable with any substep, see `line_stability` for what they hold."""
         if settings.has_lines:
             return ClothStability(NEVER, 0.0, 1)
-        constants = constants_of(settings)
+        constants = hardest_constants(settings)
         key = (*constants.stiffness, *constants.damping, constants.mass_scale, constants.air_drag)
         if key != self._key:
             self._h_max, self._key = self._modes.h_max(constants), key
@@ -72,7 +73,19 @@ class StabilityEstimator:
     def allows(self, settings: ClothSettings) -> bool:
         if settings.has_lines:
             return True
-        return settings.substep_time < self._modes.bound(constants_of(settings)) or self.read(settings).is_stable
+        return settings.substep_time < self._modes.bound(hardest_constants(settings)) or self.read(settings).is_stable
+
+
+def hardest_constants(settings: ClothSettings) -> ClothConstants:
+    """Returns constants with the largest stiffness and the least mass of painted maps, as if all particles had them."""
+    stretch, bend, mass = extremes(settings.maps)
+    constants, factors = constants_of(settings), np.array([stretch, stretch, bend])
+    return replace(
+        constants,
+        stiffness=factors * constants.stiffness,
+        damping=factors * constants.damping,
+        mass_scale=mass * constants.mass_scale,
+    )
 
 
 def line_stability(settings: ClothSettings, load: float) -> ClothStability:
@@ -85,6 +98,10 @@ def line_stability(settings: ClothSettings, load: float) -> ClothStability:
 
 def stability(model: ClothModel, settings: ClothSettings) -> ClothStability:
     return StabilityEstimator(model, settings).read(settings)
+
+
+def stable_substeps(model: ClothModel, settings: ClothSettings) -> int:
+    return stability(model, settings).substeps
 
 
 def softened(settings: ClothSettings, factor: float) -> dict[str, float]:
