@@ -87,11 +87,11 @@ def test_settings_without_another_solver_compare_nothing() -> None:
 
 
 def test_painted_cloths_have_springs(engine: Engine) -> None:
-    painted = msgspec.structs.replace(LINES, maps=(ClothMaps(),))
+    painted = msgspec.structs.replace(LINES, maps=(ClothMaps(count=144, topology="12x12"),))
     assert not painted.has_lines
     assert compared_settings(msgspec.structs.replace(painted, **COMPARED)) is None
     system = stepped(engine, scene_of(substeps=48), 0, 2)
     assert system.cloth is not None
     assert isinstance(system.cloth._solver, LineSolver)
-    stepped(engine, scene_of(substeps=48, maps=(ClothMaps(),)), 2, 4)
+    stepped(engine, scene_of(substeps=48, maps=(ClothMaps(count=144, topology="12x12"),)), 2, 4)
     assert isinstance(system.cloth._solver, ClothSolver)
