@@ -112,7 +112,7 @@ class Simulation:
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
         self._context, self._library, self._guard = context, library, guard
         self.services = SharedServices(context, library)
-        self.colliders = SceneColliders(context)
+        self.colliders = SceneColliders(context, library)
         self._joint_colliders = SceneColliders(context)
         self.place_characters: Callable[[World], World] = _unchanged
         self.skin_characters: Callable[[World], World] = _unchanged

@@ -2,8 +2,8 @@
 // Inputs: state of all particles, springs, air, pins, colliders, substep [s]; world space, SI. Outputs: the same record.
 // Position Verlet x' = x + h v', v' = v + h a, which carries v = (x - x_before) / h in position of x_before: the same numbers
 // without the rounding that swallows gravity in short substeps.
-// GRID takes neighbours by arithmetic, otherwise from tables; SHEAR, BEND, AIR, GUSTS, SELF, PINS, COLLIDERS, FIELDS are optional
-// parts. FIELDS takes the acceleration as one kick in the first substep, and holds air and drag over the step.
+// GRID takes neighbours by arithmetic, otherwise from tables; SHEAR, BEND, AIR, GUSTS, SELF, PINS, COLLIDERS, SKIN, FIELDS are
+// optional parts; SKIN needs COLLIDERS. FIELDS takes the acceleration as one kick in the first substep, and holds air and drag over the step.
 // References: L. Verlet 1967; see cloth/spring.glsl, cloth/air.glsl, cloth/contact.glsl, cloth/self_contact.glsl.
 
 // Included here once: an include is text even inside a branch that the preprocessor removes.
@@ -18,6 +18,10 @@
 #include "cloth/contact.glsl"
 uniform samplerBuffer u_colliders;
 uniform int u_collider_count;
+#ifdef SKIN
+#include "skin/contact.glsl"
+const float STEP_TIME = 1.0 / 60.0;
+#endif
 #endif
 #ifdef SELF
 #include "cloth/self_contact.glsl"
@@ -107,6 +111,11 @@ void run(int id) {
     collide(u_colliders, u_collider_count, moved, u_progress.y, u_clearance, u_substep);
     position = moved.position;
     velocity = moved.velocity;
+#ifdef SKIN
+    float begins = u_progress.y - u_substep / STEP_TIME;
+    Contact skin = skin_contact(id, own.position, position, begins, u_progress.y, u_substep);
+    bounce_contact(position, velocity, skin, u_clearance, u_substep);
+#endif
 #endif
 #ifdef PINS
     vec4 pin = texelFetch(u_pins, id);

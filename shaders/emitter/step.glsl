@@ -24,6 +24,9 @@ void bear_again(uint slot, inout Particle own, inout float life, inout uint gene
         field_push = vec4(0.0);
         field_air = vec3(0.0);
 #endif
+#ifdef SKIN
+        skin_record = -1;
+#endif
         // At the start all particles are born at once; they must not die at once, nor in this step.
         float share = birth_numbers(uint(emitter.numbers.x), number, DIRECTION_GROUP).z;
         life = (generation == 0u ? max(share * start.life, 1.0) : start.life) - (1.0 - moment);
@@ -40,6 +43,9 @@ void run(int id) {
 #ifdef FIELDS
     field_push = texelFetch(u_fields, 2 * id);
     field_air = texelFetch(u_fields, 2 * id + 1).xyz;
+#endif
+#ifdef SKIN
+    skin_record = id;
 #endif
 #ifdef FULL
     uint counted = uint(int(generation)) & GENERATION_MASK;

@@ -8,6 +8,7 @@ import numpy as np
 
 from sinew.sim.colliders.pack import ANY_ORDER, ColliderLayout
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
+from sinew.sim.colliders.skin import NearTriangles, SkinSurface, parts_of
 from sinew.sim.fields.sampler import FieldSampler
 from sinew.sim.fields.state import Fields
 from sinew.sim.gl.buffer_ring import PingPong
@@ -62,12 +63,13 @@ class ClothSolver(Owner):
         self._library, self._model, self._tables = library, model, tables
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._settings: ClothSettings | None = None
-        self._features: dict[tuple[bool, bool, bool], tuple[str, ...]] = {}
+        self._features: dict[tuple[bool, ...], tuple[str, ...]] = {}
         self._uniforms: dict[str, object] = {}
         self.pending: Sequence[ClothSettings] = ()
         self._token = object()
         self._contact: SelfContact | None = None
         self._sampler: FieldSampler | None = None
+        self._near: NearTriangles | None = None
         threads = model.springs.of_kind(SpringKind.STRUCTURAL)
         self._hand_reach = HAND_REACH * float(np.median(threads.rest)) if threads.count else UNLIMITED
         self._hand_pull = HAND_PULL * float(np.median(threads.rest * threads.factors)) if threads.count else 0.0
@@ -89,8 +91,8 @@ class ClothSolver(Owner):
             pins: Targets at the end of the step, one texel a particle, or None if no particle is held.
         """
         constants, colliders = self.constants(settings), inputs.colliders
-        met = pins is not None, bool(colliders), inputs.fields is not None
-        _, has_colliders, has_fields = met
+        met = pins is not None, bool(colliders), inputs.fields is not None, colliders.skin is not None
+        _, has_colliders, has_fields, _ = met
         features = self._features.get(met)
         if features is None:
             features = self._features[met] = step_features(self._tables, constants, settings, *met)
@@ -111,9 +113,10 @@ class ClothSolver(Owner):
             program[name] = texture
         if pins is not None:
             program["u_pins"] = pins
+        if "COLLIDERS" in features:
+            program["u_clearance"] = constants.clearance
         if has_colliders:
             program["u_colliders"], program["u_collider_count"] = colliders.texture, colliders.count
-            program["u_clearance"] = constants.clearance
         if "GUSTS" in features:
             gusts = gusts_at(settings, time, inputs.travel)
             program["u_waves"], program["u_amplitudes"] = gusts.waves, gusts.amplitudes
@@ -127,8 +130,20 @@ class ClothSolver(Owner):
             if self._contact is None:
                 self._contact = self.owns(SelfContact(self._library.context, self._library, self._model))
             program["u_contacts"] = self._contact.find(state.texture, settings.thickness, STEP_TIME)
-        state.run(kernel, "u_state", "u_progress", self._progress)
+        if colliders.skin is None:
+            state.run(kernel, "u_state", "u_progress", self._progress)
+        else:
+            self._run_on_skin(state, kernel, colliders.skin, constants.clearance)
         return constants
+
+    def _run_on_skin(self, state: PingPong, kernel: Kernel, skin: SkinSurface, clearance: float) -> None:
+        if self._near is None:
+            self._near = self.owns(NearTriangles(self._library, state.count))
+        count = len(self._progress)
+        for first, end in parts_of(count):
+            near = self._near.find(skin, state.texture, (first / count, end / count), clearance)
+            kernel.program.update(near)
+            state.run(kernel, "u_state", "u_progress", self._progress[first:end])
 
     def constants(self, settings: ClothSettings) -> ClothConstants:
         """Returns the constants of settings, the same object for the same settings."""
@@ -179,6 +194,7 @@ def step_features(
     has_pins: bool,
     has_colliders: bool,
     has_fields: bool = False,
+    has_skin: bool = False,
 ) -> tuple[str, ...]:
     strength = constants.stiffness + constants.damping
     has_air = constants.normal_drag > 0.0 or constants.tangent_drag > 0.0
@@ -190,7 +206,8 @@ def step_features(
         "GUSTS": has_air and settings.turbulence > 0.0,
         "SELF": settings.self_collision and settings.thickness > 0.0,
         "PINS": has_pins,
-        "COLLIDERS": has_colliders,
+        "COLLIDERS": has_colliders or has_skin,
+        "SKIN": has_skin,
         "FIELDS": has_fields,
     }
     return tuple(name for name, is_needed in features.items() if is_needed)

@@ -12,7 +12,7 @@ Lengths = tuple[Length, Length, Length]
 
 
 class ColliderSettings(Settings, frozen=True, kw_only=True):
-    """A solid body that cloth, hair and particles cannot enter.
+    """A solid body, or the skin of a character, that cloth, hair and particles cannot enter.
 
     The scale of the node multiplies the sizes, per axis for ellipsoid and box.  A sphere with uneven scale becomes an
     ellipsoid; the length of a capsule takes the scale of y, its radius the geometric mean of the other two.
@@ -22,7 +22,11 @@ class ColliderSettings(Settings, frozen=True, kw_only=True):
 
     shape: Annotated[
         ColliderShape,
-        param("Shape: a plane is solid below its xz plane, a capsule is aligned with its y axis.", group="Shape"),
+        param(
+            "Shape: a plane is solid below its xz plane, a capsule is aligned with its y axis, a skin is the surface "
+            "of the character that the collider is attached to.",
+            group="Shape",
+        ),
     ] = ColliderShape.SPHERE
     radius: Annotated[float, param(
         "Radius of a sphere or of a capsule.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, soft=(0.01, 10.0),
@@ -36,6 +40,9 @@ class ColliderSettings(Settings, frozen=True, kw_only=True):
     half_sizes: Annotated[Lengths, param(
         "Half extents of a box.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, step=0.01,
         group="Shape", label="Half extents", effect=Effect.STEP, bounded=False)] = (0.5, 0.5, 0.5)  # fmt: skip
+    sections: Annotated[str, param(
+        "Names of the sections of the model that collide, separated by semicolons; empty for all.", group="Shape",
+        sparse=True)] = ""  # fmt: skip
     friction: Annotated[float, param(
         "Coulomb friction: the largest sliding force is this times the pressing force.", lo=0.0, hi=10.0,
         soft=(0.0, 1.0), step=0.05, group="Surface", effect=Effect.STEP)] = 0.3  # fmt: skip
@@ -50,4 +57,5 @@ SIZES_OF_SHAPE: dict[ColliderShape, tuple[str, ...]] = {
     ColliderShape.ELLIPSOID: ("semi_axes",),
     ColliderShape.CAPSULE: ("radius", "length"),
     ColliderShape.BOX: ("half_sizes",),
+    ColliderShape.SKIN: ("sections",),
 }

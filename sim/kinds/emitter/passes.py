@@ -6,6 +6,7 @@ import numpy.typing as npt
 
 from sinew.sim.colliders.pack import ANY_ORDER, ColliderLayout
 from sinew.sim.colliders.scene_colliders import ANY_SHAPE, NO_COLLIDERS, Colliders, Shapes
+from sinew.sim.colliders.skin import NearTriangles, SkinSurface
 from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.fields.sampler import FieldSampler
 from sinew.sim.fields.state import Fields
@@ -68,6 +69,7 @@ class Features:
     search: bool = False  # So many of them that near colliders are searched first
     ellipsoids: bool = True  # One of them may be an ellipsoid
     balls: bool = False  # All of them are spheres
+    skin: bool = False  # Skins of characters
 
     @property
     def defines(self) -> dict[str, object]:
@@ -85,6 +87,7 @@ class Features:
             defines |= self.layout.defines
             defines |= {"COLLIDERS": True, "RESPONSE": str(self.response)}
             defines |= {"OTHERS": str(self.others)} if self.others else {}
+            defines |= {"SKIN": True} if self.skin else {}
             defines |= {"SEARCH": self.search, "COLLIDE_NO_ELLIPSOID": not self.ellipsoids, "BALLS": self.balls}
         return defines
 
@@ -95,8 +98,9 @@ def features_of(
     layout: ColliderLayout,
     shapes: Shapes = ANY_SHAPE,
     has_fields: bool = False,
+    has_skin: bool = False,
 ) -> Features:
-    response = RESPONSES.get(settings.collision, 0) if collider_count else 0
+    response = RESPONSES.get(settings.collision, 0) if collider_count or has_skin else 0
     others = collider_count - layout.planes if response else 0
     return Features(
         source=SOURCES[settings.source],
@@ -113,6 +117,7 @@ def features_of(
         search=others > SEARCH_FROM,
         ellipsoids=ColliderShape.ELLIPSOID in shapes,
         balls=shapes == {ColliderShape.SPHERE},
+        skin=has_skin and bool(response),
     )
 
 
@@ -137,7 +142,7 @@ NO_INPUTS = EmitterInputs()
 Substep = tuple[tuple[float, float, float, float], int, tuple[tuple[int, int], ...]]
 """Substep: `u_substep`, the number of slots that move, and the ranges of slots in which particles are then spawned."""
 
-_InputKey = tuple[int, ColliderLayout, Shapes, bool]
+_InputKey = tuple[int, ColliderLayout, Shapes, bool, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +166,7 @@ class EmitterPasses(Owner):
         self.pending: Sequence[EmitterSettings] = ()
         self.block = self.owns(EmitterBlock(context))
         self._sampler: FieldSampler | None = None
+        self._near: NearTriangles | None = None
         self._faces: TexelBuffer | None = None
         if faces is not None:
             data = np.ascontiguousarray(faces, np.uint32).ravel()
@@ -207,9 +213,11 @@ class EmitterPasses(Owner):
         if spawn is not None:
             spawn_values = self._set_inputs(spawn, features, inputs).location("u_substep")
         self.block.bind()
-        for part in [[substep] for substep in substeps] if features.fields else [substeps]:
+        for part in [[substep] for substep in substeps] if features.fields or features.skin else [substeps]:
             if inputs.fields is not None:
                 move.program["u_fields"] = self._sampled(side, inputs.fields, part[0])
+            if features.skin and inputs.colliders.skin is not None:
+                move.program.update(self._near_skin(side, inputs.colliders.skin, part[0]))
             with move.writing(side.vertices) as capture:
                 for values, moved, births in part:
                     target = swap(side)
@@ -230,10 +238,18 @@ class EmitterPasses(Owner):
             self._sampler = self.owns(FieldSampler(self._library, side.count))
         return self._sampler.sample(fields, side.texture, fraction=fraction, count=padded_slots(moved))
 
+    def _near_skin(self, side: ParticleSide, skin: SkinSurface, substep: Substep) -> dict[str, object]:
+        (begin, end, *_), moved, _ = substep
+        if self._near is None:
+            self._near = self.owns(NearTriangles(self._library, side.count, is_fast=True))
+        return self._near.find(skin, side.texture, (begin, end), self._settings.clearance, count=padded_slots(moved))
+
     def _step_kernels(self, settings: EmitterSettings, met: _InputKey) -> _StepKernels:
         features = features_of(settings, *met)
         move = self._kernel("emitter/step.glsl", features, (PARTICLE,), PER_VERTEX)
-        spawn = None if features.full else self._kernel("emitter/spawn.glsl", replace(features, fields=False))
+        spawn = (
+            None if features.full else self._kernel("emitter/spawn.glsl", replace(features, fields=False, skin=False))
+        )
         return _StepKernels(met, features, move, spawn)
 
     def show(self, side: ParticleSide, inputs: EmitterInputs, count: int) -> None:
@@ -262,7 +278,9 @@ class EmitterPasses(Owner):
     def _set_inputs(self, kernel: Kernel, features: Features, inputs: EmitterInputs) -> Program:
         program = kernel.program
         if features.response:
-            program["u_colliders"], program["u_collider_count"] = inputs.colliders.texture, inputs.colliders.count
+            program["u_collider_count"] = inputs.colliders.count
+            if inputs.colliders:
+                program["u_colliders"] = inputs.colliders.texture
         if self._faces is not None and inputs.surface is not None and "u_faces" in program:
             surface = inputs.surface
             self.block.set_surface(self._faces.texel_count, surface.texels_per_vertex)
@@ -273,7 +291,8 @@ class EmitterPasses(Owner):
 
 def _met(inputs: EmitterInputs) -> _InputKey:
     colliders = inputs.colliders
-    return colliders.count if colliders else 0, colliders.layout, colliders.shapes, inputs.fields is not None
+    count = colliders.count if colliders else 0
+    return count, colliders.layout, colliders.shapes, inputs.fields is not None, colliders.skin is not None
 
 
 def substeps_of(settings: EmitterSettings) -> list[tuple[float, float, float, float]]:
