@@ -12,11 +12,10 @@ uniform usamplerBuffer u_near;
 const float SKIN_DEEPEST = 0.05;
 const float SKIN_FAR = 1e9;          // distance from nothing [m]
 
-bool is_on_open_edge(vec3 weights, uint flags) {
-    // An edge is opposite to the corner without a weight.
-    bvec3 opposite = bvec3((flags & 2u) != 0u, (flags & 4u) != 0u, (flags & 1u) != 0u);
+bool is_at_opening(vec3 weights, uint flags) {
     bvec3 none = lessThanEqual(weights, vec3(0.0));
-    return (opposite.x && none.x) || (opposite.y && none.y) || (opposite.z && none.z);
+    bvec3 at_opening = notEqual(uvec3(flags) & uvec3(1u, 2u, 4u), uvec3(0u));
+    return any(none) && (none.x || at_opening.x) && (none.y || at_opening.y) && (none.z || at_opening.z);
 }
 
 // Where a point that sits `clearance` above a skin goes with it, and whether it sits on one, at most `slop` off.
@@ -81,7 +80,7 @@ Contact skin_contact(int record, vec3 start, vec3 end, float from, float to, flo
             least = far;
             facing = abs(height);
             bool outside = height >= 0.0;
-            bool none = !outside && (far > SKIN_DEEPEST || is_on_open_edge(weights, flags));
+            bool none = !outside && (far > SKIN_DEEPEST || is_at_opening(weights, flags));
             vec3 away = outside && far > 1e-6 ? apart / far : normal;
             contact = Contact(none ? SKIN_FAR : outside ? far : height, away, velocity, surface.x, surface.y);
         }

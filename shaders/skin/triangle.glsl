@@ -1,14 +1,14 @@
 // Triangles of moving skins: where they are within a step, and the point of a triangle that is nearest to a point.
 // Inputs: three texels a triangle, at the end of the step and at its start: corners with friction, restitution, flags;
 // world space, metres. Outputs: corners, weights of corners.
-// Flags: 1, 2, 4 for an open edge after the first, second and third corner; 8 for a sheet, which has no inside; 16 for
+// Flags: 1, 2, 4 for a first, second, third corner at an opening; 8 for a sheet, which has no inside; 16 for
 // corners that are clockwise from outside.
 // Nothing divides by the area, so that triangles without one count as their edges.
 
 uniform samplerBuffer u_skin;
 uniform samplerBuffer u_skin_before;
 
-const float SKIN_TINY = 1e-20;
+const float SKIN_TINY = 1e-30;       // square of a length or an area that counts as none
 const int SKIN_LISTED = 4;             // triangles that are listed for a particle
 const uint SKIN_END = 0xffffffffu;   // after the last number of a list
 
@@ -37,16 +37,16 @@ vec3 area_normal(Triangle own) {
 }
 
 vec3 unit_or_zero(vec3 v) {
-    return v * inversesqrt(max(dot(v, v), SKIN_TINY * SKIN_TINY));
+    return v * inversesqrt(max(dot(v, v), SKIN_TINY));
 }
 
 // Weights of the foot of a point in the plane, all zero without an area.
 vec3 plane_weights(Triangle own, vec3 normal, vec3 point) {
     vec3 arm = point - own.a;
-    float share = 1.0 / max(dot(normal, normal), SKIN_TINY * SKIN_TINY);
+    float share = 1.0 / max(dot(normal, normal), SKIN_TINY);
     float second = dot(cross(arm, own.c - own.a), normal) * share;
     float third = dot(cross(own.b - own.a, arm), normal) * share;
-    return dot(normal, normal) > SKIN_TINY * SKIN_TINY ? vec3(1.0 - second - third, second, third) : vec3(0.0);
+    return dot(normal, normal) > SKIN_TINY ? vec3(1.0 - second - third, second, third) : vec3(0.0);
 }
 
 float edge_share(vec3 from, vec3 to, vec3 point) {

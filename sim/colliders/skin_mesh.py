@@ -8,8 +8,8 @@ from sinew.sim.assets.model import Mesh
 from sinew.sim.maths.arrays import Float64, Intp, UInt32
 from sinew.sim.maths.points import places_on_curve
 
-OPEN_EDGES = (1, 2, 4)
-"""Flags of edges without a neighbour, after each corner."""
+AT_OPENING = (1, 2, 4)
+"""Flags of corners at edges without a neighbour."""
 
 SHEET = 8
 """Flag of triangles of open sheets, which have no inside."""
@@ -17,13 +17,11 @@ SHEET = 8
 _CELLS = (1 << 21) - 1
 """Places along the longest side of a mesh that can be told apart: vertices in one place are one."""
 
-_SIDE, _DEPTH_SHARE = 64, 0.03
-"""Cells of the images that find outer sections, and what is still in front, as a part of the extent of the mesh."""
+_COVER = 0.03
+"""Distance of a layer that covers another one, as a part of the extent of a mesh."""
 
-
-def section_names(sections: str) -> tuple[str, ...]:
-    """Returns names that are separated by semicolons."""
-    return tuple(name for part in sections.split(";") if (name := part.strip()))
+_PAIRS = 4_000_000
+"""Distances that the search for covered sections may compute."""
 
 
 def skin_corners(mesh: Mesh, names: Sequence[str]) -> UInt32:
@@ -46,11 +44,11 @@ def skin_corners(mesh: Mesh, names: Sequence[str]) -> UInt32:
     used = used[np.argsort(places_on_curve(corners[used].mean(axis=1)), kind="stable")]
     triangles, flags = mesh.triangles[used], flags[used]
     ends = _welded(positions)[triangles]
-    edges = np.stack([ends, np.roll(ends, -1, axis=1)], axis=2)
-    keys = edges.min(axis=2) * len(positions) + edges.max(axis=2)
-    _, edge, users = np.unique(keys, return_inverse=True, return_counts=True)
-    is_open = (users == 1)[edge].reshape(-1, 3)
-    flags |= (is_open @ np.array(OPEN_EDGES)).astype(np.uint32)
+    nexts = np.roll(ends, -1, axis=1)
+    keys, users = np.unique(np.minimum(ends, nexts) * len(positions) + np.maximum(ends, nexts), return_counts=True)
+    at_opening = np.zeros(len(positions), bool)
+    at_opening[np.concatenate(np.divmod(keys[users == 1], len(positions)))] = True
+    flags |= (at_opening[ends] @ np.array(AT_OPENING)).astype(np.uint32)
     return np.concatenate([triangles.astype(np.uint32), flags[:, None]], axis=1)
 
 
@@ -62,29 +60,29 @@ def _welded(positions: Float64) -> Intp:
     return np.unique((x << 42) | (y << 21) | z, return_inverse=True)[1]
 
 
-def visible_shares(mesh: Mesh) -> dict[str, float]:
-    """Returns the share of each section, 0 to 1, that can be seen from one of six sides; the largest first."""
-    shares: dict[str, list[float]] = {section.name: [0.0, 0.0] for section in mesh.sections if section.triangle_count}
-    if not mesh.triangle_count:
-        return {}
-    corners = mesh.positions.astype(np.float64)[mesh.triangles]
-    middles = corners.mean(axis=1)
-    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    low = middles.min(axis=0)
-    span = max(float((middles.max(axis=0) - low).max()), 1e-12)
-    seen = np.zeros(len(middles), bool)
-    cells = np.minimum((middles - low) / span * _SIDE, _SIDE - 1).astype(np.int64)
-    for axis in range(3):
-        u, v = (axis + 1) % 3, (axis + 2) % 3
-        cell = cells[:, u] * _SIDE + cells[:, v]
-        for depth in (middles[:, axis], -middles[:, axis]):
-            front = np.full(_SIDE * _SIDE, -np.inf)
-            np.maximum.at(front, cell, depth)
-            seen |= depth >= front[cell] - _DEPTH_SHARE * span
-    for section in mesh.sections:
-        part = slice(section.first_triangle, section.first_triangle + section.triangle_count)
-        if section.triangle_count:
-            shares[section.name][0] += float(areas[part] @ seen[part])
-            shares[section.name][1] += float(areas[part].sum())
-    found = {name: part / max(whole, 1e-30) for name, (part, whole) in shares.items()}
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+def covered_shares(mesh: Mesh) -> dict[str, float]:
+    """Returns the share of each section, 0 to 1, that is under another one; the smallest first.
+
+    A point is covered if the nearest vertex of the other sections is close and in front of it.
+    """
+    triangles = {
+        part.name: mesh.triangles[part.first_triangle : part.first_triangle + part.triangle_count]
+        for part in mesh.sections
+    }
+    used = {name: np.unique(part).astype(np.intp) for name, part in triangles.items() if len(part)}
+    samples = int(np.clip(_PAIRS // max(mesh.vertex_count * len(used), 1), 8, 128))
+    reach = _COVER * mesh.bounds.extent
+    shares = {}
+    for name, vertices in used.items():
+        others = np.setdiff1d(np.concatenate(list(used.values())), vertices)
+        picked = vertices[:: -(-len(vertices) // samples)]
+        points, places = mesh.positions[picked], mesh.positions[others]
+        if not len(others):
+            shares[name] = 0.0
+            continue
+        nearest = ((places**2).sum(1) - 2.0 * points @ places.T).argmin(axis=1)
+        ways = places[nearest] - points
+        lengths = np.linalg.norm(ways, axis=1)
+        in_front = (ways * mesh.normals[picked]).sum(1) > 0.5 * lengths
+        shares[name] = float(((lengths < reach) & in_front).mean())
+    return dict(sorted(shares.items(), key=lambda item: item[1]))

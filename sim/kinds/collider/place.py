@@ -7,7 +7,7 @@ import numpy.typing as npt
 from sinew.sim.assets.model import Mesh
 from sinew.sim.characters.character import Character
 from sinew.sim.colliders.skin import TRIANGLE, SkinPlacement
-from sinew.sim.colliders.skin_mesh import section_names, skin_corners
+from sinew.sim.colliders.skin_mesh import skin_corners
 from sinew.sim.colliders.state import SMALLEST_SIZE, ColliderPlacement, ColliderShape
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.maths.arrays import UInt32
@@ -52,17 +52,18 @@ def _skin(node: Node, character: Character) -> SkinPlacement:
     return SkinPlacement(corners, vertices, character.world_from_model, settings.friction, settings.restitution)
 
 
-_skins: list[tuple[weakref.ref[Mesh], str, UInt32]] = []
+_skins: list[tuple[weakref.ref[Mesh], tuple[str, ...], UInt32]] = []
 """The last results of `_corners`."""
 
 
-def _corners(mesh: Mesh, sections: str) -> UInt32:
+def _corners(mesh: Mesh, sections: tuple[str, ...]) -> UInt32:
     for known, names, corners in _skins:
         if known() is mesh and names == sections:
             return corners
-    corners = skin_corners(mesh, section_names(sections))
+    corners = skin_corners(mesh, sections)
     if not len(corners):
-        raise SettingsError(f"the model has no triangles{f' in sections {sections!r}' if sections else ''}")
+        chosen = f" in sections {', '.join(sections)}" if sections else ""
+        raise SettingsError(f"the model has no triangles{chosen}")
     _skins[:] = [(weakref.ref(mesh), sections, corners), *_skins[:15]]
     return corners
 

@@ -3,12 +3,14 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from sinew.sim.colliders.state import SMALLEST_SIZE, ColliderShape
-from sinew.sim.scene.params import Effect, Scale, Settings, param
+from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
 
 LARGEST_SIZE = 1e4
 
 Length = Annotated[float, msgspec.Meta(ge=SMALLEST_SIZE, le=LARGEST_SIZE)]
 Lengths = tuple[Length, Length, Length]
+Name = Annotated[str, msgspec.Meta(max_length=4096)]
+SECTIONS_MAX = 4096
 
 
 class ColliderSettings(Settings, frozen=True, kw_only=True):
@@ -40,9 +42,9 @@ class ColliderSettings(Settings, frozen=True, kw_only=True):
     half_sizes: Annotated[Lengths, param(
         "Half extents of a box.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, step=0.01,
         group="Shape", label="Half extents", effect=Effect.STEP, bounded=False)] = (0.5, 0.5, 0.5)  # fmt: skip
-    sections: Annotated[str, param(
-        "Names of the sections of the model that collide, separated by semicolons; empty for all.", group="Shape",
-        sparse=True)] = ""  # fmt: skip
+    sections: Annotated[tuple[Name, ...], msgspec.Meta(max_length=SECTIONS_MAX), param(
+        "Sections of the model that collide. A section under another one traps cloth between them.", group="Shape",
+        role=Role.SECTION, bounded=False, sparse=True)] = ()  # fmt: skip
     friction: Annotated[float, param(
         "Coulomb friction: the largest sliding force is this times the pressing force.", lo=0.0, hi=10.0,
         soft=(0.0, 1.0), step=0.05, group="Surface", effect=Effect.STEP)] = 0.3  # fmt: skip
