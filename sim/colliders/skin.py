@@ -30,8 +30,11 @@ NEAR = record("SkinNear", near=(4, "u4"))
 NOWHERE = 1e18
 """Lowest corner of boxes without content, and less the highest one [m]."""
 
-REACH = 0.025
-"""Largest distance of triangles that are listed [m], beyond the distance that a particle keeps."""
+REACH, REACH_AT_START = 0.025, 0.05
+"""Largest distance of triangles that are listed [m], beyond the distance that a particle keeps.
+
+It is larger at the start of a step, which finds points that are deep inside.
+"""
 
 PARTS = 2
 """Parts of a step in which solvers with substeps list the triangles anew."""
@@ -183,6 +186,7 @@ class NearTriangles(Owner):
             None, self._lists.buffer, self._count if count is None else count,
             u_skin=skin.now, u_skin_before=skin.before, u_boxes=skin.boxes, u_depth=skin.depth, u_count=skin.count,
             u_places=places,
-            u_span=(*span, (span[1] - span[0]) * STEP_TIME, clearance + REACH), **strands,
+            u_span=(*span, (span[1] - span[0]) * STEP_TIME, clearance + (REACH if span[0] > 0.0 else REACH_AT_START)),
+            **strands,
         )  # fmt: skip
         return {"u_skin": skin.now, "u_skin_before": skin.before, "u_near": self._lists}
