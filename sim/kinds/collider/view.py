@@ -25,6 +25,10 @@ _WIRE_SHARE = 0.25  # of the fill of colliders on characters, which are drawn ov
 _PLANE_SHARE = 0.3  # a plane covers half of the image, and much is seen through it
 
 
+def is_skin(node: Node) -> bool:
+    return isinstance(node.settings, ColliderSettings) and node.settings.shape is ColliderShape.SKIN
+
+
 class ColliderPoses(Service):
     def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
         self._places: WorldTransforms | None = None
@@ -33,7 +37,9 @@ class ColliderPoses(Service):
     def of(self, world: World) -> dict[NodeId, ColliderPlacement | SkinPlacement]:
         if self._places is not world.places:
             self._places = world.places
-            self._placed = placements(world.scene.of_kind(ColliderSettings.kind), world.places)
+            nodes = world.scene.of_kind(ColliderSettings.kind)
+            rigid = tuple(node for node in nodes if not is_skin(node))
+            self._placed = placements(nodes if len(rigid) == len(nodes) else rigid, world.places)
         return self._placed
 
 
@@ -94,8 +100,7 @@ class ColliderView(View):
     def _place(self) -> ColliderPlacement | None:
         """Moves the bodies to the present transform, with the same size; returns None for a skin, which has no body."""
         assert self._node is not None
-        settings = self._node.settings
-        if isinstance(settings, ColliderSettings) and settings.shape is ColliderShape.SKIN:
+        if is_skin(self._node):
             return None
         if self._placed is None or not self._is_placed:
             assert self._world is not None
