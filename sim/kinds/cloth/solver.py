@@ -82,6 +82,7 @@ class ClothSolver(Owner):
         *,
         time: float,
         pins: BufferTexture | None = None,
+        former: BufferTexture | None = None,
     ) -> ClothConstants:
         """Advances the state by `STEP_TIME`; returns the constants of the settings.
 
@@ -89,6 +90,7 @@ class ClothSolver(Owner):
             state: Records of `CLOTH_STATE`; the newest ones become the state at the end of the step.
             time: Since the start, at the beginning of the step [s]; gusts depend on it.
             pins: Targets at the end of the step, one texel a particle, or None if no particle is held.
+            former: Targets at its start, for painted maps.
         """
         constants, colliders = self.constants(settings), inputs.colliders
         met = pins is not None, bool(colliders), inputs.fields is not None, colliders.skin is not None
@@ -113,6 +115,11 @@ class ClothSolver(Owner):
             program[name] = texture
         if pins is not None:
             program["u_pins"] = pins
+        if self._tables.maps is not None:
+            program.set_if_active("u_maps", self._tables.maps)
+        if former is not None:
+            program.set_if_active("u_former", former)
+            program.set_if_active("u_step", STEP_TIME)
         if "COLLIDERS" in features:
             program["u_clearance"] = constants.clearance
         if has_colliders:
@@ -197,6 +204,7 @@ def step_features(
     has_skin: bool = False,
 ) -> tuple[str, ...]:
     strength = constants.stiffness + constants.damping
+    maps = settings.maps[0] if settings.maps else None
     has_air = constants.normal_drag > 0.0 or constants.tangent_drag > 0.0
     features = {
         "DAMPED": has_air or bool(constants.damping.any()),
@@ -206,6 +214,9 @@ def step_features(
         "GUSTS": has_air and settings.turbulence > 0.0,
         "SELF": settings.self_collision and settings.thickness > 0.0,
         "PINS": has_pins,
+        "PIN_MAPS": has_pins and maps is not None and bool(maps.pin or maps.distance),
+        "SPRING_MAPS": tables.is_grid and maps is not None and bool(maps.stretch or maps.bend),
+        "FRICTION_MAP": (has_colliders or has_skin) and maps is not None and bool(maps.friction),
         "COLLIDERS": has_colliders or has_skin,
         "SKIN": has_skin,
         "FIELDS": has_fields,
