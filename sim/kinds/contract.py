@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from sinew.sim.gl.context import Context
     from sinew.sim.gl.library import ShaderLibrary
     from sinew.sim.kinds.packing import State
-    from sinew.sim.render.frame import PointLight
+    from sinew.sim.render.frame import Environment, PointLight
     from sinew.sim.render.items import Item
     from sinew.sim.render.render_view import DisplayOptions
     from sinew.sim.render.texture_upload import MipImages
@@ -577,6 +577,9 @@ class View(Owner):
         return ()
 
     def light(self) -> "PointLight | None":
+        return None
+
+    def environment(self) -> "Environment | None":
         return None
 
     def bounds(self) -> Bounds | None:

@@ -27,13 +27,16 @@ class BackgroundPass(Owner):
     """Pass of the background, which must be the first one."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._context = context
+        self._context, self._library = context, library
         self._program = library.program("viewport/fullscreen.vert", "viewport/background.frag")
-        self._no_vertices = library.no_vertices
 
-    def draw(self) -> None:
+    def draw(self, *, is_linear: bool = False) -> None:
+        program = self._program
+        if is_linear:
+            files = "viewport/fullscreen.vert", "viewport/background.frag"
+            program = self._library.program(*files, defines={"LINEAR": True})
         _BACKGROUND.apply(self._context)
-        self._no_vertices.draw(self._program, count=3)
+        self._library.no_vertices.draw(program, count=3)
 
 
 class GroundPass(Owner):

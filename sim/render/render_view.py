@@ -9,7 +9,7 @@ import numpy as np
 from sinew.sim.assets.model import Bounds
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
 from sinew.sim.kinds.contract import Mark, View
-from sinew.sim.render.frame import BoundingSphere, Frame, PointLight
+from sinew.sim.render.frame import BoundingSphere, Environment, Frame, PointLight
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import NodeId
 from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
@@ -71,6 +71,8 @@ class RenderView:
     overlay: Overlay = Overlay()
     colliders: Colliders = NO_COLLIDERS
     outlined: Bounds | None = None
+    environment: Environment | None = None  # None in the classic look
+    is_linear: bool = False  # See `Frame.is_linear`
 
     def display(self, *, second: bool = False) -> DisplayOptions:
         return DisplayOptions(self.view, self.overlay, second, self.colliders)
@@ -88,7 +90,7 @@ class RenderView:
         return [mark for view in self.views for mark in view.marks()]
 
     def frame(self, width: int, height: int) -> Frame:
-        return Frame(self.camera, self.view, self.lights, self.subject, width, height)
+        return Frame(self.camera, self.view, self.lights, self.subject, width, height, self.environment, self.is_linear)
 
     def look_at(self, width: int, x: float) -> DisplayOptions:
         """Returns the display options in column `x` of an image `width` pixels wide."""

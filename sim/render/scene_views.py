@@ -13,10 +13,19 @@ from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import NOTHING, CharacterView, Counts, Mark, System, View, World
 from sinew.sim.memo import same_objects
-from sinew.sim.render.frame import LIGHT_LIMIT, BoundingSphere, PointLight, joined, subject_of
+from sinew.sim.render.frame import (
+    LIGHT_LIMIT,
+    BoundingSphere,
+    Environment,
+    PointLight,
+    environment_of,
+    joined,
+    subject_of,
+)
 from sinew.sim.render.render_view import Overlay, RenderView
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Node, NodeId, Scene
+from sinew.sim.scene.view import LAMP_INTENSITY
 from sinew.sim.scene.world_transforms import WorldTransforms
 
 ViewInputs = tuple[Node, Any, bool, SceneAssets]
@@ -50,6 +59,9 @@ class ViewEntry(View):
     def light(self) -> Any:
         return self._guard.call(self.node, self.view.light, None)
 
+    def environment(self) -> Any:
+        return self._guard.call(self.node, self.view.environment, None)
+
     def bounds(self) -> Bounds | None:
         return self._guard.call(self.node, self.view.bounds, None)
 
@@ -75,6 +87,7 @@ class SceneViews:
         self.characters: dict[NodeId, Character] = {}
         self.places = WorldTransforms(self.scene, self.characters)
         self.version = 0
+        self.has_backdrop = True  # False to leave out visible environments, for images without background
         self._entries: dict[NodeId, ViewEntry] = {}
         self._visible: list[ViewEntry] = []
         self._attached: list[ViewEntry] = []
@@ -206,13 +219,18 @@ class SceneViews:
         subject, overlay = self._subject_of(*boxes, camera), overlay or Overlay()
         selected = [view for view in views if view.node.id in overlay.selected_nodes]
         outlined = joined([box for view in selected if (box := view.bounds()) is not None])
-        return RenderView(camera, self.scene.view, self._lights(camera), subject, views, overlay, colliders, outlined)
+        return RenderView(
+            camera, self.scene.view, self._lights(camera), subject, views, overlay, colliders, outlined,
+            self._environment(),
+        )  # fmt: skip
 
     def render_view_of(self, view: View) -> RenderView:
         """Returns a view of an object that is not in the scene yet, in the light of the scene."""
         camera, box = Camera(), view.bounds()
         subject = subject_of([box] if box is not None else [], [], camera.target)
-        return RenderView(camera, self.scene.view, self._lights(camera), subject, (view,))
+        return RenderView(
+            camera, self.scene.view, self._lights(camera), subject, (view,), environment=self._environment()
+        )
 
     def _catch_up(self) -> None:
         if not self._has_moved or self._world is None:
@@ -247,12 +265,21 @@ class SceneViews:
         self._subject = surfaces, particles, sphere
         return sphere
 
+    def _environment(self) -> Environment | None:
+        """Returns the light from around: of the first visible environment, else of the look."""
+        found = (entry.environment() for entry in self._visible)
+        placed = next((one for one in found if one is not None), None)
+        if placed is not None and not self.has_backdrop:
+            placed = replace(placed, is_backdrop=False)
+        return environment_of(self.scene.view, placed)
+
     def _lights(self, camera: Camera) -> tuple[PointLight, ...]:
         """Returns the lights, those with a shadow first; a scene without lights has one near the camera."""
         if not self._lit:
             right, up, _ = camera.rotation()
             eye = camera.position() + (right + up) * camera.distance * 0.4
-            return (PointLight(eye.to_tuple(), reach=camera.distance * 1.1, shadow=False),)
+            intensity = LAMP_INTENSITY[self.scene.view.look]
+            return (PointLight(eye.to_tuple(), reach=camera.distance * 1.1, intensity=intensity, shadow=False),)
         shown_ids = self.scene.shown
         lit: list[PointLight] = [
             light for entry in self._lit if entry.node.id in shown_ids and (light := entry.light()) is not None
