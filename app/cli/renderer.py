@@ -62,6 +62,7 @@ class Renderer:
             raise CommandError(scene.path, f"--camera {through}", "is not a camera")
         self._run = SceneRun(context, scene, known_bake(scene.path), every_node=every_node)
         self.engine = self._run.engine
+        self.engine.views.has_backdrop = not alpha
         self._warn(self._run.problems())
         renderer = context.capabilities.renderer
         self._baker = Baker(self._run, scene.path, renderer) if bakes and self._run.is_active else None

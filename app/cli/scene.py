@@ -161,7 +161,8 @@ def _assets_of(path: Path, scene: Scene, budget: ImageBudget) -> SceneAssets:
                 contents[use.content, name] = load_asset(use.content, name, budget, loaded)
             except ImageError as error:
                 failed.add(name)
-                print_warnings(path, [f"texture {error}"])
+                what = "panorama" if use.content == "panorama" else "texture"
+                print_warnings(path, [f"{what} {error}"])
             except ModelError as error:
                 if use.content != "motion" or not is_project(path):
                     raise

@@ -256,6 +256,12 @@ def _packed_lights(lights: tuple[PointLight, ...], exposure: float) -> tuple[tup
     return (*positions, *dark), (*lit, *dark)
 
 
+def hemisphere(height: float) -> Vec3:
+    """Returns the ambient light of the classic look at brightness 1 from a direction, by its y."""
+    red, green, blue = (low + (high - low) * (0.5 * height + 0.5) for low, high in zip(_GROUND, _SKY, strict=True))
+    return red, green, blue
+
+
 def _scaled(colour: Vec3, factor: float) -> Vec3:
     red, green, blue = colour
     return red * factor, green * factor, blue * factor

@@ -3,17 +3,21 @@
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sinew.sim.assets.environment import directions, panorama
 from sinew.sim.assets.model import AlphaMode, EmbeddedImage, Material, Mesh
+from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.kinds.environment.settings import EnvironmentSettings, EnvironmentSource
 from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sinew.sim.render.frame import Environment
 from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.scene import Node
 from sinew.sim.scene.view import Look
 from tests.gl.render.worlds import FRONT, Stage, light_node, make_stage, mesh_of, model_node, model_of, quad
 
@@ -188,3 +192,39 @@ def test_every_kind_of_material_compiles(context: Context) -> None:
         stage.look(look=Look.STANDARD)
         assert np.abs(stage.picture()[60, 80] - before).max() > 3
     stage.release()
+
+
+def environment_node(**settings: object) -> Node:
+    return Node(id="around", settings=EnvironmentSettings(**settings))
+
+
+def test_an_environment_turns_and_is_the_background(stage: Stage, linear: Framebuffer) -> None:
+    """The panorama is red towards +z and green towards -x."""
+    image = np.zeros((32, 64, 3), np.float32)
+    image[:, 24:40, 0] = 2.0  # about +z
+    image[:, 40:56, 1] = 2.0  # about -x
+    stage.engine.set_assets(SceneAssets(panoramas={Path("a.hdr"): panorama(image)}))
+    behind = Camera(target=(0.0, 1.5, 0.0), yaw=180.0, pitch=0.0, distance=6.0)
+    values = {"source": EnvironmentSource.FILE, "path": "a.hdr", "background": True, "strength": 0.5}
+    for rotation, expected in ((0.0, (1.0, 0.0, 0.0)), (90.0, (0.0, 1.0, 0.0))):
+        stage.look(environment_node(**values, rotation=rotation), **STANDARD)
+        np.testing.assert_allclose(light_of(stage, linear, behind)[60, 80], expected, atol=1e-3)
+    model = model_of(sphere(), materials=[metallic((1.0, 1.0, 1.0), 1.0, 0.0)])
+    dark = light_node((0.0, 9.0, 0.0), intensity=0.0)
+    stage.show({"model": model}, model_node(), dark, environment_node(**values), **STANDARD)
+    np.testing.assert_allclose(light_of(stage, linear)[60, 80], (1.0, 0.0, 0.0), atol=0.02)
+    stage.look(model_node(), dark, environment_node(**values), look=Look.CLASSIC)
+    assert stage.picture()[60, 80].max() < 200, "the classic look has no environment"
+
+
+def test_the_exposure_matches_a_grey_card(stage: Stage, linear: Framebuffer) -> None:
+    card = metallic((0.18, 0.18, 0.18), 0.0, 1.0, dielectric=(0.0, 0.0, 0.0))
+    lamp = light_node((0.0, 1.5, 3.0), reach=3.0, intensity=3.0, shadow=False)
+    nodes = model_node(), lamp, environment_node(strength=4.0, rotation=30.0)
+    model = model_of(quad(material=0), materials=[card])
+    stage.show({"model": model}, *nodes, **STANDARD)
+    exposure = stage.engine.render_view(FRONT).matched_exposure()
+    assert exposure < -1.0
+    stage.look(*nodes, **STANDARD, exposure=exposure)
+    found = light_of(stage, linear)[60, 80] @ [0.2126, 0.7152, 0.0722]
+    assert found == pytest.approx(0.18, rel=0.2)
