@@ -25,7 +25,7 @@ from sinew.sim.render.frame import (
 from sinew.sim.render.render_view import Overlay, RenderView
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Node, NodeId, Scene
-from sinew.sim.scene.view import LAMP_INTENSITY
+from sinew.sim.scene.view import LAMP_INTENSITY, Look
 from sinew.sim.scene.world_transforms import WorldTransforms
 
 ViewInputs = tuple[Node, Any, bool, SceneAssets]
@@ -267,15 +267,23 @@ class SceneViews:
 
     def _environment(self) -> Environment | None:
         """Returns the light from around: of the first visible environment, else of the look."""
-        found = (entry.environment() for entry in self._visible)
-        placed = next((one for one in found if one is not None), None)
+        placed = self._placed_environment()
         if placed is not None and not self.has_backdrop:
             placed = replace(placed, is_backdrop=False)
         return environment_of(self.scene.view, placed)
 
+    def _placed_environment(self) -> Environment | None:
+        found = (entry.environment() for entry in self._visible)
+        return next((one for one in found if one is not None), None)
+
     def _lights(self, camera: Camera) -> tuple[PointLight, ...]:
-        """Returns the lights, those with a shadow first; a scene without lights has one near the camera."""
+        """Returns the lights, those with a shadow first; a scene without lights has one near the camera.
+
+        In the standard look an environment is a light.
+        """
         if not self._lit:
+            if self.scene.view.look is Look.STANDARD and self._placed_environment() is not None:
+                return ()
             right, up, _ = camera.rotation()
             eye = camera.position() + (right + up) * camera.distance * 0.4
             intensity = LAMP_INTENSITY[self.scene.view.look]
