@@ -114,9 +114,8 @@ def harmonics_of(image: Float32) -> Float64:
     y, yy = (above + below) / 2.0, (above * above + above * below + below * below) / 3.0  # means over a pixel
     turn = ((np.arange(width) + 0.5) / width - 0.5)[None] * (2.0 * math.pi)
     across = np.sqrt(1.0 - y * y)
-    x, z, xx, zz = -across * np.sin(turn), across * np.cos(turn), (1.0 - yy) * np.sin(turn) ** 2, 0.0
-    zz = (1.0 - yy) - xx
-    values = polynomials(x, y, z, xx, yy, zz)
+    x, z, xx = -across * np.sin(turn), across * np.cos(turn), (1.0 - yy) * np.sin(turn) ** 2
+    values = polynomials(x, y, z, xx, yy, 1.0 - yy - xx)
     light = image.astype(np.float64) * solid_angles(height, width)[:, None, None]
     sums = np.array([np.tensordot(np.broadcast_to(one, (height, width)), light, 2) for one in values])
     squares = np.array([1.0, 3.0, 3.0, 3.0, 15.0, 15.0, 1.25, 15.0, 3.75]) / (4.0 * math.pi)

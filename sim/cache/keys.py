@@ -149,9 +149,9 @@ def _whole(world: World, node: Node) -> bytes:
 
 
 def _files(settings: Settings | None) -> tuple[FileUse, ...]:
-    """Returns files of settings without textures, which steps cannot depend on, and motions, which characters hold."""
+    """Returns files of settings without images, which steps cannot depend on, and motions, which characters hold."""
     uses = KINDS[settings.kind].files(settings) if settings is not None else ()
-    return tuple(use for use in uses if use.content not in ("texture", "motion"))
+    return tuple(use for use in uses if use.content not in ("texture", "motion", "panorama"))
 
 
 def _file_sum(world: World, node: Node, use: FileUse) -> bytes:

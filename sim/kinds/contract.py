@@ -147,7 +147,8 @@ class FileUse:
 
     field: str  # Name of the setting
     path: str
-    content: str  # "character", "motion", "mesh", "strands", "image", or "texture" for an image with mip levels
+    # "character", "motion", "mesh", "strands", "image", "panorama", or "texture" for an image with mip levels
+    content: str
     is_needed: bool = False  # An empty path counts as a missing file
     without: str = ""  # Consequence if the file cannot be read, to end a message; {names} stands for the nodes
 

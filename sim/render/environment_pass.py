@@ -51,9 +51,8 @@ class EnvironmentPass(Owner):
             "u_environment": self._atlas.colours[0], "u_irradiance": self._irradiance, "u_split_sum": self.split_sum
         }  # fmt: skip
 
-    def draw_backdrop(self, frame: Frame, target: Framebuffer) -> None:
-        assert frame.environment is not None
-        self.uniforms(frame.environment.panorama, target)
+    def draw_backdrop(self, frame: Frame) -> None:
+        """Draws the panorama of the last call of `uniforms`."""
         defines = dict.fromkeys(frame.macros, True)
         program = self._library.program("viewport/fullscreen.vert", "viewport/backdrop.frag", defines=defines)
         _PLAIN.apply(self._context)

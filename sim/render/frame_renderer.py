@@ -89,8 +89,12 @@ class FrameRenderer(Owner):
                 self.passes.get(marker_pass).draw(mark_records(render_view.marks, render_view.overlay.selected_nodes))
 
     def _draw_background(self, frame: Frame, target: Framebuffer) -> None:
-        if frame.environment is not None and frame.environment.is_backdrop:
-            self.passes.get(EnvironmentPass).draw_backdrop(frame, target)
+        around = frame.environment
+        if around is not None:
+            # Made with the first frame of the window, although it may show no surface yet.
+            self.passes.get(EnvironmentPass).uniforms(around.panorama, target)
+        if around is not None and around.is_backdrop:
+            self.passes.get(EnvironmentPass).draw_backdrop(frame)
         else:
             self.passes.get(BackgroundPass).draw(is_linear="LINEAR" in frame.macros)
 

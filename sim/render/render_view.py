@@ -102,21 +102,19 @@ class RenderView:
     def matched_exposure(self) -> float:
         """Returns the exposure [EV] for which a grey card at the subject, towards the camera, has its own colour."""
         towards = self.camera.rotation()[2]
-        light = np.zeros(3)
+        received = self.view.ambient * np.array(hemisphere(towards.y))
         if (around := self.environment) is not None:
             x, y, z = towards
             cosine, sine = math.cos(around.turn), math.sin(around.turn)
             turned = np.array([cosine * x - sine * z, y, sine * x + cosine * z])
-            factors = np.array(np.broadcast_arrays(*polynomials(*turned, *turned**2)))
-            light += np.maximum(around.strength * (factors @ around.panorama.harmonics), 0.0)
-        else:
-            light += self.view.ambient * np.array(hemisphere(towards.y))
-        for lamp in self.lights:
-            offset = glm.dvec3(*lamp.position) - self.subject.centre
-            distance = max(glm.length(offset), 0.1 * lamp.reach)
+            values = np.array(polynomials(*turned, *turned**2))
+            received = np.maximum(around.strength * (values @ around.panorama.harmonics), 0.0)
+        for light in self.lights:
+            offset = glm.dvec3(*light.position) - self.subject.centre
+            distance = max(glm.length(offset), 0.1 * light.reach)
             facing = max(glm.dot(towards, offset) / distance, 0.0)
-            light += np.array(light_of(lamp.colour)) * (lamp.intensity * facing * (lamp.reach / distance) ** 2)
-        luminance = float(light @ LUMINANCE)
+            received += np.array(light_of(light.colour)) * (light.intensity * facing * (light.reach / distance) ** 2)
+        luminance = float(received @ LUMINANCE)
         return min(max(-math.log2(luminance), -16.0), 16.0) if luminance > 0.0 else 0.0
 
     def look_at(self, width: int, x: float) -> DisplayOptions:

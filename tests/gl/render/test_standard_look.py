@@ -11,8 +11,10 @@ import pytest
 from sinew.sim.assets.environment import directions, panorama
 from sinew.sim.assets.model import AlphaMode, EmbeddedImage, Material, Mesh
 from sinew.sim.assets.scene_assets import SceneAssets
+from sinew.sim.cache.keys import node_keys, step_key
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.kinds.emitter.settings import EmitterSettings
 from sinew.sim.kinds.environment.settings import EnvironmentSettings, EnvironmentSource
 from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sinew.sim.render.frame import Environment
@@ -228,3 +230,13 @@ def test_the_exposure_matches_a_grey_card(stage: Stage, linear: Framebuffer) -> 
     stage.look(*nodes, **STANDARD, exposure=exposure)
     found = light_of(stage, linear)[60, 80] @ [0.2126, 0.7152, 0.0722]
     assert found == pytest.approx(0.18, rel=0.2)
+
+
+def test_cached_steps_do_not_depend_on_a_panorama(stage: Stage) -> None:
+    nodes = environment_node(source=EnvironmentSource.FILE, path="a.hdr"), Node(id="e", settings=EmitterSettings())
+    stage.look(*nodes)
+    before = step_key(stage.engine.world)
+    stage.engine.set_assets(SceneAssets(panoramas={Path("a.hdr"): panorama(np.ones((4, 8, 3), np.float32))}))
+    stage.look(*nodes)
+    assert step_key(stage.engine.world) == before
+    assert node_keys(stage.engine.world).keys() >= {"e"}
