@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from pyglm import glm
 
-from sinew.sim.assets.environment import Panorama, studio
+from sinew.sim.assets.environment import Panorama
 from sinew.sim.assets.model import Bounds
 from sinew.sim.maths.srgb import light_of
 from sinew.sim.render.shadow_projection import (
@@ -22,7 +22,7 @@ from sinew.sim.render.shadow_projection import (
 )
 from sinew.sim.scene.camera import Camera, view_from_world
 from sinew.sim.scene.vectors import Vec3
-from sinew.sim.scene.view import Look, ViewSettings
+from sinew.sim.scene.view import ViewSettings
 
 LIGHT_LIMIT = 4
 FIELDS: dict[str, str | tuple[str, int]] = {
@@ -67,13 +67,6 @@ class Environment:
 
 STUDIO_STRENGTH = 0.4375
 """Strength of the studio of a scene without an environment at brightness 1 of `ViewSettings.ambient`."""
-
-
-def environment_of(view: ViewSettings, placed: Environment | None) -> Environment | None:
-    """Returns the environment that lights a scene: one of its nodes, else the studio; None in the classic look."""
-    if view.look is Look.CLASSIC:
-        return None
-    return placed or Environment(studio(), STUDIO_STRENGTH * view.ambient)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from sinew.sim.assets.environment import studio
 from sinew.sim.assets.model import Bounds
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.character import Character
@@ -15,10 +16,10 @@ from sinew.sim.kinds.contract import NOTHING, CharacterView, Counts, Mark, Syste
 from sinew.sim.memo import same_objects
 from sinew.sim.render.frame import (
     LIGHT_LIMIT,
+    STUDIO_STRENGTH,
     BoundingSphere,
     Environment,
     PointLight,
-    environment_of,
     joined,
     subject_of,
 )
@@ -266,11 +267,13 @@ class SceneViews:
         return sphere
 
     def _environment(self) -> Environment | None:
-        """Returns the light from around: of the first visible environment, else of the look."""
+        """Returns the light from around: the first visible environment, else the studio; None in the classic look."""
+        if self.scene.view.look is Look.CLASSIC:
+            return None
         placed = self._placed_environment()
-        if placed is not None and not self.has_backdrop:
-            placed = replace(placed, is_backdrop=False)
-        return environment_of(self.scene.view, placed)
+        if placed is None:
+            return Environment(studio(), STUDIO_STRENGTH * self.scene.view.ambient)
+        return placed if self.has_backdrop else replace(placed, is_backdrop=False)
 
     def _placed_environment(self) -> Environment | None:
         found = (entry.environment() for entry in self._visible)
