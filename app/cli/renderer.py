@@ -113,7 +113,7 @@ class Renderer:
         self.engine.apply(scene)
         lengths = np.linalg.norm(normals, axis=2, keepdims=True)
         normals = np.where((numbers > 0)[..., None], normals / np.maximum(lengths, 1e-6), 0.0).astype(np.float32)
-        light = np.mean(self._light, axis=0, dtype=np.float32) if self._light else None
+        light: Float32 | None = np.stack(self._light).mean(axis=0) if self._light else None
         return Layers(colour, depth, normals, numbers, tuple(scene.node(node).name or node for node in nodes), light)
 
     def _picture(self, time: float, camera: Camera) -> UInt8:
