@@ -18,6 +18,7 @@ from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse, World
 from sinew.sim.kinds.field_targets import acting_fields, weight_of
+from sinew.sim.kinds.partners import partners
 from sinew.sim.scene.curves import Curve
 from sinew.sim.scene.params import Declaration, Effect, Role, Settings, param_of, params_of
 from sinew.sim.scene.scene import Node, NodeId, node_part
@@ -80,6 +81,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
 
     Depends on the solver, the start, settings that affect steps, transforms, and full contents of files: of the node,
     of its parents and the targets of their modifiers, of its colliders, and of the force fields that act on it.
+    Nodes that act on one another have one key.
     """
     scene = world.unevaluated
     met, found, playback = _met(world), {}, scene.playback
@@ -99,6 +101,11 @@ def node_keys(world: World) -> dict[NodeId, str]:
             if weighted and (fields := acting_fields(scene, node)):
                 parts += [b"fields", *(_whole(world, field) for field in fields), *_all_carrying(world, fields)]
             found[node.id] = _MARK + hashlib.sha256(b"\n".join(parts)).hexdigest()
+    for nodes in set(partners(scene).values()):
+        own = [(node, found[node]) for node in nodes]
+        linked = [pair for kind in KINDS.values() for pair in kind.pairs(scene) if pair[0] in nodes]
+        shared = _MARK + hashlib.sha256(msgspec.json.encode((own, linked))).hexdigest()
+        found |= dict.fromkeys(nodes, shared)
     return found
 
 

@@ -175,6 +175,8 @@ class Kind:
         since: First version of project files with this kind.
         collides: Whether nodes with these settings collide.
         acts_on: Whether a node of this kind, a force field, acts on another one.
+        pairs: Simulated nodes of this kind that act on one another, by id, each pair once: their systems are
+            `StepsTogether`, and they have one key of cached steps.
         unkeyable: Why a setting of a node, by part and name, cannot have keys; "" if it can.
         turns_joints: Whether the systems turn joints of the characters that their nodes are attached to; they are then
             stepped and restored before the characters are skinned, and `StepInputs.colliders` has nothing that is
@@ -206,6 +208,7 @@ class Kind:
     since: int = 2
     collides: Callable[[Settings], bool] = lambda _: True
     acts_on: Callable[[Node, Node, Scene], bool] = lambda _, __, ___: False
+    pairs: Callable[[Scene], Sequence[tuple[NodeId, NodeId]]] = lambda _: ()
     unkeyable: Callable[[Node, str, str], str] = lambda _, __, ___: ""
     turns_joints: bool = False
     system: str = ""
@@ -408,6 +411,14 @@ class System(Owner, abc.ABC):
     def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
         """Returns a packed state between two steps, only to be shown; `share` is 0 at the first, 1 at the second."""
         return other if share >= 0.5 else one
+
+
+class StepsTogether(abc.ABC):
+    """Ability of systems that act on one another, see `Kind.pairs`."""
+
+    @abc.abstractmethod
+    def finish_step(self) -> None:
+        """Follows the `step` of all systems of a step."""
 
 
 class Draggable(abc.ABC):

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.staging import BufferSpan
 from sinew.sim.gl.texture import BufferTexture
 from sinew.sim.kinds.cloth.buffers import ClothSheet, ClothTables, SpringLines, rest_records
+from sinew.sim.kinds.cloth.material import ClothConstants
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.monitor import ClothMonitor, ClothStatistics
 from sinew.sim.kinds.cloth.pin_targets import ClothPins
@@ -139,14 +140,25 @@ class Cloth(Owner):
         """Advances the cloth by `STEP_TIME`; returns False if it is stopped."""
         if self.stopped:
             return False
-        settings = self.settings
         time = self.step_count * STEP_TIME
-        constants = self._solver.step(self._state, settings, inputs, time=time, pins=self.pins.texture)
+        constants = self._solver.step(self._state, self.settings, inputs, time=time, pins=self.pins.texture)
+        self._end_step(constants)
+        return True
+
+    def step_with_others(self, inputs: ClothInputs, settings: ClothSettings) -> Iterator[None]:
+        """Advances by `STEP_TIME` like `step`, a substep of `settings` for each item."""
+        time = self.step_count * STEP_TIME
+        constants = self._solver.begin(self._state, settings, inputs, time=time, pins=self.pins.texture)
+        for index in range(settings.substeps):
+            yield
+            self._solver.substep(self._state, index)
+        self._end_step(constants)
+
+    def _end_step(self, constants: ClothConstants) -> None:
         self.step_count += 1
         self._is_measured = True
         self._monitor.check(self._state, constants, self.step_count)
         self._drawn = False
-        return True
 
     # --- changes --------------------------------------------------------------------------------------
 
@@ -258,6 +270,16 @@ class Cloth(Owner):
             self._lines = self.owns(SpringLines(self._context, self._library, self.model.springs))
         self._lines.write(self.state)
         return self._lines.lines
+
+    @property
+    def simulated(self) -> Buffer:
+        """The newest state, which may have failed, as records of `CLOTH_STATE`."""
+        return self._state.newest
+
+    @property
+    def sound(self) -> Buffer:
+        """The last sound state; the last number of each record is the step that failed, or 0."""
+        return self._monitor.sound.newest
 
     # --- reading back ---------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from sinew.sim.gl.program import Program
 from sinew.sim.gl.texture import BufferTexture
 from sinew.sim.kinds.air import AirTravel
 from sinew.sim.kinds.cloth.buffers import CLOTH_STATE, ClothTables
+from sinew.sim.kinds.cloth.cloth_contact import MetCloths
 from sinew.sim.kinds.cloth.material import UNLIMITED, ClothConstants, constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.self_contact import CONTACTS, SelfContact, width
@@ -49,6 +50,7 @@ class ClothInputs:
     hand: tuple[float, float, float] = (0.0, 0.0, 0.0)  # Position of the mouse in the world at the end of the step [m]
     travel: AirTravel | None = None  # Of the air to the start of the step, if it has keys
     fields: Fields | None = None
+    met: MetCloths | None = None  # Other cloths, whose contact is found before each substep
 
 
 class ClothSolver(Owner):
@@ -62,7 +64,7 @@ class ClothSolver(Owner):
         self._library, self._model, self._tables = library, model, tables
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._settings: ClothSettings | None = None
-        self._features: dict[tuple[bool, bool, bool], tuple[str, ...]] = {}
+        self._features: dict[tuple[bool, bool, bool, bool], tuple[str, ...]] = {}
         self._uniforms: dict[str, object] = {}
         self.pending: Sequence[ClothSettings] = ()
         self._token = object()
@@ -88,21 +90,42 @@ class ClothSolver(Owner):
             time: Since the start, at the beginning of the step [s]; gusts depend on it.
             pins: Targets at the end of the step, one texel a particle, or None if no particle is held.
         """
-        constants, colliders = self.constants(settings), inputs.colliders
-        met = pins is not None, bool(colliders), inputs.fields is not None
-        _, has_colliders, has_fields = met
+        constants = self.begin(state, settings, inputs, time=time, pins=pins)
+        state.run(self._kernel, "u_state", "u_progress", self._progress)
+        return constants
+
+    def substep(self, state: PingPong, index: int) -> None:
+        """Makes one of the substeps after `begin`, from 0."""
+        state.run(self._kernel, "u_state", "u_progress", self._progress[index : index + 1])
+
+    def begin(
+        self,
+        state: PingPong,
+        settings: ClothSettings,
+        inputs: ClothInputs,
+        *,
+        time: float,
+        pins: BufferTexture | None = None,
+    ) -> ClothConstants:
+        """Prepares the substeps of a step, see `step`."""
+        constants, colliders, others = self.constants(settings), inputs.colliders, inputs.met
+        met = pins is not None, bool(colliders), inputs.fields is not None, others is not None
+        _, has_colliders, has_fields, _ = met
         features = self._features.get(met)
         if features is None:
             features = self._features[met] = step_features(self._tables, constants, settings, *met)
         layout = colliders.layout if has_colliders else ANY_ORDER
         has_others = colliders.count > layout.planes + layout.ovals
-        kernel = self._kernels.get((features, layout, has_others)) or self._build(features, layout, has_others)
+        place = others.place if others is not None else -1
+        kernel = self._kernels.get((features, layout, has_others, place)) or self._build(
+            features, layout, has_others, place
+        )
         for later in self.pending:
             needed = step_features(self._tables, constants_of(later), later, *met)
-            if (needed, layout, has_others) not in self._kernels:
-                self._build(needed, layout, has_others)
+            if (needed, layout, has_others, place) not in self._kernels:
+                self._build(needed, layout, has_others, place)
         self.pending = ()
-        program = kernel.program
+        self._kernel, program = kernel, kernel.program
         if not holds(program, self._token, constants):
             for name, value in self._uniforms.items():
                 program[name] = value
@@ -127,7 +150,8 @@ class ClothSolver(Owner):
             if self._contact is None:
                 self._contact = self.owns(SelfContact(self._library.context, self._library, self._model))
             program["u_contacts"] = self._contact.find(state.texture, settings.thickness, STEP_TIME)
-        state.run(kernel, "u_state", "u_progress", self._progress)
+        if others is not None:
+            program.update({**others.textures, "u_first": others.first})
         return constants
 
     def constants(self, settings: ClothSettings) -> ClothConstants:
@@ -150,12 +174,14 @@ class ClothSolver(Owner):
             self._progress = [(1.0 / (count - index), (index + 1) / count) for index in range(count)]
         return self._constants
 
-    def _build(self, features: tuple[str, ...], layout: ColliderLayout, has_others: bool) -> Kernel:
+    def _build(self, features: tuple[str, ...], layout: ColliderLayout, has_others: bool, place: int) -> Kernel:
         defines = self._tables.defines | dict.fromkeys(features, True) | layout.defines | {"OTHERS": has_others}
+        # Substeps of cloths that meet alternate: with programs of their own they send their constants once.
+        defines |= {"MET": place + 1} if "MET" in features else {}
         defines |= {"LISTED": width(CONTACTS)} if "SELF" in features else {}
         count = self._model.particle_count
         kernel = Kernel(self._library, "cloth/step.glsl", CLOTH_STATE, defines=defines, records=count)
-        self._kernels[features, layout, has_others] = kernel
+        self._kernels[features, layout, has_others, place] = kernel
         return kernel
 
 
@@ -179,6 +205,7 @@ def step_features(
     has_pins: bool,
     has_colliders: bool,
     has_fields: bool = False,
+    meets_others: bool = False,
 ) -> tuple[str, ...]:
     strength = constants.stiffness + constants.damping
     has_air = constants.normal_drag > 0.0 or constants.tangent_drag > 0.0
@@ -192,6 +219,7 @@ def step_features(
         "PINS": has_pins,
         "COLLIDERS": has_colliders,
         "FIELDS": has_fields,
+        "MET": meets_others,
     }
     return tuple(name for name, is_needed in features.items() if is_needed)
 
