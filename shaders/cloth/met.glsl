@@ -14,9 +14,9 @@ void met_contact(int id, out vec3 impulse, out vec3 shift) {
     int own = u_first + id;
     impulse = vec3(0.0);
     shift = vec3(0.0);
-    for (int slot = 0; slot < 4; ++slot) {
-        impulse += texelFetch(u_touches, 8 * own + 2 * slot).xyz;
-        shift += texelFetch(u_touches, 8 * own + 2 * slot + 1).xyz;
+    for (int slot = 0; slot < 2; ++slot) {
+        impulse += texelFetch(u_touches, 4 * own + 2 * slot).xyz;
+        shift += texelFetch(u_touches, 4 * own + 2 * slot + 1).xyz;
     }
     int at = int(texelFetch(u_owners, own).y);
     uint face = texelFetch(u_around, at).x;

@@ -1,6 +1,6 @@
 // Finds the particles that have one triangle in their lists.
 // Inputs: state of all particles of a group of cloths, tree over them, lists of cloth/touch_list.glsl. Outputs: how many,
-// then for each 4 times the number of the particle plus the place of the triangle in its list; PRESSES - 1 at most.
+// then for each twice the number of the particle plus the place of the triangle in its list; PRESSES - 1 at most.
 
 #include "cloth/face_ball.glsl"
 #include "cloth/tree_search.glsl"
@@ -14,21 +14,21 @@ void run(int id) {
         found[i] = 0u;
     }
     int count = 0;
-    Ball own = face_ball(texelFetch(u_corners, id));
-    ivec2 at = ivec2(0);
-    int leaf = next_leaf(at, own, u_reach);
-    while (leaf >= 0) {
-        for (int k = 0; k < u_shape.y; ++k) {
-            int particle = near_number(leaf, k, own, u_reach);
-            uvec4 faces = texelFetch(u_touched, max(particle, 0)) / 4u;
-            for (int slot = 0; slot < 4; ++slot) {
-                if (particle >= 0 && faces[slot] == uint(id) && count < PRESSES - 1) {
-                    ++count;
-                    found[count] = uint(4 * particle + slot);
-                }
+    uvec4 corners = texelFetch(u_corners, id);
+    Ball own = face_ball(corners);
+    ivec3 at = ROOT;
+    float cloth = float(corners.w) + 1.0;
+    int place = next_place(at, own, u_reach, cloth);
+    while (place >= 0) {
+        uint particle = uint(texelFetch(u_places, place).w);
+        uvec2 faces = texelFetch(u_touched, int(particle)).xy / 4u;
+        for (int slot = 0; slot < 2; ++slot) {
+            if (faces[slot] == uint(id) && count < PRESSES - 1) {
+                ++count;
+                found[count] = 2u * particle + uint(slot);
             }
         }
-        leaf = next_leaf(at, own, u_reach);
+        place = next_place(at, own, u_reach, cloth);
     }
     found[0] = uint(count);
     o_presses_0 = uvec4(found[0], found[1], found[2], found[3]);

@@ -32,7 +32,10 @@ Touch touch(uint entry, vec4 place, vec3 velocity, vec4 cloth) {
     int number = int(entry / 4u);
     uvec4 corners = texelFetch(u_corners, number);
     vec4 other = texelFetch(u_cloths, int(corners.w));
-    Face face = face_at(corners, 0);
+    vec4 first = texelFetch(u_state, 2 * int(corners.x));
+    vec4 second = texelFetch(u_state, 2 * int(corners.y));
+    vec4 third = texelFetch(u_state, 2 * int(corners.z));
+    Face face = Face(first.xyz, second.xyz, third.xyz);
     vec3 weights = nearest_weights(face, place.xyz);
     vec3 apart = place.xyz - face_point(face, weights);
     float reach = sqrt(dot(apart, apart));
@@ -45,11 +48,7 @@ Touch touch(uint entry, vec4 place, vec3 velocity, vec4 cloth) {
         reach = dot(apart, up);
         normal = up;
     }
-    vec3 inverse = other.x * vec3(
-        texelFetch(u_state, 2 * int(corners.x)).w,
-        texelFetch(u_state, 2 * int(corners.y)).w,
-        texelFetch(u_state, 2 * int(corners.z)).w
-    );
+    vec3 inverse = other.x * vec3(first.w, second.w, third.w);
     float own = cloth.x * place.w;
     float clearance = 0.5 * (cloth.y + other.y);
     float gap = reach - clearance;
@@ -79,13 +78,10 @@ void run(int id) {
     vec3 velocity = texelFetch(u_state, 2 * id + 1).xyz;
     uint owner = texelFetch(u_owners, id).x;
     vec4 cloth = texelFetch(u_cloths, owner == NONE ? 0 : int(owner));
-    uvec4 faces = texelFetch(u_touched, id);
-    vec4 records[8];
-    for (int slot = 0; slot < 4; ++slot) {
-        Touch found = Touch(vec3(0.0), vec3(0.0), vec3(0.0));
-        if (faces[slot] != NONE) {
-            found = touch(faces[slot], place, velocity, cloth);
-        }
+    uvec2 faces = texelFetch(u_touched, id).xy;
+    vec4 records[4] = vec4[4](vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0));
+    for (int slot = 0; slot < 2 && faces[slot] != NONE; ++slot) {
+        Touch found = touch(faces[slot], place, velocity, cloth);
         records[2 * slot] = vec4(found.impulse, found.weights.y);
         records[2 * slot + 1] = vec4(found.shift, found.weights.z);
     }
@@ -93,8 +89,4 @@ void run(int id) {
     o_touch_1 = records[1];
     o_touch_2 = records[2];
     o_touch_3 = records[3];
-    o_touch_4 = records[4];
-    o_touch_5 = records[5];
-    o_touch_6 = records[6];
-    o_touch_7 = records[7];
 }

@@ -1,4 +1,4 @@
-// Finds the triangles of other cloths that one particle may touch within a span of time: the four nearest.
+// Finds the triangles of other cloths that one particle may touch within a span of time: the two nearest.
 // Inputs: state of all particles of a group of cloths, tree over their triangles, cloths, pairs of cloths that meet.
 // Outputs: for each 4 times the number of the triangle, plus 1 on the side of its normal, plus 2 above its inside; NONE
 // after the last.
@@ -20,57 +20,46 @@ bool takes_part(int cloth) {
     return texelFetch(u_cloths, cloth).w > 0.0 && texelFetch(u_failed, cloth).w == 0.0;
 }
 
-float least_distance(Face face, Face motion, Ball own) {
-    float least = 1e30;
-    for (int i = 0; i < 3; ++i) {
-        float time = 0.5 * float(i) * u_span;
-        Face then = Face(
-            face.first + time * motion.first, face.second + time * motion.second, face.third + time * motion.third
-        );
-        vec3 point = own.centre + time * own.velocity;
-        least = min(least, distance(point, face_point(then, nearest_weights(then, point))));
-    }
-    return least;
+float distance_after(float time, Face face, Face motion, Ball own) {
+    Face then = Face(
+        face.first + time * motion.first, face.second + time * motion.second, face.third + time * motion.third
+    );
+    vec3 point = own.centre + time * own.velocity;
+    return distance(point, face_point(then, nearest_weights(then, point)));
 }
 
 void run(int id) {
     Ball own = Ball(texelFetch(u_state, 2 * id).xyz, 0.0, texelFetch(u_state, 2 * id + 1).xyz);
     uint owner = texelFetch(u_owners, id).x;
-    vec4 distances = vec4(1e30);
-    uvec4 found = uvec4(NONE);
-    ivec2 at = ivec2(0, owner != NONE && takes_part(int(owner)) ? 0 : -1);
-    int leaf = next_leaf(at, own, u_reach);
-    while (leaf >= 0) {
-        for (int k = 0; k < u_shape.y; ++k) {
-            int number = near_number(leaf, k, own, u_reach);
-            uvec4 corners = texelFetch(u_corners, max(number, 0));
-            int other = int(corners.w);
-            bool meets = number >= 0 && texelFetch(u_pairs, int(owner) * u_cloth_count + other).x > 0u;
-            if (meets && takes_part(other)) {
-                Face face = face_at(corners, 0);
-                Face motion = face_at(corners, 1);
-                vec3 centre = face_point(motion, vec3(1.0 / 3.0));
-                float clearance = 0.5 * (texelFetch(u_cloths, int(owner)).y + texelFetch(u_cloths, other).y);
-                float far = least_distance(face, motion, own);
-                float near = u_margin * clearance + 0.5 * u_span * distance(own.velocity, centre);
-                vec3 weights = nearest_weights(face, own.centre);
-                bool inside = min(weights.x, min(weights.y, weights.z)) > 0.0;
-                bool above = dot(own.centre - face.first, face_area(face)) >= 0.0;
-                uint entry = 4u * uint(number) + (above ? 1u : 0u) + (inside ? 2u : 0u);
-                if (clearance > 0.0 && far < near && far < distances.w) {
-                    bvec4 after = lessThan(vec4(far), distances);
-                    distances.w = after.z ? distances.z : far;
-                    found.w = after.z ? found.z : entry;
-                    distances.z = after.y ? distances.y : (after.z ? far : distances.z);
-                    found.z = after.y ? found.y : (after.z ? entry : found.z);
-                    distances.y = after.x ? distances.x : (after.y ? far : distances.y);
-                    found.y = after.x ? found.x : (after.y ? entry : found.y);
-                    distances.x = after.x ? far : distances.x;
-                    found.x = after.x ? entry : found.x;
-                }
-            }
+    vec2 distances = vec2(1e30);
+    uvec2 found = uvec2(NONE);
+    ivec3 at = ROOT;
+    at.y = owner != NONE && takes_part(int(owner)) ? 0 : -1;
+    float cloth = float(owner) + 1.0;
+    int place = next_place(at, own, u_reach, cloth);
+    while (place >= 0) {
+        uint number = uint(texelFetch(u_places, place).w);
+        uvec4 corners = texelFetch(u_corners, int(number));
+        int other = int(corners.w);
+        Face face = face_at(corners, 0);
+        Face motion = face_at(corners, 1);
+        vec3 weights = nearest_weights(face, own.centre);
+        float far = distance(own.centre, face_point(face, weights));
+        far = min(far, distance_after(0.5 * u_span, face, motion, own));
+        far = min(far, distance_after(u_span, face, motion, own));
+        float clearance = 0.5 * (texelFetch(u_cloths, int(owner)).y + texelFetch(u_cloths, other).y);
+        vec3 centre = face_point(motion, vec3(1.0 / 3.0));
+        float near = u_margin * clearance + 0.5 * u_span * distance(own.velocity, centre);
+        bool meets = texelFetch(u_pairs, int(owner) * u_cloth_count + other).x > 0u && takes_part(other);
+        if (meets && clearance > 0.0 && far < near && far < distances.y) {
+            bool inside = min(weights.x, min(weights.y, weights.z)) > 0.0;
+            bool above = dot(own.centre - face.first, face_area(face)) >= 0.0;
+            uint entry = 4u * number + (above ? 1u : 0u) + (inside ? 2u : 0u);
+            bool first = far < distances.x;
+            distances = first ? vec2(far, distances.x) : vec2(distances.x, far);
+            found = first ? uvec2(entry, found.x) : uvec2(found.x, entry);
         }
-        leaf = next_leaf(at, own, u_reach);
+        place = next_place(at, own, u_reach, cloth);
     }
-    o_faces = found;
+    o_faces = uvec4(found, NONE, NONE);
 }

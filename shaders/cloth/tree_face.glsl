@@ -7,7 +7,8 @@ uniform samplerBuffer u_places;
 
 void run(int id) {
     int face = int(texelFetch(u_places, id).w);
-    Ball ball = face_ball(texelFetch(u_corners, max(face, 0)));
+    uvec4 corners = texelFetch(u_corners, max(face, 0));
+    Ball ball = face_ball(corners);
     o_ball = vec4(ball.centre, face < 0 ? -1.0 : ball.radius);
-    o_motion = vec4(ball.velocity, 0.0);
+    o_motion = vec4(ball.velocity, float(corners.w) + 1.0);
 }

@@ -36,7 +36,7 @@ Of more than fit, those that are first in the tree are listed; the others are pu
 push.
 """
 
-TOUCHES = record("ClothTouches", **{f"touch_{index}": (4, "f4") for index in range(8)})
+TOUCHES = record("ClothTouches", **{f"touch_{index}": (4, "f4") for index in range(4)})
 
 _SPREAD = 4.0
 """Distance of cloths in the rest positions of the tree, in their extents: the tree separates the cloths first."""
@@ -94,7 +94,9 @@ class ClothContact(Owner):
         place_of = np.zeros(total, np.intp)
         place_of[numbers] = np.arange(len(numbers))
         centres = places[place_of[corners[:, :3]]].mean(axis=1)
-        self._face_tree = self.owns(BallTree(context, library, contact_tree(centres), centres, "cloth/tree_face.glsl"))
+        self._face_tree = self.owns(
+            BallTree(context, library, contact_tree(centres), centres, "cloth/tree_face.glsl", np.arange(len(corners)))
+        )
         self._particle_tree = self.owns(
             BallTree(context, library, contact_tree(places), places, "cloth/tree_place.glsl", numbers)
         )
@@ -130,11 +132,10 @@ class ClothContact(Owner):
 
     def find(self, span: float) -> None:
         """Lists what may touch within `span` [s] of the states that were taken."""
-        common = {"u_state": self._state, "u_corners": self._corners, "u_span": span}
+        common = {"u_state": self._state, "u_corners": self._corners, "u_owners": self._owners, "u_span": span}
         for tree in (self._face_tree, self._particle_tree):
             tree.update(common)
         values = {
-            "u_owners": self._owners,
             "u_cloths": self._cloths,
             "u_failed": self._failed,
             "u_pairs": self._pairs,

@@ -100,7 +100,7 @@ class BallTree(Owner):
     Args:
         rest: Rest positions from which the tree was built [m], shape (N, 3).
         leaf: Kernel that writes the lowest nodes, from `u_state` and `u_places`.
-        numbers: In the state, shape (N,); by default as in `rest`.
+        numbers: Of a tree over several cloths: in the state of all, shape (N,).
 
     Attributes:
         nodes: Records of `NODE`.
@@ -124,8 +124,9 @@ class BallTree(Owner):
         self.places = self.owns(TexelBuffer(context, places.ravel(), usage="copy", label="cloth places"))
         self.nodes = self.owns(TexelBuffer(context, NODE.zeros(tree.node_count), usage="copy", label="cloth tree"))
         self._level = self.owns(Buffer(context, NODE.zeros(len(tree.order)), usage="copy", label="cloth level"))
-        self._leaf = Kernel(library, leaf, NODE)
-        self._node = Kernel(library, "cloth/tree_node.glsl", NODE)
+        defines = {"SEVERAL": True} if numbers is not None else {}
+        self._leaf = Kernel(library, leaf, NODE, defines=defines)
+        self._node = Kernel(library, "cloth/tree_node.glsl", NODE, defines=defines)
 
     def update(self, uniforms: Mapping[str, object]) -> None:
         """Moves the spheres, from the leaves up to the root."""
