@@ -1,6 +1,6 @@
 // Finds the triangles of other cloths that one particle may touch within a span of time: the two nearest.
 // Inputs: state of all particles of a group of cloths, tree over their triangles, cloths, pairs of cloths that meet.
-// Outputs: for each 4 times the number of the triangle, plus 1 on the side of its normal, plus 2 above its inside; NONE
+// Outputs: for each 4 times the number of the triangle, plus 1 on the side of its normal, plus 2 if it must stay there; NONE
 // after the last.
 
 #include "cloth/face_ball.glsl"
@@ -12,7 +12,7 @@ uniform samplerBuffer u_failed;    // the last number is the step that failed, o
 uniform usamplerBuffer u_pairs;    // for each two cloths whether they meet
 uniform int u_cloth_count;
 uniform float u_reach;             // largest distance that counts as near [m]
-uniform float u_margin;            // thicknesses that count as near
+uniform float u_margin;            // distance beyond the thickness that counts as near [m]
 
 const uint NONE = 0xffffffffu;
 
@@ -33,6 +33,7 @@ void run(int id) {
     uint owner = texelFetch(u_owners, id).x;
     vec2 distances = vec2(1e30);
     uvec2 found = uvec2(NONE);
+    ivec2 clothes = ivec2(-1);
     ivec3 at = ROOT;
     at.y = owner != NONE && takes_part(int(owner)) ? 0 : -1;
     float cloth = float(owner) + 1.0;
@@ -49,7 +50,7 @@ void run(int id) {
         far = min(far, distance_after(u_span, face, motion, own));
         float clearance = 0.5 * (texelFetch(u_cloths, int(owner)).y + texelFetch(u_cloths, other).y);
         vec3 centre = face_point(motion, vec3(1.0 / 3.0));
-        float near = u_margin * clearance + 0.5 * u_span * distance(own.velocity, centre);
+        float near = clearance + u_margin + 0.5 * u_span * distance(own.velocity, centre);
         bool meets = texelFetch(u_pairs, int(owner) * u_cloth_count + other).x > 0u && takes_part(other);
         if (meets && clearance > 0.0 && far < near && far < distances.y) {
             bool inside = min(weights.x, min(weights.y, weights.z)) > 0.0;
@@ -57,9 +58,13 @@ void run(int id) {
             uint entry = 4u * number + (above ? 1u : 0u) + (inside ? 2u : 0u);
             bool first = far < distances.x;
             distances = first ? vec2(far, distances.x) : vec2(distances.x, far);
+            clothes = first ? ivec2(other, clothes.x) : ivec2(clothes.x, other);
             found = first ? uvec2(entry, found.x) : uvec2(found.x, entry);
         }
         place = next_place(at, own, u_reach, cloth);
     }
+    // Beside a triangle its plane tells the side only if that of the other triangle says the same.
+    bool agree = all(notEqual(found, uvec2(NONE))) && ((found.x ^ found.y) & 1u) == 0u;
+    found |= agree && clothes.x == clothes.y ? 2u : 0u;
     o_faces = uvec4(found, NONE, NONE);
 }

@@ -23,7 +23,7 @@ from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.kinds.cloth.buffers import CLOTH_STATE
 from sinew.sim.kinds.cloth.material import constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
-from sinew.sim.kinds.cloth.self_contact import END, MARGIN, BallTree, contact_tree
+from sinew.sim.kinds.cloth.self_contact import END, BallTree, contact_tree
 from sinew.sim.kinds.cloth.settings import ClothSettings
 
 TOUCHED = record("ClothTouched", faces=(4, "u4"))
@@ -37,6 +37,9 @@ push.
 """
 
 TOUCHES = record("ClothTouches", **{f"touch_{index}": (4, "f4") for index in range(4)})
+
+SUDDEN = 0.6
+"""Change of the speed within a step that lists allow for [m/s]."""
 
 _SPREAD = 4.0
 """Distance of cloths in the rest positions of the tree, in their extents: the tree separates the cloths first."""
@@ -105,7 +108,7 @@ class ClothContact(Owner):
             library, "cloth/press_list.glsl", PRESSES, defines={"PRESSES": PRESSES.dtype.itemsize // 4}, records=total
         )
         self._touch = Kernel(library, "cloth/touch.glsl", TOUCHES, records=total)
-        self._reach = 0.0
+        self._thickest = 0.0
         textures = {
             "u_touches": self._touches,
             "u_presses": self._presses,
@@ -120,7 +123,7 @@ class ClothContact(Owner):
         for row, one, takes_part in zip(values, settings, present, strict=True):
             row[:] = 1.0 / constants_of(one).mass_scale, one.thickness, one.self_friction, takes_part
         self._cloths.buffer.write(values)
-        self._reach = (1.0 + MARGIN) * max(one.thickness for one in settings)
+        self._thickest = max(one.thickness for one in settings)
 
     def take_failure(self, cloth: int, sound: Buffer) -> None:
         """Copies from the sound state of a cloth whether it has failed: from then on it meets no other."""
@@ -140,9 +143,9 @@ class ClothContact(Owner):
             "u_failed": self._failed,
             "u_pairs": self._pairs,
             "u_cloth_count": self._count,
-            "u_margin": 1.0 + MARGIN,
+            "u_margin": SUDDEN * span,
             "u_touched": self._touched,
-            "u_reach": self._reach,
+            "u_reach": self._thickest + SUDDEN * span,
         }
         searches = (self._list, self._face_tree, self._touched), (self._press, self._particle_tree, self._presses)
         for kernel, tree, lists in searches:
