@@ -15,11 +15,11 @@ uniform samplerBuffer u_cloths;    // inverse mass for a share of 1 [1/kg], thic
 uniform float u_substep;           // [s]
 
 const uint NONE = 0xffffffffu;
-const float ABSORBED = 0.2;        // part of the excess speed that a substep takes away
-const float PUSHED = 0.1;          // part of the overlap that a substep undoes
+const float ABSORBED = 0.4;        // part of the excess speed that a substep takes away
+const float PUSHED = 0.2;          // part of the overlap that a substep undoes
 const float HORIZON = 16.0;        // substeps in which a gap may close
 const float FASTEST = 2.0;         // largest speed that counts, in clearances a substep
-const float CROWD = 0.4;           // inverse of the number of particles on a triangle that it bears with full parts
+const float CROWD = 1.0;           // inverse of the number of particles on a triangle that it bears with full parts
 const float SMALL = 1e-20;
 
 struct Touch {
@@ -28,7 +28,13 @@ struct Touch {
     vec3 weights;
 };
 
-Touch touch(uint entry, vec4 place, vec3 velocity, vec4 cloth) {
+bool is_beyond(uint entry, Face face, vec3 point) {
+    float height = dot(point - face.first, face_area(face));
+    return (entry & 2u) > 0u && ((entry & 1u) > 0u ? height < 0.0 : height > 0.0);
+}
+
+// `neighbour` is the other entry in the list of the particle, or NONE.
+Touch touch(uint entry, uint neighbour, vec4 place, vec3 velocity, vec4 cloth) {
     int number = int(entry / 4u);
     uvec4 corners = texelFetch(u_corners, number);
     vec4 other = texelFetch(u_cloths, int(corners.w));
@@ -40,17 +46,19 @@ Touch touch(uint entry, vec4 place, vec3 velocity, vec4 cloth) {
     vec3 apart = place.xyz - face_point(face, weights);
     float reach = sqrt(dot(apart, apart));
     vec3 normal = apart / max(reach, SMALL);
-    if ((entry & 2u) > 0u && min(weights.x, min(weights.y, weights.z)) > 0.0) {
-        // Stays on the side where it was when the step began.
-        vec3 area = face_area(face);
-        float size = sqrt(dot(area, area));
-        vec3 up = ((entry & 1u) > 0u ? area : -area) / max(size, SMALL);
-        reach = dot(apart, up);
-        normal = up;
+    float clearance = 0.5 * (cloth.y + other.y);
+    if (is_beyond(entry, face, place.xyz)) {
+        // It is to return to the side where it was when the step began. Beside a triangle that is sure if it has passed
+        // the plane of the other one as well.
+        bool inside = min(weights.x, min(weights.y, weights.z)) > 0.0;
+        uvec4 around = texelFetch(u_corners, int(neighbour / 4u));
+        bool passed = neighbour != NONE && is_beyond(neighbour, face_at(around, 0), place.xyz);
+        bool returns = inside || (passed && reach < 2.0 * clearance);
+        normal *= returns ? -1.0 : 1.0;
+        reach *= returns ? -1.0 : 1.0;
     }
     vec3 inverse = other.x * vec3(first.w, second.w, third.w);
     float own = cloth.x * place.w;
-    float clearance = 0.5 * (cloth.y + other.y);
     float gap = reach - clearance;
     vec3 relative = velocity - face_point(face_at(corners, 1), weights);
     float rate = dot(relative, normal);
@@ -81,7 +89,7 @@ void run(int id) {
     uvec2 faces = texelFetch(u_touched, id).xy;
     vec4 records[4] = vec4[4](vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0));
     for (int slot = 0; slot < 2 && faces[slot] != NONE; ++slot) {
-        Touch found = touch(faces[slot], place, velocity, cloth);
+        Touch found = touch(faces[slot], faces[1 - slot], place, velocity, cloth);
         records[2 * slot] = vec4(found.impulse, found.weights.y);
         records[2 * slot + 1] = vec4(found.shift, found.weights.z);
     }

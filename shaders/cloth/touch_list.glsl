@@ -46,16 +46,19 @@ void run(int id) {
         Face motion = face_at(corners, 1);
         vec3 weights = nearest_weights(face, own.centre);
         float far = distance(own.centre, face_point(face, weights));
-        far = min(far, distance_after(0.5 * u_span, face, motion, own));
+        // When it meets the plane of the triangle, and at the end
+        vec3 area = face_area(face);
+        float height = dot(own.centre - face.first, area);
+        float approach = -dot(own.velocity - face_point(motion, vec3(1.0 / 3.0)), area);
+        float meeting = approach * height > 0.0 ? min(height / approach, u_span) : 0.0;
+        far = min(far, distance_after(meeting, face, motion, own));
         far = min(far, distance_after(u_span, face, motion, own));
         float clearance = 0.5 * (texelFetch(u_cloths, int(owner)).y + texelFetch(u_cloths, other).y);
-        vec3 centre = face_point(motion, vec3(1.0 / 3.0));
-        float near = clearance + u_margin + 0.5 * u_span * distance(own.velocity, centre);
+        float near = clearance + u_margin;
         bool meets = texelFetch(u_pairs, int(owner) * u_cloth_count + other).x > 0u && takes_part(other);
         if (meets && clearance > 0.0 && far < near && far < distances.y) {
             bool inside = min(weights.x, min(weights.y, weights.z)) > 0.0;
-            bool above = dot(own.centre - face.first, face_area(face)) >= 0.0;
-            uint entry = 4u * number + (above ? 1u : 0u) + (inside ? 2u : 0u);
+            uint entry = 4u * number + (height >= 0.0 ? 1u : 0u) + (inside ? 2u : 0u);
             bool first = far < distances.x;
             distances = first ? vec2(far, distances.x) : vec2(distances.x, far);
             clothes = first ? ivec2(other, clothes.x) : ivec2(clothes.x, other);
