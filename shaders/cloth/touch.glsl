@@ -11,6 +11,7 @@
 uniform usamplerBuffer u_owners;
 uniform usamplerBuffer u_touched;
 uniform usamplerBuffer u_presses;
+uniform samplerBuffer u_free;      // 0 for held particles, which no impulse moves, else 1
 uniform samplerBuffer u_cloths;    // inverse mass for a share of 1 [1/kg], thickness [m], friction, 1 if it takes part
 uniform float u_substep;           // [s]
 
@@ -33,8 +34,12 @@ bool is_beyond(uint entry, Face face, vec3 point) {
     return (entry & 2u) > 0u && ((entry & 1u) > 0u ? height < 0.0 : height > 0.0);
 }
 
+float free(uint particle) {
+    return texelFetch(u_free, int(particle)).x;
+}
+
 // `neighbour` is the other entry in the list of the particle, or NONE.
-Touch touch(uint entry, uint neighbour, vec4 place, vec3 velocity, vec4 cloth) {
+Touch touch(uint entry, uint neighbour, vec4 place, vec3 velocity, vec4 cloth, float own) {
     int number = int(entry / 4u);
     uvec4 corners = texelFetch(u_corners, number);
     vec4 other = texelFetch(u_cloths, int(corners.w));
@@ -58,7 +63,7 @@ Touch touch(uint entry, uint neighbour, vec4 place, vec3 velocity, vec4 cloth) {
         reach *= returns ? -1.0 : 1.0;
     }
     vec3 inverse = other.x * vec3(first.w, second.w, third.w);
-    float own = cloth.x * place.w;
+    inverse *= vec3(free(corners.x), free(corners.y), free(corners.z));
     float gap = reach - clearance;
     vec3 relative = velocity - face_point(face_at(corners, 1), weights);
     float rate = dot(relative, normal);
@@ -71,7 +76,7 @@ Touch touch(uint entry, uint neighbour, vec4 place, vec3 velocity, vec4 cloth) {
     float count = float(texelFetch(u_presses, 8 * number).x);
     float part = 1.0 / max(1.0, CROWD * count * light / max(light + own, SMALL));
     float effective = own + dot(weights * weights, inverse);
-    float scale = part / max(effective, SMALL);
+    float scale = effective > 0.0 ? part / effective : 0.0;
     float overlap = min(max(-gap, 0.0), clearance);
     // Comparisons are false for what is not a number: a cloth that fails within the step must not spoil the others.
     bool sound = reach < 1e9 && dot(relative, relative) < 1e18;
@@ -86,10 +91,11 @@ void run(int id) {
     vec3 velocity = texelFetch(u_state, 2 * id + 1).xyz;
     uint owner = texelFetch(u_owners, id).x;
     vec4 cloth = texelFetch(u_cloths, owner == NONE ? 0 : int(owner));
+    float own = cloth.x * place.w * free(uint(id));
     uvec2 faces = texelFetch(u_touched, id).xy;
     vec4 records[4] = vec4[4](vec4(0.0), vec4(0.0), vec4(0.0), vec4(0.0));
     for (int slot = 0; slot < 2 && faces[slot] != NONE; ++slot) {
-        Touch found = touch(faces[slot], faces[1 - slot], place, velocity, cloth);
+        Touch found = touch(faces[slot], faces[1 - slot], place, velocity, cloth, own);
         records[2 * slot] = vec4(found.impulse, found.weights.y);
         records[2 * slot + 1] = vec4(found.shift, found.weights.z);
     }

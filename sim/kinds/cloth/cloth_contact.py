@@ -87,6 +87,8 @@ class ClothContact(Owner):
         self._around = self._texels(context, around, "faces around", "r32ui")
         self._cloths = self._texels(context, np.zeros((len(models), 4), np.float32), "cloths")
         self._failed = self._texels(context, np.zeros((len(models), 4), np.float32), "failed")
+        self._free = self._texels(context, np.ones(total, np.float32), "free particles", "r32f")
+        self._held: dict[int, npt.NDArray[np.bool_]] = {}
         meets = np.zeros((len(models), len(models)), np.uint32)
         for one, other in pairs:
             meets[one, other] = meets[other, one] = 1
@@ -125,6 +127,12 @@ class ClothContact(Owner):
         self._cloths.buffer.write(values)
         self._thickest = max(one.thickness for one in settings)
 
+    def set_held(self, cloth: int, flags: npt.NDArray[np.bool_]) -> None:
+        """Sets the held particles of a cloth, shape (P,); the same array is not read again."""
+        if self._held.get(cloth) is not flags:
+            self._held[cloth] = flags
+            self._free.buffer.write((~flags).astype(np.float32), 4 * self.cloths[cloth].first)
+
     def take_failure(self, cloth: int, sound: Buffer) -> None:
         """Copies from the sound state of a cloth whether it has failed: from then on it meets no other."""
         half = CLOTH_STATE.dtype.itemsize // 2
@@ -160,7 +168,7 @@ class ClothContact(Owner):
         self._touch.run(
             None, self._touches.buffer, self._touches.buffer.count,
             u_state=self._state, u_owners=self._owners, u_corners=self._corners, u_cloths=self._cloths,
-            u_touched=self._touched, u_presses=self._presses, u_substep=substep,
+            u_touched=self._touched, u_presses=self._presses, u_free=self._free, u_substep=substep,
         )  # fmt: skip
 
     def _texels(
