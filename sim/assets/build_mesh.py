@@ -86,7 +86,8 @@ def build_mesh(raw: RawModel, material_of: dict[tuple[str, str], int], warnings:
     positions = _joined(buffers, "position", np.zeros(3, np.float32))
     bounds = bounds_of(positions)
     if not len(triangles):
-        warnings.append("The model has no triangles.")
+        if raw.meshes or not raw.skeletons:  # A file with bones alone is a motion
+            warnings.append("The model has no triangles.")
     elif not bounds.size.any():
         warnings.append("All vertices of the model are at one point; nothing is visible.")
     texcoords = _joined(buffers, "texcoord1", np.zeros(2, np.float32))

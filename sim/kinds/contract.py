@@ -739,6 +739,10 @@ class Panel:
         """Returns sections of the inspector below the settings."""
         return ()
 
+    def add_entry(self, node: Node, cls: type[Any]) -> bool:  # noqa: ARG002
+        """Adds an entry that suits the node to a list of settings; False leaves it to the caller."""
+        return False
+
     def forget(self) -> None:
         """Drops the widgets of `rows` and `facts`, which the inspector has deleted."""
 

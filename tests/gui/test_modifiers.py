@@ -113,3 +113,32 @@ def test_a_copy_follows_the_copy_of_its_target(editor):
     copied = document.scene.characters[-1]
     assert copied.id != "model-1"
     assert copied.settings.modifiers[0].target == document.scene.of_kind("group")[-1].id != target
+
+
+def test_a_new_modifier_has_a_bone_and_a_target_that_is_marked(editor):
+    document = editor.document
+    start, drawn = document.scene, picture(editor)
+    record = next(row.record for row in rows(editor).values() if row.ref.part == "model")
+    edits = ListEdits(document, LIST, record, editor.kind_panels["model"].add_entry)
+    for cls in (LookAt, TwoBoneIK, TwoBoneIK):
+        edits.add(cls)
+    assert document.undo_stack.undoText() == "Add two-bone IK for right hand"
+    head, left, right = document.scene.node("model-1").settings.modifiers
+    assert (head.bone, left.bone, right.bone) == ("head", "hand_l", "hand_r")
+    assert [document.scene.node(one.target).name for one in (head, left, right)] == [
+        "Head target", "Left hand target", "Right hand target",
+    ]  # fmt: skip
+    assert document.selection == Selection(node="model-1")
+    picture(editor)
+    character, node = editor.client.engine.views.characters["model-1"], document.scene.node(head.target)
+    ahead = np.array(node.transform.position) - character.joint_frame("head")[:3, 3]
+    assert np.linalg.norm(ahead) == pytest.approx(1.0, abs=0.1)
+    marks = {mark.node_id for mark in editor.client.engine.views.marks()}
+    assert {head.target, left.target, right.target} <= marks
+    document.set_value(ParamRef(head.target, "transform", "position"), (1.0, 1.7, 1.0))
+    turned = picture(editor)
+    assert np.abs(turned.astype(int) - drawn).max() > 30
+    while document.undo_stack.canUndo():
+        document.undo_stack.undo()
+    assert document.scene == start
+    np.testing.assert_array_equal(picture(editor), drawn)

@@ -34,7 +34,7 @@ MakeBinding = Callable[[Param, ParamRef, ValueEditor], Binding]
 DIFFERS = "≠"
 """Mark of a value that differs: between the selected nodes, or from its current value."""
 
-_RESET_SIDE = 20
+_RESET_SIZE = QSize(16, 22)
 _ROW_MARGINS = 14  # [px] above and below the text of a number field: the height of rows without widgets
 _WIDE_MARGINS = QMargins(0, SPACE, SPACE_WIDE, SPACE)
 _SEVERITIES = ("warning", "error")
@@ -162,13 +162,13 @@ class SettingRow(FormRow):
         if self.title is not None:
             buttons = [widgets.reset_button, *([self.key_button] if self.key_button is not None else [])]
             head = packed(QHBoxLayout(), (self.title, 1), *buttons, spacing=SPACE // 2)
-            margins = QMargins(0, 2, SPACE, SPACE)
+            margins = QMargins(0, 2, SPACE // 2, SPACE)
             packed(QVBoxLayout(widgets.row), head, widgets.editor, spacing=SPACE // 2, margins=margins)
             self.fit(tree.viewport().width() - 2 * tree.indentation())
             self.span(tree, widgets.row)
         else:
-            margins = QMargins(0, 2, SPACE, 2)
-            layout = packed(QHBoxLayout(widgets.row), (widgets.editor, 1), spacing=SPACE, margins=margins)
+            margins = QMargins(0, 2, SPACE // 2, 2)
+            layout = packed(QHBoxLayout(widgets.row), (widgets.editor, 1), spacing=SPACE // 2, margins=margins)
             layout.addWidget(widgets.reset_button, 0, Qt.AlignmentFlag.AlignTop)
             if self.key_button is not None:
                 layout.addWidget(self.key_button, 0, Qt.AlignmentFlag.AlignTop)
@@ -376,7 +376,7 @@ class WidgetRow(FormRow):
 
 def _reset_button() -> QToolButton:
     button = tool_button("reset", tip="Reset to default")
-    button.setFixedSize(_RESET_SIDE, _RESET_SIDE)
+    button.setFixedSize(_RESET_SIZE)
     button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     policy = button.sizePolicy()
     policy.setRetainSizeWhenHidden(True)

@@ -321,11 +321,12 @@ class Inspector(QWidget):
         sections += self._setting_sections(Transform, node.id, "transform", "Transform")
         sections += self._setting_sections(Attachment, node.id, "attachment", "Attachment")
         sections += self._setting_sections(type(node.settings), node.id, node.kind, KINDS[node.kind].label)
-        sections += list_sections(self.scene, self._target, node, self._entry_rows, locked=self._past is not None)
+        panel = self._panels.get(node.kind)
+        add = panel.add_entry if panel is not None else None
+        sections += list_sections(self.scene, self._target, node, self._entry_rows, add, locked=self._past is not None)
         if self._past is not None:
             return sections
         self._head.show_node(node)
-        panel = self._panels.get(node.kind)
         sections += panel.facts(node) if panel is not None else ()
         if not isinstance(node.settings, ModelSettings):
             return sections

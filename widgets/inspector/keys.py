@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QMenu, QWidget
 from sinew.sim.scene.scene import ParamRef, Scene
 from sinew.widgets.theme import colours, is_dark
 
-_SIDE, _RADIUS = 18, 4.5
+_SIZE, _RADIUS = QSize(14, 22), 4.5
 
 
 class KeyState(enum.Enum):
@@ -72,13 +72,13 @@ class KeyButton(QAbstractButton):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.state, self._is_refused = KeyState.NONE, False
-        self.setFixedSize(_SIDE, _SIDE)
+        self.setFixedSize(_SIZE)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setAccessibleName("Key")
         self.setToolTip(self.state.value)
 
     def refuse(self, reason: str) -> None:
-        """Shows a dot for a setting that cannot have keys."""
+        """Hides the diamond of a setting that cannot have keys; the tooltip gives the reason."""
         self.setEnabled(False)
         self._is_refused = True
         self.setToolTip(f"Cannot have keys: {reason}")
@@ -90,9 +90,11 @@ class KeyButton(QAbstractButton):
             self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(_SIDE, _SIDE)
+        return _SIZE
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
+        if self._is_refused:
+            return
         colour = key_colour(self.state)
         if not self.isEnabled():
             colour = QColor(colours().disabled)
@@ -101,11 +103,6 @@ class KeyButton(QAbstractButton):
         with QPainter(self) as painter:
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
             centre = QPointF(self.width() / 2.0, self.height() / 2.0)
-            if self._is_refused:
-                painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(colour)
-                painter.drawEllipse(centre, 1.2, 1.2)
-                return
             paint_diamond(painter, centre, _RADIUS, colour if self.state is not KeyState.NONE else None, colour)
 
 

@@ -20,7 +20,7 @@ from sinew.sim.scene.params import Param, Scale
 from sinew.widgets.inspector.editor import ValueEditor
 from sinew.widgets.number_field import NumberField
 from sinew.widgets.parts import packed
-from sinew.widgets.theme import SPACE, SPACE_WIDE, colours
+from sinew.widgets.theme import SPACE, colours
 
 _POSITIONS = 1000
 _SIGNIFICANT = 3
@@ -176,7 +176,7 @@ class NumberEditor(ValueEditor):
         self._whole = record.type is int
         self.field = number_field(record, record.default, self)
         self.slider = self._make_slider(record)
-        layout = packed(QHBoxLayout(self), spacing=SPACE_WIDE)
+        layout = packed(QHBoxLayout(self), spacing=SPACE)
         if self.slider is not None:
             layout.addWidget(self.slider, 1)
             self.forward_gestures(self.slider)

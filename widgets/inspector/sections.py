@@ -148,15 +148,20 @@ def _warning_section(model: CharacterModel) -> FormSection:
 MakeRows = Callable[[type[msgspec.Struct], str, str], Sequence[FormRow]]
 """Function that creates the rows of an entry from its class, node and part."""
 
+AddEntry = Callable[[Node, type[msgspec.Struct]], bool]
+"""Function that adds an entry of a class to a node, as `Panel.add_entry` does."""
 
-def list_sections(scene: Scene, target: EditTarget, node: Node, rows: MakeRows, *, locked: bool) -> list[FormSection]:
-    """Returns a section for each list of settings, without buttons if `locked`."""
+
+def list_sections(
+    scene: Scene, target: EditTarget, node: Node, rows: MakeRows, add: AddEntry | None, *, locked: bool
+) -> list[FormSection]:
+    """Returns a section for each list of settings, without buttons if `locked`; `add` comes first for new entries."""
     sections = []
     settings = part_of(scene, node.id, node.kind)
     for record in params_of(type(settings)):
         if record.declared.role is not Role.LIST:
             continue
-        edits = ListEdits(target, ParamRef(node.id, node.kind, record.name), record)
+        edits = ListEdits(target, ParamRef(node.id, node.kind, record.name), record, add)
         if not locked:
             sections.append(FormSection(record.label, [WidgetRow(edits.add_bar)]))
         for index, entry in enumerate(getattr(settings, record.name)):
@@ -178,8 +183,8 @@ def name_of(cls: type[msgspec.Struct]) -> str:
 
 
 class ListEdits:
-    def __init__(self, target: EditTarget, ref: ParamRef, record: Param) -> None:
-        self._target, self._ref, self._record = target, ref, record
+    def __init__(self, target: EditTarget, ref: ParamRef, record: Param, add: AddEntry | None = None) -> None:
+        self._target, self._ref, self._record, self._add = target, ref, record, add
 
     @property
     def entries(self) -> tuple[Any, ...]:
@@ -187,7 +192,8 @@ class ListEdits:
         return entries
 
     def add(self, cls: type[msgspec.Struct]) -> None:
-        self._set(f"Add {name_of(cls)}", (*self.entries, cls()))
+        if self._add is None or not self._add(self._target.scene.node(self._ref.owner), cls):
+            self._set(f"Add {name_of(cls)}", (*self.entries, cls()))
 
     def remove(self, index: int) -> None:
         entries = self.entries

@@ -7,6 +7,7 @@ from sinew.app.document.history import Gesture
 from sinew.app.editor.editor_context import EditorContext
 from sinew.app.kinds.model.humanoid_map import HumanoidMap
 from sinew.app.kinds.model.motion_list import MotionList, ask_motion
+from sinew.app.kinds.model.new_modifier import add_modifier
 from sinew.app.kinds.model.target_list import TargetList
 from sinew.app.kinds.model.textures import Textures
 from sinew.sim.assets.model import CharacterModel
@@ -145,6 +146,11 @@ class ModelPanel(Panel):
             names = [expression.name for expression in model.rig.expressions]
             sections.append(FormSection("Expressions", [WidgetRow(lambda: self.expressions.make(names))]))
         return sections
+
+    def add_entry(self, node: Node, cls: type[Any]) -> bool:
+        status = self._context.store.status(node.id)
+        model = status.model if status is not None else None
+        return model is not None and add_modifier(self._context, node, model, cls)
 
     def fill_menu(self, menu: Any, node: Node, place: Any) -> None:  # noqa: ARG002
         status = self._context.store.status(node.id)

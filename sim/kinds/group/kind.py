@@ -23,4 +23,5 @@ GROUP = Kind(
     icon=ICON,
     settings=GroupSettings,
     adds=(AddEntry("group", "&Group", "Add an empty group, which hides, locks and moves what is in it.", new_group),),
+    view="sinew.sim.kinds.group.view:GroupView",
 )

@@ -1,0 +1,53 @@
+"""Modifiers that are added to a character with a bone and a target."""
+
+import math
+
+import msgspec
+import numpy as np
+
+from sinew.app.editor.editor_context import EditorContext
+from sinew.sim.assets.humanoid import bones_of
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.characters.modifiers.settings import LookAt, TwoBoneIK
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.kinds.group.kind import GroupSettings
+from sinew.sim.scene.scene import Node
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.world_transforms import vector
+from sinew.widgets.inspector.sections import name_of
+
+LIMBS = {"leftHand": "Left hand", "rightHand": "Right hand", "leftFoot": "Left foot", "rightFoot": "Right foot"}
+"""Bones of a human body that a new two-bone IK may move, with their labels."""
+
+_DISTANCE = 1.0  # [m] from the head to what it looks at
+
+
+def add_modifier(context: EditorContext, node: Node, model: CharacterModel, cls: type[msgspec.Struct]) -> bool:
+    """Adds a modifier and a target for the first bone of a human body without one; False if there is none."""
+    settings, engine = node.settings, context.client.engine
+    assert isinstance(settings, ModelSettings)
+    character = engine.views.characters.get(node.id) if engine is not None else None
+    if not issubclass(cls, LookAt | TwoBoneIK) or model.skeleton is None or character is None:
+        return False
+    taken = {modifier.bone for modifier in settings.modifiers if isinstance(modifier, cls)}
+    bones = bones_of(model, settings.humanoid)
+    for bone, label in ({"head": "Head"} if issubclass(cls, LookAt) else LIMBS).items():
+        joint = bones.get(bone)
+        if joint is None or model.skeleton.names[joint] in taken:
+            continue
+        place = character.joint_positions()[joint]
+        if issubclass(cls, LookAt):
+            yaw = math.radians(character.facing())
+            place = place + _DISTANCE * np.array([math.sin(yaw), 0.0, math.cos(yaw)])
+        document, name = context.document, f"{label} target"
+        target = document.named(
+            Node(id="", name=name, transform=Transform(position=vector(place)), settings=GroupSettings())
+        )
+        modifier = cls(bone=model.skeleton.names[joint], target=target.id)
+        changed = msgspec.structs.replace(settings, modifiers=(*settings.modifiers, modifier))
+        rest = (
+            msgspec.structs.replace(one, settings=changed) if one.id == node.id else one for one in document.scene.nodes
+        )
+        document.set_nodes((*rest, target), f"Add {name_of(cls)} for {label.lower()}")
+        return True
+    return False
