@@ -16,19 +16,18 @@ void run(int id) {
     int count = 0;
     uvec4 corners = texelFetch(u_corners, id);
     Ball own = face_ball(corners);
-    ivec3 at = ROOT;
+    int node = 0;
     float cloth = float(corners.w) + 1.0;
-    int place = next_place(at, own, u_reach, cloth);
-    while (place >= 0) {
-        uint particle = uint(texelFetch(u_places, place).w);
-        uvec2 faces = texelFetch(u_touched, int(particle)).xy / 4u;
+    int particle = next_near(node, own, u_reach, cloth);
+    while (particle >= 0) {
+        uvec2 faces = texelFetch(u_touched, particle).xy / 4u;
         for (int slot = 0; slot < 2; ++slot) {
             if (faces[slot] == uint(id) && count < PRESSES - 1) {
                 ++count;
-                found[count] = 2u * particle + uint(slot);
+                found[count] = uint(2 * particle + slot);
             }
         }
-        place = next_place(at, own, u_reach, cloth);
+        particle = next_near(node, own, u_reach, cloth);
     }
     found[0] = uint(count);
     o_presses_0 = uvec4(found[0], found[1], found[2], found[3]);

@@ -34,37 +34,34 @@ void run(int id) {
     vec2 distances = vec2(1e30);
     uvec2 found = uvec2(NONE);
     ivec2 clothes = ivec2(-1);
-    ivec3 at = ROOT;
-    at.y = owner != NONE && takes_part(int(owner)) ? 0 : -1;
+    int node = owner != NONE && takes_part(int(owner)) ? 0 : -1;
     float cloth = float(owner) + 1.0;
-    int place = next_place(at, own, u_reach, cloth);
-    while (place >= 0) {
-        uint number = uint(texelFetch(u_places, place).w);
-        uvec4 corners = texelFetch(u_corners, int(number));
+    int number = next_near(node, own, u_reach, cloth);
+    while (number >= 0) {
+        uvec4 corners = texelFetch(u_corners, number);
         int other = int(corners.w);
         Face face = face_at(corners, 0);
         Face motion = face_at(corners, 1);
         vec3 weights = nearest_weights(face, own.centre);
         float far = distance(own.centre, face_point(face, weights));
-        // When it meets the plane of the triangle, and at the end
+        // When it meets the plane of the triangle, or at the end
         vec3 area = face_area(face);
         float height = dot(own.centre - face.first, area);
         float approach = -dot(own.velocity - face_point(motion, vec3(1.0 / 3.0)), area);
-        float meeting = approach * height > 0.0 ? min(height / approach, u_span) : 0.0;
+        float meeting = approach * height > 0.0 ? min(height / approach, u_span) : u_span;
         far = min(far, distance_after(meeting, face, motion, own));
-        far = min(far, distance_after(u_span, face, motion, own));
         float clearance = 0.5 * (texelFetch(u_cloths, int(owner)).y + texelFetch(u_cloths, other).y);
         float near = clearance + u_margin;
         bool meets = texelFetch(u_pairs, int(owner) * u_cloth_count + other).x > 0u && takes_part(other);
         if (meets && clearance > 0.0 && far < near && far < distances.y) {
             bool inside = min(weights.x, min(weights.y, weights.z)) > 0.0;
-            uint entry = 4u * number + (height >= 0.0 ? 1u : 0u) + (inside ? 2u : 0u);
+            uint entry = 4u * uint(number) + (height >= 0.0 ? 1u : 0u) + (inside ? 2u : 0u);
             bool first = far < distances.x;
             distances = first ? vec2(far, distances.x) : vec2(distances.x, far);
             clothes = first ? ivec2(other, clothes.x) : ivec2(clothes.x, other);
             found = first ? uvec2(entry, found.x) : uvec2(found.x, entry);
         }
-        place = next_place(at, own, u_reach, cloth);
+        number = next_near(node, own, u_reach, cloth);
     }
     // Beside a triangle its plane tells the side only if that of the other triangle says the same.
     bool agree = all(notEqual(found, uvec2(NONE))) && ((found.x ^ found.y) & 1u) == 0u;

@@ -63,9 +63,9 @@ def listed(own: Sheet, other: Sheet, span: float) -> list[list[Entry]]:
             corners, motion = other.positions[numbers], other.velocities[numbers]
             area = np.cross(corners[1] - corners[0], corners[2] - corners[0])
             height, approach = (point - corners[0]) @ area, -(velocity - motion.mean(axis=0)) @ area
-            meeting = min(height / approach, span) if approach * height > 0.0 else 0.0
+            meeting = min(height / approach, span) if approach * height > 0.0 else span
             least = np.inf
-            for time in (0.0, meeting, span):
+            for time in (0.0, meeting):
                 there, then = point + time * velocity, corners + time * motion
                 least = min(least, float(np.linalg.norm(there - nearest_weights(there, then) @ then)))
             if least < near:

@@ -23,7 +23,7 @@ from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.kinds.cloth.buffers import CLOTH_STATE
 from sinew.sim.kinds.cloth.material import constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
-from sinew.sim.kinds.cloth.self_contact import END, BallTree, contact_tree
+from sinew.sim.kinds.cloth.self_contact import END, BallTree, contact_tree, links_of
 from sinew.sim.kinds.cloth.settings import ClothSettings
 
 TOUCHED = record("ClothTouched", faces=(4, "u4"))
@@ -109,6 +109,13 @@ class ClothContact(Owner):
         self._press = Kernel(
             library, "cloth/press_list.glsl", PRESSES, defines={"PRESSES": PRESSES.dtype.itemsize // 4}, records=total
         )
+        self._searches = [
+            (kernel, tree, self._texels(context, links_of(tree.tree), "links", "rg32ui"), lists)
+            for kernel, tree, lists in (
+                (self._list, self._face_tree, self._touched),
+                (self._press, self._particle_tree, self._presses),
+            )
+        ]
         self._touch = Kernel(library, "cloth/touch.glsl", TOUCHES, records=total)
         self._thickest = 0.0
         textures = {
@@ -155,10 +162,9 @@ class ClothContact(Owner):
             "u_touched": self._touched,
             "u_reach": self._thickest + SUDDEN * span,
         }
-        searches = (self._list, self._face_tree, self._touched), (self._press, self._particle_tree, self._presses)
-        for kernel, tree, lists in searches:
-            shape = (tree.tree.depth, tree.tree.leaf_size, tree.tree.first_place)
-            own = {"u_tree": tree.nodes, "u_places": tree.places, "u_shape": shape}
+        for kernel, tree, links, lists in self._searches:
+            own = {"u_tree": tree.nodes, "u_places": tree.places, "u_first_place": tree.tree.first_place}
+            own["u_links"] = links
             for name, value in (common | values | own).items():
                 kernel.program.set_if_active(name, value)
             kernel.run(None, lists.buffer, lists.buffer.count)

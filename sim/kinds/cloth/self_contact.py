@@ -94,6 +94,21 @@ NODE = record("ClothTreeNode", ball=(4, "f4"), motion=(4, "f4"))
 """Node of the tree: centre, radius [m] | velocity [m/s], 0."""
 
 
+def links_of(tree: ContactTree) -> npt.NDArray[np.uint32]:
+    """Returns, for each node, its first child, and the node after all below it; `END` without one."""
+    after = np.array([END], np.uint32)
+    found = []
+    for level in range(tree.depth + 2):
+        first, width = first_of_level(level), FAN if level <= tree.depth else tree.leaf_size
+        numbers = np.arange(len(after) if level == 0 else len(after) * width)
+        if level:
+            after = np.where(numbers % width == width - 1, np.repeat(after, width), first + numbers + 1)
+        children = FAN if level < tree.depth else tree.leaf_size
+        below = first_of_level(level + 1) + children * numbers if level <= tree.depth else np.full(len(numbers), END)
+        found.append(np.stack([below, after], axis=1).astype(np.uint32))
+    return np.concatenate(found)
+
+
 class BallTree(Owner):
     """The spheres of a tree around particles, or faces, that move for a span of time.
 
