@@ -132,6 +132,7 @@ class Simulation:
         self._following: list[tuple[Node, Kind, System]] = []
         self._preparing: list[tuple[NodeId, Prepares]] = []
         self._partners: Mapping[NodeId, tuple[NodeId, ...]] = {}
+        self._has_partners = False  # Whether `_partners` are of the applied scene
         self._stale: set[NodeId] = set()
         self._not_restored: set[NodeId] = set()
         self._simulated: frozenset[NodeId] = frozenset()
@@ -221,7 +222,7 @@ class Simulation:
                 self._apply(node, kind, world)
         # A character may be attached to a turned joint of another one, which comes first.
         self._turning.sort(key=lambda one: len(scene.carriers(one[0].id)))
-        self._partners = partners(world.unevaluated)
+        self._has_partners = False
         self._preparing = [(node_id, one) for node_id, one in self.systems.items() if isinstance(one, Prepares)]
 
     def _apply_keys(self, world: World) -> None:
@@ -272,13 +273,16 @@ class Simulation:
             self._joint_colliders.teleport(moved)
             if self._had_fields:
                 self.services.get(SceneFields).teleport(moved)
+        if not self._has_partners:
+            self._partners, self._has_partners = partners(world.unevaluated), True
         scope, faulty = self._context.timers.scope, self._guard.faulty
         saved = self.baked is not None or self.cached is not None
         self._advance_joint_colliders(world)
         for nodes, now in self._in_order(world, self._advance_surroundings):
             follows = nodes is self._following
             colliders = self.colliders.now if follows else self._joint_colliders.now
-            inputs = StepInputs(now, colliders, self._moment, time, grab, self._fields if follows else {})
+            fields = self._fields if follows else {}
+            inputs = StepInputs(now, colliders, self._moment, time, grab, fields, self._partners)
             for node, kind, system in nodes:
                 if node.id in faulty:
                     continue
@@ -294,7 +298,7 @@ class Simulation:
                             self._stale.discard(node.id)
                         elif not (
                             saved
-                            and self._is_saved(node)
+                            and (node.id not in self._partners or self._is_saved(node))
                             and self._restore_saved(node, system, self._moment, now, self.baked, self.cached)
                         ):
                             if node.id in moved:
@@ -471,7 +475,7 @@ class Simulation:
         """Returns False if a node that acts on this one must be simulated in this step: then both are."""
         return all(
             any(_saved_state(source, other, self._moment) is not None for source in (self.baked, self.cached))
-            for other in self._partners.get(node.id, ())
+            for other in self._partners[node.id]
         )
 
     def _restore_saved(self, node: Node, system: System, step: int, world: World, *sources: BakedStates | None) -> bool:

@@ -103,7 +103,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
             found[node.id] = _MARK + hashlib.sha256(b"\n".join(parts)).hexdigest()
     for nodes in set(partners(scene).values()):
         own = [(node, found[node]) for node in nodes]
-        linked = [pair for kind in KINDS.values() for pair in kind.pairs(scene) if pair[0] in nodes]
+        linked = [p for kind in KINDS.values() if kind.pairs is not None for p in kind.pairs(scene) if p[0] in nodes]
         shared = _MARK + hashlib.sha256(msgspec.json.encode((own, linked))).hexdigest()
         found |= dict.fromkeys(nodes, shared)
     return found

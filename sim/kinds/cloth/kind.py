@@ -136,17 +136,13 @@ def completed(before: Node, node: Node, scene: Scene) -> Node:
 def pairs(scene: Scene) -> tuple[tuple[NodeId, NodeId], ...]:
     """Returns the simulated cloths of which one collides with the other, by id."""
     found = set()
-    for node in scene.simulated_of_kind("cloth"):
+    for node in scene.nodes:
         settings = node.settings
-        assert isinstance(settings, ClothSettings)
-        if settings.other_cloths:
+        if isinstance(settings, ClothSettings) and settings.other_cloths and node.id in scene.simulated:
             chosen = scene.with_contents(settings.met_cloths)
-            others = [other.id for other in scene.simulated_of_kind("cloth") if other is not node]
-            found |= {
-                (min(node.id, other), max(node.id, other))
-                for other in others
-                if not settings.met_cloths or other in chosen
-            }
+            for other in scene.simulated_of_kind("cloth"):
+                if other is not node and (not settings.met_cloths or other.id in chosen):
+                    found.add((min(node.id, other.id), max(node.id, other.id)))
     return tuple(sorted(found))
 
 

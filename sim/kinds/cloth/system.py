@@ -26,7 +26,6 @@ from sinew.sim.kinds.contract import (
     World,
 )
 from sinew.sim.kinds.packing import State, unpacked_state
-from sinew.sim.kinds.partners import partners
 from sinew.sim.maths.points import nearest_to_ray
 from sinew.sim.scene.params import Effect, Settings, changed_effects
 from sinew.sim.scene.scene import Node, NodeId
@@ -127,7 +126,7 @@ class ClothSystem(System, StepsTogether, Draggable, Stoppable, Exports, Measures
 
     def step(self, inputs: StepInputs) -> None:
         cloth, node, world = self._built, self.node, inputs.world
-        self._partners = partners(world.unevaluated).get(node.id, ())
+        self._partners = inputs.partners.get(node.id, ())
         if self._partners:
             world.services.get(ClothGroups).add(node.id, cloth, None)
         if cloth.stopped:
