@@ -146,7 +146,8 @@ class Engine(Owner):
             is_news = self.views.is_news(world)
             content, former = (scene, world.characters, world.assets), self._content
             self._content = content
-            if is_news and not (scene.is_keyed and same_objects(content, former)):
+            is_animated = scene.is_keyed and same_objects(content, former)
+            if is_news and not is_animated:
                 self._guard.renew(scene.by_id)
                 for node_id, character in self.views.characters.items():
                     if node_id in self._assets.animated or character.animated is not character.model:
@@ -157,7 +158,7 @@ class Engine(Owner):
                 self.views.version += 1
                 world = self.world  # prepared systems use other settings now
             if is_news:
-                self.views.follow(world, self.simulation.systems)
+                self.views.follow(world, self.simulation.systems, is_animated=is_animated)
 
     @property
     def world(self) -> World:

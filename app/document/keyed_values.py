@@ -33,7 +33,7 @@ def keyed_values(
     for ref, value in values.items():
         has_keys = is_keyed(scene, ref)
         if value is None or not (has_keys or (auto and not scene_key_refusal(scene, ref))):
-            found[ref] = value
+            found[ref] = _unevaluated(scene, evaluated, ref, value)
             continue
         record, node = param_of(type(part_of(scene, ref.owner, ref.part)), ref.name), scene.node(ref.owner)
         checked, before = check(type(part_of(scene, ref.owner, ref.part)), ref.name, value), value_at(evaluated, ref)
@@ -44,6 +44,14 @@ def keyed_values(
             former = curves.get(ref.owner, node.curves)
             curves[ref.owner] = with_keys(node, former, ref, time, checked, components)
     return found | {curves_ref(owner): value for owner, value in curves.items()}
+
+
+def _unevaluated(scene: Scene, evaluated: Scene, ref: ParamRef, value: Any) -> Any:
+    """Returns a list with its entries as they are in the scene, so that their keys are found again."""
+    if not isinstance(value, tuple) or not isinstance(before := value_at(evaluated, ref), tuple):
+        return value
+    entries = {id(shown): entry for shown, entry in zip(before, value_at(scene, ref), strict=True)}
+    return tuple(entries.get(id(entry), entry) for entry in value)
 
 
 def with_keys(

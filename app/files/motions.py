@@ -73,7 +73,6 @@ class Motions(QObject):
         self._document, self._store, self._files = document, store, files
         self._results: list[tuple[_Inputs, CharacterModel]] = []
         self._running: list[_Inputs] = []
-        self._shown: dict[NodeId, CharacterModel] = {}
         document.changed.connect(self.sync)
         store.changed.connect(self.sync)
         files.changed.connect(self.sync)
@@ -87,10 +86,9 @@ class Motions(QObject):
                 continue
             model = self._store.model_at(settings.path) if settings.motions else None
             if model is not None:
-                found = self._animated(model, settings) or self._shown.get(node.id)
+                found = self._animated(model, settings) or self._files.assets.animated.get(node.id)
                 if found is not None:
                     animated[node.id] = found
-        self._shown = animated
         self._files.set_animated(animated)
         for node in self._document.scene.characters:
             self._store.set_animated(node.id, animated.get(node.id))

@@ -26,6 +26,8 @@ from sinew.app.output.settings import (
 from sinew.app.output.window import OutputWindow
 from sinew.app.timeline.active_model import ActiveModel
 from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, SceneFormat
+from sinew.sim.kinds.camera.settings import CameraSettings
+from sinew.widgets.inspector.editors import Choices
 from sinew.widgets.texts import file_filter
 
 
@@ -48,7 +50,7 @@ class Output:
     def window(self) -> OutputWindow:
         """The window, made at first use with the frames of the current scene."""
         if self._window is None:
-            self._window = OutputWindow(self.queue, self.render, self.export, self._dialogs.parent)
+            self._window = OutputWindow(self.queue, self.render, self.export, self._cameras, self._dialogs.parent)
             shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.HelpContents), self._window)
             shortcut.activated.connect(lambda: self.help())
         playback = self._document.scene.playback
@@ -99,6 +101,10 @@ class Output:
 
     def close(self) -> None:
         self.queue.cancel_all()
+
+    def _cameras(self) -> Choices:
+        cameras = tuple((node.id, node.name) for node in self._document.scene.of_kind(CameraSettings.kind))
+        return Choices("As chosen below", (("cuts", "Cuts"), *cameras) if cameras else ())
 
     def _asked(self, title: str, suffix: str, kinds: str) -> Path | None:
         path = self._dialogs.save_path(title, Path(f"{self._document.title}{suffix}"), kinds)

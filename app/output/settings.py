@@ -16,7 +16,7 @@ from sinew.sim.export.formats import (
     VideoOptions,
     missing_package,
 )
-from sinew.sim.scene.params import param, params_of
+from sinew.sim.scene.params import Role, param, params_of
 
 Words = list[str]
 
@@ -55,7 +55,10 @@ class ExportSettings(FrameSpan, frozen=True, kw_only=True):
 class RenderSettings(FrameSpan, frozen=True, kw_only=True):
     width: Annotated[int, param("Width of the image.", unit="px", lo=16, hi=8192, soft=(320, 3840))] = 1280
     height: Annotated[int, param("Height of the image.", unit="px", lo=16, hi=8192, soft=(180, 2160))] = 720
-    seen: Annotated[Viewpoint, param("Viewpoint of the camera.", label="View")] = Viewpoint.VIEWPORT
+    camera: Annotated[
+        str, param("Camera of the scene to look through, or the one that the cuts show.", role=Role.NODE)
+    ] = ""
+    seen: Annotated[Viewpoint, param("Viewpoint without a camera of the scene.", label="View")] = Viewpoint.VIEWPORT
     alpha: Annotated[bool, param("Transparent background; images, WebP and GIF only.", label="Transparent")] = False
     overlays: Annotated[bool, param("Draw grid, axes and other overlays as the viewport does.")] = False
     blur: Annotated[
@@ -102,6 +105,8 @@ def pictures_there(settings: RenderSettings, path: Path) -> int:
 def refused(settings: RenderSettings, path: Path) -> str:
     """Returns why a file cannot be rendered with these settings, or ""."""
     format = RENDER_FORMATS.of(path)
+    if settings.camera and settings.turns:
+        return "a turntable does not go with a camera of the scene"
     if hint := missing_package(format):
         return f"{format.name} {hint}"
     if settings.alpha and isinstance(format, VideoFormat) and not format.has_alpha:
@@ -123,12 +128,11 @@ def missing_codecs() -> str:
 def render_words(settings: RenderSettings, path: Path, project: Path, around: str) -> Words:
     """Returns the words of a render command; `around` is the name of the selected object, or ""."""
     words = ["render", str(project), "--output", str(path), *settings.words()]
-    words += [
-        "--size",
-        f"{settings.width}x{settings.height}",
-        "--view",
-        "saved" if settings.seen is Viewpoint.VIEWPORT else settings.seen.value,
-    ]
+    words += ["--size", f"{settings.width}x{settings.height}"]
+    if settings.camera:
+        words += ["--camera", settings.camera]
+    else:
+        words += ["--view", "saved" if settings.seen is Viewpoint.VIEWPORT else settings.seen.value]
     words += [f"--{name}" for name in ("alpha", "overlays", "resume") if getattr(settings, name)]
     words += ["--blur", str(settings.blur)] if settings.blur > 1 else []
     if settings.burn_in:

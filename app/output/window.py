@@ -21,7 +21,7 @@ from sinew.app.output.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, Job
 from sinew.app.output.settings import ExportSettings, RenderSettings, missing_codecs
 from sinew.sim.export.formats import SCENE_FORMATS, SceneFormat, missing_package
 from sinew.sim.scene.clock import STEP_TIME
-from sinew.widgets.inspector.editors import SettingsForm
+from sinew.widgets.inspector.editors import MakeChoices, SettingsForm
 from sinew.widgets.parts import packed
 from sinew.widgets.theme import SPACE, SPACE_WIDE, dress
 
@@ -31,20 +31,24 @@ PREVIEW_PERIOD = 500  # [ms] between two checks for a new preview
 
 
 class OutputWindow(QDialog):
-    """Window of renderings and exports that may stay open; `export` gets settings, the format and its options."""
+    """Window of renderings and exports that may stay open.
+
+    `export` gets settings, the format and its options; `cameras` lists the cameras of the scene.
+    """
 
     def __init__(
         self,
         queue: JobQueue,
         render: Callable[[RenderSettings], None],
         export: Callable[[ExportSettings, SceneFormat, msgspec.Struct | None], None],
+        cameras: MakeChoices,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.setWindowTitle("Render and Export")
         self._queue = queue
         self._offered: dict[SettingsForm, tuple[int, int, float]] = {}
-        self.render_form = SettingsForm(RenderSettings())
+        self.render_form = SettingsForm(RenderSettings(), cameras)
         self.export_form = SettingsForm(ExportSettings())
         self.render_button, self.export_button = QPushButton("Render…"), QPushButton("Export…")
         self.render_button.clicked.connect(lambda: render(self.render_settings))
@@ -118,6 +122,7 @@ class OutputWindow(QDialog):
     def show_page(self, page: int, format: SceneFormat | None = None) -> None:
         """Shows the page of renderings, 0, or exports, 1."""
         self.tabs.setCurrentIndex(page)
+        self.render_form.show_values(camera=self.render_settings.camera)
         if format is not None:
             self.formats.setCurrentIndex(self.formats.findText(format.name, Qt.MatchFlag.MatchStartsWith))
         self.show()

@@ -27,7 +27,7 @@ from sinew.widgets.texts import menu_text
 from sinew.widgets.timeline.fields import Value, ValuesMenu
 from sinew.widgets.timeline.ruler_scale import ClipEntry, scene_entry, snapped
 from sinew.widgets.timeline.timeline import Timeline
-from sinew.widgets.timeline.tracks import END, MOVE, StripRow, strip_bars
+from sinew.widgets.timeline.tracks import END, MOVE, StripRow, strip_rows
 
 SLOW_PACE = 0.95
 _SNAPPING = "scrub_on_frames"
@@ -284,12 +284,13 @@ class StripsBinding(QObject):
         self.refresh()
 
     def refresh(self, *_: object) -> None:
-        active, rows = self._active.node, []
+        active = self._active.node
+        rows: list[StripRow] = []
         for node in self._document.scene.characters:
             model = self._model(node)
             if model is not None and (strips := strips_of(model_settings(node), model)):
-                bars = strip_bars(strips, _durations(model), [clip.name for clip in model.clips])
-                rows.append(StripRow(node.id, node.name, bars, active is not None and node.id == active.id))
+                clips, is_active = [clip.name for clip in model.clips], active is not None and node.id == active.id
+                rows += strip_rows(node.id, node.name, strips, _durations(model), clips, is_active=is_active)
         self._tracks.set_strips(rows)
 
     def open_menu(self, node_id: str, index: int, place: QPoint, time: float) -> None:

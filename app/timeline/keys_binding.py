@@ -29,8 +29,9 @@ def _field_rows(node: Node) -> list[KeyRow]:
         fields.setdefault((curve.part, curve.field), []).append(curve)
     rows = []
     for (part, field), curves in fields.items():
-        label = param_of(type(node_part(node, part)), field).label
-        prefix = part.partition(":")[2]
+        holder = node_part(node, part)
+        label = param_of(type(holder), field).label
+        prefix = part.partition(":")[2] or (str(getattr(holder, "label", "")) if "." in part else "")
         rows.append(KeyRow(node.id, f"{prefix}: {label}" if prefix else label, tuple(curves)))
     return rows
 

@@ -107,6 +107,7 @@ class Playback(QObject):
         self._share = 1.0
         self._stepping = 0.0  # fraction of real time that steps took
         self._playhead = Playhead()
+        self._wanted = 0.0  # Time of the playhead before it was moved into a shorter scene [s]
         self._scrubbing = self._in_hand = False
         self._reported: SimulationState | None = None
         self._last = clock()
@@ -163,6 +164,7 @@ class Playback(QObject):
 
     def set_playhead(self, playhead: Playhead) -> None:
         before, self._playhead = self._playhead, playhead
+        self._wanted = playhead.time
         if playhead.playing != before.playing or playhead.direction != before.direction:
             self._run()
             self.playing_changed.emit(playhead.playing, playhead.direction)
@@ -229,9 +231,11 @@ class Playback(QObject):
         self.report()
 
     def fit(self) -> None:
-        """Moves the playhead into the duration of another clip."""
+        """Moves the playhead into the duration of another clip, and back when the scene is long enough again."""
         if self._duration() > 0.0:
-            self.set_playhead(scrub(self._playhead, self._playhead.time, self._duration()))
+            wanted = self._wanted
+            self.set_playhead(scrub(self._playhead, wanted, self._duration()))
+            self._wanted = wanted
 
     def hold(self, held: bool) -> None:
         """Stops time while the user drags the playhead."""

@@ -1,14 +1,18 @@
 // Force fields at a point of the world: wind, attractors, vortices, turbulence, drag and pulses.
-// Inputs: records as packed by sim/fields/pack.py, six texels each and sorted by type; a point [m]; the moment as a
+// Inputs: records as packed by sim/fields/pack.py, seven texels each and sorted by type; a point [m]; the moment as a
 // fraction of the step. Outputs: acceleration [m/s2], drag [1/s], velocity of the air [m/s].
-// One loop for each type: a loop that branches on the type runs every branch on software drivers. WIND, ATTRACTOR, VORTEX,
-// TURBULENCE, DRAG and PULSE: there are fields of the type; an empty loop costs as much as a field.
+// One loop for each type: a loop that branches on the type runs every branch on software drivers. FIELD_WIND and so on: there
+// are fields of the type; an empty loop costs as much as a field. FIELD_BOUNDS: one of them has a shape.
+// FIELD_POINTS: points of a call, 1 by default; reading a record takes as long as the field at a point.
 // Functions are named as in tests/oracles/fields.py.
 
-#include "common/quaternion.glsl"
 #include "common/curl_noise.glsl"
 
-const int FIELD_TEXELS = 6;
+#ifndef FIELD_POINTS
+#define FIELD_POINTS 1
+#endif
+
+const int FIELD_TEXELS = 7;
 const float FIELD_TINY = 1e-30;
 const float FIELD_FAR = 10.0;        // argument from which tanh is 1
 
@@ -22,29 +26,56 @@ struct FieldSample {
     vec3 air;
 };
 
+struct Field {
+    vec3 centre;       // at the moment [m]
+    vec3 axis;         // y axis of the field
+    vec4 first;        // numbers of the field
+    vec4 second;
+#ifdef FIELD_BOUNDS
+    mat3 axes;
+    vec4 size;         // half extents of a box, and the radius by which it is swollen [m]
+    float falloff;     // [m]
+#endif
+};
+
 // A point as a field sees it.
 struct FieldPoint {
     vec3 offset;       // from the centre, in directions of the world [m]
-    vec3 axis;         // y axis of the field
+    vec3 axis;
     float share;       // 1 inside of the shape, 0 beyond its falloff
-    vec4 first;        // numbers of the field
+    vec4 first;
     vec4 second;
 };
 
-FieldPoint field_point(int index, vec3 point, float fraction) {
+Field field_record(int index, float fraction) {
     int base = FIELD_TEXELS * index;
     vec4 centre = texelFetch(u_field_records, base);
-    vec4 turn = texelFetch(u_field_records, base + 2);
-    vec4 size = texelFetch(u_field_records, base + 3);
-    vec3 offset = point - centre.xyz - fraction * texelFetch(u_field_records, base + 1).xyz;
-    // A box of half sizes swollen by a radius, which is that of a ball, and huge for a field without bounds.
-    vec3 apart = abs(quaternion_rotate(quaternion_conjugate(turn), offset)) - size.xyz;
-    float outside = length(max(apart, vec3(0.0))) + min(max(apart.x, max(apart.y, apart.z)), 0.0) - size.w;
-    float s = clamp(1.0 - outside / centre.w, 0.0, 1.0);
-    return FieldPoint(
-        offset, quaternion_rotate(turn, vec3(0.0, 1.0, 0.0)), s * s * (3.0 - 2.0 * s),
-        texelFetch(u_field_records, base + 4), texelFetch(u_field_records, base + 5)
+    vec4 travel = texelFetch(u_field_records, base + 1);
+    vec4 axis = texelFetch(u_field_records, base + 3);
+    vec4 first = texelFetch(u_field_records, base + 5);
+    vec4 second = texelFetch(u_field_records, base + 6);
+#ifdef FIELD_BOUNDS
+    vec4 right = texelFetch(u_field_records, base + 2);
+    vec4 front = texelFetch(u_field_records, base + 4);
+#endif
+    return Field(
+        centre.xyz + fraction * travel.xyz, axis.xyz, first, second
+#ifdef FIELD_BOUNDS
+        , mat3(right.xyz, axis.xyz, front.xyz), vec4(right.w, axis.w, front.w, travel.w), centre.w
+#endif
     );
+}
+
+FieldPoint field_point(Field field, vec3 point) {
+    vec3 offset = point - field.centre;
+    float share = 1.0;
+#ifdef FIELD_BOUNDS
+    vec3 apart = abs(offset * field.axes) - field.size.xyz;
+    float outside = length(max(apart, vec3(0.0))) + min(max(apart.x, max(apart.y, apart.z)), 0.0) - field.size.w;
+    float s = clamp(1.0 - outside / field.falloff, 0.0, 1.0);
+    share = s * s * (3.0 - 2.0 * s);
+#endif
+    return FieldPoint(offset, field.axis, share, field.first, field.second);
 }
 
 // The shortest way from a source, which is a point (0), a line along the axis (1) or a plane across it (2).
@@ -78,11 +109,18 @@ vec3 vortex_air(FieldPoint at) {
     return (at.share * at.first.x * rate) * cross(at.axis, away);
 }
 
+#ifdef FIELD_TURBULENCE
 // Numbers: speed [m/s], whirls per metre, upper and lower bits of the seed | phases.
 vec3 turbulence_air(FieldPoint at) {
     uint seed = (uint(at.first.z) << 16u) + uint(at.first.w);
     vec3 noise = curl_noise(at.first.y * at.offset, vec3(0.0), ivec3(0), seed, uvec3(at.second.xyz));
     return (at.share * at.first.x) * noise;
+}
+#endif
+
+// Numbers: drag [1/s].
+float drag_of(FieldPoint at) {
+    return at.share * at.first.x;
 }
 
 // Numbers: strength [m/s2], 1 / width [1/m], front at the start of the step [m], its way over the step in widths | source.
@@ -96,39 +134,57 @@ vec3 pulse_of(FieldPoint at) {
     return (at.share * mean * inversesqrt(max(square, FIELD_TINY))) * away;
 }
 
-FieldSample fields_at(vec3 point, float fraction) {
-    FieldSample total = FieldSample(vec3(0.0), 0.0, vec3(0.0));
+void fields_at(vec3 points[FIELD_POINTS], float fraction, out FieldSample totals[FIELD_POINTS]) {
+    for (int k = 0; k < FIELD_POINTS; ++k) {
+        totals[k] = FieldSample(vec3(0.0), 0.0, vec3(0.0));
+    }
     int i = 0;
-#ifdef WIND
+#ifdef FIELD_WIND
     for (; i < u_field_ends.x; ++i) {
-        total.air += wind_air(field_point(i, point, fraction));
+        Field field = field_record(i, fraction);
+        for (int k = 0; k < FIELD_POINTS; ++k) {
+            totals[k].air += wind_air(field_point(field, points[k]));
+        }
     }
 #endif
-#ifdef ATTRACTOR
+#ifdef FIELD_ATTRACTOR
     for (; i < u_field_ends.y; ++i) {
-        total.acceleration += attraction_of(field_point(i, point, fraction));
+        Field field = field_record(i, fraction);
+        for (int k = 0; k < FIELD_POINTS; ++k) {
+            totals[k].acceleration += attraction_of(field_point(field, points[k]));
+        }
     }
 #endif
-#ifdef VORTEX
+#ifdef FIELD_VORTEX
     for (; i < u_field_ends.z; ++i) {
-        total.air += vortex_air(field_point(i, point, fraction));
+        Field field = field_record(i, fraction);
+        for (int k = 0; k < FIELD_POINTS; ++k) {
+            totals[k].air += vortex_air(field_point(field, points[k]));
+        }
     }
 #endif
-#ifdef TURBULENCE
+#ifdef FIELD_TURBULENCE
     for (; i < u_field_later_ends.x; ++i) {
-        total.air += turbulence_air(field_point(i, point, fraction));
+        Field field = field_record(i, fraction);
+        for (int k = 0; k < FIELD_POINTS; ++k) {
+            totals[k].air += turbulence_air(field_point(field, points[k]));
+        }
     }
 #endif
-#ifdef DRAG
+#ifdef FIELD_DRAG
     for (; i < u_field_later_ends.y; ++i) {
-        FieldPoint at = field_point(i, point, fraction);
-        total.drag += at.share * at.first.x;
+        Field field = field_record(i, fraction);
+        for (int k = 0; k < FIELD_POINTS; ++k) {
+            totals[k].drag += drag_of(field_point(field, points[k]));
+        }
     }
 #endif
-#ifdef PULSE
+#ifdef FIELD_PULSE
     for (; i < u_field_later_ends.z; ++i) {
-        total.acceleration += pulse_of(field_point(i, point, fraction));
+        Field field = field_record(i, fraction);
+        for (int k = 0; k < FIELD_POINTS; ++k) {
+            totals[k].acceleration += pulse_of(field_point(field, points[k]));
+        }
     }
 #endif
-    return total;
 }

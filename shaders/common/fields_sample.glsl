@@ -1,7 +1,7 @@
 // The force fields at every particle, once a step; solvers fetch the samples.
 // Inputs: see common/fields.glsl; records of two texels each, of which the first begins with the place of a particle [m].
 // With KNOTS: the state of strands, whose places count from the root, and four texels a root, see hair/root.glsl.
-// Outputs: acceleration [m/s2], drag [1/s] | velocity of the air [m/s].
+// Outputs, for four particles: acceleration [m/s2], drag [1/s] | velocity of the air [m/s].
 
 #include "common/fields.glsl"
 
@@ -10,6 +10,7 @@ uniform samplerBuffer u_places;
 uniform samplerBuffer u_roots;
 #endif
 uniform float u_fraction;            // of the step
+uniform int u_last;                  // particle
 
 vec3 place_of(int id) {
 #ifdef KNOTS
@@ -21,7 +22,18 @@ vec3 place_of(int id) {
 }
 
 void run(int id) {
-    FieldSample found = fields_at(place_of(id), u_fraction);
-    o_push = vec4(found.acceleration, found.drag);
-    o_air = vec4(found.air, 0.0);
+    vec3 places[FIELD_POINTS];
+    FieldSample found[FIELD_POINTS];
+    for (int k = 0; k < FIELD_POINTS; ++k) {
+        places[k] = place_of(min(FIELD_POINTS * id + k, u_last));
+    }
+    fields_at(places, u_fraction, found);
+    o_push_0 = vec4(found[0].acceleration, found[0].drag);
+    o_air_0 = vec4(found[0].air, 0.0);
+    o_push_1 = vec4(found[1].acceleration, found[1].drag);
+    o_air_1 = vec4(found[1].air, 0.0);
+    o_push_2 = vec4(found[2].acceleration, found[2].drag);
+    o_air_2 = vec4(found[2].air, 0.0);
+    o_push_3 = vec4(found[3].acceleration, found[3].drag);
+    o_air_3 = vec4(found[3].air, 0.0);
 }

@@ -1,7 +1,7 @@
 // Births: which slots spawn a particle in this step, when, where and how it starts.
 // Inputs: the block of the emitter; SOURCE 5 also the vertices of its model now and a step ago, and the table of faces.
 // Outputs: moments as fractions of the step, positions [m] and velocities [m/s] in the world, lives in steps.
-// AIM selects: 0 about the y axis, 1 away from the source, 2 by yaw and pitch. See sim/particles/births.py.
+// FULL is an optional part. AIM selects: 0 about the y axis, 1 away from the source, 2 by yaw and pitch. See sim/particles/births.py.
 // Reference: D. Malyshau 2010, "Real-time dynamic fur on the GPU", for births in the vertex shader.
 
 #include "common/hash.glsl"
@@ -125,3 +125,15 @@ Start birth_start(uint number, float moment) {
     vec3 velocity = speed * unit_or_up(turn * local) + (emitter.air.w / emitter.pace.z) * travel;
     return Start(first + moment * travel, velocity, varied(emitter.life.x, emitter.life.y, lives.x));
 }
+
+#ifdef FULL
+// Moment at which the slot of a dead particle is filled again, in steps from the start of the step.
+float birth_again_moment(float life) {
+    return max(life + 1.0, 0.0);
+}
+
+// Whether that is in a substep from its start to its end, as fractions of the step.
+bool is_born_again(float life, float moment, vec2 substep) {
+    return life < 0.0 && moment >= substep.x && moment < substep.y;
+}
+#endif

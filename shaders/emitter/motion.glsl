@@ -3,16 +3,16 @@
 // TURBULENCE, ATTRACTOR and FIELDS are optional parts. Functions are named as in tests/oracles/particles.py.
 // Reference: R. Bridson et al. 2007, "Curl-noise for procedural fluid flow", for the turbulence.
 
-#ifdef TURBULENCE
+#if defined(TURBULENCE) || defined(FIELD_TURBULENCE)
 #include "common/curl_noise.glsl"
 #endif
 
 #ifdef FIELDS
 uniform samplerBuffer u_fields;   // see common/fields_sample.glsl
 
-// Of the particle that moves; none where it is born, as its slot was sampled before.
-vec4 field_push = vec4(0.0);      // acceleration [m/s2], drag [1/s]
-vec3 field_air = vec3(0.0);       // [m/s]
+// Of the particle that moves.
+vec4 field_push;                  // acceleration [m/s2], drag [1/s]
+vec3 field_air;                   // [m/s]
 #endif
 
 const float SLOW_DRAG = 1e-2;   // drag times time below which series are more exact

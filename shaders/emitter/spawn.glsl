@@ -1,10 +1,13 @@
 // Fills one slot with the particle that is spawned there in this substep, at its own time.
 // Inputs: the block of the emitter, the substep; world space, SI. Outputs: the state as in emitter/step.glsl.
 // Only the slots with births are drawn: software drivers run both sides of a branch for every vertex.
-// SEGMENTS is an optional part; see emitter/birth.glsl and emitter/flight.glsl.
+// SEGMENTS and FIELDS are optional parts; see emitter/birth.glsl and emitter/flight.glsl.
 
 #include "emitter/birth.glsl"
 #include "emitter/flight.glsl"
+#ifdef FIELDS
+#include "common/fields.glsl"
+#endif
 
 void run(int id) {
     uint slot = uint(id);
@@ -13,6 +16,12 @@ void run(int id) {
     Start start = birth_start(hash_number(slot, generation), moment);
     float life = start.life - (1.0 - moment);
     Particle own = Particle(start.position, start.velocity);
+#ifdef FIELDS
+    FieldSample samples[1];
+    fields_at(vec3[1](start.position), moment, samples);
+    field_push = vec4(samples[0].acceleration, samples[0].drag);
+    field_air = samples[0].air;
+#endif
     Particle moved = moved_on(own, rest_of_substep(moment), life);
     bool sound = is_sound(moved.position, moved.velocity);
     o_position = sound ? vec4(moved.position, life) : vec4(vec3(0.0), BROKEN);

@@ -14,16 +14,12 @@
 #ifdef FULL
 // The birth that fills a slot whose particle died in this substep, or was killed before.
 void bear_again(uint slot, inout Particle own, inout float life, inout uint generation, inout Span span) {
-    float moment = max(life + 1.0, 0.0);
-    if (life < 0.0 && moment >= u_substep.x && moment < u_substep.y) {
+    float moment = birth_again_moment(life);
+    if (is_born_again(life, moment, u_substep.xy)) {
         generation = (generation + 1u) & GENERATION_MASK;
         uint number = hash_number(slot, generation);
         Start start = birth_start(number, moment);
         own = Particle(start.position, start.velocity);
-#ifdef FIELDS
-        field_push = vec4(0.0);
-        field_air = vec3(0.0);
-#endif
         // At the start all particles are born at once; they must not die at once, nor in this step.
         float share = birth_numbers(uint(emitter.numbers.x), number, DIRECTION_GROUP).z;
         life = (generation == 0u ? max(share * start.life, 1.0) : start.life) - (1.0 - moment);

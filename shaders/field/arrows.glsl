@@ -28,14 +28,16 @@ vec3 arrow_end(int corner, vec3 direction, float size) {
 }
 
 void run(int id) {
-    vec3 place = texelFetch(u_places, id / ENDS).xyz;
+    vec3 places[1] = vec3[1](texelFetch(u_places, id / ENDS).xyz);
     int corner = id % ENDS;
-    FieldSample found = fields_at(place, 0.0);
+    FieldSample samples[1];
+    fields_at(places, 0.0, samples);
+    FieldSample found = samples[0];
     vec3 pushed = found.acceleration + found.air;
     float strength = length(pushed);
     float size = u_spacing * strength / max(strength + u_typical, FIELD_TINY);
     float crossed = 0.25 * u_spacing * found.drag / max(found.drag + u_typical, FIELD_TINY);
     vec3 direction = strength > 1e-20 ? pushed / strength : vec3(0.0, 1.0, 0.0);
     vec3 end = found.drag > 0.0 ? cross_end(corner, crossed) : arrow_end(corner, direction, size);
-    o_position = vec4(place + end, 1.0);
+    o_position = vec4(places[0] + end, 1.0);
 }

@@ -4,18 +4,17 @@ Source: M. Meredith and S. Maddock, "Motion Capture File Formats Explained", 200
 """
 
 import codecs
+import re
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.faults import MAX_JOINTS, ElementFault, check_magnitude, quoted
 from sinew.sim.assets.raw import LoadWatch, RawBone, RawClip, RawModel, RawSkeleton, RawTrack
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.quaternion import multiply
-
-Float64 = npt.NDArray[np.float64]
 
 AXES = {"X": 0, "Y": 1, "Z": 2}
 CHANNELS_MAX = 6
@@ -23,15 +22,12 @@ FRAME_TIMES = 1e-6, 1e3
 """Smallest and largest time of a frame [s]."""
 
 VALUES_MAX = 60_000_000
-STEP_FRAMES = 4096
-"""Number of frames that are converted between two checks for cancelling."""
 
 
 @dataclass(slots=True)
 class _Joint:
     name: str
     parent: int
-    line: int
     offset: Float64 = field(default_factory=lambda: np.zeros(3))
     channels: list[tuple[str, int]] = field(default_factory=list)  # "position" or "rotation", and the axis
     first: int = 0  # Column of its first channel
@@ -45,7 +41,7 @@ def read_bvh(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
     """Reads a BVH file; End Sites become joints without keys, errors name the line."""
     text = _text(data)
     model = RawModel(path, "bvh", None, asset_name=path.name, up_axis="Y")
-    head, mark, motion = _parted(text)
+    head, *motion = re.split(r"^[ \t]*MOTION[ \t\r]*$", text, maxsplit=1, flags=re.IGNORECASE | re.MULTILINE)
     joints = _joints(head)
     if not joints:
         raise ElementFault("HIERARCHY", "has no ROOT")
@@ -55,11 +51,11 @@ def read_bvh(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
         for name, joint in zip(names, joints, strict=True)
     ]
     model.skeletons.append(RawSkeleton(path.stem, bones))
-    if not mark:
+    if not motion:
         model.warnings.append("The file has no MOTION.")
         return model
     columns = sum(len(joint.channels) for joint in joints)
-    frame_time, declared, values = _motion(motion, head.count("\n") + 1)
+    frame_time, declared, values = _motion(motion[0], head.count("\n"))
     whole = len(values) // columns if columns else 0
     count = min(declared, whole)
     if declared > whole:
@@ -77,26 +73,12 @@ def read_bvh(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
 
 
 def _text(data: bytes) -> str:
-    for mark, encoding in (
-        (codecs.BOM_UTF8, "utf-8"),
-        (codecs.BOM_UTF16_LE, "utf-16"),
-        (codecs.BOM_UTF16_BE, "utf-16"),
-    ):
-        if data.startswith(mark):
-            return data.decode(encoding, errors="replace")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", errors="replace")
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return data.decode("latin-1")
-
-
-def _parted(text: str) -> tuple[str, str, str]:
-    position = 0
-    for line in text.splitlines(keepends=True):
-        if line.strip().upper() == "MOTION":
-            return text[:position], line, text[position + len(line) :]
-        position += len(line)
-    return text, "", ""
 
 
 def _joints(head: str) -> list[_Joint]:
@@ -105,85 +87,72 @@ def _joints(head: str) -> list[_Joint]:
     is_pending = False  # a joint was named and its brace has not been read yet
     columns = 0
     for number, line in enumerate(head.splitlines(), start=1):
-        rest = line.replace("\ufeff", "").strip()
-        while rest:
-            place = f"line {number}"
-            word, _, after = rest.partition(" ") if " " in rest else rest.partition("\t")
-            key, rest_of_line = word.upper(), after.strip()
-            if rest[0] in "{}":
-                if rest[0] == "{":
-                    if not is_pending:
-                        raise ElementFault(place, "'{' without a joint")
+        place = f"line {number}"
+        for part in re.findall(r"[{}]|[^{}]+", line.replace("\ufeff", "")):
+            words = part.split()
+            while words:
+                word, *words = words
+                key = word.upper()
+                if key == "HIERARCHY":
+                    continue
+                if is_pending != (key == "{"):
+                    reason = f"'{{' is missing after {quoted(joints[-1].name)}" if is_pending else "'{' without a joint"
+                    raise ElementFault(place, reason)
+                if key == "{":
                     opened.append(len(joints) - 1)
                     is_pending = False
-                elif not opened:
-                    raise ElementFault(place, "'}' without '{'")
-                else:
+                elif key == "}" and opened:
                     opened.pop()
-                rest = rest[1:].strip()
-                continue
-            if key == "HIERARCHY":
-                rest = rest_of_line
-                continue
-            if is_pending:
-                raise ElementFault(place, f"'{{' is missing after {quoted(joints[-1].name)}")
-            if key in ("ROOT", "JOINT", "END"):
-                if len(joints) >= MAX_JOINTS:
-                    raise ElementFault(place, f"there are more than {MAX_JOINTS} joints")
-                if (key == "ROOT") == bool(opened):
-                    raise ElementFault(place, f"{word} {'inside' if opened else 'outside'} of a joint")
-                name, brace, _ = rest_of_line.partition("{")
-                parent = opened[-1] if opened else -1
-                if key == "END":
-                    name = f"{joints[parent].name} end"
-                joints.append(_Joint(name.strip() or f"joint {len(joints)}", parent, number))
-                is_pending = True
-                rest = brace + rest_of_line.partition("{")[2]
-            elif key == "OFFSET" and opened:
-                numbers, rest = _numbers(place, word, rest_of_line, 3)
-                joints[opened[-1]].offset = numbers
-                check_magnitude(place, "OFFSET", numbers)
-            elif key == "CHANNELS" and opened:
-                joint = joints[opened[-1]]
-                joint.channels, rest = _channels(place, rest_of_line)
-                joint.first = columns
-                columns += len(joint.channels)
-            else:
-                raise ElementFault(place, f"unknown keyword {quoted(word)}")
+                elif key in ("ROOT", "JOINT", "END"):
+                    if len(joints) >= MAX_JOINTS:
+                        raise ElementFault(place, f"there are more than {MAX_JOINTS} joints")
+                    if (key == "ROOT") == bool(opened):
+                        raise ElementFault(place, f"{word} {'inside' if opened else 'outside'} of a joint")
+                    parent = opened[-1] if opened else -1
+                    name = f"{joints[parent].name} end" if key == "END" else " ".join(words)
+                    joints.append(_Joint(name or f"joint {len(joints)}", parent))
+                    is_pending, words = True, []
+                elif key == "OFFSET" and opened:
+                    offset = joints[opened[-1]].offset = _numbers(place, word, words[:3], 3)
+                    check_magnitude(place, "OFFSET", offset)
+                    words = words[3:]
+                elif key == "CHANNELS" and opened:
+                    joint = joints[opened[-1]]
+                    joint.channels, joint.first = _channels(place, words), columns
+                    columns += len(joint.channels)
+                    words = words[1 + len(joint.channels) :]
+                else:
+                    raise ElementFault(place, "'}' without '{'" if key == "}" else f"unknown keyword {quoted(word)}")
     if opened or is_pending:
         raise ElementFault("HIERARCHY", f"{quoted(joints[opened[-1] if opened else -1].name)} is not closed")
     return joints
 
 
-def _numbers(place: str, word: str, text: str, count: int) -> tuple[Float64, str]:
-    words = text.replace("}", " } ").split()
+def _numbers(place: str, what: str, words: list[str], count: int) -> Float64:
     try:
-        values = np.array([float(number) for number in words[:count]])
+        values = np.array([float(word) for word in words])
     except ValueError:
-        raise ElementFault(place, f"{word} is not made of {count} numbers") from None
+        values = np.zeros(0)
     if len(values) != count:
-        raise ElementFault(place, f"{word} is not made of {count} numbers")
-    return values, " ".join(words[count:])
+        raise ElementFault(place, f"{what} is not made of {count} numbers")
+    return values
 
 
-def _channels(place: str, text: str) -> tuple[list[tuple[str, int]], str]:
-    """Parses the channels after their number; returns them and the text that follows."""
-    words = text.replace("{", " { ").replace("}", " } ").split()
+def _channels(place: str, words: list[str]) -> list[tuple[str, int]]:
+    """Parses a number of channels and their names."""
     is_number = bool(words) and words[0].isascii() and words[0].isdigit() and len(words[0]) < 4
     count = int(words[0]) if is_number else -1
     if not 0 <= count <= CHANNELS_MAX or len(words) <= count:
         raise ElementFault(place, f"CHANNELS needs a number from 0 to {CHANNELS_MAX} and as many names")
-    channels = [_channel(place, name) for name in words[1 : count + 1]]
+    channels = []
+    for name in words[1 : count + 1]:
+        axis, kind = name[:1].upper(), name[1:].lower()
+        if axis not in AXES or kind not in ("position", "rotation"):
+            raise ElementFault(place, f"unknown channel {quoted(name)}")
+        channels.append((kind, AXES[axis]))
     if len(set(channels)) != count:
         raise ElementFault(place, "a channel is there twice")
-    return channels, " ".join(words[count + 1 :])
-
-
-def _channel(place: str, name: str) -> tuple[str, int]:
-    axis, kind = name[:1].upper(), name[1:].lower()
-    if axis not in AXES or kind not in ("position", "rotation"):
-        raise ElementFault(place, f"unknown channel {quoted(name)}")
-    return kind, AXES[axis]
+    return channels
 
 
 def _unique_names(joints: list[_Joint]) -> list[str]:
@@ -215,7 +184,7 @@ def _motion(text: str, before: int) -> tuple[float, int, Float64]:
                 raise ElementFault(place, "the number of frames is not a whole number")
             declared = int(value)
         elif words == ["FRAME", "TIME"]:
-            (frame_time,), _ = _numbers(place, "the frame time", value, 1)
+            (frame_time,) = _numbers(place, "the frame time", value.split()[:1], 1)
             if not FRAME_TIMES[0] <= frame_time <= FRAME_TIMES[1]:
                 raise ElementFault(
                     place, f"a frame takes {frame_time:.9g} s, {FRAME_TIMES[0]} to {FRAME_TIMES[1]} are read"

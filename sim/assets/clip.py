@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -83,14 +82,16 @@ class UniformClip:
         positions: Local translations, shape (F, B, 3), F at least 1.
         orientations: Local quaternions (x, y, z, w), shape (F, B, 4); normalised here, zero is the identity.
         scales: Local scales, shape (F, B, 3).
+        weights: Weights of morph targets, shape (F, M); None without any.
 
     Raises:
         ValueError: For shapes that disagree, no key, keys that are not finite or a step that is not positive.
     """
 
     def __init__(
-        self, name: str, frame_step: float, positions: npt.ArrayLike, orientations: npt.ArrayLike, scales: npt.ArrayLike
-    ) -> None:
+        self, name: str, frame_step: float, positions: npt.ArrayLike, orientations: npt.ArrayLike,
+        scales: npt.ArrayLike, weights: Float64 | None = None,
+    ) -> None:  # fmt: skip
         position, orientation, scale = (np.array(keys, dtype=np.float64) for keys in (positions, orientations, scales))
         _check_keys(name, position, orientation, scale)
         self._name = name
@@ -102,8 +103,9 @@ class UniformClip:
         self._sines = np.sin(self._arcs)
         # Translation and scale are interpolated alike: one array halves the numpy calls.
         self._linear = np.concatenate([position, scale], axis=2)
+        self._weights = np.zeros((len(position), 0)) if weights is None else weights.copy()
         self._key_times: Float64 = np.arange(len(position), dtype=np.float64) * self._step
-        for keys in (self._quaternions, self._arcs, self._sines, self._linear, self._key_times):
+        for keys in (self._quaternions, self._arcs, self._sines, self._linear, self._weights, self._key_times):
             keys.flags.writeable = False
 
     @property
@@ -128,7 +130,7 @@ class UniformClip:
         if not 0 <= index < len(self._linear):
             raise IndexError(f"clip {self._name!r} has keys 0 to {len(self._linear) - 1}, not {index}")
         linear = self._linear[index]
-        return LocalPose(linear[:, :3], self._quaternions[index], linear[:, 3:])
+        return LocalPose(linear[:, :3], self._quaternions[index], linear[:, 3:], self._weights[index])
 
     def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
         """Samples at `time` [s], clamped to the clip; lerp and shortest-arc slerp between two keys, eased."""
@@ -144,7 +146,8 @@ class UniformClip:
         blend = np.sin(arc * (1.0 - fraction)) * self._quaternions[index]
         blend += np.sin(arc * fraction) * self._quaternions[index + 1]
         blend /= sine
-        return LocalPose(linear[:, :3], blend, linear[:, 3:])
+        weights = self._weights[index] + (self._weights[index + 1] - self._weights[index]) * fraction
+        return LocalPose(linear[:, :3], blend, linear[:, 3:], weights)
 
     def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
         """Samples at times [s]; bit-identical to `sample`."""
@@ -162,43 +165,13 @@ class UniformClip:
         blend = np.sin(arc * (1.0 - part)) * self._quaternions[lower]
         blend += np.sin(arc * part) * self._quaternions[lower + 1]
         blend /= self._sines[lower]
+        weights = self._weights[lower] + (self._weights[lower + 1] - self._weights[lower]) * part[:, 0]
         for number, share in enumerate(parts):
             if share in (0.0, 1.0):
                 key = index[number] + int(share)
                 linear[number], blend[number] = self._linear[key], self._quaternions[key]
-        weights = np.zeros((len(parts), 0))
+                weights[number] = self._weights[key]
         return LocalPose(linear[..., :3], blend, linear[..., 3:], weights)
-
-
-class MorphingClip(UniformClip):
-    """Uniform clip with weights of morph targets at every key, shape (F, M), interpolated linearly."""
-
-    def __init__(
-        self,
-        name: str,
-        frame_step: float,
-        positions: npt.ArrayLike,
-        orientations: npt.ArrayLike,
-        scales: npt.ArrayLike,
-        weights: Float64,
-    ) -> None:
-        super().__init__(name, frame_step, positions, orientations, scales)
-        self._weights = weights.copy()
-        self._weights.flags.writeable = False
-
-    def key(self, index: int) -> LocalPose:
-        return msgspec.structs.replace(super().key(index), weights=self._weights[index])
-
-    def sample(self, time: float, interpolation: Interpolation) -> LocalPose:
-        last = len(self._weights) - 1
-        frame = min(max(0.0, time / self._step), float(last)) if last else 0.0
-        index = min(int(frame), max(last - 1, 0))
-        part = eased(interpolation, frame - index)
-        weights = self._weights[index] + part * (self._weights[min(index + 1, last)] - self._weights[index])
-        return msgspec.structs.replace(super().sample(time, interpolation), weights=weights)
-
-    def sample_many(self, times: Sequence[float], interpolation: Interpolation) -> LocalPose:
-        return stacked([self.sample(time, interpolation) for time in times])
 
 
 def renamed(clip: Clip, name: str) -> Clip:

@@ -11,21 +11,26 @@ from sinew.sim.assets.model import CharacterModel, Skeleton
 LIMB_BONES = (
     "UpperLeg", "LowerLeg", "Foot", "Toes", "Shoulder", "UpperArm", "LowerArm", "Hand", "Eye",
 )  # fmt: skip
-FINGERS = ("Thumb", "Index", "Middle", "Ring", "Little")
+SIDES = ("left", "right")
+OTHER_JOINTS = "Proximal", "Intermediate", "Distal"
+FINGERS = {
+    "Thumb": ("Metacarpal", "Proximal", "Distal"),
+    "Index": OTHER_JOINTS, "Middle": OTHER_JOINTS, "Ring": OTHER_JOINTS, "Little": OTHER_JOINTS,
+}  # fmt: skip
+"""Fingers with their joints."""
+
 SPINE = ("spine", "chest", "upperChest")
 
 BONES = (
     "hips", *SPINE, "neck", "head", "jaw",
-    *(f"{side}{bone}" for side in ("left", "right") for bone in LIMB_BONES),
-    *(f"{side}{finger}{joint}" for side in ("left", "right") for finger in FINGERS
-      for joint in (("Metacarpal", "Proximal", "Distal") if finger == "Thumb"
-                    else ("Proximal", "Intermediate", "Distal"))),
+    *(f"{side}{bone}" for side in SIDES for bone in LIMB_BONES),
+    *(f"{side}{finger}{joint}" for side in SIDES for finger, joints in FINGERS.items() for joint in joints),
 )  # fmt: skip
 """All bones, in the order of VRM."""
 
 REQUIRED = (
     "hips", "head",
-    *(f"{side}{bone}" for side in ("left", "right")
+    *(f"{side}{bone}" for side in SIDES
       for bone in ("UpperLeg", "LowerLeg", "Foot", "UpperArm", "LowerArm", "Hand")),
 )  # fmt: skip
 """Bones without which a skeleton is not a human body."""
@@ -68,7 +73,7 @@ class _Joint:
         self.order = self.numbers[-1] if self.numbers else 0
         biped = _BIPED_FINGER.search(plain)
         if biped is not None:
-            self.finger, self.order = FINGERS[int(biped[1])], int(biped[2] or 0)
+            self.finger, self.order = list(FINGERS)[int(biped[1])], int(biped[2] or 0)
 
     def bone(self) -> str:
         """Returns the bone that the name alone means, such as "UpperLeg"; "arm", "leg" or "hip" if it is ambiguous."""
@@ -134,12 +139,12 @@ class _Finder:
         self._found: dict[str, int] = {}
 
     def bones(self) -> dict[str, int]:
-        for side in ("left", "right"):
+        for side in SIDES:
             self._find_limb(side, "leg", ("UpperLeg", "LowerLeg", "Foot", "Toes"))
             self._find_limb(side, "arm", ("UpperArm", "LowerArm", "Hand"))
             self._take(f"{side}Shoulder", self._named("Shoulder", side, above=self._found.get(f"{side}UpperArm")))
         self._find_body()
-        for side in ("left", "right"):
+        for side in SIDES:
             self._find_fingers(side)
             self._take(f"{side}Eye", self._named("Eye", side))
         self._take("jaw", self._named("jaw", ""))
@@ -149,26 +154,23 @@ class _Finder:
         for bone in bones:
             self._take(f"{side}{bone}", self._named(bone, side))
         bare = self._named(word, side)
-        if word == "arm" and bare:
-            chain = self._chain(bare)
-            if len(chain) >= 3 and f"{side}LowerArm" not in self._found:
-                self._take_all(side, bones, chain)
-            elif f"{side}UpperArm" not in self._found:
-                self._take(f"{side}UpperArm", bare)
-        elif bare:
-            chain = self._chain(bare)
-            if len(chain) >= 3 and f"{side}UpperLeg" not in self._found:
-                self._take_all(side, bones, chain)
-            elif f"{side}LowerLeg" not in self._found:
-                self._take(f"{side}LowerLeg", bare)
-        if word == "leg" and f"{side}UpperLeg" not in self._found:
+        chain: list[_Joint] = []
+        for joint in bare:
+            if not chain or chain[-1].index in self._ancestors(joint.index):
+                chain.append(joint)
+        alone, missing = ("UpperArm", "LowerArm") if word == "arm" else ("LowerLeg", "UpperLeg")
+        if len(chain) >= 3 and f"{side}{missing}" not in self._found:
+            self._found |= {f"{side}{bone}": joint.index for bone, joint in zip(bones, chain, strict=False)}
+        else:
+            self._take(f"{side}{alone}", bare)
+        if word == "leg":
             self._take(f"{side}UpperLeg", self._named("hip", side))
 
     def _find_fingers(self, side: str) -> None:
         hand = self._found.get(f"{side}Hand")
         if hand is None:
             return
-        for finger in FINGERS:
+        for finger, bones in FINGERS.items():
             found = [
                 joint
                 for joint in self._joints
@@ -178,21 +180,15 @@ class _Finder:
             found.sort(key=lambda joint: (joint.depth, joint.order, joint.index))
             if finger != "Thumb" and len(found) > 3 and found[0].words & {"metacarpal", "meta", "palm", "carpal"}:
                 found = found[1:]
-            joints = (
-                ("Metacarpal", "Proximal", "Distal") if finger == "Thumb" else ("Proximal", "Intermediate", "Distal")
-            )
-            for bone, joint in zip(joints, found, strict=False):
+            for bone, joint in zip(bones, found, strict=False):
                 self._found[f"{side}{finger}{bone}"] = joint.index
 
     def _find_body(self) -> None:
-        thighs = [self._found[f"{side}UpperLeg"] for side in ("left", "right") if f"{side}UpperLeg" in self._found]
-        if len(thighs) < 2:
+        above = self._above_both("UpperLeg")
+        named = [joint.index for joint in self._named("hip", "") if joint.index in above]
+        if not above:
             return
-        common = self._common_ancestor(*thighs)
-        named = [joint for joint in self._named("hip", "") if all(joint.index in self._ancestors(t) for t in thighs)]
-        hips = named[0].index if named else common
-        if hips is None:
-            return
+        hips = named[0] if named else above[0]
         self._found["hips"] = hips
         self._take("neck", [joint for joint in self._named("neck", "") if hips in self._ancestors(joint.index)])
         self._take("head", [joint for joint in self._named("head", "") if hips in self._ancestors(joint.index)])
@@ -218,10 +214,10 @@ class _Finder:
             if chain:
                 self._found["head"] = chain[-1]
             return
-        arms = [self._found[f"{side}UpperArm"] for side in ("left", "right") if f"{side}UpperArm" in self._found]
-        chest = self._common_ancestor(*arms) if len(arms) == 2 else None
-        if chest is None or hips not in (chest, *self._ancestors(chest)):
+        above = self._above_both("UpperArm")
+        if hips not in above:
             return
+        chest = above[0]
         if head is not None and neck is None:
             parent = self._parents[head]
             if parent not in (-1, chest, hips) and chest in self._ancestors(parent):
@@ -255,22 +251,11 @@ class _Finder:
             found = [joint for joint in found if joint.index in self._ancestors(above)] or found
         return sorted(found, key=lambda joint: (joint.depth, joint.index))
 
-    def _chain(self, joints: Iterable[_Joint]) -> list[_Joint]:
-        chain: list[_Joint] = []
-        for joint in joints:
-            if not chain or chain[-1].index in self._ancestors(joint.index):
-                chain.append(joint)
-        return chain
-
     def _take(self, bone: str, joints: Sequence[_Joint]) -> None:
         taken = self._found.values()
         free = next((joint.index for joint in joints if joint.index not in taken), None)
         if free is not None:
             self._found.setdefault(bone, free)
-
-    def _take_all(self, side: str, bones: Sequence[str], chain: Sequence[_Joint]) -> None:
-        for bone, joint in zip(bones, chain, strict=False):
-            self._found[f"{side}{bone}"] = joint.index
 
     def _ancestors(self, index: int) -> list[int]:
         """Returns joints from the parent to the root."""
@@ -279,6 +264,10 @@ class _Finder:
             found.append(index)
         return found
 
-    def _common_ancestor(self, one: int, other: int) -> int | None:
-        above = set(self._ancestors(one))
-        return next((joint for joint in self._ancestors(other) if joint in above), None)
+    def _above_both(self, bone: str) -> list[int]:
+        """Returns joints above a bone of both sides, up to the root; none if one of them is not found."""
+        left, right = (self._found.get(f"{side}{bone}") for side in SIDES)
+        if left is None or right is None:
+            return []
+        others = self._ancestors(left)
+        return [joint for joint in self._ancestors(right) if joint in others]

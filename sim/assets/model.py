@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.assets.rig import Rig
-from sinew.sim.maths.arrays import Float32, Float64, Int32, Intp, UInt16, UInt32
+from sinew.sim.maths.arrays import Bool, Float32, Float64, Int32, Intp, UInt16, UInt32
 from sinew.sim.maths.hierarchy import Hierarchy
 
 
@@ -112,6 +112,14 @@ class Skeleton:
     def index(self, name: str) -> int:
         """Returns the number of a joint; raises KeyError if it does not exist."""
         return _numbers(self.names)[name]
+
+    def below(self, joints: Sequence[int]) -> Bool:
+        """Returns a mask of some joints and everything below them, shape (B,)."""
+        found = np.zeros(self.joint_count, bool)
+        found[list(joints)] = True
+        for level in self.hierarchy.levels:
+            found[level] |= found[self.parents[level]]
+        return found
 
 
 @functools.lru_cache(maxsize=64)
@@ -311,7 +319,7 @@ class Material:
         return (image, dict(self.samplers).get(name, Sampler())) if image is not None else None
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class CharacterModel:
     """A character; `skeleton` and `skin` are None for static models, a skeleton may come without weights."""
 

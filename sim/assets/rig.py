@@ -84,16 +84,21 @@ class Rig:
 
 
 def ordered(rig: Rig, names: Sequence[str], warnings: list[str]) -> Rig:
-    """Orders constraints, a source before its followers; leaves out cycles and invalid ones, with warnings."""
-    waiting = [one for one in rig.constraints if 0 <= one.joint < len(names) and 0 <= one.source < len(names)]
+    """Orders constraints, a source before its followers; leaves out cycles, with a warning."""
+    waiting = list(rig.constraints)
     found: list[Constraint] = []
     while waiting:
         later = {one.joint for one in waiting}
         free = [one for one in waiting if one.source not in later]
         if not free:
-            circle = ", ".join(repr(names[one.joint]) for one in waiting)
-            warnings.append(f"The constraints of {circle} follow each other; they are left out.")
-            break
+            circle, count = waiting, 0
+            while len(circle) != count:  # those that only follow a circle stay
+                count, sources = len(circle), {one.source for one in circle}
+                circle = [one for one in circle if one.joint in sources]
+            members = ", ".join(repr(names[one.joint]) for one in circle)
+            warnings.append(f"The constraints of {members} follow each other; they are left out.")
+            waiting = [one for one in waiting if one not in circle]
+            continue
         found += free
         waiting = [one for one in waiting if one.source in later]
-    return replace(rig, constraints=tuple(found)) if rig.constraints else rig
+    return replace(rig, constraints=tuple(found))

@@ -1,4 +1,3 @@
-import abc
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -251,7 +250,12 @@ class Character(Owner):
         for leading in self._places.scene.leading(self._node.id) if settings.modifiers else ():
             character = self._places.characters.get(leading.id)
             if isinstance(character, Character) and character is not self:
-                others[leading.id] = CharacterAt(character, leading, time, self._places.scene, others)
+                placement = character.world_from_model
+                if leading.attachment.node:
+                    places = WorldTransforms(self._places.scene, others)
+                    world = places.world_from_node(leading)
+                    placement = world_from_model(model_settings(leading), character.model, world)
+                others[leading.id] = StillCharacter(character.model, character.pose_at(time), placement)
         key = PoseKey(time, settings, run_up, self._inputs(self._node, time, run_up, others))
         return self.animated_pose if key == self._key and not self._is_outdated else self._evaluated(key)
 
@@ -376,9 +380,9 @@ class Character(Owner):
         settings = model_settings(node)
         if not settings.modifiers or self.model.skeleton is None:
             return NO_INPUTS
-        own = CharacterBelow(self.model, self._unmodified(settings, time, run_up), self.world_from_model)
+        own = StillCharacter(self.model, self._unmodified(settings, time, run_up), self.world_from_model)
         still = {  # without the turns of simulated joints, so that a pose is a function of time
-            key: CharacterBelow(one.model, one.animated_pose, one.world_from_model)
+            key: StillCharacter(one.model, one.animated_pose, one.world_from_model)
             for key, one in others.items()
             if isinstance(one, Character)
         }
@@ -388,62 +392,23 @@ class Character(Owner):
         return inputs_of(node, places, own.world_from_model, self._colliders)
 
 
-class StillCharacter(abc.ABC):
-    """A character whose joints are not turned."""
+@dataclass
+class StillCharacter:
+    """A character whose joints are not turned, for instance in its pose before the modifiers."""
+
+    model: CharacterModel
+    animated_pose: Pose
+    world_from_model: Float64
 
     @property
-    @abc.abstractmethod
-    def animated_pose(self) -> Pose | None: ...
-
-    @property
-    def pose(self) -> Pose | None:
+    def pose(self) -> Pose:
         return self.animated_pose
 
     def model_from(self, joints: Intp) -> Float64:
-        assert self.animated_pose is not None
         return self.animated_pose.model_from_joint.take(joints, 0)
 
     def is_turned(self, joint: int) -> bool:  # noqa: ARG002
         return False
-
-
-@dataclass
-class CharacterBelow(StillCharacter):
-    """A character in its pose before the modifiers, or before the turns of simulated joints."""
-
-    model: CharacterModel
-    own_pose: Pose | None
-    world_from_model: Float64
-
-    @property
-    def animated_pose(self) -> Pose | None:
-        return self.own_pose
-
-
-@dataclass(frozen=True)
-class CharacterAt(StillCharacter):
-    """A character at a scene time [s]; `others` are the other characters at that time."""
-
-    character: Character
-    node: Node
-    time: float
-    scene: Scene
-    others: PosedCharacters
-
-    @property
-    def model(self) -> CharacterModel:
-        return self.character.model
-
-    @property
-    def animated_pose(self) -> Pose:
-        return self.character.pose_at(self.time)
-
-    @property
-    def world_from_model(self) -> Float64:
-        if not self.node.attachment.node:
-            return self.character.world_from_model
-        places = WorldTransforms(self.scene, self.others)
-        return world_from_model(model_settings(self.node), self.model, places.world_from_node(self.node))
 
 
 def _box_of(points: Float64) -> Bounds:

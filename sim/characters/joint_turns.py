@@ -74,8 +74,8 @@ class JointTurns(Owner):
         for level in skeleton.hierarchy.levels:
             free = level[self._nearest[level] < 0]
             self._nearest[free] = self._nearest[skeleton.parents[free]]
-        entries = np.arange(skeleton.joint_count) if skin is None else np.arange(_entry_count(skin, skeleton))
-        self._sources = self._nearest[entries if skin is None else skin.joints_of(entries)]
+        palette = skin.palette if skin is not None else None
+        self._sources = self._nearest if palette is None else self._nearest[palette.entry_joints]
         self._heads = self.owns(TexelBuffer(context, 16, usage="stream", label=f"{label} heads"))
         self._placed: Float64 | None = None
         self._kernels: dict[SkinningMethod, Kernel] = {}
@@ -199,7 +199,3 @@ class JointTurns(Owner):
         middles, halves = middles.copy(), halves.copy()
         middles[moved], halves[moved] = heads[self._roots[own]], (along[own] + far)[:, None]
         return middles, halves
-
-
-def _entry_count(skin: Skin, skeleton: Skeleton) -> int:
-    return skeleton.joint_count if skin.palette is None else len(skin.palette.entry_joints)

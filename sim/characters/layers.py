@@ -4,7 +4,8 @@ Joints that a mask leaves out keep the bits of the pose below.
 Source: the blending of ozz-animation, https://guillaumeblanc.github.io/ozz-animation/samples/additive/.
 """
 
-from collections.abc import Mapping, Sequence
+import functools
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -103,11 +104,9 @@ def added(base: LocalPose, pose: LocalPose, reference: LocalPose, weight: float)
 
 # --- masks ----------------------------------------------------------------------------------------------------------
 
-_masks: dict[tuple[int, str, tuple[tuple[str, str], ...]], tuple[CharacterModel, Bool]] = {}
-_MASKS_MAX = 256
 
-
-def mask_joints(model: CharacterModel, mask: str, humanoid: Sequence[tuple[str, str]] = ()) -> Bool | None:
+@functools.lru_cache(maxsize=64)
+def mask_joints(model: CharacterModel, mask: str, humanoid: tuple[tuple[str, str], ...] = ()) -> Bool | None:
     """Returns the joints of a mask, shape (B,): None for "" or without a skeleton, no joint for unknown names.
 
     Args:
@@ -116,34 +115,16 @@ def mask_joints(model: CharacterModel, mask: str, humanoid: Sequence[tuple[str, 
     skeleton = model.skeleton
     if not mask or skeleton is None:
         return None
-    key = id(skeleton), mask, tuple(humanoid)
-    known = _masks.get(key)
-    if known is not None and known[0].skeleton is skeleton:
-        return known[1]
     group = mask.removeprefix(GROUP)
     if not mask.startswith(GROUP):
         joint = skeleton.find(mask)
-        found = _below(model, [joint] if joint is not None else [])
+        found = skeleton.below([joint] if joint is not None else [])
     elif group == "lower body":
         upper = mask_joints(model, f"{GROUP}upper body", humanoid)
         found = ~upper if upper is not None and upper.any() else np.zeros(skeleton.joint_count, bool)
     else:
         bones = bones_of(model, humanoid)
-        found = _below(model, [bones[bone] for bone in GROUPS.get(group, ()) if bone in bones])
+        found = skeleton.below([bones[bone] for bone in GROUPS.get(group, ()) if bone in bones])
         if group == "upper body":  # of some skeletons the legs are below the spine
-            found &= ~_below(model, [bones[bone] for bone in GROUPS["legs"] if bone in bones])
-    if len(_masks) >= _MASKS_MAX:
-        _masks.clear()
-    _masks[key] = model, found
-    return found
-
-
-def _below(model: CharacterModel, tops: Sequence[int]) -> Bool:
-    """Returns some joints and everything below them."""
-    assert model.skeleton is not None
-    found = np.zeros(model.skeleton.joint_count, bool)
-    found[list(tops)] = True
-    for level in model.skeleton.hierarchy.levels:
-        parents = model.skeleton.parents[level]
-        found[level] |= (parents >= 0) & found[parents]
+            found &= ~skeleton.below([bones[bone] for bone in GROUPS["legs"] if bone in bones])
     return found

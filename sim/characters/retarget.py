@@ -8,27 +8,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
+from pyglm import glm
 
-from sinew.sim.assets.clip import MorphingClip, UniformClip, renamed
-from sinew.sim.assets.humanoid import REQUIRED, bones_of
+from sinew.sim.assets.clip import UniformClip, renamed
+from sinew.sim.assets.humanoid import REQUIRED, SIDES, bones_of
 from sinew.sim.assets.model import NO_WEIGHTS, CharacterModel, Clip, Interpolation, Skeleton
+from sinew.sim.characters.contacts import FLOOR_PERCENTILE, contacts
 from sinew.sim.characters.expressions import expression_weights
+from sinew.sim.characters.modifiers.functions import two_bones
 from sinew.sim.maths import quaternion
-
-Float64 = npt.NDArray[np.float64]
+from sinew.sim.maths.arrays import Float64
+from sinew.sim.maths.hierarchy import model_from_local
 
 Edits = Sequence[tuple[str, str]]
 
-SIDES = ("left", "right")
-FLOOR_PERCENTILE = 2.0
-"""Percentile of the height of the lower ball that counts as the floor of a clip [%]."""
-
 FLOOR_OFFSET = 0.25
 """Difference of a floor from the reference, in legs, above which the heights of the clip are moved."""
-
-CONTACT_SPEED, CONTACT_HEIGHT, CONTACT_TIME = 0.25, 0.06, 0.1
-"""Contact: a ball is below this speed [legs/s] and height over its lowest [legs], for at least this time [s]."""
 
 FADE = 0.1
 """Time over which the pin of a foot fades in and out [s]."""
@@ -68,10 +63,9 @@ class Body:
     def reference(self) -> Float64:
         """Returns world rotations (B, 3, 3) with arms sideways and legs down; feet keep their rest rotation."""
         skeleton, bones = self.skeleton, self.bones
-        locals_ = quaternion.to_matrix(skeleton.bind_orientations)
-        rotations = _rotations(skeleton, locals_[None])[0]
+        rest = _rotations(skeleton, skeleton.bind_orientations[None])[0]
+        rotations: Float64 = rest.copy()
         points, frame = skeleton.model_from_bind[:, :3, 3].copy(), self.frame()
-        rest = rotations.copy()
         for side, sign in zip(SIDES, (1.0, -1.0), strict=True):
             for bone, child, target in (
                 ("UpperArm", "LowerArm", sign * frame[:, 0]),
@@ -80,14 +74,13 @@ class Body:
                 ("LowerLeg", "Foot", -frame[:, 1]),
             ):
                 joint = bones[f"{side}{bone}"]
-                turn = _arc(points[bones[f"{side}{child}"]] - points[joint], target)
-                below = _descendants(skeleton, joint)
+                turn = _arcs(points[bones[f"{side}{child}"]] - points[joint], target)
+                below = skeleton.below([joint])
                 points[below] = points[joint] + (points[below] - points[joint]) @ turn.T
                 rotations[below] = turn @ rotations[below]
-            foot = _descendants(skeleton, bones[f"{side}Foot"])
+            foot = skeleton.below([bones[f"{side}Foot"]])
             rotations[foot] = rest[foot]
-        found: Float64 = rotations
-        return found
+        return rotations
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +94,13 @@ class LocalMotion:
 
 def retarget(motion: LocalMotion, source: Body, target: Body, *, pin: bool = True) -> LocalMotion:
     """Retargets a motion; joints of one body alone keep their reference pose, `pin` keeps standing feet in place."""
-    reference, own_reference = source.reference(), target.reference()
+    source_reference, reference = source.reference(), target.reference()
     turned = target.frame() @ source.frame().T
-    common = [bone for bone in source.bones if bone in target.bones]
     rotations, points = _world(source.skeleton, motion)
-    wanted: dict[int, Float64] = {}
-    for bone in common:
-        joint = source.bones[bone]
-        away = rotations[:, joint] @ reference[joint].T
-        wanted[target.bones[bone]] = turned @ away @ turned.T @ own_reference[target.bones[bone]]
-    hips = _hips(points, source, target, turned)
-    result = _posed(target, own_reference, wanted, hips, motion.step)
-    return _pinned(result, motion.step, points, source, target, own_reference, wanted, hips) if pin else result
+    wanted = _carried(rotations, source, target, source_reference, reference, turned)
+    hips = _hips(points, source, target, source_reference, reference, turned)
+    result = _posed(target, reference, wanted, hips, motion.step)
+    return _pinned(result, points, source, target, reference, wanted, hips) if pin else result
 
 
 def transferred(motion: LocalMotion, source: Body, target: Body) -> LocalMotion:
@@ -123,36 +111,49 @@ def transferred(motion: LocalMotion, source: Body, target: Body) -> LocalMotion:
 
     Source: VRM Consortium, VRMC_vrm_animation 1.0, how to transform human poses.
     """
-    rest, own_rest = source.skeleton.model_from_bind, target.skeleton.model_from_bind
-    reference, own_reference = (
-        _rotations(body.skeleton, quaternion.to_matrix(body.skeleton.bind_orientations)[None])[0]
-        for body in (source, target)
-    )
+    rest, reference = (_rotations(body.skeleton, body.skeleton.bind_orientations[None])[0] for body in (source, target))
     rotations, points = _world(source.skeleton, motion)
-    wanted = {
-        target.bones[bone]: rotations[:, joint] @ reference[joint].T @ own_reference[target.bones[bone]]
+    wanted = _carried(rotations, source, target, rest, reference, np.eye(3))
+    hips = source.bones["hips"]
+    place, own_place = (body.skeleton.model_from_bind[body.bones["hips"], :3, 3] for body in (source, target))
+    ratio = own_place[1] / place[1] if place[1] > SMALLEST_HEIGHT else 1.0
+    return _posed(target, reference, wanted, own_place + ratio * (points[:, hips] - place), motion.step)
+
+
+def _carried(
+    rotations: Float64, source: Body, target: Body, reference: Float64, own_reference: Float64, turned: Float64
+) -> dict[int, Float64]:
+    """Returns world rotations (F, 3, 3) of joints of the target that differ from its reference as in the source."""
+    return {
+        target.bones[bone]: turned @ rotations[:, joint] @ reference[joint].T @ turned.T
+        @ own_reference[target.bones[bone]]
         for bone, joint in source.bones.items()
         if bone in target.bones
-    }
-    hips, own_hips = source.bones["hips"], target.bones["hips"]
-    height, own_height = rest[hips, 1, 3], own_rest[own_hips, 1, 3]
-    ratio = own_height / height if height > SMALLEST_HEIGHT else 1.0
-    moved = own_rest[own_hips, :3, 3] + ratio * (points[:, hips] - rest[hips, :3, 3])
-    return _posed(target, own_reference, wanted, moved, motion.step)
+    }  # fmt: skip
 
 
-def _hips(points: Float64, source: Body, target: Body, turned: Float64) -> Float64:
+def _hips(
+    points: Float64, source: Body, target: Body, source_reference: Float64, reference: Float64, turned: Float64
+) -> Float64:
     """Returns world positions of the hips (F, 3)."""
     rest, own_rest = source.skeleton.model_from_bind[:, :3, 3], target.skeleton.model_from_bind[:, :3, 3]
     hips, own_hips = source.bones["hips"], target.bones["hips"]
     scale = target.leg / source.leg
-    moved = points[:, hips] - rest[hips]
-    floor = np.percentile(_lower_ball(points, source), FLOOR_PERCENTILE)
-    rest_floor = float(_lower_ball(rest[None], source)[0])
-    if abs(floor - rest_floor) > FLOOR_OFFSET * source.leg:
-        moved[:, source.up] -= floor - rest_floor
-    placed: Float64 = own_rest[own_hips] + scale * moved @ turned.T
+    placed: Float64 = own_rest[own_hips] + scale * (points[:, hips] - rest[hips]) @ turned.T
+    floor = float(np.percentile(_lower_ball(points, source), FLOOR_PERCENTILE))
+    rest_floor, own_floor = float(_lower_ball(rest[None], source)[0]), float(_lower_ball(own_rest[None], target)[0])
+    if abs(floor - rest_floor) <= FLOOR_OFFSET * source.leg:
+        floor = rest_floor
+    # Legs at rest are seldom straight down, legs of the references always are.
+    heights = points[:, hips, source.up] - floor - _stretched(source, source_reference)
+    placed[:, target.up] = own_floor + _stretched(target, reference) + scale * heights
     return placed
+
+
+def _stretched(body: Body, reference: Float64) -> float:
+    """Returns the height of the hips over the lower ball in the reference pose."""
+    points = _points(body.skeleton, reference[None], body.skeleton.bind_positions[None])
+    return float(points[0, body.bones["hips"], body.up] - _lower_ball(points, body)[0])
 
 
 def _lower_ball(points: Float64, body: Body) -> Float64:
@@ -168,92 +169,61 @@ def _ball(body: Body, side: str) -> int:
 
 def _world(skeleton: Skeleton, motion: LocalMotion) -> tuple[Float64, Float64]:
     """Returns world rotations (F, B, 3, 3) and positions (F, B, 3)."""
-    rotations = _rotations(skeleton, quaternion.to_matrix(motion.orientations))
+    rotations = _rotations(skeleton, motion.orientations)
     return rotations, _points(skeleton, rotations, motion.positions)
 
 
-def _rotations(skeleton: Skeleton, locals_: Float64) -> Float64:
-    world = np.empty_like(locals_)
-    for joint in _order(skeleton):
-        parent = skeleton.parents[joint]
-        world[:, joint] = locals_[:, joint] if parent < 0 else world[:, parent] @ locals_[:, joint]
-    return world
+def _rotations(skeleton: Skeleton, orientations: Float64) -> Float64:
+    return model_from_local(quaternion.to_matrix(orientations).swapaxes(0, 1), skeleton.hierarchy).swapaxes(0, 1)
 
 
 def _points(skeleton: Skeleton, rotations: Float64, positions: Float64) -> Float64:
-    """Returns positions of joints; scales of the bind pose apply to everything below a joint."""
-    points, scales = np.empty_like(positions), np.ones((len(skeleton.parents), 3))
-    for joint in _order(skeleton):
-        parent = skeleton.parents[joint]
-        if parent < 0:
-            points[:, joint] = positions[:, joint]
-            scales[joint] = skeleton.bind_scales[joint]
-        else:
-            offset = (rotations[:, parent] @ (positions[:, joint] * scales[parent])[..., None])[..., 0]
-            points[:, joint] = points[:, parent] + offset
-            scales[joint] = scales[parent] * skeleton.bind_scales[joint]
+    points, scales = positions.copy(), _scales(skeleton)
+    for level in skeleton.hierarchy.levels:
+        above = skeleton.parents[level]
+        offsets = rotations[:, above] @ (positions[:, level] * scales[above])[..., None]
+        points[:, level] = points[:, above] + offsets[..., 0]
     return points
 
 
-def _order(skeleton: Skeleton) -> list[int]:
-    return list(map(int, skeleton.hierarchy.order))
-
-
-def _descendants(skeleton: Skeleton, joint: int) -> list[int]:
-    found = {joint}
-    for other in _order(skeleton):
-        if skeleton.parents[other] in found:
-            found.add(other)
-    return sorted(found)
+def _scales(skeleton: Skeleton) -> Float64:
+    """Returns the product of the scales of each joint and of the joints above it in the bind pose, (B, 3)."""
+    scales = skeleton.bind_scales.copy()
+    for level in skeleton.hierarchy.levels:
+        scales[level] *= scales[skeleton.parents[level]]
+    return scales
 
 
 def _posed(body: Body, reference: Float64, wanted: Mapping[int, Float64], hips: Float64, step: float) -> LocalMotion:
     """Returns local poses from the world rotations `wanted` and the world positions of the hips."""
-    skeleton = body.skeleton
-    count = len(hips)
+    skeleton, count = body.skeleton, len(hips)
     world = np.empty((count, skeleton.joint_count, 3, 3))
     locals_ = np.empty_like(world)
-    for joint in _order(skeleton):
-        parent = skeleton.parents[joint]
-        above = np.broadcast_to(np.eye(3), (count, 3, 3)) if parent < 0 else world[:, parent]
+    for joint in skeleton.hierarchy.order.tolist():
+        parent = int(skeleton.parents[joint])
+        above = np.eye(3) if parent < 0 else world[:, parent]
         if joint in wanted:
             world[:, joint] = wanted[joint]
-            locals_[:, joint] = np.swapaxes(above, 1, 2) @ wanted[joint]
+            locals_[:, joint] = np.swapaxes(above, -1, -2) @ wanted[joint]
         else:
-            rest = reference[joint] if parent < 0 else reference[parent].T @ reference[joint]
-            locals_[:, joint] = rest
-            world[:, joint] = above @ rest
+            locals_[:, joint] = reference[joint] if parent < 0 else reference[parent].T @ reference[joint]
+            world[:, joint] = above @ locals_[:, joint]
     positions = np.repeat(skeleton.bind_positions[None], count, axis=0)
     own = body.bones["hips"]
-    parent = skeleton.parents[own]
-    if parent < 0:
-        positions[:, own] = hips
-    else:
-        points = _points(skeleton, world, positions)
-        scale = _scale_of(skeleton, parent)
-        relative = (np.swapaxes(world[:, parent], 1, 2) @ (hips - points[:, parent])[..., None])[..., 0]
-        positions[:, own] = relative / scale
+    positions[:, own] = hips
+    parent = int(skeleton.parents[own])
+    if parent >= 0:
+        offsets = hips - _points(skeleton, world, positions)[:, parent]
+        relative = (np.swapaxes(world[:, parent], 1, 2) @ offsets[..., None])[..., 0]
+        positions[:, own] = relative / _scales(skeleton)[parent]
     return LocalMotion(positions, quaternion.from_matrix(locals_), step)
 
 
-def _scale_of(skeleton: Skeleton, joint: int) -> Float64:
-    scale = np.ones(3)
-    while joint >= 0:
-        scale = scale * skeleton.bind_scales[joint]
-        joint = int(skeleton.parents[joint])
-    return scale
-
-
-def _arc(one: Float64, other: Float64) -> Float64:
-    a, b = one / np.linalg.norm(one), other / np.linalg.norm(other)
-    turn: Float64 = _arcs(a[None], b[None])[0]
-    return turn
-
-
-def _arcs(a: Float64, b: Float64) -> Float64:
-    """Returns the shortest rotations (F, 3, 3) between unit vectors (F, 3)."""
+def _arcs(one: Float64, other: Float64) -> Float64:
+    """Returns the shortest rotations (..., 3, 3) between the directions of two vectors (..., 3)."""
+    a, b = (vectors / np.linalg.norm(vectors, axis=-1, keepdims=True) for vectors in (one, other))
     axis, cosine = np.cross(a, b), np.sum(a * b, axis=-1)
-    quaternions = np.concatenate([axis, 1.0 + cosine[:, None]], axis=-1)
+    quaternions = np.concatenate([axis, 1.0 + cosine[..., None]], axis=-1)
     opposite = cosine < -1.0 + 1e-12
     if opposite.any():  # any axis across
         across = np.cross(a[opposite], np.eye(3)[np.argmin(np.abs(a[opposite]), axis=-1)])
@@ -262,17 +232,6 @@ def _arcs(a: Float64, b: Float64) -> Float64:
 
 
 # --- feet -------------------------------------------------------------------------------------------------
-
-
-def contacts(points: Float64, step: float, leg: float, up: int) -> list[tuple[int, int]]:
-    """Returns first and last frame of each time that a ball, (F, 3), stands on the floor."""
-    if len(points) < 2:
-        return []
-    speed = np.linalg.norm(np.gradient(points, step, axis=0), axis=-1)
-    height = points[:, up] - np.percentile(points[:, up], FLOOR_PERCENTILE)
-    stands = np.concatenate([[False], (speed < CONTACT_SPEED * leg) & (height < CONTACT_HEIGHT * leg), [False]])
-    edges = np.flatnonzero(stands[1:] != stands[:-1])
-    return [(int(a), int(b) - 1) for a, b in edges.reshape(-1, 2) if (b - a - 1) * step >= CONTACT_TIME]
 
 
 def _shifts(ball: Float64, stands: Sequence[tuple[int, int]], step: float, up: int) -> Float64:
@@ -293,42 +252,39 @@ def _shifts(ball: Float64, stands: Sequence[tuple[int, int]], step: float, up: i
 
 
 def _pinned(
-    result: LocalMotion,
-    step: float,
-    points: Float64,
-    source: Body,
-    target: Body,
-    reference: Float64,
-    wanted: Mapping[int, Float64],
-    hips: Float64,
-) -> LocalMotion:
-    bones, up = target.bones, np.eye(3)[target.up]
+    result: LocalMotion, points: Float64, source: Body, target: Body, reference: Float64,
+    wanted: Mapping[int, Float64], hips: Float64,
+) -> LocalMotion:  # fmt: skip
+    """Returns the result with standing feet in place; `points` are the positions of the source."""
+    up, step = np.eye(3)[target.up], result.step
     rotations, placed = _world(target.skeleton, result)
-    ankles: dict[str, Float64] = {}
-    drop = np.zeros(len(hips))
-    for side in SIDES:
-        stands = contacts(points[:, _ball(source, side)], step, source.leg, source.up)
-        shift = _shifts(placed[:, _ball(target, side)], stands, step, target.up)
-        upper, lower, foot = (bones[f"{side}{bone}"] for bone in ("UpperLeg", "LowerLeg", "Foot"))
-        ankles[side] = placed[:, foot] + shift
-        lengths = np.linalg.norm(placed[0, lower] - placed[0, upper]) + np.linalg.norm(
+    legs = [[target.bones[f"{side}{bone}"] for bone in ("UpperLeg", "LowerLeg", "Foot")] for side in SIDES]
+    aims, drop = [], np.zeros(len(hips))
+    for side, (upper, lower, foot) in zip(SIDES, legs, strict=True):
+        path = points[:, _ball(source, side)]
+        floor = float(np.percentile(path[:, source.up], FLOOR_PERCENTILE))
+        stands = contacts(path, step, source.leg, source.up, floor)
+        aims.append(placed[:, foot] + _shifts(placed[:, _ball(target, side)], stands, step, target.up))
+        length = np.linalg.norm(placed[0, lower] - placed[0, upper]) + np.linalg.norm(
             placed[0, foot] - placed[0, lower]
         )
-        leg = placed[:, upper] - ankles[side]
+        leg = placed[:, upper] - aims[-1]
         height = leg @ up
         across = np.linalg.norm(leg - height[:, None] * up, axis=-1)
-        allowed = np.sqrt(np.maximum(np.square(REACH * lengths) - np.square(across), 0.0))
+        allowed = np.sqrt(np.maximum(np.square(REACH * length) - np.square(across), 0.0))
         drop = np.maximum(drop, height - allowed)
-    drop = _smoothed(np.maximum(drop, 0.0), step)
-    lowered = hips - drop[:, None] * up
-    changed = dict(wanted)
-    for side in SIDES:
-        upper, lower, foot = (bones[f"{side}{bone}"] for bone in ("UpperLeg", "LowerLeg", "Foot"))
-        hip, knee, ankle = (placed[:, joint] - drop[:, None] * up for joint in (upper, lower, foot))
-        turned = _two_bone(hip, knee, ankle, ankles[side])
-        changed[upper], changed[lower] = turned[0] @ rotations[:, upper], turned[1] @ rotations[:, lower]
+    drop = _smoothed(drop, step)
+    changed, ahead = dict(wanted), glm.dvec3(*target.frame()[:, 2])
+    for (upper, lower, foot), aim in zip(legs, aims, strict=True):
+        leg = placed[:, [upper, lower, foot]] - drop[:, None, None] * up
+        bent = np.empty((len(hips), 2, 3))  # knee and ankle
+        for frame, joints in enumerate(np.concatenate([leg, aim[:, None]], axis=1).tolist()):
+            hip, knee, ankle, goal = (glm.dvec3(*joint) for joint in joints)
+            bent[frame] = two_bones(hip, knee, ankle, goal, hint=ahead)
+        changed[upper] = _arcs(leg[:, 1] - leg[:, 0], bent[:, 0] - leg[:, 0]) @ rotations[:, upper]
+        changed[lower] = _arcs(leg[:, 2] - leg[:, 1], bent[:, 1] - bent[:, 0]) @ rotations[:, lower]
         changed[foot] = rotations[:, foot]
-    return _posed(target, reference, changed, lowered, step)
+    return _posed(target, reference, changed, hips - drop[:, None] * up, step)
 
 
 def _smoothed(drop: Float64, step: float) -> Float64:
@@ -339,26 +295,6 @@ def _smoothed(drop: Float64, step: float) -> Float64:
     highest = np.lib.stride_tricks.sliding_window_view(padded, 2 * half + 1).max(axis=-1)
     window = np.hanning(2 * half + 3)[1:-1]
     return np.convolve(np.pad(highest, half, mode="edge"), window / window.sum(), mode="valid")
-
-
-def _two_bone(hip: Float64, knee: Float64, ankle: Float64, aim: Float64) -> tuple[Float64, Float64]:
-    """Returns world rotations (F, 3, 3) of the two bones that move the ankle to `aim`; the knee stays in its plane."""
-    first, second = np.linalg.norm(knee - hip, axis=-1), np.linalg.norm(ankle - knee, axis=-1)
-    leg = aim - hip
-    distance = np.clip(np.linalg.norm(leg, axis=-1), np.abs(first - second) + 1e-9, first + second)
-    along = leg / np.linalg.norm(leg, axis=-1, keepdims=True)
-    was = (ankle - hip) / np.linalg.norm(ankle - hip, axis=-1, keepdims=True)
-    bent = (_arcs(was, along) @ (knee - hip)[..., None])[..., 0]
-    across = bent - np.sum(bent * along, axis=-1, keepdims=True) * along
-    across /= np.maximum(np.linalg.norm(across, axis=-1, keepdims=True), 1e-300)
-    cosine = np.clip((first**2 + distance**2 - second**2) / (2.0 * first * distance), -1.0, 1.0)
-    sine = np.sqrt(1.0 - cosine**2)
-    thigh = cosine[:, None] * along + sine[:, None] * across
-    shin = hip + distance[:, None] * along - (hip + first[:, None] * thigh)
-    return (
-        _arcs((knee - hip) / first[:, None], thigh),
-        _arcs((ankle - knee) / second[:, None], shin / np.linalg.norm(shin, axis=-1, keepdims=True)),
-    )
 
 
 # --- clips ------------------------------------------------------------------------------------------------
@@ -438,15 +374,14 @@ def retargeted_clip(
     else:
         result = retarget(motion, other, own)
     scales = poses.scales if is_same else np.repeat(own.skeleton.bind_scales[None], len(times), axis=0)
-    if targets is None or targets.are_frames:
-        return UniformClip(name, step, result.positions, result.orientations, scales)
-    values = {expression: poses.positions[:, joint, 0] for expression, joint in source.rig.expression_joints.items()}
-    weights = [
-        rest_weights
-        + expression_weights(target.rig, targets, {known: float(value[frame]) for known, value in values.items()})
-        for frame in range(len(times))
-    ]
-    return MorphingClip(name, step, result.positions, result.orientations, scales, np.array(weights))
+    weights = None
+    if targets is not None and not targets.are_frames:
+        values = {known: poses.positions[:, joint, 0] for known, joint in source.rig.expression_joints.items()}
+        weights = rest_weights + np.array([
+            expression_weights(target.rig, targets, {known: float(value[frame]) for known, value in values.items()})
+            for frame in range(len(times))
+        ])  # fmt: skip
+    return UniformClip(name, step, result.positions, result.orientations, scales, weights)
 
 
 SAME_REST = 1e-5

@@ -5,23 +5,32 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.record import record
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 
+AT_ONCE = 4
+"""Particles that one invocation samples, which reads the records once for all."""
+
 FIELD_SAMPLE = record("FieldSample", push=(4, "f4"), air=(4, "f4"))
 """acceleration [m/s²], drag [1/s] | velocity of the air [m/s], 0."""
+
+
+_SAMPLES = record(
+    "FieldSamples", **{f"{name}_{lane}": (4, "f4") for lane in range(AT_ONCE) for name in ("push", "air")}
+)
 
 
 class FieldSampler(Owner):
     """Evaluates force fields at the particles of one system; solvers fetch the samples by `texelFetch`.
 
     Args:
-        count: Number of records, including padding.
+        count: Number of records; the others of the last invocation are padding.
         knots: Records of each strand; 0 for single particles.
     """
 
     def __init__(self, library: ShaderLibrary, count: int, knots: int = 0) -> None:
-        self._library, self._count, self._knots, self._is_clear = library, count, knots, True
+        self._library, self._knots, self._is_clear = library, knots, True
+        self._count = -(-count // AT_ONCE) * AT_ONCE
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self.samples = self.owns(
-            TexelBuffer(library.context, FIELD_SAMPLE.zeros(count), usage="copy", label="field samples")
+            TexelBuffer(library.context, FIELD_SAMPLE.zeros(self._count), usage="copy", label="field samples")
         )
 
     def sample(
@@ -52,16 +61,17 @@ class FieldSampler(Owner):
         program = kernel.program
         fields.set(program)
         program["u_places"], program["u_fraction"] = places, fraction
+        program["u_last"] = places.texel_count // (1 if self._knots else 2) - 1
         if roots is not None:
             program["u_roots"] = roots
-        kernel.run(None, self.samples.buffer, self._count if count is None else count)
+        kernel.run(None, self.samples.buffer, -(-(self._count if count is None else count) // AT_ONCE))
         return self.samples
 
     def _kernel(self, defines: dict[str, object]) -> Kernel:
         key = tuple(defines.values())
         if key not in self._kernels:
             self._kernels[key] = Kernel(
-                self._library, "common/fields_sample.glsl", FIELD_SAMPLE,
-                defines=defines | {"KNOTS": self._knots or None}, records=self._count,
+                self._library, "common/fields_sample.glsl", _SAMPLES,
+                defines=defines | {"KNOTS": self._knots or None, "FIELD_POINTS": AT_ONCE}, records=self._count,
             )  # fmt: skip
         return self._kernels[key]

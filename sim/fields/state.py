@@ -54,6 +54,10 @@ class FieldPlacement:
     falloff: float
     numbers: Callable[[float], tuple[float, ...]]
 
+    @property
+    def has_bounds(self) -> bool:
+        return self.radius < ENDLESS
+
 
 @dataclass(frozen=True, slots=True)
 class Fields:
@@ -61,13 +65,16 @@ class Fields:
 
     texture: "BufferTexture"  # Records of `pack_fields`
     ends: tuple[int, ...]  # As of `pack_fields`
+    has_bounds: bool = True  # One of them has a shape
 
     @property
     def defines(self) -> dict[str, object]:
         """For a program with shaders/common/fields.glsl."""
-        return {
-            kind.name: end > start for kind, start, end in zip(FieldType, (0, *self.ends[:-1]), self.ends, strict=True)
+        starts = (0, *self.ends[:-1])
+        types = {
+            f"FIELD_{kind.name}": end > start for kind, start, end in zip(FieldType, starts, self.ends, strict=True)
         }
+        return {**types, "FIELD_BOUNDS": self.has_bounds}
 
     def set(self, program: "Program") -> None:
         """Sets the uniforms of shaders/common/fields.glsl."""

@@ -32,8 +32,6 @@ def _declared_refusal(node: Node, part: str, field: str) -> str:
     effect, role = record.declared.effect, record.declared.role
     if part == "attachment":
         return "the parent of a node cannot change over time"
-    if "." in part:
-        return "entries of a list cannot have keys"
     if (
         role is Role.HIDDEN
         or role not in (Role.PLAIN, Role.COLOUR)

@@ -50,7 +50,8 @@ class SceneFields(Service):
                 if key not in self._buffers:
                     self._buffers[key] = self.owns(TexelBuffer(self._context, records, usage="stream", label="fields"))
                 self._buffers[key].buffer.orphan(records.reshape(-1, 4))
-                packed[key] = Fields(self._buffers[key], ends)
+                has_bounds = any(placed[name].has_bounds for name in names)
+                packed[key] = Fields(self._buffers[key], ends, has_bounds)
             found[node.id] = packed[key]
         for unused in self._buffers.keys() - packed.keys():
             self.disown(self._buffers.pop(unused))

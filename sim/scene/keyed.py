@@ -116,7 +116,7 @@ def _with_values(node: Node, values: tuple[KeyValue, ...]) -> Node:
         if curve.component < 0:
             changes[curve.field] = allowed(record, value)
         else:
-            vector = list(changes.get(curve.field) or getattr(part, curve.field) or record.default)
+            vector = list(changes.get(curve.field) or getattr(part, curve.field) or (0.0,) * record.size)
             vector[curve.component] = allowed(record, value)
             changes[curve.field] = tuple(vector)
     for part_name, changes in parts.items():

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import msgspec
 
 from sinew.sim.scene.curves import CURVES_MAX, Curve
-from sinew.sim.scene.params import Effect, ParamError, Role, Settings, check, param
+from sinew.sim.scene.params import Effect, ParamError, Role, Settings, check, entry_of, param
 from sinew.sim.scene.playback import PlaybackSettings
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view import ViewSettings
@@ -340,7 +340,28 @@ def with_value(scene: Scene, ref: ParamRef, value: Any) -> Scene:
     if isinstance(changed, Attachment):
         refuse_circle(scene, node, changed)
     replaced = with_node_part(node, ref.part, changed)
+    if node.curves and ref.part == node.kind and isinstance(value, tuple):
+        curves = _curves_of_entries(node.curves, ref.name, getattr(part, ref.name), value)
+        replaced = msgspec.structs.replace(replaced, curves=curves)
     return msgspec.structs.replace(scene, nodes=tuple(replaced if n is node else n for n in scene.nodes))
+
+
+def _curves_of_entries(
+    curves: tuple[Curve, ...], name: str, before: Sequence[Any], after: Sequence[Any]
+) -> tuple[Curve, ...]:
+    """Moves curves of entries of a list along with the entries, which are found by identity, and removes others."""
+    kept = []
+    for curve in curves:
+        field, place = entry_of(curve.part) or ("", 0)
+        if field == name:
+            at = next((at for at, entry in enumerate(after) if entry is before[place]), None)
+            if at is None and len(before) == len(after):  # it was edited
+                at = place
+            if at is None or not hasattr(after[at], curve.field):
+                continue
+            curve = msgspec.structs.replace(curve, part=f"{name}.{at}")
+        kept.append(curve)
+    return tuple(kept)
 
 
 def refuse_circle(scene: Scene, node: Node, attachment: Attachment) -> None:

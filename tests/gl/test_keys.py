@@ -1,24 +1,29 @@
 """Keyed scenes on the GPU: any seek gives the bits of a fresh run, and keys move what they act on with its velocity."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from msgspec import structs
 
+from sinew import resources
 from sinew.app.cli.main import main
 from sinew.app.cli.run import SceneRun
-from sinew.app.cli.scene import OpenedScene
+from sinew.app.cli.scene import OpenedScene, opened
 from sinew.app.files.project_file import save_project
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.cache.step_store import StepStore
+from sinew.sim.characters.modifiers.settings import LookAt
 from sinew.sim.colliders.state import ColliderShape
+from sinew.sim.fields.state import FieldShape, FieldType
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
+from sinew.sim.kinds.field.settings import FieldSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.curves import Curve, Key, KeyMode
@@ -62,7 +67,18 @@ SPARKS = Node(
     ),
 )
 STILL = Node(id="s", name="Still", settings=ClothSettings(**{**SHEET, "turbulence": 0.3}))
-SCENE = Scene(nodes=(CLOTH, BALL, SPARKS, STILL))
+VORTEX = Node(
+    id="v",
+    name="Vortex",
+    settings=FieldSettings(type=FieldType.VORTEX, shape=FieldShape.SPHERE, radius=1.0),
+    curves=(curve("field", "circulation", -1, (0.0, 0.0), (0.5, 8.0), (1.0, -4.0)), MOVING),
+)
+WHIRLS = FieldSettings(type=FieldType.TURBULENCE, speed=0.0)
+BLOWN = Node(id="t", settings=WHIRLS, curves=(curve("field", "speed", -1, (0.3, 0.0), (1.0, 2.0)),))
+BREEZE = Node(
+    id="w", settings=FieldSettings(gusts=0.4, scale=1.0), curves=(curve("field", "speed", -1, (0.0, 0.0), (1.0, 3.0)),)
+)
+SCENE = Scene(nodes=(CLOTH, BALL, SPARKS, STILL, VORTEX, BLOWN, BREEZE))
 
 
 def opened_scene(scene: Scene) -> OpenedScene:
@@ -74,8 +90,8 @@ def bits(run: SceneRun) -> dict[str, bytes]:
     return {f"{name}.{key}": one.read().tobytes() for name, system in systems for key, one in system.arrays().items()}
 
 
-def fresh_run(context: Context, scene: Scene, last: int = LAST) -> dict[int, dict[str, bytes]]:
-    run = SceneRun(context, opened_scene(scene))
+def fresh_run(context: Context, source: OpenedScene, last: int = LAST) -> dict[int, dict[str, bytes]]:
+    run = SceneRun(context, source)
     found = {}
     for step in range(last + 1):
         assert run.advance_to(step) == []
@@ -84,19 +100,47 @@ def fresh_run(context: Context, scene: Scene, last: int = LAST) -> dict[int, dic
     return found
 
 
-@pytest.mark.parametrize("run_up", [0.0, 0.25])
-def test_a_hundred_seeks_have_the_bits_of_a_fresh_run(context: Context, run_up: float) -> None:
+def character_scene() -> OpenedScene:
+    """A keyed character with pinned cloth and hair, which have keys and are in keyed fields, as is its emitter."""
+    shipped = opened(resources.path("projects") / "whirlwind.sinew")
+    reach = (0.0, 0.3, 0.6), (0.5, 0.9, 0.3)
+    keys = {
+        "humanoid": [curve("transform", "position", 2, *zip(*reach, strict=True)),
+                     curve("transform", "rotation", 1, (0.0, 0.0), (0.6, 90.0)),
+                     curve("modifiers.0", "weight", -1, (0.0, 0.0), (0.4, 1.0)),
+                     curve("bone:upper_arm_l", "rotation", 2, (0.0, 0.0), (0.4, 60.0))],
+        "cape": [curve("cloth", "wind", 2, (0.0, 0.0), (0.5, 3.0))],
+        "hair": [curve("hair", "wind", 0, (0.0, -2.0), (0.5, 3.0)), curve("hair", "drag", -1, (0.0, 0.5), (0.5, 3.0)),
+                 curve("hair", "turbulence", -1, (0.0, 0.0), (0.2, 0.0), (0.5, 1.0))],
+    }  # fmt: skip
+    changes = {
+        "hair": {"guides": 60, "children": 60},
+        "humanoid": {"modifiers": (LookAt(bone="head", target="sparks"),)},
+    }
+    nodes = [structs.replace(node, curves=(*node.curves, *keys.get(node.id, ()))) for node in shipped.scene.nodes]
+    nodes = [structs.replace(n, settings=structs.replace(n.settings, **changes.get(n.id, {}))) for n in nodes]
+    return replace(shipped, scene=structs.replace(shipped.scene, nodes=tuple(nodes)))
+
+
+@pytest.mark.parametrize("case", ["plain", "pre-roll", "character"])
+def test_a_hundred_seeks_have_the_bits_of_a_fresh_run(context: Context, case: str) -> None:
     """Scrubbed, played on, shown at other moments and edited in what only draws, with and without a pre-roll."""
-    scene = structs.replace(SCENE, playback=PlaybackSettings(run_up=run_up))
-    fresh = fresh_run(context, scene)
-    assert len({each["c.positions"] for each in fresh.values()}) == LAST + 1
-    run = SceneRun(context, opened_scene(scene))
+    source = character_scene() if case == "character" else opened_scene(SCENE)
+    last = 30 if case == "character" else LAST
+    playback = PlaybackSettings(run_up=0.25 if case == "pre-roll" else 0.0)
+    scene = structs.replace(source.scene, playback=playback)
+    source = replace(source, scene=scene)
+    fresh = fresh_run(context, source, last)
+    for node in scene.nodes:
+        arrays = [{each[name] for each in fresh.values()} for name in fresh[0] if name == f"{node.id}.positions"]
+        assert all(len(found) == last + 1 for found in arrays)
+    run = SceneRun(context, source)
     runner = SimulationRunner(run.engine, StepStore(10**9))
     run.engine.apply(scene)
     runner.take(0.0)
     choices, preroll = random.Random(5), runner.preroll
     for _ in range(100):
-        step = choices.randint(1, LAST)
+        step = choices.randint(1, last)
         time = runner.time_of(step + preroll)
         run.engine.advance(runner.show(time))
         while runner.shown < step + preroll:
@@ -122,8 +166,8 @@ def test_a_hundred_seeks_have_the_bits_of_a_fresh_run(context: Context, run_up: 
 
 def test_keys_of_other_nodes_leave_the_bits_of_a_node_as_they_were(context: Context) -> None:
     lamp = Node(id="l", settings=LightSettings(), curves=(curve("light", "intensity", -1, (0.0, 0.0), (1.0, 1.0)),))
-    alone = fresh_run(context, Scene(nodes=(STILL,)), 20)
-    beside = fresh_run(context, Scene(nodes=(lamp, STILL)), 20)
+    alone = fresh_run(context, opened_scene(Scene(nodes=(STILL,))), 20)
+    beside = fresh_run(context, opened_scene(Scene(nodes=(lamp, STILL))), 20)
     assert all(beside[step]["s.positions"] == alone[step]["s.positions"] for step in alone)
 
 
@@ -173,7 +217,7 @@ def test_the_commands_follow_keys(context: Context, tmp_path: Path, capsys: pyte
     lamp = Node(id="l", name="Lamp", settings=LightSettings(), curves=(light,))
     scene = structs.replace(SCENE, nodes=(*SCENE.nodes, lamp))
     save_project(project, scene, ViewState())
-    expected = fresh_run(context, scene, 30)[30]
+    expected = fresh_run(context, opened_scene(scene), 30)[30]
     assert main(["simulate", str(project), "--steps", "30", "--cache", "--output", str(arrays)]) == 0
     with np.load(arrays) as file:
         name = next(key for key in file.files if key.endswith("positions") and "Sheet" in key)

@@ -13,6 +13,7 @@ from sinew.app.kinds.model.motion_list import MotionList
 from sinew.sim.assets.load import load_model
 from sinew.sim.scene.strips import GROUP, Strip, StripMode
 from sinew.widgets.messages import Severity
+from tests.fbx_samples import write_mixamo
 from tests.gui.editor_harness import Mouse, Session, messages, picture, place_of, set_values, trigger
 from tests.gui.test_editor_files import files_data
 from tests.motion_samples import write_bvh
@@ -75,8 +76,16 @@ def test_a_motion_dropped_on_a_character_plays_and_is_one_edit(man, qtbot, swing
     assert man.document.scene == before
     picture(man)
     assert man.active.clip.name == own
+    man.playback.scrub(0.9)
     man.document.undo_stack.redo()
     wait_for_clip(man, qtbot, "swing")
+    assert man.playback.playhead.time == pytest.approx(11.0 / 30.0), "the end of the motion"
+    man.document.undo_stack.undo()
+    assert man.playback.playhead.time == 0.9, "where the user has left it"
+    man.playback.scrub(0.2)
+    man.document.undo_stack.redo()
+    wait_for_clip(man, qtbot, "swing")
+    assert man.playback.playhead.time == 0.2
     assert (character.joint_positions()[elbow] == swung).all()
     project = tmp_path / "deep" / "a.sinew"
     project.parent.mkdir()
@@ -192,6 +201,29 @@ def test_motions_are_listed_exported_and_removed(man, qtbot, swing, tmp_path):
     wait_for_clip(man, qtbot, "swing")
 
 
+def test_a_mixamo_character_walks_to_motion_capture(fresh, qtbot, assets, tmp_path):
+    pytest.importorskip("ufbx")
+    walk = assets / "bvh" / "cmu_12_01_walk.bvh"
+    if not walk.is_file():
+        pytest.skip("no motion")
+    Session(qtbot).load(fresh, write_mixamo(tmp_path / "mixamo.fbx"))
+    fresh.dialogs.path = walk
+    trigger(fresh, "file.motion")
+    wait_for_clip(fresh, qtbot, walk.stem)
+    character = next(iter(fresh.client.engine.views.characters.values()))
+    places = {}
+    for time in (0.5, 1.0, 2.0):
+        fresh.playback.scrub(time)
+        picture(fresh)
+        joints = zip(character.model.skeleton.names, character.joint_positions(), strict=True)
+        places[time] = {name.removeprefix("mixamorig:"): place for name, place in joints}
+        assert 1.4 < places[time]["Head"][1] < 1.7
+        assert min(places[time]["LeftToeBase"][1], places[time]["RightToeBase"][1]) < 0.06
+        assert places[time]["LeftHand"][1] < 1.1, "the arms hang"
+    assert places[2.0]["Hips"][2] - places[0.5]["Hips"][2] > 1.0, "it goes forward"
+    assert messages(fresh) == []
+
+
 # --- the humanoid map -----------------------------------------------------------------------------------------------
 
 
@@ -282,7 +314,7 @@ def test_strips_are_edited_as_layers(man, qtbot):
     menu = man.strips.menu_of(man.document.scene.characters[0], model, 1)
     entries(menu)["Add to the Strips Below"].trigger()
     assert settings_of(man).strips[1].mode is StripMode.ADD
-    bar = man.timeline.tracks.strips[0].bars[1]
+    (bar,) = man.timeline.tracks.strips[0].bars
     assert bar.is_added
     assert "added" in bar.text
     menu = man.strips.menu_of(man.document.scene.characters[0], model, 1)

@@ -9,10 +9,11 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from sinew.app.editor.action_table import SCENE_EXPORTS
 from sinew.app.editor.dialogs import Dialogs, OverwriteChoice
 from sinew.app.output.jobs import CANCELLED, DONE, FAILED
-from sinew.app.output.settings import RenderSettings, picture_path, refused, render_words
+from sinew.app.output.settings import RenderSettings, Viewpoint, picture_path, refused, render_words
 from sinew.app.output.window import OutputWindow
 from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
+from sinew.widgets.inspector.editors import NameEditor
 from sinew.widgets.messages import Severity
 from tests.gui.editor_harness import messages, picture
 
@@ -134,7 +135,7 @@ def test_a_typed_suffix_selects_the_format(editor, tmp_path, monkeypatch):
 
 def test_a_video_that_cannot_be_written_is_refused(editor, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
-    window = OutputWindow(editor.output.queue, editor.output.render, editor.output.export)
+    window = OutputWindow(editor.output.queue, editor.output.render, editor.output.export, editor.output._cameras)
     assert ".mp4 .webm .mkv .mov: needs the package av: pip install sinew[video]" in window.missing_codecs.text()
     editor.output._window = window
     for name, alpha, reason in (
@@ -152,6 +153,19 @@ def test_a_video_that_cannot_be_written_is_refused(editor, tmp_path, monkeypatch
     window.close()
 
 
+def test_a_camera_of_the_scene_can_be_chosen(editor):
+    window = editor.output.window
+    window.show_page(0)
+    combo = window.render_form.findChild(NameEditor).combo
+    assert not combo.isEnabled()
+    editor.edits.add("camera")
+    window.show_page(0)
+    assert [combo.itemText(index) for index in range(combo.count())] == ["As chosen below", "Cuts", "Camera"]
+    combo.activated.emit(2)
+    assert window.render_settings.camera == editor.document.scene.of_kind("camera")[0].id
+    window.close()
+
+
 def test_names_of_images_are_numbered():
     several, one = RenderSettings(first=0, last=9), RenderSettings(first=4, last=4)
     for name, expected in (
@@ -162,6 +176,10 @@ def test_names_of_images_are_numbered():
         assert picture_path(one, Path(name)) == Path(name)
     words = render_words(RenderSettings(burn_in=True, burnt="Cape.wind, Skin glow.rate"), Path("a.png"), Path("p"), "")
     assert words[words.index("--burn-in") :] == ["--burn-in", "Cape.wind", "Skin glow.rate"]
+    words = render_words(RenderSettings(camera="cuts", seen=Viewpoint.TOP), Path("a.png"), Path("p"), "")
+    assert words[words.index("--camera") + 1] == "cuts"
+    assert "--view" not in words
+    assert "turntable" in refused(RenderSettings(camera="c", turns=1.0), Path("a.png"))
     assert refused(RenderSettings(alpha=True), Path("a.gif")) == ""
     assert "stores no opacity; images, animated WebP and GIF do" in refused(RenderSettings(alpha=True), Path("a.mov"))
 

@@ -421,8 +421,8 @@ def _fill(editor: ValueEditor, child: QWidget) -> None:
 class SettingsForm(QWidget):
     edited = Signal()
 
-    def __init__(self, settings: msgspec.Struct, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+    def __init__(self, settings: msgspec.Struct, choices: MakeChoices = lambda: Choices("")) -> None:
+        super().__init__()
         self.settings = settings
         self._editors: dict[str, ValueEditor] = {}
         layout = QFormLayout(self)
@@ -430,7 +430,7 @@ class SettingsForm(QWidget):
         layout.setVerticalSpacing(SPACE)
         layout.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         for record in params_of(type(settings)):
-            editor = editor_for(record, lambda: Choices(""))
+            editor = editor_for(record, choices)
             editor.set_value(getattr(settings, record.name))
             editor.edited.connect(lambda value, name=record.name: self._set_value(name, value))
             label = QLabel(record.label)

@@ -45,7 +45,7 @@ class StripBar:
 
 @dataclass(frozen=True, slots=True)
 class StripRow:
-    """The strips of one character, sorted by start."""
+    """Strips of one character that follow one another, sorted by start."""
 
     node: str
     name: str
@@ -83,30 +83,44 @@ class BarRow:
     is_outdated: bool = False
 
 
-def strip_bars(strips: Sequence[Strip], duration: Callable[[str], float], clips: Sequence[str]) -> tuple[StripBar, ...]:
-    """Returns the bars of strips, sorted by start.
+def strip_rows(
+    node: str, name: str, strips: Sequence[Strip], duration: Callable[[str], float], clips: Sequence[str],
+    *, is_active: bool = False,
+) -> list[StripRow]:  # fmt: skip
+    """Returns the rows of a character, the uppermost first: layers are above the strips that they act on.
+
+    Strips that overlap are in different rows, the later one above.
 
     Args:
         strips: In any order.
         duration: Returns the duration of a clip by name [s].
         clips: Names of the clips of the model; unknown clips count as the first one.
     """
-    order = sorted(range(len(strips)), key=lambda index: strips[index].start)
-    bars: list[StripBar] = []
-    for index in order:
+    lanes: dict[tuple[bool, bool], list[list[StripBar]]] = {}  # by layer and addition, the lowest one first
+    last = -math.inf  # end of the strips below all layers so far
+    for index in sorted(range(len(strips)), key=lambda index: strips[index].start):
         strip = strips[index]
         length, end = strip.length(duration(strip.clip)), strip.end(duration(strip.clip))
-        before = max((bar.end for bar in bars if not bar.is_layer), default=-math.inf)
-        crosses = before < math.inf and not strip.is_layer and not strip.fade_in
-        fade = max(min(before, end) - strip.start, 0.0) if crosses else 0.0
-        clip = clips.index(strip.clip) if strip.clip in clips else 0
-        bars.append(
-            StripBar(
-                index, strip_text(strip), strip.start, end, length, fade, clip,
-                strip.mode is StripMode.ADD, strip.is_layer, (strip.fade_in, strip.fade_out),
-            )
+        is_added, fade = strip.mode is StripMode.ADD, 0.0
+        if not strip.is_layer:
+            fade = max(min(last, end) - strip.start, 0.0) if last < math.inf and not strip.fade_in else 0.0
+            last = max(last, end)
+        bar = StripBar(
+            index, strip_text(strip), strip.start, end, length, fade, clips.index(strip.clip) if strip.clip in clips
+            else 0, is_added, strip.is_layer, (strip.fade_in, strip.fade_out),
         )  # fmt: skip
-    return tuple(bars)
+        own = lanes.setdefault((strip.is_layer, is_added), [])
+        free = next((lane for lane in own if lane[-1].end <= bar.start + SAME_TIME), None)
+        if free is None:
+            own.append([bar])
+        else:
+            free.append(bar)
+    upward = [lane for key in sorted(lanes) for lane in lanes[key]]
+    return [StripRow(node, name, tuple(lane), is_active) for lane in reversed(upward)]
+
+
+SAME_TIME = 1e-6
+"""Time by which a strip may start before the end of another one and follow it nevertheless [s]."""
 
 
 def strip_text(strip: Strip) -> str:
@@ -132,8 +146,8 @@ _PADDING, _GRIP, _THRESHOLD, _WHEEL_NOTCH = 4.0, 5.0, 2.0, 120.0
 _HUES = ("#3a78c2", *(PALETTE[number] for number in (0, 2, 6, 5, 1, 3)))
 """Colours of the clips of a model, all distinct from blue."""
 
-_LAYER_INSET = 4.0
-"""Height above a layer in which the strip below it is seen [px]."""
+ROWS_SHOWN = 4
+"""Maximum number of rows of the active character that fit without scrolling."""
 
 MOVE, START, END = "move", "start", "end"
 
@@ -207,7 +221,8 @@ class Tracks(QWidget):
         return QSize(160, math.ceil(self.strip_height + self.bar_height) + 2)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(160, math.ceil(self.bar_height) + 2)
+        rows = min(sum(row.is_active for row in self.strips), ROWS_SHOWN)
+        return QSize(160, math.ceil(rows * self.strip_height if rows > 1 else self.bar_height) + 2)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -224,9 +239,11 @@ class Tracks(QWidget):
         return self.bar_height + 7.0
 
     def place_of(self, node: str, index: int) -> QRectF:
+        """Returns the place of a strip, by its index among the stored ones."""
         for number, row in enumerate(self.strips):
-            if row.node == node:
-                return self._bar_rect(number, row.bars[index])
+            for bar in row.bars:
+                if (row.node, bar.index) == (node, index):
+                    return self._bar_rect(number, bar)
         raise KeyError(node)
 
     def _arrange(self) -> None:
@@ -237,6 +254,7 @@ class Tracks(QWidget):
         bar.setSingleStep(math.ceil(self.bar_height))
         bar.setGeometry(self.width() - width, 0, width, self.height())
         bar.setVisible(hidden > 0)
+        self.updateGeometry()
         self.update()
 
     def _top(self, number: int) -> float:
@@ -360,8 +378,7 @@ class Tracks(QWidget):
         row = self._row_rect(number)
         left, right = self._scale.x_of(bar.start), min(self._scale.x_of(bar.end), self.width() + 20.0)
         left = max(left, -20.0)
-        inset = _LAYER_INSET if bar.is_layer else 0.0
-        return QRectF(left, row.top() + 1.0 + inset, max(right - left, 3.0), row.height() - 3.0 - inset)
+        return QRectF(left, row.top() + 1.0, max(right - left, 3.0), row.height() - 3.0)
 
     # Mouse
 
@@ -452,7 +469,7 @@ class Tracks(QWidget):
         return f"{row.name}: {CACHED_TEXT[cached] if cached is not None else 'not simulated yet'}"
 
     def _at(self, place: QPointF) -> tuple[StripRow, StripBar | None, str] | None:
-        """Returns row, strip and part at a position; later strips are on top."""
+        """Returns row, strip and part at a position."""
         number = self._row_at(place.y())
         if not 0 <= number < len(self.strips):
             return None

@@ -30,8 +30,7 @@ def _places() -> dict[str, Place]:
     left = ((57.0, 54.0), (59.0, 74.0), (60.0, 93.0), (63.0, 99.0), (56.0, 23.0), (64.0, 25.0), (74.0, 37.0),
             (83.0, 49.0), (54.0, 6.0))  # fmt: skip
     limbs = dict(zip(LIMB_BONES, left, strict=True))
-    for number, finger in enumerate(FINGERS):
-        joints = ("Metacarpal", "Proximal", "Distal") if finger == "Thumb" else ("Proximal", "Intermediate", "Distal")
+    for number, (finger, joints) in enumerate(FINGERS.items()):
         for step, joint in enumerate(joints):
             thumb = (66.0 - 3.5 * step, 142.0 - 6.0 * step)
             other = (64.0 + 7.0 * number, 130.0 - 7.0 * step + 1.5 * abs(number - 2))
@@ -116,9 +115,8 @@ class BodyMap(QWidget):
             line(13.0, self.place_of(f"{side}Shoulder"), self.place_of("chest"))
             line(10.0, self.place_of(f"{side}UpperLeg"), self.place_of("hips"))
             wrist = self.place_of("hips") + QPointF(x - 50.0, _HAND[1] - 50.0) * scale
-            for finger in FINGERS:
-                first = "Metacarpal" if finger == "Thumb" else "Proximal"
-                line(5.5, wrist, *(self.place_of(f"{side}{finger}{joint}") for joint in (first, "Distal")))
+            for finger, joints in FINGERS.items():
+                line(5.5, wrist, *(self.place_of(f"{side}{finger}{joint}") for joint in joints))
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(tint)
         painter.drawEllipse(self.place_of("head") + QPointF(0.0, 1.5 * scale), 7.5 * scale, 9.0 * scale)

@@ -49,16 +49,8 @@ class TargetList(QWidget):
     reset_requested = Signal()  # Reset all weights to the clip
     solo_requested = Signal(str)  # Name of the target to isolate, or "" for all
 
-    def __init__(
-        self,
-        names: Sequence[str],
-        limits: tuple[float, float],
-        noun: str,
-        *,
-        has_solo: bool = True,
-        parent: QWidget | None = None,
-    ) -> None:
-        super().__init__(parent)
+    def __init__(self, names: Sequence[str], limits: tuple[float, float], noun: str, *, has_solo: bool = True) -> None:
+        super().__init__()
         self._names, self._shown = tuple(names), tuple(names)
         self._weights: Mapping[str, float] = {}
         self._solo = ""

@@ -142,11 +142,8 @@ class _Scene:
         return stream.getvalue()
 
     def _node_records(self) -> list[dict[str, Any]]:
-        kinds = {
-            int(value): name.lower()
-            for name, value in vars(self._ufbx.ElementType).items()
-            if isinstance(value, int) and "FIRST" not in name and "LAST" not in name
-        }
+        types = self._ufbx.ElementType
+        useless = types.CAMERA, types.LIGHT, types.STEREO_CAMERA, types.CAMERA_SWITCHER, types.MARKER
         records = []
         for node in self._nodes:
             local, parent = hold(node.local_transform), node.parent
@@ -154,7 +151,7 @@ class _Scene:
                 {
                     "name": node.name,
                     "parent": self._numbers[hold(parent).typed_id] if parent is not None else -1,
-                    "kind": kinds.get(int(node.attrib_type), ""),
+                    "is_useless": node.attrib_type in useless,  # unless something is below it
                     "position": list(local.translation),
                     "orientation": list(local.rotation),
                     "scale": list(local.scale),

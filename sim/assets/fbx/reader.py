@@ -36,9 +36,9 @@ from sinew.sim.assets.raw import (
     RawVertices,
 )  # fmt: skip
 from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.printable import printable
 
-Float64 = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
 
 TIMEOUT = 60.0
@@ -51,9 +51,6 @@ TARGET_BYTES = 1 << 29
 
 DUAL_QUATERNION = 2, 3
 """Skinning methods of the file that are dual quaternions, and a mix of them with linear blending."""
-
-LEFT_OUT = {"camera", "light", "stereo_camera", "camera_switcher", "marker"}
-"""Kinds of nodes that are omitted unless something is below them."""
 
 
 def read_fbx(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
@@ -139,15 +136,10 @@ class _Reader:
         nodes = self._document["nodes"]
         used = {node for mesh in self._document["meshes"] for node in mesh["nodes"]}
         used |= {joint for mesh in self._document["meshes"] if mesh["skin"] for joint in mesh["skin"]["joints"]}
-        has_child: set[int] = set()
         for number in range(len(nodes) - 1, 0, -1):
-            if number in used or number in has_child or nodes[number]["kind"] not in LEFT_OUT:
-                has_child.add(nodes[number]["parent"])
-        numbers = [
-            number
-            for number, node in enumerate(nodes)
-            if number and (number in used or number in has_child or node["kind"] not in LEFT_OUT)
-        ]
+            if number in used or not nodes[number]["is_useless"]:
+                used |= {number, nodes[number]["parent"]}
+        numbers = sorted(used - {0})  # the first one is the root of the file
         if len(numbers) > MAX_JOINTS:
             raise ElementFault("nodes", f"there are more than {MAX_JOINTS}")
         joint_of = {number: joint for joint, number in enumerate(numbers)}
@@ -177,16 +169,13 @@ class _Reader:
         used, vertex_of = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
         if len(used) > MAX_VERTICES:
             raise ElementFault(place, f"has more than {MAX_VERTICES:,} vertices")
-        for column, stream in zip(used.T, [points, *(arrays[f"{name}.{key}"] for key in streams)], strict=True):
-            if len(column) and not 0 <= column.min() <= column.max() < len(stream):
-                raise ElementFault(place, "has indices out of range")
         of_point = used[:, 0]
         attributes: dict[str, npt.NDArray[Any]] = {"position": points[of_point].astype(np.float32)}
         for column, key in enumerate(streams, start=1):
             stored = "texcoord1" if key == "texcoord" else key
             attributes[stored] = arrays[f"{name}.{key}"][used[:, column]].astype(np.float32)
         sections = self._sections(mesh, name, faces, vertex_of.reshape(-1))
-        shapes = self._targets(mesh, name, of_point, place)
+        shapes = self._targets(mesh, name, len(points), of_point, place)
         for node, geometry in zip(mesh["nodes"], mesh["geometry"], strict=True):
             joints, matrices, influences = self._influences(mesh, name, len(points), joint_of, node, geometry)
             skin = RawSkin(joints, matrices)
@@ -211,14 +200,10 @@ class _Reader:
             self._model.warnings.append("Meshes with several skins follow the first one.")
 
     def _sections(self, mesh: dict[str, Any], name: str, faces: Index, vertex_of: Index) -> list[RawSection]:
-        counts = faces[:, 1]
-        firsts = faces[:, 0]
-        if (firsts < 0).any() or (firsts + counts > len(vertex_of)).any():
-            raise ElementFault(name, "has faces out of range")
-        fans = np.maximum(counts - 2, 0)
+        fans = np.maximum(faces[:, 1] - 2, 0)
         face = np.repeat(np.arange(len(faces)), fans)
         step = np.arange(len(face)) - np.repeat(np.cumsum(fans) - fans, fans)
-        first = firsts[face]
+        first = faces[face, 0]
         triangles = vertex_of[np.stack([first, first + step + 1, first + step + 2], axis=1)].astype(np.uint32)
         own = self._arrays[f"{name}.materials"]
         material = own[face] if len(own) == len(faces) else np.zeros(len(face), np.int64)
@@ -243,17 +228,10 @@ class _Reader:
         weights = np.zeros((count, INFLUENCES), np.float64)
         if joints:
             vertices, owners, values = self._arrays[f"{name}.skin.influences"].T
-            usable = (vertices >= 0) & (vertices < count) & (values > 0.0)
-            vertices, owners, values = (
-                vertices[usable].astype(np.int64),
-                owners[usable].astype(np.int64),
-                values[usable],
-            )
             order = np.lexsort((-values, vertices))
-            vertices, owners, values = vertices[order], owners[order], values[order]
-            starts = np.searchsorted(vertices, vertices)
-            rank = np.arange(len(vertices)) - starts
-            near = rank < INFLUENCES
+            vertices, owners, values = vertices[order].astype(np.int64), owners[order], values[order]
+            rank = np.arange(len(vertices)) - np.searchsorted(vertices, vertices)
+            near = (rank < INFLUENCES) & (values > 0.0)
             slots[vertices[near], rank[near]] = owners[near]
             weights[vertices[near], rank[near]] = values[near]
         total = weights.sum(axis=1)
@@ -262,7 +240,7 @@ class _Reader:
         return [*joints, joint_of[node]], matrices, (slots, weights.astype(np.float32))
 
     def _targets(
-        self, mesh: dict[str, Any], name: str, of_point: Index, place: str
+        self, mesh: dict[str, Any], name: str, point_count: int, of_point: Index, place: str
     ) -> list[dict[str, npt.NDArray[np.float32]]]:
         """Returns differences of each in-between, one row for each vertex."""
         count = sum(len(shape["targets"]) for shape in mesh["shapes"])
@@ -270,20 +248,17 @@ class _Reader:
             raise ElementFault(
                 place, f"has {count:,} blend shapes of {len(of_point):,} vertices, more than fit in memory"
             )
-        point_count = int(of_point.max()) + 1 if len(of_point) else 0
         targets = []
         for number, shape in enumerate(mesh["shapes"]):
             for key in range(len(shape["targets"])):
                 self._watch.advance()
                 part = f"{name}.shape{number}.{key}"
-                vertices = self._arrays[f"{part}.vertices"]
-                usable = (vertices >= 0) & (vertices < point_count)
-                target = {}
+                vertices, target = self._arrays[f"{part}.vertices"], {}
                 for stored, semantic in (("points", "position"), ("normals", "normal")):
                     offsets = self._arrays.get(f"{part}.{stored}")
-                    if offsets is not None and len(offsets) == len(vertices):
+                    if offsets is not None:
                         table = np.zeros((point_count, 3), np.float32)
-                        table[vertices[usable].astype(np.int64)] = offsets[usable]
+                        table[vertices] = offsets
                         target[semantic] = table[of_point]
                 targets.append(target)
         return targets

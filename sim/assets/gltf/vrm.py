@@ -308,7 +308,7 @@ class _RigReader:
     # --- constraints ----------------------------------------------------------------------------------
 
     def _constraints(self) -> list[Constraint]:
-        found: dict[int, Constraint] = {}
+        found: list[Constraint] = []
         for number, node in enumerate(self._document.nodes):
             if node.extensions.constraint is None:
                 continue
@@ -317,11 +317,8 @@ class _RigReader:
             if made is None:
                 self._warnings.append(f"{place} needs one of roll, aim and rotation, with its axis; left out.")
             elif self._has_node(made.source, place):
-                found[number] = made
-        cyclic = _in_cycles({joint: part.source for joint, part in found.items()})
-        for joint in sorted(cyclic):
-            self._warnings.append(f"nodes[{joint}].extensions.VRMC_node_constraint follows itself; left out.")
-        return [part for joint, part in found.items() if joint not in cyclic]
+                found.append(made)
+        return found
 
 
 def _bone_of_old(bone: str) -> str:
@@ -352,18 +349,3 @@ def _constraint(joint: int, forms: Mapping[ConstraintKind, ConstraintForm]) -> C
     x, y, z = _AXES[stated[-1]]
     axis = (-x, -y, -z) if stated.startswith("Negative") else (x, y, z)
     return Constraint(joint, form.source, ConstraintType(kind), axis, min(max(form.weight, 0.0), 1.0))
-
-
-def _in_cycles(sources: Mapping[int, int]) -> set[int]:
-    """Returns joints that follow themselves through their sources."""
-    found: set[int] = set()
-    seen_from: dict[int, int] = {}
-    for start in sources:
-        path, joint = [], start
-        while joint in sources and joint not in seen_from:
-            seen_from[joint] = start
-            path.append(joint)
-            joint = sources[joint]
-        if seen_from.get(joint) == start:
-            found.update(path[path.index(joint) :])
-    return found

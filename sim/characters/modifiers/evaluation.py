@@ -1,26 +1,23 @@
+import dataclasses
 import functools
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from pyglm import glm
 
 from sinew.sim.animation.evaluate import bind_pose
 from sinew.sim.animation.pose import Pose
-from sinew.sim.assets.humanoid import bones_of
+from sinew.sim.assets.humanoid import SIDES, bones_of
 from sinew.sim.assets.model import CharacterModel
-from sinew.sim.characters.modifiers.feet import RELEASE, Collider, Contacts, Foot, Ground, contacts, plant
+from sinew.sim.characters.modifiers.feet import Collider, Ground, PlayedFeet, plant
 from sinew.sim.characters.modifiers.functions import FUNCTIONS, Surroundings, constrain
-from sinew.sim.characters.modifiers.joints import PosedJoints, RestPose, vec
+from sinew.sim.characters.modifiers.joints import PosedJoints, RestPose
 from sinew.sim.characters.modifiers.settings import FootPlanting
 from sinew.sim.characters.playing import (
     RunUp,
-    clip_of,
     front_in,
-    parts_of,
     pose_of,
     run_up_weight,
-    strips_of,
     up_axis,
     world_from_model,
 )
@@ -29,14 +26,13 @@ from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import inverse_affine
 from sinew.sim.memo import Memo
 from sinew.sim.scene.scene import Node, NodeId, Scene
-from sinew.sim.scene.strips import StripSample, smooth
 from sinew.sim.scene.world_transforms import WorldTransforms
 
 Matrix = tuple[float, ...]
 """An affine matrix (4, 4), row by row."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class ModifierInputs:
     """Inputs of the modifiers of a character at one moment, from outside of it."""
 
@@ -74,10 +70,9 @@ class BoneModifiers:
 
     def __init__(self, model: CharacterModel) -> None:
         self._model = model
-        self._contacts: dict[tuple[object, ...], Contacts] = {}
+        self._played = Memo[PlayedFeet]()
         self._bones = Memo[dict[str, int]]()
         self._directions: dict[str, tuple[glm.dvec3, glm.dvec3]] = {}
-        self._clip_poses: tuple[ModelSettings | None, dict[float, Pose]] = (None, {})
 
     @functools.cached_property
     def _rest(self) -> RestPose:
@@ -138,7 +133,7 @@ class BoneModifiers:
 
     def _limbs(self, modifier: FootPlanting, settings: ModelSettings) -> list[tuple[int, int, int]]:
         named = [self._rest.skeleton.find(name) for name in section_list(modifier.feet)]
-        feet = named or [self._body(settings).get(f"{side}Foot") for side in ("left", "right")]
+        feet = named or [self._body(settings).get(f"{side}Foot") for side in SIDES]
         limbs = (self._rest.limb(foot) for foot in feet if foot is not None)
         return [limb for limb in limbs if limb is not None]
 
@@ -148,62 +143,20 @@ class BoneModifiers:
     ) -> None:  # fmt: skip
         limbs = self._limbs(modifier, settings)
         moment = max(time, run_up[0]) if run_up[1] else time
-        held = run_up_weight(time, run_up)
+        held = run_up_weight(time, run_up) if modifier.lock else 0.0
         if moment != time:
-            pose = self._clip_pose(settings, moment)
+            pose = pose_of(self._model, settings, moment, (0.0, 0.0))
+        played = self._played.get(
+            (settings.strips, settings.clip, settings.bind_pose, settings.interpolation, settings.lock_root,
+             settings.up_axis, settings.pose, settings.humanoid), lambda: PlayedFeet(self._model, settings),
+        )  # fmt: skip
         feet = []
         for limb in limbs:
-            played = [part for part in parts_of(settings, self._model, moment) if not part.is_layer]
-            parts = [(part, self._contacts_of(settings, part.clip, limb)) for part in played]
-            shift = glm.dvec3(0.0)
-            for part, touching in parts if modifier.lock else ():
-                place = vec(pose.model_from_joint[limb[2], :3, 3])
-                shift *= 1.0 - part.weight
-                for start, strength in self._locks(settings, part, touching):
-                    there = self._clip_pose(settings, start).model_from_joint[limb[2], :3, 3]
-                    shift += part.weight * strength * held * (vec(there) - place)
-            lowest = min((touching.lowest for _, touching in parts), default=self._rest.place(limb[2], around.up))
-            feet.append(Foot(limb, shift, lowest))
+            leg = sum(glm.length(self._rest.position(joint)) for joint in limb[1:])
+            foot = played.foot(limb, leg, moment, pose.model_from_joint[limb[2], :3, 3])
+            feet.append(dataclasses.replace(foot, shift=held * foot.shift))
         pelvis = self._rest.skeleton.find(modifier.pelvis) if modifier.pelvis else self._body(settings).get("hips")
         placement = glm.transpose(glm.dmat4(*inputs.placement))
         plant(
             joints, feet, -1 if pelvis is None else pelvis, Ground(placement, inputs.colliders, modifier.floor), around
         )
-
-    def _clip_pose(self, settings: ModelSettings, time: float) -> Pose:
-        """Returns the pose before the modifiers, without a pre-roll."""
-        if self._clip_poses[0] is not settings or len(self._clip_poses[1]) > _POSES_MAX:
-            self._clip_poses = settings, {}
-        poses = self._clip_poses[1]
-        if time not in poses:
-            poses[time] = pose_of(self._model, settings, time, (0.0, 0.0))
-        return poses[time]
-
-    def _contacts_of(self, settings: ModelSettings, clip: str, limb: tuple[int, int, int]) -> Contacts:
-        axis = up_axis(settings, self._model)
-        key = clip, limb, axis, settings.interpolation, settings.lock_root
-        if key not in self._contacts:
-            leg = sum(glm.length(self._rest.position(joint)) for joint in limb[1:])
-            self._contacts[key] = contacts(
-                clip_of(self._model, clip), self._rest.skeleton, limb[2], leg, axis,
-                settings.interpolation, settings.lock_root,
-            )  # fmt: skip
-        return self._contacts[key]
-
-    def _locks(self, settings: ModelSettings, part: StripSample, touching: Contacts) -> list[tuple[float, float]]:
-        """Returns scene times [s] at which the active contacts of a clip began, and how much each of them acts."""
-        strip = sorted(strips_of(settings, self._model), key=lambda one: one.start)[part.strip]
-        duration, found = clip_of(self._model, part.clip).duration, []
-        lo, hi = strip.span(duration)
-        for first, last in touching.spans if strip.speed else ():
-            begin, end = (max(first, lo) - lo, last - lo) if strip.speed > 0.0 else (hi - min(last, hi), hi - first)
-            now = part.time - lo if strip.speed > 0.0 else hi - part.time
-            strength = 1.0 - smooth((now - end) / abs(strip.speed) / RELEASE) if now >= begin and end >= begin else 0.0
-            if strength:
-                start = strip.start + part.turn * strip.length(duration) + begin / abs(strip.speed)
-                found.append((start, strength))
-        return found
-
-
-_POSES_MAX = 256
-"""Maximum number of poses that are remembered."""

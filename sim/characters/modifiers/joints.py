@@ -172,10 +172,6 @@ class RestPose:
         root = int(self.skeleton.parents[middle]) if middle >= 0 else -1
         return (root, middle, end) if root >= 0 else None
 
-    def place(self, joint: int, direction: glm.dvec3) -> float:
-        """Returns the distance of a joint from the origin of the model along a direction."""
-        return float(glm.dot(self._joints.position(joint), direction))
-
     def children(self, joint: int) -> list[int]:
         return [one for one, parent in enumerate(self.skeleton.parents.tolist()) if parent == joint]
 

@@ -62,7 +62,7 @@ class Features:
     drag: bool = False
     turbulence: bool = False
     attractor: bool = False
-    fields: bool = False  # Force fields
+    fields: tuple[str, ...] = ()  # Macros of force fields
     layout: ColliderLayout = ANY_ORDER
     others: int = 0  # Colliders after the planes at the front; 1 for many
     search: bool = False  # So many of them that near colliders are searched first
@@ -79,7 +79,7 @@ class Features:
             "DRAG": self.drag,
             "TURBULENCE": self.turbulence,
             "ATTRACTOR": self.attractor,
-            "FIELDS": self.fields,
+            **dict.fromkeys(self.fields, True),
         }
         if self.response:
             defines |= self.layout.defines
@@ -94,7 +94,7 @@ def features_of(
     collider_count: int,
     layout: ColliderLayout,
     shapes: Shapes = ANY_SHAPE,
-    has_fields: bool = False,
+    fields: tuple[str, ...] = (),
 ) -> Features:
     response = RESPONSES.get(settings.collision, 0) if collider_count else 0
     others = collider_count - layout.planes if response else 0
@@ -105,9 +105,9 @@ def features_of(
         full=settings.mode is EmissionMode.FULL and not settings.stateless,
         segments=bool(settings.bursts) and settings.mode is not EmissionMode.FULL,
         drag=settings.drag > 0.0,
-        turbulence=settings.turbulence > 0.0 and (settings.drag > 0.0 or has_fields),
+        turbulence=settings.turbulence > 0.0 and (settings.drag > 0.0 or bool(fields)),
         attractor=settings.attraction != 0.0 or settings.vortex != 0.0,
-        fields=has_fields,
+        fields=fields,
         layout=layout if response else ANY_ORDER,
         others=others if others <= SEARCH_FROM else 1,
         search=others > SEARCH_FROM,
@@ -137,7 +137,7 @@ NO_INPUTS = EmitterInputs()
 Substep = tuple[tuple[float, float, float, float], int, tuple[tuple[int, int], ...]]
 """Substep: `u_substep`, the number of slots that move, and the ranges of slots in which particles are then spawned."""
 
-_InputKey = tuple[int, ColliderLayout, Shapes, bool]
+_InputKey = tuple[int, ColliderLayout, Shapes, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +146,7 @@ class _StepKernels:
     features: Features
     move: Kernel
     spawn: Kernel | None  # None for an emitter that is always full, whose particles are replaced as they die
+    starts: Kernel | None  # Of such an emitter with force fields
 
 
 class EmitterPasses(Owner):
@@ -161,6 +162,7 @@ class EmitterPasses(Owner):
         self.pending: Sequence[EmitterSettings] = ()
         self.block = self.owns(EmitterBlock(context))
         self._sampler: FieldSampler | None = None
+        self._starts: TexelBuffer | None = None
         self._faces: TexelBuffer | None = None
         if faces is not None:
             data = np.ascontiguousarray(faces, np.uint32).ravel()
@@ -206,10 +208,12 @@ class EmitterPasses(Owner):
         spawn_values = -1
         if spawn is not None:
             spawn_values = self._set_inputs(spawn, features, inputs).location("u_substep")
+        if stepping.starts is not None:
+            self._set_inputs(stepping.starts, replace(features, response=0), inputs)
         self.block.bind()
         for part in [[substep] for substep in substeps] if features.fields else [substeps]:
             if inputs.fields is not None:
-                move.program["u_fields"] = self._sampled(side, inputs.fields, part[0])
+                move.program["u_fields"] = self._sampled(side, inputs.fields, part[0], stepping.starts)
             with move.writing(side.vertices) as capture:
                 for values, moved, births in part:
                     target = swap(side)
@@ -223,18 +227,32 @@ class EmitterPasses(Owner):
                     side = target
         return side
 
-    def _sampled(self, side: ParticleSide, fields: Fields, substep: Substep) -> BufferTexture:
+    def _sampled(self, side: ParticleSide, fields: Fields, substep: Substep, starts: Kernel | None) -> BufferTexture:
         """Returns the force fields at the particles that a substep moves."""
-        (fraction, *_), moved, _ = substep
+        values, moved, _ = substep
+        places, count = side.texture, padded_slots(moved)
         if self._sampler is None:
             self._sampler = self.owns(FieldSampler(self._library, side.count))
-        return self._sampler.sample(fields, side.texture, fraction=fraction, count=padded_slots(moved))
+        if starts is not None:
+            if self._starts is None:
+                self._starts = self.owns(
+                    TexelBuffer(self._library.context, PARTICLE.zeros(side.count), usage="copy", label="starts")
+                )
+            places = self._starts
+            starts.run(side.vertices, places.buffer, count, u_substep=values)
+        return self._sampler.sample(fields, places, fraction=values[0], count=count)
 
     def _step_kernels(self, settings: EmitterSettings, met: _InputKey) -> _StepKernels:
         features = features_of(settings, *met)
-        move = self._kernel("emitter/step.glsl", features, (PARTICLE,), PER_VERTEX)
-        spawn = None if features.full else self._kernel("emitter/spawn.glsl", replace(features, fields=False))
-        return _StepKernels(met, features, move, spawn)
+        moving = replace(features, fields=features.fields[:1])
+        move = self._kernel("emitter/step.glsl", moving, (PARTICLE,), PER_VERTEX)
+        spawn = None if features.full else self._kernel("emitter/spawn.glsl", features)
+        starts = None
+        if features.full and features.fields:
+            starts = self._kernel(
+                "emitter/starts.glsl", Features(features.source, features.aim, full=True), (PARTICLE,)
+            )
+        return _StepKernels(met, features, move, spawn, starts)
 
     def show(self, side: ParticleSide, inputs: EmitterInputs, count: int) -> None:
         """Writes the first slots from the time alone, with the source at rest at its end position."""
@@ -261,6 +279,8 @@ class EmitterPasses(Owner):
 
     def _set_inputs(self, kernel: Kernel, features: Features, inputs: EmitterInputs) -> Program:
         program = kernel.program
+        if inputs.fields is not None and "u_field_records" in program:
+            inputs.fields.set(program)
         if features.response:
             program["u_colliders"], program["u_collider_count"] = inputs.colliders.texture, inputs.colliders.count
         if self._faces is not None and inputs.surface is not None and "u_faces" in program:
@@ -273,7 +293,9 @@ class EmitterPasses(Owner):
 
 def _met(inputs: EmitterInputs) -> _InputKey:
     colliders = inputs.colliders
-    return colliders.count if colliders else 0, colliders.layout, colliders.shapes, inputs.fields is not None
+    types = inputs.fields.defines.items() if inputs.fields is not None else ()
+    fields = ("FIELDS", *(name for name, is_present in types if is_present)) if types else ()
+    return colliders.count if colliders else 0, colliders.layout, colliders.shapes, fields
 
 
 def substeps_of(settings: EmitterSettings) -> list[tuple[float, float, float, float]]:

@@ -75,8 +75,8 @@ def unkeyable(node: Node, part: str, field: str) -> str:
         return ""
     if param_of(FieldSettings, field).declared.role is Role.TARGET:
         return "what a field acts on cannot change with time"
-    travels = settings.type is FieldType.PULSE or (settings.type is FieldType.WIND and settings.gusts > 0.0)
-    return "the field would jump" if field in ("scale", "change", "start") or (field == "speed" and travels) else ""
+    jumps = ("scale", "change", "start", *(("speed",) if settings.type is FieldType.PULSE else ()))
+    return "the field would jump" if field in jumps else ""
 
 
 FIELD = Kind(

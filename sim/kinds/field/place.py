@@ -9,6 +9,7 @@ from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.curl_noise import pattern_at
 from sinew.sim.memo import Memo
 from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.keyed import curves_of
 from sinew.sim.scene.scene import Node, NodeId
 from sinew.sim.scene.transform import rigid_matrix
 from sinew.sim.scene.world_transforms import WorldTransforms
@@ -27,18 +28,20 @@ def placements(nodes: tuple[Node, ...], places: WorldTransforms) -> dict[NodeId,
     """Hidden fields act like the others; fields that are all unattached keep their placements."""
     if any(node.attachment.node for node in nodes):
         return _placements(nodes, places)
-    return _unattached.get(nodes, lambda: _placements(nodes, places))
+    key = *nodes, places.scene.playback.simulation_start
+    return _unattached.get(key, lambda: _placements(nodes, places))
 
 
 def _placements(nodes: tuple[Node, ...], places: WorldTransforms) -> dict[NodeId, FieldPlacement]:
-    return {
-        node.id: _placed(node, carrier.scale, carrier.world_from_carrier @ rigid_matrix(node.transform, carrier.scale))
-        for node, carrier in zip(nodes, places.carriers(nodes), strict=True)
-    }
+    found, start = {}, places.scene.playback.simulation_start
+    for node, carrier in zip(nodes, places.carriers(nodes), strict=True):
+        world_from_field = carrier.world_from_carrier @ rigid_matrix(node.transform, carrier.scale)
+        found[node.id] = _placed(node, carrier.scale, world_from_field, start)
+    return found
 
 
-def _placed(node: Node, scale: float, world_from_field: Float64) -> FieldPlacement:
-    """`scale` is of the parent."""
+def _placed(node: Node, scale: float, world_from_field: Float64, start: float) -> FieldPlacement:
+    """`scale` is of the parent; the simulation starts at scene time `start` [s]."""
     settings = node.settings
     assert isinstance(settings, FieldSettings)
     x, y, z = (abs(scale * factor) for factor in node.transform.scale)
@@ -52,16 +55,20 @@ def _placed(node: Node, scale: float, world_from_field: Float64) -> FieldPlaceme
             half_extents, radius = (width * x, height * y, depth * z), 0.0
         case FieldShape.CAPSULE:
             half_extents, radius = (0.0, 0.5 * settings.length * y, 0.0), settings.radius * math.sqrt(x * z)
-    numbers = functools.partial(numbers_at, settings)
+    numbers = functools.partial(numbers_at, node, start)
     return FieldPlacement(settings.type, world_from_field, half_extents, radius, settings.falloff * mean, numbers)
 
 
-def numbers_at(settings: FieldSettings, time: float) -> tuple[float, ...]:
-    """See `FieldPlacement.numbers`."""
+def numbers_at(node: Node, start: float, time: float) -> tuple[float, ...]:
+    """See `FieldPlacement.numbers`; the simulation starts at scene time `start` [s]."""
+    settings = node.settings
+    assert isinstance(settings, FieldSettings)
     source = float(list(FieldSource).index(settings.source))
     match settings.type:
         case FieldType.WIND:
-            return _wind(settings, time)
+            speed = next(iter(curves_of(node, FieldSettings.kind, "speed")), None)
+            way = settings.speed * time if speed is None else speed.integral(start, start + time)
+            return _wind(settings, way)
         case FieldType.ATTRACTOR:
             return settings.strength, settings.core**2, -0.5 * (settings.power + 1.0), source
         case FieldType.VORTEX:
@@ -77,14 +84,11 @@ def numbers_at(settings: FieldSettings, time: float) -> tuple[float, ...]:
             return _pulse(settings, time, source)
 
 
-def _wind(settings: FieldSettings, time: float) -> tuple[float, ...]:
-    """Speed, amplitude of a gust over it, and wave numbers and phases of waves that travel with the wind."""
+def _wind(settings: FieldSettings, way: float) -> tuple[float, ...]:
+    """Speed, amplitude of a gust over it, and numbers and phases of waves that went a way [m] with the wind."""
     ratios, starts = _random_waves(settings.seed)
     numbers = [2.0 * math.pi / settings.scale * ratio for ratio in ratios]
-    phases = [
-        (start + number * settings.speed * time) % (2.0 * math.pi)
-        for start, number in zip(starts, numbers, strict=True)
-    ]
+    phases = [(start + number * way) % (2.0 * math.pi) for start, number in zip(starts, numbers, strict=True)]
     # Each wave has a mean square of half its amplitude squared; together they are the square of `gusts`.
     return settings.speed, settings.gusts * math.sqrt(2.0 / GUSTS), *numbers, *phases
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sinew.sim.assets.model import Bounds
-from sinew.sim.fields.pack import pack_fields
+from sinew.sim.fields.pack import FIELD_TEXELS, pack_fields
 from sinew.sim.fields.state import FieldPlacement, Fields, FieldShape, FieldType
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.context import Context
@@ -64,7 +64,9 @@ class FieldView(View):
         self._library = library
         self._kernels: dict[FieldType, Kernel] = {}
         self._places = self.owns(TexelBuffer(context, np.zeros((ARROWS, 4), np.float32), usage="dynamic"))
-        self._records = self.owns(TexelBuffer(context, np.zeros((6, 4), np.float32), usage="stream", label="field"))
+        self._records = self.owns(
+            TexelBuffer(context, np.zeros((FIELD_TEXELS, 4), np.float32), usage="stream", label="field")
+        )
         self._ends = self.owns(Buffer(context, END.zeros(ENDS * ARROWS), usage="copy", label="field arrows"))
         self._outline = self.owns(Buffer(context, END.zeros(1), usage="dynamic", label="field outline"))
         self._arrays = [
@@ -125,7 +127,7 @@ class FieldView(View):
         fields.set(program)
         half = extents(self._placed)
         program["u_places"], program["u_spacing"] = self._places, 0.38 * float(half.mean())
-        program["u_typical"] = 0.5 * abs(float(records[0, 4, 0]))
+        program["u_typical"] = 0.5 * abs(float(records[0, 5, 0]))
         kernel.run(None, self._ends, ENDS * ARROWS)
 
     def bounds(self) -> Bounds:
@@ -142,7 +144,7 @@ class FieldView(View):
 
 def extents(placed: FieldPlacement) -> Float64:
     """Half extents of the shape and half of the falloff [m], shape (3,)."""
-    if placed.radius >= 1e17:
+    if not placed.has_bounds:
         return np.full(3, AROUND)
     return np.asarray(placed.half_extents) + placed.radius + 0.5 * placed.falloff
 

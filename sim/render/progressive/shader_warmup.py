@@ -42,7 +42,8 @@ class ShaderWarmup:
 
     def play(self, render_view: RenderView) -> bool:
         """Draws one instance with the first new variant; returns True if there was one."""
-        if self._current is not None and not any(item is self._current[1] for item in render_view.items):
+        is_lost = self._current is not None and not any(item is self._current[1] for item in render_view.items)
+        if is_lost:
             self._current = None
         if self._current is None:
             new = (
@@ -54,6 +55,8 @@ class ShaderWarmup:
         if self._current is None:
             return False
         variant, _, task = self._current
+        if is_lost:  # keys may replace the item in every step: it would never be drawn to its end
+            self._isolated(lambda: finish(task))
         if self._isolated(lambda: next(task, DONE)) is DONE:
             self._drawn.add(variant)
             self._current = None

@@ -5,15 +5,20 @@ import numpy as np
 import pytest
 
 from sinew.sim.characters.prepared import prepare_model
+from sinew.sim.engine import Engine
 from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.program import Program
 from sinew.sim.gl.vertex_array import VertexArray
-from sinew.sim.kinds.emitter.settings import Blending, ParticleLook
+from sinew.sim.kinds.emitter.settings import Blending, EmitterSettings, ParticleLook
 from sinew.sim.render.progressive import scheduler
 from sinew.sim.render.progressive.frame_plan import LARGEST_CHUNK, LONG_TURN, SHORT_TURN, SMALLEST_CHUNK, ChunkBudget
 from sinew.sim.render.projection import Projection
 from sinew.sim.render.render_view import Overlay
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.curves import Curve, Key
+from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.view import DisplayMode
 from tests.gl.render.particle_stage import emitter_node, place_particles
 from tests.gl.render.worlds import FRONT, Stage, alive, light_node, model_node, model_of, quad, twisted_bar
@@ -225,3 +230,22 @@ def test_parts_become_smaller_if_they_take_long() -> None:
     for _ in range(20):
         budget.note(0.5 * SHORT_TURN)
     assert budget.piece == LARGEST_CHUNK
+
+
+def test_items_that_keys_replace_in_every_step_are_warmed_up(context: Context) -> None:
+    """Otherwise a slow machine would draw no frame of a keyed scene that plays."""
+    rate = Curve(part="emitter", field="rate", keys=(Key(0.0, 100.0), Key(9.0, 900.0)))
+    scene = Scene(nodes=(Node(id="e", settings=EmitterSettings(), curves=(rate,)), light_node(LIGHT_POSITION)))
+    engine = Engine(context)
+    engine.apply(scene)
+    versions, step, plays = set(), 0, True
+    while plays:
+        step += 1
+        engine.step(step * STEP_TIME)
+        engine.refresh(0.0)
+        engine.apply(scene)
+        versions.add(engine.views.version)
+        plays = engine.pictures.shader_warmup.play(engine.render_view(Camera()))
+        assert step < 200
+    assert len(versions) == 1
+    engine.release()

@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -8,10 +9,10 @@ from PySide6.QtWidgets import QApplication, QToolTip
 
 from sinew.sim.profile.by_frame import FrameCollector
 from sinew.sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
-from sinew.sim.scene.strips import Strip
+from sinew.sim.scene.strips import Strip, StripMode
 from sinew.widgets.timeline.cost_strip import NOTHING, CostStrip, bins_of_columns, scale_top
 from sinew.widgets.timeline.ruler_scale import fitted
-from sinew.widgets.timeline.tracks import BarRow, StripRow, Tracks, strip_bars
+from sinew.widgets.timeline.tracks import BarRow, Tracks, strip_rows
 from sinew.widgets.timings.colours import pass_colour
 from tests.gui.panels.fakes import send_wheel
 
@@ -19,8 +20,8 @@ CLIPS = ["walk", "run", "wave"]
 NODES = 7
 
 
-def row(*strips, node="a"):
-    return StripRow(node, node, strip_bars(strips, lambda _: 2.0, CLIPS))
+def rows(*strips, node="a"):
+    return strip_rows(node, node, strips, lambda _: 2.0, CLIPS)
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def tracks(qtbot):
     qtbot.addWidget(shown)
     shown.resize(600, 60)
     shown.set_scale(fitted(10.0, 600.0), 1.0 / 30.0)
-    shown.set_strips([row(Strip(clip="walk"))])
+    shown.set_strips(rows(Strip(clip="walk")))
     shown.set_bars([BarRow(f"n{number}", f"Node {number}") for number in range(NODES)])
     shown.show()
     qtbot.waitExposed(shown)
@@ -67,7 +68,7 @@ def test_rows_that_do_not_fit_are_scrolled_to(tracks):
 
 
 def test_places_of_strips_follow_the_scrolling(tracks):
-    tracks.set_strips([row(Strip(clip="walk"), node=str(number)) for number in range(4)])
+    tracks.set_strips([row for number in range(4) for row in rows(Strip(clip="walk"), node=str(number))])
     wheel(tracks, -1)
     for number in ("1", "2"):
         place = tracks.place_of(number, 0).center()
@@ -77,7 +78,7 @@ def test_places_of_strips_follow_the_scrolling(tracks):
 def test_strips_are_taller_than_bars_and_have_a_colour_per_clip(tracks):
     tracks.resize(600, 300)
     strips = [Strip(clip=clip, start=2.5 * n, repeats=1.0) for n, clip in enumerate((*CLIPS, "walk"))]
-    tracks.set_strips([row(*strips)])
+    tracks.set_strips(rows(*strips))
     assert tracks.strip_height >= 1.3 * tracks.bar_height
     assert tracks.place_of("a", 0).height() > 1.1 * tracks.bar_height
     image = tracks.grab().toImage()
@@ -87,12 +88,28 @@ def test_strips_are_taller_than_bars_and_have_a_colour_per_clip(tracks):
     assert colours[0] == colours[-1], "the same clip looks the same"
 
 
+def test_layers_and_strips_that_overlap_have_rows_of_their_own(tracks):
+    tracks.resize(600, 300)
+    strips = (
+        Strip(clip="walk", repeats=1.0), Strip(clip="run", start=1.5, repeats=1.0),
+        Strip(clip="walk", start=2.0, repeats=1.0), Strip(clip="wave", start=0.5, repeats=1.0, mask="arm"),
+        Strip(clip="wave", start=1.0, repeats=1.0, mode=StripMode.ADD), Strip(clip="run", start=4.0, repeats=1.0),
+    )  # fmt: skip
+    tracks.set_strips(rows(*strips))
+    assert [[bar.index for bar in row.bars] for row in tracks.strips] == [[4], [3], [1], [0, 2, 5]]
+    assert [bar.fade for row in tracks.strips for bar in row.bars] == [0.0, 0.0, 0.5, 0.0, 1.5, 0.0]
+    places = [tracks.place_of("a", index) for index in range(len(strips))]
+    assert not any(one.intersects(other) for one, other in itertools.combinations(places, 2))
+    for index, place in enumerate(places):
+        assert tracks._at(place.center())[1].index == index
+
+
 def test_an_endless_strip_is_named_as_one(tracks):
     (bar,) = tracks.strips[0].bars
     assert bar.text == "walk, repeats ∞"
     assert bar.end == math.inf
     assert "∞: the clip repeats" in tracks.tip_at(tracks.place_of("a", 0).center())
-    tracks.set_strips([row(Strip(clip="walk", repeats=2.0))])
+    tracks.set_strips(rows(Strip(clip="walk", repeats=2.0)))
     assert tracks.strips[0].bars[0].text == "walk × 2"
     assert "∞" not in tracks.tip_at(tracks.place_of("a", 0).center())
 

@@ -10,8 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 
+from sinew.app.document.keyed_values import keyed_values
 from sinew.sim.cache.keys import node_keys
 from sinew.sim.cache.sweep import SweepError, axis_of
+from sinew.sim.characters.modifiers.settings import FootPlanting, LookAt, TwoBoneIK
+from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.air import air_travel
 from sinew.sim.kinds.cloth.settings import ClothSettings
@@ -27,7 +30,7 @@ from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.curves import Curve, Key, KeyMode, with_key
 from sinew.sim.scene.keyed import KeyedScene, jumped, variants
 from sinew.sim.scene.params import params_of
-from sinew.sim.scene.scene import Attachment, Node, Scene, node_part
+from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene, node_part, with_value
 from sinew.sim.scene.world_transforms import WorldTransforms
 
 
@@ -233,3 +236,28 @@ def test_a_sweep_refuses_settings_with_keys() -> None:
     with pytest.raises(SweepError, match="has keys"):
         axis_of(Scene(nodes=(LAMP,)), "Lamp.intensity=1,2")
     assert axis_of(Scene(nodes=(LAMP,)), "Lamp.reach=1,2").values == (1.0, 2.0)
+
+
+def test_keys_of_entries_of_a_list_follow_their_entries() -> None:
+    head, hand = LookAt(bone="head", target="b"), TwoBoneIK(bone="hand", target="b")
+    faded = curve((0.0, 0.0, KeyMode.LINEAR), (1.0, 1.0), part="modifiers.0", field="weight")
+    node = Node(id="m", settings=ModelSettings(modifiers=(head, hand)), curves=(faded,))
+    assert curve_fault(node, node.curves) is None
+    scene, ref = Scene(nodes=(node,)), ParamRef("m", "model", "modifiers")
+    shown = KeyedScene().at(scene, 0.25)
+    first, second = shown.node("m").settings.modifiers
+    assert (first.weight, second) == (0.25, hand)
+
+    def edited(*entries: object) -> Node:
+        return with_value(scene, ref, keyed_values(scene, shown, {ref: entries}, 0.25, auto=False)[ref]).node("m")
+
+    swapped = edited(second, first)
+    assert swapped.settings.modifiers == (hand, head)
+    assert [one.part for one in swapped.curves] == ["modifiers.1"]
+    assert edited(second).curves == ()
+    assert edited(structs.replace(first, bone="neck"), second).curves == (faded,)
+    added = edited(TwoBoneIK(), first, second)
+    assert added.settings.modifiers[1:] == (head, hand)
+    assert [one.part for one in added.curves] == ["modifiers.1"]
+    assert edited(FootPlanting(), second).curves[0].field == "weight"
+    assert curve_fault(edited(), node.curves) == ("[0]", "model has no setting modifiers.0.weight")

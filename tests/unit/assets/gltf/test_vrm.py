@@ -178,7 +178,7 @@ WARNINGS = [
     (WRIST, constraint(99), f"nodes[{WRIST[1]}].extensions.VRMC_node_constraint: nodes[99] does not exist, there are "
      "24; left out."),
     (WRIST, constraint(BONES.index("leftLowerArm")),
-     f"nodes[{WRIST[1]}].extensions.VRMC_node_constraint follows itself; left out."),
+     "The constraints of 'leftLowerArm', 'leftHand' follow each other; they are left out."),
     (("materials", 0, "extensions", "VRMC_materials_mtoon", "uvAnimationRotationSpeedFactor"), 1.0,
      "MToon materials are drawn without their moving texture coordinates."),
 ]  # fmt: skip
