@@ -306,9 +306,9 @@ class Simulation:
                             system.step(inputs)
                 except Exception as error:
                     self._guard.note(node.id, error)
-        for node, _, system in self._stepped if self._partners else ():
+        for node, kind, system in self._stepped if self._partners else ():
             if node.id in self._partners and isinstance(system, StepsTogether) and self._has_state(node, system):
-                with self._guard.of(node):
+                with self._guard.of(node), scope(kind.name, node.name or node.id):
                     system.finish_step()
         for service in self.services.all():
             service.finish_step()
