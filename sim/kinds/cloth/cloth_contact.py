@@ -17,14 +17,15 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
-from sinew.sim.gl.record import record
+from sinew.sim.gl.record import Record, record
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.kinds.cloth.buffers import CLOTH_STATE
 from sinew.sim.kinds.cloth.material import constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
-from sinew.sim.kinds.cloth.self_contact import END, BallTree, contact_tree, links_of
+from sinew.sim.kinds.cloth.self_contact import END, BallTree, contact_tree, links_of, width
 from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.maths.arrays import Float64
 
 TOUCHED = record("ClothTouched", faces=(4, "u4"))
 """The triangles that a particle may touch, see shaders/cloth/touch_list.glsl."""
@@ -71,15 +72,9 @@ class ClothContact(Owner):
         counts = [padded_count(model.particle_count) for model in models]
         firsts = [0, *np.cumsum(counts).tolist()]
         self._offsets, total = [first * CLOTH_STATE.dtype.itemsize for first in firsts], firsts[-1]
-        owners, faces, particles, rest = np.full((total, 2), END, np.uint32), [], [], []
-        apart = np.array([_SPREAD * sum(model.extent for model in models), 0.0, 0.0])
-        for number, (model, first) in enumerate(zip(models, firsts[:-1], strict=True)):
-            owners[first : first + model.particle_count, 0] = number
-            faces.append(np.insert(model.faces + np.uint32(first), 3, number, axis=1))
-            particles.append(np.arange(first, first + model.particle_count))
-            rest.append(model.positions + number * apart)
-        corners, places = np.concatenate(faces), np.concatenate(rest)
-        numbers = np.concatenate(particles)
+        corners, numbers, places = _joined(models, firsts[:-1])
+        owners = np.full((total, 2), END, np.uint32)
+        owners[numbers, 0] = np.repeat(np.arange(len(models)), [model.particle_count for model in models])
         owners[:, 1], around = _faces_around(corners[:, :3], total)
         self._state = self._texels(context, CLOTH_STATE.zeros(total), "group")
         self._owners = self._texels(context, owners, "owners", "rg32ui")
@@ -99,22 +94,9 @@ class ClothContact(Owner):
         place_of = np.zeros(total, np.intp)
         place_of[numbers] = np.arange(len(numbers))
         centres = places[place_of[corners[:, :3]]].mean(axis=1)
-        self._face_tree = self.owns(
-            BallTree(context, library, contact_tree(centres), centres, "cloth/tree_face.glsl", np.arange(len(corners)))
-        )
-        self._particle_tree = self.owns(
-            BallTree(context, library, contact_tree(places), places, "cloth/tree_place.glsl", numbers)
-        )
-        self._list = Kernel(library, "cloth/touch_list.glsl", TOUCHED, records=total)
-        self._press = Kernel(
-            library, "cloth/press_list.glsl", PRESSES, defines={"PRESSES": PRESSES.dtype.itemsize // 4}, records=total
-        )
         self._searches = [
-            (kernel, tree, self._texels(context, links_of(tree.tree), "links", "rg32ui"), lists)
-            for kernel, tree, lists in (
-                (self._list, self._face_tree, self._touched),
-                (self._press, self._particle_tree, self._presses),
-            )
+            self._search(library, "touch_list", self._touched, TOUCHED, centres, "tree_face", np.arange(len(corners))),
+            self._search(library, "press_list", self._presses, PRESSES, places, "tree_place", numbers),
         ]
         self._touch = Kernel(library, "cloth/touch.glsl", TOUCHES, records=total)
         self._thickest = 0.0
@@ -151,7 +133,7 @@ class ClothContact(Owner):
     def find(self, span: float) -> None:
         """Lists what may touch within `span` [s] of the states that were taken."""
         common = {"u_state": self._state, "u_corners": self._corners, "u_owners": self._owners, "u_span": span}
-        for tree in (self._face_tree, self._particle_tree):
+        for _, tree, _, _ in self._searches:
             tree.update(common)
         values = {
             "u_cloths": self._cloths,
@@ -177,10 +159,38 @@ class ClothContact(Owner):
             u_touched=self._touched, u_presses=self._presses, u_free=self._free, u_substep=substep,
         )  # fmt: skip
 
+    def _search(
+        self,
+        library: ShaderLibrary,
+        name: str,
+        lists: TexelBuffer,
+        output: Record,
+        rest: Float64,
+        leaf: str,
+        numbers: npt.NDArray[np.intp],
+    ) -> tuple[Kernel, BallTree, TexelBuffer, TexelBuffer]:
+        """Returns a kernel that writes lists of what is near in a tree, the tree with its links, and the lists."""
+        tree = self.owns(BallTree(library.context, library, contact_tree(rest), rest, f"cloth/{leaf}.glsl", numbers))
+        defines = {"PRESSES": width(PRESSES)}
+        kernel = Kernel(library, f"cloth/{name}.glsl", output, defines=defines, records=lists.buffer.count)
+        return kernel, tree, self._texels(library.context, links_of(tree.tree), "links", "rg32ui"), lists
+
     def _texels(
         self, context: Context, data: npt.NDArray[np.generic], name: str, pixels: str = "rgba32f"
     ) -> TexelBuffer:
         return self.owns(TexelBuffer(context, data, pixels, usage="copy", label=f"cloth {name}"))
+
+
+def _joined(
+    models: Sequence[ClothModel], firsts: Sequence[int]
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.intp], Float64]:
+    """Returns corners and cloth of the triangles (F, 4), numbers of the particles (P,), and their rest positions [m]."""
+    apart = np.array([_SPREAD * sum(model.extent for model in models), 0.0, 0.0])
+    each = list(enumerate(zip(models, firsts, strict=True)))
+    corners = [np.insert(model.faces + np.uint32(first), 3, cloth, axis=1) for cloth, (model, first) in each]
+    numbers = [np.arange(first, first + model.particle_count) for _, (model, first) in each]
+    places = [model.positions + cloth * apart for cloth, (model, _) in each]
+    return np.concatenate(corners), np.concatenate(numbers), np.concatenate(places)
 
 
 def _faces_around(corners: npt.NDArray[np.uint32], count: int) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
