@@ -29,6 +29,7 @@ from sinew.sim.kinds.contract import (
     has_state,
     stop_reason,
 )
+from sinew.sim.kinds.field_targets import fields_on
 from sinew.sim.kinds.packing import State
 from sinew.sim.kinds.partners import partners
 from sinew.sim.kinds.scene_fields import SceneFields
@@ -116,6 +117,7 @@ class Simulation:
         self.services = SharedServices(context, library)
         self.colliders = SceneColliders(context)
         self._joint_colliders = SceneColliders(context)
+        self._joint_fields = SceneFields(context, library)
         self.place_characters: Callable[[World], World] = _unchanged
         self.skin_characters: Callable[[World], World] = _unchanged
         self.systems: dict[NodeId, System] = {}
@@ -136,7 +138,7 @@ class Simulation:
         self._stale: set[NodeId] = set()
         self._not_restored: set[NodeId] = set()
         self._simulated: frozenset[NodeId] = frozenset()
-        self._fields: Mapping[NodeId, Fields] = {}
+        self._fields: dict[NodeId, Fields] = {}
         self._had_fields = False
         self._time: float | None = None
         self._moment = 0
@@ -271,18 +273,18 @@ class Simulation:
         if moved:
             self.colliders.teleport(moved)
             self._joint_colliders.teleport(moved)
+            self._joint_fields.teleport(moved)
             if self._had_fields:
                 self.services.get(SceneFields).teleport(moved)
         if not self._has_partners:
             self._partners, self._has_partners = partners(world.unevaluated), True
         scope, faulty = self._context.timers.scope, self._guard.faulty
         saved = self.baked is not None or self.cached is not None
-        self._advance_joint_colliders(world)
+        self._advance_joint_surroundings(world)
         for nodes, now in self._in_order(world, self._advance_surroundings):
             follows = nodes is self._following
             colliders = self.colliders.now if follows else self._joint_colliders.now
-            fields = self._fields if follows else {}
-            inputs = StepInputs(now, colliders, self._moment, time, grab, fields, self._partners)
+            inputs = StepInputs(now, colliders, self._moment, time, grab, self._fields, self._partners)
             for node, kind, system in nodes:
                 if node.id in faulty:
                     continue
@@ -383,7 +385,7 @@ class Simulation:
         """
         steps, moment, states = msgspec.msgpack.decode(state)
         self.step_count, self._moment, self._time = steps, moment, time
-        self._advance_joint_colliders(world)
+        self._advance_joint_surroundings(world)
         failed: set[NodeId] = set()
         for node, _, system, now in _each(self._in_order(world, self._settle)):
             try:
@@ -422,7 +424,7 @@ class Simulation:
             world: With the characters posed for `time` [s].
         """
         cached = [{} if state is None else msgspec.msgpack.decode(state)[2] for state in states]
-        self._advance_joint_colliders(world)
+        self._advance_joint_surroundings(world)
         for node, _, system, now in _each(self._in_order(world, self._settle)):
             with self._guard.of(node):
                 if not self._has_state(node, system):
@@ -507,6 +509,7 @@ class Simulation:
             service.release()
         self.colliders.release()
         self._joint_colliders.release()
+        self._joint_fields.release()
         self._copies.release()
 
     # --- once a frame ---------------------------------------------------------------------------------
@@ -552,11 +555,20 @@ class Simulation:
         if was_running and (reason := stop_reason(system)):
             self._problems.append(Problem(node_id, reason))
 
-    def _advance_joint_colliders(self, world: World) -> None:
-        """Sets colliders for the systems that turn joints: all but those attached to such a joint."""
-        if self._turning and any(kind.collides(node.settings) for node, kind, _ in self._turning):
-            placed = self._all_placed(world, [])[0].items()
-            self._joint_colliders.advance({k: one for k, one in placed if not _is_turned(world.scene.node(k), world)})
+    def _advance_joint_surroundings(self, world: World) -> None:
+        """Sets what acts on the systems that turn joints: all but what is attached to such a joint."""
+        self._fields = {}
+        if any(kind.collides(node.settings) or fields_on(world, node) for node, kind, _ in self._turning):
+            colliders, fields = (
+                {k: one for k, one in placed.items() if not _is_turned(world.scene.node(k), world)}
+                for placed in self._all_placed(world, [])
+            )
+            self._joint_colliders.advance(colliders)
+            turning = [node for node, _, _ in self._turning]
+            self._fields = self._joint_fields.advance(world, fields, self._step_start, turning)
+        else:
+            self._joint_colliders.teleport()
+            self._joint_fields.teleport()
 
     def _all_placed(self, world: World, warnings: list[str]) -> tuple[dict[NodeId, Any], dict[NodeId, Any]]:
         """Returns placements of colliders and of force fields; adds lines about missing parents to `warnings`."""
@@ -577,11 +589,15 @@ class Simulation:
         self.colliders.advance(colliders)
         if fields or self._had_fields:
             following = [node for node, _, _ in self._following]
-            start = max(self._moment - 1, 0) * STEP_TIME
-            self._fields = self.services.get(SceneFields).advance(world, fields, start, following)
+            self._fields = self.services.get(SceneFields).advance(world, fields, self._step_start, following)
         self._had_fields = bool(fields)
         self._problems += [Problem("", line) for line in warnings if line not in self._reported]
         self._reported = set(warnings)  # a warning that was fixed and comes back is reported again
+
+    @property
+    def _step_start(self) -> float:
+        """Start of the last step, since the start of the simulation [s]."""
+        return max(self._moment - 1, 0) * STEP_TIME
 
     def _placed(
         self, place: Callable[..., dict[NodeId, Any]], nodes: Sequence[Node], world: World
@@ -598,7 +614,7 @@ class Simulation:
         return placements
 
     def _teleport_services(self) -> None:
-        for service in self.services.all():
+        for service in (self._joint_fields, *self.services.all()):
             service.teleport()
         self._stale |= self.systems.keys()
 

@@ -1,12 +1,13 @@
 // The force fields at every particle, once a step; solvers fetch the samples.
 // Inputs: see common/fields.glsl; records of two texels each, of which the first begins with the place of a particle [m].
+// With JOINTS: the state of joints, whose heads count from roots, a texel each, and whose tips from the heads.
 // With KNOTS: the state of strands, whose places count from the root, and four texels a root, see hair/root.glsl.
 // Outputs, for four particles: acceleration [m/s2], drag [1/s] | velocity of the air [m/s].
 
 #include "common/fields.glsl"
 
 uniform samplerBuffer u_places;
-#ifdef KNOTS
+#if defined(KNOTS) || defined(JOINTS)
 uniform samplerBuffer u_roots;
 #endif
 uniform float u_fraction;            // of the step
@@ -16,6 +17,8 @@ vec3 place_of(int id) {
 #ifdef KNOTS
     vec3 offset = id % KNOTS > 0 ? texelFetch(u_places, id).xyz : vec3(0.0);
     return texelFetch(u_roots, 4 * (id / KNOTS)).xyz + offset;
+#elif defined(JOINTS)
+    return texelFetch(u_roots, id).xyz + (texelFetch(u_places, 4 * id).xyz + texelFetch(u_places, 4 * id + 1).xyz);
 #else
     return texelFetch(u_places, 2 * id).xyz;
 #endif

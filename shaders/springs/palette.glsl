@@ -17,7 +17,7 @@ const int TEXELS = 3;
 #endif
 
 uniform samplerBuffer u_palette;
-uniform samplerBuffer u_state;     // 3 texels a joint: previous tip | tip | turn
+uniform samplerBuffer u_state;     // 4 texels a joint, the last is the turn
 uniform samplerBuffer u_heads;
 uniform samplerBuffer u_entries;   // first of the path of the entry, number of joints on it
 uniform samplerBuffer u_paths;     // joints, from the first one that is simulated down
@@ -32,7 +32,7 @@ void run(int id) {
         vec3 next = texelFetch(u_heads, joint).xyz;
         moved = i == 0 ? next : moved + quaternion_rotate(turn, next - head);
         head = next;
-        turn = normalize(texelFetch(u_state, 3 * joint + 2));
+        turn = normalize(texelFetch(u_state, 4 * joint + 3));
     }
     vec3 shift = moved - quaternion_rotate(turn, head);
     int base = TEXELS * id;

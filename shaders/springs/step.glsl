@@ -1,9 +1,11 @@
 // One substep of spring bones: record i is joint i. The joints above it are computed again on the way down from the
 // first one of its path, so that a step is one run whatever the length of the chains.
 // Inputs: state, poses of the joints at both ends of the step, values of the joints, frames and colliders. Positions are
-// in the world [m] relative to an origin, orientations in the world; turns are in the space of the model.
-// Outputs: previous tip, tip, and the turn away from the pose. JUMP instead keeps the turns and puts the tips where they
-// belong after the character jumped. COLLIDE: with the colliders of the scene.
+// in the world [m] relative to an origin of the step, orientations in the world; turns are in the space of the model.
+// Outputs: the head from the place of the frame above its path, the tip from the head, the motion of the tip over the
+// substep, and the turn away from the pose; rounding differences of places would add up in the motion.
+// JUMP instead keeps the turns and puts the tips where they belong after the character jumped. COLLIDE: with the
+// colliders of the scene. FIELDS: with force fields, whose samples hold over the step.
 // Reference: VRMC_springBone 1.0.
 
 #include "common/quaternion.glsl"
@@ -15,18 +17,23 @@ const int PATH_MAX = 64;
 const float STEP = 1.0 / 60.0;
 const float NO_LENGTH = 1e-9;      // m; a shorter joint does not turn
 const float NO_DIRECTION = 1e-24;  // squared length of a vector without direction
+const int ROUNDS = 8;              // at most, of contacts with colliders of the scene
 const float OPPOSITE = 1e-6;       // 1 + cosine of directions that count as opposite
 
-uniform samplerBuffer u_state;         // 3 texels a joint: previous tip | tip | turn
+uniform samplerBuffer u_state;         // 4 texels a joint: head | tip from it | its motion | turn
 uniform samplerBuffer u_joints;        // 3 texels: orientation | head, length | axis; relative to the joint above
 uniform samplerBuffer u_joints_before; // the same at the start of the step
 uniform samplerBuffer u_values;        // 3 texels: gravity, stiffness | kept velocity, radius, centre or -1, frame | lists
 uniform samplerBuffer u_lists;         // joints of the paths, then texels of colliders
-uniform samplerBuffer u_frames;        // 4 texels a frame in the world, the model first: orientation | position, scale, at
-                                       // the start of the step, then at its end; then 2 texels a collider of the file:
-                                       // one end, radius | other end or normal, form
+uniform samplerBuffer u_frames;        // 4 texels a frame in the world, the model first: orientation at the start of the
+                                       // step | change of the last texel over it | orientation at its end | position,
+                                       // scale; then 4 texels a collider of the file: one end, radius | other end or
+                                       // normal, form at the end of the step, then at its start
 uniform float u_scale;                 // metres per unit of the file
 uniform vec2 u_step;                   // share of the step that the substep is, and where it ends
+#ifdef FIELDS
+uniform samplerBuffer u_fields;        // 2 texels a joint: acceleration [m/s2], drag [1/s] | velocity of the air [m/s]
+#endif
 #ifdef COLLIDE
 uniform samplerBuffer u_colliders;
 uniform int u_collider_count;
@@ -54,7 +61,7 @@ Frame frame_at(int frame, float share) {
         vec4 first = texelFetch(u_frames, 4 * frame);
         first = dot(first, turn) < 0.0 ? -first : first;
         turn = normalize(mix(first, turn, share));
-        place = mix(texelFetch(u_frames, 4 * frame + 1), place, share);
+        place -= (1.0 - share) * texelFetch(u_frames, 4 * frame + 1);
     }
     return Frame(turn, place.xyz, place.w);
 }
@@ -87,9 +94,9 @@ vec3 direction_or(vec3 v, vec3 fallback) {
     return square > NO_DIRECTION ? v / sqrt(square) : fallback;
 }
 
-// The point at `size` from the head that is nearest to a point.
-vec3 at_length(vec3 head, vec3 point, float size, vec3 fallback) {
-    return head + size * direction_or(point - head, fallback);
+// The tip at `size` from the head that is nearest to another one; both from the head.
+vec3 at_length(vec3 arm, float size, vec3 fallback) {
+    return size * direction_or(arm, fallback);
 }
 
 // Normal of a collider of the file and the distance of a sphere from it (w), negative inside.
@@ -97,6 +104,11 @@ vec4 solid_contact(int solid, vec3 point, float radius) {
     vec4 a = texelFetch(u_frames, solid);
     vec4 b = texelFetch(u_frames, solid + 1);
     bool is_plane = b.w == 2.0;
+    if (u_step.y < 1.0) {
+        a = mix(texelFetch(u_frames, solid + 2), a, u_step.y);
+        b.xyz = mix(texelFetch(u_frames, solid + 3).xyz, b.xyz, u_step.y);
+        b.xyz = is_plane ? direction_or(b.xyz, vec3(0.0, 1.0, 0.0)) : b.xyz;
+    }
     vec3 along = is_plane ? vec3(0.0) : b.xyz - a.xyz;
     vec3 arm = point - a.xyz;
     float share = clamp(dot(arm, along) / max(dot(along, along), NO_DIRECTION), 0.0, 1.0);
@@ -112,10 +124,12 @@ vec4 solid_contact(int solid, vec3 point, float radius) {
 void run(int id) {
     vec4 path = texelFetch(u_values, 3 * id + 2);
     vec4 in_world = frame_at(0, 1.0).turn;
-    Frame above = frame_at(int(texelFetch(u_values, 3 * id + 1).w), u_step.y);
-    vec3 head = above.place;
-    vec3 previous = vec3(0.0);
-    vec3 tip = vec3(0.0);
+    int frame = int(texelFetch(u_values, 3 * id + 1).w);
+    Frame above = frame_at(frame, u_step.y);
+    vec3 travel = u_step.x * texelFetch(u_frames, 4 * frame + 1).xyz;
+    vec3 head = vec3(0.0);
+    vec3 arm = vec3(0.0);
+    vec3 move = vec3(0.0);
     vec4 posed = above.turn;
     vec4 turned = above.turn;
     for (int i = 0; i < PATH_MAX && i < int(path.y); ++i) {
@@ -124,62 +138,81 @@ void run(int id) {
         head += quaternion_rotate(turned, pose.arm);
         vec4 carried = normalize(quaternion_multiply(turned, pose.turn));
         posed = normalize(quaternion_multiply(posed, pose.turn));
-        previous = texelFetch(u_state, 3 * joint).xyz;
-        tip = texelFetch(u_state, 3 * joint + 1).xyz;
+        vec3 head_before = texelFetch(u_state, 4 * joint).xyz;
+        arm = texelFetch(u_state, 4 * joint + 1).xyz;
+        move = texelFetch(u_state, 4 * joint + 2).xyz;
 #ifdef JUMP
-        vec4 turn = normalize(texelFetch(u_state, 3 * joint + 2));
+        vec4 turn = normalize(texelFetch(u_state, 4 * joint + 3));
         vec4 away = quaternion_multiply(quaternion_multiply(in_world, turn), quaternion_conjugate(in_world));
         turned = normalize(quaternion_multiply(away, posed));
         vec4 jump = quaternion_multiply(in_world, quaternion_conjugate(frame_at(0, 0.0).turn));
-        vec3 travel = quaternion_rotate(jump, tip - previous);
-        tip = head + pose.size * quaternion_rotate(turned, pose.axis);
-        previous = tip - travel;
+        arm = pose.size * quaternion_rotate(turned, pose.axis);
+        move = quaternion_rotate(jump, move);
 #else
         vec4 values = texelFetch(u_values, 3 * joint);
         vec4 more = texelFetch(u_values, 3 * joint + 1);
         vec4 lists = texelFetch(u_values, 3 * joint + 2);
+        // The tip before, from the head of now.
+        vec3 before = arm + (head_before - head - travel);
         int center = int(more.z);
         if (center >= 0) {
             Frame old = frame_at(center, u_step.y - u_step.x);
             Frame now = frame_at(center, u_step.y);
             vec4 motion = quaternion_multiply(now.turn, quaternion_conjugate(old.turn));
-            previous = now.place + quaternion_rotate(motion, previous - old.place);
-            tip = now.place + quaternion_rotate(motion, tip - old.place);
+            vec3 apart = above.place - travel - old.place + (head_before + arm);
+            before = quaternion_rotate(motion, apart) - (above.place - now.place + head);
+            move = quaternion_rotate(motion, move);
         }
         vec3 animated = quaternion_rotate(carried, pose.axis);
         float radius = more.y * u_scale;
         vec3 force = animated * values.w + values.xyz;
-        vec3 next = tip + (tip - previous) * more.x + force * (STEP * u_step.x * u_step.x);
-        next = at_length(head, next, pose.size, animated);
+#ifdef FIELDS
+        // The drag of the joint is that of the air too.
+        vec4 pushed = texelFetch(u_fields, 2 * joint);
+        float kept = more.x * exp(-pushed.w * STEP * u_step.x);
+        force += STEP * pushed.xyz;
+        vec3 next = before + move * kept + force * (STEP * u_step.x * u_step.x);
+        next += texelFetch(u_fields, 2 * joint + 1).xyz * ((1.0 - kept) * STEP * u_step.x);
+#else
+        vec3 next = before + move * more.x + force * (STEP * u_step.x * u_step.x);
+#endif
+        next = at_length(next, pose.size, animated);
+        vec3 place = above.place + head;
         for (int k = 0; k < int(lists.w); ++k) {
-            vec4 contact = solid_contact(int(texelFetch(u_lists, int(lists.z) + k).x), next, radius);
+            vec4 contact = solid_contact(int(texelFetch(u_lists, int(lists.z) + k).x), place + next, radius);
             if (contact.w < 0.0) {
-                next = at_length(head, next - contact.w * contact.xyz, pose.size, animated);
+                next = at_length(next - contact.w * contact.xyz, pose.size, animated);
             }
         }
 #ifdef COLLIDE
-        vec3 point = next + u_origin;
-        vec3 start = tip + u_origin;
-        vec3 reached = point;
-        vec3 left = start;
-        resolve_swept_contacts(
-            u_colliders, u_collider_count, reached, left, u_step.y - u_step.x, u_step.y, radius, STEP * u_step.x
-        );
-        if (reached != point || left != start) {
-            next = at_length(head, reached - u_origin, pose.size, animated);
-            tip = left - u_origin;
+        // The length pulls the tip back into a collider: rounds find where both hold. The first one sets the velocity.
+        place += u_origin;
+        vec3 start = place + before;
+        for (int k = 0; k < ROUNDS; ++k) {
+            vec3 point = place + next;
+            vec3 reached = point;
+            vec3 left = start;
+            resolve_swept_contacts(
+                u_colliders, u_collider_count, reached, left, u_step.y - u_step.x, u_step.y, radius, STEP * u_step.x
+            );
+            if (reached == point && left == start) {
+                break;
+            }
+            next = at_length(reached - place, pose.size, animated);
+            before = k == 0 ? left - place : before;
         }
 #endif
-        previous = tip;
-        tip = next;
-        vec4 arc = shortest_arc(animated, direction_or(next - head, animated));
+        move = next - before;
+        arm = next;
+        vec4 arc = shortest_arc(animated, direction_or(next, animated));
         turned = pose.size > NO_LENGTH ? normalize(quaternion_multiply(arc, carried)) : carried;
 #endif
     }
-    o_previous = vec4(previous, 0.0);
-    o_tip = vec4(tip, 0.0);
+    o_head = vec4(head, 0.0);
+    o_arm = vec4(arm, 0.0);
+    o_move = vec4(move, 0.0);
 #ifdef JUMP
-    o_turn = texelFetch(u_state, 3 * id + 2);
+    o_turn = texelFetch(u_state, 4 * id + 3);
 #else
     vec4 apart = quaternion_multiply(turned, quaternion_conjugate(posed));
     o_turn = quaternion_multiply(quaternion_multiply(quaternion_conjugate(in_world), apart), in_world);

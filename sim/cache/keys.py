@@ -97,9 +97,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
                 collides |= isinstance(one.settings, ModelSettings) and one.settings.plants_feet
             acting = met if collides else ()
             parts = [start, _whole(world, node), *carriers, b"met", *acting]
-            weighted = weight_of(settings) != 0.0 or any(curve.field == "field_weight" for curve in node.curves)
-            if weighted and (fields := acting_fields(scene, node)):
-                parts += [b"fields", *(_whole(world, field) for field in fields), *_all_carrying(world, fields)]
+            parts += _fields(world, node)
             found[node.id] = _MARK + hashlib.sha256(b"\n".join(parts)).hexdigest()
     for nodes in set(partners(scene).values()):
         own = [(node, found[node]) for node in nodes]
@@ -144,7 +142,16 @@ def _carrying(world: World, carrier: Node) -> bytes:
             collides = settings is not None and KINDS[node.kind].collides(settings)
             parts += [b"turned" if node.id in world.unevaluated.simulated else b"still", _whole(world, node)]
             parts += _met(world, turned=False) if collides else []
+            parts += _fields(world, node, turned=False)
     return b" ".join(parts)
+
+
+def _fields(world: World, node: Node, *, turned: bool = True) -> list[bytes]:
+    """Returns the force fields that act on a node."""
+    weighted = weight_of(_in_force(world, node)) != 0.0 or any(curve.field == "field_weight" for curve in node.curves)
+    fields = acting_fields(world.unevaluated, node) if weighted else ()
+    wholes = [_whole(world, field) for field in fields]
+    return [b"fields", *wholes, *_all_carrying(world, fields, turned=turned)] if fields else []
 
 
 def _whole(world: World, node: Node) -> bytes:

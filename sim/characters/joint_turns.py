@@ -20,9 +20,10 @@ from sinew.sim.maths.transform import transform_points
 from sinew.sim.memo import Memo
 from sinew.sim.scene.world_transforms import rigid_frames
 
-JOINT_STATE = record("JointState", previous=(4, "f4"), tip=(4, "f4"), turn=(4, "f4"))
-"""State of a joint: previous.xyz, tip.xyz: end of the bone a step ago and now, in the world relative to an origin [m] |
-turn: rotation away from the pose, a quaternion in model space."""
+JOINT_STATE = record("JointState", head=(4, "f4"), arm=(4, "f4"), move=(4, "f4"), turn=(4, "f4"))
+"""State of a joint, in the world but for the turn: head.xyz: from the joint that its path hangs on [m] | arm.xyz: end
+of the bone from the head [m] | move.xyz: motion of the end over the last substep [m] | turn: rotation away from the
+pose, a quaternion in model space."""
 
 ENTRIES: dict[SkinningMethod, tuple[Record, dict[str, object]]] = {
     SkinningMethod.LBS: (record("TurnedRows", x=(4, "f4"), y=(4, "f4"), z=(4, "f4")), {"ROWS": True}),

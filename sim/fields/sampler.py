@@ -23,10 +23,11 @@ class FieldSampler(Owner):
     Args:
         count: Number of records; the others of the last invocation are padding.
         knots: Records of each strand; 0 for single particles.
+        joints: For simulated joints of characters, see `sinew.sim.characters.joint_turns.JOINT_STATE`.
     """
 
-    def __init__(self, library: ShaderLibrary, count: int, knots: int = 0) -> None:
-        self._library, self._knots, self._is_clear = library, knots, True
+    def __init__(self, library: ShaderLibrary, count: int, knots: int = 0, *, joints: bool = False) -> None:
+        self._library, self._knots, self._joints, self._is_clear = library, knots, joints, True
         self._count = -(-count // AT_ONCE) * AT_ONCE
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self.samples = self.owns(
@@ -46,8 +47,8 @@ class FieldSampler(Owner):
 
         Args:
             places: Two texels a particle, the first with its position [m]; or a texel for each knot of a strand,
-                relative to its root.
-            roots: Four texels a strand, the first with the position of its root [m].
+                relative to its root; or the state of joints.
+            roots: Four texels a strand, the first with the position of its root [m]; or a texel a joint.
             fraction: Part of the step that is over.
             count: Only the first records.
         """
@@ -61,7 +62,7 @@ class FieldSampler(Owner):
         program = kernel.program
         fields.set(program)
         program["u_places"], program["u_fraction"] = places, fraction
-        program["u_last"] = places.texel_count // (1 if self._knots else 2) - 1
+        program["u_last"] = places.texel_count // (1 if self._knots else 4 if self._joints else 2) - 1
         if roots is not None:
             program["u_roots"] = roots
         kernel.run(None, self.samples.buffer, -(-(self._count if count is None else count) // AT_ONCE))
@@ -71,7 +72,7 @@ class FieldSampler(Owner):
         key = tuple(defines.values())
         if key not in self._kernels:
             self._kernels[key] = Kernel(
-                self._library, "common/fields_sample.glsl", _SAMPLES,
-                defines=defines | {"KNOTS": self._knots or None, "FIELD_POINTS": AT_ONCE}, records=self._count,
+                self._library, "common/fields_sample.glsl", _SAMPLES, records=self._count,
+                defines=defines | {"KNOTS": self._knots or None, "JOINTS": self._joints, "FIELD_POINTS": AT_ONCE},
             )  # fmt: skip
         return self._kernels[key]

@@ -350,7 +350,7 @@ def _curves_of_entries(
     curves: tuple[Curve, ...], name: str, before: Sequence[Any], after: Sequence[Any]
 ) -> tuple[Curve, ...]:
     """Moves curves of entries of a list along with the entries, which are found by identity, and removes others."""
-    kept = []
+    found = []
     for curve in curves:
         field, place = entry_of(curve.part) or ("", 0)
         if field == name:
@@ -360,8 +360,8 @@ def _curves_of_entries(
             if at is None or not hasattr(after[at], curve.field):
                 continue
             curve = msgspec.structs.replace(curve, part=f"{name}.{at}")
-        kept.append(curve)
-    return tuple(kept)
+        found.append(curve)
+    return tuple(found)
 
 
 def refuse_circle(scene: Scene, node: Node, attachment: Attachment) -> None:

@@ -124,7 +124,7 @@ def character_scene() -> OpenedScene:
 
 @pytest.mark.parametrize("case", ["plain", "pre-roll", "character"])
 def test_a_hundred_seeks_have_the_bits_of_a_fresh_run(context: Context, case: str) -> None:
-    """Scrubbed, played on, shown at other moments and edited in what only draws, with and without a pre-roll."""
+    """Scrubbed, played on, shown at other moments, edited and undone, with and without a pre-roll."""
     source = character_scene() if case == "character" else opened_scene(SCENE)
     last = 30 if case == "character" else LAST
     playback = PlaybackSettings(run_up=0.25 if case == "pre-roll" else 0.0)
@@ -158,6 +158,13 @@ def test_a_hundred_seeks_have_the_bits_of_a_fresh_run(context: Context, case: st
                 runner.show_between(time - 0.3 / 60.0)
             case 3 if choices.random() < 0.3:
                 runner.clear()
+                runner.take(time)
+            case 4:  # an edit in mid-flight, which is undone after a step
+                run.engine.apply(structs.replace(scene, nodes=tuple(n for n in scene.nodes if n.kind != "field")))
+                runner.take(time)
+                runner.show(time)
+                runner.advance(runner.shown + 1)
+                run.engine.apply(scene)
                 runner.take(time)
     assert runner.is_fresh, "the steps of all moments are on one line"
     runner.release()

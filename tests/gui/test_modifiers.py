@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sinew.app.files.project_file import load_project, save_project
+from sinew.app.timeline.keys_binding import key_rows
 from sinew.resources import path as resource
 from sinew.sim.characters.modifiers.settings import FootPlanting, LookAt, TwoBoneIK
 from sinew.sim.kinds.group.kind import GroupSettings
@@ -142,3 +143,25 @@ def test_a_new_modifier_has_a_bone_and_a_target_that_is_marked(editor):
         document.undo_stack.undo()
     assert document.scene == start
     np.testing.assert_array_equal(picture(editor), drawn)
+
+
+def test_keys_of_a_modifier_follow_it_in_the_list(editor):
+    document, weight = editor.document, ParamRef("model-1", "modifiers.0", "weight")
+    document.set_value(LIST, (LookAt(bone="head"), TwoBoneIK(bone="hand_l")))
+    record = next(row.record for row in rows(editor).values() if row.ref.part == "model")
+    document.set_value(weight, 0.25)
+    editor.panels.keys.insert([weight])
+    assert [(one.part, one.field) for one in document.scene.node("model-1").curves] == [("modifiers.0", "weight")]
+    assert document.evaluated.node("model-1").settings.modifiers[0].weight == 0.25
+    keyed = document.scene
+    ListEdits(document, LIST, record).move(0, 1)
+    node = document.scene.node("model-1")
+    assert [one.bone for one in node.settings.modifiers] == ["hand_l", "head"]
+    assert [one.part for one in node.curves] == ["modifiers.1"]
+    picture(editor)
+    assert "Look at: Weight" in {row.name for row in key_rows(document.scene, ("model-1",))}
+    ListEdits(document, LIST, record).remove(1)
+    assert document.scene.node("model-1").curves == ()
+    document.undo_stack.undo()
+    document.undo_stack.undo()
+    assert document.scene == keyed

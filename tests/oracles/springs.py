@@ -40,12 +40,14 @@ class SpringOracle:
         parents: Parent of each joint, or -1; parents come first.
         springs: The springs; lengths in units of the model.
         scale: Metres per unit of the model, for radii.
+        substeps: Number of calls of `step` that make 1/60 s.
     """
 
     def __init__(
-        self, parents: Sequence[int], springs: Sequence[Spring], colliders: Sequence[SpringCollider] = (), scale=1.0
-    ) -> None:
-        self.parents, self.colliders, self.scale = parents, colliders, scale
+        self, parents: Sequence[int], springs: Sequence[Spring], colliders: Sequence[SpringCollider] = (), scale=1.0,
+        substeps=1,
+    ) -> None:  # fmt: skip
+        self.parents, self.colliders, self.scale, self.substeps = parents, colliders, scale, substeps
         self.joints: list[tuple[SpringJoint, Spring]] = sorted(
             ((joint, spring) for spring in springs for joint in spring.joints), key=lambda pair: pair[0].joint
         )
@@ -70,7 +72,7 @@ class SpringOracle:
         animated = self._place(locals_, placement)
         if not self.tips:
             for joint, spring in self.joints:
-                tip = self._to_center(spring, animated, self._tip(joint, animated))
+                tip = self.to_center(spring, animated, self._tip(joint, animated))
                 self.tips[joint.joint] = self.previous[joint.joint] = tip
             return animated
         for joint, spring in self.joints:
@@ -86,7 +88,8 @@ class SpringOracle:
             pull = quaternion.rotate(carried, axis)
             tip, previous = (self._to_world(spring, animated, state[here]) for state in (self.tips, self.previous))
             force = pull * joint.stiffness + np.asarray(joint.gravity)
-            following = tip + (tip - previous) * (1.0 - joint.drag) + force * STEP
+            kept = (1.0 - joint.drag) ** (1.0 / self.substeps)
+            following = tip + (tip - previous) * kept + force * (STEP / self.substeps**2)
             following = head + length * unit(following - head)
             for number in spring.colliders:
                 normal, distance = self._contact(self.colliders[number], animated, following, joint.radius * self.scale)
@@ -96,8 +99,8 @@ class SpringOracle:
             turned = quaternion.multiply(shortest_arc(pull, unit(following - head)), carried)
             own = quaternion.multiply(quaternion.conjugate(above), turned)
             locals_[here] = compose(positions[here], own, scales[here])
-            self.previous[here] = self._to_center(spring, animated, tip)
-            self.tips[here] = self._to_center(spring, animated, following)
+            self.previous[here] = self.to_center(spring, animated, tip)
+            self.tips[here] = self.to_center(spring, animated, following)
         return self._place(locals_, placement)
 
     def _contact(
@@ -120,7 +123,7 @@ class SpringOracle:
         return away / distance, distance - size - radius
 
     @staticmethod
-    def _to_center(spring: Spring, world: list[Float64], point: Float64) -> Float64:
+    def to_center(spring: Spring, world: list[Float64], point: Float64) -> Float64:
         if spring.center < 0:
             return point
         frame = world[spring.center]

@@ -14,6 +14,8 @@ from sinew.sim.scene.vectors import values_at
 
 PATH_MAX = 64
 """Maximum number of simulated joints above one another."""
+STRONGEST = 1e12
+"""Largest force that is simulated, in the unit of VRM; squares of larger ones overflow."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -171,8 +173,8 @@ def joint_values(chains: Chains, settings: SpringBoneSettings) -> Float64:
     if settings.from_file:
         curves = {name: curve * getattr(settings, f"{name}_factor") for name, curve in curves.items()}
     values = np.empty((len(chains.joints), 6))
-    values[:, :3] = chains.gravity * curves["gravity"][:, None]
-    values[:, 3] = chains.stiffness * curves["stiffness"]
+    values[:, :3] = np.clip(chains.gravity * curves["gravity"][:, None], -STRONGEST, STRONGEST)
+    values[:, 3] = np.clip(chains.stiffness * curves["stiffness"], -STRONGEST, STRONGEST)
     values[:, 4] = (1.0 - np.clip(chains.drag * curves["drag"], 0.0, 1.0)) ** (1.0 / settings.substeps)
     values[:, 5] = chains.radius * curves["radius"]
     return values

@@ -66,6 +66,7 @@ SPRINGS = Kind(
     companion=springs_of_file,
     collides=collides,
     turns_joints=True,
+    version=2,
     system="sinew.sim.kinds.springs.system:SpringSystem",
     panel="sinew.app.kinds.springs.panel:SpringPanel",
 )  # fmt: skip

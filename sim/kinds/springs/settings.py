@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar
 
 import msgspec
 
+from sinew.sim.kinds.air import field_weight_param
 from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
 from sinew.sim.scene.vectors import STOP_MAX, Amounts, UnitFloat
 
@@ -70,6 +71,7 @@ class SpringBoneSettings(Settings, frozen=True, kw_only=True):
         "Substeps of a step; more follow fast motion better, and change the motion.", lo=1, hi=SUBSTEPS_MAX,
         soft=(1, 8),
     )] = 1  # fmt: skip
+    field_weight: Annotated[float, field_weight_param(group="Motion")] = 1.0
 
     stiffness_factor: Annotated[float, _file("Factor of the stiffness.", label="Stiffness")] = 1.0
     gravity_factor: Annotated[float, _file("Factor of the gravity.", label="Gravity")] = 1.0

@@ -7,12 +7,14 @@ import numpy as np
 from sinew.sim.characters.character import Character
 from sinew.sim.characters.joint_turns import JOINT_STATE, JointTurns
 from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.fields.sampler import FieldSampler
+from sinew.sim.fields.state import Fields
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.readback import Readback
 from sinew.sim.gl.staging import BufferSpan
-from sinew.sim.gl.texture import TexelBuffer
+from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.kinds.contract import Array, StepInputs, Stoppable, System, World
 from sinew.sim.kinds.packing import State, blended, unpacked_state
 from sinew.sim.kinds.springs.chain_pose import ChainPose, ChainPoses
@@ -46,12 +48,12 @@ class SpringSystem(System, Stoppable):
         self.settings = SpringBoneSettings()
         self.missing_text = ""
         self._character: Character | None = None
-        self._kernels: dict[str, Kernel] = {}
+        self._kernels: dict[tuple[str, ...], Kernel] = {}
+        self._sampler: FieldSampler | None = None
         self._tables: dict[str, TexelBuffer] = {}
         self._uploaded: dict[str, object] = {}
         """What each table was filled from."""
         self._unit, self._is_on = 1.0, True
-        self._origin: Float64 = np.zeros(3)
         self._pose: ChainPose | None = None
         self._readback: Readback | None = None
         self._valid: np.ndarray | None = None
@@ -108,7 +110,7 @@ class SpringSystem(System, Stoppable):
         ranges = []
         for path, met in zip(self.turns.paths, chains.met, strict=True):
             ranges.append((len(flat), len(path), len(flat) + len(path), len(met)))
-            flat += [*path, *(4 * self._poses.frame_count + 2 * solid for solid in met)]
+            flat += [*path, *(4 * (self._poses.frame_count + solid) for solid in met)]
         self._ranges = np.array(ranges, np.float32)
         self._tables["lists"] = self.owns(
             TexelBuffer(self.context, np.array(flat, np.float32), "r32f", label=f"{self.label} lists")
@@ -128,19 +130,21 @@ class SpringSystem(System, Stoppable):
             return None
         chains = chains_of(character.model, self.settings, self._unit)
         if chains is None:
-            self.missing_text = (
-                "The file of the model has no spring bones." if self.settings.from_file else "Name the root bones."
-            )
+            self.missing_text = "Name the root bones."
+            if self.settings.from_file:
+                self.missing_text = "The file of the model has no spring bones."
+            elif self.settings.roots:
+                self.missing_text = "No bone swings: the model has none of the root bones, or they have no length."
         self.report(*(f"{self.label}: {note}" for note in chains.notes) if chains is not None else ())
         return chains
 
     def _drop(self) -> None:
         if self._character is not None:
             self._character.set_turns(self.node.id, None)
-        self.disown(self.turns, self._readback, *self._tables.values())
+        self.disown(self.turns, self._readback, self._sampler, *self._tables.values())
         self._tables.clear()
         self._uploaded.clear()
-        self.chains = self.turns = self._readback = self._pose = self._valid = None
+        self.chains = self.turns = self._readback = self._sampler = self._pose = self._valid = None
 
     def release(self) -> None:
         if hasattr(self, "node"):
@@ -158,13 +162,15 @@ class SpringSystem(System, Stoppable):
             self._jump(before or now, now)
             before = now
         self._pose = now
-        collides = self.settings.collide and bool(inputs.colliders)
-        kernel = self._kernel("COLLIDE" if collides else "")
+        collides, fields = self.settings.collide and bool(inputs.colliders), inputs.fields.get(self.node.id)
+        kernel = self._kernel(*(["COLLIDE"] if collides else []), *(["FIELDS"] if fields is not None else []))
         self._set(kernel, before, now)
+        if fields is not None:
+            kernel.program["u_fields"] = self._field_samples(fields, before)
         if collides:
             kernel.program["u_colliders"] = inputs.colliders.texture
             kernel.program["u_collider_count"] = inputs.colliders.count
-            kernel.program["u_origin"] = self._origin
+            kernel.program["u_origin"] = self._origin(now)
         count = self.settings.substeps
         substeps = [(1.0 / count, (index + 1) / count) for index in range(count)]
         self._turns.state.run(kernel, "u_state", "u_step", substeps)
@@ -198,16 +204,28 @@ class SpringSystem(System, Stoppable):
 
     def _jump(self, before: ChainPose, now: ChainPose) -> None:
         """Moves the tips with the character; the turns stay."""
-        self._origin = now.frames[self._poses.first, 1, :3].mean(axis=0)
         kernel = self._kernel("JUMP")
         self._set(kernel, before, now)
         self._turns.state.run(kernel, "u_state", "u_step", [(1.0, 1.0)])
         self._turns.changed()
 
-    def _kernel(self, macro: str) -> Kernel:
-        if macro not in self._kernels:
-            self._kernels[macro] = Kernel(self.library, _FILE, JOINT_STATE, defines={macro: True} if macro else {})
-        return self._kernels[macro]
+    def _kernel(self, *macros: str) -> Kernel:
+        if macros not in self._kernels:
+            self._kernels[macros] = Kernel(self.library, _FILE, JOINT_STATE, defines=dict.fromkeys(macros, True))
+        return self._kernels[macros]
+
+    def _field_samples(self, fields: Fields, before: ChainPose) -> BufferTexture:
+        """Samples fields at the tips, which hang on the pose at the start of the step."""
+        state, count = self._turns.state, self._turns.state.count
+        if self._sampler is None:
+            self._sampler = self.owns(FieldSampler(self.library, count, joints=True))
+            self._tables["roots"] = self.owns(
+                TexelBuffer(self.context, 16, usage="stream", label=f"{self.label} roots")
+            )
+        roots = np.zeros((count, 4), np.float32)
+        roots[: len(self._poses.first), :3] = before.frames[self._poses.first, 1, :3]
+        self._tables["roots"].buffer.orphan(roots)
+        return self._sampler.sample(fields, state.texture, roots=self._tables["roots"])
 
     def _set(self, kernel: Kernel, before: ChainPose, now: ChainPose) -> None:
         """Uploads what a step from one pose to another reads; values and joints only if they have changed."""
@@ -241,46 +259,52 @@ class SpringSystem(System, Stoppable):
         texels[:count, 2] = self._ranges
         return texels
 
+    def _origin(self, pose: ChainPose) -> Float64:
+        origin: Float64 = pose.frames[self._poses.first, 1, :3].mean(axis=0)
+        return origin
+
     def _frame_texels(self, before: ChainPose, now: ChainPose) -> Float32:
-        """Returns frames at both ends of the step, then colliders; places are relative to the origin."""
-        frames = np.stack([before.frames, now.frames], axis=1)
-        frames[:, :, 1, :3] -= self._origin
-        solids = now.solids.copy()
-        solids[:, 0, :3] -= self._origin
-        solids[~self._poses.is_plane, 1, :3] -= self._origin
+        """Returns frames, then colliders, at both ends of the step; places are relative to the origin."""
+        frames, origin = np.stack([before.frames, now.frames], axis=1), self._origin(now)
+        solids = np.stack([now.solids, before.solids], axis=1)
+        frames[:, 0, 1] = frames[:, 1, 1] - frames[:, 0, 1]
+        frames[:, 1, 1, :3] -= origin
+        solids[:, :, 0, :3] -= origin
+        solids[~self._poses.is_plane, :, 1, :3] -= origin
         return np.concatenate([frames.reshape(-1, 4), solids.reshape(-1, 4)]).astype(np.float32)
 
     # --- states ---------------------------------------------------------------------------------------
 
     def snapshot(self) -> State:
-        return State({}, BufferSpan(self._turns.state.newest), self._origin)
+        return State({}, BufferSpan(self._turns.state.newest))
 
     def restore(self, state: bytes, world: World) -> None:
-        _, (records, origin) = unpacked_state(state)
-        if records.nbytes != self._turns.state.newest.size:
+        _, (records, *_) = unpacked_state(state)
+        if (records.dtype, len(records)) != (JOINT_STATE.dtype, self._turns.state.count):
             raise SettingsError("the state has another number of bones")
         self._turns.state.write(records)
         self._turns.changed()
-        self.world, self._origin, self._pose, self._stopped = world, origin, self._pose_now(), ""
+        self.world, self._pose, self._stopped = world, self._pose_now(), ""
         self._take_checked(records)
 
     def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
-        (_, (first, start)), (_, (second, origin)) = unpacked_state(one), unpacked_state(other)
+        (_, (first,)), (_, (second,)) = unpacked_state(one), unpacked_state(other)
         if len(first) == len(second):
-            for name in ("previous", "tip"):
-                first[name][:, :3] += (start - origin).astype(np.float32)
+            for name in ("head", "arm"):
                 second[name] = blended(first[name], second[name], share)
             near = quaternion.aligned(first["turn"], second["turn"]).astype(np.float32)
             second["turn"] = blended(near, second["turn"], share)
-        return State({}, second, origin).packed()
+        return State({}, second).packed()
 
     def arrays(self) -> Mapping[str, Array]:
-        if self.turns is None:
+        if self.turns is None or self._pose is None:
             return {}
-        state, count, origin = self.turns.state, len(self.turns.joints), self._origin
+        state, count = self.turns.state, len(self.turns.joints)
+        places = self._pose.frames[self._poses.first, 1, :3]
 
         def tips() -> Float32:
-            values: Float32 = (state.newest.read(count=count)["tip"][:, :3] + origin).astype(np.float32)
+            records = state.newest.read(count=count)
+            values: Float32 = (places + records["head"][:, :3] + records["arm"][:, :3]).astype(np.float32)
             return values
 
         return {

@@ -41,8 +41,8 @@ SPRINGS = (
 )  # fmt: skip
 
 
-def tailed(vertex_count: int = 300, *, scale: float = 1.0, seed: int = 3) -> CharacterModel:
-    """A body with a tail that branches and hair that skips a joint; its clip turns the body and moves it about."""
+def tailed(vertex_count: int = 300, *, scale: float = 1.0, seed: int = 3, turns: bool = True) -> CharacterModel:
+    """A body with a tail that branches and hair that skips a joint; its clip moves the body about and turns it."""
     random = np.random.default_rng(seed)
     count = len(NAMES)
     orientations = quaternion.normalised(quaternion.IDENTITY + 0.1 * random.normal(size=(count, 4)))
@@ -51,15 +51,18 @@ def tailed(vertex_count: int = 300, *, scale: float = 1.0, seed: int = 3) -> Cha
     times = np.arange(FRAMES) / 60.0
     positions = np.tile(POSITIONS, (FRAMES, 1, 1))
     positions[:, 0, 0] += 0.5 * np.sin(4.0 * times)
-    turns = np.tile(orientations, (FRAMES, 1, 1))
-    turns[:, 0] = quaternion.multiply(
-        quaternion.from_axis_angle([0.2, 1.0, 0.1], 1.5 * np.sin(3.0 * times)), turns[:, 0]
-    )
-    turns[:, 1] = quaternion.multiply(turns[:, 1], quaternion.from_axis_angle([1.0, 0.0, 0.0], np.sin(5.0 * times)))
-    turns[:, 3] = quaternion.multiply(
-        turns[:, 3], quaternion.from_axis_angle([1.0, 0.3, 0.0], 0.4 * np.sin(7.0 * times))
-    )
-    clip = UniformClip("sway", 1.0 / 60.0, positions, turns, np.tile(scales, (FRAMES, 1, 1)))
+    turned = np.tile(orientations, (FRAMES, 1, 1))
+    if turns:
+        turned[:, 0] = quaternion.multiply(
+            quaternion.from_axis_angle([0.2, 1.0, 0.1], 1.5 * np.sin(3.0 * times)), turned[:, 0]
+        )
+        turned[:, 1] = quaternion.multiply(
+            turned[:, 1], quaternion.from_axis_angle([1.0, 0.0, 0.0], np.sin(5.0 * times))
+        )
+        turned[:, 3] = quaternion.multiply(
+            turned[:, 3], quaternion.from_axis_angle([1.0, 0.3, 0.0], 0.4 * np.sin(7.0 * times))
+        )
+    clip = UniformClip("sway", 1.0 / 60.0, positions, turned, np.tile(scales, (FRAMES, 1, 1)))
     points = random.normal([0.0, 1.2, -0.2], 0.3, size=(vertex_count, 3)).astype(np.float32)
     normals = quaternion.normalised(random.normal(size=(vertex_count, 3))).astype(np.float32)
     mesh = Mesh(

@@ -261,3 +261,9 @@ def test_keys_of_entries_of_a_list_follow_their_entries() -> None:
     assert [one.part for one in added.curves] == ["modifiers.1"]
     assert edited(FootPlanting(), second).curves[0].field == "weight"
     assert curve_fault(edited(), node.curves) == ("[0]", "model has no setting modifiers.0.weight")
+
+
+def test_a_colour_that_a_material_takes_from_its_file_can_have_keys() -> None:
+    red = curve((0.0, 0.5), part="material:skin", field="diffuse", component=0)
+    scene = Scene(nodes=(Node(id="m", settings=ModelSettings(), curves=(red,)),))
+    assert KeyedScene().at(scene, 1.0).node("m").settings.part("material:skin").diffuse == (0.5, 0.0, 0.0)
