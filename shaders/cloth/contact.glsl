@@ -6,6 +6,13 @@
 
 #include "common/plane.glsl"
 
+#ifdef FRICTION_MAP
+float friction_factor;             // of this particle
+#define ROUGHEN(contact) contact.friction *= friction_factor;
+#else
+#define ROUGHEN(contact)
+#endif
+
 Contact oval_contact(samplerBuffer colliders, int index, vec3 point, float fraction, float substep) {
     int base = index * COLLIDER_TEXELS;
     ColliderPose pose = collider_pose(colliders, index, fraction);
@@ -25,6 +32,7 @@ void search_contacts(
     int index = collider_next(colliders, first, count, moved.position, fraction, clearance);
     while (index < count) {
         Contact contact = collider_contact(colliders, index, moved.position, fraction, substep);
+        ROUGHEN(contact)
         bounce_contact(moved.position, moved.velocity, contact, clearance, substep);
         index = collider_next(colliders, index + 1, count, moved.position, fraction, clearance);
     }
@@ -33,10 +41,12 @@ void search_contacts(
 void collide(samplerBuffer colliders, int count, inout Particle moved, float fraction, float clearance, float substep) {
     for (int i = 0; i < PLANES; ++i) {
         Contact contact = plane_contact(colliders, i, moved.position, fraction);
+        ROUGHEN(contact)
         bounce_contact(moved.position, moved.velocity, contact, clearance, substep);
     }
     for (int i = PLANES; i < PLANES + OVALS; ++i) {
         Contact contact = oval_contact(colliders, i, moved.position, fraction, substep);
+        ROUGHEN(contact)
         bounce_contact(moved.position, moved.velocity, contact, clearance, substep);
     }
 #ifdef OTHERS

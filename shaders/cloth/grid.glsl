@@ -19,6 +19,13 @@ uniform vec3 u_bend_limits;        // shortest across, shortest along, longest [
 uniform float u_border;            // part of the constants that springs along the border have
 uniform vec2 u_ones;               // 1, 1; compilers rearrange sums, but not across products with different factors
 
+#ifdef SPRING_MAPS
+uniform samplerBuffer u_spring_maps; // factors: left, right, upper, lower thread | shear from upper left on | bending
+#define MAPPED(factors, slot, value) (factors[slot] * (value))
+#else
+#define MAPPED(factors, slot, value) value
+#endif
+
 struct GridPlace {
     int id;
     bvec4 near;    // is there a left, right, upper, lower neighbour
@@ -83,8 +90,15 @@ vec3 neighbour_forces(int id, Particle own, vec3 air, vec2 drag) {
     Particle lower = neighbour(place, near.w, columns);
     Spring across = spring_of(u_across);
     Spring along = spring_of(u_along);
-    vec3 total = place.row_share * (pull(own, left, across) + pull(own, right, across))
-        + place.column_share * (pull(own, upper, along) + pull(own, lower, along));
+#ifdef SPRING_MAPS
+    vec4 thread_map = texelFetch(u_spring_maps, 3 * id);
+    vec4 shear_map = texelFetch(u_spring_maps, 3 * id + 1);
+    vec4 bend_map = texelFetch(u_spring_maps, 3 * id + 2);
+#endif
+    vec3 total = place.row_share
+        * (MAPPED(thread_map, 0, pull(own, left, across)) + MAPPED(thread_map, 1, pull(own, right, across)))
+        + place.column_share
+        * (MAPPED(thread_map, 2, pull(own, upper, along)) + MAPPED(thread_map, 3, pull(own, lower, along)));
 #if defined(SHEAR) || defined(AIR)
     Particle upper_left = neighbour(place, near.z && near.x, -columns - 1);
     Particle upper_right = neighbour(place, near.z && near.y, -columns + 1);
@@ -93,8 +107,10 @@ vec3 neighbour_forces(int id, Particle own, vec3 air, vec2 drag) {
 #endif
 #ifdef SHEAR
     Spring diagonal = spring_of(u_diagonal);
-    total += u_ones.x * (pull(own, upper_left, diagonal) + pull(own, upper_right, diagonal))
-        + u_ones.y * (pull(own, lower_left, diagonal) + pull(own, lower_right, diagonal));
+    total += u_ones.x
+        * (MAPPED(shear_map, 0, pull(own, upper_left, diagonal)) + MAPPED(shear_map, 1, pull(own, upper_right, diagonal)))
+        + u_ones.y
+        * (MAPPED(shear_map, 2, pull(own, lower_left, diagonal)) + MAPPED(shear_map, 3, pull(own, lower_right, diagonal)));
 #endif
 #ifdef BEND
     bvec4 far = place.far;
@@ -102,11 +118,11 @@ vec3 neighbour_forces(int id, Particle own, vec3 air, vec2 drag) {
     Spring bend_along = spring_of(u_bend_along);
     vec3 limits = u_bend_limits;
     total += place.row_share
-        * (push(own, neighbour(place, far.x, -2), bend_across, limits.x, limits.z)
-            + push(own, neighbour(place, far.y, 2), bend_across, limits.x, limits.z));
+        * (MAPPED(bend_map, 0, push(own, neighbour(place, far.x, -2), bend_across, limits.x, limits.z))
+            + MAPPED(bend_map, 1, push(own, neighbour(place, far.y, 2), bend_across, limits.x, limits.z)));
     total += place.column_share
-        * (push(own, neighbour(place, far.z, -2 * columns), bend_along, limits.y, limits.z)
-            + push(own, neighbour(place, far.w, 2 * columns), bend_along, limits.y, limits.z));
+        * (MAPPED(bend_map, 2, push(own, neighbour(place, far.z, -2 * columns), bend_along, limits.y, limits.z))
+            + MAPPED(bend_map, 3, push(own, neighbour(place, far.w, 2 * columns), bend_along, limits.y, limits.z)));
 #endif
 #ifdef AIR
     total += u_ones.x
@@ -125,23 +141,28 @@ vec2 neighbour_energy(int id, Particle own) {
     int columns = u_size.x;
     const float FREE = 1e30;
     vec2 found = vec2(0.0, -1.0);
+#ifdef SPRING_MAPS
+    vec4 thread_map = texelFetch(u_spring_maps, 3 * id);
+    vec4 shear_map = texelFetch(u_spring_maps, 3 * id + 1);
+    vec4 bend_map = texelFetch(u_spring_maps, 3 * id + 2);
+#endif
     for (int i = 0; i < 4; ++i) {
         bool is_row = i < 2;
         int step_size = (is_row ? 1 : columns) * (i % 2 == 0 ? -1 : 1);
         float share = is_row ? place.row_share : place.column_share;
         vec3 apart = own.position - neighbour(place, near[i], step_size).position;
         Spring thread = spring_of(is_row ? u_across : u_along);
-        found.x += share * spring_energy(apart, thread, -FREE, FREE) * float(near[i]);
+        found.x += MAPPED(thread_map, i, share * spring_energy(apart, thread, -FREE, FREE) * float(near[i]));
         found.y = near[i] ? max(found.y, length(apart) / thread.rest - 1.0) : found.y;
         vec3 folded = own.position - neighbour(place, far[i], 2 * step_size).position;
         float low = is_row ? u_bend_limits.x : u_bend_limits.y;
         Spring bend = spring_of(is_row ? u_bend_across : u_bend_along);
-        found.x += share * spring_energy(folded, bend, low, u_bend_limits.z) * float(far[i]);
+        found.x += MAPPED(bend_map, i, share * spring_energy(folded, bend, low, u_bend_limits.z) * float(far[i]));
         ivec2 corner = ivec2(i % 2, 2 + i / 2);
         bool exists = near[corner.x] && near[corner.y];
         int offset = (corner.x == 0 ? -1 : 1) + (corner.y == 2 ? -columns : columns);
         vec3 slanted = own.position - neighbour(place, exists, offset).position;
-        found.x += spring_energy(slanted, spring_of(u_diagonal), -FREE, FREE) * float(exists);
+        found.x += MAPPED(shear_map, i, spring_energy(slanted, spring_of(u_diagonal), -FREE, FREE) * float(exists));
     }
     return vec2(0.5 * found.x, found.y);
 }

@@ -3,7 +3,9 @@
 // Position Verlet x' = x + h v', v' = v + h a, which carries v = (x - x_before) / h in position of x_before: the same numbers
 // without the rounding that swallows gravity in short substeps.
 // GRID takes neighbours by arithmetic, otherwise from tables; SHEAR, BEND, AIR, GUSTS, SELF, MET, PINS, COLLIDERS, FIELDS
-// are optional parts. FIELDS takes the acceleration as one kick in the first substep, and holds air and drag over the step.
+// are optional parts. PIN_MAPS pulls particles to their places and limits their distance from them, FRICTION_MAP scales
+// the friction of contacts, SPRING_MAPS the springs of a sheet: painted maps. FIELDS takes the acceleration as one kick in
+// the first substep, and holds air and drag over the step.
 // References: L. Verlet 1967; see cloth/spring.glsl, cloth/air.glsl, cloth/contact.glsl, cloth/self_contact.glsl,
 // cloth/met.glsl.
 
@@ -41,6 +43,13 @@ uniform float u_hand_pull;         // largest force of dragging [N]
 #ifdef PINS
 uniform samplerBuffer u_pins;      // target [m], 1 if held
 #endif
+#if defined(PIN_MAPS) || defined(FRICTION_MAP)
+uniform samplerBuffer u_maps;      // part of the way to the target in a substep, largest distance [m], friction, 0
+#endif
+#ifdef PIN_MAPS
+uniform samplerBuffer u_former;    // targets at the start of the step
+uniform float u_step;              // [s]
+#endif
 #ifdef FIELDS
 uniform samplerBuffer u_fields;    // see common/fields_sample.glsl
 uniform vec2 u_kick;               // duration of the step [s], fraction of the step below which the first substep ends
@@ -77,6 +86,38 @@ void follow_hand(vec3 before, vec3 force, inout vec3 position, inout vec3 veloci
         velocity *= share;
     }
 }
+
+#ifdef PIN_MAPS
+// A place that moves evenly over the step.
+struct MovingTarget {
+    vec3 position;                 // [m]
+    vec3 velocity;                 // [m/s]
+    float exists;
+};
+
+MovingTarget moving_target(int id) {
+    vec4 last = texelFetch(u_pins, id);
+    vec3 first = texelFetch(u_former, id).xyz;
+    return MovingTarget(mix(first, last.xyz, u_progress.y), (last.xyz - first) / u_step, last.w);
+}
+
+// Moves a particle a part of the way to its target, in place and velocity.
+void attract(MovingTarget target, float share, inout vec3 position, inout vec3 velocity) {
+    position += share * (target.position - position);
+    velocity += share * (target.velocity - velocity);
+}
+
+// Keeps a particle within a distance of its target, and removes the velocity that leads away.
+void keep_near(MovingTarget target, float largest, inout vec3 position, inout vec3 velocity) {
+    vec3 apart = position - target.position;
+    float reach = sqrt(dot(apart, apart));
+    if (target.exists > 0.0 && reach > largest) {
+        vec3 outward = apart / reach;
+        position = target.position + largest * outward;
+        velocity -= max(dot(velocity - target.velocity, outward), 0.0) * outward;
+    }
+}
+#endif
 
 void run(int id) {
     vec4 first = texelFetch(u_state, 2 * id);
@@ -116,11 +157,22 @@ void run(int id) {
 #endif
 #ifdef COLLIDERS
     Particle moved = Particle(position, velocity);
+#ifdef FRICTION_MAP
+    friction_factor = texelFetch(u_maps, id).z;
+#endif
     collide(u_colliders, u_collider_count, moved, u_progress.y, u_clearance, u_substep);
     position = moved.position;
     velocity = moved.velocity;
 #endif
-#ifdef PINS
+#ifdef PIN_MAPS
+    vec4 map = texelFetch(u_maps, id);
+    MovingTarget target = moving_target(id);
+    if (target.exists > 0.0 && map.x < 1.0) {
+        attract(target, map.x, position, velocity);
+    } else if (target.exists > 0.0) {
+        hold(own.position, texelFetch(u_pins, id).xyz, 1e30, position, velocity);
+    }
+#elif defined(PINS)
     vec4 pin = texelFetch(u_pins, id);
     if (pin.w > 0.0) {
         hold(own.position, pin.xyz, 1e30, position, velocity);
@@ -129,6 +181,9 @@ void run(int id) {
     if (id == u_grabbed) {
         follow_hand(own.position, force, position, velocity);
     }
+#ifdef PIN_MAPS
+    keep_near(target, map.y, position, velocity);
+#endif
     o_position = vec4(position, first.w);
     o_velocity = vec4(velocity, 0.0);
 }

@@ -21,7 +21,7 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.task import finish
 from sinew.sim.gl.texture import TexelBuffer
-from sinew.sim.kinds.hair.brush import BrushedGroom, BrushStroke, RootFrames
+from sinew.sim.kinds.hair.brush import BrushedGroom, RootFrames
 from sinew.sim.kinds.hair.generation import grown_whole
 from sinew.sim.kinds.hair.growth import GrowthSurface, growth_on_ellipsoid
 from sinew.sim.kinds.hair.presets import with_preset
@@ -29,6 +29,7 @@ from sinew.sim.kinds.hair.records import upload_strands
 from sinew.sim.kinds.hair.settings import HairForm, HairSettings, HairSolver, HairSource
 from sinew.sim.kinds.hair.strands import Strands
 from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.scene.brush import BrushStroke
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene

@@ -163,9 +163,11 @@ def _whole(world: World, node: Node) -> bytes:
 
 
 def _files(settings: Settings | None) -> tuple[FileUse, ...]:
-    """Returns files of settings without textures, which steps cannot depend on, and motions, which characters hold."""
-    uses = KINDS[settings.kind].files(settings) if settings is not None else ()
-    return tuple(use for use in uses if use.content not in ("texture", "motion"))
+    """Returns files of settings without files that are only drawn, and motions, which characters hold."""
+    if settings is None:
+        return ()
+    uses = [use for use in KINDS[settings.kind].files(settings) if use.content not in ("texture", "motion")]
+    return tuple(use for use in uses if param_of(type(settings), use.field).declared.effect is not Effect.VIEW)
 
 
 def _file_sum(world: World, node: Node, use: FileUse) -> bytes:

@@ -14,6 +14,7 @@ from sinew.app.cli.scene import OpenedScene, opened
 from sinew.app.files.project_file import save_project
 from sinew.sim.cache.step_store import StepStore
 from sinew.sim.gl.context import Context
+from sinew.sim.kinds.cloth.maps import ClothMap, ClothTopology, packed
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.contract import Grab
@@ -491,6 +492,10 @@ def test_random_scrubs_edits_and_drags_show_the_same_bits(context: Context, shee
     """What is shown of a course of events is always the same, and that of a fresh run where it is one."""
     last, winds = 14, [sheet.scene.node("c").settings.wind, (0.0, 0.0, -3.0), (2.0, 1.0, 0.0)]
     scenes = [with_value(sheet.scene, ParamRef("c", "cloth", "wind"), wind) for wind in winds]
+    down = np.linspace(0.0, 1.0, 36)
+    values = {ClothMap.PIN: 1.0 - down, ClothMap.DISTANCE: 0.1 * down, ClothMap.MASS: 1.0 + down, ClothMap.BEND: down}
+    maps = packed(values, ClothTopology("6x6", np.zeros((36, 3))))
+    scenes[2] = with_value(scenes[2], ParamRef("c", "cloth", "maps"), maps)
     fresh = [fresh_bits(context, sheet, scene, list(range(last + 1))) for scene in scenes]
 
     @settings(max_examples=walks, deadline=None, derandomize=True, database=None)

@@ -1,3 +1,4 @@
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -6,12 +7,14 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu
 
 from sinew.app.editor.editor_context import EditorContext
+from sinew.app.kinds.cloth.brush_tool import MapBrushTool, MapPaint
 from sinew.app.kinds.cloth.section import section_cloth, section_names
 from sinew.app.kinds.cloth.stability_meter import StabilityMeterWidget, StabilityOverlay
 from sinew.app.kinds.cloth.tool import ClothTool, set_pin_preset
 from sinew.app.tasks import run_in_background
 from sinew.sim.characters.settings import ModelSettings, section_list
 from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.maps import RANGES
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.settings import ClothLook, ClothSettings, ClothSource, PinPreset
 from sinew.sim.kinds.cloth.stability import ClothStability, StabilityEstimator, softened
@@ -52,6 +55,7 @@ MESH_PRESETS = (PinPreset.NONE, PinPreset.ALL)  # of cloths without rows and col
 class ClothPanel(Panel):
     mouse = (
         ("Pull a cloth", "Left drag on it"),
+        ("Erase or smooth with a brush on cloth", "Shift+Left drag"),
         ("Select particles of a cloth", "Shift+Left drag around them or Shift+Left click"),
     )
 
@@ -67,12 +71,21 @@ class ClothPanel(Panel):
         self.stability: ClothStability | None = None
         self.plots, self.tool = cloth_plots(), ClothTool(context)
         self.docks = (Dock("plots", "Plots", self.plots),)
-        self.tools = (self.tool,)
+        self.brush = MapBrushTool(context)
+        self.tools = (self.brush, self.tool)
+        self.head = self.brush.bar
         self.overlay = StabilityOverlay(context.viewport)
         self._offer_remedies(self.overlay.meter)
         self.rows = {"substeps": self._make_meter}
         tip = "Pin or unpin the selected particles, or the one under the mouse."
-        self.commands = (Command("simulate.pin", "&Pin / Unpin", tip, self.tool.toggle_pins, ("P",), self._reason),)
+        reason = functools.partial(context.reason, "cloth")
+        paint = functools.partial(self.brush.toggle, MapPaint.SET)
+        self.commands = (
+            Command("simulate.pin", "&Pin / Unpin", tip, self.tool.toggle_pins, ("P",), self._reason),
+            Command(
+                "cloth.paint", "Paint Cloth &Map", "Paint a map of the selected cloth, or stop.", paint, (), reason
+            ),
+        )
         self.adds = (Submenu("Cl&oth from Section", self.list_sections),)
 
     # --- following ------------------------------------------------------------------------------------
@@ -82,6 +95,7 @@ class ClothPanel(Panel):
         if self._subject != (node.id if node is not None else None):
             self._subject = node.id if node is not None else None
             self.plots.set_subject(node.name if node is not None else "")
+        self.brush.refresh()
         self._refresh()
 
     def note(self, node: Node, system: Any) -> str:  # noqa: ARG002
@@ -100,6 +114,9 @@ class ClothPanel(Panel):
 
     def legend(self) -> ColourKey | None:
         scene = self._context.document.scene
+        if self.brush.brush is not None:
+            shown = RANGES[self.brush.bar.chosen_map]
+            return ColourKey(Ramp.VIRIDIS, shown.label, 0.0, shown.shown, shown.unit)
         for node in scene.of_kind("cloth"):
             assert isinstance(node.settings, ClothSettings)
             if node.id in scene.shown and node.settings.look in (ClothLook.STRAIN, ClothLook.SPRINGS):

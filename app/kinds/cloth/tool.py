@@ -33,7 +33,8 @@ class ClothTool(DragTool):
         cloth = self._cloth(reference.node) if reference else None
         if reference is None or cloth is None:
             return ""
-        pin = "unpin" if reference.particle < len(cloth.pins.flags) and cloth.pins.flags[reference.particle] else "pin"
+        pinned = cloth.weights > 0.0
+        pin = "unpin" if reference.particle < len(pinned) and pinned[reference.particle] else "pin"
         if self.marks.count:
             pin = f"pin or unpin {self.marks.count} selected"
         return f"Particle {reference.particle} · Drag: pull · P: {pin} · Shift+Drag: select · Right click: more"
@@ -101,7 +102,7 @@ class ClothTool(DragTool):
     def toggle_pins(self, numbers: Mapping[NodeId, tuple[int, ...]] | None = None) -> None:
         """Pins particles, or unpins them if all are pinned; None means the particles from `pinnable`."""
         numbers = self.pinnable() if numbers is None else numbers
-        pinned = {node_id: cloth.pins.flags for node_id in numbers if (cloth := self._cloth(node_id)) is not None}
+        pinned = {node_id: cloth.weights > 0.0 for node_id in numbers if (cloth := self._cloth(node_id)) is not None}
         if pinned:
             toggle_pins(self._document, {node_id: numbers[node_id] for node_id in pinned}, pinned)
         else:
@@ -109,7 +110,7 @@ class ClothTool(DragTool):
 
     def are_pinned(self, numbers: Mapping[NodeId, tuple[int, ...]]) -> bool:
         cloths = {node_id: self._cloth(node_id) for node_id in numbers}
-        return all(cloth is not None and cloth.pins.flags[list(numbers[n])].all() for n, cloth in cloths.items())
+        return all(cloth is not None and (cloth.weights[list(numbers[n])] > 0.0).all() for n, cloth in cloths.items())
 
     def _cloth(self, node_id: NodeId) -> Cloth | None:
         return getattr(self._context.system(node_id), "cloth", None)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from sinew.app.editor.editor_context import EditorContext
-from sinew.app.kinds.hair.brush_tool import Brush, BrushTool
+from sinew.app.kinds.hair.brush_tool import Brush, HairBrushTool
 from sinew.app.kinds.hair.tool import HairTool
 from sinew.sim.kinds.contract import ColourKey, Command, Dock, Panel, Submenu
 from sinew.sim.kinds.hair.comparison_solver import rival_settings
@@ -54,7 +54,7 @@ class HairPanel(Panel):
         self._facts = HairFacts(context, self.tool)
         self.plots = hair_plots()
         self.docks = (Dock("plots", "Plots", self.plots),)
-        self.brush = BrushTool(context)
+        self.brush = HairBrushTool(context)
         self.tools = (self.brush, self.tool)
         self.head = self.brush.bar
         reason = functools.partial(context.reason, "hair")

@@ -11,8 +11,12 @@ from sinew.sim.gl.record import record
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.kinds.cloth.grid import sheet_factors
+from sinew.sim.kinds.cloth.maps import ClothMap, Values
 from sinew.sim.kinds.cloth.model import ClothModel
-from sinew.sim.kinds.cloth.springs import SpringKind, Springs, face_table, neighbour_table
+from sinew.sim.kinds.cloth.springs import SpringKind, Springs, face_table, mapped_springs, neighbour_table
+
+Float64 = npt.NDArray[np.float64]
 
 CLOTH_STATE = record("ClothState", position=(4, "f4"), velocity=(4, "f4"))
 """State: position.xyz [m], 1 / share | velocity.xyz [m/s], 0; in the world. Inverse mass is 1 / share / mass_scale.
@@ -34,10 +38,11 @@ PARTICLE = np.dtype([("particle", "i4")])
 TEXCOORD = np.dtype([("texcoord", "f4", 2)])
 
 
-def rest_records(model: ClothModel) -> npt.NDArray[np.void]:
+def rest_records(model: ClothModel, mass: Float64 | float = 1.0) -> npt.NDArray[np.void]:
+    """Returns the state at rest; `mass` (P,) are factors of the shares."""
     out = CLOTH_STATE.zeros(padded_count(model.particle_count))
     out["position"][: model.particle_count, :3] = model.positions
-    out["position"][: model.particle_count, 3] = 1.0 / model.shares
+    out["position"][: model.particle_count, 3] = 1.0 / (model.shares * mass)
     return out
 
 
@@ -47,28 +52,54 @@ class ClothTables(Owner):
     Attributes:
         defines: Macros for the shaders of this topology.
         textures: By sampler name.
+        maps: Texels of painted maps; None before the first `write_maps`.
     """
 
     def __init__(self, context: Context, model: ClothModel) -> None:
         self.is_grid = model.grid is not None
+        self._context, self._model = context, model
         self.textures: dict[str, BufferTexture] = {}
+        self.maps: TexelBuffer | None = None
         self.defines: dict[str, object] = {"GRID": True}
         if self.is_grid:
             return
         count, padded = model.particle_count, padded_count(model.particle_count)
-        threads = neighbour_table(model.springs, (SpringKind.STRUCTURAL,), count)
-        bends = neighbour_table(model.springs, (SpringKind.BEND,), count)
+        slots, threads = self._slots(model.springs)
         faces = face_table(model.faces, count)
-        slots = np.zeros((padded, threads.width + bends.width, 4), np.float32)
-        for first, table in ((0, threads), (threads.width, bends)):
-            part = slots[:count, first : first + table.width]
-            part[..., 0], part[..., 1], part[..., 2] = table.index, table.rest, table.factor
         corners = np.zeros((padded, faces.shape[1], 2), np.uint32)
         corners[:count] = faces
-        self.defines = {"THREADS": threads.width, "BENDS": bends.width, "FACES": faces.shape[1]}
+        self.defines = {"THREADS": threads, "BENDS": slots.shape[1] - threads, "FACES": faces.shape[1]}
         for name, data, pixels in (("springs", slots, "rgba32f"), ("faces", corners, "rg32ui")):
             texels = TexelBuffer(context, data.ravel(), pixels, label=f"cloth {name}")
             self.textures[f"u_{name}"] = self.owns(texels)
+
+    def write_maps(self, values: Values, texels: Float64) -> None:
+        """Writes painted maps; `texels` are of `particle_texels`."""
+        if self.maps is None:
+            self.maps = self._texels(1, "maps")
+        self.maps.buffer.write(texels.astype(np.float32))
+        if self._model.grid is None:
+            self.textures["u_springs"].buffer.write(self._slots(mapped_springs(self._model.springs, values))[0])
+        elif values.keys() & {ClothMap.STRETCH, ClothMap.BEND} or "u_spring_maps" in self.textures:
+            if "u_spring_maps" not in self.textures:
+                self.textures["u_spring_maps"] = self._texels(3, "spring maps")
+            factors = sheet_factors(self._model.grid, values)
+            self.textures["u_spring_maps"].buffer.write(factors.astype(np.float32))
+
+    def _texels(self, width: int, name: str) -> TexelBuffer:
+        zeros = np.zeros(padded_count(self._model.particle_count) * width * 4, np.float32)
+        return self.owns(TexelBuffer(self._context, zeros, usage="dynamic", label=f"cloth {name}"))
+
+    def _slots(self, springs: Springs) -> tuple[npt.NDArray[np.float32], int]:
+        """Returns the table of springs, and the number of threads in each of its rows."""
+        count = self._model.particle_count
+        threads = neighbour_table(springs, (SpringKind.STRUCTURAL,), count)
+        bends = neighbour_table(springs, (SpringKind.BEND,), count)
+        slots = np.zeros((padded_count(count), threads.width + bends.width, 4), np.float32)
+        for first, table in ((0, threads), (threads.width, bends)):
+            part = slots[:count, first : first + table.width]
+            part[..., 0], part[..., 1], part[..., 2] = table.index, table.rest, table.factor
+        return slots, threads.width
 
 
 class ClothSheet(Owner):

@@ -13,6 +13,8 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.staging import BufferSpan
 from sinew.sim.gl.texture import BufferTexture
 from sinew.sim.kinds.cloth.buffers import ClothSheet, ClothTables, SpringLines, rest_records
+from sinew.sim.kinds.cloth.driven import DrivenMesh
+from sinew.sim.kinds.cloth.maps import UNLIMITED_DISTANCE, ClothMap, particle_texels, values_on
 from sinew.sim.kinds.cloth.material import ClothConstants
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.monitor import ClothMonitor, ClothStatistics
@@ -65,12 +67,16 @@ class Cloth(Owner):
         world_from_cloth: World transform of the node, shape (4, 4).
 
     Attributes:
+        built_at: World transform of the node that the model has, shape (4, 4).
         start: Particles at the start [m], shape (P, 3).
         step_count: Steps since the start.
         stopped: Why the cloth stopped; "" while it runs.
         statistics: Newest energies and strain; None before the first arrive.
         measures: Records of `MEASURE` for each particle, of the last step.
-        sheet: The drawn vertices, as of the last `refresh`.
+        sheet, driven: The drawn vertices, as of the last `refresh`; without a driven mesh None.
+        values: Painted maps.
+        weights: Of the pins, painted or not, shape (P,).
+        limited: Particles with a largest distance from their places, shape (P,).
 
     Raises:
         SettingsError: If no cloth can be built from the settings.
@@ -99,12 +105,16 @@ class Cloth(Owner):
         """Builds the cloth from settings; on a SettingsError it stays as it was."""
         placement = np.eye(4) if world_from_cloth is None else np.array(world_from_cloth, np.float64)
         model = build_cloth(settings, surface, placement)
-        flags = model.pinned(settings)
+        topology = model.topology(placement)
+        values = values_on(settings.maps, topology)
+        weights = model.pin_weights(settings, values)
         tables = ClothTables(self._context, model)
         self.release()
         self.settings, self.model, self._surface, self.world_from_cloth = settings, model, surface, placement
-        rest = rest_records(model)
+        self.topology, self.values, self.weights = topology, values, weights
+        rest = self._rest_records()
         self.owns(tables)
+        self._tables = tables
         self._state = self.owns(PingPong(self._context, rest, label="cloth"))
         self._solver = self.owns(ClothSolver(self._library, model, tables))
         self._monitor = self.owns(ClothMonitor(self._context, self._library, model, tables, rest))
@@ -113,16 +123,17 @@ class Cloth(Owner):
         self.sheet = self.owns(ClothSheet(self._context, self._library, model, tables))
         self._lines: SpringLines | None = None
         self._displaced: PingPong | None = None
-        self._flags = flags
-        self.pins.set_targets(model.positions, flags)
+        self.driven: DrivenMesh | None = None
+        self._write_maps()
+        self.pins.set_targets(model.positions, self._flags)
         self._start()
 
     def reset(self) -> None:
         """Returns to the rest shape at the current transform, with all pins at their rest positions."""
-        if not np.array_equal(self._built_at, self.world_from_cloth):
+        if not np.array_equal(self.built_at, self.world_from_cloth):
             self.rebuild(self.settings, self._surface, self.world_from_cloth)
             return
-        rest = rest_records(self.model)
+        rest = self._rest_records()
         self._state.write(rest)
         self._monitor.reset(rest)
         self.pins.detach()
@@ -141,20 +152,23 @@ class Cloth(Owner):
         if self.stopped:
             return False
         time = self.step_count * STEP_TIME
-        constants = self._solver.step(self._state, self.settings, inputs, time=time, pins=self.pins.texture)
+        pins, former = self.pins.texture, self.pins.former
+        constants = self._solver.step(self._state, self.settings, inputs, time=time, pins=pins, former=former)
         self._end_step(constants)
         return True
 
     def step_with_others(self, inputs: ClothInputs, settings: ClothSettings) -> Iterator[None]:
         """Advances by `STEP_TIME` like `step`, a substep of `settings` for each item."""
         time = self.step_count * STEP_TIME
-        constants = self._solver.begin(self._state, settings, inputs, time=time, pins=self.pins.texture)
+        pins, former = self.pins.texture, self.pins.former
+        constants = self._solver.begin(self._state, settings, inputs, time=time, pins=pins, former=former)
         for index in range(settings.substeps):
             yield
             self._solver.substep(self._state, index)
         self._end_step(constants)
 
     def _end_step(self, constants: ClothConstants) -> None:
+        self.pins.arrive()
         self.step_count += 1
         self._is_measured = True
         self._monitor.check(self._state, constants, self.step_count)
@@ -172,8 +186,17 @@ class Cloth(Owner):
         if Effect.REBUILD in effects:
             self.rebuild(settings, surface or self._surface, self.world_from_cloth)
             return Effect.REBUILD
-        flags = self.model.pinned(settings)
-        self.settings, self._flags = settings, flags
+        values = self.values if settings.maps == self.settings.maps else values_on(settings.maps, self.topology)
+        weights = self.model.pin_weights(settings, values)
+        former, self.settings, self.values, self.weights = self.values, settings, values, weights
+        self._flags = weights > 0.0
+        if values or former:
+            self._write_maps()
+        if values is not former:
+            for buffer in (self._state.newest, self._monitor.sound.newest):
+                records = buffer.read()
+                self._weigh(records)
+                buffer.write(records)
         if Effect.RESET in effects:
             self.reset()
             return Effect.RESET
@@ -193,15 +216,39 @@ class Cloth(Owner):
 
     def rest(self) -> Float64:
         """Returns the rest positions at the current world transform [m], shape (P, 3)."""
-        if np.array_equal(self._built_at, self.world_from_cloth):
+        if np.array_equal(self.built_at, self.world_from_cloth):
             return self.model.positions
-        return transform_points(self.world_from_cloth @ np.linalg.pinv(self._built_at), self.model.positions)
+        return transform_points(self.world_from_cloth @ np.linalg.pinv(self.built_at), self.model.positions)
 
     def warm_up(self, settings: Sequence[ClothSettings]) -> None:
         self._solver.pending = settings
 
     def hold_pins(self) -> None:
+        new = self.limited & ~self.pins.flags if ClothMap.DISTANCE in self.values else None
         self.pins.hold(self._flags, self._state.texture)
+        if new is not None and new.any():
+            # Pins hold particles where they are, but distances count from places at rest.
+            targets = self.pins.targets.read()
+            targets["pin"][: len(new)][new, :3] = self.rest()[new]
+            self.pins.targets.write(targets)
+            self.pins.arrive()
+
+    def _write_maps(self) -> None:
+        distance = self.values.get(ClothMap.DISTANCE, np.full(len(self.weights), UNLIMITED_DISTANCE))
+        self.limited = distance < UNLIMITED_DISTANCE
+        self._flags = (self.weights > 0.0) | self.limited
+        if self.values or self._tables.maps is not None:
+            self._tables.write_maps(self.values, particle_texels(self.values, self.weights, self.settings.substeps))
+        if ClothMap.PIN in self.values or ClothMap.DISTANCE in self.values:
+            self.pins.follow_closely()
+
+    def _rest_records(self) -> npt.NDArray[np.void]:
+        return rest_records(self.model, self.values.get(ClothMap.MASS, 1.0))
+
+    def _weigh(self, records: npt.NDArray[np.void]) -> None:
+        records["position"][: self.model.particle_count, 3] = 1.0 / (
+            self.model.shares * self.values.get(ClothMap.MASS, 1.0)
+        )
 
     def teleport(self, motions: Float64, world_from_cloth: Float64) -> bool:
         """Moves all particles instead of a step, as if the world around them had moved; waits for the GPU.
@@ -216,8 +263,12 @@ class Cloth(Owner):
         if self.stopped or records["velocity"][0, 3]:
             return False
         positions = moved(motions, records["position"][:, :3].astype(np.float64))
+        targets = positions
+        if self.values:
+            places = self.pins.targets.read()["pin"][: len(positions), :3].astype(np.float64)
+            targets = np.where(self.weights[:, None] >= 1.0, positions, moved(motions, places))
         self.write(positions, turned(motions, records["velocity"][:, :3].astype(np.float64)))
-        self.pins.set_targets(positions)
+        self.pins.set_targets(targets)
         self.world_from_cloth = world_from_cloth
         self.step_count += 1
         return True
@@ -256,11 +307,21 @@ class Cloth(Owner):
             self._displaced.write(records)
         self._drawn = False
 
+    def drive(self, surface: ClothSurface | None, records: npt.NDArray[np.void] | None = None) -> None:
+        """Moves a mesh in the world, bound at rest as `driven_records`, or none."""
+        self.disown(self.driven)
+        self.driven, self._drawn = None, False
+        if surface is not None and records is not None:
+            made = DrivenMesh(self._context, self._library, self.model, self._tables, surface, records)
+            self.driven = self.owns(made)
+
     def refresh(self) -> bool:
         """Writes the drawn vertices, once a frame; returns False if they are up to date."""
         if self._drawn:
             return False
         self.sheet.write(self.state)
+        if self.driven is not None:
+            self.driven.write(self.state)
         self._drawn = True
         return True
 
@@ -275,6 +336,11 @@ class Cloth(Owner):
     def simulated(self) -> Buffer:
         """The newest state, which may have failed, as records of `CLOTH_STATE`."""
         return self._state.newest
+
+    @property
+    def held(self) -> npt.NDArray[np.bool_]:
+        """Particles that nothing but their pins moves, shape (P,)."""
+        return self.pins.flags & (self.weights >= 1.0)
 
     @property
     def sound(self) -> Buffer:
@@ -318,7 +384,7 @@ class Cloth(Owner):
 
     def write(self, positions: npt.ArrayLike, velocities: npt.ArrayLike) -> None:
         """Replaces the simulated and the drawn state; shape (P, 3) each."""
-        records = rest_records(self.model)
+        records = self._rest_records()
         records["position"][: self.model.particle_count, :3] = positions
         records["velocity"][: self.model.particle_count, :3] = velocities
         self._state.write(records)
@@ -335,6 +401,8 @@ class Cloth(Owner):
         head, (moving, sound, targets, flags, *attachment) = unpacked_state(state)
         if len(flags) != self.model.particle_count or len(moving) != self._state.count:
             raise SettingsError("the state belongs to another cloth")
+        for records in (moving, sound):
+            self._weigh(records)
         self._state.write(moving)
         self._monitor.restore(sound)
         self._is_measured = False
@@ -353,7 +421,7 @@ class Cloth(Owner):
         self.step_count = 0
         self.stopped = ""
         self.statistics = None
-        self._built_at = self.world_from_cloth
+        self.built_at = self.world_from_cloth
         self.start = self.model.positions
         self._drawn = False
 
@@ -363,7 +431,7 @@ class Cloth(Owner):
             return False
         self._state.copy_from(self._monitor.sound.newest)
         self.step_count = failed - 1
-        flags = self.pins.flags
+        flags = self.held
         positions, targets = self.positions().astype(np.float64), self.pins.targets.read()["pin"][: len(flags), :3]
         reason = stop_reason(
             self.model, self.settings, positions, targets.astype(np.float64), flags, is_finite=statistics.is_finite

@@ -117,8 +117,8 @@ class ClothContact(Owner):
         self._thickest = max(one.thickness for one in settings)
 
     def set_held(self, cloth: int, flags: npt.NDArray[np.bool_]) -> None:
-        """Sets the held particles of a cloth, shape (P,); the same array is not read again."""
-        if self._held.get(cloth) is not flags:
+        """Sets the held particles of a cloth, shape (P,)."""
+        if not np.array_equal(self._held.get(cloth, ()), flags):
             self._held[cloth] = flags
             self._free.buffer.write((~flags).astype(np.float32), 4 * self.cloths[cloth].first)
 

@@ -60,7 +60,8 @@ class PinFollower(Owner):
         Returns one line about a missing parent, bone or surface; "" while a model loads.
 
         Args:
-            binding: A cloth from the character's own file is attached in the bind pose at its start.
+            binding: A cloth from the character's own file is attached in the bind pose at its start; later, distances
+                count from places on the skin.
         """
         if self.take_character(world.characters):
             cloth.pins.detach()  # a model that was loaded again has other buffers
@@ -79,15 +80,14 @@ class PinFollower(Owner):
                 return f"{label}: {parent.name} has no bone {bone!r} for its pins to follow; {stay}"
             if cloth.pins.flags.any():
                 new = cloth.pins.unattached
-                cloth.pins.follow_bone(frame, _positions(cloth, new) if new.any() else np.zeros((0, 3)))
+                cloth.pins.follow_bone(frame, _positions(cloth, new, binding) if new.any() else np.zeros((0, 3)))
         elif not character.model.mesh.triangle_count:
             return f"{label}: {parent.name} has no surface for its pins to follow; {stay}"
         elif cloth.pins.flags.any():
-            own = binding if binding is not None and binding.is_own and not cloth.step_count else None
-            self._move_with_surface(cloth, character, own)
+            self._move_with_surface(cloth, character, binding)
         return ""
 
-    def _move_with_surface(self, cloth: Cloth, character: Character, own: SkinBinding | None) -> None:
+    def _move_with_surface(self, cloth: Cloth, character: Character, binding: SkinBinding | None) -> None:
         pins, vertices = cloth.pins, character.primary.vertices
         if self._vertices is None:
             texels = BufferTexture(vertices.context, vertices, "rgba32f", label="surface of the pins")
@@ -95,17 +95,19 @@ class PinFollower(Owner):
         if pins.attached is None or not np.array_equal(pins.attached, pins.flags):
             new = pins.unattached
             numbers = np.flatnonzero(new).astype(np.int32)
-            if own is not None:
-                pins.attach(attach(numbers, cloth.rest()[new], *own.surface()))
+            if binding is not None and binding.is_own and not cloth.step_count:
+                pins.attach(attach(numbers, cloth.rest()[new], *binding.surface()))
             else:
                 skinned = character.primary.read()["position"][:, :3].astype(np.float64)
                 surface = transform_points(character.world_from_model, skinned)
-                pins.attach(attach(numbers, _positions(cloth, new), surface, character.model.mesh.triangles))
+                pins.attach(attach(numbers, _positions(cloth, new, binding), surface, character.model.mesh.triangles))
         pins.follow(self._vertices, vertices.dtype.itemsize // 16, character.world_from_model)
 
 
-def _positions(cloth: Cloth, chosen: Bool) -> Float64:
-    """Returns world positions [m], shape (N, 3); waits for the GPU after the start."""
-    everything = cloth.positions() if cloth.step_count else cloth.start
-    positions: Float64 = everything[chosen].astype(np.float64)
-    return positions
+def _positions(cloth: Cloth, chosen: Bool, binding: SkinBinding | None) -> Float64:
+    """Returns world positions [m], shape (N, 3), of particles with a largest distance at rest; waits for the GPU."""
+    positions = (cloth.positions() if cloth.step_count else cloth.start).astype(np.float64)
+    if cloth.step_count and cloth.limited.any():
+        places = cloth.rest() if binding is None else binding.places_now()
+        positions = np.where(cloth.limited[:, None], places, positions)
+    return positions[chosen]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.kinds.cloth.maps import ClothMap, Values
 from sinew.sim.kinds.cloth.settings import ClothPlacement
 from sinew.sim.kinds.cloth.springs import SpringKind, Springs, joined
 from sinew.sim.kinds.cloth.surface import ClothSurface
@@ -117,3 +118,24 @@ def _strip(first: Int32, second: Int32, kind: SpringKind, rest: float, factors: 
     pairs = np.stack([first.ravel(), second.ravel()], axis=1)
     spread = np.broadcast_to(factors, first.shape).ravel().astype(np.float64)
     return Springs(pairs, np.full(len(pairs), int(kind), np.int32), np.full(len(pairs), rest), spread)
+
+
+def sheet_factors(grid: GridShape, values: Values) -> Float64:
+    """Returns the same factors (P, 3, 4): left, right, upper, lower thread; shear from upper left on; bending."""
+    row, column = np.divmod(np.arange(grid.particle_count), grid.columns)
+    ones = np.ones(grid.particle_count)
+    found = np.empty((grid.particle_count, 3, 4))
+    for group, (one, ways) in enumerate(_WAYS):
+        own = values.get(one, ones)
+        for slot, (right, down) in enumerate(ways):
+            # Where the sheet ends there is no spring, and no factor is needed.
+            rows, columns = np.clip(row + down, 0, grid.rows - 1), np.clip(column + right, 0, grid.columns - 1)
+            found[:, group, slot] = 0.5 * (own + own[rows * grid.columns + columns])
+    return found
+
+
+_WAYS = (
+    (ClothMap.STRETCH, ((-1, 0), (1, 0), (0, -1), (0, 1))),
+    (ClothMap.STRETCH, ((-1, -1), (1, -1), (-1, 1), (1, 1))),
+    (ClothMap.BEND, ((-2, 0), (2, 0), (0, -2), (0, 2))),
+)

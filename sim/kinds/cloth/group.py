@@ -62,7 +62,7 @@ class ClothGroup(Owner):
             contact.set_cloths(self._settings, present)
         moving = []
         for number, (one, settings) in enumerate(zip(cloths, self._settings, strict=True)):
-            contact.set_held(number, one.cloth.pins.flags)
+            contact.set_held(number, one.cloth.held)
             contact.take_failure(number, one.cloth.sound)
             contact.take_state(number, one.cloth.simulated)
             if one.inputs is not None:

@@ -101,6 +101,7 @@ def idle(node: Node) -> frozenset[str]:
         ("turbulence_scale", "turbulence_seed"): settings.turbulence == 0.0,
         ("self_friction",): not (settings.self_collision or settings.other_cloths),
         ("met_cloths",): not settings.other_cloths,
+        ("driven_section",): not settings.driven_path,
         ("pin_bone",): settings.pin_target is not PinTarget.BONE,
         ("colour", "texture"): settings.look in (ClothLook.STRAIN, ClothLook.SPRINGS),
     }
@@ -116,7 +117,9 @@ def files_of(settings: Settings) -> tuple[FileUse, ...]:
     assert isinstance(settings, ClothSettings)
     mesh = (FileUse("mesh_path", settings.mesh_path, "mesh", is_needed=True),)
     image = (FileUse("texture", settings.texture, "texture"),)
-    return (mesh if settings.source is ClothSource.MESH else ()) + (image if settings.texture else ())
+    driven = (FileUse("driven_path", settings.driven_path, "mesh", without="{names} is drawn instead"),)
+    drawn = (image if settings.texture else ()) + (driven if settings.driven_path else ())
+    return (mesh if settings.source is ClothSource.MESH else ()) + drawn
 
 
 def completed(before: Node, node: Node, scene: Scene) -> Node:

@@ -1,13 +1,16 @@
+import hashlib
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.kinds.cloth.grid import GridShape, cell_shares, grid_springs, grid_surface
-from sinew.sim.kinds.cloth.pins import pin_flags
+from sinew.sim.kinds.cloth.maps import UNLIMITED_DISTANCE, ClothMap, ClothTopology, Values
+from sinew.sim.kinds.cloth.pins import pin_flags, pin_weights
 from sinew.sim.kinds.cloth.settings import ClothMode, ClothSettings, ClothSource
 from sinew.sim.kinds.cloth.springs import Springs, area_shares, mesh_springs
 from sinew.sim.kinds.cloth.surface import ClothSurface, weld
+from sinew.sim.maths.transform import transform_points
 from sinew.sim.scene.params import SettingsError
 
 Float64 = npt.NDArray[np.float64]
@@ -53,6 +56,20 @@ class ClothModel:
         """Returns flags of the pinned particles, (P,); raises SettingsError for an invalid pin list."""
         return pin_flags(settings.pins, settings.pin_list, self.particle_count, self.grid)
 
+    def pin_weights(self, settings: ClothSettings, values: Values) -> Float64:
+        """Returns weights of the pins, (P,); a largest distance of 0 pins too. Raises as `pinned`."""
+        painted = values.get(ClothMap.PIN, 0.0)
+        weights = pin_weights(settings.pins, settings.pin_list, self.particle_count, self.grid, painted)
+        return np.where(values.get(ClothMap.DISTANCE, UNLIMITED_DISTANCE) == 0.0, 1.0, weights)
+
+    def topology(self, world_from_cloth: Float64) -> ClothTopology:
+        """Returns what maps belong to; `world_from_cloth` is the transform that the cloth was built with."""
+        cloth_from_world: Float64 = np.linalg.pinv(world_from_cloth).astype(np.float64)
+        places = transform_points(cloth_from_world, self.positions)
+        if self.grid is not None:
+            return ClothTopology(f"{self.grid.columns}x{self.grid.rows}", places)
+        return ClothTopology(hashlib.sha256(self.faces.astype("<u4").tobytes()).hexdigest()[:16], places)
+
 
 def build_cloth(
     settings: ClothSettings, surface: ClothSurface | None = None, world_from_cloth: Float64 | None = None
@@ -72,7 +89,7 @@ def build_cloth(
         return _sheet(settings, placement, material)
     if surface is None:
         raise SettingsError("a cloth from a mesh needs a file with triangles")
-    return _from_surface(_placed(surface, placement), material)
+    return _from_surface(placed(surface, placement), material)
 
 
 def _sheet(settings: ClothSettings, placement: Float64, material: bool) -> ClothModel:
@@ -82,7 +99,7 @@ def _sheet(settings: ClothSettings, placement: Float64, material: bool) -> Cloth
     across = settings.width / (settings.columns - 1)
     along = settings.height / (settings.rows - 1)
     local = grid_surface(GridShape(settings.columns, settings.rows, across, along), settings.placement)
-    surface = _placed(local, placement)
+    surface = placed(local, placement)
     # Shear in the placement cannot happen: a node has no shear.  The scale stretches the cells.
     steps = surface.positions.reshape(settings.rows, settings.columns, 3)
     shape = GridShape(
@@ -123,7 +140,7 @@ def _from_surface(surface: ClothSurface, material: bool) -> ClothModel:
     )
 
 
-def _placed(surface: ClothSurface, placement: Float64) -> ClothSurface:
+def placed(surface: ClothSurface, placement: Float64) -> ClothSurface:
     if np.array_equal(placement, np.eye(4)):
         return surface
     return ClothSurface(

@@ -51,7 +51,7 @@ class ClothMonitor(Owner):
         self._levels = [self.measures]
         while self._levels[-1].buffer.count > 1:
             self._levels.append(self._totals(context, -(-self._levels[-1].buffer.count // CHUNK), "cloth total"))
-        self._measure = Kernel(library, "cloth/measure.glsl", MEASURED, defines=tables.defines, records=len(rest))
+        self._library, self._measures = library, dict[bool, Kernel]()
         self._reduce = Kernel(library, "cloth/reduce.glsl", MEASURED, defines={"CHUNK": CHUNK})
         self._keep = Kernel(library, "cloth/keep.glsl", CLOTH_STATE, records=len(rest))
         # The totals, then the second half of the first sound particle, whose last number is the step that failed.
@@ -74,7 +74,15 @@ class ClothMonitor(Owner):
         self.sound.run(self._keep, "u_kept", "u_check", [(limit, float(step_number))])
 
     def measure(self, state: BufferTexture, constants: ClothConstants) -> None:
-        program = self._measure.program
+        has_maps = "u_spring_maps" in self._tables.textures
+        if has_maps not in self._measures:
+            defines = self._tables.defines | ({"SPRING_MAPS": True} if has_maps else {})
+            records = self.measures.buffer.count
+            self._measures[has_maps] = Kernel(
+                self._library, "cloth/measure.glsl", MEASURED, defines=defines, records=records
+            )
+        measure = self._measures[has_maps]
+        program = measure.program
         if not holds(program, self._token, constants):
             if self._uniforms is None or self._uniforms[0] is not constants:
                 values = spring_uniforms(self._model, constants) | {
@@ -88,7 +96,7 @@ class ClothMonitor(Owner):
         for name, texture in self._tables.textures.items():
             program[name] = texture
         measures = self.measures.buffer
-        self._measure.run(None, measures, measures.count, u_state=state)
+        measure.run(None, measures, measures.count, u_state=state)
         for source, target in pairwise(self._levels):
             self._reduce.run(None, target.buffer, target.buffer.count, u_records=source, u_count=source.buffer.count)
 

@@ -33,6 +33,7 @@ class ClothPins(Owner):
 
     Attributes:
         flags: Held particles, shape (P,).
+        former: Targets at the start of the next step; None before `follow_closely`.
         attached: Particles that are attached to a bone or a skin, shape (P,); None before the first step.
     """
 
@@ -48,6 +49,7 @@ class ClothPins(Owner):
         self._vertices = self.owns(VertexArray(context, [Stream(self._orders)], label="cloth pins"))
         self._pin = Kernel(library, "cloth/pin.glsl", PIN, inputs=[ORDER], records=count)
         self._attach: Kernel | None = None
+        self.former: TexelBuffer | None = None
         self._feet_vertices: tuple[Buffer, VertexArray] | None = None
         self.attached: Bool | None = None
         self._in_joint: Float64 = np.zeros((0, 3))
@@ -63,8 +65,25 @@ class ClothPins(Owner):
         """Targets as records of `PIN`, one for each particle."""
         return self._sides[0].buffer
 
-    def set_targets(self, targets: Float64, flags: Bool | None = None) -> None:
-        """Sets positions for the end of the next step [m], shape (P, 3); `flags` (P,) replaces the held particles."""
+    def follow_closely(self) -> None:
+        """Begins to remember the targets before each step, which painted maps need."""
+        if self.former is None:
+            size = self.targets.size
+            self.former = self.owns(
+                TexelBuffer(self._context, size, dtype=PIN.dtype, usage="copy", label="former pins")
+            )
+            self.arrive()
+
+    def arrive(self) -> None:
+        """Takes the targets as those from which the next step begins."""
+        if self.former is not None:
+            self.targets.copy_to(self.former.buffer)
+
+    def set_targets(self, targets: Float64, flags: Bool | None = None, *, moving: bool = False) -> None:
+        """Sets positions for the end of the next step [m], shape (P, 3); `flags` (P,) replaces the held particles.
+
+        If they are not `moving`, the next step begins there too.
+        """
         if flags is not None:
             self.flags = flags.copy()
         flags, buffer = self.flags, self._sides[0].buffer
@@ -72,6 +91,8 @@ class ClothPins(Owner):
         records["pin"][: len(flags), :3] = np.where(flags[:, None], targets, 0.0)
         records["pin"][: len(flags), 3] = flags
         buffer.write(records)
+        if not moving:
+            self.arrive()
 
     def hold(self, flags: Bool, state: BufferTexture) -> None:
         """Holds exactly these particles: new ones at their current position, the others at their target."""
@@ -79,6 +100,7 @@ class ClothPins(Owner):
             return
         self._run(np.where(flags, np.where(self.flags, AS_BEFORE, HERE), FREE), state, np.eye(4))
         self.flags = flags.copy()
+        self.arrive()
 
     def move(self, world_from_world: Float64, state: BufferTexture) -> None:
         self._run(np.where(self.flags, AS_BEFORE, FREE), state, world_from_world)
@@ -95,7 +117,7 @@ class ClothPins(Owner):
             self._in_joint = np.zeros((len(new), 3))
         self._in_joint[new] = (positions - frame[:3, 3]) @ frame[:3, :3]
         self.attached = self.flags.copy()
-        self.set_targets(self._in_joint @ frame[:3, :3].T + frame[:3, 3])
+        self.set_targets(self._in_joint @ frame[:3, :3].T + frame[:3, 3], moving=True)
 
     def attach(self, added: SurfaceAttachment) -> None:
         """Attaches the particles of `unattached`; `follow` then moves them."""
@@ -131,6 +153,7 @@ class ClothPins(Owner):
         self.detach()
         self.flags = flags.copy()
         self._sides[0].buffer.write(targets)
+        self.arrive()
         self._in_joint, *arrays = state
         if is_attached:
             self.attached, *arrays = arrays

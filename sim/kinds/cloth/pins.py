@@ -11,6 +11,7 @@ from sinew.sim.kinds.cloth.settings import PinPreset
 from sinew.sim.scene.params import SettingsError
 
 Bool = npt.NDArray[np.bool_]
+Float64 = npt.NDArray[np.float64]
 
 
 _ENTRY = re.compile(r"(?P<minus>-?)(?P<first>\d+)(?:-(?P<last>\d+))?")
@@ -27,10 +28,17 @@ def pin_flags(preset: PinPreset, listed: str, particle_count: int, grid: GridSha
     Raises:
         SettingsError: If the list is invalid.
     """
-    flags = _preset_flags(preset, particle_count, grid)
+    return pin_weights(preset, listed, particle_count, grid) > 0.0
+
+
+def pin_weights(
+    preset: PinPreset, listed: str, particle_count: int, grid: GridShape | None, painted: Float64 | float = 0.0
+) -> Float64:
+    """Returns weights of the pins, shape (P,): as `pin_flags`; a preset adds to `painted` weights (P,)."""
+    weights = np.maximum(_preset_flags(preset, particle_count, grid).astype(np.float64), painted)
     for first, last, held in parse_pins(listed):
-        flags[first : last + 1] = held
-    return flags
+        weights[first : last + 1] = held
+    return weights
 
 
 def parse_pins(listed: str) -> list[tuple[int, int, bool]]:

@@ -2,8 +2,11 @@ import enum
 import functools
 from typing import Annotated, ClassVar
 
+import msgspec
+
 from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS
 from sinew.sim.kinds.air import Turbulence, TurbulenceScale, TurbulenceSeed, Wind, field_weight_param
+from sinew.sim.kinds.cloth.maps import ClothMaps
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
 from sinew.sim.scene.scene import NodeId
@@ -167,12 +170,27 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
         "Bone that the pinned particles follow.", label="Bone of the pins", role=Role.BONE, effect=Effect.RESET,
     )] = ""  # fmt: skip
 
+    maps: Annotated[
+        tuple[ClothMaps, ...],
+        param("Painted maps.", group="Pins", role=Role.HIDDEN, bounded=False, sparse=True),
+        msgspec.Meta(max_length=1),
+    ] = ()  # fmt: skip
+
     look: Annotated[ClothLook, _look(
         "Render the surface, the strain of the surface or the threads, or the particles.", label="Render as",
     )] = ClothLook.SURFACE  # fmt: skip
     colour: Annotated[Colour, _look("Colour of the fabric without a texture.", role=Role.COLOUR)] = (0.62, 0.16, 0.17)
     texture: Annotated[str, _look(
         "Image on the fabric; stored relative to the project.", role=Role.PATH, suffixes=IMAGE_FORMATS.suffixes,
+    )] = ""  # fmt: skip
+
+    driven_path: Annotated[str, _look(
+        "Model file with a fine mesh that the cloth moves, drawn in its place; stored relative to the project.",
+        label="Driven mesh", role=Role.PATH, suffixes=MODEL_FORMATS.suffixes, sparse=True,
+    )] = ""  # fmt: skip
+    driven_section: Annotated[str, _look(
+        "Section of the file that the cloth moves; empty for the whole file.", role=Role.SECTION, source="driven_path",
+        sparse=True,
     )] = ""  # fmt: skip
 
     thickness: Annotated[float, _solver(

@@ -82,6 +82,7 @@ class ClothSolver(Owner):
         *,
         time: float,
         pins: BufferTexture | None = None,
+        former: BufferTexture | None = None,
     ) -> ClothConstants:
         """Advances the state by `STEP_TIME`; returns the constants of the settings.
 
@@ -89,8 +90,9 @@ class ClothSolver(Owner):
             state: Records of `CLOTH_STATE`; the newest ones become the state at the end of the step.
             time: Since the start, at the beginning of the step [s]; gusts depend on it.
             pins: Targets at the end of the step, one texel a particle, or None if no particle is held.
+            former: Targets at its start, for painted maps.
         """
-        constants = self.begin(state, settings, inputs, time=time, pins=pins)
+        constants = self.begin(state, settings, inputs, time=time, pins=pins, former=former)
         state.run(self._kernel, "u_state", "u_progress", self._progress)
         return constants
 
@@ -106,6 +108,7 @@ class ClothSolver(Owner):
         *,
         time: float,
         pins: BufferTexture | None = None,
+        former: BufferTexture | None = None,
     ) -> ClothConstants:
         """Prepares the substeps of a step, see `step`."""
         constants, colliders, others = self.constants(settings), inputs.colliders, inputs.met
@@ -134,6 +137,11 @@ class ClothSolver(Owner):
             program[name] = texture
         if pins is not None:
             program["u_pins"] = pins
+        if self._tables.maps is not None:
+            program.set_if_active("u_maps", self._tables.maps)
+        if former is not None:
+            program.set_if_active("u_former", former)
+            program.set_if_active("u_step", STEP_TIME)
         if has_colliders:
             program["u_colliders"], program["u_collider_count"] = colliders.texture, colliders.count
             program["u_clearance"] = constants.clearance
@@ -208,6 +216,7 @@ def step_features(
     meets_others: bool = False,
 ) -> tuple[str, ...]:
     strength = constants.stiffness + constants.damping
+    maps = settings.maps[0] if settings.maps else None
     has_air = constants.normal_drag > 0.0 or constants.tangent_drag > 0.0
     features = {
         "DAMPED": has_air or bool(constants.damping.any()),
@@ -217,6 +226,9 @@ def step_features(
         "GUSTS": has_air and settings.turbulence > 0.0,
         "SELF": settings.self_collision and settings.thickness > 0.0,
         "PINS": has_pins,
+        "PIN_MAPS": has_pins and maps is not None and bool(maps.pin or maps.distance),
+        "SPRING_MAPS": tables.is_grid and maps is not None and bool(maps.stretch or maps.bend),
+        "FRICTION_MAP": has_colliders and maps is not None and bool(maps.friction),
         "COLLIDERS": has_colliders,
         "FIELDS": has_fields,
         "MET": meets_others,

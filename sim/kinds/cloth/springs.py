@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.kinds.cloth.maps import ClothMap, Values
 from sinew.sim.scene.params import SettingsError
 
 Float64 = npt.NDArray[np.float64]
@@ -46,6 +47,16 @@ def joined(parts: list[Springs]) -> Springs:
         np.concatenate([part.rest for part in parts]),
         np.concatenate([part.factors for part in parts]),
     )
+
+
+def mapped_springs(springs: Springs, values: Values) -> Springs:
+    """Returns springs whose factors are multiplied by the mean of the maps at both ends, which keeps momentum."""
+    factors = springs.factors.copy()
+    for one, bends in ((ClothMap.STRETCH, False), (ClothMap.BEND, True)):
+        if one in values:
+            chosen = (springs.kinds == SpringKind.BEND) == bends
+            factors[chosen] *= values[one][springs.pairs[chosen]].mean(axis=1)
+    return Springs(springs.pairs, springs.kinds, springs.rest, factors)
 
 
 BEND_FACTOR_MAX = 4.0

@@ -3,12 +3,13 @@ and c the matching one of M⁻¹C.  Gershgorin's circles bound λ by 2 Σ k w; p
 Strong stretch stiffens springs across their direction, and so lowers the bound further: hence the margin.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.kinds.cloth.maps import extremes
 from sinew.sim.kinds.cloth.material import ClothConstants, constants_of
 from sinew.sim.kinds.cloth.model import ClothModel, build_cloth
 from sinew.sim.kinds.cloth.settings import SUBSTEPS_MAX, ClothMode, ClothSettings, PinPreset
@@ -56,7 +57,7 @@ class StabilityEstimator:
         self._h_max = NEVER
 
     def read(self, settings: ClothSettings) -> ClothStability:
-        constants = constants_of(settings)
+        constants = hardest_constants(settings)
         key = (*constants.stiffness, *constants.damping, constants.mass_scale, constants.air_drag)
         if key != self._key:
             self._h_max, self._key = self._modes.h_max(constants), key
@@ -67,7 +68,19 @@ class StabilityEstimator:
         return ClothStability(self._h_max, ratio, substeps, softening)
 
     def allows(self, settings: ClothSettings) -> bool:
-        return settings.substep_time < self._modes.bound(constants_of(settings)) or self.read(settings).is_stable
+        return settings.substep_time < self._modes.bound(hardest_constants(settings)) or self.read(settings).is_stable
+
+
+def hardest_constants(settings: ClothSettings) -> ClothConstants:
+    """Returns constants with the largest stiffness and the least mass of painted maps, as if all particles had them."""
+    stretch, bend, mass = extremes(settings.maps)
+    constants, factors = constants_of(settings), np.array([stretch, stretch, bend])
+    return replace(
+        constants,
+        stiffness=factors * constants.stiffness,
+        damping=factors * constants.damping,
+        mass_scale=mass * constants.mass_scale,
+    )
 
 
 def stability(model: ClothModel, settings: ClothSettings) -> ClothStability:

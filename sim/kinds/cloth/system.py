@@ -6,13 +6,17 @@ import numpy as np
 from sinew.sim.assets.model import Material
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.background import Background, BackgroundJob, Pause
 from sinew.sim.kinds.cloth.cloth import Cloth, fabric, interpolate_particles
+from sinew.sim.kinds.cloth.driven import driven_records
 from sinew.sim.kinds.cloth.follow import PinFollower
 from sinew.sim.kinds.cloth.group import ClothGroups
+from sinew.sim.kinds.cloth.maps import RANGES, ClothMap
+from sinew.sim.kinds.cloth.model import placed
 from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource
 from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.kinds.cloth.stability import StabilityEstimator
-from sinew.sim.kinds.cloth.surface import surface_of_mesh
+from sinew.sim.kinds.cloth.surface import ClothSurface, surface_of_mesh
 from sinew.sim.kinds.cloth.teleport import TeleportHandling
 from sinew.sim.kinds.contract import (
     Array,
@@ -27,7 +31,8 @@ from sinew.sim.kinds.contract import (
 )
 from sinew.sim.kinds.packing import State, unpacked_state
 from sinew.sim.maths.points import nearest_to_ray
-from sinew.sim.scene.params import Effect, Settings, changed_effects
+from sinew.sim.memo import same_objects
+from sinew.sim.scene.params import Effect, Settings, SettingsError, changed_effects
 from sinew.sim.scene.scene import Node, NodeId
 from sinew.sim.scene.vectors import Vec3
 
@@ -36,6 +41,10 @@ PROOF = 30
 
 TRIES = 3
 """Number of times that a cloth that stops again before `PROOF` is resumed automatically."""
+
+
+Driven = tuple[ClothSurface, np.ndarray]
+"""A driven mesh in the world and its `driven_records`."""
 
 
 class Recovery:
@@ -94,6 +103,9 @@ class ClothSystem(System, StepsTogether, Draggable, Stoppable, Exports, Measures
         self._has_jumped = False
         self._partners: tuple[NodeId, ...] = ()
         self._teleport, self._recovery = TeleportHandling(), Recovery()
+        self._binding: tuple[tuple[object, ...], BackgroundJob[Driven] | None] = ((), None)
+        self.shown_map: ClothMap | None = None
+        self._preview: np.ndarray | None = None
 
     @property
     def is_ready(self) -> bool:
@@ -140,7 +152,8 @@ class ClothSystem(System, StepsTogether, Draggable, Stoppable, Exports, Measures
         if not has_jumped and not self._teleport.begin_step(node, cloth, inputs):
             if not self._follower.moves and node.attachment.node:
                 cloth.set_transform(world.places.world_from_node(node))
-            binding = None if cloth.step_count else self._teleport.binding(node, cloth, world)
+            is_bound = not cloth.step_count or bool(cloth.limited.any())
+            binding = self._teleport.binding(node, cloth, world) if is_bound else None
             self.report(self._follower.move(cloth, node, world, binding) or world.places.missing(node))
             travel = inputs.air_travel(node) if node.curves else None
             taken = ClothInputs(inputs.colliders, *inputs.grabbed(node), travel, inputs.fields.get(node.id))
@@ -176,7 +189,23 @@ class ClothSystem(System, StepsTogether, Draggable, Stoppable, Exports, Measures
             self._teleport.place_before_start(self.node, cloth, self.world)
             self._teleport.show(self.node, cloth, self.world)
             cloth.poll(now)
+            self._drive()
             cloth.refresh()
+
+    def show_map(self, one: ClothMap | None, preview: np.ndarray | None = None) -> None:
+        """Shows a painted map in colours, as it is or as a preview (P,); None ends that."""
+        self.shown_map, self._preview = one, None if preview is None else preview.copy()
+
+    @property
+    def shown_values(self) -> np.ndarray | None:
+        """Values of the shown map, shape (P,); None if no map is shown."""
+        if self.shown_map is None or self.cloth is None:
+            return None
+        count = self.cloth.model.particle_count
+        if self._preview is not None and len(self._preview) == count:
+            return self._preview
+        values = self.cloth.values.get(self.shown_map)
+        return np.full(count, RANGES[self.shown_map].neutral) if values is None else values
 
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
         """Returns the corner of the picked triangle that is nearest to the ray."""
@@ -208,6 +237,20 @@ class ClothSystem(System, StepsTogether, Draggable, Stoppable, Exports, Measures
         if self.cloth is None:
             return {}
         cloth, triangles = self.cloth, self.cloth.model.faces.astype(np.uint32)
+        self._drive()
+        driven = cloth.driven
+        if driven is not None:
+            corners, texcoords = driven.surface.triangles.astype(np.uint32), driven.surface.texcoords
+
+            def places() -> np.ndarray:
+                driven.write(cloth.state)
+                return driven.vertices.read()["position"][:, :3]
+
+            return {
+                "positions": Array(places, driven.surface.positions.shape, np.float32, "points"),
+                "triangles": Array(lambda: corners, corners.shape, np.uint32, "triangles"),
+                "texcoords": Array(lambda: texcoords, texcoords.shape, np.float32, "texcoords"),
+            }
         texcoords = np.asarray(cloth.model.surface.texcoords, np.float32)
         shape = (cloth.model.particle_count, 3)
         return {
@@ -274,6 +317,32 @@ class ClothSystem(System, StepsTogether, Draggable, Stoppable, Exports, Measures
                     self._recovery.changed(self.cloth, before)
                 return
         self._recovery = Recovery()
+
+    def _drive(self) -> None:
+        """Binds the driven mesh, in the editor on a worker thread, and passes it to the cloth."""
+        cloth, settings, world = self._built, self._built.settings, self.world
+        path, section = settings.driven_path, settings.driven_section
+        mesh = world.assets.meshes.get(Path(path)) if path else None
+        key = (mesh, section, cloth.model) if mesh is not None else ()
+        if not same_objects(key, self._binding[0]):
+            cloth.drive(None)
+            model, placement, job = cloth.model, cloth.built_at, None
+
+            def work(_pause: Pause) -> Driven:
+                assert mesh is not None
+                surface = placed(surface_of_mesh(mesh, section, name=path), placement)
+                return surface, driven_records(model, surface)
+
+            if mesh is not None:
+                job = world.services.get(Background).start(work)
+            self._binding = key, job
+        job = self._binding[1]
+        if job is not None and job.is_done:
+            self._binding = key, None
+            try:
+                cloth.drive(*job.result())
+            except SettingsError as error:
+                self.report(str(error))
 
     def _restart(self, world: World, time: float | None) -> None:
         """Restarts on the character in its pose at scene time `time` [s], or in its present pose."""

@@ -116,6 +116,10 @@ class SkinBinding:
             return points
         return moved(self.motions(self._reference, snapshot, chosen), points)
 
+    def places_now(self) -> Float64:
+        """Returns rest positions on the character in its present pose [m], shape (P, 3)."""
+        return self.places(self.at(self.key.character.animated_pose))
+
     def motions(self, before: PoseSnapshot, now: PoseSnapshot, chosen: Chosen = ALL) -> Float64:
         """Returns motions between two poses, shape (N, 4, 4), or (1, 4, 4) for all particles."""
         return motions(rows_of(self._influences, chosen), before, now)

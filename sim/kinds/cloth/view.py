@@ -14,17 +14,21 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.texture import Texture2D
 from sinew.sim.gl.vertex_array import Stream, VertexArray
+from sinew.sim.kinds.cloth.buffers import ClothSheet
 from sinew.sim.kinds.cloth.cloth import Cloth, fabric
+from sinew.sim.kinds.cloth.driven import DrivenMesh
+from sinew.sim.kinds.cloth.maps import RANGES
 from sinew.sim.kinds.cloth.settings import ClothLook, ClothSettings
+from sinew.sim.kinds.cloth.surface import ClothSurface
 from sinew.sim.kinds.cloth.system import ClothSystem
 from sinew.sim.kinds.contract import NOTHING, Counts, View, World
 from sinew.sim.memo import Memo
 from sinew.sim.render.detail_pass import LinesItem, PointsItem
 from sinew.sim.render.items import WHOLE, DrawChunk, Item, Stage
-from sinew.sim.render.mesh_pass import Scalar, SurfaceItem
+from sinew.sim.render.mesh_pass import Arrays, Scalar, SurfaceItem
 from sinew.sim.render.pass_context import PassContext
 from sinew.sim.render.render_view import DisplayOptions
-from sinew.sim.render.surface import DrawRange, GpuMaterial, Spans, material_on_gpu, unique_edges
+from sinew.sim.render.surface import SCALAR, DrawRange, GpuMaterial, Spans, material_on_gpu, unique_edges
 from sinew.sim.render.texture_upload import SharedTextures
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.vectors import Vec3
@@ -40,8 +44,36 @@ PARTICLE, HELD, SELECTED, HOVERED, TOUCHING = (
     (0.93, 0.86, 0.70), (1.00, 0.60, 0.15), (0.35, 0.80, 1.00), (1.00, 0.90, 0.55), (0.35, 0.95, 0.45)
 )  # fmt: skip
 
+_SOLID: tuple[Stage, ...] = ("shadow", "opaque", "pick")
 _WORLD = np.eye(4)
 """Transform of particles, which are in world space."""
+
+
+class MeshArrays(Owner):
+    """Triangles in the world with texture coordinates, and with scalars if there are any."""
+
+    def __init__(
+        self, context: Context, mesh: ClothSheet | DrivenMesh, surface: ClothSurface, scalars: Buffer | None = None
+    ) -> None:
+        self._context, self.mesh, self._surface = context, mesh, surface
+        constants: dict[str, tuple[float, ...]] = {"a_other_position": (0.0, 0.0, 0.0)}
+        streams = [Stream(mesh.vertices), Stream(mesh.texcoords)]
+        if scalars is None:
+            constants["a_scalar"] = (0.0,)
+        else:
+            streams.append(Stream(scalars))
+        self.triangles = self.owns(
+            VertexArray(context, streams, indices=mesh.triangles, constants=constants, label="cloth mesh")
+        )
+        self._edges: VertexArray | None = None
+
+    def edges(self, _spans: Spans) -> VertexArray:
+        if self._edges is None:
+            indices = unique_edges(self._surface.triangles.astype(np.uint32)).ravel()
+            buffer = self.owns(Buffer(self._context, indices, label="cloth edges"))
+            streams = [Stream(self.mesh.vertices)]
+            self._edges = self.owns(VertexArray(self._context, streams, indices=buffer, label="cloth edges"))
+        return self._edges
 
 
 class ClothArrays(Owner):
@@ -60,10 +92,21 @@ class ClothArrays(Owner):
             VertexArray(context, streams, indices=sheet.triangles, constants=constants, label="cloth")
         )
         self.points = self.owns(VertexArray(context, streams[:1], label="cloth points"))
+        self._painted: tuple[MeshArrays, Buffer] | None = None
         self._edges: VertexArray | None = None
         self._lines: VertexArray | None = None
         self._pins: dict[Buffer, VertexArray] = {}
-        self._selected: tuple[tuple[int, ...], Buffer, VertexArray] | None = None
+        self._selected: dict[str, tuple[tuple[int, ...], Buffer, VertexArray]] = {}
+
+    def painted(self, values: npt.NDArray[np.floating]) -> MeshArrays:
+        """Returns the same surface with values of the particles (P,) as its scalar."""
+        scalars = values[self._cloth.model.particle_of_vertex].astype(np.float32).view(SCALAR)
+        if self._painted is None:
+            buffer = self.owns(Buffer(self._context, scalars, usage="dynamic", label="painted map"))
+            made = MeshArrays(self._context, self._cloth.sheet, self._cloth.model.surface, buffer)
+            self._painted = self.owns(made), buffer
+        self._painted[1].write(scalars)
+        return self._painted[0]
 
     def edges(self, _spans: Spans) -> VertexArray:
         if self._edges is None:
@@ -84,13 +127,14 @@ class ClothArrays(Owner):
             self._pins[buffer] = self.owns(VertexArray(self._context, [Stream(buffer)], label="cloth pins"))
         return self._pins[buffer]
 
-    def selected(self, particles: tuple[int, ...]) -> VertexArray:
-        if self._selected is None or self._selected[0] != particles:
-            if self._selected is not None:
-                self.disown(*self._selected[1:])
+    def selected(self, particles: tuple[int, ...], name: str = "selected") -> VertexArray:
+        known = self._selected.get(name)
+        if known is None or known[0] != particles:
+            if known is not None:
+                self.disown(*known[1:])
             vertices = np.flatnonzero(np.isin(self._cloth.model.particle_of_vertex, particles)).astype(np.uint32)
-            self._selected = (particles, *self._indexed(vertices, "selected particles"))
-        return self._selected[2]
+            known = self._selected[name] = (particles, *self._indexed(vertices, f"{name} particles"))
+        return known[2]
 
     def _indexed(self, indices: npt.NDArray[np.uint32], label: str) -> tuple[Buffer, VertexArray]:
         buffer = self.owns(Buffer(self._context, indices, label=label))
@@ -116,6 +160,7 @@ class ClothView(View):
         self._white = self.owns(Texture2D.from_array(context, np.full((1, 1, 4), 255, np.uint8), label="white"))
         self._texture: Texture2D | None = None
         self._arrays: ClothArrays | None = None
+        self._driven: MeshArrays | None = None
         self._bounds: tuple[npt.NDArray[np.floating], Bounds] | None = None
         self._fabric = Memo[GpuMaterial]()
         self._items = Memo[tuple[Item, ...]]()
@@ -139,7 +184,15 @@ class ClothView(View):
         if arrays is None or arrays.vertices is not cloth.sheet.vertices:
             self.disown(arrays)
             arrays = self._arrays = self.owns(ClothArrays(self._context, cloth))
-        items = self._items.get((arrays,), lambda: self._body(cloth, arrays))
+        painted = self._system.shown_values if self._system is not None else None
+        if painted is not None:
+            assert self._system is not None
+            assert self._system.shown_map is not None
+            span = RANGES[self._system.shown_map].shown
+            items: tuple[Item, ...] = (self._surface(arrays.painted(painted), *_SOLID, span=span),)
+        else:
+            driven = self._driven_arrays(cloth)
+            items = self._items.get((arrays, driven), lambda: self._body(cloth, arrays, driven))
         return (*items, *self._highlights(cloth, arrays, display))
 
     def bounds(self) -> Bounds | None:
@@ -172,26 +225,39 @@ class ClothView(View):
     def _cloth(self) -> Cloth | None:
         return self._system.cloth if self._system is not None else None
 
-    def _body(self, cloth: Cloth, arrays: ClothArrays) -> tuple[Item, ...]:
-        look, node = self.settings.look, self._node
-        is_drawn = look not in (ClothLook.SPRINGS, ClothLook.POINTS)
-        surface = SurfaceItem(
-            node=node,
-            stages=("shadow", "opaque", "pick") if is_drawn else ("pick",),
+    def _surface(self, arrays: Arrays, *stages: Stage, span: float = 0.0) -> SurfaceItem:
+        """Returns a surface, in colours of its scalar from 0 to `span` if that is not 0."""
+        return SurfaceItem(
+            node=self._node,
+            stages=stages,
             group="cloths",
             arrays=arrays,
             materials=self,
             ranges=(DrawRange(0, 0, arrays.triangles.count // 3, True),),
             world_from_model=_WORLD,
-            scalar=Scalar.WEIGHT if look is ClothLook.STRAIN else Scalar.NONE,
-            scalar_scale=1.0 / STRAIN_SPAN,
+            scalar=Scalar.WEIGHT if span else Scalar.NONE,
+            scalar_scale=1.0 / (span or STRAIN_SPAN),
         )
+
+    def _body(self, cloth: Cloth, arrays: ClothArrays, driven: MeshArrays | None) -> tuple[Item, ...]:
+        look, node = self.settings.look, self._node
+        if look is ClothLook.SURFACE and driven is not None:
+            return self._surface(arrays, "pick"), self._surface(driven, "shadow", "opaque")
+        if look not in (ClothLook.SPRINGS, ClothLook.POINTS):
+            return (self._surface(arrays, *_SOLID, span=STRAIN_SPAN if look is ClothLook.STRAIN else 0.0),)
+        surface = self._surface(arrays, "pick")
         if look is ClothLook.SPRINGS:
             lines, scale = arrays.spring_lines(), 1.0 / STRAIN_SPAN
             return surface, SpringSegments(node=node, vertices=lines, scalar_scale=scale, cloth=cloth)
-        if look is ClothLook.POINTS:
-            return surface, PointsItem(node=node, stages=("detail",), vertices=arrays.points, colour=PARTICLE)
-        return (surface,)
+        return surface, PointsItem(node=node, stages=("detail",), vertices=arrays.points, colour=PARTICLE)
+
+    def _driven_arrays(self, cloth: Cloth) -> MeshArrays | None:
+        if self._driven is not None and self._driven.mesh is not cloth.driven:
+            self.disown(self._driven)
+            self._driven = None
+        if self._driven is None and cloth.driven is not None:
+            self._driven = self.owns(MeshArrays(self._context, cloth.driven, cloth.driven.surface))
+        return self._driven
 
     def _highlights(self, cloth: Cloth, arrays: ClothArrays, display: DisplayOptions) -> list[Item]:
         items: list[Item] = []
@@ -202,7 +268,11 @@ class ClothView(View):
         if selected:
             items.append(self._points(arrays.selected(selected), SELECTED, 11.0))
         # Drawn over the larger points of selected particles, which then look like rims.
-        if display.overlay.marks and cloth.pins.flags.any() and not cloth.is_displaced:
+        marks = display.overlay.marks and (self._system is None or self._system.shown_map is None)
+        if marks and cloth.limited.any():
+            pinned = tuple(np.flatnonzero(cloth.weights > 0.0).tolist())
+            items.append(self._points(arrays.selected(pinned, "held"), HELD, 8.0))
+        elif marks and cloth.pins.flags.any() and not cloth.is_displaced:
             items.append(self._points(arrays.pins(), HELD, 8.0, shader="cloth/mark.vert", defines={"HELD": True}))
         if hovered is not None and hovered.node == self._node.id and hovered.particle < cloth.model.particle_count:
             vertex = int(np.argmax(cloth.model.particle_of_vertex == hovered.particle))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sinew.sim.kinds.hair.groom import SHORTEST, Groom
 from sinew.sim.kinds.hair.roots import RootSurface, unit
 from sinew.sim.kinds.hair.shaping import bounded, chained, lifted, resampled
-from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.brush import SMOOTHING, BrushStroke, Occlusion, falloff
 
 Float64 = npt.NDArray[np.float64]
 Intp = npt.NDArray[np.intp]
@@ -18,65 +18,8 @@ Intp = npt.NDArray[np.intp]
 GROWTH = 0.05
 """Part of its length that a strand gains with a dab of full strength."""
 
-SMOOTHING = 0.5
-"""Part of the way to their mean that edges move with a dab of full strength."""
-
 _FINE = 4
 """Samples per segment to find where a cut begins."""
-
-
-@dataclass(frozen=True, slots=True)
-class BrushStroke:
-    """A brush that moved from one position of an image to another [px from the top left]."""
-
-    camera: Camera
-    size: tuple[float, float]  # Width and height of the image [px]
-    start: tuple[float, float]
-    end: tuple[float, float]
-    radius: float  # Of the circle [px]
-    strength: float  # 0 to 1
-
-    def pixels(self, places: Float64) -> tuple[Float64, Float64, Float64]:
-        """Returns image positions [px] (..., 2) of points (..., 3), pixels per metre, 0 behind the eye, and depths."""
-        right, up, back = (np.array(axis.to_tuple()) for axis in self.camera.rotation())
-        from_eye = places - np.array(self.camera.position().to_tuple())
-        depth = -(from_eye @ back)
-        away = np.full_like(depth, self.camera.distance) if self.camera.orthographic else depth
-        scale = np.where(depth > 0.0, self.size[1] / (2.0 * self.camera.tangent * np.maximum(away, 1e-9)), 0.0)
-        x, y = self.size[0] / 2.0 + scale * (from_eye @ right), self.size[1] / 2.0 - scale * (from_eye @ up)
-        return np.stack([x, y], axis=-1), scale, depth
-
-    def distances(self, pixels: Float64) -> Float64:
-        """Returns distances of image positions (..., 2) from the path of the brush [px]."""
-        start, way = np.array(self.start), np.subtract(self.end, self.start)
-        along = np.clip((pixels - start) @ way / max(float(way @ way), 1e-12), 0.0, 1.0)
-        found: Float64 = np.linalg.norm(pixels - start - along[..., None] * way, axis=-1)
-        return found
-
-    def faces(self, places: Float64, normals: Float64) -> npt.NDArray[np.bool_]:
-        back = np.array(self.camera.rotation()[2].to_tuple())
-        to_eye = np.array(self.camera.position().to_tuple()) - places
-        found: npt.NDArray[np.bool_] = np.sum(normals * (back if self.camera.orthographic else to_eye), axis=1) > 0.0
-        return found
-
-    def moved(self, scale: Float64) -> Float64:
-        right, up, _ = (np.array(axis.to_tuple()) for axis in self.camera.rotation())
-        dx, dy = np.subtract(self.end, self.start)
-        way: Float64 = (dx * right - dy * up) / np.maximum(scale, 1e-9)[..., None]
-        return way
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Occlusion:
-    depths: npt.NDArray[np.float32]  # Along the view [m], infinite for nothing, shape (H, W), row 0 at the top
-
-    def hides(self, pixels: Float64, depths: Float64, slack: Float64) -> npt.NDArray[np.bool_]:
-        """Returns True for positions (N, K, 2), depths (N, K) [m], that are hidden by more than the slack (N, K)."""
-        height, width = self.depths.shape
-        x = np.clip(pixels[..., 0], 0, width - 1).astype(np.intp)
-        y = np.clip(pixels[..., 1], 0, height - 1).astype(np.intp)
-        found: npt.NDArray[np.bool_] = depths > self.depths[y, x] + slack
-        return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,7 +127,7 @@ class BrushedGroom:
         part = dab.distances(pixels) / dab.radius
         # A segment may cross the circle without a knot in it.
         part[:, 1:] = np.minimum(part[:, 1:], dab.distances((pixels[:, 1:] + pixels[:, :-1]) / 2.0) / dab.radius)
-        shares = np.where((scale > 0.0) & (part < 1.0), (1.0 - np.minimum(part, 1.0) ** 2) ** 2, 0.0)
+        shares = np.where(scale > 0.0, falloff(part), 0.0)
         shares[sight.hidden[near]] = 0.0
         shares[:, 0] = 0.0
         under = np.flatnonzero(shares.max(axis=1, initial=0.0) > 0.0)

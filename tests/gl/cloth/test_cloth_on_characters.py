@@ -13,6 +13,7 @@ from sinew.sim.assets.load import load_model
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.maps import ClothMap, packed, unpacked
 from sinew.sim.kinds.cloth.pins import toggled_pin_list
 from sinew.sim.kinds.cloth.settings import ClothSettings, PinPreset, PinTarget
 from sinew.sim.kinds.cloth.system import ClothSystem
@@ -57,6 +58,15 @@ CLOTHS: dict[str, Callable[[ClothedCharacter], Node]] = {
     "bone": lambda clothed: sheet(clothed, PinTarget.BONE),
     "skin": lambda clothed: sheet(clothed, PinTarget.SURFACE),
 }
+
+
+def limited(clothed: ClothedCharacter, name: str, **settings: Any) -> Node:
+    """A cloth whose particles may be the further from the skin the higher their numbers are."""
+    node = CLOTHS[name](clothed)
+    clothed.apply(node)
+    topology = clothed.cloth.topology
+    maps = packed({ClothMap.DISTANCE: np.linspace(0.0, 0.1, len(topology.places))}, topology)
+    return msgspec.structs.replace(node, settings=msgspec.structs.replace(node.settings, maps=maps, **settings))
 
 
 def in_pole(clothed: ClothedCharacter, points: np.ndarray) -> np.ndarray:
@@ -255,10 +265,10 @@ def test_frames_beyond_the_simulation_change_nothing(make):
     np.testing.assert_array_equal(*outcomes)
 
 
-@pytest.mark.parametrize("name", list(CLOTHS))
+@pytest.mark.parametrize("name", [*CLOTHS, "limited section", "limited skin", "limited bone"])
 def test_steps_after_a_restored_state_have_the_same_bits(make: Callable[..., ClothedCharacter], name: str) -> None:
     clothed, other = make(), make()
-    node = CLOTHS[name](clothed)
+    node = CLOTHS[name](clothed) if name in CLOTHS else limited(clothed, name.split()[1])
     clothed.apply(node)
     other.apply(node)
     clothed.teleport(0.8)
@@ -314,3 +324,50 @@ def test_a_seamless_loop_does_not_teleport(context: Context) -> None:
     assert calls == []
     assert load_model(resources.path("models") / "humanoid" / "humanoid.ezm").clip("walk").duration < 70 * STEP
     run.release()
+
+
+@pytest.mark.parametrize("name", ["section", "skin", "bone"])
+def test_particles_stay_near_their_places_on_the_skin(clothed: ClothedCharacter, name: str) -> None:
+    windy = {"gravity": (0.0, -9.81, 30.0), "pin_list": "", "pins": PinPreset.NONE}
+    node = limited(clothed, name, **windy)
+    assert isinstance(node.settings, ClothSettings)
+    limits = unpacked(node.settings.maps[0])[ClothMap.DISTANCE]
+
+    def nearness() -> float:
+        places = clothed.cloth.pins.targets.read()["pin"][: len(limits), :3].astype(np.float64)
+        if name == "section":
+            np.testing.assert_allclose(places, clothed.skinned(), atol=1e-5)
+        apart = np.linalg.norm(clothed.positions() - places, axis=1)
+        assert (apart <= limits + 3e-6).all()
+        return float((apart / np.maximum(limits, 1e-3)).max())
+
+    clothed.apply(node)
+    clothed.teleport(0.0)
+    clothed.step(20)
+    assert nearness() > 0.9
+    assert not clothed.cloth.stopped
+    clothed.change(maps=())
+    clothed.step(2)
+    clothed.change(maps=node.settings.maps)
+    clothed.step(3)
+    assert nearness() > 0.1
+
+
+def test_a_section_drives_another_section(clothed: ClothedCharacter) -> None:
+    path = clothed.character_node.settings.path  # type: ignore[attr-defined]
+    clothed.apply(clothed.section("banner", driven_path=path, driven_section="body"))
+    clothed.teleport(0.0)
+    for _ in range(2):
+        clothed.step(10)
+        arrays = clothed.system.arrays()
+        assert sorted(arrays) == ["positions", "texcoords", "triangles"]
+        body = arrays["positions"].read()
+        assert body.shape == (4, 3)
+        assert np.abs(body.mean(axis=0) - clothed.positions().mean(axis=0)).max() < 0.3
+    before = clothed.positions()
+    clothed.change(driven_section="nothing")
+    assert len(clothed.system.arrays()["positions"].read()) == len(before)
+    assert clothed.system.problems[-1].endswith("no section 'nothing'; it has banner, body")
+    np.testing.assert_array_equal(clothed.positions(), before)
+    clothed.change(driven_path="")
+    assert "velocities" in clothed.system.arrays()

@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 from msgspec import inspect
 
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.cloth.maps import ClothMap, ClothMaps, ClothTopology
+from sinew.sim.kinds.cloth.maps import packed as packed_maps
 from sinew.sim.kinds.hair.groom_edits import EditedGuides, GroomEdits, packed
 from sinew.sim.kinds.hair.roots import unit
 from sinew.sim.scene.camera import Camera
@@ -49,6 +51,8 @@ def _values(kind: inspect.Type) -> st.SearchStrategy:
             return st.lists(_values(item), max_size=2).map(tuple)
         case inspect.VarTupleType(item_type=inspect.StructType(cls=cls)) if cls is GroomEdits:
             return st.lists(grooms(), max_size=1).map(tuple)
+        case inspect.VarTupleType(item_type=inspect.StructType(cls=cls)) if cls is ClothMaps:
+            return st.lists(cloth_maps(), max_size=1).map(tuple)
         case inspect.StructType(cls=cls):
             fields = inspect.type_info(cls).fields
             files = {record.name for record in params_of(cls) if record.declared.role is Role.PATH}
@@ -94,6 +98,16 @@ def grooms(draw: st.DrawFn) -> GroomEdits:
     edges = unit(random.normal(size=(len(numbers), segments, 3)))
     factors = random.uniform(0.1, 4.0, len(numbers))
     return packed(EditedGuides(random.normal(size=(guides, 3)), np.array(numbers), factors, edges))
+
+
+@st.composite
+def cloth_maps(draw: st.DrawFn) -> ClothMaps:
+    columns, rows = draw(st.integers(2, 4)), draw(st.integers(2, 3))
+    name = draw(st.sampled_from([f"{columns}x{rows}", "a mesh"]))
+    random = np.random.default_rng(draw(st.integers(0, 99)))
+    painted = draw(st.sets(st.sampled_from(list(ClothMap)), min_size=1))
+    values = {one: random.uniform(0.2, 0.9, columns * rows) for one in painted}
+    return packed_maps(values, ClothTopology(name, random.normal(size=(columns * rows, 3))))[0]
 
 
 @st.composite

@@ -12,7 +12,7 @@ from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.contract import AddPlace
-from sinew.sim.kinds.hair.brush import BrushedGroom, BrushStroke, Occlusion, RootFrames, mirrored
+from sinew.sim.kinds.hair.brush import BrushedGroom, RootFrames, mirrored
 from sinew.sim.kinds.hair.costs import RIVAL, costs_of, middle_costs, step_costs
 from sinew.sim.kinds.hair.groom import TURN_MAX, Groom, carried_loads, grow
 from sinew.sim.kinds.hair.groom_edits import GroomEdits, packed_size, unpacked
@@ -26,6 +26,7 @@ from sinew.sim.kinds.hair.settings import MAPPED, HairSettings, HairSource, Imag
 from sinew.sim.kinds.hair.shaping import RISE, edited, edits_of
 from sinew.sim.maths.srgb import light_of
 from sinew.sim.profile.sample import FrameSample, SceneMoment, Slice, TimeSource
+from sinew.sim.scene.brush import BrushStroke, Occlusion
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.params import value_text
 from sinew.sim.scene.scene import Node, Scene

@@ -15,6 +15,7 @@ from sinew.sim.cache.keys import _values, digest, is_current, node_keys
 from sinew.sim.characters.modifiers.settings import Aim
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.cloth.maps import ClothMaps
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.contract import World
@@ -67,11 +68,14 @@ UNRELATED = {
     "particles": lambda s: structs.replace(s, nodes=(*s.nodes, Node(id="x", settings=EmitterSettings()))),
     "names": lambda s: structs.replace(s, nodes=tuple(structs.replace(n, name=f"{n.name} 2") for n in s.nodes)),
     "a look": lambda s: with_value(s, ParamRef("cape", "cloth", "colour"), (0.1, 0.2, 0.3)),
+    "a mesh that it drives": lambda s: with_value(s, ParamRef("cape", "cloth", "driven_path"), "/a.ezm"),
     "visibility": lambda s: with_value(s, ParamRef("cape", "node", "visible"), False),
     "the end": lambda s: with_value(s, ParamRef(PLAYBACK, PLAYBACK, "end"), 77),
 }
+PAINTED = ClothMaps(count=1, topology="1x1", pin="ADw=")
 RELATED = {
     "a setting": lambda s: with_value(s, ParamRef("cape", "cloth", "stretch_stiffness"), 91.0),
+    "a painted map": lambda s: with_value(s, ParamRef("cape", "cloth", "maps"), (PAINTED,)),
     "its place": lambda s: with_value(s, ParamRef("cape", "transform", "position"), (0.0, 0.1, 0.0)),
     "mute": lambda s: with_value(s, ParamRef("cape", "node", "muted"), True),
     "the start": lambda s: with_value(s, ParamRef(PLAYBACK, PLAYBACK, "start"), 3),

@@ -19,7 +19,7 @@ class BrushBar(QWidget):
     mirrored = Signal(bool)  # Both sides are brushed, or one
     reset_requested = Signal()  # The user removes all manual edits
 
-    def __init__(self, names: dict[str, tuple[str, str, str]], parent: QWidget | None = None) -> None:
+    def __init__(self, names: dict[str, tuple[str, str, str]], reset_tip: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.buttons = {
             name: tool_button(icon, text, tip, self, checkable=True) for name, (icon, text, tip) in names.items()
@@ -28,7 +28,7 @@ class BrushBar(QWidget):
             button.clicked.connect(lambda on, name=name: self.chosen.emit(name if on else ""))
         self.mirror = tool_button("mdi6.reflect-horizontal", "Mirror", "Brush both sides of the model.", checkable=True)
         self.mirror.toggled.connect(self.mirrored)
-        self.reset = tool_button("reset", tip="Reset the groom: remove all combing and cutting.")
+        self.reset = tool_button("reset", tip=reset_tip)
         self.reset.clicked.connect(self.reset_requested)
         row = packed(QHBoxLayout(), *self.buttons.values(), self.mirror, spacing=SPACE)
         row.addStretch(1)
@@ -56,6 +56,7 @@ class BrushBar(QWidget):
         self.reset.setEnabled(edited)
 
 
+_NOTCHES = {"[": -1.0, "]": 1.0}
 _SHADE = QColor(0, 0, 0, 130)
 _LINE = QColor(236, 236, 236, 230)
 _HELD = QColor(255, 214, 92)
@@ -65,7 +66,7 @@ class BrushRing(ViewportOverlay):
     """Circle of the brush over the viewport; ignores the mouse."""
 
     given_up = Signal()  # Escape was pressed
-    turned = Signal(float)  # Notches of the wheel with Ctrl held
+    turned = Signal(float)  # Notches of the wheel with Ctrl held, or of the keys [ and ]
 
     def __init__(self, viewport: QWidget) -> None:
         super().__init__(viewport)
@@ -100,5 +101,8 @@ class BrushRing(ViewportOverlay):
         is_escape = isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape
         if is_escape and event.type() == QEvent.Type.KeyPress and not self._is_held:
             self.given_up.emit()
+            return True
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress and event.text() in _NOTCHES:
+            self.turned.emit(_NOTCHES[event.text()])
             return True
         return super().eventFilter(watched, event)

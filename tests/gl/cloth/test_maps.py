@@ -1,0 +1,240 @@
+from functools import cache
+from typing import Any
+
+import msgspec
+import numpy as np
+import pytest
+
+from sinew.sim.colliders.pack import arranged
+from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.gl.buffer import Buffer
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.maps import UNLIMITED_DISTANCE, ClothMap, packed, unpacked
+from sinew.sim.kinds.cloth.material import constants_of
+from sinew.sim.kinds.cloth.model import build_cloth
+from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset
+from sinew.sim.kinds.cloth.solver import ClothInputs
+from sinew.sim.kinds.cloth.stability import stability
+from sinew.sim.maths.transform import compose
+from sinew.sim.scene.params import Effect
+from tests.gl.back_ends import ON_BOTH
+from tests.gl.cloth.cloth_cases import STILL, collider_inputs, run, springs
+from tests.gl.cloth.test_cloth_reference import uneven_surface
+from tests.oracles import cloth as reference
+from tests.oracles import cloth_maps
+
+Float64 = np.ndarray[Any, np.dtype[np.float64]]
+
+SHEET = ClothSettings(columns=9, rows=8, width=0.8, height=0.7, pins=PinPreset.NONE, substeps=45, internal_damping=1e-3)
+MESH = msgspec.structs.replace(SHEET, source=ClothSource.MESH, stretch_stiffness=80.0)
+EACH_STEP = np.array([0.004, 0.001, 0.002])
+
+
+def release(cloth: Cloth, inputs: ClothInputs, buffer: Buffer) -> None:
+    cloth.release()
+    buffer.release()
+    assert inputs.colliders.texture is not None
+    inputs.colliders.texture.release()
+
+
+def surface(settings: ClothSettings) -> Any:
+    return uneven_surface() if settings.source is ClothSource.MESH else None
+
+
+def painted(settings: ClothSettings, **values: Any) -> ClothSettings:
+    topology = build_cloth(settings, surface(settings)).topology(np.eye(4))
+    maps = packed({ClothMap(name): np.asarray(numbers, float) for name, numbers in values.items()}, topology)
+    return msgspec.structs.replace(settings, maps=maps)
+
+
+def from_top(settings: ClothSettings) -> Float64:
+    """Part of the height below the top, shape (P,)."""
+    height = build_cloth(settings, surface(settings)).positions[:, 1]
+    return (height.max() - height) / np.ptp(height)
+
+
+def everything(settings: ClothSettings) -> ClothSettings:
+    down = from_top(settings)
+    random = np.random.default_rng(3)
+    return painted(
+        settings,
+        pin=np.clip(1.0 - 3.0 * down, 0.0, 1.0),
+        distance=np.where(down > 0.7, 0.02 + 0.1 * down, UNLIMITED_DISTANCE),
+        stretch=random.uniform(0.5, 2.0, len(down)),
+        bend=random.uniform(0.2, 3.0, len(down)),
+        mass=random.uniform(0.5, 2.0, len(down)),
+        friction=random.uniform(0.0, 2.0, len(down)),
+    )
+
+
+def walls() -> list[ColliderState]:
+    place = compose(np.array([0.0, -0.2, 0.12]), np.array([0.0, 0.0, 0.0, 1.0]), np.ones(3))
+    return [ColliderState(ColliderShape.ELLIPSOID, np.array([0.25, 0.3, 0.1]), place, place, 0.6, 0.0)]
+
+
+@cache
+def expected(is_mesh: bool) -> tuple[ClothSettings, reference.Particles]:
+    settings = everything(MESH if is_mesh else SHEET)
+    model = build_cloth(settings, surface(settings))
+    return settings, cloth_maps.run(model, settings, unpacked(settings.maps[0]), 40, way=EACH_STEP, colliders=walls())
+
+
+@ON_BOTH
+@pytest.mark.parametrize("is_mesh", [False, True])
+def test_all_maps_together_are_as_in_the_reference(context: Context, library: ShaderLibrary, is_mesh: bool) -> None:
+    settings, wanted = expected(is_mesh)
+    cloth = Cloth(context, library, settings, surface(settings))
+    assert stability(cloth.model, settings).is_stable
+    states, layout = arranged(walls())
+    inputs, buffer = collider_inputs(context, states, layout, settings)
+    place = np.eye(4)
+    for _ in range(40):
+        place[:3, 3] += EACH_STEP
+        cloth.set_transform(place, is_animated=True)
+        run(cloth, 1, inputs)
+    errors = np.linalg.norm(cloth.positions() - wanted.positions, axis=1) / cloth.model.extent
+    assert np.median(errors) < 1e-4
+    assert errors.max() < 1e-3
+    energies = cloth.check()
+    heavy = cloth_maps.weighed(cloth.model, cloth.values)
+    found = reference.Particles(cloth.positions().astype(float), cloth.velocities().astype(float))
+    right = reference.energies(heavy, constants_of(settings), found)
+    assert (energies.kinetic, energies.elastic) == pytest.approx((right.kinetic, right.elastic), rel=1e-3)
+    release(cloth, inputs, buffer)
+
+
+@ON_BOTH
+def test_a_weight_of_one_is_a_pin_and_less_pulls(context: Context, library: ShaderLibrary) -> None:
+    corners = np.zeros(72)
+    corners[[0, 8]] = 1.0
+    sheets = msgspec.structs.replace(SHEET, pins=PinPreset.CORNERS), painted(SHEET, pin=corners)
+    results = []
+    for settings in sheets:
+        cloth = Cloth(context, library, settings)
+        run(cloth, 30)
+        results.append(cloth.positions().tobytes() + cloth.velocities().tobytes())
+        cloth.release()
+    assert results[0] == results[1]
+    # Particles without springs: after a step each has gone its part of the way to its place.
+    loose = springs(particle_mass=1.0, structural_stiffness=0.0, shear_stiffness_spring=0.0, bend_stiffness_spring=0.0)
+    weights = np.float16(np.linspace(0.0, 1.0, 81)).astype(float)
+    cloth = Cloth(context, library, painted(msgspec.structs.replace(loose, **STILL), pin=weights))
+    way = np.array([0.0, 0.0, 0.3])
+    cloth.write(cloth.model.positions + way, np.zeros((81, 3)))
+    run(cloth, 1)
+    left = (cloth.positions() - cloth.model.positions)[:, 2] / 0.3
+    np.testing.assert_allclose(left, 1.0 - weights, atol=1e-5)
+    cloth.release()
+
+
+@ON_BOTH
+def test_the_largest_distance_is_never_exceeded(context: Context, library: ShaderLibrary) -> None:
+    random = np.random.default_rng(5)
+    limits = np.float16(random.choice([0.0, 0.003, 0.05, 0.2], 72)).astype(float)
+    stormy = msgspec.structs.replace(SHEET, wind=(0.0, 2.0, 9.0), turbulence=3.0, thickness=0.05)
+    cloth = Cloth(context, library, painted(stormy, distance=limits))
+    states, layout = arranged(walls())
+    inputs, buffer = collider_inputs(context, states, layout, stormy)
+    place, reached = np.eye(4), 0.0
+    for step in range(40):
+        place[:3, 3] = np.sin(0.3 * step), 0.2 * np.cos(0.4 * step), 0.1 * step
+        cloth.set_transform(place, is_animated=True)
+        run(cloth, 1, inputs)
+        places = cloth.pins.targets.read()["pin"][:72, :3].astype(float)
+        np.testing.assert_allclose(places, cloth.rest(), atol=3e-6)
+        apart = np.linalg.norm(cloth.positions() - places, axis=1)
+        assert (apart <= limits + 3e-7 * np.abs(places).max()).all()
+        reached = max(reached, float((apart / np.maximum(limits, 1e-9)).max()))
+    assert reached > 0.99, "nothing came to the limit"
+    release(cloth, inputs, buffer)
+
+
+@ON_BOTH
+def test_friction_on_a_slope(context: Context, library: ShaderLibrary) -> None:
+    slope, friction = 0.5, 0.8
+    turn = np.array([0.0, 0.0, np.sin(slope / 2.0), np.cos(slope / 2.0)])
+    plane = compose(np.array([0.0, -0.005, 0.0]), turn, np.ones(3))
+    states = [ColliderState(ColliderShape.PLANE, np.zeros(3), plane, plane, friction, 0.0)]
+    loose = springs(structural_stiffness=0.0, shear_stiffness_spring=0.0, bend_stiffness_spring=0.0, thickness=0.01)
+    flat = msgspec.structs.replace(loose, **(STILL | {"gravity": (0.0, -9.81, 0.0)}), placement=ClothPlacement.FLAT)
+    factors = np.linspace(0.0, 1.0, 81)
+    cloth = Cloth(context, library, painted(flat, friction=factors))
+    cloth.set_transform(compose(np.zeros(3), turn, np.ones(3)))
+    inputs, buffer = collider_inputs(context, *arranged(states), flat)
+    run(cloth, 30, inputs)
+    factors = np.float16(factors).astype(float)
+    down = np.array([-np.cos(slope), -np.sin(slope), 0.0])
+    wanted = 9.81 * np.maximum(np.sin(slope) - friction * factors * np.cos(slope), 0.0) * 0.5
+    np.testing.assert_allclose(cloth.velocities() @ down, wanted, atol=0.01 * wanted.max())
+    assert (wanted == 0.0).any()
+    release(cloth, inputs, buffer)
+
+
+@ON_BOTH
+@pytest.mark.parametrize("is_mesh", [False, True])
+def test_a_free_cloth_keeps_its_momentum(context: Context, library: ShaderLibrary, is_mesh: bool) -> None:
+    random = np.random.default_rng(7)
+    still = msgspec.structs.replace(MESH if is_mesh else SHEET, **STILL, self_collision=True, substeps=90)
+    mass, stretch, bend = random.uniform(0.3, 3.0, (3, 72))
+    cloth = Cloth(context, library, painted(still, mass=mass, stretch=stretch, bend=bend), surface(still))
+    masses = cloth.model.shares * np.float16(mass) * still.density
+    cloth.write(cloth.model.positions, random.normal(scale=0.3, size=(72, 3)))
+    before = masses @ cloth.velocities().astype(float)
+    run(cloth, 60)
+    after = masses @ cloth.velocities().astype(float)
+    np.testing.assert_allclose(after, before, atol=2e-5 * masses.sum())
+    assert np.abs(cloth.velocities()).max() > 0.05
+    cloth.release()
+
+
+def test_maps_change_in_mid_flight_and_back_and_states_are_exact(context: Context, library: ShaderLibrary) -> None:
+    bare, full = msgspec.structs.replace(SHEET, pins=PinPreset.TOP), everything(SHEET)
+    cloth = Cloth(context, library, bare)
+    run(cloth, 10)
+    middle = cloth.snapshot().packed()
+    run(cloth, 20)
+    undisturbed = cloth.snapshot().packed()
+    cloth.restore(middle)
+    assert cloth.apply(msgspec.structs.replace(full, pins=PinPreset.TOP)) is Effect.STEP
+    apart = np.linalg.norm(cloth.positions() - cloth.rest(), axis=1)
+    run(cloth, 5)
+    mapped = cloth.snapshot().packed()
+    run(cloth, 20)
+    further = cloth.snapshot().packed()
+    assert (np.linalg.norm(cloth.positions() - cloth.rest(), axis=1) <= cloth.values[ClothMap.DISTANCE] + 1e-6).all()
+    assert apart.max() > 0.0
+    cloth.restore(mapped)
+    run(cloth, 20)
+    assert cloth.snapshot().packed() == further
+    cloth.apply(bare)
+    cloth.restore(further)
+    energies = cloth.check()
+    right = reference.Particles(cloth.positions().astype(float), cloth.velocities().astype(float))
+    elastic = reference.energies(cloth.model, constants_of(bare), right).elastic
+    assert energies.elastic == pytest.approx(elastic, rel=1e-3), "no map is left"
+    cloth.restore(middle)
+    run(cloth, 20)
+    assert cloth.snapshot().packed() == undisturbed
+    cloth.reset()
+    run(cloth, 10)
+    assert cloth.snapshot().packed() == middle
+    cloth.release()
+
+
+def test_both_back_ends_give_the_same_bits(context: Context, library: ShaderLibrary) -> None:
+    if not context.back_ends.has_compute:
+        pytest.skip("no compute here")
+    results = []
+    for back_end in (BackEndChoice.TF, BackEndChoice.COMPUTE):
+        context.back_ends.choice = back_end
+        for base in (SHEET, MESH):
+            settings = everything(base)
+            cloth = Cloth(context, library, settings, surface(settings))
+            inputs, buffer = collider_inputs(context, *arranged(walls()), settings)
+            run(cloth, 20, inputs)
+            results.append(cloth.snapshot().packed())
+            release(cloth, inputs, buffer)
+    assert results[:2] == results[2:]

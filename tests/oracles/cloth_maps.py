@@ -1,0 +1,86 @@
+"""Painted maps of cloth in double precision: pins that pull, largest distances, factors of springs, mass, friction."""
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from sinew.sim.colliders.state import ColliderState
+from sinew.sim.kinds.cloth.maps import ClothMap, Values
+from sinew.sim.kinds.cloth.material import constants_of
+from sinew.sim.kinds.cloth.model import ClothModel
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.cloth.springs import SpringKind, Springs
+from sinew.sim.maths.gusts import Gusts, gusts_at
+from tests.oracles.cloth import Float64, Particles, air_forces, at_rest, spring_forces
+from tests.oracles.contact import bounce, collider_contact
+
+
+def weighed(model: ClothModel, values: Values) -> ClothModel:
+    """The model with the masses of particles and the factors of springs that maps give them."""
+    springs = model.springs
+    factors = springs.factors.copy()
+    for number, (first, second) in enumerate(springs.pairs):
+        one = ClothMap.BEND if springs.kinds[number] == SpringKind.BEND else ClothMap.STRETCH
+        if one in values:
+            factors[number] *= (values[one][first] + values[one][second]) / 2.0
+    mapped = Springs(springs.pairs, springs.kinds, springs.rest, factors)
+    return dataclasses.replace(model, shares=model.shares * values.get(ClothMap.MASS, 1.0), springs=mapped)
+
+
+def run(
+    model: ClothModel,
+    settings: ClothSettings,
+    values: Values,
+    steps: int,
+    *,
+    way: Float64 | None = None,
+    colliders: Sequence[ColliderState] = (),
+) -> Particles:
+    """State after some steps; the places of the particles move by `way` (3,) [m] in each of them."""
+    heavy, particles = weighed(model, values), at_rest(model)
+    moves = np.zeros(3) if way is None else way
+    weights = np.maximum(model.pinned(settings), values.get(ClothMap.PIN, 0.0))
+    limit = values.get(ClothMap.DISTANCE)
+    for step in range(steps):
+        gusts = gusts_at(settings, step * settings.step_time)
+        for substep in range(settings.substeps):
+            places = model.positions + moves * (step + (substep + 1) / settings.substeps)
+            free = _free(heavy, settings, values, particles, gusts, colliders, (substep + 1) / settings.substeps)
+            share = (1.0 - (1.0 - weights) ** (1.0 / settings.substeps))[:, None]
+            drift = moves / settings.step_time
+            positions = free.positions + share * (places - free.positions)
+            velocities = free.velocities + share * (drift - free.velocities)
+            if limit is not None:
+                apart = positions - places
+                reach = np.linalg.norm(apart, axis=1)
+                far = reach > limit
+                outward = apart / np.maximum(reach, 1e-300)[:, None]
+                away = np.maximum(np.sum((velocities - drift) * outward, axis=1), 0.0)
+                positions = np.where(far[:, None], places + limit[:, None] * outward, positions)
+                velocities = np.where(far[:, None], velocities - away[:, None] * outward, velocities)
+            particles = Particles(positions, velocities)
+    return particles
+
+
+def _free(
+    model: ClothModel,
+    settings: ClothSettings,
+    values: Values,
+    particles: Particles,
+    gusts: Gusts,
+    colliders: Sequence[ColliderState],
+    fraction: float,
+) -> Particles:
+    constants, h = constants_of(settings), settings.substep_time
+    masses = (model.shares * constants.mass_scale)[:, None]
+    forces = spring_forces(model, constants, particles) + air_forces(model, constants, particles, gusts)
+    acceleration = constants.gravity + forces / masses - constants.air_drag * particles.velocities
+    velocities = particles.velocities + h * acceleration
+    positions = particles.positions + h * velocities
+    for collider in colliders:
+        contact = collider_contact(collider, positions, fraction, settings.step_time, h)
+        friction = contact.friction * values.get(ClothMap.FRICTION, 1.0)
+        contact = dataclasses.replace(contact, friction=friction)
+        positions, velocities = bounce(positions, velocities, contact, constants.clearance, h)
+    return Particles(positions, velocities)
