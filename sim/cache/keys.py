@@ -166,7 +166,7 @@ def _files(settings: Settings | None) -> tuple[FileUse, ...]:
     """Returns files of settings without files that are only drawn, and motions, which characters hold."""
     if settings is None:
         return ()
-    uses = [use for use in KINDS[settings.kind].files(settings) if use.content not in ("texture", "motion")]
+    uses = [use for use in KINDS[settings.kind].files(settings) if use.content not in ("texture", "motion", "panorama")]
     return tuple(use for use in uses if param_of(type(settings), use.field).declared.effect is not Effect.VIEW)
 
 

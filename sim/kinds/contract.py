@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from sinew.sim.gl.context import Context
     from sinew.sim.gl.library import ShaderLibrary
     from sinew.sim.kinds.packing import State
-    from sinew.sim.render.frame import PointLight
+    from sinew.sim.render.frame import Environment, PointLight
     from sinew.sim.render.items import Item
     from sinew.sim.render.render_view import DisplayOptions
     from sinew.sim.render.texture_upload import MipImages
@@ -147,7 +147,8 @@ class FileUse:
 
     field: str  # Name of the setting
     path: str
-    content: str  # "character", "motion", "mesh", "strands", "image", or "texture" for an image with mip levels
+    # "character", "motion", "mesh", "strands", "image", "panorama", or "texture" for an image with mip levels
+    content: str
     is_needed: bool = False  # An empty path counts as a missing file
     without: str = ""  # Consequence if the file cannot be read, to end a message; {names} stands for the nodes
 
@@ -590,6 +591,9 @@ class View(Owner):
         return ()
 
     def light(self) -> "PointLight | None":
+        return None
+
+    def environment(self) -> "Environment | None":
         return None
 
     def bounds(self) -> Bounds | None:
