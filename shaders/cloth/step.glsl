@@ -2,11 +2,12 @@
 // Inputs: state of all particles, springs, air, pins, colliders, substep [s]; world space, SI. Outputs: the same record.
 // Position Verlet x' = x + h v', v' = v + h a, which carries v = (x - x_before) / h in position of x_before: the same numbers
 // without the rounding that swallows gravity in short substeps.
-// GRID takes neighbours by arithmetic, otherwise from tables; SHEAR, BEND, AIR, GUSTS, SELF, PINS, COLLIDERS, SKIN, FIELDS are
-// optional parts; SKIN needs COLLIDERS. PIN_MAPS pulls particles to their places and limits their distance from them,
-// FRICTION_MAP scales the friction of contacts, SPRING_MAPS the springs of a sheet: painted maps. FIELDS takes the
+// GRID takes neighbours by arithmetic, otherwise from tables; SHEAR, BEND, AIR, GUSTS, SELF, MET, PINS, COLLIDERS, SKIN,
+// FIELDS are optional parts; SKIN needs COLLIDERS. PIN_MAPS pulls particles to their places and limits their distance from
+// them, FRICTION_MAP scales the friction of contacts, SPRING_MAPS the springs of a sheet: painted maps. FIELDS takes the
 // acceleration as one kick in the first substep, and holds air and drag over the step.
-// References: L. Verlet 1967; see cloth/spring.glsl, cloth/air.glsl, cloth/contact.glsl, cloth/self_contact.glsl.
+// References: L. Verlet 1967; see cloth/spring.glsl, cloth/air.glsl, cloth/contact.glsl, cloth/self_contact.glsl,
+// cloth/met.glsl.
 
 // Included here once: an include is text even inside a branch that the preprocessor removes.
 #include "cloth/spring.glsl"
@@ -27,6 +28,9 @@ const float STEP_TIME = 1.0 / 60.0;
 #endif
 #ifdef SELF
 #include "cloth/self_contact.glsl"
+#endif
+#ifdef MET
+#include "cloth/met.glsl"
 #endif
 
 uniform float u_substep;           // [s]
@@ -146,6 +150,14 @@ void run(int id) {
     self_contact(id, first, own.velocity, u_substep, change, push);
     velocity += change;
     position += u_substep * change + push;
+#endif
+#ifdef MET
+    vec3 impulse;
+    vec3 shift;
+    met_contact(id, impulse, shift);
+    float inverse_mass = first.w * u_inverse_mass;
+    velocity += inverse_mass * impulse;
+    position += inverse_mass * (u_substep * impulse + shift);
 #endif
 #ifdef COLLIDERS
     Particle moved = Particle(position, velocity);

@@ -378,7 +378,7 @@ class NameChoices:
             names = self.section_names(path)
             return Choices("Whole file", tuple((name, name) for name in dict.fromkeys(names)))
         if record.declared.role is Role.TARGET:
-            return self._targets()
+            return self._targets(node_id, record.declared.source)
         return self._clips(node_id)
 
     def _skin_sections(self, node_id: NodeId) -> Choices:
@@ -390,11 +390,16 @@ class NameChoices:
         shares = self._covered.get((model.mesh,), lambda: covered_shares(model.mesh))
         return Choices("All", tuple((n, f"{n} (under others)" if s > 0.5 else n) for n, s in shares.items()))
 
-    def _targets(self) -> Choices:
-        nodes = self._target.scene.nodes
+    def _targets(self, node_id: NodeId, kind: str) -> Choices:
+        """Returns groups and other nodes of a kind, or, without one, what force fields act on."""
+        nodes = [node for node in self._target.scene.nodes if node.id != node_id]
         return Choices(
             "All",
-            tuple((n.id, n.name) for n in nodes if hasattr(n.settings, "field_weight") or n.settings.is_group),
+            tuple(
+                (n.id, n.name)
+                for n in nodes
+                if n.settings.is_group or (n.kind == kind if kind else hasattr(n.settings, "field_weight"))
+            ),
         )
 
     def _carriers(self, node_id: NodeId) -> Choices:

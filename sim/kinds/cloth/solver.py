@@ -19,6 +19,7 @@ from sinew.sim.gl.program import Program
 from sinew.sim.gl.texture import BufferTexture
 from sinew.sim.kinds.air import AirTravel
 from sinew.sim.kinds.cloth.buffers import CLOTH_STATE, ClothTables
+from sinew.sim.kinds.cloth.cloth_contact import MetCloths
 from sinew.sim.kinds.cloth.material import UNLIMITED, ClothConstants, constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.self_contact import CONTACTS, SelfContact, width
@@ -50,6 +51,7 @@ class ClothInputs:
     hand: tuple[float, float, float] = (0.0, 0.0, 0.0)  # Position of the mouse in the world at the end of the step [m]
     travel: AirTravel | None = None  # Of the air to the start of the step, if it has keys
     fields: Fields | None = None
+    met: MetCloths | None = None  # Other cloths, whose contact is found before each substep
 
 
 class ClothSolver(Owner):
@@ -70,6 +72,8 @@ class ClothSolver(Owner):
         self._contact: SelfContact | None = None
         self._sampler: FieldSampler | None = None
         self._near: NearTriangles | None = None
+        self._skin: SkinSurface | None = None
+        self._parts: list[tuple[int, int]] = []  # Substeps with the same near triangles
         threads = model.springs.of_kind(SpringKind.STRUCTURAL)
         self._hand_reach = HAND_REACH * float(np.median(threads.rest)) if threads.count else UNLIMITED
         self._hand_pull = HAND_PULL * float(np.median(threads.rest * threads.factors)) if threads.count else 0.0
@@ -92,21 +96,53 @@ class ClothSolver(Owner):
             pins: Targets at the end of the step, one texel a particle, or None if no particle is held.
             former: Targets at its start, for painted maps.
         """
-        constants, colliders = self.constants(settings), inputs.colliders
-        met = pins is not None, bool(colliders), inputs.fields is not None, colliders.skin is not None
-        _, has_colliders, has_fields, _ = met
+        constants = self.begin(state, settings, inputs, time=time, pins=pins, former=former)
+        for first, end in self._parts:
+            self._run(state, first, end)
+        return constants
+
+    def substep(self, state: PingPong, index: int) -> None:
+        """Makes one of the substeps after `begin`, from 0."""
+        self._run(state, index, index + 1)
+
+    def _run(self, state: PingPong, first: int, end: int) -> None:
+        part = next(((low, high) for low, high in self._parts if low == first), None)
+        if self._skin is not None and part is not None:
+            if self._near is None:
+                self._near = self.owns(NearTriangles(self._library, state.count))
+            low, high = (index / len(self._progress) for index in part)
+            self._kernel.program.update(self._near.find(self._skin, state.texture, (low, high), self._clearance))
+        state.run(self._kernel, "u_state", "u_progress", self._progress[first:end])
+
+    def begin(
+        self,
+        state: PingPong,
+        settings: ClothSettings,
+        inputs: ClothInputs,
+        *,
+        time: float,
+        pins: BufferTexture | None = None,
+        former: BufferTexture | None = None,
+    ) -> ClothConstants:
+        """Prepares the substeps of a step, see `step`."""
+        constants, colliders, others = self.constants(settings), inputs.colliders, inputs.met
+        has_colliders, has_fields, skin = bool(colliders), inputs.fields is not None, colliders.skin
+        met = pins is not None, has_colliders, has_fields, skin is not None, others is not None
         features = self._features.get(met)
         if features is None:
             features = self._features[met] = step_features(self._tables, constants, settings, *met)
         layout = colliders.layout if has_colliders else ANY_ORDER
         has_others = colliders.count > layout.planes + layout.ovals
-        kernel = self._kernels.get((features, layout, has_others)) or self._build(features, layout, has_others)
+        place = others.place if others is not None else -1
+        kernel = self._kernels.get((features, layout, has_others, place)) or self._build(
+            features, layout, has_others, place
+        )
         for later in self.pending:
             needed = step_features(self._tables, constants_of(later), later, *met)
-            if (needed, layout, has_others) not in self._kernels:
-                self._build(needed, layout, has_others)
+            if (needed, layout, has_others, place) not in self._kernels:
+                self._build(needed, layout, has_others, place)
         self.pending = ()
-        program = kernel.program
+        self._kernel, program = kernel, kernel.program
         if not holds(program, self._token, constants):
             for name, value in self._uniforms.items():
                 program[name] = value
@@ -137,20 +173,12 @@ class ClothSolver(Owner):
             if self._contact is None:
                 self._contact = self.owns(SelfContact(self._library.context, self._library, self._model))
             program["u_contacts"] = self._contact.find(state.texture, settings.thickness, STEP_TIME)
-        if colliders.skin is None:
-            state.run(kernel, "u_state", "u_progress", self._progress)
-        else:
-            self._run_on_skin(state, kernel, colliders.skin, constants.clearance)
-        return constants
-
-    def _run_on_skin(self, state: PingPong, kernel: Kernel, skin: SkinSurface, clearance: float) -> None:
-        if self._near is None:
-            self._near = self.owns(NearTriangles(self._library, state.count))
+        if others is not None:
+            program.update({**others.textures, "u_first": others.first})
         count = len(self._progress)
-        for first, end in parts_of(count):
-            near = self._near.find(skin, state.texture, (first / count, end / count), clearance)
-            kernel.program.update(near)
-            state.run(kernel, "u_state", "u_progress", self._progress[first:end])
+        self._skin, self._clearance = skin, constants.clearance
+        self._parts = parts_of(count) if skin is not None else [(0, count)]
+        return constants
 
     def constants(self, settings: ClothSettings) -> ClothConstants:
         """Returns the constants of settings, the same object for the same settings."""
@@ -172,12 +200,14 @@ class ClothSolver(Owner):
             self._progress = [(1.0 / (count - index), (index + 1) / count) for index in range(count)]
         return self._constants
 
-    def _build(self, features: tuple[str, ...], layout: ColliderLayout, has_others: bool) -> Kernel:
+    def _build(self, features: tuple[str, ...], layout: ColliderLayout, has_others: bool, place: int) -> Kernel:
         defines = self._tables.defines | dict.fromkeys(features, True) | layout.defines | {"OTHERS": has_others}
+        # Substeps of cloths that meet alternate: with programs of their own they send their constants once.
+        defines |= {"MET": place + 1} if "MET" in features else {}
         defines |= {"LISTED": width(CONTACTS)} if "SELF" in features else {}
         count = self._model.particle_count
         kernel = Kernel(self._library, "cloth/step.glsl", CLOTH_STATE, defines=defines, records=count)
-        self._kernels[features, layout, has_others] = kernel
+        self._kernels[features, layout, has_others, place] = kernel
         return kernel
 
 
@@ -202,6 +232,7 @@ def step_features(
     has_colliders: bool,
     has_fields: bool = False,
     has_skin: bool = False,
+    meets_others: bool = False,
 ) -> tuple[str, ...]:
     strength = constants.stiffness + constants.damping
     maps = settings.maps[0] if settings.maps else None
@@ -220,6 +251,7 @@ def step_features(
         "COLLIDERS": has_colliders or has_skin,
         "SKIN": has_skin,
         "FIELDS": has_fields,
+        "MET": meets_others,
     }
     return tuple(name for name, is_needed in features.items() if is_needed)
 
