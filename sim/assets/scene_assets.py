@@ -8,7 +8,6 @@ from sinew.sim.assets.environment import Panorama
 from sinew.sim.assets.images import ImageBudget, MipImage, load_image, mip_image
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel, Mesh, upright_mesh
-from sinew.sim.assets.panorama_reader import load_panorama
 from sinew.sim.assets.strands import StrandSet, load_strands
 from sinew.sim.maths.arrays import UInt8
 
@@ -78,6 +77,8 @@ def load_asset(
         case "motion":
             return read_model(path)
         case "panorama":
+            from sinew.sim.assets.panorama_reader import load_panorama  # Readers are imported with their first file
+
             return load_panorama(path)
         case "image":
             return load_image(path, budget)

@@ -12,7 +12,7 @@ from sinew.app.document.document import Document
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.params import ParamError
-from sinew.sim.scene.scene import PLAYBACK, Node, ParamRef, Scene, value_at
+from sinew.sim.scene.scene import NEW_SCENE, PLAYBACK, Node, ParamRef, Scene, value_at
 from sinew.sim.scene.view_state import Selection
 from tests.unit.app.project_strategies import texts
 
@@ -135,7 +135,7 @@ class Edits(RuleBasedStateMachine):
         while stack.canUndo():
             stack.undo()
             states.append(self.document.scene)
-        assert self.document.scene == Scene()
+        assert self.document.scene == NEW_SCENE
         assert all(before != after for before, after in itertools.pairwise(states)), "an entry does nothing"
         stack.setIndex(stack.count())
         assert self.document.scene == end
