@@ -6,7 +6,6 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from PySide6.QtWidgets import QApplication
 
 from sinew.app.document.document import Document
 from sinew.sim.characters.settings import ModelSettings
@@ -23,7 +22,6 @@ PLACES = st.integers(-2, 6)
 class Edits(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.application = QApplication.instance() or QApplication([])
         self.document = Document()
         self.gesture = self.document.new_gesture()
         self.ids: set[str] = set()
@@ -142,7 +140,7 @@ class Edits(RuleBasedStateMachine):
 
 
 Edits.TestCase.settings = settings(max_examples=30, stateful_step_count=25, suppress_health_check=list(HealthCheck))
-TestEdits = Edits.TestCase
+TestEdits = pytest.mark.usefixtures("qapp")(Edits.TestCase)
 
 
 def test_commands_outlive_garbage_collection(qapp):
