@@ -29,8 +29,8 @@ from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.view import LAMP_INTENSITY, Look
 from sinew.sim.scene.world_transforms import WorldTransforms
 
-ViewInputs = tuple[Node, Any, bool, SceneAssets]
-"""Inputs of a view: node, its system or character, True if it is simulated, and the files."""
+ViewInputs = tuple[Node, Any, bool, bool, SceneAssets]
+"""Inputs of a view: node, its system or character, True if it is simulated, True if it holds nodes, and the files."""
 
 
 class ViewEntry(View):
@@ -117,14 +117,14 @@ class SceneViews:
         With `is_animated` only keys changed values, and the version stays.
         """
         self._world, self._content, self._must_retry = world, _content(world), False
-        simulated = world.scene.simulated
+        simulated, holders = world.scene.simulated, world.scene.holders
         for node in world.scene.nodes:
             entry = self._entries.get(node.id)
             if entry is None and KINDS[node.settings.kind].view:
                 entry = self._created(node)
             if entry is not None:
                 subject = self.characters.get(node.id) or systems.get(node.id)
-                inputs = node, subject, node.id in simulated, world.assets
+                inputs = node, subject, node.id in simulated, node.id in holders, world.assets
                 if entry.applied is None or not all(map(operator.is_, entry.applied, inputs)):
                     entry.update(inputs, world)
         self._arrange()
@@ -155,7 +155,8 @@ class SceneViews:
         self.settle()
         entry = self._entries[node.id] = ViewEntry(node, view, self._guard)
         world = replace(world, characters=self.characters, places=self.places)
-        entry.update((node, view.character, node.id in world.scene.simulated, world.assets), world)
+        scene = world.scene
+        entry.update((node, view.character, node.id in scene.simulated, node.id in scene.holders, world.assets), world)
         self._arrange()
         self.version += 1
 

@@ -146,6 +146,11 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 del grouped[node_id]
         return {**attached, **grouped}
 
+    @cached_property
+    def holders(self) -> frozenset[NodeId]:
+        """Nodes with others listed below them."""
+        return frozenset(self.parents.values())
+
     def above(self, node_id: NodeId) -> Iterator[Node]:
         parent = self.parents.get(node_id)
         while parent is not None:

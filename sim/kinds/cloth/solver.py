@@ -73,7 +73,6 @@ class ClothSolver(Owner):
         self._sampler: FieldSampler | None = None
         self._near: NearTriangles | None = None
         self._skin: SkinSurface | None = None
-        self._parts: list[tuple[int, int]] = []  # Substeps with the same near triangles
         threads = model.springs.of_kind(SpringKind.STRUCTURAL)
         self._hand_reach = HAND_REACH * float(np.median(threads.rest)) if threads.count else UNLIMITED
         self._hand_pull = HAND_PULL * float(np.median(threads.rest * threads.factors)) if threads.count else 0.0
@@ -97,22 +96,29 @@ class ClothSolver(Owner):
             former: Targets at its start, for painted maps.
         """
         constants = self.begin(state, settings, inputs, time=time, pins=pins, former=former)
-        for first, end in self._parts:
-            self._run(state, first, end)
+        if self._skin is None:
+            state.run(self._kernel, "u_state", "u_progress", self._progress)
+            return constants
+        for first, end in parts_of(len(self._progress)):
+            self._find_near(state, first, end)
+            state.run(self._kernel, "u_state", "u_progress", self._progress[first:end])
         return constants
 
     def substep(self, state: PingPong, index: int) -> None:
         """Makes one of the substeps after `begin`, from 0."""
-        self._run(state, index, index + 1)
+        if self._skin is not None:
+            for first, end in parts_of(len(self._progress)):
+                if first == index:
+                    self._find_near(state, first, end)
+        state.run(self._kernel, "u_state", "u_progress", self._progress[index : index + 1])
 
-    def _run(self, state: PingPong, first: int, end: int) -> None:
-        part = next(((low, high) for low, high in self._parts if low == first), None)
-        if self._skin is not None and part is not None:
-            if self._near is None:
-                self._near = self.owns(NearTriangles(self._library, state.count))
-            low, high = (index / len(self._progress) for index in part)
-            self._kernel.program.update(self._near.find(self._skin, state.texture, (low, high), self._clearance))
-        state.run(self._kernel, "u_state", "u_progress", self._progress[first:end])
+    def _find_near(self, state: PingPong, first: int, end: int) -> None:
+        """Finds the triangles of the skin near the particles for the substeps from `first` to before `end`."""
+        if self._near is None:
+            self._near = self.owns(NearTriangles(self._library, state.count))
+        assert self._skin is not None
+        during = first / len(self._progress), end / len(self._progress)
+        self._kernel.program.update(self._near.find(self._skin, state.texture, during, self._clearance))
 
     def begin(
         self,
@@ -133,14 +139,12 @@ class ClothSolver(Owner):
             features = self._features[met] = step_features(self._tables, constants, settings, *met)
         layout = colliders.layout if has_colliders else ANY_ORDER
         has_others = colliders.count > layout.planes + layout.ovals
-        place = others.place if others is not None else -1
-        kernel = self._kernels.get((features, layout, has_others, place)) or self._build(
-            features, layout, has_others, place
-        )
+        variant = layout, has_others, others.place if others is not None else -1
+        kernel = self._kernels.get((features, *variant)) or self._build(features, *variant)
         for later in self.pending:
             needed = step_features(self._tables, constants_of(later), later, *met)
-            if (needed, layout, has_others, place) not in self._kernels:
-                self._build(needed, layout, has_others, place)
+            if (needed, *variant) not in self._kernels:
+                self._build(needed, *variant)
         self.pending = ()
         self._kernel, program = kernel, kernel.program
         if not holds(program, self._token, constants):
@@ -175,9 +179,7 @@ class ClothSolver(Owner):
             program["u_contacts"] = self._contact.find(state.texture, settings.thickness, STEP_TIME)
         if others is not None:
             program.update({**others.textures, "u_first": others.first})
-        count = len(self._progress)
         self._skin, self._clearance = skin, constants.clearance
-        self._parts = parts_of(count) if skin is not None else [(0, count)]
         return constants
 
     def constants(self, settings: ClothSettings) -> ClothConstants:
