@@ -18,11 +18,15 @@ from tests.unit.app.project_strategies import texts
 KINDS = st.sampled_from(["light", "model"])
 PLACES = st.integers(-2, 6)
 
+DOCUMENTS: list[Document] = []
+"""Kept to the end: collecting many histories at once can crash in PySide, and the editor keeps its only document."""
+
 
 class Edits(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.document = Document()
+        DOCUMENTS.append(self.document)
         self.gesture = self.document.new_gesture()
         self.ids: set[str] = set()
 
