@@ -247,7 +247,7 @@ def view_menu(
         Action("display.toggle_wire", "Toggle Wire&frame", "Show edges over the shaded surface.",
                edits.toggle_wireframe, ("W",)),
         SEPARATOR,
-        Action("view.match_exposure", "Match E&xposure", "Set the exposure for a grey card at the objects.",
+        Action("view.match_exposure", "Match Expos&ure", "Set the exposure for a grey card at the objects.",
                match_exposure),
         SEPARATOR,
         *(switch(record) for record in params_of(ViewSettings) if record.type is bool),
