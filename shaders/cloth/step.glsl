@@ -94,7 +94,8 @@ void follow_hand(vec3 before, vec3 force, inout vec3 position, inout vec3 veloci
 #ifdef PIN_MAPS
 // A place that moves evenly over the step.
 struct MovingTarget {
-    vec3 position;                 // [m]
+    vec3 before;                   // at the start of the substep [m]
+    vec3 position;                 // at its end [m]
     vec3 velocity;                 // [m/s]
     float exists;
 };
@@ -102,7 +103,9 @@ struct MovingTarget {
 MovingTarget moving_target(int id) {
     vec4 last = texelFetch(u_pins, id);
     vec3 first = texelFetch(u_former, id).xyz;
-    return MovingTarget(mix(first, last.xyz, u_progress.y), (last.xyz - first) / u_step, last.w);
+    vec3 now = mix(first, last.xyz, u_progress.y);
+    vec3 velocity = (last.xyz - first) / u_step;
+    return MovingTarget(now - u_substep * velocity, now, velocity, last.w);
 }
 
 // Moves a particle a part of the way to its target, in place and velocity.
@@ -111,13 +114,16 @@ void attract(MovingTarget target, float share, inout vec3 position, inout vec3 v
     velocity += share * (target.velocity - velocity);
 }
 
+const float PULL = 4.0;            // speed of particles that are farther away when their map is painted [m/s]
+
 // Keeps a particle within a distance of its target, and removes the velocity that leads away.
-void keep_near(MovingTarget target, float largest, inout vec3 position, inout vec3 velocity) {
+void keep_near(MovingTarget target, float largest, vec3 former, inout vec3 position, inout vec3 velocity) {
+    float allowed = max(largest, distance(former, target.before) - PULL * u_substep);
     vec3 apart = position - target.position;
     float reach = sqrt(dot(apart, apart));
-    if (target.exists > 0.0 && reach > largest) {
+    if (target.exists > 0.0 && reach > allowed) {
         vec3 outward = apart / reach;
-        position = target.position + largest * outward;
+        position = target.position + allowed * outward;
         velocity -= max(dot(velocity - target.velocity, outward), 0.0) * outward;
     }
 }
@@ -192,7 +198,7 @@ void run(int id) {
         follow_hand(own.position, force, position, velocity);
     }
 #ifdef PIN_MAPS
-    keep_near(target, map.y, position, velocity);
+    keep_near(target, map.y, own.position, position, velocity);
 #endif
     o_position = vec4(position, first.w);
     o_velocity = vec4(velocity, 0.0);

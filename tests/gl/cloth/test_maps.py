@@ -152,6 +152,28 @@ def test_the_largest_distance_is_never_exceeded(context: Context, library: Shade
     release(cloth, inputs, buffer)
 
 
+def test_a_distance_that_is_painted_far_away_pulls_particles_back_without_a_stop(
+    context: Context, library: ShaderLibrary
+) -> None:
+    cloth = Cloth(context, library, SHEET)  # no pins: it falls
+    run(cloth, 40)
+    assert np.linalg.norm(cloth.positions() - cloth.rest(), axis=1).min() > 1.0
+    lower = from_top(SHEET) > 0.5
+    cloth.apply(painted(SHEET, distance=np.where(lower, 0.01, UNLIMITED_DISTANCE)))
+    apart = [np.linalg.norm(cloth.positions() - cloth.rest(), axis=1)]
+    for _ in range(60):
+        run(cloth, 1)
+        cloth.check()
+        assert cloth.stopped == ""
+        apart.append(np.linalg.norm(cloth.positions() - cloth.rest(), axis=1))
+    for one, other in zip(apart, apart[1:], strict=False):
+        expected = np.maximum(one - 4.0 / 60.0, 0.01)
+        assert (other[lower] <= expected[lower] + 1e-4).all()
+    assert apart[-1][lower].max() <= 0.01 + 1e-5
+    assert apart[-1].max() < 1.0, "the others hang on them"
+    cloth.release()
+
+
 @ON_BOTH
 def test_friction_on_a_slope(context: Context, library: ShaderLibrary) -> None:
     slope, friction = 0.5, 0.8
