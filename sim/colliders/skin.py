@@ -17,6 +17,7 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.record import record
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.maths.arrays import Float64, UInt32
+from sinew.sim.maths.points import FAN, first_of_level
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import NodeId
 
@@ -107,7 +108,7 @@ class SceneSkins(Owner):
     def _allocate(self, layout: list[tuple[UInt32, Buffer]]) -> None:
         corners = np.concatenate([corners for corners, _ in layout])
         self._depth, self._count = 1, len(corners)
-        while 4**self._depth < self._count:
+        while FAN**self._depth < self._count:
             self._depth += 1
         self._corners = self._texels(corners, "corners", "rgba32ui")
         self._vertices = [
@@ -118,13 +119,13 @@ class SceneSkins(Owner):
         empty["lo"], empty["hi"] = NOWHERE, -NOWHERE
         self._boxes = self._texels(empty, "boxes")
         self._level = self.owns(
-            Buffer(self._context, BOX.zeros(4 ** (self._depth - 1)), usage="copy", label="skin level")
+            Buffer(self._context, BOX.zeros(FAN ** (self._depth - 1)), usage="copy", label="skin level")
         )
 
     def _fit_boxes(self, before: BufferTexture, now: BufferTexture) -> None:
         size = BOX.dtype.itemsize
         for level in range(self._depth - 1, -1, -1):
-            first, count = first_of_level(level), -(-self._count // 4 ** (self._depth - level))
+            first, count = first_of_level(level), -(-self._count // FAN ** (self._depth - level))
             if level == self._depth - 1:
                 self._leaf.run(None, self._level, count, u_skin=now, u_skin_before=before, u_count=self._count)
             else:
@@ -140,11 +141,6 @@ def parts_of(substeps: int) -> list[tuple[int, int]]:
     count = min(PARTS, substeps)
     ends = [substeps * part // count for part in range(count + 1)]
     return list(itertools.pairwise(ends))
-
-
-def first_of_level(level: int) -> int:
-    """Returns the number of boxes above a level of the tree."""
-    return int((4**level - 1) // 3)
 
 
 class NearTriangles(Owner):

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sinew.sim.assets.build_mesh import welded_numbers
 from sinew.sim.assets.model import Mesh
-from sinew.sim.maths.arrays import Float64, Intp, UInt32
+from sinew.sim.maths.arrays import UInt32
 from sinew.sim.maths.points import places_on_curve
 
 AT_OPENING = (1, 2, 4)
@@ -13,9 +14,6 @@ AT_OPENING = (1, 2, 4)
 
 SHEET = 8
 """Flag of triangles of open sheets, which have no inside."""
-
-_CELLS = (1 << 21) - 1
-"""Places along the longest side of a mesh that can be told apart: vertices in one place are one."""
 
 _COVER = 0.03
 """Distance of a layer that covers another one, as a part of the extent of a mesh."""
@@ -43,21 +41,13 @@ def skin_corners(mesh: Mesh, names: Sequence[str]) -> UInt32:
         return np.zeros((0, 4), np.uint32)
     used = used[np.argsort(places_on_curve(corners[used].mean(axis=1)), kind="stable")]
     triangles, flags = mesh.triangles[used], flags[used]
-    ends = _welded(positions)[triangles]
+    ends = welded_numbers(mesh.positions)[triangles]
     nexts = np.roll(ends, -1, axis=1)
     keys, users = np.unique(np.minimum(ends, nexts) * len(positions) + np.maximum(ends, nexts), return_counts=True)
     at_opening = np.zeros(len(positions), bool)
     at_opening[np.concatenate(np.divmod(keys[users == 1], len(positions)))] = True
     flags |= (at_opening[ends] @ np.array(AT_OPENING)).astype(np.uint32)
     return np.concatenate([triangles.astype(np.uint32), flags[:, None]], axis=1)
-
-
-def _welded(positions: Float64) -> Intp:
-    """Returns a number for each vertex, the same for vertices in the same place."""
-    low = positions.min(axis=0)
-    span = max(float((positions.max(axis=0) - low).max()), 1e-12)
-    x, y, z = np.rint((positions - low) / span * _CELLS).astype(np.int64).T
-    return np.unique((x << 42) | (y << 21) | z, return_inverse=True)[1]
 
 
 def covered_shares(mesh: Mesh) -> dict[str, float]:

@@ -184,7 +184,7 @@ class ClothContact(Owner):
 def _joined(
     models: Sequence[ClothModel], firsts: Sequence[int]
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.intp], Float64]:
-    """Corners and cloth of the triangles (F, 4), numbers of the particles (P,), and their rest positions [m]."""
+    """Returns corners and cloth of the triangles (F, 4), numbers of the particles (P,) and their rest positions [m]."""
     apart = np.array([_SPREAD * sum(model.extent for model in models), 0.0, 0.0])
     each = list(enumerate(zip(models, firsts, strict=True)))
     corners = [np.insert(model.faces + np.uint32(first), 3, cloth, axis=1) for cloth, (model, first) in each]

@@ -19,12 +19,11 @@ from sinew.sim.gl.record import Record, record
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.kinds.cloth.model import ClothModel
+from sinew.sim.maths.points import FAN, first_of_level
 
 Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
 
-
-FAN = 4
 LEAF_MAX = 8
 
 EMPTY = -1
@@ -60,10 +59,6 @@ class ContactTree:
         leaves = np.empty(count, np.int32)
         leaves[self.order[held]] = held // self.leaf_size
         return leaves
-
-
-def first_of_level(level: int) -> int:
-    return int((FAN**level - 1) // (FAN - 1))
 
 
 def contact_tree(positions: Float64) -> ContactTree:

@@ -1,4 +1,5 @@
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -166,7 +167,7 @@ def test_a_distance_that_is_painted_far_away_pulls_particles_back_without_a_stop
         cloth.check()
         assert cloth.stopped == ""
         apart.append(np.linalg.norm(cloth.positions() - cloth.rest(), axis=1))
-    for one, other in zip(apart, apart[1:], strict=False):
+    for one, other in pairwise(apart):
         expected = np.maximum(one - 4.0 / 60.0, 0.01)
         assert (other[lower] <= expected[lower] + 1e-4).all()
     assert apart[-1][lower].max() <= 0.01 + 1e-5
