@@ -313,6 +313,10 @@ class Engine(Owner):
         """Draws a frame; `draft` renders roughly and quickly, because another frame follows."""
         self.pictures.draw(output, self.render_view(camera, overlay), draft=draft)
 
+    def draw_linear(self, output: Framebuffer, camera: Camera) -> None:
+        """Draws linear light, without a tone curve, into half floats; not in the classic look."""
+        self.pictures.draw(output, replace(self.render_view(camera), is_linear=True))
+
     def begin(self, size: tuple[int, int], camera: Camera, overlay: Overlay | None = None) -> PendingImage:
         """Begins an image of a size [px] without waiting; it must be shown before the next frame."""
         return self.pictures.begin(size, self.render_view(camera, overlay))

@@ -22,6 +22,7 @@ from sinew.sim.kinds.contract import (
     Service,
     ShowsMoments,
     StepInputs,
+    StepsTogether,
     Stoppable,
     System,
     World,
@@ -30,6 +31,7 @@ from sinew.sim.kinds.contract import (
 )
 from sinew.sim.kinds.field_targets import fields_on
 from sinew.sim.kinds.packing import State
+from sinew.sim.kinds.partners import partners
 from sinew.sim.kinds.scene_fields import SceneFields
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
@@ -113,7 +115,7 @@ class Simulation:
     def __init__(self, context: Context, library: ShaderLibrary, guard: Guard) -> None:
         self._context, self._library, self._guard = context, library, guard
         self.services = SharedServices(context, library)
-        self.colliders = SceneColliders(context)
+        self.colliders = SceneColliders(context, library)
         self._joint_colliders = SceneColliders(context)
         self._joint_fields = SceneFields(context, library)
         self.place_characters: Callable[[World], World] = _unchanged
@@ -131,6 +133,8 @@ class Simulation:
         self._turning: list[tuple[Node, Kind, System]] = []
         self._following: list[tuple[Node, Kind, System]] = []
         self._preparing: list[tuple[NodeId, Prepares]] = []
+        self._partners: Mapping[NodeId, tuple[NodeId, ...]] = {}
+        self._has_partners = False  # Whether `_partners` are of the applied scene
         self._stale: set[NodeId] = set()
         self._not_restored: set[NodeId] = set()
         self._simulated: frozenset[NodeId] = frozenset()
@@ -220,6 +224,7 @@ class Simulation:
                 self._apply(node, kind, world)
         # A character may be attached to a turned joint of another one, which comes first.
         self._turning.sort(key=lambda one: len(scene.carriers(one[0].id)))
+        self._has_partners = False
         self._preparing = [(node_id, one) for node_id, one in self.systems.items() if isinstance(one, Prepares)]
 
     def _apply_keys(self, world: World) -> None:
@@ -271,13 +276,15 @@ class Simulation:
             self._joint_fields.teleport(moved)
             if self._had_fields:
                 self.services.get(SceneFields).teleport(moved)
+        if not self._has_partners:
+            self._partners, self._has_partners = partners(world.unevaluated), True
         scope, faulty = self._context.timers.scope, self._guard.faulty
         saved = self.baked is not None or self.cached is not None
         self._advance_joint_surroundings(world)
         for nodes, now in self._in_order(world, self._advance_surroundings):
             follows = nodes is self._following
             colliders = self.colliders.now if follows else self._joint_colliders.now
-            inputs = StepInputs(now, colliders, self._moment, time, grab, self._fields)
+            inputs = StepInputs(now, colliders, self._moment, time, grab, self._fields, self._partners)
             for node, kind, system in nodes:
                 if node.id in faulty:
                     continue
@@ -292,13 +299,19 @@ class Simulation:
                             system.show(self._moment, now)
                             self._stale.discard(node.id)
                         elif not (
-                            saved and self._restore_saved(node, system, self._moment, now, self.baked, self.cached)
+                            saved
+                            and (node.id not in self._partners or self._is_saved(node))
+                            and self._restore_saved(node, system, self._moment, now, self.baked, self.cached)
                         ):
                             if node.id in moved:
                                 system.jump(now)
                             system.step(inputs)
                 except Exception as error:
                     self._guard.note(node.id, error)
+        for node, kind, system in self._stepped if self._partners else ():
+            if node.id in self._partners and isinstance(system, StepsTogether) and self._has_state(node, system):
+                with self._guard.of(node), scope(kind.name, node.name or node.id):
+                    system.finish_step()
         for service in self.services.all():
             service.finish_step()
         self.step_count += 1
@@ -417,9 +430,9 @@ class Simulation:
                 if not self._has_state(node, system):
                     continue
                 first, second = (
-                    _saved_state(self.baked, node, step + i)
+                    _saved_state(self.baked, node.id, step + i)
                     or cached[i].get(node.id)
-                    or _saved_state(self.cached, node, step + i)
+                    or _saved_state(self.cached, node.id, step + i)
                     for i in (0, 1)
                 )
                 if first is not None and second is not None:
@@ -460,10 +473,17 @@ class Simulation:
                 if self._has_state(node, system):
                     self._restore_saved(node, system, step, now, self.baked, self.cached)
 
+    def _is_saved(self, node: Node) -> bool:
+        """Returns False if a node that acts on this one must be simulated in this step: then both are."""
+        return all(
+            any(_saved_state(source, other, self._moment) is not None for source in (self.baked, self.cached))
+            for other in self._partners[node.id]
+        )
+
     def _restore_saved(self, node: Node, system: System, step: int, world: World, *sources: BakedStates | None) -> bool:
         """Restores a saved state; returns False if no source has the state of the step."""
         for source in sources:
-            state = _saved_state(source, node, step)
+            state = _saved_state(source, node.id, step)
             if state is None:
                 continue
             self._stale.add(node.id)
@@ -620,5 +640,5 @@ def _is_turned(node: Node, world: World) -> bool:
     return False
 
 
-def _saved_state(source: BakedStates | None, node: Node, step: int) -> bytes | None:
-    return source.state(node.id, step) if source is not None else None
+def _saved_state(source: BakedStates | None, node: NodeId, step: int) -> bytes | None:
+    return source.state(node, step) if source is not None else None

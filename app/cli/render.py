@@ -156,7 +156,7 @@ def run(options: argparse.Namespace) -> None:
             bakes = options.cache and len(scenes) == 1 and is_project(scene.path)
             made = Renderer(
                 context, scene, options.size, alpha=options.alpha, every_node=options.cache, bakes=bakes,
-                through=options.camera or "",
+                through=options.camera or "", keeps_light=sink.has_layers and options.burn_in is None,
             )  # fmt: skip
             renderers.append(made)
             stack.callback(renderers[-1].release)

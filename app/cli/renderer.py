@@ -16,13 +16,14 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.kinds.camera.placed import camera_in_cuts, placed_camera
 from sinew.sim.kinds.camera.settings import CameraSettings
+from sinew.sim.maths.arrays import Float32
 from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sinew.sim.scene.camera import DIRECTIONS, Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import validated
 from sinew.sim.scene.scene import NodeId, Scene
 from sinew.sim.scene.vectors import Colour
-from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
+from sinew.sim.scene.view import DisplayMode, Look, SkinningComparison, ViewSettings
 
 VIEWS = {**DIRECTIONS, "side": DIRECTIONS["right"]}  # yaw and pitch [°]
 
@@ -43,6 +44,7 @@ class Renderer:
         every_node: Use the bake of every node with the same settings, not only of nodes that show their bake.
         bakes: Bake the simulated steps when `finish` is called.
         through: Name of a camera of the scene, or "cuts"; replaces other cameras.
+        keeps_light: Draw linear light too, which `layers` then has; not in the classic look.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Renderer:
         every_node: bool = False,
         bakes: bool = False,
         through: str = "",
+        keeps_light: bool = False,
     ) -> None:
         self._scene = scene
         self._through = through
@@ -62,11 +65,16 @@ class Renderer:
             raise CommandError(scene.path, f"--camera {through}", "is not a camera")
         self._run = SceneRun(context, scene, known_bake(scene.path), every_node=every_node)
         self.engine = self._run.engine
+        self.engine.views.has_backdrop = not alpha
         self._warn(self._run.problems())
         renderer = context.capabilities.renderer
         self._baker = Baker(self._run, scene.path, renderer) if bakes and self._run.is_active else None
         self._output = Framebuffer(context, size, label="rendered image")
         self._time = 0.0
+        self._linear: Framebuffer | None = None
+        if keeps_light and scene.scene.view.look is Look.STANDARD:
+            self._linear = Framebuffer(context, size, ("rgba16f",), label="linear image")
+        self._light: list[Float32] = []  # Of the times of the last image
         self._backgrounds = self._empty_pictures(context) if alpha else ()
 
     @property
@@ -78,6 +86,7 @@ class Renderer:
 
         The light of several times is averaged, as by a shutter. A simulation shows its nearest step.
         """
+        self._light.clear()
         if len(times) == 1:
             return self._picture(times[0], camera)
         light: npt.NDArray[np.float64] | float = 0.0
@@ -104,7 +113,8 @@ class Renderer:
         self.engine.apply(scene)
         lengths = np.linalg.norm(normals, axis=2, keepdims=True)
         normals = np.where((numbers > 0)[..., None], normals / np.maximum(lengths, 1e-6), 0.0).astype(np.float32)
-        return Layers(colour, depth, normals, numbers, tuple(scene.node(node).name or node for node in nodes))
+        light: Float32 | None = np.stack(self._light).mean(axis=0) if self._light else None
+        return Layers(colour, depth, normals, numbers, tuple(scene.node(node).name or node for node in nodes), light)
 
     def _picture(self, time: float, camera: Camera) -> UInt8:
         self._time = time
@@ -118,11 +128,21 @@ class Renderer:
             self.engine.advance(time)
         camera = self._placed() if self._through else camera
         if not self._backgrounds:
+            if self._linear is not None:
+                light = self._drawn_light(self._linear, camera)
+                self._light.append(np.concatenate([light, np.ones_like(light[..., :1])], axis=2))
             return self._drawn(self.engine, camera)
-        self.engine.apply(msgspec.structs.replace(self._scene.scene, view=self._view_over(BLACK)))
-        over_black = self._drawn(self.engine, camera)
-        self.engine.apply(msgspec.structs.replace(self._scene.scene, view=self._view_over(WHITE)))
-        return straight_rgba(over_black, self._drawn(self.engine, camera), *self._backgrounds)
+        images, lights = [], []
+        for colour in (BLACK, WHITE):
+            self.engine.apply(msgspec.structs.replace(self._scene.scene, view=self._view_over(colour)))
+            if self._linear is not None:
+                lights.append(self._drawn_light(self._linear, camera))
+            images.append(self._drawn(self.engine, camera))
+        if lights:
+            dark, bright = lights
+            opacity = 1.0 - np.clip((bright - dark).mean(axis=2, keepdims=True), 0.0, 1.0)
+            self._light.append(np.concatenate([dark, opacity], axis=2))
+        return straight_rgba(images[0], images[1], *self._backgrounds)
 
     def _placed(self) -> Camera:
         """Returns the chosen camera of the scene at the present moment."""
@@ -183,11 +203,18 @@ class Renderer:
         if self._baker is not None:
             self._baker.cancel()
         self._output.release()
+        if self._linear is not None:
+            self._linear.release()
         self._run.release()
 
     def _drawn(self, engine: Engine, camera: Camera) -> UInt8:
         engine.draw(self._output, camera)
         pixels: UInt8 = self._output.read_pixels(flip=True)
+        return pixels[..., :3]
+
+    def _drawn_light(self, linear: Framebuffer, camera: Camera) -> Float32:
+        self.engine.draw_linear(linear, camera)
+        pixels: Float32 = linear.read_pixels(flip=True)
         return pixels[..., :3]
 
     def _view_over(self, colour: Colour) -> ViewSettings:

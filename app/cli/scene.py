@@ -21,7 +21,7 @@ from sinew.sim.characters.playing import active_clip
 from sinew.sim.characters.settings import ModelSettings, MotionFile
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse
-from sinew.sim.scene.scene import Node, NodeId, Scene, node_named
+from sinew.sim.scene.scene import NEW_SCENE, Node, NodeId, Scene, node_named
 from sinew.sim.scene.view_state import ViewState
 
 
@@ -85,7 +85,7 @@ def opened(path: Path, *, allow_outside: bool = False, motion: Path | None = Non
     else:
         motions = (MotionFile(path=str(motion)),) if motion is not None else ()
         node = Node(id="model", name=path.stem, settings=ModelSettings(path=str(path), motions=motions))
-        scene, view_state = Scene(nodes=(node,)), None
+        scene, view_state = msgspec.structs.replace(NEW_SCENE, nodes=(node,)), None
     models, budget = _models_of(path, scene), ImageBudget()
     _report_missing(scene, models)
     images: dict[ImageSource, MipImage] = {}
@@ -161,7 +161,8 @@ def _assets_of(path: Path, scene: Scene, budget: ImageBudget) -> SceneAssets:
                 contents[use.content, name] = load_asset(use.content, name, budget, loaded)
             except ImageError as error:
                 failed.add(name)
-                print_warnings(path, [f"texture {error}"])
+                what = "panorama" if use.content == "panorama" else "texture"
+                print_warnings(path, [f"{what} {error}"])
             except ModelError as error:
                 if use.content != "motion" or not is_project(path):
                     raise

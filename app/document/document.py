@@ -21,7 +21,7 @@ from sinew.sim.scene.change import Change, ChangeKind, value_change
 from sinew.sim.scene.curves import Curve
 from sinew.sim.scene.keyed import KeyedScene
 from sinew.sim.scene.params import Declaration, Effect, ParamError, Role, bounded, param_of, with_paths
-from sinew.sim.scene.scene import Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
+from sinew.sim.scene.scene import NEW_SCENE, Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
 from sinew.sim.scene.view_state import Selection, ViewState, selection_of
 
 
@@ -45,7 +45,7 @@ class Document(QObject):
 
     def __init__(self, scene: Scene | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.scene = scene if scene is not None else Scene()
+        self.scene = scene if scene is not None else NEW_SCENE
         self.view_state = ViewState()
         self.path: Path | None = None
         self.digest = ""

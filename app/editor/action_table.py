@@ -218,6 +218,11 @@ def view_menu(
         return Action(f"overlay.{record.name}", title, record.declared.doc, lambda on: edits.set_view(record.name, on),
                       keys, icon, is_on=lambda: getattr(document.scene.view, record.name))  # fmt: skip
 
+    def match_exposure() -> None:
+        engine = context.client.engine
+        if engine is not None:
+            edits.set_view("exposure", engine.render_view(document.view_state.camera).matched_exposure())
+
     return Menu("&View", [
         Action("view.frame", "&Frame Selection", "Fill the viewport with the selection.", frame_selection,
                ("F", "Num+.", "Num+,")),
@@ -241,6 +246,9 @@ def view_menu(
         display(DisplayMode.WEIGHTS, "Weight &Heat Map", "Weight of the selected bone.", "Alt+5", "mdi6.fire"),
         Action("display.toggle_wire", "Toggle Wire&frame", "Show edges over the shaded surface.",
                edits.toggle_wireframe, ("W",)),
+        SEPARATOR,
+        Action("view.match_exposure", "Match Expos&ure", "Set the exposure for a grey card at the objects.",
+               match_exposure),
         SEPARATOR,
         *(switch(record) for record in params_of(ViewSettings) if record.type is bool),
     ])  # fmt: skip

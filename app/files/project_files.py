@@ -26,9 +26,8 @@ from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import AddPlace
 from sinew.sim.scene.camera import Camera
-from sinew.sim.scene.params import bounded
-from sinew.sim.scene.scene import VIEW, Node, ParamRef, Scene
-from sinew.sim.scene.view import ViewSettings
+from sinew.sim.scene.params import bounded, validated
+from sinew.sim.scene.scene import NEW_SCENE, VIEW, Node, ParamRef, Scene
 from sinew.sim.scene.view_state import Selection, ViewState
 
 Maker = Callable[[Path, AddPlace], Node]
@@ -106,7 +105,7 @@ class ProjectFiles(QObject):
             self._cancel_reading()
             self._leave()
             self._access.withhold(())
-            self._document.replace_scene(Scene())
+            self._document.replace_scene(NEW_SCENE)
             self.opened.emit(False)
 
     def open(self, path: Path) -> None:
@@ -281,9 +280,9 @@ class ProjectFiles(QObject):
         yaw = Camera().yaw + front_at_first(loaded.model)
         if replace:
             node = msgspec.structs.replace(node, id=f"{node.kind}-1")
-            added = companions(loaded, node, Scene())
+            added = companions(loaded, node, NEW_SCENE)
             nodes = [node, *(msgspec.structs.replace(one, id=f"{one.kind}-1") for one in added)]
-            scene = Scene(nodes=tuple(nodes), view=ViewSettings(follow=True))
+            scene = Scene(nodes=tuple(nodes), view=validated(NEW_SCENE.view, follow=True))
             self._document.replace_scene(
                 scene, ViewState(camera=Camera(yaw=yaw), selection=Selection(node=nodes[0].id))
             )

@@ -1,7 +1,7 @@
 // One pass of the implicit bending of a cloth: Richardson's iteration with the steps of Chebyshev.
 // Inputs: points before bending and so far (position [m], inverse mass [1/kg]). Outputs: point.
 // The energy is quadratic in the positions and zero for a flat sheet. GRID takes the second differences along rows and
-// columns, otherwise the rows of the stiffness come from a table of NEAR entries.
+// columns, with BEND_MAP times a factor of the middle, otherwise the rows of the stiffness come from a table of NEAR entries.
 // References: M. Wardetzky et al. 2007, "Discrete quadratic curvature energies"; V. Lebedev, S. Finogenov 1971
 // for the order of the steps.
 
@@ -13,8 +13,20 @@ uniform vec2 u_relax;              // step of this pass, 0
 uniform ivec2 u_size;              // columns, rows
 uniform vec2 u_bend;               // stiffness across and along, times the square of the substep [kg]
 
+#ifdef BEND_MAP
+uniform samplerBuffer u_maps;      // factors of bending in w
+#endif
+
 vec3 at(int id) {
     return texelFetch(u_points, id).xyz;
+}
+
+float bent(int id) {
+#ifdef BEND_MAP
+    return texelFetch(u_maps, id).w;
+#else
+    return 1.0;
+#endif
 }
 
 // Fourth difference in one direction.
@@ -24,9 +36,9 @@ vec3 along(int id, int place, int last, int stride, vec3 own) {
     vec3 after = at(near.z ? id + stride : id) - own;
     vec3 far_before = at(near.x ? id - 2 * stride : id) - own;
     vec3 far_after = at(near.w ? id + 2 * stride : id) - own;
-    vec3 one = near.x ? far_before - 2.0 * before : vec3(0.0);
-    vec3 two = near.y && near.z ? before + after : vec3(0.0);
-    vec3 three = near.w ? far_after - 2.0 * after : vec3(0.0);
+    vec3 one = near.x ? bent(id - stride) * (far_before - 2.0 * before) : vec3(0.0);
+    vec3 two = near.y && near.z ? bent(id) * (before + after) : vec3(0.0);
+    vec3 three = near.w ? bent(id + stride) * (far_after - 2.0 * after) : vec3(0.0);
     return one - 2.0 * two + three;
 }
 

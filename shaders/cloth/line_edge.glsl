@@ -7,6 +7,10 @@ uniform ivec2 u_size;              // columns, rows
 uniform ivec2 u_along;             // columns and rows from a particle to the next of its line
 uniform float u_border;            // part of the stiffness that lines along the border have
 uniform vec2 u_thread;             // rest length [m], factor
+#ifdef SPRING_MAPS
+uniform samplerBuffer u_spring_maps; // as in cloth/grid.glsl
+uniform ivec2 u_map;               // texel and number of the factor of the edge
+#endif
 
 struct Place {
     int id;
@@ -48,7 +52,11 @@ Edge edge_at(int id) {
     int after = exists && has(place, 2) ? next + place.stride : next;
     bvec4 inside = bvec4(place.cell.x > 0, place.cell.y > 0, place.cell.x < u_size.x - 1, place.cell.y < u_size.y - 1);
     bool at_border = (u_along.x == 0 && !(inside.x && inside.z)) || (u_along.y == 0 && !(inside.y && inside.w));
-    return Edge(ivec4(before, id, next, after), u_thread.x, (exists ? u_thread.y : 0.0) * (at_border ? u_border : 1.0));
+    float factor = (exists ? u_thread.y : 0.0) * (at_border ? u_border : 1.0);
+#ifdef SPRING_MAPS
+    factor *= texelFetch(u_spring_maps, 3 * id + u_map.x)[u_map.y];
+#endif
+    return Edge(ivec4(before, id, next, after), u_thread.x, factor);
 #else
     vec4 rest = texelFetch(u_edges, 2 * id + 1);
     return Edge(ivec4(texelFetch(u_edges, 2 * id)), rest.x, rest.y);

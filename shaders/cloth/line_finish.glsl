@@ -1,24 +1,39 @@
 // State of one particle of a cloth at the end of a substep of lines.
 // Inputs: state at its beginning, solved points (position [m], inverse mass, 0 if held), colliders. Outputs: the record of
 // the state, with the velocity from the positions, after contacts.
-// SELF, COLLIDERS as in cloth/step.glsl.
+// SELF, MET, COLLIDERS, SKIN, FRICTION_MAP, PIN_MAPS as in cloth/step.glsl.
 
 #include "cloth/spring.glsl"
 #ifdef COLLIDERS
 #include "cloth/contact.glsl"
 uniform samplerBuffer u_colliders;
 uniform int u_collider_count;
+#ifdef SKIN
+#include "skin/contact.glsl"
+const float STEP_TIME = 1.0 / 60.0;
+#endif
 #endif
 
 uniform samplerBuffer u_state;
 #ifdef SELF
 #include "cloth/self_contact.glsl"
 #endif
+#ifdef MET
+#include "cloth/met.glsl"
+uniform float u_inverse_mass;      // inverse mass of a particle with a share of 1
+#endif
 
 uniform samplerBuffer u_points;
 uniform float u_substep;           // [s]
 uniform float u_clearance;         // distance from colliders [m]
 uniform vec2 u_progress;           // as in cloth/step.glsl
+#if defined(PIN_MAPS) || defined(FRICTION_MAP)
+uniform samplerBuffer u_maps;      // as in cloth/step.glsl
+#endif
+#ifdef PIN_MAPS
+uniform samplerBuffer u_pins;      // target [m], 1 if held
+#include "cloth/pin_maps.glsl"
+#endif
 
 void run(int id) {
     vec4 first = texelFetch(u_state, 2 * id);
@@ -32,10 +47,36 @@ void run(int id) {
     free.velocity += change;
     free.position += u_substep * change + push;
 #endif
+#ifdef MET
+    vec3 impulse;
+    vec3 shift;
+    met_contact(id, impulse, shift);
+    float inverse_mass = first.w * u_inverse_mass;
+    free.velocity += inverse_mass * impulse;
+    free.position += inverse_mass * (u_substep * impulse + shift);
+#endif
 #ifdef COLLIDERS
+#ifdef FRICTION_MAP
+    friction_factor = texelFetch(u_maps, id).z;
+#endif
     collide(u_colliders, u_collider_count, free, u_progress.y, u_clearance, u_substep);
+#ifdef SKIN
+    float begins = u_progress.y - u_substep / STEP_TIME;
+    Contact skin = skin_contact(id, first.xyz, free.position, begins, u_progress.y, u_substep);
+    ROUGHEN(skin)
+    bounce_contact(free.position, free.velocity, skin, u_clearance, u_substep);
+#endif
 #endif
     bool held = point.w == 0.0;
+#ifdef PIN_MAPS
+    vec4 map = texelFetch(u_maps, id);
+    MovingTarget target = moving_target(id);
+    if (target.exists > 0.0) {
+        attract(target, map.x, free.position, free.velocity);
+    }
+    keep_near(target, map.y, first.xyz, free.position, free.velocity);
+    keep_near(target, map.y, first.xyz, moved.position, moved.velocity);
+#endif
     o_position = vec4(held ? moved.position : free.position, first.w);
     o_velocity = vec4(held ? moved.velocity : free.velocity, 0.0);
 }

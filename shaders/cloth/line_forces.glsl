@@ -6,11 +6,15 @@ vec3 thread_force(int id, Particle own) {
     GridPlace place = grid_place(id);
     Spring across = spring_of(u_across);
     Spring along = spring_of(u_along);
+#ifdef SPRING_MAPS
+    vec4 map = texelFetch(u_spring_maps, 3 * id);
+#endif
     return place.row_share
-        * (pull(own, neighbour(place, place.near.x, -1), across) + pull(own, neighbour(place, place.near.y, 1), across))
+        * (MAPPED(map, 0, pull(own, neighbour(place, place.near.x, -1), across))
+            + MAPPED(map, 1, pull(own, neighbour(place, place.near.y, 1), across)))
         + place.column_share
-        * (pull(own, neighbour(place, place.near.z, -u_size.x), along)
-            + pull(own, neighbour(place, place.near.w, u_size.x), along));
+        * (MAPPED(map, 2, pull(own, neighbour(place, place.near.z, -u_size.x), along))
+            + MAPPED(map, 3, pull(own, neighbour(place, place.near.w, u_size.x), along)));
 }
 
 // Air only [N].

@@ -1,7 +1,7 @@
 // Where one particle of a cloth would be after a substep without its threads.
 // Inputs: state of all particles, air, pins, substep [s], loads; world space, SI. Outputs: point [m], inverse mass, 0 if held.
 // Air resists as if it acted over the whole substep, so that no drag throws a light fabric about.
-// GRID, AIR, GUSTS, PINS, FIELDS as in cloth/step.glsl.
+// GRID, AIR, GUSTS, PINS, PIN_MAPS, SPRING_MAPS, FIELDS as in cloth/step.glsl.
 // Where taut edges would need shorter substeps, particles have more inertia, not more weight: what hangs still hangs as it
 // would, and does not jitter.
 // Reference: T. Belytschko et al. 2013, "Nonlinear finite elements for continua and structures", mass scaling.
@@ -30,6 +30,9 @@ uniform vec4 u_hand;               // its target [m], and how far it may move in
 uniform float u_hand_pull;         // largest force of dragging [N]
 #ifdef PINS
 uniform samplerBuffer u_pins;      // target [m], 1 if held
+#endif
+#ifdef PIN_MAPS
+uniform samplerBuffer u_maps;      // as in cloth/step.glsl
 #endif
 #ifdef FIELDS
 uniform samplerBuffer u_fields;    // see common/fields_sample.glsl
@@ -79,6 +82,9 @@ void run(int id) {
     vec3 point = own.position + u_substep * (kept + u_substep * acceleration / inertia);
 #ifdef PINS
     vec4 pin = texelFetch(u_pins, id);
+#ifdef PIN_MAPS
+    pin.w *= float(texelFetch(u_maps, id).x >= 1.0);
+#endif
     if (pin.w > 0.0) {
         point = own.position + way_to(pin.xyz, own.position, 1e30);
         inverse_mass = 0.0;

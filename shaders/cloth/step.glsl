@@ -2,10 +2,12 @@
 // Inputs: state of all particles, springs, air, pins, colliders, substep [s]; world space, SI. Outputs: the same record.
 // Position Verlet x' = x + h v', v' = v + h a, which carries v = (x - x_before) / h in position of x_before: the same numbers
 // without the rounding that swallows gravity in short substeps.
-// GRID takes neighbours by arithmetic, otherwise from tables; SHEAR, BEND, AIR, GUSTS, SELF, PINS, COLLIDERS, FIELDS are optional
-// parts. PIN_MAPS pulls particles to their places and limits their distance from them, FRICTION_MAP scales the friction
-// of contacts, SPRING_MAPS the springs of a sheet: painted maps. FIELDS takes the acceleration as one kick in the first substep, and holds air and drag over the step.
-// References: L. Verlet 1967; see cloth/spring.glsl, cloth/air.glsl, cloth/contact.glsl, cloth/self_contact.glsl.
+// GRID takes neighbours by arithmetic, otherwise from tables; SHEAR, BEND, AIR, GUSTS, SELF, MET, PINS, COLLIDERS, SKIN,
+// FIELDS are optional parts; SKIN needs COLLIDERS. PIN_MAPS pulls particles to their places and limits their distance from
+// them, FRICTION_MAP scales the friction of contacts, SPRING_MAPS the springs of a sheet: painted maps. FIELDS takes the
+// acceleration as one kick in the first substep, and holds air and drag over the step.
+// References: L. Verlet 1967; see cloth/spring.glsl, cloth/air.glsl, cloth/contact.glsl, cloth/self_contact.glsl,
+// cloth/met.glsl.
 
 // Included here once: an include is text even inside a branch that the preprocessor removes.
 #include "cloth/spring.glsl"
@@ -19,9 +21,16 @@
 #include "cloth/contact.glsl"
 uniform samplerBuffer u_colliders;
 uniform int u_collider_count;
+#ifdef SKIN
+#include "skin/contact.glsl"
+const float STEP_TIME = 1.0 / 60.0;
+#endif
 #endif
 #ifdef SELF
 #include "cloth/self_contact.glsl"
+#endif
+#ifdef MET
+#include "cloth/met.glsl"
 #endif
 
 uniform float u_substep;           // [s]
@@ -40,10 +49,6 @@ uniform samplerBuffer u_pins;      // target [m], 1 if held
 #endif
 #if defined(PIN_MAPS) || defined(FRICTION_MAP)
 uniform samplerBuffer u_maps;      // part of the way to the target in a substep, largest distance [m], friction, 0
-#endif
-#ifdef PIN_MAPS
-uniform samplerBuffer u_former;    // targets at the start of the step
-uniform float u_step;              // [s]
 #endif
 #ifdef FIELDS
 uniform samplerBuffer u_fields;    // see common/fields_sample.glsl
@@ -83,35 +88,7 @@ void follow_hand(vec3 before, vec3 force, inout vec3 position, inout vec3 veloci
 }
 
 #ifdef PIN_MAPS
-// A place that moves evenly over the step.
-struct MovingTarget {
-    vec3 position;                 // [m]
-    vec3 velocity;                 // [m/s]
-    float exists;
-};
-
-MovingTarget moving_target(int id) {
-    vec4 last = texelFetch(u_pins, id);
-    vec3 first = texelFetch(u_former, id).xyz;
-    return MovingTarget(mix(first, last.xyz, u_progress.y), (last.xyz - first) / u_step, last.w);
-}
-
-// Moves a particle a part of the way to its target, in place and velocity.
-void attract(MovingTarget target, float share, inout vec3 position, inout vec3 velocity) {
-    position += share * (target.position - position);
-    velocity += share * (target.velocity - velocity);
-}
-
-// Keeps a particle within a distance of its target, and removes the velocity that leads away.
-void keep_near(MovingTarget target, float largest, inout vec3 position, inout vec3 velocity) {
-    vec3 apart = position - target.position;
-    float reach = sqrt(dot(apart, apart));
-    if (target.exists > 0.0 && reach > largest) {
-        vec3 outward = apart / reach;
-        position = target.position + largest * outward;
-        velocity -= max(dot(velocity - target.velocity, outward), 0.0) * outward;
-    }
-}
+#include "cloth/pin_maps.glsl"
 #endif
 
 void run(int id) {
@@ -142,6 +119,14 @@ void run(int id) {
     velocity += change;
     position += u_substep * change + push;
 #endif
+#ifdef MET
+    vec3 impulse;
+    vec3 shift;
+    met_contact(id, impulse, shift);
+    float inverse_mass = first.w * u_inverse_mass;
+    velocity += inverse_mass * impulse;
+    position += inverse_mass * (u_substep * impulse + shift);
+#endif
 #ifdef COLLIDERS
     Particle moved = Particle(position, velocity);
 #ifdef FRICTION_MAP
@@ -150,6 +135,12 @@ void run(int id) {
     collide(u_colliders, u_collider_count, moved, u_progress.y, u_clearance, u_substep);
     position = moved.position;
     velocity = moved.velocity;
+#ifdef SKIN
+    float begins = u_progress.y - u_substep / STEP_TIME;
+    Contact skin = skin_contact(id, own.position, position, begins, u_progress.y, u_substep);
+    ROUGHEN(skin)
+    bounce_contact(position, velocity, skin, u_clearance, u_substep);
+#endif
 #endif
 #ifdef PIN_MAPS
     vec4 map = texelFetch(u_maps, id);
@@ -169,7 +160,7 @@ void run(int id) {
         follow_hand(own.position, force, position, velocity);
     }
 #ifdef PIN_MAPS
-    keep_near(target, map.y, position, velocity);
+    keep_near(target, map.y, own.position, position, velocity);
 #endif
     o_position = vec4(position, first.w);
     o_velocity = vec4(velocity, 0.0);

@@ -147,7 +147,7 @@ void draw_solid(vec4 shown, vec2 offset) {
     gl_FragDepth = clamp(0.5 * clip.z / clip.w + 0.5, 0.0, 1.0);
 #endif
     vec3 light = shaded(v_centre + v_radius * normal, normal, shown.rgb, vec3(0.04), 0.5);
-    o_colour = vec4(srgb_from_linear(tone_mapped(light)), shown.a);
+    o_colour = vec4(image_from_linear(tone_mapped(light)), shown.a);
 }
 #endif
 

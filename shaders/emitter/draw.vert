@@ -78,7 +78,7 @@ vec3 soft_light(vec3 position, vec2 corner) {
     vec3 back = direction_to_eye(position);
     vec3 right = unit(cross(vec3(0.0, 1.0, 0.0), back) + vec3(1e-6, 0.0, 0.0));
     vec3 normal = unit(0.75 * (corner.x * right + corner.y * cross(back, right)) + 0.66 * back);
-    vec3 light = mix(frame.ground.rgb, frame.sky.rgb, normal.y * 0.5 + 0.5);
+    vec3 light = light_from(normal);
     for (int i = 0; i < LIGHT_COUNT; ++i) {
         vec3 offset = frame.light_position[i].xyz - position;
         float wrapped = max((dot(normal, unit(offset)) + 0.6) / 1.6, 0.0);

@@ -1,7 +1,7 @@
 // The flight of a particle to the end of a substep: forces, drag, and what it meets.
 // Inputs: the block of the emitter, colliders, the substep; world space, SI. Outputs: position, velocity, life.
 // Semi-implicit Euler with exact drag: v' = v exp(-c h) + a (1 - exp(-c h)) / c, x' = x + h v'.
-// TURBULENCE, ATTRACTOR, FIELDS and COLLIDERS are optional parts; RESPONSE is that of emitter/contact.glsl.
+// TURBULENCE, ATTRACTOR, FIELDS, COLLIDERS and, with it, SKIN are optional parts; RESPONSE is that of emitter/contact.glsl.
 
 #include "emitter/emitter.glsl"
 #include "emitter/motion.glsl"
@@ -9,6 +9,12 @@
 #include "emitter/contact.glsl"
 uniform samplerBuffer u_colliders;
 uniform int u_collider_count;
+#ifdef SKIN
+#include "skin/contact.glsl"
+
+// Record of the particle that moves; -1 where it is born, as its slot was looked at before.
+int skin_record = -1;
+#endif
 #endif
 
 uniform vec4 u_substep;   // fractions of the step at its start and end, lives it takes, its duration [s]
@@ -41,10 +47,24 @@ Particle moved_on(Particle own, Span span, inout float life) {
     if (carried(u_colliders, u_collider_count, rider, span.from, u_substep.y, emitter.pace.w, span.time)) {
         return rider;
     }
+#ifdef SKIN
+    if (
+        skin_record >= 0
+        && skin_carried(skin_record, rider.position, span.from, u_substep.y, emitter.pace.w, STICK_SLOP)
+    ) {
+        return Particle(rider.position, (rider.position - own.position) / span.time);
+    }
+#endif
 #endif
     bool touched = meet_colliders(
         u_colliders, u_collider_count, own.position, moved, span.from, u_substep.y, emitter.pace.w, span.time
     );
+#ifdef SKIN
+    if (skin_record >= 0) {
+        Contact skin = skin_contact(skin_record, own.position, moved.position, span.from, u_substep.y, span.time);
+        touched = meet(skin, moved, emitter.pace.w, span.time) || touched;
+    }
+#endif
 #if RESPONSE == 2
     life = touched ? DEAD : life;
 #endif

@@ -20,6 +20,9 @@ void bear_again(uint slot, inout Particle own, inout float life, inout uint gene
         uint number = hash_number(slot, generation);
         Start start = birth_start(number, moment);
         own = Particle(start.position, start.velocity);
+#ifdef SKIN
+        skin_record = -1;
+#endif
         // At the start all particles are born at once; they must not die at once, nor in this step.
         float share = birth_numbers(uint(emitter.numbers.x), number, DIRECTION_GROUP).z;
         life = (generation == 0u ? max(share * start.life, 1.0) : start.life) - (1.0 - moment);
@@ -36,6 +39,9 @@ void run(int id) {
 #ifdef FIELDS
     field_push = texelFetch(u_fields, 2 * id);
     field_air = texelFetch(u_fields, 2 * id + 1).xyz;
+#endif
+#ifdef SKIN
+    skin_record = id;
 #endif
 #ifdef FULL
     uint counted = uint(int(generation)) & GENERATION_MASK;

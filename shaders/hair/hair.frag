@@ -65,7 +65,7 @@ void main() {
     o_sum = vec4(v_colour * weight, alpha);
     o_weight = vec4(weight);
 #elif !defined(CAST)
-    o_colour = vec4(srgb_from_linear(tone_mapped(v_colour * bright)), 1.0);
+    o_colour = vec4(image_from_linear(tone_mapped(v_colour * bright)), 1.0);
 #else
     o_colour = vec4(1.0);
 #endif

@@ -1,5 +1,6 @@
 // A substep of one strand, or with WHOLE many in a row: no strand asks for another, and compute can store both moments.
-// SOLVER: 0 rod, 1 springs, 2 layers; GUSTS, CURVED, LOADS, HOLD, HEAD and CONTACT compile in what is needed.
+// SOLVER: 0 rod, 1 springs, 2 layers; GUSTS, CURVED, LOADS, HOLD, HEAD, CONTACT and, with it, SKIN compile in what is
+// needed; SKIN_ALONE: there are no other colliders.
 // Inputs: see hair/strand.glsl. Outputs: the knots of the strand; one that broke keeps its last sound ones.
 
 #include "hair/strand.glsl"
@@ -13,6 +14,9 @@
 #endif
 #ifdef CONTACT
 #include "hair/contact.glsl"
+#ifdef SKIN
+#include "hair/skin.glsl"
+#endif
 #endif
 
 #ifdef WHOLE
@@ -32,7 +36,12 @@ vec4 substep(int strand, vec4 first) {
 #ifdef WHOLE
     starts = now;
 #endif
+#ifndef SKIN_ALONE
     meet_colliders(strand, root, knots);
+#endif
+#ifdef SKIN
+    meet_skin(strand, root, knots);
+#endif
 #endif
     bool sound = first.w == 0.0;
     for (int k = 1; k < KNOTS; ++k) sound = sound && is_sound(knots[k]);

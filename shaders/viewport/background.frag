@@ -14,7 +14,12 @@ float dither(vec2 pixel) {
 
 void main() {
     float height = smoothstep(0.0, 1.0, v_ndc.y * 0.5 + 0.5);
-    vec3 colour = srgb_from_linear(mix(frame.background_bottom.rgb, frame.background_top.rgb, height));
+    vec3 light = mix(frame.background_bottom.rgb, frame.background_top.rgb, height);
+#ifdef LINEAR
+    o_colour = vec4(light, 1.0);
+#else
+    vec3 colour = srgb_from_linear(light);
     float vignette = 1.0 - 0.10 * dot(v_ndc, v_ndc) * 0.5;
     o_colour = vec4(colour * vignette + (dither(gl_FragCoord.xy) - 0.5) / 255.0, 1.0);
+#endif
 }

@@ -25,7 +25,7 @@ const float FAINTEST = 1e-3; // less does not change eight bits
 void main() {
     vec2 place = v_ndc * 0.5 + 0.5;
     bool changed = false;
-    vec3 colour = linear_from_srgb(texelFetch(u_scene, ivec2(gl_FragCoord.xy), 0).rgb);
+    vec3 colour = linear_from_image(texelFetch(u_scene, ivec2(gl_FragCoord.xy), 0).rgb);
 #ifdef COVER
     vec4 sum = min(texture(u_sum, place), vec4(LARGEST));
     float weight = min(texture(u_weight, place).r, LARGEST);
@@ -42,5 +42,5 @@ void main() {
     }
 #endif
     if (!changed) discard;
-    o_colour = vec4(srgb_from_linear(colour), 1.0);
+    o_colour = vec4(image_from_linear(colour), 1.0);
 }

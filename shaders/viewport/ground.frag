@@ -60,6 +60,9 @@ void main() {
 #ifdef SHADOWED
     shade = (1.0 - shadow_visibility(v_position, vec3(0.0, 1.0, 0.0))) * 0.52;
     shade *= 1.0 - smoothstep(0.3, 1.0, away);
+#ifdef LINEAR
+    shade = 1.0 - pow(1.0 - shade, 2.2);
+#endif
 #endif
     // Two layers over the background: the shadow darkens, the lines lie on top of it.
     float total = alpha + shade * (1.0 - alpha);

@@ -75,9 +75,27 @@ vec3 point_light(vec4 place, vec3 colour, float visible, vec3 position, vec3 nor
 // Reflectance of dielectrics.
 const float DIELECTRIC = 0.04;
 
+#ifdef STANDARD
+// A direction of the world in the panorama of the environment.
+vec3 in_environment(vec3 d) {
+    vec2 turn = frame.environment.xy;
+    return vec3(turn.x * d.x - turn.y * d.z, d.y, turn.y * d.x + turn.x * d.z);
+}
+#endif
+
 // Light from around that arrives from about a direction.
 vec3 light_from(vec3 direction) {
+#ifdef STANDARD
+    // Source: R. Ramamoorthi, P. Hanrahan 2001, "An Efficient Representation for Irradiance Environment Maps".
+    vec3 d = in_environment(direction);
+    vec3 linear = frame.harmonics[1].rgb * d.y + frame.harmonics[2].rgb * d.z + frame.harmonics[3].rgb * d.x;
+    vec3 square = frame.harmonics[4].rgb * (d.x * d.y) + frame.harmonics[5].rgb * (d.y * d.z)
+        + frame.harmonics[6].rgb * (3.0 * d.z * d.z - 1.0) + frame.harmonics[7].rgb * (d.x * d.z)
+        + frame.harmonics[8].rgb * (d.x * d.x - d.y * d.y);
+    return max(frame.harmonics[0].rgb + linear + square, 0.0);
+#else
     return mix(frame.ground.rgb, frame.sky.rgb, direction.y * 0.5 + 0.5);
+#endif
 }
 
 // Arguments of the function above: of one light, and of the surface.

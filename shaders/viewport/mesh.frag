@@ -6,9 +6,12 @@
 #include "viewport/light.glsl"
 #include "viewport/colour.glsl"
 #include "viewport/toon.glsl"
+#if defined(STANDARD) && !defined(TOON) && !defined(UNLIT)
+#include "viewport/surface.glsl"
+#endif
 
-uniform vec3 u_diffuse;
-uniform vec3 u_specular;
+uniform vec3 u_diffuse;           // base colour of METAL and in the STANDARD look
+uniform vec3 u_specular;          // there the reflectance from the front where it is not metallic
 uniform float u_roughness;
 uniform vec3 u_emission;          // light that the surface gives off by itself, linear
 uniform sampler2D u_texture;      // sRGB image, decoded by the sampler; white where there is none
@@ -27,7 +30,9 @@ uniform float u_normal_scale;
 #endif
 #ifdef SURFACE_MAP
 uniform sampler2D u_surface_map;  // roughness in green, metal in blue
-uniform vec2 u_surface;           // factors of metal and roughness
+#endif
+#if defined(SURFACE_MAP) || defined(METAL) || defined(STANDARD)
+uniform vec2 u_surface;           // metal and roughness, or factors of the image
 #endif
 #ifdef OCCLUSION_MAP
 uniform sampler2D u_occlusion_map;
@@ -116,13 +121,27 @@ void main() {
     float form = 0.62 + 0.38 * max(dot(normal, direction_to_eye(v_position)), 0.0);
     o_colour = vec4(ramp * form, 1.0);
 #elif defined(UNLIT)
-    o_colour = vec4(srgb_from_linear(base.rgb + u_emission), opacity);
+    o_colour = vec4(image_from_linear(base.rgb + u_emission), opacity);
 #elif defined(TOON)
 #ifdef NORMAL_MAP
     normal = mapped_normal(normal);
 #endif
     vec3 light = toon_shaded(v_position, normal, base.rgb, v_texcoord) + glow_of();
-    o_colour = vec4(srgb_from_linear(tone_mapped(light)), opacity);
+    o_colour = vec4(image_from_linear(tone_mapped(light)), opacity);
+#elif defined(STANDARD)
+    vec2 surface = u_surface;
+    float open = 1.0;
+#ifdef SURFACE_MAP
+    surface *= data_of(u_surface_map).bg;
+#endif
+#ifdef OCCLUSION_MAP
+    open = mix(1.0, data_of(u_occlusion_map).r, u_occlusion);
+#endif
+#ifdef NORMAL_MAP
+    normal = mapped_normal(normal);
+#endif
+    vec3 light = surface_light(v_position, normal, base.rgb, u_specular, surface.x, surface.y, open) + glow_of();
+    o_colour = vec4(image_from_linear(tone_mapped(light)), opacity);
 #else
     vec3 albedo = base.rgb, specular = u_specular, glow = glow_of();
     float roughness = u_roughness, open = 1.0;
@@ -133,6 +152,9 @@ void main() {
     roughness = clamp(u_surface.y * surface.g, 0.15, 1.0);
     specular = mix(vec3(0.04), albedo, metal);
     albedo *= 1.0 - metal;
+#elif defined(METAL)
+    specular = mix(u_specular, albedo, u_surface.x);
+    albedo *= 1.0 - u_surface.x;
 #endif
 #ifdef OCCLUSION_MAP
     open = mix(1.0, data_of(u_occlusion_map).r, u_occlusion);
@@ -141,6 +163,6 @@ void main() {
     normal = mapped_normal(normal);
 #endif
     vec3 light = shaded(v_position, normal, albedo, specular, roughness, open) + glow;
-    o_colour = vec4(srgb_from_linear(tone_mapped(light)), opacity);
+    o_colour = vec4(image_from_linear(tone_mapped(light)), opacity);
 #endif
 }

@@ -8,7 +8,7 @@ from sinew.sim.assets.faults import check_magnitude, quoted
 from sinew.sim.assets.materials import base_name
 from sinew.sim.assets.model import Bounds, Mesh, Section, Targets
 from sinew.sim.assets.raw import RawMesh, RawModel, RawVertices
-from sinew.sim.maths.arrays import Float32, Int64, UInt32
+from sinew.sim.maths.arrays import Float32, Float64, Int64, UInt32
 
 # Normal of vertices whose faces have no area; the reference reader of EZMesh uses it for all.
 FALLBACK = (0.0, 1.0, 0.0)
@@ -18,7 +18,7 @@ BORDER_SHARE = 0.06
 """Fraction of border edges above which a mesh is an open sheet: a jacket has up to 0.05, a cape 0.1."""
 
 
-def vertex_normals(positions: Float32, triangles: UInt32) -> Float32:
+def vertex_normals(positions: Float32 | Float64, triangles: UInt32) -> Float32:
     """Returns area-weighted means of adjacent faces, shape (V, 3); triangles are counter-clockwise from outside."""
     corners = positions.astype(np.float64)[triangles]
     faces = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -37,7 +37,7 @@ def with_open_sections(sections: tuple[Section, ...], positions: Float32, triang
     """Sets `is_open` of open sheets; vertices at one position count as one, since texture seams repeat them."""
     if not len(triangles):
         return sections
-    welded = _welded(positions)
+    welded = welded_numbers(positions)
     marked = []
     for section in sections:
         corners = welded[triangles[section.first_triangle : section.first_triangle + section.triangle_count]]
@@ -58,7 +58,7 @@ def border_share(triangles: Int64) -> float:
     return float(np.count_nonzero(np.diff(begins) == 1) / (len(begins) - 1))
 
 
-def _welded(positions: Float32) -> Int64:
+def welded_numbers(positions: Float32) -> Int64:
     """Returns the number of the distinct position of each vertex, shape (V,)."""
     # Adding zero makes negative zeros positive; equal places then have equal bits.
     bits = np.ascontiguousarray(positions + np.float32(0.0)).view(np.uint32).astype(np.uint64)

@@ -208,6 +208,10 @@ IMAGE_FORMATS = Formats(
     ImageFormat(name="WebP", suffixes=(".webp",), magic=b"RIFF"),
 )
 
+PANORAMA_FORMATS = Formats(
+    ImageFormat(name="Radiance HDR", suffixes=(".hdr",)), ImageFormat(name="OpenEXR", suffixes=(".exr",))
+)
+
 STRAND_FORMATS = Formats(
     StrandFormat(
         name="HAIR strands", suffixes=(".hair",), magic=b"HAIR", unit=0.00254, is_z_up=True,

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from sinew.sim.assets.formats import IMAGE_FORMATS
-from sinew.sim.assets.model import Material
+from sinew.sim.assets.model import Material, reflectance_of_phong
 from sinew.sim.assets.raw import RawModel
 
 _FOLDER = re.compile(r"[\\/]")
@@ -98,13 +98,15 @@ def _declared(name: str, meta_data: str, folder: TextureFolder) -> Material:
     recorded = values.get("diffuse", "")
     plain = Material(name, None, None)
     texture, path = base_name(recorded) or None, folder.find(recorded) if recorded else None
+    specular = _colour(values.get("ks"), plain.specular)
     return Material(
         name=name,
         texture=texture,
         texture_path=path,
         lost=lost_colours(texture, path),
         diffuse=_colour(values.get("kd"), plain.diffuse),
-        specular=_colour(values.get("ks"), plain.specular),
+        specular=specular,
+        dielectric=plain.dielectric if specular is plain.specular else reflectance_of_phong(specular),
         shininess=_number(values.get("ns"), plain.shininess),
     )
 

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import numpy as np
 
+from sinew.sim.assets.environment import Panorama
 from sinew.sim.assets.images import ImageBudget, MipImage, load_image, mip_image
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel, Mesh, upright_mesh
 from sinew.sim.assets.strands import StrandSet, load_strands
 from sinew.sim.maths.arrays import UInt8
 
-Asset = Mesh | UInt8 | MipImage | StrandSet | CharacterModel
+Asset = Mesh | UInt8 | MipImage | StrandSet | CharacterModel | Panorama
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,6 +27,7 @@ class SceneAssets:
     strands: Mapping[Path, StrandSet] = field(default_factory=dict)
     motions: Mapping[Path, CharacterModel] = field(default_factory=dict)
     animated: Mapping[str, CharacterModel] = field(default_factory=dict)
+    panoramas: Mapping[Path, Panorama] = field(default_factory=dict)
 
     def animated_model(self, node_id: str, model: CharacterModel) -> CharacterModel:
         """Returns the model of a character with the clips of its motions, or the model itself."""
@@ -43,7 +45,7 @@ class SceneAssets:
         return True
 
 
-CONTENTS = frozenset(("mesh", "image", "texture", "strands", "motion"))
+CONTENTS = frozenset(("mesh", "image", "texture", "strands", "motion", "panorama"))
 """`FileUse.content` of the files that become assets; characters are not among them."""
 
 
@@ -59,6 +61,7 @@ def assets_from(
         {path: asset for path, asset in found if isinstance(asset, StrandSet)},
         {path: asset for path, asset in found if isinstance(asset, CharacterModel)},
         dict(animated or {}),
+        {path: asset for path, asset in found if isinstance(asset, Panorama)},
     )
 
 
@@ -73,6 +76,10 @@ def load_asset(
             return load_strands(path)
         case "motion":
             return read_model(path)
+        case "panorama":
+            from sinew.sim.assets.panorama_reader import load_panorama  # Readers are imported with their first file
+
+            return load_panorama(path)
         case "image":
             return load_image(path, budget)
         case _:

@@ -1,6 +1,7 @@
 """Substeps of a sheet: the solver against a plain textbook kernel and numpy, without and with collisions.
 
-A folded sheet with self-collision is compared with the same one without.
+A folded sheet with self-collision is compared with the same one without, and two sheets that lie on one another with
+the same two that ignore each other.
 """
 
 from functools import partial
@@ -22,6 +23,8 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.texture import TexelBuffer
 from sinew.sim.kinds.cloth.buffers import ClothTables, rest_records
+from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.group import ClothGroup, ClothInStep
 from sinew.sim.kinds.cloth.line_solver import LineSolver
 from sinew.sim.kinds.cloth.model import ClothModel, build_cloth
 from sinew.sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, ClothSolving, PinPreset
@@ -103,7 +106,7 @@ def cloth_rows(context: Context, library: ShaderLibrary, size: int, repeat: int)
     for sheet in sheets.values():
         sheet.release()
     start.release()
-    return rows + line_rows(context, library, side, steps, repeat)
+    return rows + line_rows(context, library, side, steps, repeat) + _pair_rows(context, library, side, repeat)
 
 
 def line_rows(context: Context, library: ShaderLibrary, side: int, steps: int, repeat: int) -> list[Row]:
@@ -129,6 +132,34 @@ def line_rows(context: Context, library: ShaderLibrary, side: int, steps: int, r
     for sheet in sheets.values():
         sheet.release()
     start.release()
+    return rows
+
+
+def _pair_rows(context: Context, library: ShaderLibrary, side: int, repeat: int) -> list[Row]:
+    """Measures two sheets of `side` times `side` particles each."""
+    settings = bench_settings(side)
+    settings = msgspec.structs.replace(settings, thickness=1.0 / (side - 1), gravity=(0.0, 0.0, 0.0))
+    above = np.eye(4)
+    above[1, 3] = settings.thickness
+    cloths = [Cloth(context, library, settings, None, placement) for placement in (np.eye(4), above)]
+    group = ClothGroup(context, library, {str(number): one.model for number, one in enumerate(cloths)}, [("0", "1")])
+    steps = max(1, PARTICLES_PER_MEASUREMENT // (2 * SUBSTEPS * side * side))
+
+    def apart() -> None:
+        for cloth in cloths:
+            cloth.step()
+
+    def together() -> None:
+        group.step([ClothInStep(cloth, ClothInputs()) for cloth in cloths], SUBSTEPS)
+
+    case = partial(
+        Case, system="cloth on cloth", size=side * side, unit="particles", steps=steps, substeps=SUBSTEPS,
+        finish=context.finish, timers=context.timers,
+    )  # fmt: skip
+    variants = {"solver": apart, "with contact": together}
+    rows = measure([case(variant=variant, step=step) for variant, step in variants.items()], repeat=repeat)
+    for owner in (group, *cloths):
+        owner.release()
     return rows
 
 

@@ -51,6 +51,7 @@ SYSTEMS = {
     "backends": _gpu("sinew.sim.bench.backends:back_end_rows", (500, 16_384, 65_536, 262_144)),
     "hair": _gpu("sinew.sim.bench.hair:hair_rows", (10_000,), has_back_end=True),
     "fields": _gpu("sinew.sim.bench.fields:field_rows", (4096, 40_000), has_back_end=True),
+    "skin": _gpu("sinew.sim.bench.skin:skin_rows", (40,), has_back_end=True),
     "springs": _gpu("sinew.sim.bench.springs:springs_rows", (20_000,), has_back_end=True),
     "frame": _gpu("sinew.sim.bench.frames:frame_rows", (200,), has_back_end=True),
     "timing": _gpu("sinew.sim.bench.frames:timing_rows", (200,), has_back_end=True),

@@ -18,6 +18,7 @@ from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import FileUse, World
 from sinew.sim.kinds.field_targets import acting_fields, weight_of
+from sinew.sim.kinds.partners import partners
 from sinew.sim.scene.curves import Curve
 from sinew.sim.scene.params import Declaration, Effect, Role, Settings, param_of, params_of
 from sinew.sim.scene.scene import Node, NodeId, node_part
@@ -80,6 +81,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
 
     Depends on the solver, the start, settings that affect steps, transforms, and full contents of files: of the node,
     of its parents and the targets of their modifiers, of its colliders, and of the force fields that act on it.
+    Nodes that act on one another have one key.
     """
     scene = world.unevaluated
     met, found, playback = _met(world), {}, scene.playback
@@ -97,6 +99,11 @@ def node_keys(world: World) -> dict[NodeId, str]:
             parts = [start, _whole(world, node), *carriers, b"met", *acting]
             parts += _fields(world, node)
             found[node.id] = _MARK + hashlib.sha256(b"\n".join(parts)).hexdigest()
+    for nodes in set(partners(scene).values()):
+        own = [(node, found[node]) for node in nodes]
+        linked = [p for kind in KINDS.values() if kind.pairs is not None for p in kind.pairs(scene) if p[0] in nodes]
+        shared = _MARK + hashlib.sha256(msgspec.json.encode((own, linked))).hexdigest()
+        found |= dict.fromkeys(nodes, shared)
     return found
 
 
@@ -159,7 +166,7 @@ def _files(settings: Settings | None) -> tuple[FileUse, ...]:
     """Returns files of settings without files that are only drawn, and motions, which characters hold."""
     if settings is None:
         return ()
-    uses = [use for use in KINDS[settings.kind].files(settings) if use.content not in ("texture", "motion")]
+    uses = [use for use in KINDS[settings.kind].files(settings) if use.content not in ("texture", "motion", "panorama")]
     return tuple(use for use in uses if param_of(type(settings), use.field).declared.effect is not Effect.VIEW)
 
 

@@ -23,6 +23,14 @@ def overridden(material: Material, look: MaterialLook) -> Material:
     numbers = {name: getattr(look, name) for name in ("shininess", "opacity")}
     changes: dict[str, Any] = {name: light_of(colour) for name, colour in colours.items() if colour is not None}
     changes |= {name: number for name, number in numbers.items() if number is not None}
+    if "diffuse" in changes:
+        changes["base"] = None
+    if "shininess" in changes and material.surface_image is None:
+        changes["roughness"] = None
+    if ("diffuse" in changes or "specular" in changes) and material.surface_image is None:
+        # Both colours stand by themselves: the surface is no longer a metal whose base colour gives both.
+        own = material.specular if material.metal > 0.0 else material.dielectric
+        changes |= {"metal": 0.0, "base": None, "dielectric": changes.get("specular", own)}
     for name in TEXTURES:
         path = getattr(look, name)
         if path is None:

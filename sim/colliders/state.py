@@ -12,13 +12,17 @@ SMALLEST_SIZE = 1e-4
 
 
 class ColliderShape(enum.Enum):
-    """Shapes, centred on the origin of their frame."""
+    """Shapes, centred on the origin of their frame, and the skin of a character."""
 
     PLANE = "plane"
     SPHERE = "sphere"
     ELLIPSOID = "ellipsoid"
     CAPSULE = "capsule"
     BOX = "box"
+    SKIN = "skin"
+
+
+RIGID_SHAPES = tuple(shape for shape in ColliderShape if shape is not ColliderShape.SKIN)
 
 
 class ColliderPlacement(msgspec.Struct, frozen=True, eq=False):

@@ -60,9 +60,12 @@ def difference(layers: Layers, path: Path) -> float:
 
 
 def _channels(layers: Layers) -> dict[str, npt.NDArray[Any]]:
-    light = linear_from_srgb(layers.colour[..., :3].astype(np.float32) / 255.0)
-    opacity = np.ones(light.shape[:2]) if layers.colour.shape[2] == 3 else layers.colour[..., 3] / 255.0
-    colour = np.concatenate((light * opacity[..., None], opacity[..., None]), axis=2).astype(np.float16)
+    if layers.light is not None:
+        colour = layers.light.astype(np.float16)
+    else:
+        light = linear_from_srgb(layers.colour[..., :3].astype(np.float32) / 255.0)
+        opacity = np.ones(light.shape[:2]) if layers.colour.shape[2] == 3 else layers.colour[..., 3] / 255.0
+        colour = np.concatenate((light * opacity[..., None], opacity[..., None]), axis=2).astype(np.float16)
     channels = {name: np.ascontiguousarray(colour[..., index]) for index, name in enumerate("RGBA")}
     channels["Z"] = np.where(np.isfinite(layers.depth), layers.depth, FAR).astype(np.float32)
     normals = layers.normals.astype(np.float16)

@@ -149,13 +149,17 @@ class MaterialWriter:
         pbr: dict[str, Any] = {
             "baseColorFactor": [*base, min(max(material.opacity, 0.0), 1.0)],
             "metallicFactor": metal,
-            "roughnessFactor": _roughness(material.shininess),
+            "roughnessFactor": material.reflectance.roughness,
         }
         written: dict[str, Any] = {"name": material.name, "pbrMetallicRoughness": pbr}
         if material.surface_image is not None:
             # The colour applies to both; the image says which is metallic.
             factors = [*_colour(material.diffuse), pbr["baseColorFactor"][3]]
-            pbr |= {"baseColorFactor": factors, "metallicFactor": material.metal, "roughnessFactor": material.roughness}
+            pbr |= {
+                "baseColorFactor": factors,
+                "metallicFactor": material.metal,
+                "roughnessFactor": material.reflectance.roughness,
+            }
         for part, name, image, more in (
             (pbr, "baseColorTexture", "texture", {}),
             (pbr, "metallicRoughnessTexture", "surface_image", {}),
@@ -229,6 +233,8 @@ def metal_and_base(material: Material) -> tuple[tuple[float, float, float], floa
     Solves diffuse = base (1 - metal), specular = 0.04 + (base - 0.04) metal for the metallic factor.
     """
     diffuse, specular = material.diffuse, material.specular
+    if material.base is not None and not material.is_unlit and material.dielectric == (DIELECTRIC,) * 3:
+        return _colour(material.base), material.metal
     d, s = sum(diffuse) / 3.0, sum(specular) / 3.0
     # 0.04 m^2 + (d + s - 0.08) m + 0.04 - s = 0
     b, c = d + s - 2.0 * DIELECTRIC, DIELECTRIC - s
@@ -239,14 +245,6 @@ def metal_and_base(material: Material) -> tuple[tuple[float, float, float], floa
     if metal > 0.999:
         return _colour(specular), 1.0
     return _colour([part / (1.0 - metal) for part in diffuse]), metal
-
-
-def roughness_of(material: Material) -> float:
-    return material.roughness if material.surface_image is not None else _roughness(material.shininess)
-
-
-def _roughness(shininess: float) -> float:
-    return min(max(float((2.0 / (shininess + 2.0)) ** 0.25), 0.0), 1.0)
 
 
 def is_metal_exact(material: Material, base: tuple[float, float, float], metal: float) -> bool:

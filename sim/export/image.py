@@ -19,6 +19,7 @@ class Layers:
     normals: Float32  # World-space unit vectors, (H, W, 3); zero where empty
     numbers: UInt32  # Object numbers from 1, in the order of `names`, (H, W); 0 where empty
     names: tuple[str, ...]
+    light: Float32 | None = None  # Linear RGBA, premultiplied, (H, W, 4); replaces the colour where a file can hold it
 
 
 def write_png(pixels: UInt8, file: BinaryIO) -> None:

@@ -60,6 +60,7 @@ FORMATS: dict[str, PixelFormat] = {
     "rgba8": _colour(GL.GL_RGBA8, 4, GL.GL_UNSIGNED_BYTE, np.uint8),
     "srgb8_alpha8": _colour(GL.GL_SRGB8_ALPHA8, 4, GL.GL_UNSIGNED_BYTE, np.uint8),
     "r16f": _colour(GL.GL_R16F, 1, GL.GL_FLOAT, np.float32),
+    "rg16f": _colour(GL.GL_RG16F, 2, GL.GL_FLOAT, np.float32),
     "rgba16f": _colour(GL.GL_RGBA16F, 4, GL.GL_FLOAT, np.float32),
     "r32f": _colour(GL.GL_R32F, 1, GL.GL_FLOAT, np.float32),
     "rg32f": _colour(GL.GL_RG32F, 2, GL.GL_FLOAT, np.float32),

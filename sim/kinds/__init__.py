@@ -3,6 +3,7 @@ from sinew.sim.kinds.cloth.kind import CLOTH
 from sinew.sim.kinds.collider.kind import COLLIDER
 from sinew.sim.kinds.contract import Kind
 from sinew.sim.kinds.emitter.kind import EMITTER
+from sinew.sim.kinds.environment.kind import ENVIRONMENT
 from sinew.sim.kinds.field.kind import FIELD
 from sinew.sim.kinds.group.kind import GROUP
 from sinew.sim.kinds.hair.kind import HAIR
@@ -33,5 +34,5 @@ def group_kind() -> Kind:
     return next(kind for kind in KINDS.values() if kind.settings.is_group)
 
 
-for _kind in (MODEL, LIGHT, CAMERA, CLOTH, HAIR, SPRINGS, EMITTER, COLLIDER, FIELD, GROUP):
+for _kind in (MODEL, LIGHT, ENVIRONMENT, CAMERA, CLOTH, HAIR, SPRINGS, EMITTER, COLLIDER, FIELD, GROUP):
     register(_kind)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from sinew.sim.gl.context import Context
     from sinew.sim.gl.library import ShaderLibrary
     from sinew.sim.kinds.packing import State
-    from sinew.sim.render.frame import PointLight
+    from sinew.sim.render.frame import Environment, PointLight
     from sinew.sim.render.items import Item
     from sinew.sim.render.render_view import DisplayOptions
     from sinew.sim.render.texture_upload import MipImages
@@ -147,7 +147,8 @@ class FileUse:
 
     field: str  # Name of the setting
     path: str
-    content: str  # "character", "motion", "mesh", "strands", "image", or "texture" for an image with mip levels
+    # "character", "motion", "mesh", "strands", "image", "panorama", or "texture" for an image with mip levels
+    content: str
     is_needed: bool = False  # An empty path counts as a missing file
     without: str = ""  # Consequence if the file cannot be read, to end a message; {names} stands for the nodes
 
@@ -175,6 +176,8 @@ class Kind:
         since: First version of project files with this kind.
         collides: Whether nodes with these settings collide.
         acts_on: Whether a node of this kind, a force field, acts on another one.
+        pairs: Returns the simulated nodes of this kind that act on one another, by id, each pair once.  Their systems
+            are `StepsTogether`, and they have one key of cached steps.
         unkeyable: Why a setting of a node, by part and name, cannot have keys; "" if it can.
         turns_joints: Whether the systems turn joints of the characters that their nodes are attached to; they are then
             stepped and restored before the characters are skinned, and `StepInputs.colliders` has nothing that is
@@ -206,6 +209,7 @@ class Kind:
     since: int = 2
     collides: Callable[[Settings], bool] = lambda _: True
     acts_on: Callable[[Node, Node, Scene], bool] = lambda _, __, ___: False
+    pairs: Callable[[Scene], Sequence[tuple[NodeId, NodeId]]] | None = None
     unkeyable: Callable[[Node, str, str], str] = lambda _, __, ___: ""
     turns_joints: bool = False
     system: str = ""
@@ -282,6 +286,8 @@ class StepInputs:
     grab: Grab | None = None
     # Force fields over the step by the node that they act on; `FieldSampler` evaluates them at its particles
     fields: Mapping[NodeId, Fields] = field(default_factory=dict)
+    # Of each node that acts on others: all that are linked with it by `Kind.pairs`, itself included, by id
+    partners: Mapping[NodeId, tuple[NodeId, ...]] = field(default_factory=dict)
 
     def grabbed(self, node: Node) -> tuple[int, Vec3]:
         """Returns the dragged particle of a node, -1 for none, and its target [m]."""
@@ -408,6 +414,14 @@ class System(Owner, abc.ABC):
     def interpolate(self, one: bytes, other: bytes, share: float) -> bytes:
         """Returns a packed state between two steps, only to be shown; `share` is 0 at the first, 1 at the second."""
         return other if share >= 0.5 else one
+
+
+class StepsTogether(abc.ABC):
+    """Ability of systems that act on one another, see `Kind.pairs`."""
+
+    @abc.abstractmethod
+    def finish_step(self) -> None:
+        """Follows the `step` of all systems of a step."""
 
 
 class Draggable(abc.ABC):
@@ -577,6 +591,9 @@ class View(Owner):
         return ()
 
     def light(self) -> "PointLight | None":
+        return None
+
+    def environment(self) -> "Environment | None":
         return None
 
     def bounds(self) -> Bounds | None:

@@ -26,3 +26,12 @@ def places_on_curve(points: Float64) -> Int64:
         for axis in range(3):
             out |= ((cells[:, axis] >> bit) & 1) << (3 * bit + axis)
     return out
+
+
+FAN = 4
+"""Children of each inner node of the trees around particles and triangles."""
+
+
+def first_of_level(level: int) -> int:
+    """Returns the number of nodes above a level of a tree, whose root is level 0."""
+    return int((FAN**level - 1) // (FAN - 1))

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from pyglm import glm
 
+from sinew.sim.assets.environment import Panorama
 from sinew.sim.assets.model import Bounds
 from sinew.sim.maths.srgb import light_of
 from sinew.sim.render.shadow_projection import (
@@ -38,10 +39,13 @@ FIELDS: dict[str, str | tuple[str, int]] = {
     "background_bottom": "vec4",
     "viewport": "vec4",
     "subject": "vec4",
+    "environment": "vec4",
+    "harmonics": ("vec4", 9),
 }
 SHADOW_SIZE = 1024
 _SKY = (0.52, 0.58, 0.66)
 _GROUND = (0.24, 0.22, 0.20)
+_NO_HARMONICS = np.zeros((9, 4))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,18 @@ class PointLight:
     colour: Vec3 = (1.0, 0.96, 0.9)  # sRGB-encoded
     intensity: float = 1.6  # Irradiance on a surface that faces the light at distance `reach`
     shadow: bool = True  # Only the first light of a frame casts a shadow
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    panorama: Panorama
+    strength: float  # Factor of its light
+    turn: float = 0.0  # About y [rad]
+    is_backdrop: bool = False  # Visible behind everything
+
+
+STUDIO_STRENGTH = 0.4375
+"""Strength of the studio of a scene without an environment at brightness 1 of `ViewSettings.ambient`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +92,20 @@ class Frame:
     subject: BoundingSphere
     width: int  # [px]
     height: int  # [px]
+    environment: Environment | None = None  # None in the classic look
+    is_linear: bool = False  # The image keeps linear light; not in the classic look
+
+    @property
+    def macros(self) -> tuple[str, ...]:
+        """Macros of all shaders whose output depends on the look."""
+        if self.environment is None:
+            return ()
+        return ("STANDARD", "LINEAR") if self.is_linear else ("STANDARD",)
+
+    @property
+    def exposure(self) -> float:
+        """Factor of all light; lights are multiplied before shading, so that few shaders know of it."""
+        return float(2.0**self.view.exposure)
 
     @property
     def aspect(self) -> float:
@@ -177,8 +207,16 @@ class Frame:
         return bool(self.lights) and self.lights[0].shadow
 
     def members(self) -> dict[str, npt.ArrayLike]:
-        view = self.view
-        positions, colours = _packed_lights(self.lights)
+        view, exposure = self.view, self.exposure
+        positions, colours = _packed_lights(self.lights, exposure)
+        sky, ground = _scaled(_SKY, exposure * view.ambient), _scaled(_GROUND, exposure * view.ambient)
+        place, harmonics = (1.0, 0.0, 0.0, 0.0), _NO_HARMONICS
+        if (around := self.environment) is not None:
+            strength = exposure * around.strength
+            place = (math.cos(around.turn), math.sin(around.turn), strength, 0.0)
+            harmonics = np.pad(strength * around.panorama.harmonics, ((0, 0), (0, 1)))
+            red, green, blue, _ = harmonics[0].tolist()
+            sky = ground = (red, green, blue)
         return {
             "clip_from_world": self.clip_from_world,
             "world_from_clip": self._world_from_clip,
@@ -187,12 +225,14 @@ class Frame:
             "view_direction": (*-self._rotation[2], self.depth_range[1]),
             "light_position": positions,
             "light_colour": colours,
-            "sky": (*_scaled(_SKY, view.ambient), 1.0 / SHADOW_SIZE),
-            "ground": (*_scaled(_GROUND, view.ambient), 0.0),
+            "sky": (*sky, 1.0 / SHADOW_SIZE),
+            "ground": (*ground, 0.0),
             "background_top": (*light_of(view.background_top), 1.0),
             "background_bottom": (*light_of(view.background_bottom), 1.0),
             "viewport": (self.width, self.height, 1.0 / self.width, 1.0 / self.height),
             "subject": (*self.subject.centre, self.subject.radius),
+            "environment": place,
+            "harmonics": harmonics,
         }
 
 
@@ -200,13 +240,19 @@ Vec4 = tuple[float, float, float, float]
 
 
 @functools.lru_cache(maxsize=16)
-def _packed_lights(lights: tuple[PointLight, ...]) -> tuple[tuple[Vec4, ...], tuple[Vec4, ...]]:
+def _packed_lights(lights: tuple[PointLight, ...], exposure: float) -> tuple[tuple[Vec4, ...], tuple[Vec4, ...]]:
     dark: list[Vec4] = [(0.0, 0.0, 0.0, 0.0)] * (LIGHT_LIMIT - len(lights))
     positions = [(*light.position, light.reach) for light in lights]
-    colours = [_scaled(light_of(light.colour), light.intensity) for light in lights]
+    colours = [_scaled(light_of(light.colour), exposure * light.intensity) for light in lights]
     casts = [float(light.shadow and index == 0) for index, light in enumerate(lights)]
     lit = [(*colour, cast) for colour, cast in zip(colours, casts, strict=True)]
     return (*positions, *dark), (*lit, *dark)
+
+
+def hemisphere(height: float) -> Vec3:
+    """Returns the ambient light of the classic look at brightness 1 from a direction, by its y."""
+    red, green, blue = (low + (high - low) * (0.5 * height + 0.5) for low, high in zip(_GROUND, _SKY, strict=True))
+    return red, green, blue
 
 
 def _scaled(colour: Vec3, factor: float) -> Vec3:

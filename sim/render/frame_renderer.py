@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from sinew.sim.gl.context import Context
+from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.task import Task
@@ -11,6 +12,7 @@ from sinew.sim.gl.uniform_block import UniformBlock
 from sinew.sim.guard import Guard
 from sinew.sim.render.body_pass import BodyPass
 from sinew.sim.render.detail_pass import DetailPass
+from sinew.sim.render.environment_pass import EnvironmentPass
 from sinew.sim.render.frame import FIELDS, Frame
 from sinew.sim.render.ground_pass import BackgroundPass, GroundPass
 from sinew.sim.render.items import Item, Stage
@@ -57,8 +59,9 @@ class FrameRenderer(Owner):
         frame = render_view.frame(*size)
         self.bind(frame)
         with plan.scope("background"):
-            target = self.target.begin(*size, DRAFT_SAMPLES if plan.is_draft else render_view.view.samples)
-            self.passes.get(BackgroundPass).draw()
+            samples = DRAFT_SAMPLES if plan.is_draft else render_view.view.samples
+            target = self.target.begin(*size, samples, is_linear="LINEAR" in frame.macros)
+            self._draw_background(frame, target)
         shadow_map = self.passes.get(ShadowPass).map
         staged: Staged = {}
         outlined: list[tuple[list[Item], PassContext]] = []
@@ -84,6 +87,16 @@ class FrameRenderer(Owner):
             yield from plan.draw(staged["overlay"], "overlay", ctx)
             if render_view.overlay.marks:
                 self.passes.get(marker_pass).draw(mark_records(render_view.marks, render_view.overlay.selected_nodes))
+
+    def _draw_background(self, frame: Frame, target: Framebuffer) -> None:
+        around = frame.environment
+        if around is not None:
+            # Made with the first frame of the window, although it may show no surface yet.
+            self.passes.get(EnvironmentPass).uniforms(around.panorama, target)
+        if around is not None and around.is_backdrop:
+            self.passes.get(EnvironmentPass).draw_backdrop(frame)
+        else:
+            self.passes.get(BackgroundPass).draw(is_linear="LINEAR" in frame.macros)
 
     def draw_alone(self, render_view: RenderView, size: tuple[int, int], plan: "FramePlan") -> Task[None]:
         """Draws surfaces and transparent items only, over nothing; alpha is the coverage."""

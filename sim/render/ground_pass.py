@@ -27,13 +27,16 @@ class BackgroundPass(Owner):
     """Pass of the background, which must be the first one."""
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._context = context
+        self._context, self._library = context, library
         self._program = library.program("viewport/fullscreen.vert", "viewport/background.frag")
-        self._no_vertices = library.no_vertices
 
-    def draw(self) -> None:
+    def draw(self, *, is_linear: bool = False) -> None:
+        program = self._program
+        if is_linear:
+            files = "viewport/fullscreen.vert", "viewport/background.frag"
+            program = self._library.program(*files, defines={"LINEAR": True})
         _BACKGROUND.apply(self._context)
-        self._no_vertices.draw(self._program, count=3)
+        self._library.no_vertices.draw(program, count=3)
 
 
 class GroundPass(Owner):
@@ -44,11 +47,14 @@ class GroundPass(Owner):
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
-        self._context = context
-        files = "viewport/ground.vert", "viewport/ground.frag"
-        self._ring = library.program(*files)
-        self._shadowed = library.program(*files, defines={"SHADOWED": True})
+        self._context, self._library = context, library
+        self._ring, self._shadowed = self._programs({})
         self._no_vertices = library.no_vertices
+
+    def _programs(self, defines: Mapping[str, object]) -> tuple[Program, Program]:
+        files = "viewport/ground.vert", "viewport/ground.frag"
+        program = self._library.program
+        return program(*files, defines=defines), program(*files, defines={"SHADOWED": True, **defines})
 
     def draw(self, frame: Frame, shadow_map: Texture2D, scissor: tuple[int, int, int, int] | None) -> None:
         _GROUND.within(scissor).apply(self._context)
@@ -68,11 +74,12 @@ class GroundPass(Owner):
             "u_show_grid": frame.view.grid,
             "u_show_axes": frame.view.axes,
         }
+        ring, shadowed = self._programs({"LINEAR": True}) if "LINEAR" in frame.macros else (self._ring, self._shadowed)
         if frame.view.grid or frame.view.axes:
-            self._draw_part(self._ring, uniforms, 10)
+            self._draw_part(ring, uniforms, 10)
         if inner[1][0] > inner[0][0] and inner[1][1] > inner[0][1]:
-            self._shadowed["u_shadow_map"] = shadow_map
-            self._draw_part(self._shadowed, uniforms, 4)
+            shadowed["u_shadow_map"] = shadow_map
+            self._draw_part(shadowed, uniforms, 4)
 
     def _draw_part(self, program: Program, uniforms: Mapping[str, object], corners: int) -> None:
         for name, value in uniforms.items():

@@ -14,6 +14,7 @@ from sinew.sim.gl.state import Cull, PipelineState
 from sinew.sim.gl.texture import Texture2D
 from sinew.sim.gl.vertex_array import VertexArray
 from sinew.sim.maths.ramps import Ramp, ramp_colours
+from sinew.sim.render.environment_pass import EnvironmentPass
 from sinew.sim.render.items import WHOLE, DrawChunk, Item, Stage
 from sinew.sim.render.pass_context import PassContext
 from sinew.sim.render.pick_pass import PickPass
@@ -40,7 +41,7 @@ _FEATURES_OF = {
     "u_normal_map": frozenset({"NORMAL_MAP"}),
     "u_normal_scale": frozenset({"NORMAL_MAP"}),
     "u_surface_map": frozenset({"SURFACE_MAP"}),
-    "u_surface": frozenset({"SURFACE_MAP"}),
+    "u_surface": frozenset({"SURFACE_MAP", "METAL", "STANDARD"}),
     "u_occlusion_map": frozenset({"OCCLUSION_MAP"}),
     "u_occlusion": frozenset({"OCCLUSION_MAP"}),
     "u_shade_map": frozenset({"SHADE_MAP"}),
@@ -56,6 +57,10 @@ _FEATURES_OF = {
     "u_cutoff": frozenset({"MASK"}),
 }
 """Macros that declare a uniform, by its name."""
+
+
+_EMITTED = ("u_own_light", "u_rim", "u_matcap")
+"""Uniforms of light that does not come from the lights of the scene."""
 
 
 class Scalar(enum.Enum):
@@ -150,14 +155,13 @@ class MeshPass(Owner):
             material = surface.materials.get(part.material, ctx.display.settings.textures)
             if material.is_blended != blended:
                 continue
-            features = self._features(
-                surface, material, part.is_flat, plain=normals or surface.scalar is not Scalar.NONE
-            )
+            plain = normals or surface.scalar is not Scalar.NONE
+            features = self._features(surface, material, part.is_flat, ctx.frame.macros, plain=plain)
             program = self._variant(normals, len(ctx.frame.lights), surface.scalar, features)
             if program is not begun:
                 self._begin(program, surface, ctx)
                 begun = program
-            _set_material(program, material, features)
+            _set_material(program, material, features, ctx.frame.exposure)
             for state in _states(placement, part.double_sided, blended=blended):
                 state.within(ctx.scissor).apply(self._context)
                 surface.arrays.triangles.draw(program, first=part.first_triangle * 3, count=part.triangle_count * 3)
@@ -175,12 +179,20 @@ class MeshPass(Owner):
         program["u_shadow_map"] = ctx.shadow_map
         program["u_ramp"] = self._ramp
         program["u_ramp_scale"] = surface.scalar_scale
-        program["u_emission"] = surface.emission
+        program["u_emission"] = tuple(ctx.frame.exposure * part for part in surface.emission)
+        if ctx.frame.environment is not None:
+            textures = ctx.get(EnvironmentPass).uniforms(ctx.frame.environment.panorama, ctx.target)
+            for name, texture in textures.items():
+                program.set_if_active(name, texture)
 
     @staticmethod
-    def _features(surface: SurfaceItem, material: GpuMaterial, is_flat: bool, *, plain: bool) -> frozenset[str]:
+    def _features(
+        surface: SurfaceItem, material: GpuMaterial, is_flat: bool, macros: tuple[str, ...], *, plain: bool
+    ) -> frozenset[str]:
         """Returns macros of the shader; a plain surface keeps only the macros for shape and coverage."""
-        features = material.features & {"MASK"} if plain else material.features
+        features = material.features & {"MASK"} if plain else material.features.union(macros)
+        if "METAL" in features and (macros or not (material.is_textured or surface.is_coloured)):
+            features -= {"METAL"}
         if is_flat:
             features |= {"FLAT"}
         return (
@@ -216,14 +228,15 @@ def _states(placement: npt.NDArray[np.float64], double_sided: bool, *, blended: 
     return (_BLENDED[backs], _BLENDED[fronts]) if cull == "none" else (_BLENDED[cull],)
 
 
-def _set_material(program: Program, material: GpuMaterial, features: frozenset[str]) -> None:
-    program["u_diffuse"] = material.diffuse
-    program["u_specular"] = material.specular
+def _set_material(program: Program, material: GpuMaterial, features: frozenset[str], exposure: float) -> None:
+    has_base = bool(features & {"STANDARD", "METAL"})
+    program["u_diffuse"] = material.reflectance.base if has_base else material.diffuse
+    program["u_specular"] = material.reflectance.dielectric if has_base else material.specular
     program["u_roughness"] = material.roughness
     program["u_texture"] = material.texture
     for name, value in material.values.items():
         if _FEATURES_OF[name] & features:
-            program[name] = value
+            program[name] = tuple(exposure * part for part in value) if name in _EMITTED else value
 
 
 def _normal_matrix(placement: npt.NDArray[np.float64]) -> tuple[tuple[float, float, float], ...]:

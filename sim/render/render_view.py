@@ -1,3 +1,4 @@
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -5,17 +6,23 @@ from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
+from pyglm import glm
 
+from sinew.sim.assets.environment import polynomials
 from sinew.sim.assets.model import Bounds
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
 from sinew.sim.kinds.contract import Mark, View
-from sinew.sim.render.frame import BoundingSphere, Frame, PointLight
+from sinew.sim.maths.srgb import light_of
+from sinew.sim.render.frame import BoundingSphere, Environment, Frame, PointLight, hemisphere
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import NodeId
 from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 
 if TYPE_CHECKING:
     from sinew.sim.render.items import Item
+
+
+LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,8 @@ class RenderView:
     overlay: Overlay = Overlay()
     colliders: Colliders = NO_COLLIDERS
     outlined: Bounds | None = None
+    environment: Environment | None = None  # None in the classic look
+    is_linear: bool = False  # See `Frame.is_linear`
 
     def display(self, *, second: bool = False) -> DisplayOptions:
         return DisplayOptions(self.view, self.overlay, second, self.colliders)
@@ -88,7 +97,25 @@ class RenderView:
         return [mark for view in self.views for mark in view.marks()]
 
     def frame(self, width: int, height: int) -> Frame:
-        return Frame(self.camera, self.view, self.lights, self.subject, width, height)
+        return Frame(self.camera, self.view, self.lights, self.subject, width, height, self.environment, self.is_linear)
+
+    def matched_exposure(self) -> float:
+        """Returns the exposure [EV] for which a grey card at the subject, towards the camera, has its own colour."""
+        towards = self.camera.rotation()[2]
+        received = self.view.ambient * np.array(hemisphere(towards.y))
+        if (around := self.environment) is not None:
+            x, y, z = towards
+            cosine, sine = math.cos(around.turn), math.sin(around.turn)
+            turned = np.array([cosine * x - sine * z, y, sine * x + cosine * z])
+            values = np.array(polynomials(*turned, *turned**2))
+            received = np.maximum(around.strength * (values @ around.panorama.harmonics), 0.0)
+        for light in self.lights:
+            offset = glm.dvec3(*light.position) - self.subject.centre
+            distance = max(glm.length(offset), 0.1 * light.reach)
+            facing = max(glm.dot(towards, offset) / distance, 0.0)
+            received += np.array(light_of(light.colour)) * (light.intensity * facing * (light.reach / distance) ** 2)
+        luminance = float(received @ LUMINANCE)
+        return min(max(-math.log2(luminance), -16.0), 16.0) if luminance > 0.0 else 0.0
 
     def look_at(self, width: int, x: float) -> DisplayOptions:
         """Returns the display options in column `x` of an image `width` pixels wide."""

@@ -3,6 +3,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from sinew.sim.assets.environment import studio
 from sinew.sim.assets.model import Bounds
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.character import Character
@@ -13,14 +14,23 @@ from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import NOTHING, CharacterView, Counts, Mark, System, View, World
 from sinew.sim.memo import same_objects
-from sinew.sim.render.frame import LIGHT_LIMIT, BoundingSphere, PointLight, joined, subject_of
+from sinew.sim.render.frame import (
+    LIGHT_LIMIT,
+    STUDIO_STRENGTH,
+    BoundingSphere,
+    Environment,
+    PointLight,
+    joined,
+    subject_of,
+)
 from sinew.sim.render.render_view import Overlay, RenderView
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Node, NodeId, Scene
+from sinew.sim.scene.view import LAMP_INTENSITY, Look
 from sinew.sim.scene.world_transforms import WorldTransforms
 
-ViewInputs = tuple[Node, Any, bool, SceneAssets]
-"""Inputs of a view: node, its system or character, True if it is simulated, and the files."""
+ViewInputs = tuple[Node, Any, bool, bool, SceneAssets]
+"""Inputs of a view: node, its system or character, True if it is simulated, True if it holds nodes, and the files."""
 
 
 class ViewEntry(View):
@@ -50,6 +60,9 @@ class ViewEntry(View):
     def light(self) -> Any:
         return self._guard.call(self.node, self.view.light, None)
 
+    def environment(self) -> Any:
+        return self._guard.call(self.node, self.view.environment, None)
+
     def bounds(self) -> Bounds | None:
         return self._guard.call(self.node, self.view.bounds, None)
 
@@ -75,6 +88,7 @@ class SceneViews:
         self.characters: dict[NodeId, Character] = {}
         self.places = WorldTransforms(self.scene, self.characters)
         self.version = 0
+        self.has_backdrop = True  # False to leave out visible environments, for images without background
         self._entries: dict[NodeId, ViewEntry] = {}
         self._visible: list[ViewEntry] = []
         self._attached: list[ViewEntry] = []
@@ -103,14 +117,14 @@ class SceneViews:
         With `is_animated` only keys changed values, and the version stays.
         """
         self._world, self._content, self._must_retry = world, _content(world), False
-        simulated = world.scene.simulated
+        simulated, holders = world.scene.simulated, world.scene.holders
         for node in world.scene.nodes:
             entry = self._entries.get(node.id)
             if entry is None and KINDS[node.settings.kind].view:
                 entry = self._created(node)
             if entry is not None:
                 subject = self.characters.get(node.id) or systems.get(node.id)
-                inputs = node, subject, node.id in simulated, world.assets
+                inputs = node, subject, node.id in simulated, node.id in holders, world.assets
                 if entry.applied is None or not all(map(operator.is_, entry.applied, inputs)):
                     entry.update(inputs, world)
         self._arrange()
@@ -141,7 +155,8 @@ class SceneViews:
         self.settle()
         entry = self._entries[node.id] = ViewEntry(node, view, self._guard)
         world = replace(world, characters=self.characters, places=self.places)
-        entry.update((node, view.character, node.id in world.scene.simulated, world.assets), world)
+        scene = world.scene
+        entry.update((node, view.character, node.id in scene.simulated, node.id in scene.holders, world.assets), world)
         self._arrange()
         self.version += 1
 
@@ -206,13 +221,18 @@ class SceneViews:
         subject, overlay = self._subject_of(*boxes, camera), overlay or Overlay()
         selected = [view for view in views if view.node.id in overlay.selected_nodes]
         outlined = joined([box for view in selected if (box := view.bounds()) is not None])
-        return RenderView(camera, self.scene.view, self._lights(camera), subject, views, overlay, colliders, outlined)
+        return RenderView(
+            camera, self.scene.view, self._lights(camera), subject, views, overlay, colliders, outlined,
+            self._environment(),
+        )  # fmt: skip
 
     def render_view_of(self, view: View) -> RenderView:
         """Returns a view of an object that is not in the scene yet, in the light of the scene."""
         camera, box = Camera(), view.bounds()
         subject = subject_of([box] if box is not None else [], [], camera.target)
-        return RenderView(camera, self.scene.view, self._lights(camera), subject, (view,))
+        return RenderView(
+            camera, self.scene.view, self._lights(camera), subject, (view,), environment=self._environment()
+        )
 
     def _catch_up(self) -> None:
         if not self._has_moved or self._world is None:
@@ -247,12 +267,31 @@ class SceneViews:
         self._subject = surfaces, particles, sphere
         return sphere
 
+    def _environment(self) -> Environment | None:
+        """Returns the light from around: the first visible environment, else the studio; None in the classic look."""
+        if self.scene.view.look is Look.CLASSIC:
+            return None
+        placed = self._placed_environment()
+        if placed is None:
+            return Environment(studio(), STUDIO_STRENGTH * self.scene.view.ambient)
+        return placed if self.has_backdrop else replace(placed, is_backdrop=False)
+
+    def _placed_environment(self) -> Environment | None:
+        found = (entry.environment() for entry in self._visible)
+        return next((one for one in found if one is not None), None)
+
     def _lights(self, camera: Camera) -> tuple[PointLight, ...]:
-        """Returns the lights, those with a shadow first; a scene without lights has one near the camera."""
+        """Returns the lights, those with a shadow first; a scene without lights has one near the camera.
+
+        In the standard look an environment is a light.
+        """
         if not self._lit:
+            if self.scene.view.look is Look.STANDARD and self._placed_environment() is not None:
+                return ()
             right, up, _ = camera.rotation()
             eye = camera.position() + (right + up) * camera.distance * 0.4
-            return (PointLight(eye.to_tuple(), reach=camera.distance * 1.1, shadow=False),)
+            intensity = LAMP_INTENSITY[self.scene.view.look]
+            return (PointLight(eye.to_tuple(), reach=camera.distance * 1.1, intensity=intensity, shadow=False),)
         shown_ids = self.scene.shown
         lit: list[PointLight] = [
             light for entry in self._lit if entry.node.id in shown_ids and (light := entry.light()) is not None

@@ -6,7 +6,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.assets.model import AlphaMode, CharacterModel, ImageSource, Material, Mesh, Sampled, Section, Skin
+from sinew.sim.assets.model import (
+    AlphaMode,
+    CharacterModel,
+    ImageSource,
+    Material,
+    Mesh,
+    Reflectance,
+    Sampled,
+    Section,
+    Skin,
+)
 from sinew.sim.characters.materials import overridden_materials
 from sinew.sim.characters.settings import DoubleSided, MaterialLook, look_of
 from sinew.sim.gl.buffer import Buffer, upload_buffer
@@ -97,21 +107,24 @@ def _continues(last: DrawRange, section: Section, double_sided: bool) -> bool:
 class GpuMaterial:
     """A material with its texture, or the shared white texel."""
 
+    # Of the classic look
     diffuse: tuple[float, float, float]
     specular: tuple[float, float, float]
     roughness: float
     texture: Texture2D
+    reflectance: Reflectance  # Of the standard look
     features: frozenset[str] = frozenset()  # Macros of optional features, see `shaders/viewport/mesh.frag`
     values: Mapping[str, Any] = field(default_factory=dict, hash=False, compare=False)  # Of these features
     is_blended: bool = False
+    is_textured: bool = False
 
 
 def material_on_gpu(
     material: Material, texture: Texture2D, more: Mapping[Sampled, Texture2D] | None = None
 ) -> GpuMaterial:
-    # Blinn-Phong exponent to GGX roughness: n = 2 / a^4 - 2, Walter et al. 2007 with a = roughness^2.
     roughness = float(np.clip((2.0 / (material.shininess + 2.0)) ** 0.25, 0.15, 1.0))
-    values: dict[str, Any] = {}
+    reflectance = material.reflectance
+    values: dict[str, Any] = {"u_surface": (reflectance.metal, reflectance.roughness)}
     features = set()
     for feature, name, image in (
         ("EMISSION_MAP", "u_emission_map", material.sampled("emission_image")),
@@ -127,8 +140,6 @@ def material_on_gpu(
             values[name] = more[image]
     if "NORMAL_MAP" in features:
         values["u_normal_scale"] = material.normal_scale
-    if "SURFACE_MAP" in features:
-        values["u_surface"] = (material.metal, material.roughness)
     if "OCCLUSION_MAP" in features:
         values["u_occlusion"] = material.occlusion
     if any(material.emission):
@@ -142,13 +153,18 @@ def material_on_gpu(
         values["u_rim_shape"] = toon.rim_power, toon.rim_lift, toon.rim_mix
     elif material.is_unlit:
         features.add("UNLIT")
+    elif reflectance.metal > 0.0 and "SURFACE_MAP" not in features:
+        features.add("METAL")
     if material.alpha_mode is not AlphaMode.OPAQUE:
         features.add(material.alpha_mode.name)
         values["u_opacity"] = material.opacity
     if material.alpha_mode is AlphaMode.MASK:
         values["u_cutoff"] = material.alpha_cutoff
     is_blended = material.alpha_mode is AlphaMode.BLEND
-    return GpuMaterial(material.diffuse, material.specular, roughness, texture, frozenset(features), values, is_blended)
+    return GpuMaterial(
+        material.diffuse, material.specular, roughness, texture, reflectance, frozenset(features), values, is_blended,
+        material.image is not None,
+    )  # fmt: skip
 
 
 class Materials(Owner):
@@ -185,9 +201,9 @@ class Materials(Owner):
     def _uploaded(self, material: Material, look: MaterialLook, textures: Mapping[Sampled, Texture2D]) -> GpuMaterial:
         used = material.sampled("texture")
         texture = textures.get(used) if used is not None else None
-        is_known = texture is not None or material.texture is None or look.diffuse is not None
-        diffuse = material.diffuse if is_known else PLAIN_DIFFUSE
-        return material_on_gpu(replace(material, diffuse=diffuse), texture or self._white, textures)
+        if texture is None and material.texture is not None and look.diffuse is None:
+            material = replace(material, diffuse=PLAIN_DIFFUSE, base=None, texture_path=None, embedded=None)
+        return material_on_gpu(material, texture or self._white, textures)
 
 
 class MeshBuffers(Owner):

@@ -37,11 +37,13 @@ class RenderTarget(SizedFramebuffers):
     def __init__(self, context: Context) -> None:
         super().__init__(context)
         self._current: Framebuffer | None = None
+        self._kind, self._pixels = "", "rgba8"
 
-    def begin(self, width: int, height: int, samples: int) -> Framebuffer:
-        """Binds and clears a target of this size [px] and number of samples."""
+    def begin(self, width: int, height: int, samples: int, *, is_linear: bool = False) -> Framebuffer:
+        """Binds and clears a target of this size [px] and number of samples, of half floats for linear light."""
         self.resize((width, height))
-        self._current = self.get("picture", samples=samples)
+        self._kind, self._pixels = ("linear ", "rgba16f") if is_linear else ("", "rgba8")
+        self._current = self.get(f"{self._kind}picture", samples=samples, colours=(self._pixels,))
         self._current.clear()
         return self._current
 
@@ -52,15 +54,18 @@ class RenderTarget(SizedFramebuffers):
 
     def copy(self) -> Texture2D:
         """Returns the image with samples averaged; leaves another framebuffer bound."""
-        resolved = self.get("resolved picture", depth=None)
+        resolved = self._resolved()
         self.current.resolve_to(resolved)
         return resolved.colours[0]
+
+    def _resolved(self) -> Framebuffer:
+        return self.get(f"resolved {self._kind}picture", depth=None, colours=(self._pixels,))
 
     def finish(self, output: Framebuffer) -> None:
         """Copies to the output; averages samples in an intermediate image, as such a blit demands equal formats."""
         resolved = self.current
         if resolved.samples:
-            resolved = self.get("resolved picture", depth=None)
+            resolved = self._resolved()
             self.current.resolve_to(resolved)
         resolved.resolve_to(output)
 

@@ -73,7 +73,7 @@ class TransparentPass(Owner):
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
-        self._compositions: dict[tuple[bool, bool], Program] = {}
+        self._compositions: dict[tuple[bool, bool, tuple[str, ...]], Program] = {}
         self._gathering = self.owns(BlendTargets(context))
 
     def draw(
@@ -89,7 +89,7 @@ class TransparentPass(Owner):
         colours = picture.copy()
         picture.current.bind()
         with plan.scope("compose"):
-            self._compose(colours, light, cover)
+            self._compose(colours, light, cover, ctx.frame.macros)
 
     def gather(
         self,
@@ -124,10 +124,13 @@ class TransparentPass(Owner):
             gatherer = replace(ctx, target=target, state=state, scene_depth=behind)
             yield from plan.draw(chosen, "transparent", gatherer)
 
-    def _compose(self, scene: Texture2D, light: Framebuffer | None, cover: Framebuffer | None) -> None:
-        key = light is not None, cover is not None
+    def _compose(
+        self, scene: Texture2D, light: Framebuffer | None, cover: Framebuffer | None, macros: tuple[str, ...]
+    ) -> None:
+        key = light is not None, cover is not None, macros
         if key not in self._compositions:
-            defines = {name: True for name, on in zip(("LIGHT", "COVER"), key, strict=True) if on}
+            defines = {name: True for name, on in zip(("LIGHT", "COVER"), key[:2], strict=True) if on}
+            defines |= dict.fromkeys(macros, True)
             self._compositions[key] = self._library.program(
                 "viewport/fullscreen.vert", "viewport/compose.frag", defines=defines
             )

@@ -123,7 +123,7 @@ class Declaration:
     group: str = ""
     label: str = ""
     role: Role = Role.PLAIN
-    source: str = ""  # Parameter of the same settings with the file whose sections can be chosen
+    source: str = ""  # Parameter with the file whose sections can be chosen; or kind of the nodes that can
     suffixes: Suffixes = tuple  # Returns the file extensions that a path may have, such as ".png"
     undone: bool = True  # False for values that only change the view
     midway: bool = False  # Keys are evaluated at the middle of a step, as the step applies the value as a whole

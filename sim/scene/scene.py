@@ -16,7 +16,7 @@ from sinew.sim.scene.curves import CURVES_MAX, Curve
 from sinew.sim.scene.params import Effect, ParamError, Role, Settings, check, entry_of, param
 from sinew.sim.scene.playback import PlaybackSettings
 from sinew.sim.scene.transform import Transform
-from sinew.sim.scene.view import ViewSettings
+from sinew.sim.scene.view import NEW_VIEW, ViewSettings
 
 NodeId = str
 
@@ -146,6 +146,11 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 del grouped[node_id]
         return {**attached, **grouped}
 
+    @cached_property
+    def holders(self) -> frozenset[NodeId]:
+        """Nodes with others listed below them."""
+        return frozenset(self.parents.values())
+
     def above(self, node_id: NodeId) -> Iterator[Node]:
         parent = self.parents.get(node_id)
         while parent is not None:
@@ -263,6 +268,10 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
                 above = self.by_id.get(above.attachment.node)
             order += reversed(chain)
         return tuple(order)
+
+
+NEW_SCENE = Scene(view=NEW_VIEW)
+"""The scene of a new project."""
 
 
 def _circle(parents: Mapping[NodeId, NodeId]) -> list[NodeId]:

@@ -24,10 +24,18 @@ class SkinningComparison(enum.Enum):
     DIFFERENCE = "difference"
 
 
+class Look(enum.Enum):
+    """Shading of surfaces and tone curve."""
+
+    CLASSIC = "classic"
+    STANDARD = "standard"
+
+
 _shown = functools.partial(param, effect=Effect.VIEW, undone=False)
 _surface = functools.partial(_shown, group="Surface")
 _overlay = functools.partial(_shown, group="Overlays")
 _onion = functools.partial(_shown, group="Onion skinning")
+_light = functools.partial(param, group="Light", effect=Effect.VIEW)
 _background = functools.partial(param, group="Background", role=Role.COLOUR, effect=Effect.VIEW)
 
 
@@ -66,9 +74,24 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
     samples: Annotated[int, _surface(
         "Samples per pixel that smooth edges; 0 for none.", lo=0, hi=16, label="Antialiasing",
     )] = 4  # fmt: skip
-    ambient: Annotated[float, param(
-        "Brightness of the sky and ground light.", lo=0.0, hi=4.0, soft=(0.0, 2.0), step=0.05, group="Light",
-        effect=Effect.VIEW,
+    look: Annotated[Look, _light(
+        "How surfaces respond to light: standard conserves energy and shows reflections of an environment; classic is"
+        " the look of older projects.", sparse=True,
+    )] = Look.CLASSIC  # fmt: skip
+    ambient: Annotated[float, _light(
+        "Brightness of the sky and ground light, or of the studio in a scene without an environment.", lo=0.0, hi=4.0,
+        soft=(0.0, 2.0), step=0.05,
     )] = 0.8  # fmt: skip
+    exposure: Annotated[float, _light(
+        "Exposure of the image; each step doubles all light.", unit="EV", lo=-16.0, hi=16.0, soft=(-4.0, 4.0), step=0.1,
+        sparse=True,
+    )] = 0.0  # fmt: skip
     background_top: Annotated[Colour, _background("Upper colour of the background.")] = (0.24, 0.26, 0.29)
     background_bottom: Annotated[Colour, _background("Lower colour of the background.")] = (0.11, 0.12, 0.13)
+
+
+LAMP_INTENSITY = {Look.CLASSIC: 1.6, Look.STANDARD: 0.6}
+"""Intensity of new lights; in the standard look an environment gives most of the light."""
+
+NEW_VIEW = ViewSettings(look=Look.STANDARD)
+"""Settings of new scenes; a setting that a project file lacks has its default instead."""

@@ -168,6 +168,7 @@ ROWS = {
     "cloth": ("particles", (64, 144), [
         "plain kernel", "solver", "numpy", "plain kernel", "solver", "solver", "with self-collision",
         "springs", "lines",
+        "solver", "with contact",
     ]),
     "hair": ("strands", (60,), [
         "plain kernel", "springs", "rod", "rod with the head", "rod with all", "springs of 6 knots", "layers",

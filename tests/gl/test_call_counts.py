@@ -17,7 +17,7 @@ from sinew.sim.scene.clock import step_end
 from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
 
 ROOT = os.path.dirname(os.path.abspath(resources.__file__)).removesuffix("resources")
-STEP_CALLS, STEP_FILES, APPLY_CALLS, SAME_CALLS = 290, 42, 101, 16
+STEP_CALLS, STEP_FILES, APPLY_CALLS, SAME_CALLS = 290, 42, 106, 16
 NODES = 50
 CALLS_OF_NODES = {"cloth": 8500, "emitter": 2470, "model": 1800}
 

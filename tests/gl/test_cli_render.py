@@ -6,6 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from PIL import Image
@@ -14,12 +15,13 @@ from sinew import resources
 from sinew.app.cli.main import main
 from sinew.app.cli.render import OVERLAYS
 from sinew.app.files.project_file import save_project
+from sinew.sim.assets.load import load_model
 from sinew.sim.characters.settings import MaterialLook, ModelSettings
 from sinew.sim.kinds.cloth.settings import ClothSettings, PinPreset
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
-from sinew.sim.scene.view import ViewSettings
+from sinew.sim.scene.view import Look, ViewSettings
 from sinew.sim.scene.view_state import ViewState
 
 SIZE = "96x64"
@@ -254,3 +256,25 @@ def test_a_report_has_image_settings_costs_and_checksums(tmp_path: Path) -> None
     with np.load(recorded) as arrays:
         last = np.ascontiguousarray(arrays["<Sheet>.positions"][-1])
     assert rows["<Sheet>", "positions"] == ["48 × 3", hashlib.sha256(last.tobytes()).hexdigest()]
+
+
+@pytest.mark.parametrize("options", [(), ("--alpha", "--blur", "2")])
+def test_openexr_keeps_light_beyond_white(tmp_path: Path, options: tuple[str, ...]) -> None:
+    """A white arm at four times the exposure; the project without a look is of an older version."""
+    exr = pytest.importorskip("OpenEXR")
+    look = MaterialLook(material="arm", emission=(1.0, 1.0, 1.0))
+    path = str(resources.path("models/arm/arm.ezm"))
+    names = {material.name for material in load_model(path).materials}
+    looks = tuple(msgspec.structs.replace(look, material=name) for name in names)
+    scene = Scene(nodes=(Node(id="m", settings=ModelSettings(path=path, materials=looks)),))
+    for number, (view, brightest) in enumerate(
+        ((ViewSettings(look=Look.STANDARD, exposure=2.0), 4.0), (ViewSettings(), 1.0))
+    ):
+        save_project(tmp_path / "a.sinew", msgspec.structs.replace(scene, view=view), ViewState(camera=Camera()))
+        output = tmp_path / f"{number}.exr"
+        rendered(tmp_path / "a.sinew", output, "--frames", "0", "--size", "64x48", "--allow-outside", *options)
+        channels = exr.File(str(output), separate_channels=True).channels()
+        covered = channels["A"].pixels > 0.99
+        assert covered.any()
+        found = channels["R"].pixels[covered].max()
+        assert found >= brightest if number == 0 else found <= brightest

@@ -15,7 +15,7 @@ from sinew.app.files.recovery import RecoveryStore
 from sinew.app.files.settings_store import data_folder
 from sinew.app.files.unknown_content import UnknownContent
 from sinew.sim.kinds.light.settings import LightSettings
-from sinew.sim.scene.scene import VIEW, Node, ParamRef, Scene
+from sinew.sim.scene.scene import NEW_SCENE, VIEW, Node, ParamRef, Scene
 from sinew.sim.scene.view import DisplayMode, SkinningComparison
 from sinew.sim.scene.view_state import ViewState
 from sinew.widgets.messages import Severity
@@ -88,7 +88,7 @@ def test_unsaved_changes_are_asked_about(editor, tmp_path):
         trigger(editor, "file.new")
         assert editor.dialogs.asked[0] == "unsaved"
         assert path.is_file() == (answer is UnsavedAnswer.SAVE)
-        assert editor.document.scene == (scene if answer is UnsavedAnswer.CANCEL else Scene())
+        assert editor.document.scene == (scene if answer is UnsavedAnswer.CANCEL else NEW_SCENE)
 
 
 def broken_files(folder, whole):
@@ -270,7 +270,7 @@ def test_a_crashed_session_is_offered(qtbot, session, tmp_path, answer):
     assert editor.dialogs.asked == ["recover"]
     qtbot.waitUntil(lambda: not editor.files.busy, timeout=60000)
     recovered = answer is UnsavedAnswer.SAVE
-    assert editor.document.scene == (scene if recovered else Scene())
+    assert editor.document.scene == (scene if recovered else NEW_SCENE)
     assert editor.document.modified == recovered
     assert editor.document.path == (tmp_path / "work.sinew" if recovered else None)
     assert not (tmp_path / "work.sinew").exists(), "only saving writes the project"
@@ -294,7 +294,7 @@ def test_a_recovery_file_is_read_in_the_background(qtbot, session, monkeypatch):
     shown = []
     editor.files.progress.connect(lambda name, _: shown.append(name))
     editor.recovering.offer()
-    assert editor.document.scene == Scene(), "the window works meanwhile"
+    assert editor.document.scene == NEW_SCENE, "the window works meanwhile"
     qtbot.waitUntil(lambda: not editor.files.busy, timeout=60000)
     (reader,) = readers
     assert reader is not threading.main_thread()
@@ -312,7 +312,7 @@ def test_the_next_session_is_offered_after_an_unreadable_or_cancelled_one(qtbot,
     qtbot.waitUntil(lambda: editor.dialogs.asked == ["recover", "recover"], timeout=60000)
     editor.files.cancel()
     qtbot.wait(20)
-    assert editor.document.scene == Scene()
+    assert editor.document.scene == NEW_SCENE
     assert len(editor.recovery.pending()) == 2, "nothing is lost"
     editor.files.recover(older)
     qtbot.waitUntil(lambda: editor.document.scene == scene, timeout=60000)

@@ -472,8 +472,13 @@ def test_new_nodes_are_attached_to_the_selected_bone(posed):
     editor = posed
     document, model = editor.document, editor.document.scene.characters[0].id
     bone = editor.active.model.skeleton.names[1]
-    on_bones = [entry.id for kind in KINDS.values() if kind.name not in ("hair", "springs") for entry in kind.adds]
-    for entry_id in sorted({*on_bones} - {"cloth", "plane"}):  # these hang or lie, and hair grows on skin
+    on_bones = [
+        entry.id
+        for kind in KINDS.values()
+        if kind.name not in ("hair", "springs", "environment")
+        for entry in kind.adds
+    ]
+    for entry_id in sorted({*on_bones} - {"cloth", "plane", "skin"}):  # these hang, lie, or are the whole skin
         document.select(Selection(node=model, bone=bone))
         editor.window.actions_table[f"add.{entry_id}"].trigger()
         assert document.selected.attachment == Attachment(node=model, bone=bone), entry_id

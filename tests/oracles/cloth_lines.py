@@ -3,14 +3,15 @@
 References: M. Macklin et al. 2019, "Small steps in physics simulation"; L. H. Thomas 1949 for the tridiagonal solve.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.kinds.cloth.line_solver import INERTIA, SUBSTEPS_OF_INERTIA
 from sinew.sim.kinds.cloth.lines import LineFamily, grid_bending, mesh_bending, mesh_families
+from sinew.sim.kinds.cloth.maps import ClothMap, Values
 from sinew.sim.kinds.cloth.material import ClothConstants, constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.settings import ClothSettings
@@ -90,12 +91,12 @@ def _side_by_side(
     return Family(particles, *spread, kind)
 
 
-def bending_matrix(model: ClothModel) -> Float64:
-    """Second derivatives of the bending energy for a bending stiffness of 1 [1/m²], shape (P, P)."""
+def bending_matrix(model: ClothModel, factors: Float64) -> Float64:
+    """Second derivatives of the bending energy for a bending stiffness of `factors` (P,) [1/m²], shape (P, P)."""
     count = model.particle_count
     matrix = np.zeros((count, count))
     if model.grid is None:
-        found = mesh_bending(model.positions, model.faces)
+        found = mesh_bending(model.positions, model.faces, factors)
         matrix[found.rows, found.columns] = found.weights
         matrix[np.arange(count), np.arange(count)] = -matrix.sum(axis=1)
         return matrix
@@ -105,7 +106,7 @@ def bending_matrix(model: ClothModel) -> Float64:
             share = 0.5 if index in (0, len(lines) - 1) else 1.0
             for i in range(1, len(line) - 1):
                 three = line[i - 1 : i + 2]
-                matrix[np.ix_(three, three)] += share * weight * np.outer(second, second)
+                matrix[np.ix_(three, three)] += factors[line[i]] * share * weight * np.outer(second, second)
     return matrix
 
 
@@ -118,23 +119,36 @@ def step(
 
 
 class LineReference:
-    """The line solver for one model and its settings."""
+    """The line solver for one model and its settings; `values` are painted maps, `model` has the masses of theirs."""
 
-    def __init__(self, model: ClothModel, settings: ClothSettings) -> None:
+    def __init__(self, model: ClothModel, settings: ClothSettings, values: Values | None = None) -> None:
         self.model, self.settings = model, settings
         self.constants: ClothConstants = constants_of(settings)
         self.families = families(model)
-        self._bending = bending_matrix(model) if settings.bend_stiffness > 0.0 else None
+        maps, ones = values or {}, np.ones(model.particle_count)
+        if ClothMap.STRETCH in maps and model.grid is not None:
+            at = maps[ClothMap.STRETCH]
+            self.families = [
+                replace(one, factors=one.factors * (at[one.particles[:, 1:]] + at[one.particles[:, :-1]]) / 2.0)
+                for one in self.families
+            ]
+        bend = maps.get(ClothMap.BEND, ones)
+        self._friction = maps.get(ClothMap.FRICTION, ones)
+        self._bending = bending_matrix(model, bend) if settings.bend_stiffness > 0.0 else None
         self._inverse: tuple[bytes, Float64] | None = None
 
-    def step(self, particles: Particles, actions: Actions, *, time: float = 0.0) -> Particles:
+    def step(
+        self, particles: Particles, actions: Actions, *, time: float = 0.0,
+        kept: Callable[[Particles], Particles] = lambda free: free,
+    ) -> Particles:  # fmt: skip
+        """`kept` follows each substep."""
         gusts, count = gusts_at(self.settings, time), self.settings.substeps
         self.loads = np.zeros(self.model.particle_count)
         self._substep(particles, actions, gusts, 1.0 / count, 1.0, adds_load=True)
         inertia = np.maximum(1.0, INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / count) * self.loads)
         for index in range(count):
             share, fraction = 1.0 / (count - index), (index + 1) / count
-            particles = self._substep(particles, actions, gusts, share, fraction, inertia)
+            particles = kept(self._substep(particles, actions, gusts, share, fraction, inertia))
         return particles
 
     def _substep(
@@ -171,6 +185,7 @@ class LineReference:
             velocities, places = velocities + free * change, places + free * (h * change + push)
         for collider in actions.colliders:
             contact = collider_contact(collider, places, fraction, settings.step_time, h)
+            contact = replace(contact, friction=contact.friction * self._friction)
             hit, hit_velocities = bounce(places, velocities, contact, constants.clearance, h)
             places, velocities = np.where(held, places, hit), np.where(held, velocities, hit_velocities)
         return Particles(places, velocities)

@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Sequence
+from itertools import count
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.cloth.springs import SpringKind, Springs
 from sinew.sim.maths.gusts import Gusts, gusts_at
-from tests.oracles.cloth import Float64, Particles, air_forces, at_rest, spring_forces
+from tests.oracles.cloth import Actions, Float64, Particles, air_forces, at_rest, spring_forces
+from tests.oracles.cloth_lines import LineReference
 from tests.oracles.contact import bounce, collider_contact
 
 
@@ -42,24 +44,35 @@ def run(
     moves = np.zeros(3) if way is None else way
     weights = np.maximum(model.pinned(settings), values.get(ClothMap.PIN, 0.0))
     limit = values.get(ClothMap.DISTANCE)
+    numbers = count(1)
+
+    def kept(free: Particles) -> Particles:
+        places = model.positions + moves * (next(numbers) / settings.substeps)
+        share = (1.0 - (1.0 - weights) ** (1.0 / settings.substeps))[:, None]
+        drift = moves / settings.step_time
+        positions = free.positions + share * (places - free.positions)
+        velocities = free.velocities + share * (drift - free.velocities)
+        if limit is not None:
+            apart = positions - places
+            reach = np.linalg.norm(apart, axis=1)
+            far = reach > limit
+            outward = apart / np.maximum(reach, 1e-300)[:, None]
+            away = np.maximum(np.sum((velocities - drift) * outward, axis=1), 0.0)
+            positions = np.where(far[:, None], places + limit[:, None] * outward, positions)
+            velocities = np.where(far[:, None], velocities - away[:, None] * outward, velocities)
+        return Particles(positions, velocities)
+
+    lines = LineReference(heavy, settings, values) if settings.has_lines else None
     for step in range(steps):
+        if lines is not None:
+            actions = Actions(weights >= 1.0, model.positions + moves * (step + 1), colliders)
+            particles = lines.step(particles, actions, time=step * settings.step_time, kept=kept)
+            continue
         gusts = gusts_at(settings, step * settings.step_time)
         for substep in range(settings.substeps):
-            places = model.positions + moves * (step + (substep + 1) / settings.substeps)
-            free = _free(heavy, settings, values, particles, gusts, colliders, (substep + 1) / settings.substeps)
-            share = (1.0 - (1.0 - weights) ** (1.0 / settings.substeps))[:, None]
-            drift = moves / settings.step_time
-            positions = free.positions + share * (places - free.positions)
-            velocities = free.velocities + share * (drift - free.velocities)
-            if limit is not None:
-                apart = positions - places
-                reach = np.linalg.norm(apart, axis=1)
-                far = reach > limit
-                outward = apart / np.maximum(reach, 1e-300)[:, None]
-                away = np.maximum(np.sum((velocities - drift) * outward, axis=1), 0.0)
-                positions = np.where(far[:, None], places + limit[:, None] * outward, positions)
-                velocities = np.where(far[:, None], velocities - away[:, None] * outward, velocities)
-            particles = Particles(positions, velocities)
+            particles = kept(
+                _free(heavy, settings, values, particles, gusts, colliders, (substep + 1) / settings.substeps)
+            )
     return particles
 
 

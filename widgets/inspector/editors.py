@@ -27,7 +27,9 @@ from PySide6.QtWidgets import (
 
 from sinew.sim.assets.model import Interpolation
 from sinew.sim.characters.settings import FlipV, SkinningMethod, UpAxis
+from sinew.sim.colliders.skin_mesh import covered_shares
 from sinew.sim.kinds import KINDS
+from sinew.sim.memo import Memo
 from sinew.sim.scene.params import Param, ParamError, Role, params_of, validated
 from sinew.sim.scene.playback import LoopMode
 from sinew.sim.scene.scene import NodeId
@@ -137,7 +139,7 @@ def editor_for(record: Param, choices: MakeChoices) -> ValueEditor:
         return CurveEditor(record)
     if record.declared.role is Role.PATH:
         return PathEditor(record.declared.suffixes)
-    if record.declared.role is Role.TARGET and record.type is tuple:
+    if record.declared.role in (Role.TARGET, Role.SECTION) and record.type is tuple:
         return NodesEditor(choices)
     if record.declared.role in NAMED_ROLES and record.type is str:
         return NameEditor(choices)
@@ -305,7 +307,7 @@ class NameEditor(ValueEditor):
 
 
 class NodesEditor(ValueEditor):
-    """A menu with a check mark for each of some nodes."""
+    """A menu with a check mark for each of some nodes or sections."""
 
     def __init__(self, choices: MakeChoices, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -354,6 +356,7 @@ class NameChoices:
 
     def __init__(self, target: EditTarget, model_of: ModelProvider) -> None:
         self._target, self._model_of = target, model_of
+        self._covered = Memo[dict[str, float]]()
         self.section_names: Callable[[str], tuple[str, ...]] = lambda _path: ()
 
     def of(self, record: Param, node_id: NodeId) -> Choices:
@@ -368,19 +371,35 @@ class NameChoices:
         if record.declared.role is Role.NODE:
             others = (node for node in self._target.scene.nodes if node.id != node_id)
             return Choices("None", tuple((node.id, node.name) for node in others))
+        if record.declared.role is Role.SECTION and record.type is tuple:
+            return self._skin_sections(self._target.scene.node(node_id).attachment.node)
         if record.declared.role is Role.SECTION:
             path = getattr(self._target.scene.node(node_id).settings, record.declared.source)
             names = self.section_names(path)
             return Choices("Whole file", tuple((name, name) for name in dict.fromkeys(names)))
         if record.declared.role is Role.TARGET:
-            return self._targets()
+            return self._targets(node_id, record.declared.source)
         return self._clips(node_id)
 
-    def _targets(self) -> Choices:
-        nodes = self._target.scene.nodes
+    def _skin_sections(self, node_id: NodeId) -> Choices:
+        """Returns the sections of a character, outer ones first."""
+        status = self._model_of(node_id)
+        model = status.model if status is not None else None
+        if model is None:
+            return Choices("No model")
+        shares = self._covered.get((model.mesh,), lambda: covered_shares(model.mesh))
+        return Choices("All", tuple((n, f"{n} (under others)" if s > 0.5 else n) for n, s in shares.items()))
+
+    def _targets(self, node_id: NodeId, kind: str) -> Choices:
+        """Returns groups and other nodes of a kind, or, without one, what force fields act on."""
+        nodes = [node for node in self._target.scene.nodes if node.id != node_id]
         return Choices(
             "All",
-            tuple((n.id, n.name) for n in nodes if hasattr(n.settings, "field_weight") or n.settings.is_group),
+            tuple(
+                (n.id, n.name)
+                for n in nodes
+                if n.settings.is_group or (n.kind == kind if kind else hasattr(n.settings, "field_weight"))
+            ),
         )
 
     def _carriers(self, node_id: NodeId) -> Choices:

@@ -23,7 +23,6 @@ from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.settings import (
     ClothLook,
     ClothSettings,
-    ClothSolving,
     ClothSource,
     PinPreset,
     compared_settings,
@@ -122,8 +121,6 @@ class ClothPanel(Panel):
     def note(self, node: Node, system: Any) -> str:  # noqa: ARG002
         assert isinstance(node.settings, ClothSettings)
         needs_file = node.settings.source is ClothSource.MESH and not node.settings.mesh_path
-        if node.settings.solver is ClothSolving.LINES and node.settings.maps:
-            return "Lines cannot use painted maps: springs simulate this cloth."
         return "Choose a mesh file." if needs_file else ""
 
     def facts(self, node: Node) -> Sequence[FormSection]:  # noqa: ARG002

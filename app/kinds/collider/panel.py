@@ -6,8 +6,10 @@ from sinew.app.tasks import run_in_background
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.reference import shaped_mesh
 from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.kinds import group_kind
 from sinew.sim.kinds.collider.fit import FittedCollider, fit_colliders
+from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.contract import Command, Panel
 from sinew.sim.scene.scene import Attachment, Node, NodeId
 
@@ -19,6 +21,18 @@ class ColliderPanel(Panel):
         self._context = context
         tip = "Make colliders for the bones of the active model."
         self.adds = (None, Command("add.fit", "&Fit Colliders to Skeleton", tip, self.fit, reason=self._reason))
+
+    def note(self, node: Node, system: object) -> str:  # noqa: ARG002
+        settings = node.settings
+        if not isinstance(settings, ColliderSettings) or settings.shape is not ColliderShape.SKIN:
+            return ""
+        carrier = self._context.document.scene.by_id.get(node.attachment.node)
+        if carrier is None or not carrier.settings.is_character:
+            return "Attach this collider to a model: its skin will collide."
+        loaded = self._context.store.loaded(carrier.id)
+        known = {section.name for section in loaded.model.mesh.sections} if loaded is not None else settings.sections
+        missing = [name for name in settings.sections if name not in known]
+        return f"{carrier.name} has no section {missing[0]!r}." if missing else ""
 
     def _reason(self) -> str:
         model = self._context.active.model

@@ -299,10 +299,14 @@ class _Scene:
             ("roughness", pbr, "roughness"), ("emission", pbr, "emission_color"),
             ("emission_factor", pbr, "emission_factor"), ("opacity", pbr, "opacity"),
             ("diffuse", fbx, "diffuse_color"), ("transparency", fbx, "transparency_factor"),
+            ("highlights", fbx, "specular_color"), ("gloss", fbx, "specular_factor"),
+            ("exponent", fbx, "specular_exponent"),
         ):  # fmt: skip
             value = hold(getattr(maps, name))
             if value.has_value:
                 record[key] = list(hold(value.value_vec4))[: max(value.value_components, 1)]
+        if material.shader_type != self._ufbx.ShaderType.FBX_PHONG:
+            record.pop("exponent", None)
         for key, maps, name in (
             ("base_color", pbr, "base_color"), ("base_color", fbx, "diffuse_color"), ("normal", pbr, "normal_map"),
             ("normal", fbx, "normal_map"), ("emission", pbr, "emission_color"), ("emission", fbx, "emission_color"),

@@ -21,7 +21,14 @@ from sinew.sim.assets.faults import MAX_JOINTS, MAX_MAGNITUDE, MAX_PARTS, MAX_VE
 from sinew.sim.assets.fbx import child
 from sinew.sim.assets.formats import IMAGE_FORMATS
 from sinew.sim.assets.materials import TextureFolder, base_name, lost_colours
-from sinew.sim.assets.model import AlphaMode, EmbeddedImage, ImageSource, Material
+from sinew.sim.assets.model import (
+    AlphaMode,
+    EmbeddedImage,
+    ImageSource,
+    Material,
+    reflectance_of_phong,
+    roughness_of_exponent,
+)
 from sinew.sim.assets.raw import (
     LoadWatch,
     RawBone,
@@ -403,12 +410,19 @@ class _MaterialReader:
         roughness = _number(stored, "roughness", 0.7)
         metal = _number(stored, "metalness", 0.0)
         diffuse, (red, green, blue) = (1.0, 1.0, 1.0) if image is not None else colour, colour
+        base_factor = min(max(factor, 0.0), 1.0)
+        exponent, more = stored.get("exponent"), dict[str, Any]()
+        if exponent:  # a Phong material
+            highlights = _scaled(_colour(stored.get("highlights"), (0.0, 0.0, 0.0)), _number(stored, "gloss", 1.0))
+            more["dielectric"] = reflectance_of_phong(highlights)
+        # The exponent of Phong is about the mirror direction.
+        rough = roughness_of_exponent(4.0 * _number(stored, "exponent", 0.0)) if exponent else roughness
         return Material(
             name=name,
             texture=texture,
             texture_path=image if isinstance(image, Path) else None,
             embedded=image if isinstance(image, EmbeddedImage) else None,
-            diffuse=_scaled(diffuse, min(max(factor, 0.0), 1.0) * (1.0 - metal)),
+            diffuse=_scaled(diffuse, base_factor * (1.0 - metal)),
             specular=(0.04 + metal * (red - 0.04), 0.04 + metal * (green - 0.04), 0.04 + metal * (blue - 0.04)),
             shininess=min(2.0 / max(roughness**2, 0.03) ** 2 - 2.0, 1e4),
             alpha_mode=AlphaMode.BLEND if 0.0 < opacity < 0.999 else AlphaMode.OPAQUE,
@@ -417,6 +431,10 @@ class _MaterialReader:
             emission_image=emission_image,
             normal_image=normal,
             lost=lost_colours(texture, image if isinstance(image, Path) else None) if image is None else (),
+            metal=min(metal, 1.0),
+            base=_scaled(diffuse, base_factor),
+            roughness=min(rough, 1.0),
+            **more,
         )
 
     def _texture(self, number: int, stored: dict[str, Any], key: str) -> tuple[str | None, ImageSource | None]:

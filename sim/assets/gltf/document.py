@@ -263,6 +263,10 @@ class Specular(GltfObject, frozen=True):
     specular_color_factor: Vec3 = (1.0, 1.0, 1.0)
 
 
+class Ior(GltfObject, frozen=True):
+    ior: float = 1.5
+
+
 class HdrEmission(GltfObject, frozen=True):
     emissive_multiplier: float = 1.0
 
@@ -290,6 +294,7 @@ class Mtoon(GltfObject, frozen=True):
 
 class MaterialExtensions(GltfObject, frozen=True):
     specular: Specular | None = field(default=None, name="KHR_materials_specular")
+    ior: Ior | None = field(default=None, name="KHR_materials_ior")
     emissive_strength: EmissiveStrength | None = field(default=None, name="KHR_materials_emissive_strength")
     specular_glossiness: SpecularGlossiness | None = field(default=None, name="KHR_materials_pbrSpecularGlossiness")
     unlit: Any = field(default=None, name="KHR_materials_unlit")
@@ -357,7 +362,7 @@ KNOWN_EXTENSIONS = frozenset(
 
 
 KNOWN_MATERIALS = frozenset(
-    f"KHR_materials_{name}" for name in ("emissive_strength", "pbrSpecularGlossiness", "specular", "unlit")
+    f"KHR_materials_{name}" for name in ("emissive_strength", "ior", "pbrSpecularGlossiness", "specular", "unlit")
 )
 
 

@@ -63,6 +63,7 @@ class MaterialReader:
 
     def _material(self, index: int, name: str, stored: Stored) -> Material:
         diffuse, specular, roughness, opacity = _factors(stored)
+        base, dielectric, metal = _reflectance(stored)
         info, image, texture = base_texture(stored), None, None
         if info is not None:
             texture, image = self._texture(info.index, f"materials[{index}]")
@@ -87,7 +88,7 @@ class MaterialReader:
         bright = max(hdr.emissive_multiplier, 0.0) if strength is None and hdr is not None else bright
         red, green, blue = (min(bright * _within(part), _EMISSION_MAX) for part in stored.emissive_factor)
         if "surface_image" in more:
-            more |= {"metal": _within(stored.pbr.metallic_factor), "roughness": roughness}
+            metal = _within(stored.pbr.metallic_factor)
         return Material(
             name=name,
             texture=texture,
@@ -105,6 +106,10 @@ class MaterialReader:
             occlusion=_within(stored.occlusion_texture.strength) if stored.occlusion_texture is not None else 1.0,
             samplers=tuple((field, sampler) for field, sampler in samplers if sampler != Sampler()),
             lost=tuple(lost),
+            metal=metal,
+            base=base,
+            roughness=roughness,
+            dielectric=dielectric,
             **more,
         )
 
@@ -211,8 +216,7 @@ def _factors(stored: Stored) -> tuple[Colour, Colour, float, float]:
     *base, opacity = map(_within, stored.pbr.base_color_factor)
     if stored.extensions.unlit is not None:
         return _colour(base), (0.0, 0.0, 0.0), 1.0, opacity
-    # A metallic image is not evaluated here; most surfaces are mainly not metallic.
-    metal = 0.0 if stored.pbr.metallic_roughness_texture is not None else _within(stored.pbr.metallic_factor)
+    metal = _plain_metal(stored)
     diffuse = _colour([part * (1.0 - metal) for part in base])
     own = stored.extensions.specular
     plain = [DIELECTRIC] * 3
@@ -221,6 +225,30 @@ def _factors(stored: Stored) -> tuple[Colour, Colour, float, float]:
         plain = [_within(factor * part) for part in own.specular_color_factor]
     specular = _colour([low + (part - low) * metal for low, part in zip(plain, base, strict=True)])
     return diffuse, specular, _within(stored.pbr.roughness_factor), opacity
+
+
+def _plain_metal(stored: Stored) -> float:
+    """Returns the metallic factor; 0 with a metallic image, which may be lost: most surfaces are not metallic."""
+    return 0.0 if stored.pbr.metallic_roughness_texture is not None else _within(stored.pbr.metallic_factor)
+
+
+def _reflectance(stored: Stored) -> tuple[Colour, Colour, float]:
+    """Returns base colour, reflectance where not metallic, and metallic factor.
+
+    Source: the specifications of KHR_materials_pbrSpecularGlossiness, KHR_materials_ior and KHR_materials_specular.
+    """
+    extensions = stored.extensions
+    glossy, ior, own = extensions.specular_glossiness, extensions.ior, extensions.specular
+    if glossy is not None:
+        specular = _colour([_within(part) for part in glossy.specular_factor])
+        return _colour([_within(part) * (1.0 - max(specular)) for part in glossy.diffuse_factor[:3]]), specular, 0.0
+    plain = DIELECTRIC
+    if ior is not None and math.isfinite(ior.ior) and (ior.ior == 0.0 or ior.ior >= 1.0):
+        plain = ((ior.ior - 1.0) / (ior.ior + 1.0)) ** 2
+    factor = plain if own is None else plain * _within(own.specular_factor)
+    tint = (1.0, 1.0, 1.0) if own is None else own.specular_color_factor
+    base = _colour([_within(part) for part in stored.pbr.base_color_factor[:3]])
+    return base, _colour([_within(factor * part) for part in tint]), _plain_metal(stored)
 
 
 def _colour(parts: list[float]) -> Colour:

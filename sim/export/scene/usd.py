@@ -17,7 +17,7 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdShade, UsdSkel, Vt
 
 from sinew.sim.assets.model import AlphaMode, Material, Sampled, Skeleton, Skin
 from sinew.sim.export.formats import UsdOptions
-from sinew.sim.export.gltf_parts import is_metal_exact, metal_and_base, roughness_of
+from sinew.sim.export.gltf_parts import is_metal_exact, metal_and_base
 from sinew.sim.export.scene.recording import JointMotion, SceneRecording, Topology, Track, plain_material
 from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.maths.transform import compose
@@ -99,7 +99,7 @@ def _base(material: Material) -> tuple[Three, float, bool]:
 
 def _values(material: Material) -> dict[str, Any]:
     base, metal, is_exact = _base(material)
-    values: dict[str, Any] = {"diffuseColor": base, "roughness": roughness_of(material)}
+    values: dict[str, Any] = {"diffuseColor": base, "roughness": material.reflectance.roughness}
     if material.is_unlit:
         # An index of 1 disables reflection.
         values |= {"diffuseColor": _BLACK, "emissiveColor": base, "metallic": 0.0, "roughness": 1.0, "ior": 1.0}
@@ -124,7 +124,7 @@ def _textures(material: Material, shown: str) -> Iterator[_Texture]:
     if material.is_unlit:
         return
     if (used := material.sampled("surface_image")) is not None:
-        scale = (1.0, material.roughness, metal, 1.0)
+        scale = (1.0, material.reflectance.roughness, metal, 1.0)
         yield _Texture("Metal", used, {"roughness": "g", "metallic": "b"}, scale)
     if (used := material.sampled("normal_image")) is not None:
         lean = material.normal_scale

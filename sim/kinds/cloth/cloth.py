@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +16,11 @@ from sinew.sim.kinds.cloth.buffers import ClothSheet, ClothTables, SpringLines, 
 from sinew.sim.kinds.cloth.driven import DrivenMesh
 from sinew.sim.kinds.cloth.line_solver import LineSolver
 from sinew.sim.kinds.cloth.maps import UNLIMITED_DISTANCE, ClothMap, particle_texels, values_on
+from sinew.sim.kinds.cloth.material import ClothConstants
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.monitor import ClothMonitor, ClothStatistics
 from sinew.sim.kinds.cloth.pin_targets import ClothPins
-from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSolving
+from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.cloth.solver import ClothInputs, ClothSolver
 from sinew.sim.kinds.cloth.stability import stop_reason
 from sinew.sim.kinds.cloth.surface import ClothSurface
@@ -157,16 +158,28 @@ class Cloth(Owner):
         """Advances the cloth by `STEP_TIME`; returns False if it is stopped."""
         if self.stopped:
             return False
-        settings = self.settings
         time = self.step_count * STEP_TIME
         pins, former = self.pins.texture, self.pins.former
-        constants = self._solver.step(self._state, settings, inputs, time=time, pins=pins, former=former)
+        constants = self._solver.step(self._state, self.settings, inputs, time=time, pins=pins, former=former)
+        self._end_step(constants)
+        return True
+
+    def step_with_others(self, inputs: ClothInputs, settings: ClothSettings) -> Iterator[None]:
+        """Advances by `STEP_TIME` like `step`, a substep of `settings` for each item."""
+        time = self.step_count * STEP_TIME
+        pins, former = self.pins.texture, self.pins.former
+        constants = self._solver.begin(self._state, settings, inputs, time=time, pins=pins, former=former)
+        for index in range(settings.substeps):
+            yield
+            self._solver.substep(self._state, index)
+        self._end_step(constants)
+
+    def _end_step(self, constants: ClothConstants) -> None:
         self.pins.arrive()
         self.step_count += 1
         self._is_measured = True
         self._monitor.check(self._state, constants, self.step_count)
         self._drawn = False
-        return True
 
     # --- changes --------------------------------------------------------------------------------------
 
@@ -177,8 +190,7 @@ class Cloth(Owner):
             SettingsError: If no cloth can be built from them; everything stays as it was.
         """
         effects = changed_effects(self.settings, settings)
-        is_painted = (not settings.maps) != (not self.settings.maps)
-        if Effect.REBUILD in effects or (settings.solver is ClothSolving.LINES and is_painted):
+        if Effect.REBUILD in effects:
             self.rebuild(settings, surface or self._surface, self.world_from_cloth)
             return Effect.REBUILD
         values = self.values if settings.maps == self.settings.maps else values_on(settings.maps, self.topology)
@@ -234,6 +246,8 @@ class Cloth(Owner):
         self._flags = (self.weights > 0.0) | self.limited
         if self.values or self._tables.maps is not None:
             self._tables.write_maps(self.values, particle_texels(self.values, self.weights, self.settings.substeps))
+            if isinstance(self._solver, LineSolver):
+                self._solver.take_maps(self.values)
         if ClothMap.PIN in self.values or ClothMap.DISTANCE in self.values:
             self.pins.follow_closely()
 
@@ -332,6 +346,21 @@ class Cloth(Owner):
         self._lines.write(self.state)
         return self._lines.lines
 
+    @property
+    def simulated(self) -> Buffer:
+        """The newest state, which may have failed, as records of `CLOTH_STATE`."""
+        return self._state.newest
+
+    @property
+    def held(self) -> npt.NDArray[np.bool_]:
+        """Particles that nothing but their pins moves, shape (P,)."""
+        return self.pins.flags & (self.weights >= 1.0)
+
+    @property
+    def sound(self) -> Buffer:
+        """The last sound state; the last number of each record is the step that failed, or 0."""
+        return self._monitor.sound.newest
+
     # --- reading back ---------------------------------------------------------------------------------
 
     def poll(self, now: float) -> bool:
@@ -422,7 +451,7 @@ class Cloth(Owner):
             return False
         self._state.copy_from(self._monitor.sound.newest)
         self.step_count = failed - 1
-        flags = self.pins.flags & (self.weights >= 1.0)
+        flags = self.held
         positions, targets = self.positions().astype(np.float64), self.pins.targets.read()["pin"][: len(flags), :3]
         reason = stop_reason(
             self.model, self.settings, positions, targets.astype(np.float64), flags, is_finite=statistics.is_finite

@@ -3,6 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.assets.build_mesh import vertex_normals
 from sinew.sim.characters.skinning import SKINNED
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.context import Context
@@ -36,7 +37,7 @@ def driven_records(model: ClothModel, surface: ClothSurface) -> npt.NDArray[np.v
     records = np.zeros(len(surface.positions), DRIVEN)
     records["corners"][:, :3], records["weights"][:, :3] = found.corners, found.weights
     records["offset"][:, :3] = np.einsum("hfx,hx->hf", frame, surface.positions - curved)
-    records["normal"][:, :3] = np.einsum("hfx,hx->hf", frame, _face_normals(surface.positions, surface.triangles))
+    records["normal"][:, :3] = np.einsum("hfx,hx->hf", frame, vertex_normals(surface.positions, surface.triangles))
     return records
 
 
@@ -75,18 +76,10 @@ class DrivenMesh(Owner):
 def _normals(model: ClothModel) -> Float64:
     """Returns normals of the particles at rest, shape (P, 3), as `area_around` of the shaders has them."""
     if model.grid is None:
-        return _face_normals(model.positions, model.faces)
+        return vertex_normals(model.positions, model.faces).astype(np.float64)
     sheet = np.pad(model.positions.reshape(model.grid.rows, model.grid.columns, 3), ((1, 1), (1, 1), (0, 0)), "edge")
     across, down = sheet[1:-1, 2:] - sheet[1:-1, :-2], sheet[:-2, 1:-1] - sheet[2:, 1:-1]
     return _unit(np.cross(across, down).reshape(-1, 3))
-
-
-def _face_normals(positions: Float64, triangles: npt.NDArray[np.uint32]) -> Float64:
-    """Returns normals of vertices, shape (V, 3): the mean of the faces around them, weighted by area."""
-    corners = positions[triangles]
-    areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    sums = [np.bincount(triangles.ravel(), np.repeat(areas[:, axis], 3), len(positions)) for axis in range(3)]
-    return _unit(np.stack(sums, axis=1))
 
 
 def _unit(vectors: Float64) -> Float64:

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from sinew.sim.kinds.air import unkeyable
+from sinew.sim.kinds.air import unkeyable as unkeyable_air
 from sinew.sim.kinds.cloth.settings import (
     ClothLook,
     ClothMode,
@@ -18,7 +18,7 @@ from sinew.sim.kinds.cloth.settings import (
 )
 from sinew.sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
 from sinew.sim.scene.params import Settings, params_of, validated, with_lengths
-from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.scene import Attachment, Node, NodeId, Scene
 from sinew.sim.scene.transform import Transform, node_matrix
 from sinew.sim.scene.world_transforms import WorldTransforms, rebased, relative_transform
 
@@ -126,7 +126,8 @@ def idle(node: Node) -> frozenset[str]:
         ("solver", "rival"): settings.mode is ClothMode.SPRINGS,
         ("rival_substeps",): compared_settings(settings) is None,
         ("turbulence_scale", "turbulence_seed"): settings.turbulence == 0.0,
-        ("self_friction",): not settings.self_collision,
+        ("self_friction",): not (settings.self_collision or settings.other_cloths),
+        ("met_cloths",): not settings.other_cloths,
         ("driven_section",): not settings.driven_path,
         ("pin_bone",): settings.pin_target is not PinTarget.BONE,
         ("colour", "texture"): settings.look in (ClothLook.STRAIN, ClothLook.SPRINGS),
@@ -162,6 +163,25 @@ def completed(before: Node, node: Node, scene: Scene) -> Node:
     return msgspec.structs.replace(attached, transform=transform)
 
 
+def pairs(scene: Scene) -> tuple[tuple[NodeId, NodeId], ...]:
+    """Returns the simulated cloths of which one collides with the other, by id."""
+    found = set()
+    for node in scene.nodes:
+        settings = node.settings
+        if isinstance(settings, ClothSettings) and settings.other_cloths and node.id in scene.simulated:
+            chosen = scene.with_contents(settings.met_cloths)
+            for other in scene.simulated_of_kind("cloth"):
+                if other is not node and (not settings.met_cloths or other.id in chosen):
+                    found.add((min(node.id, other.id), max(node.id, other.id)))
+    return tuple(sorted(found))
+
+
+def unkeyable(node: Node, part: str, field: str) -> str:
+    if part == ClothSettings.kind and field in ("other_cloths", "met_cloths"):
+        return "what a cloth collides with cannot change with time"
+    return unkeyable_air(node, part, field)
+
+
 def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any]]) -> None:
     """Converts settings of version 1, which had the model of the pins among them."""
     if version == 1:
@@ -182,6 +202,7 @@ CLOTH = Kind(
     idle=idle,
     files=files_of,
     completed=completed,
+    pairs=pairs,
     unkeyable=unkeyable,
     migrate=migrate,
     system="sinew.sim.kinds.cloth.system:ClothSystem",

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.colliders.pack import ANY_ORDER
+from sinew.sim.colliders.skin import NearTriangles, parts_of
 from sinew.sim.fields.sampler import FieldSampler
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.buffer_ring import PingPong
@@ -25,6 +26,7 @@ from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.kinds.cloth.buffers import CLOTH_STATE, LOAD, POINT, ROW, ClothTables
 from sinew.sim.kinds.cloth.lines import BendRows, LineFamily, grid_bending, mesh_bending, mesh_families
+from sinew.sim.kinds.cloth.maps import ClothMap, Values, extremes
 from sinew.sim.kinds.cloth.material import UNLIMITED, ClothConstants, constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.self_contact import CONTACTS, SelfContact, width
@@ -61,7 +63,8 @@ INERTIA, SUBSTEPS_OF_INERTIA = 8.0, 16
 Measured with sheets that hang and swing: from 8 on nothing jitters, and less is less accurate.
 """
 
-_PREDICTS = ("DAMPED", "AIR", "GUSTS", "PINS", "FIELDS")
+_PREDICTS = ("DAMPED", "AIR", "GUSTS", "PINS", "PIN_MAPS", "SPRING_MAPS", "FIELDS")
+_FINISHES = ("SELF", "MET", "COLLIDERS", "SKIN", "FRICTION_MAP", "PIN_MAPS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +78,7 @@ class _Family:
     loaded: Kernel  # `apply` that also adds up the load
     count: int  # Records of edges, padded
     uniforms: dict[str, object] = field(default_factory=dict)
-    tables: dict[str, BufferTexture] = field(default_factory=dict)
+    tables: dict[str, TexelBuffer] = field(default_factory=dict)
 
 
 class LineSolver(Owner):
@@ -97,12 +100,27 @@ class LineSolver(Owner):
         self._token = object()
         self._contact: SelfContact | None = None
         self._sampler: FieldSampler | None = None
-        self._families: dict[bool, list[_Family]] = {}
+        self._near_skin: NearTriangles | None = None
+        self._own: dict[str, object] = {}
+        self._families: dict[tuple[object, ...], list[_Family]] = {}
+        self._bend_map: Float64 | None = None
         self._bend_rows = None if model.grid is not None else mesh_bending(model.positions, model.faces)
-        self._entries: dict[str, BufferTexture] = {}
+        self._entries: dict[str, TexelBuffer] = {}
         self._threads = model.springs.of_kind(SpringKind.STRUCTURAL)
         self._mesh = [] if model.grid is not None else mesh_families(self._threads, model.positions)
         self._mesh_tables = [self._family_tables(family) for family in self._mesh]
+
+    def take_maps(self, values: Values) -> None:
+        """Takes painted maps, before the settings that have them."""
+        if self._model.grid is not None:
+            return
+        for family, tables in zip(self._mesh, self._mesh_tables, strict=True):
+            tables["u_edges"].buffer.write(self._edge_records(family, values.get(ClothMap.STRETCH)))
+        bend = values.get(ClothMap.BEND)
+        if bend is not self._bend_map:
+            self._bend_map, self._bend_rows = bend, mesh_bending(self._model.positions, self._model.faces, bend)
+            if self._entries:
+                self._entries["u_entries"].buffer.write(self._bend_records(self._bend_rows))
 
     # --- stepping -------------------------------------------------------------------------------------
 
@@ -114,38 +132,74 @@ class LineSolver(Owner):
         *,
         time: float,
         pins: BufferTexture | None = None,
-        former: BufferTexture | None = None,  # noqa: ARG002
+        former: BufferTexture | None = None,
     ) -> ClothConstants:
-        """As `ClothSolver.step`; cloths with painted maps, which need `former`, have springs."""
+        """As `ClothSolver.step`."""
+        constants = self.begin(state, settings, inputs, time=time, pins=pins, former=former)
+        for first, end in self._parts:
+            self._make(state, first, end)
+        return constants
+
+    def begin(
+        self,
+        state: PingPong,
+        settings: ClothSettings,
+        inputs: ClothInputs,
+        *,
+        time: float,
+        pins: BufferTexture | None = None,
+        former: BufferTexture | None = None,
+    ) -> ClothConstants:
+        """As `ClothSolver.begin`."""
+        # Substeps of cloths that meet alternate: with programs of their own they send their constants once.
+        self._own = {} if inputs.met is None else {"MET": inputs.met.place + 1}
         constants = self.constants(settings)
         for later in self.pending:
             coming = constants_of(later)
-            met = pins is not None, bool(inputs.colliders), inputs.fields is not None
-            self._ends(step_features(self._tables, coming, later, *met), inputs)
-            self._families_of(bool(coming.damping.any()))
+            self._ends(self._features(coming, later, inputs, pins), inputs)
+            self._families_of(coming, later)
             if later.bend_stiffness > 0.0:
-                self._bend_kernel()
+                self._bend_kernel(later)
         self.pending = ()
-        predict, finish, reads = self._prepare(state, settings, inputs, time, pins)
-        sides, (passes, loads) = state.sides, self._load_passes(predict, reads, state)
-        reads["u_loads"] = loads
-        between = [self._between(side) for side in sides]
-        last, count = self._last(between[0]), settings.substeps
-        for index in range(count):
-            before, after = sides[index % 2], sides[1 - index % 2]
+        predict, finish, reads = self._prepare(state, settings, inputs, time, pins, former)
+        passes, reads["u_loads"] = self._load_passes(predict, reads, state)
+        run_passes(passes)
+        self._predict, self._finish, self._reads = predict, finish, reads
+        self._sides, self._skin = state.sides, inputs.colliders.skin
+        self._between_of = [self._between(side) for side in self._sides]
+        self._parts = [(0, settings.substeps)] if self._skin is None else parts_of(settings.substeps)
+        return constants
+
+    def substep(self, state: PingPong, index: int) -> None:
+        """Makes one of the substeps after `begin`, from 0."""
+        self._make(state, index, index + 1)
+
+    def _make(self, state: PingPong, first: int, end: int) -> None:
+        """Makes the substeps from `first` to before `end`, which are within one part."""
+        assert self._settings is not None
+        count, passes, reads = self._settings.substeps, list[Pass](), self._reads
+        part = dict(self._parts).get(first)
+        if self._skin is not None and part is not None:
+            if self._near_skin is None:
+                self._near_skin = self.owns(NearTriangles(self._library, state.count))
+            during = first / count, part / count
+            reads |= self._near_skin.find(self._skin, state.texture, during, self._constants.clearance)
+        last = self._last(self._between_of[0])
+        for index in range(first, end):
+            before, after = self._sides[index % 2], self._sides[1 - index % 2]
             progress = "u_progress", (1.0 / (count - index), (index + 1) / count)
             known = reads | {"u_state": before}
-            passes.append(Pass(predict, (self._points[0].buffer,), self._padded, known, progress))
-            passes += between[index % 2]
-            passes.append(Pass(finish, (after.buffer,), self._padded, known | {"u_points": last}, progress))
+            passes.append(Pass(self._predict, (self._points[0].buffer,), self._padded, known, progress))
+            passes += self._between_of[index % 2]
+            passes.append(Pass(self._finish, (after.buffer,), self._padded, known | {"u_points": last}, progress))
         run_passes(passes)
-        state.turned(count)
-        return constants
+        state.turned(end - first)
 
     def load(self, state: PingPong, settings: ClothSettings, pins: BufferTexture | None = None) -> TexelBuffer:
         """Records of `LOAD` of a substep from the state on, which stays as it is."""
+        self._own = {}
         self.constants(settings)
-        predict, _, reads = self._prepare(state, settings, ClothInputs(), 0.0, pins, finds_contacts=False)
+        predict, _, reads = self._prepare(state, settings, ClothInputs(), 0.0, pins, None, finds_contacts=False)
         passes, loads = self._load_passes(predict, reads, state)
         run_passes(passes)
         return loads
@@ -189,6 +243,7 @@ class LineSolver(Owner):
                     "u_clearance": constants.clearance,
                     "u_self": (settings.thickness, settings.self_friction),
                     "u_rate": settings.internal_damping / substep,
+                    "u_step": STEP_TIME,
                 }
             )
         return self._constants
@@ -200,17 +255,21 @@ class LineSolver(Owner):
         inputs: ClothInputs,
         time: float,
         pins: BufferTexture | None,
+        former: BufferTexture | None,
         *,
         finds_contacts: bool = True,
     ) -> tuple[Kernel, Kernel, dict[str, BufferTexture]]:
         """Kernels before and after the lines with their uniforms, and the textures that both read."""
         constants, colliders = self._constants, inputs.colliders
-        met = pins is not None, bool(colliders), inputs.fields is not None
-        features = step_features(self._tables, constants, settings, *met)
+        features = self._features(constants, settings, inputs, pins)
         predict, finish = self._ends(features, inputs)
         reads = dict(self._tables.textures)
-        if pins is not None:
-            reads["u_pins"] = pins
+        for name, texture in (("u_pins", pins), ("u_former", former), ("u_maps", self._tables.maps)):
+            if texture is not None:
+                reads[name] = texture
+        if inputs.met is not None:
+            reads |= inputs.met.textures
+            finish.program["u_first"] = inputs.met.first
         if colliders:
             assert colliders.texture is not None
             reads["u_colliders"] = colliders.texture
@@ -232,16 +291,26 @@ class LineSolver(Owner):
         predict.program.update({"u_grabbed": inputs.grabbed, "u_hand": (*inputs.hand, self._hand_reach)})
         return predict, finish, reads
 
+    def _features(
+        self, constants: ClothConstants, settings: ClothSettings, inputs: ClothInputs, pins: BufferTexture | None
+    ) -> tuple[str, ...]:
+        colliders = inputs.colliders
+        return step_features(
+            self._tables, constants, settings, pins is not None, bool(colliders), inputs.fields is not None,
+            colliders.skin is not None, inputs.met is not None,
+        )  # fmt: skip
+
     def _ends(self, features: tuple[str, ...], inputs: ClothInputs) -> tuple[Kernel, Kernel]:
         """Kernels before and after the lines."""
         colliders = inputs.colliders
         layout = colliders.layout if colliders else ANY_ORDER
         predicts = tuple(name for name in features if name in _PREDICTS and (name != "DAMPED" or "AIR" in features))
-        ends: dict[str, object] = {name: True for name in features if name in ("SELF", "COLLIDERS")}
+        ends: dict[str, object] = {name: True for name in features if name in _FINISHES}
         ends |= {"LISTED": width(CONTACTS)} if "SELF" in features else {}
         has_others = colliders.count > layout.planes + layout.ovals
         predict = self._kernel("line_predict", POINT, dict.fromkeys(predicts, True))
-        return predict, self._kernel("line_finish", CLOTH_STATE, ends | layout.defines | {"OTHERS": has_others})
+        ends |= layout.defines | {"OTHERS": has_others}
+        return predict, self._kernel("line_finish", CLOTH_STATE, ends)
 
     def _set(self, kernel: Kernel, values: dict[str, object]) -> None:
         if not holds(kernel.program, self._token, self._constants):
@@ -255,13 +324,15 @@ class LineSolver(Owner):
         settings, passes, here = self._settings, [], self._points[0]
         assert settings is not None
         if self._relaxations:
-            bend, scale = self._bend_kernel(), settings.bend_stiffness * settings.substep_time**2
+            bend, scale = self._bend_kernel(settings), settings.bend_stiffness * settings.substep_time**2
             grid = self._model.grid
             weights = (1.0, 0.0) if grid is None else grid_bending(grid)
             self._set(bend, self._uniforms | {"u_bend": (scale * weights[0], scale * weights[1])})
             for relax in self._relaxations:
                 target = self._other(here)
-                reads = self._entries | {"u_flat": self._points[0], "u_points": here}
+                reads: dict[str, BufferTexture] = {**self._entries, "u_flat": self._points[0], "u_points": here}
+                if self._tables.maps is not None:
+                    reads["u_maps"] = self._tables.maps
                 passes.append(Pass(bend, (target.buffer,), self._padded, reads, ("u_relax", (relax, 0.0))))
                 here = target
         levels = {1: self._kernel("line_level", ROW), 2: self._kernel("line_level", ROW, {"TWICE": True})}
@@ -274,7 +345,7 @@ class LineSolver(Owner):
             for kernel in (family.set_up, apply):
                 self._set(kernel, values)
             rows, spare = self._rows
-            reads = family.tables | {"u_points": here, "u_state": state}
+            reads = {**self._tables.textures, **family.tables, "u_points": here, "u_state": state}
             passes.append(Pass(family.set_up, (rows.buffer,), family.count, reads))
             done, needed = 0, self._level_count(family, settings)
             while done < needed:
@@ -283,7 +354,7 @@ class LineSolver(Owner):
                 passes.append(Pass(levels[taken], (spare.buffer,), family.count, {"u_rows": rows}, reach))
                 rows, spare, done = spare, rows, done + taken
             target = self._other(here)
-            reads = family.tables | {"u_points": here, "u_rows": rows}
+            reads = {**family.tables, "u_points": here, "u_rows": rows}
             targets: tuple[Buffer, ...] = (target.buffer,)
             if loads is not None:
                 reads["u_loads"] = loads
@@ -301,35 +372,44 @@ class LineSolver(Owner):
         return next(points for points in self._points if points.buffer is written)
 
     def _used(self) -> list[_Family]:
-        stiffness, families = self._constants.stiffness, self._families_of(bool(self._constants.damping.any()))
+        assert self._settings is not None
+        stiffness, families = self._constants.stiffness, self._families_of(self._constants, self._settings)
         return [family for family in families if stiffness[family.kind] > 0.0 and family.longest]
 
-    def _families_of(self, is_damped: bool) -> list[_Family]:
-        if is_damped not in self._families:
-            made = self._grid_families(is_damped) if self._model.grid is not None else self._mesh_families(is_damped)
-            self._families[is_damped] = made
-        return self._families[is_damped]
+    def _families_of(self, constants: ClothConstants, settings: ClothSettings) -> list[_Family]:
+        is_mapped = "SPRING_MAPS" in self._features(constants, settings, ClothInputs(), None)
+        is_damped = bool(constants.damping.any())
+        key = is_damped, is_mapped, *self._own.values()
+        if key not in self._families:
+            extra: dict[str, object] = {"DAMPED": True} if is_damped else {}
+            extra |= {"SPRING_MAPS": True} if is_mapped else {}
+            self._families[key] = (
+                self._grid_families(extra) if self._model.grid is not None else self._mesh_families(extra)
+            )
+        return self._families[key]
 
     def _level_count(self, family: _Family, settings: ClothSettings) -> int:
-        stiffness = self._constants.stiffness[family.kind] * family.factor
+        stretch, _, mass = extremes(settings.maps)
+        stiffness = self._constants.stiffness[family.kind] * family.factor * stretch
         stiffness *= 1.0 + settings.internal_damping / settings.substep_time
-        heaviest = self._model.shares.min() * self._constants.mass_scale
+        heaviest = self._model.shares.min() * self._constants.mass_scale * mass
         reach = REACH * np.sqrt(stiffness * settings.substep_time**2 / heaviest)
         if family.longest == 1:
             return 0
         return int(np.ceil(np.log2(np.clip(reach, 2.0, family.longest))))
 
-    def _grid_families(self, is_damped: bool) -> list[_Family]:
+    def _grid_families(self, extra: dict[str, object]) -> list[_Family]:
         grid, factors = self._model.grid, self._model.spring_factors()
         assert grid is not None
         least = min(grid.columns, grid.rows) - 1
         made = []
-        for number, (name, along, rest, longest) in enumerate(
+        # With the place of their factors in the texels of `sheet_factors`
+        for number, (name, along, rest, longest, place) in enumerate(
             (
-                ("diagonal", (1, 1), grid.diagonal, least),
-                ("diagonal", (-1, 1), grid.diagonal, least),
-                ("across", (1, 0), grid.across, grid.columns - 1),
-                ("along", (0, 1), grid.along, grid.rows - 1),
+                ("diagonal", (1, 1), grid.diagonal, least, (1, 3)),
+                ("diagonal", (-1, 1), grid.diagonal, least, (1, 2)),
+                ("across", (1, 0), grid.across, grid.columns - 1, (0, 1)),
+                ("along", (0, 1), grid.along, grid.rows - 1, (0, 3)),
             )
         ):
             uniforms: dict[str, object] = {
@@ -337,15 +417,16 @@ class LineSolver(Owner):
                 "u_along": along,
                 "u_border": self._model.border_share,
                 "u_thread": (rest, factors[name]),
+                "u_map": place,
             }
             kind = SpringKind.SHEAR if name == "diagonal" else SpringKind.STRUCTURAL
             stride = along[1] * grid.columns + along[0]
-            kernels = self._family_kernels({"FAMILY": number}, is_damped)
+            kernels = self._family_kernels({"FAMILY": number}, extra)
             made.append(_Family(kind, stride, longest, factors[name], *kernels, self._padded, uniforms))
         return made
 
-    def _mesh_families(self, is_damped: bool) -> list[_Family]:
-        kernels, kind = self._family_kernels({}, is_damped), SpringKind.STRUCTURAL
+    def _mesh_families(self, extra: dict[str, object]) -> list[_Family]:
+        kernels, kind = self._family_kernels({}, extra), SpringKind.STRUCTURAL
         return [
             _Family(
                 kind, 1, one.longest, float(one.factors.max()), *kernels, padded_count(len(one.particles)), {}, tables
@@ -353,56 +434,63 @@ class LineSolver(Owner):
             for one, tables in zip(self._mesh, self._mesh_tables, strict=True)
         ]
 
-    def _family_kernels(self, defines: dict[str, object], is_damped: bool) -> tuple[Kernel, Kernel, Kernel]:
-        damped = {"DAMPED": True} if is_damped else {}
+    def _family_kernels(self, defines: dict[str, object], extra: dict[str, object]) -> tuple[Kernel, Kernel, Kernel]:
         apply = self._kernel("line_apply", POINT, defines)
         loaded = self._kernel("line_apply", (POINT, LOAD), defines | {"LOAD": True})
-        return self._kernel("line_set_up", ROW, defines | damped), apply, loaded
+        return self._kernel("line_set_up", ROW, defines | extra), apply, loaded
 
-    def _family_tables(self, family: LineFamily) -> dict[str, BufferTexture]:
-        places = np.arange(len(family.particles))
-        leads = family.factors > 0.0
-        follows = np.concatenate([[False], leads[:-1]])
-        after, before = places + leads, places - follows
-        edges = np.zeros((padded_count(len(places)), 2, 4), np.float32)
-        ends = np.stack([before, places, after, after[after]], axis=1)
-        edges[: len(places), 0], edges[: len(places), 1, 0] = family.particles[ends], family.rest
-        edges[: len(places), 1, 1] = family.factors
+    def _family_tables(self, family: LineFamily) -> dict[str, TexelBuffer]:
+        before, after = family.neighbours
         beside = np.zeros((self._padded, 4), np.float32)
         beside[:, :2] = np.arange(self._padded)[:, None]
+        places = np.arange(len(before))
         beside[family.particles] = np.stack([family.particles[before], family.particles[after], places, before], axis=1)
-        context = self._library.context
+        context, edges = self._library.context, self._edge_records(family, None)
         return {
-            "u_edges": self.owns(TexelBuffer(context, edges.ravel(), label="cloth edges")),
+            "u_edges": self.owns(TexelBuffer(context, edges, label="cloth edges")),
             "u_places": self.owns(TexelBuffer(context, beside.ravel(), label="cloth places")),
         }
 
+    def _edge_records(self, family: LineFamily, stretch: Float64 | None) -> npt.NDArray[np.float32]:
+        """Two texels for each edge; `stretch` are factors of the particles."""
+        before, after = family.neighbours
+        places, particles = np.arange(len(before)), family.particles
+        edges = np.zeros((padded_count(len(places)), 2, 4), np.float32)
+        edges[: len(places), 0] = particles[np.stack([before, places, after, after[after]], axis=1)]
+        edges[: len(places), 1, 0], edges[: len(places), 1, 1] = family.rest, family.factors
+        if stretch is not None:
+            edges[: len(places), 1, 1] *= 0.5 * (stretch[particles] + stretch[particles[after]])
+        return edges.ravel()
+
     # --- bending --------------------------------------------------------------------------------------
 
-    def _bend_kernel(self) -> Kernel:
+    def _bend_kernel(self, settings: ClothSettings) -> Kernel:
         if self._bend_rows is None:
-            return self._kernel("line_bend", POINT)
+            is_mapped = bool(settings.maps and settings.maps[0].bend)
+            return self._kernel("line_bend", POINT, {"BEND_MAP": True} if is_mapped else {})
         if not self._entries:
-            self._entries, self._near = self._bend_entries(self._bend_rows)
+            texels = TexelBuffer(self._library.context, self._bend_records(self._bend_rows), label="cloth bending")
+            self._entries = {"u_entries": self.owns(texels)}
         return self._kernel("line_bend", POINT, {"NEAR": self._near})
 
-    def _bend_entries(self, bending: BendRows) -> tuple[dict[str, BufferTexture], int]:
-        """Texels of two entries, and the even number of entries of a particle."""
+    def _bend_records(self, bending: BendRows) -> npt.NDArray[np.float32]:
+        """Texels of two entries; `_near` becomes the even number of entries of a particle."""
         counts = np.bincount(bending.rows, minlength=self._padded)
-        near = max(2, int(counts.max(initial=0)) + 1 & ~1)
+        self._near = max(2, int(counts.max(initial=0)) + 1 & ~1)
         slots = np.arange(len(bending.rows)) - (np.cumsum(counts) - counts)[bending.rows]
-        entries = np.zeros((self._padded, near, 2), np.float32)
+        entries = np.zeros((self._padded, self._near, 2), np.float32)
         entries[..., 0] = np.arange(self._padded)[:, None]
         entries[bending.rows, slots, 0], entries[bending.rows, slots, 1] = bending.columns, bending.weights
-        texels = TexelBuffer(self._library.context, entries.ravel(), label="cloth bending")
-        return {"u_entries": self.owns(texels)}, near
+        return entries.ravel()
 
     def _bend_steps(self, settings: ClothSettings) -> list[float]:
         """Steps of the passes of bending, none without stiffness."""
-        model, scale = self._model, settings.bend_stiffness * settings.substep_time**2 / self._constants.mass_scale
+        model, (_, bend, mass) = self._model, extremes(settings.maps)
+        scale = settings.bend_stiffness * settings.substep_time**2 / (self._constants.mass_scale * mass)
         if scale == 0.0:
             return []
         if model.grid is not None:
+            scale *= bend
             largest = 16.0 * sum(grid_bending(model.grid)) / float(model.shares.max())
         else:
             assert self._bend_rows is not None
@@ -415,7 +503,7 @@ class LineSolver(Owner):
     def _kernel(
         self, name: str, output: Record | tuple[Record, ...], defines: dict[str, object] | None = None
     ) -> Kernel:
-        defines = {**self._tables.defines, **(defines or {})}
+        defines = {**self._tables.defines, **(defines or {}), **self._own}
         key = name, tuple(sorted(defines.items(), key=str))
         if key not in self._kernels:
             file = f"cloth/{name}.glsl"

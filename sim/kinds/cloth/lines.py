@@ -43,6 +43,12 @@ class LineFamily:
         ends = np.flatnonzero(self.factors == 0.0)
         return int(np.diff(ends, prepend=-1).max()) - 1
 
+    @property
+    def neighbours(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Places before and after each place; the place itself at the ends of a path."""
+        places, leads = np.arange(len(self.particles)), self.factors > 0.0
+        return places - np.concatenate([[False], leads[:-1]]), places + leads
+
 
 def mesh_families(threads: Springs, positions: Float64) -> list[LineFamily]:
     """Covers every thread once, as straight as possible.
@@ -134,8 +140,11 @@ def grid_bending(shape: GridShape) -> tuple[float, float]:
     return shape.along / shape.across**3, shape.across / shape.along**3
 
 
-def mesh_bending(positions: Float64, triangles: npt.NDArray[np.uint32]) -> BendRows:
-    """Of half the integral of the square of the sum of both curvatures over the inner particles, towards flat."""
+def mesh_bending(positions: Float64, triangles: npt.NDArray[np.uint32], stiffness: Float64 | None = None) -> BendRows:
+    """Of half the integral of the square of the sum of both curvatures over the inner particles, towards flat.
+
+    `stiffness` are factors of the particles.
+    """
     corners, count = triangles.astype(np.int64), len(positions)
     # The cotangent Laplacian: entries (row, column, weight) without the diagonal
     owner = np.concatenate([corners[:, 0], corners[:, 1], corners[:, 2]])
@@ -165,6 +174,8 @@ def mesh_bending(positions: Float64, triangles: npt.NDArray[np.uint32]) -> BendR
     second = starts[row[first]] + np.arange(len(first)) - begun[first]
     areas = np.maximum(area_shares(positions, triangles), _TINY)
     products = weight[first] * weight[second] / areas[row[first]]
+    if stiffness is not None:
+        products *= stiffness[row[first]]
     places, group = np.unique(column[first] * count + column[second], return_inverse=True)
     summed = np.bincount(group.ravel(), weights=products, minlength=len(places))
     row, column = places // count, places % count

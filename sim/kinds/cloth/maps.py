@@ -169,7 +169,7 @@ def extremes(maps: tuple[ClothMaps, ...]) -> tuple[float, float, float]:
 
 
 def particle_texels(values: Values, weights: Float64, substeps: int) -> Float64:
-    """Returns a texel for each particle (P, 4): part of the way to its place in a substep, distance, friction, 0.
+    """Returns a texel for each particle (P, 4): part of the way to its place in a substep, distance, friction, bending.
 
     `weights` (P,) are parts of the way in a step.
     """
@@ -177,6 +177,7 @@ def particle_texels(values: Values, weights: Float64, substeps: int) -> Float64:
     texels[:, 0] = 1.0 - (1.0 - weights) ** (1.0 / substeps)
     texels[:, 1] = values.get(ClothMap.DISTANCE, UNLIMITED_DISTANCE)
     texels[:, 2] = values.get(ClothMap.FRICTION, 1.0)
+    texels[:, 3] = values.get(ClothMap.BEND, 1.0)
     return texels
 
 

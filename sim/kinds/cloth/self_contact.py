@@ -4,6 +4,7 @@ the nodes of its level that come near within a span of time, among the children 
 particle lists the particles of the leaves near its own. Every pass gathers, and no data survives a span.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,12 +19,11 @@ from sinew.sim.gl.record import Record, record
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.kinds.cloth.model import ClothModel
+from sinew.sim.maths.points import FAN, first_of_level
 
 Float64 = npt.NDArray[np.float64]
 Int32 = npt.NDArray[np.int32]
 
-
-FAN = 4
 LEAF_MAX = 8
 
 EMPTY = -1
@@ -61,10 +61,6 @@ class ContactTree:
         return leaves
 
 
-def first_of_level(level: int) -> int:
-    return int((FAN**level - 1) // (FAN - 1))
-
-
 def contact_tree(positions: Float64) -> ContactTree:
     """Builds a tree by halving the particles, rest positions [m] (P, 3), along the longest edge of their box."""
     count, depth = len(positions), 0
@@ -91,6 +87,76 @@ def contact_tree(positions: Float64) -> ContactTree:
 
 NODE = record("ClothTreeNode", ball=(4, "f4"), motion=(4, "f4"))
 """Node of the tree: centre, radius [m] | velocity [m/s], 0."""
+
+
+def links_of(tree: ContactTree) -> npt.NDArray[np.uint32]:
+    """Returns, for each node, its first child, and the node after all below it; `END` without one."""
+    after = np.array([END], np.uint32)
+    found = []
+    for level in range(tree.depth + 2):
+        first, width = first_of_level(level), FAN if level <= tree.depth else tree.leaf_size
+        numbers = np.arange(len(after) if level == 0 else len(after) * width)
+        if level:
+            after = np.where(numbers % width == width - 1, np.repeat(after, width), first + numbers + 1)
+        children = FAN if level < tree.depth else tree.leaf_size
+        below = first_of_level(level + 1) + children * numbers if level <= tree.depth else np.full(len(numbers), END)
+        found.append(np.stack([below, after], axis=1).astype(np.uint32))
+    return np.concatenate(found)
+
+
+class BallTree(Owner):
+    """The spheres of a tree around particles, or faces, that move for a span of time.
+
+    Args:
+        rest: Rest positions from which the tree was built [m], shape (N, 3).
+        leaf: Kernel that writes the lowest nodes, from `u_state` and `u_places`.
+        numbers: Of a tree over several cloths: in the state of all, shape (N,).
+
+    Attributes:
+        nodes: Records of `NODE`.
+        places: Rest position, and number or `EMPTY`, of each place of the leaves.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        library: ShaderLibrary,
+        tree: ContactTree,
+        rest: Float64,
+        leaf: str,
+        numbers: npt.NDArray[np.intp] | None = None,
+    ) -> None:
+        self.tree = tree
+        places = np.zeros((len(tree.order), 4), np.float32)
+        places[:, :3], places[:, 3] = rest[tree.order], tree.order
+        if numbers is not None:
+            places[:, 3] = np.where(tree.order == EMPTY, EMPTY, numbers[tree.order])
+        self.places = self.owns(TexelBuffer(context, places.ravel(), usage="copy", label="cloth places"))
+        self.nodes = self.owns(TexelBuffer(context, NODE.zeros(tree.node_count), usage="copy", label="cloth tree"))
+        self._level = self.owns(Buffer(context, NODE.zeros(len(tree.order)), usage="copy", label="cloth level"))
+        defines = {"SEVERAL": True} if numbers is not None else {}
+        self._leaf = Kernel(library, leaf, NODE, defines=defines)
+        self._node = Kernel(library, "cloth/tree_node.glsl", NODE, defines=defines)
+
+    def update(self, uniforms: Mapping[str, object]) -> None:
+        """Moves the spheres, from the leaves up to the root."""
+        tree = self.tree
+        for kernel in (self._leaf, self._node):
+            for name, value in uniforms.items():
+                kernel.program.set_if_active(name, value)
+        self._leaf.program["u_places"], self._node.program["u_tree"] = self.places, self.nodes
+        self._write_level(self._leaf, tree.first_place, len(tree.order))
+        child, children = tree.first_place, tree.leaf_size
+        for level in range(tree.depth, -1, -1):
+            first = first_of_level(level)
+            self._write_level(self._node, first, FAN**level, u_first_child=child, u_children=children)
+            child, children = first, FAN
+
+    def _write_level(self, kernel: Kernel, first: int, count: int, **uniforms: int) -> None:
+        kernel.run(None, self._level, count, **uniforms)
+        size = NODE.dtype.itemsize
+        self._level.copy_to(self.nodes.buffer, count * size, target_offset=first * size)
+
 
 NEAR = record("ClothNearNodes", **{f"near_{index}": (4, "u4") for index in range(16)})
 
@@ -121,24 +187,18 @@ def width(lists: Record) -> int:
 
 class SelfContact(Owner):
     def __init__(self, context: Context, library: ShaderLibrary, model: ClothModel) -> None:
-        self._tree = tree = contact_tree(model.positions)
+        tree = contact_tree(model.positions)
+        self._tree = self.owns(BallTree(context, library, tree, model.positions, "cloth/tree_place.glsl"))
         self._count, padded = model.particle_count, padded_count(model.particle_count)
         rest = np.zeros((self._count, 4), np.float32)
         rest[:, :3] = model.positions
-        places = rest[tree.order]
-        places[:, 3] = tree.order
         rest[:, 3] = tree.leaves(self._count)
         self._rest = self._texels(context, rest.ravel(), "rest")
-        self._places = self._texels(context, places.ravel(), "places")
-        self._nodes = self._texels(context, NODE.zeros(tree.node_count), "tree")
-        self._level = self.owns(Buffer(context, NODE.zeros(len(tree.order)), usage="copy", label="cloth level"))
         root = NEAR.zeros(1).view(np.uint32)
         root[1:] = END
         self._root = self._texels(context, root, "root", "r32ui")
         self._near = [self._texels(context, NEAR.zeros(tree.leaf_count), "near", "r32ui") for _ in range(2)]
         self._lists = self._texels(context, CONTACTS.zeros(padded), "contacts", "r32ui")
-        self._place = Kernel(library, "cloth/tree_place.glsl", NODE)
-        self._node = Kernel(library, "cloth/tree_node.glsl", NODE)
         self._nodes_near = Kernel(library, "cloth/near_list.glsl", NEAR, defines={"FAN": FAN, "LISTED": width(NEAR)})
         widths = {"NEAR": width(NEAR), "LISTED": width(CONTACTS), "LEAF": tree.leaf_size}
         self._list = Kernel(library, "cloth/contact_list.glsl", CONTACTS, defines=widths, records=self._count)
@@ -148,11 +208,11 @@ class SelfContact(Owner):
 
         Returns records of `CONTACTS` for each particle; `state` has two texels a particle.
         """
-        tree = self._tree
+        tree = self._tree.tree
         values = {
             "u_state": state,
-            "u_tree": self._nodes,
-            "u_places": self._places,
+            "u_tree": self._tree.nodes,
+            "u_places": self._tree.places,
             "u_rest": self._rest,
             "u_first_place": tree.first_place,
             "u_span": span,
@@ -160,16 +220,10 @@ class SelfContact(Owner):
             "u_reach": (1.0 + MARGIN) * clearance,
             "u_neighbourhood": NEIGHBOURHOOD * clearance,
         }
-        for kernel in (self._place, self._node, self._nodes_near, self._list):
+        self._tree.update({"u_state": state, "u_span": span})
+        for kernel in (self._nodes_near, self._list):
             for name, value in values.items():
                 kernel.program.set_if_active(name, value)
-        # Bounding spheres, from the particles up to the root
-        self._write_level(self._place, tree.first_place, len(tree.order))
-        child, children = tree.first_place, tree.leaf_size
-        for level in range(tree.depth, -1, -1):
-            first = first_of_level(level)
-            self._write_level(self._node, first, FAN**level, u_first_child=child, u_children=children)
-            child, children = first, FAN
         # Near nodes, from the root down to the leaves
         above = self._root
         for level in range(1, tree.depth + 1):
@@ -180,11 +234,6 @@ class SelfContact(Owner):
         self._list.program["u_leaves"] = above
         self._list.run(None, self._lists.buffer, self._lists.buffer.count)
         return self._lists
-
-    def _write_level(self, kernel: Kernel, first: int, count: int, **uniforms: int) -> None:
-        kernel.run(None, self._level, count, **uniforms)
-        size = NODE.dtype.itemsize
-        self._level.copy_to(self._nodes.buffer, count * size, target_offset=first * size)
 
     def _texels(self, context: Context, data: np.ndarray, name: str, pixels: str = "rgba32f") -> TexelBuffer:
         return self.owns(TexelBuffer(context, data, pixels, usage="copy", label=f"cloth {name}"))

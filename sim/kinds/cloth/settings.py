@@ -9,6 +9,7 @@ from sinew.sim.kinds.air import Turbulence, TurbulenceScale, TurbulenceSeed, Win
 from sinew.sim.kinds.cloth.maps import ClothMaps
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
+from sinew.sim.scene.scene import NodeId
 from sinew.sim.scene.vectors import MOST, Amounts, Colour
 
 COLUMNS_MAX = 1024
@@ -213,11 +214,11 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
         "Keep the thickness between particles too; fabric much thinner than the distance of neighbours passes through.",
     )] = False  # fmt: skip
     self_friction: Annotated[float, _solver(
-        "Coefficient of friction between layers of the cloth.", lo=0.0, hi=10.0, soft=(0.0, 1.0), step=0.05,
+        "Coefficient of friction between layers of the cloth, and with other cloths.", lo=0.0, hi=10.0,
+        soft=(0.0, 1.0), step=0.05,
     )] = 0.3  # fmt: skip
     solver: Annotated[ClothSolving, _solver(
-        "Springs need more substeps the stiffer the fabric is. Lines hold every stiffness, but need a material "
-        "without painted maps.",
+        "Springs need more substeps the stiffer the fabric is. Lines hold every stiffness, but need a material.",
         effect=Effect.REBUILD, sparse=True,
     )] = ClothSolving.SPRINGS  # fmt: skip
     rival: Annotated[ClothComparisonChoice, _solver(
@@ -228,6 +229,14 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
         "Substeps of the solver to compare with.", lo=1, hi=SUBSTEPS_MAX, soft=(1, 200), label="Its substeps",
         sparse=True,
     )] = 48  # fmt: skip
+    other_cloths: Annotated[bool, _solver(
+        "Collide with other cloths, at the mean of both thicknesses; all of them take the largest number of substeps.",
+        sparse=True,
+    )] = False  # fmt: skip
+    met_cloths: Annotated[tuple[NodeId, ...], _solver(
+        "Cloths and groups that it collides with; all if none is chosen.", label="Only with", role=Role.TARGET,
+        source="cloth", sparse=True,
+    )] = ()  # fmt: skip
     gravity: Annotated[Amounts, _solver(
         "Acceleration of all particles.", unit="m/s²", lo=-MOST, hi=MOST, step=0.1, bounded=False,
     )] = (0.0, -9.81, 0.0)  # fmt: skip
@@ -241,8 +250,8 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
 
     @property
     def has_lines(self) -> bool:
-        """Lines need a material, and cannot use painted maps."""
-        return self.solver is ClothSolving.LINES and self.mode is ClothMode.MATERIAL and not self.maps
+        """Lines need a material."""
+        return self.solver is ClothSolving.LINES and self.mode is ClothMode.MATERIAL
 
     @property
     def step_time(self) -> float:
@@ -256,6 +265,6 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
 def compared_settings(settings: ClothSettings) -> ClothSettings | None:
     """Returns the settings of the second solver; None without a comparison."""
     solver = next((one for one in ClothSolving if one.value == settings.rival.value), None)
-    if solver in (None, settings.solver) or settings.mode is not ClothMode.MATERIAL or settings.maps:
+    if solver in (None, settings.solver) or settings.mode is not ClothMode.MATERIAL:
         return None
     return msgspec.structs.replace(settings, solver=solver, substeps=settings.rival_substeps)

@@ -8,6 +8,7 @@ import numpy as np
 
 from sinew.sim.colliders.pack import ANY_ORDER, ColliderLayout
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
+from sinew.sim.colliders.skin import NearTriangles, SkinSurface, parts_of
 from sinew.sim.fields.sampler import FieldSampler
 from sinew.sim.fields.state import Fields
 from sinew.sim.gl.buffer_ring import PingPong
@@ -18,6 +19,7 @@ from sinew.sim.gl.program import Program
 from sinew.sim.gl.texture import BufferTexture
 from sinew.sim.kinds.air import AirTravel
 from sinew.sim.kinds.cloth.buffers import CLOTH_STATE, ClothTables
+from sinew.sim.kinds.cloth.cloth_contact import MetCloths
 from sinew.sim.kinds.cloth.material import UNLIMITED, ClothConstants, constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.self_contact import CONTACTS, SelfContact, width
@@ -49,6 +51,7 @@ class ClothInputs:
     hand: tuple[float, float, float] = (0.0, 0.0, 0.0)  # Position of the mouse in the world at the end of the step [m]
     travel: AirTravel | None = None  # Of the air to the start of the step, if it has keys
     fields: Fields | None = None
+    met: MetCloths | None = None  # Other cloths, whose contact is found before each substep
 
 
 class ClothSolver(Owner):
@@ -62,12 +65,14 @@ class ClothSolver(Owner):
         self._library, self._model, self._tables = library, model, tables
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._settings: ClothSettings | None = None
-        self._features: dict[tuple[bool, bool, bool], tuple[str, ...]] = {}
+        self._features: dict[tuple[bool, ...], tuple[str, ...]] = {}
         self._uniforms: dict[str, object] = {}
         self.pending: Sequence[ClothSettings] = ()
         self._token = object()
         self._contact: SelfContact | None = None
         self._sampler: FieldSampler | None = None
+        self._near: NearTriangles | None = None
+        self._skin: SkinSurface | None = None
         threads = model.springs.of_kind(SpringKind.STRUCTURAL)
         self._hand_reach = HAND_REACH * float(np.median(threads.rest)) if threads.count else UNLIMITED
         self._hand_pull = HAND_PULL * float(np.median(threads.rest * threads.factors)) if threads.count else 0.0
@@ -90,21 +95,58 @@ class ClothSolver(Owner):
             pins: Targets at the end of the step, one texel a particle, or None if no particle is held.
             former: Targets at its start, for painted maps.
         """
-        constants, colliders = self.constants(settings), inputs.colliders
-        met = pins is not None, bool(colliders), inputs.fields is not None
-        _, has_colliders, has_fields = met
+        constants = self.begin(state, settings, inputs, time=time, pins=pins, former=former)
+        if self._skin is None:
+            state.run(self._kernel, "u_state", "u_progress", self._progress)
+            return constants
+        for first, end in parts_of(len(self._progress)):
+            self._find_near(state, first, end)
+            state.run(self._kernel, "u_state", "u_progress", self._progress[first:end])
+        return constants
+
+    def substep(self, state: PingPong, index: int) -> None:
+        """Makes one of the substeps after `begin`, from 0."""
+        if self._skin is not None:
+            for first, end in parts_of(len(self._progress)):
+                if first == index:
+                    self._find_near(state, first, end)
+        state.run(self._kernel, "u_state", "u_progress", self._progress[index : index + 1])
+
+    def _find_near(self, state: PingPong, first: int, end: int) -> None:
+        """Finds the triangles of the skin near the particles for the substeps from `first` to before `end`."""
+        if self._near is None:
+            self._near = self.owns(NearTriangles(self._library, state.count))
+        assert self._skin is not None
+        during = first / len(self._progress), end / len(self._progress)
+        self._kernel.program.update(self._near.find(self._skin, state.texture, during, self._clearance))
+
+    def begin(
+        self,
+        state: PingPong,
+        settings: ClothSettings,
+        inputs: ClothInputs,
+        *,
+        time: float,
+        pins: BufferTexture | None = None,
+        former: BufferTexture | None = None,
+    ) -> ClothConstants:
+        """Prepares the substeps of a step, see `step`."""
+        constants, colliders, others = self.constants(settings), inputs.colliders, inputs.met
+        has_colliders, has_fields, skin = bool(colliders), inputs.fields is not None, colliders.skin
+        met = pins is not None, has_colliders, has_fields, skin is not None, others is not None
         features = self._features.get(met)
         if features is None:
             features = self._features[met] = step_features(self._tables, constants, settings, *met)
         layout = colliders.layout if has_colliders else ANY_ORDER
         has_others = colliders.count > layout.planes + layout.ovals
-        kernel = self._kernels.get((features, layout, has_others)) or self._build(features, layout, has_others)
+        variant = layout, has_others, others.place if others is not None else -1
+        kernel = self._kernels.get((features, *variant)) or self._build(features, *variant)
         for later in self.pending:
             needed = step_features(self._tables, constants_of(later), later, *met)
-            if (needed, layout, has_others) not in self._kernels:
-                self._build(needed, layout, has_others)
+            if (needed, *variant) not in self._kernels:
+                self._build(needed, *variant)
         self.pending = ()
-        program = kernel.program
+        self._kernel, program = kernel, kernel.program
         if not holds(program, self._token, constants):
             for name, value in self._uniforms.items():
                 program[name] = value
@@ -118,9 +160,10 @@ class ClothSolver(Owner):
         if former is not None:
             program.set_if_active("u_former", former)
             program.set_if_active("u_step", STEP_TIME)
+        if "COLLIDERS" in features:
+            program["u_clearance"] = constants.clearance
         if has_colliders:
             program["u_colliders"], program["u_collider_count"] = colliders.texture, colliders.count
-            program["u_clearance"] = constants.clearance
         if "GUSTS" in features:
             gusts = gusts_at(settings, time, inputs.travel)
             program["u_waves"], program["u_amplitudes"] = gusts.waves, gusts.amplitudes
@@ -134,7 +177,9 @@ class ClothSolver(Owner):
             if self._contact is None:
                 self._contact = self.owns(SelfContact(self._library.context, self._library, self._model))
             program["u_contacts"] = self._contact.find(state.texture, settings.thickness, STEP_TIME)
-        state.run(kernel, "u_state", "u_progress", self._progress)
+        if others is not None:
+            program.update({**others.textures, "u_first": others.first})
+        self._skin, self._clearance = skin, constants.clearance
         return constants
 
     def constants(self, settings: ClothSettings) -> ClothConstants:
@@ -157,12 +202,14 @@ class ClothSolver(Owner):
             self._progress = [(1.0 / (count - index), (index + 1) / count) for index in range(count)]
         return self._constants
 
-    def _build(self, features: tuple[str, ...], layout: ColliderLayout, has_others: bool) -> Kernel:
+    def _build(self, features: tuple[str, ...], layout: ColliderLayout, has_others: bool, place: int) -> Kernel:
         defines = self._tables.defines | dict.fromkeys(features, True) | layout.defines | {"OTHERS": has_others}
+        # Substeps of cloths that meet alternate: with programs of their own they send their constants once.
+        defines |= {"MET": place + 1} if "MET" in features else {}
         defines |= {"LISTED": width(CONTACTS)} if "SELF" in features else {}
         count = self._model.particle_count
         kernel = Kernel(self._library, "cloth/step.glsl", CLOTH_STATE, defines=defines, records=count)
-        self._kernels[features, layout, has_others] = kernel
+        self._kernels[features, layout, has_others, place] = kernel
         return kernel
 
 
@@ -186,6 +233,8 @@ def step_features(
     has_pins: bool,
     has_colliders: bool,
     has_fields: bool = False,
+    has_skin: bool = False,
+    meets_others: bool = False,
 ) -> tuple[str, ...]:
     strength = constants.stiffness + constants.damping
     maps = settings.maps[0] if settings.maps else None
@@ -200,9 +249,11 @@ def step_features(
         "PINS": has_pins,
         "PIN_MAPS": has_pins and maps is not None and bool(maps.pin or maps.distance),
         "SPRING_MAPS": tables.is_grid and maps is not None and bool(maps.stretch or maps.bend),
-        "FRICTION_MAP": has_colliders and maps is not None and bool(maps.friction),
-        "COLLIDERS": has_colliders,
+        "FRICTION_MAP": (has_colliders or has_skin) and maps is not None and bool(maps.friction),
+        "COLLIDERS": has_colliders or has_skin,
+        "SKIN": has_skin,
         "FIELDS": has_fields,
+        "MET": meets_others,
     }
     return tuple(name for name, is_needed in features.items() if is_needed)
 

@@ -11,6 +11,7 @@ from sinew.sim.kinds.cloth.cloth import Cloth, fabric, interpolate_particles
 from sinew.sim.kinds.cloth.comparison import ClothComparison
 from sinew.sim.kinds.cloth.driven import driven_records
 from sinew.sim.kinds.cloth.follow import PinFollower
+from sinew.sim.kinds.cloth.group import ClothGroups
 from sinew.sim.kinds.cloth.maps import RANGES, ClothMap
 from sinew.sim.kinds.cloth.model import placed
 from sinew.sim.kinds.cloth.settings import ClothComparisonChoice, ClothSettings, ClothSource, compared_settings
@@ -18,12 +19,22 @@ from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.kinds.cloth.stability import StabilityEstimator
 from sinew.sim.kinds.cloth.surface import ClothSurface, surface_of_mesh
 from sinew.sim.kinds.cloth.teleport import TeleportHandling
-from sinew.sim.kinds.contract import Array, Draggable, Exports, Measures, StepInputs, Stoppable, System, World
+from sinew.sim.kinds.contract import (
+    Array,
+    Draggable,
+    Exports,
+    Measures,
+    StepInputs,
+    StepsTogether,
+    Stoppable,
+    System,
+    World,
+)
 from sinew.sim.kinds.packing import State, unpacked_state
 from sinew.sim.maths.points import nearest_to_ray
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.params import Effect, Settings, SettingsError, changed_effects
-from sinew.sim.scene.scene import Node
+from sinew.sim.scene.scene import Node, NodeId
 from sinew.sim.scene.vectors import Vec3
 
 PROOF = 30
@@ -80,7 +91,7 @@ class Recovery:
         return self._estimator.allows(settings)
 
 
-class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
+class ClothSystem(System, StepsTogether, Draggable, Stoppable, Exports, Measures):
     """The cloth of one node.
 
     Attributes:
@@ -98,6 +109,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
         self._follower = PinFollower(ClothSettings(), "")
         self._former = np.eye(4)  # Transform of the node before the last change
         self._has_jumped = False
+        self._partners: tuple[NodeId, ...] = ()
         self._teleport, self._recovery = TeleportHandling(), Recovery()
         self._binding: tuple[tuple[object, ...], BackgroundJob[Driven] | None] = ((), None)
         self.shown_map: ClothMap | None = None
@@ -136,6 +148,9 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
 
     def step(self, inputs: StepInputs) -> None:
         cloth, node, world = self._built, self.node, inputs.world
+        self._partners = inputs.partners.get(node.id, ())
+        if self._partners:
+            world.services.get(ClothGroups).add(node.id, cloth, None)
         if cloth.stopped:
             return
         cloth.hold_pins()
@@ -151,14 +166,21 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
             binding = self._teleport.binding(node, cloth, world) if is_bound else None
             self.report(self._follower.move(cloth, node, world, binding) or world.places.missing(node))
             travel = inputs.air_travel(node) if node.curves else None
-            acting = ClothInputs(inputs.colliders, *inputs.grabbed(node), travel, inputs.fields.get(node.id))
+            taken = ClothInputs(inputs.colliders, *inputs.grabbed(node), travel, inputs.fields.get(node.id))
             if self.comparison is not None:
                 self._compare()
-            cloth.step(acting)
+            if self._partners:
+                world.services.get(ClothGroups).add(node.id, cloth, taken)
+            else:
+                cloth.step(taken)
             if self.comparison is not None:
                 with self.context.timers.scope("rival", self.label):
-                    self.comparison.cloth.step(acting)
+                    self.comparison.cloth.step(taken)
         self._teleport.end_step(node, cloth, world, inputs.time)
+
+    def finish_step(self) -> None:
+        if self._partners:
+            self.world.services.get(ClothGroups).finish(self._partners, self.world.unevaluated)
 
     def reset(self) -> None:
         self._restart(self.world, self.world.start_time)
@@ -320,6 +342,7 @@ class ClothSystem(System, Draggable, Stoppable, Exports, Measures):
             compared is None
             or comparison.model is not cloth.model
             or comparison.cloth.settings.solver != compared.solver
+            or comparison.cloth.settings.maps != compared.maps
         ):
             self.disown(comparison)
             comparison = self.comparison = None

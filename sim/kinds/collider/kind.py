@@ -2,11 +2,13 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+from sinew.sim.assets.model import CharacterModel
+from sinew.sim.colliders.skin_mesh import covered_shares
 from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
 from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
 from sinew.sim.scene.params import with_lengths
-from sinew.sim.scene.scene import Node
+from sinew.sim.scene.scene import Attachment, Node
 from sinew.sim.scene.transform import Transform
 
 _LIMB, _FIGURE = 0.35, 1.8
@@ -15,6 +17,10 @@ _LIMB, _FIGURE = 0.35, 1.8
 
 def new_collider(shape: ColliderShape, place: AddPlace) -> Node:
     """Returns a collider on the selected bone, otherwise a plane on the ground or another shape at the target."""
+    character = place.character
+    if shape is ColliderShape.SKIN and character is not None:
+        settings = ColliderSettings(shape=shape, sections=outer_sections(place.models.get(character.id)))
+        return Node(id="", name="Skin", attachment=Attachment(node=character.id), settings=settings)
     is_on_bone = bool(place.attachment.node)
     radius = 0.1 if is_on_bone else 0.3
     settings = ColliderSettings(
@@ -26,6 +32,13 @@ def new_collider(shape: ColliderShape, place: AddPlace) -> Node:
     if place.attachment.node:
         return Node(id="", name=shape.value.capitalize(), attachment=place.attachment, settings=settings)
     return Node(id="", name=shape.value.capitalize(), transform=Transform(position=place.target), settings=settings)
+
+
+def outer_sections(model: CharacterModel | None) -> tuple[str, ...]:
+    """Returns the sections that no other one covers; nothing, for all, if none is covered."""
+    shares = covered_shares(model.mesh) if model is not None else {}
+    outer = tuple(name for name, share in shares.items() if share <= 0.5)
+    return outer if len(outer) < len(shares) else ()
 
 
 def idle(node: Node) -> frozenset[str]:
@@ -57,7 +70,9 @@ COLLIDER = Kind(
         AddEntry(
             shape.value,
             f"C&ollider: {shape.value.capitalize()}",
-            f"Add a {shape.value} that cloth cannot enter.",
+            "Let cloth, hair and particles collide with the moving skin of the selected character."
+            if shape is ColliderShape.SKIN
+            else f"Add a {shape.value} that cloth cannot enter.",
             functools.partial(new_collider, shape),
         )
         for shape in ColliderShape

@@ -1,10 +1,17 @@
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.assets.model import Mesh
+from sinew.sim.characters.character import Character
+from sinew.sim.colliders.skin import TRIANGLE, SkinPlacement
+from sinew.sim.colliders.skin_mesh import skin_corners
 from sinew.sim.colliders.state import SMALLEST_SIZE, ColliderPlacement, ColliderShape
 from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.maths.arrays import UInt32
+from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.scene import Node, NodeId
 from sinew.sim.scene.transform import rigid_matrix
 from sinew.sim.scene.world_transforms import WorldTransforms
@@ -12,17 +19,53 @@ from sinew.sim.scene.world_transforms import WorldTransforms
 Float64 = npt.NDArray[np.float64]
 
 
-def placements(nodes: tuple[Node, ...], places: WorldTransforms) -> dict[NodeId, ColliderPlacement]:
-    """Returns the placements of colliders; hidden ones act like the others."""
+def placements(nodes: tuple[Node, ...], places: WorldTransforms) -> dict[NodeId, ColliderPlacement | SkinPlacement]:
+    """Returns the placements of colliders; hidden ones act like the others.
+
+    Raises:
+        SettingsError: If nothing of a skin can collide.
+    """
     if not nodes:
         return {}
     carriers = places.carriers(nodes)
     fixed = _fixed(nodes, [carrier.scale for carrier in carriers])
     world = np.array([carrier.world_from_carrier for carrier in carriers]) @ fixed.own
-    return {
+    placed: dict[NodeId, ColliderPlacement | SkinPlacement] = {
         node_id: ColliderPlacement(shape, size, matrix, friction, restitution)
         for (node_id, shape, size, friction, restitution), matrix in zip(fixed.values, world, strict=True)
+        if shape is not ColliderShape.SKIN
     }
+    for node in fixed.skins:
+        character = places.characters.get(node.attachment.node)
+        if isinstance(character, Character):
+            placed[node.id] = _skin(node, character)
+    return placed
+
+
+def _skin(node: Node, character: Character) -> SkinPlacement:
+    settings, vertices = node.settings, character.primary.vertices
+    assert isinstance(settings, ColliderSettings)
+    corners = _corners(character.model.mesh, settings.sections)
+    most = vertices.context.capabilities.max_texture_buffer_size // (TRIANGLE.dtype.itemsize // 16)
+    if len(corners) > most:
+        raise SettingsError(f"the skin has {len(corners)} triangles, the driver allows {most}")
+    return SkinPlacement(corners, vertices, character.world_from_model, settings.friction, settings.restitution)
+
+
+_skins: list[tuple[weakref.ref[Mesh], tuple[str, ...], UInt32]] = []
+"""The last results of `_corners`."""
+
+
+def _corners(mesh: Mesh, sections: tuple[str, ...]) -> UInt32:
+    for known, names, corners in _skins:
+        if known() is mesh and names == sections:
+            return corners
+    corners = skin_corners(mesh, sections)
+    if not len(corners):
+        chosen = f" in sections {', '.join(sections)}" if sections else ""
+        raise SettingsError(f"the model has no triangles{chosen}")
+    _skins[:] = [(weakref.ref(mesh), sections, corners), *_skins[:15]]
+    return corners
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +77,7 @@ class _ColliderShapes:
     # Id, shape, size (3,), friction and restitution of each
     values: list[tuple[NodeId, ColliderShape, Float64, float, float]]
     own: Float64  # Rigid placements carrier_from_collider, shape (N, 4, 4)
+    skins: list[Node]
 
 
 _made: list[_ColliderShapes] = []
@@ -53,7 +97,11 @@ def _fixed(nodes: tuple[Node, ...], scales: list[float]) -> _ColliderShapes:
         values.append((node.id, shape, size, settings.friction, settings.restitution))
     pairs = zip(nodes, scales, strict=True)
     made = _ColliderShapes(
-        nodes, scales, values, np.array([rigid_matrix(node.transform, scale) for node, scale in pairs])
+        nodes,
+        scales,
+        values,
+        np.array([rigid_matrix(node.transform, scale) for node, scale in pairs]),
+        [node for node, value in zip(nodes, values, strict=True) if value[1] is ColliderShape.SKIN],
     )
     _made[:] = [made, *_made[:3]]
     return made
@@ -66,7 +114,7 @@ def sized(settings: ColliderSettings, scale: Float64) -> tuple[ColliderShape, Fl
     """
     factor = np.abs(np.asarray(scale, dtype=np.float64))
     shape = settings.shape
-    if shape is ColliderShape.PLANE:
+    if shape in (ColliderShape.PLANE, ColliderShape.SKIN):
         return shape, np.zeros(3)
     if shape is ColliderShape.CAPSULE:
         radius = settings.radius * np.sqrt(factor[0] * factor[2])

@@ -3,16 +3,18 @@ from typing import Annotated, ClassVar
 import msgspec
 
 from sinew.sim.colliders.state import SMALLEST_SIZE, ColliderShape
-from sinew.sim.scene.params import Effect, Scale, Settings, param
+from sinew.sim.scene.params import Effect, Role, Scale, Settings, param
 
 LARGEST_SIZE = 1e4
 
 Length = Annotated[float, msgspec.Meta(ge=SMALLEST_SIZE, le=LARGEST_SIZE)]
 Lengths = tuple[Length, Length, Length]
+Name = Annotated[str, msgspec.Meta(max_length=4096)]
+SECTIONS_MAX = 4096
 
 
 class ColliderSettings(Settings, frozen=True, kw_only=True):
-    """A solid body that cloth, hair and particles cannot enter.
+    """A solid body, or the skin of a character, that cloth, hair and particles cannot enter.
 
     The scale of the node multiplies the sizes, per axis for ellipsoid and box.  A sphere with uneven scale becomes an
     ellipsoid; the length of a capsule takes the scale of y, its radius the geometric mean of the other two.
@@ -22,7 +24,11 @@ class ColliderSettings(Settings, frozen=True, kw_only=True):
 
     shape: Annotated[
         ColliderShape,
-        param("Shape: a plane is solid below its xz plane, a capsule is aligned with its y axis.", group="Shape"),
+        param(
+            "Shape: a plane is solid below its xz plane, a capsule is aligned with its y axis, a skin is the surface "
+            "of the character that the collider is attached to.",
+            group="Shape",
+        ),
     ] = ColliderShape.SPHERE
     radius: Annotated[float, param(
         "Radius of a sphere or of a capsule.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, soft=(0.01, 10.0),
@@ -36,6 +42,9 @@ class ColliderSettings(Settings, frozen=True, kw_only=True):
     half_sizes: Annotated[Lengths, param(
         "Half extents of a box.", unit="m", lo=SMALLEST_SIZE, hi=LARGEST_SIZE, step=0.01,
         group="Shape", label="Half extents", effect=Effect.STEP, bounded=False)] = (0.5, 0.5, 0.5)  # fmt: skip
+    sections: Annotated[tuple[Name, ...], msgspec.Meta(max_length=SECTIONS_MAX), param(
+        "Sections of the model that collide. A section under another one traps cloth between them.", group="Shape",
+        role=Role.SECTION, bounded=False, sparse=True)] = ()  # fmt: skip
     friction: Annotated[float, param(
         "Coulomb friction: the largest sliding force is this times the pressing force.", lo=0.0, hi=10.0,
         soft=(0.0, 1.0), step=0.05, group="Surface", effect=Effect.STEP)] = 0.3  # fmt: skip
@@ -50,4 +59,5 @@ SIZES_OF_SHAPE: dict[ColliderShape, tuple[str, ...]] = {
     ColliderShape.ELLIPSOID: ("semi_axes",),
     ColliderShape.CAPSULE: ("radius", "length"),
     ColliderShape.BOX: ("half_sizes",),
+    ColliderShape.SKIN: ("sections",),
 }

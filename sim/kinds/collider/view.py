@@ -2,6 +2,7 @@ import numpy as np
 
 from sinew.sim.assets.model import Bounds
 from sinew.sim.colliders.outline import outline
+from sinew.sim.colliders.skin import SkinPlacement
 from sinew.sim.colliders.state import ColliderPlacement, ColliderShape, bounding_radius
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.context import Context
@@ -24,15 +25,21 @@ _WIRE_SHARE = 0.25  # of the fill of colliders on characters, which are drawn ov
 _PLANE_SHARE = 0.3  # a plane covers half of the image, and much is seen through it
 
 
+def is_skin(node: Node) -> bool:
+    return isinstance(node.settings, ColliderSettings) and node.settings.shape is ColliderShape.SKIN
+
+
 class ColliderPoses(Service):
     def __init__(self, _context: Context, _library: ShaderLibrary) -> None:
         self._places: WorldTransforms | None = None
-        self._placed: dict[NodeId, ColliderPlacement] = {}
+        self._placed: dict[NodeId, ColliderPlacement | SkinPlacement] = {}
 
-    def of(self, world: World) -> dict[NodeId, ColliderPlacement]:
+    def of(self, world: World) -> dict[NodeId, ColliderPlacement | SkinPlacement]:
         if self._places is not world.places:
             self._places = world.places
-            self._placed = placements(world.scene.of_kind(ColliderSettings.kind), world.places)
+            nodes = world.scene.of_kind(ColliderSettings.kind)
+            rigid = tuple(node for node in nodes if not is_skin(node))
+            self._placed = placements(nodes if len(rigid) == len(nodes) else rigid, world.places)
         return self._placed
 
 
@@ -63,6 +70,8 @@ class ColliderView(View):
         if self._node is None or not (display.settings.solids or is_selected):
             return ()
         place = self._place()
+        if place is None:
+            return ()
         if is_selected not in self._bodies:
             red, green, blue, alpha = _SELECTED if is_selected else _PLAIN if self._is_simulated else _MUTED
             is_plane = place.shape is ColliderShape.PLANE
@@ -80,20 +89,23 @@ class ColliderView(View):
         return (self._bodies[is_selected],)
 
     def bounds(self) -> Bounds | None:
-        if self._node is None:
+        place = self._place() if self._node is not None else None
+        if place is None:
             return None
-        place = self._place()
         reach = bounding_radius(place.shape, place.size)
         reach = reach if np.isfinite(reach) else 1.0
         centre = place.world_from_collider[:3, 3]
         return Bounds(centre - reach, centre + reach)
 
-    def _place(self) -> ColliderPlacement:
-        """Moves the bodies to the present transform, with the same size."""
+    def _place(self) -> ColliderPlacement | None:
+        """Moves the bodies to the present transform, with the same size; returns None for a skin, which has no body."""
+        assert self._node is not None
+        if is_skin(self._node):
+            return None
         if self._placed is None or not self._is_placed:
-            assert self._node is not None
             assert self._world is not None
             last, place = self._placed, self._world.services.get(ColliderPoses).of(self._world)[self._node.id]
+            assert isinstance(place, ColliderPlacement)
             self._placed, self._is_placed = place, True
             if last is not None and (place.shape, place.size.tobytes()) != (last.shape, last.size.tobytes()):
                 self._bodies = {}

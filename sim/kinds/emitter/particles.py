@@ -36,6 +36,7 @@ class Batch:
     ctx: PassContext
     stride: int = 1  # Every n-th slot is drawn
     lights: int = 0
+    macros: tuple[str, ...] = ()
     casts: bool = False  # Seen by a light
     sprites: bool | None = None  # Whether point sprites are drawn; None chooses by their size
     picks: bool = False
@@ -52,7 +53,7 @@ class ParticlePrograms(Owner):
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._library = library
         self._point_limit = context.capabilities.point_size_range[1]
-        self._programs: dict[tuple[int, int, int, bool, bool, bool, bool], Program] = {}
+        self._programs: dict[tuple[object, ...], Program] = {}
         self._last: tuple[PassContext, Projection] | None = None
         self._set_for: dict[Program, PassContext] = {}
         self._sprites: set[Program] = set()
@@ -67,7 +68,10 @@ class ParticlePrograms(Owner):
         for name, value in particles.emitter.look_uniforms.items():
             program[name] = value
         program["u_state"], program["u_life"] = particles.emitter.side.texture, particles.life
-        program["u_stride"], program["u_swell"] = batch.stride, lod_scale(batch.stride)
+        scale, share = lod_scale(batch.stride)
+        if particles.settings.blending is Blending.ADDITIVE:
+            share *= batch.ctx.frame.exposure
+        program["u_stride"], program["u_swell"] = batch.stride, (scale, share)
         if batch.ctx.scene_depth is not None:
             program["u_softness"] = settings.softness
         program.set_if_active("u_variance", settings.brightness_variance)
@@ -99,12 +103,16 @@ class ParticlePrograms(Owner):
         is_soft = particles.blend.is_soft and not batch.casts
         sprites = self._takes_sprites(batch, projection)
         look, blending = particles.form
-        variant = look, blending, batch.lights, is_soft, sprites, batch.casts, batch.picks
+        variant = look, blending, batch.lights, batch.macros, is_soft, sprites, batch.casts, batch.picks
         program = self._programs.get(variant)
         if program is None:
             flags = {"SOFT": is_soft, "SPRITES": sprites, "CAST": batch.casts, "PICK": batch.picks}
             numbers = {"LOOK": look, "BLENDING": blending, "LIGHT_COUNT": batch.lights, "SHADOW_TAPS": SHADOW_TAPS}
-            defines = {**numbers, **{name: True for name, on in flags.items() if on}}
+            defines = {
+                **numbers,
+                **{name: True for name, on in flags.items() if on},
+                **dict.fromkeys(batch.macros, True),
+            }
             fragment = "emitter/cast.frag" if batch.casts else "emitter/draw.frag"
             program = self._programs[variant] = self._library.program("emitter/draw.vert", fragment, defines=defines)
             if sprites:
@@ -201,7 +209,8 @@ class Particles(Item):
             return
         casts = stage == "shadow"
         lights = 0 if casts or self.settings.blending is Blending.ADDITIVE else len(ctx.frame.lights)
-        batch = Batch(self, ctx, part.stride, lights, casts, part.variant[-1] if part.variant else None)
+        macros = () if casts else ctx.frame.macros
+        batch = Batch(self, ctx, part.stride, lights, macros, casts, part.variant[-1] if part.variant else None)
         program = programs.prepared(batch)
         state = _SOLID.within(ctx.scissor) if stage == "opaque" else ctx.state
         state.apply(ctx.context)

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -6,6 +6,7 @@ import numpy.typing as npt
 
 from sinew.sim.colliders.pack import ANY_ORDER, ColliderLayout
 from sinew.sim.colliders.scene_colliders import ANY_SHAPE, NO_COLLIDERS, Colliders, Shapes
+from sinew.sim.colliders.skin import NearTriangles, SkinSurface
 from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.fields.sampler import FieldSampler
 from sinew.sim.fields.state import Fields
@@ -68,6 +69,7 @@ class Features:
     search: bool = False  # So many of them that near colliders are searched first
     ellipsoids: bool = True  # One of them may be an ellipsoid
     balls: bool = False  # All of them are spheres
+    skin: bool = False  # Skins of characters
 
     @property
     def defines(self) -> dict[str, object]:
@@ -85,6 +87,7 @@ class Features:
             defines |= self.layout.defines
             defines |= {"COLLIDERS": True, "RESPONSE": str(self.response)}
             defines |= {"OTHERS": str(self.others)} if self.others else {}
+            defines |= {"SKIN": True} if self.skin else {}
             defines |= {"SEARCH": self.search, "COLLIDE_NO_ELLIPSOID": not self.ellipsoids, "BALLS": self.balls}
         return defines
 
@@ -95,8 +98,9 @@ def features_of(
     layout: ColliderLayout,
     shapes: Shapes = ANY_SHAPE,
     fields: tuple[str, ...] = (),
+    has_skin: bool = False,
 ) -> Features:
-    response = RESPONSES.get(settings.collision, 0) if collider_count else 0
+    response = RESPONSES.get(settings.collision, 0) if collider_count or has_skin else 0
     others = collider_count - layout.planes if response else 0
     return Features(
         source=SOURCES[settings.source],
@@ -113,6 +117,7 @@ def features_of(
         search=others > SEARCH_FROM,
         ellipsoids=ColliderShape.ELLIPSOID in shapes,
         balls=shapes == {ColliderShape.SPHERE},
+        skin=has_skin and bool(response),
     )
 
 
@@ -137,7 +142,7 @@ NO_INPUTS = EmitterInputs()
 Substep = tuple[tuple[float, float, float, float], int, tuple[tuple[int, int], ...]]
 """Substep: `u_substep`, the number of slots that move, and the ranges of slots in which particles are then spawned."""
 
-_InputKey = tuple[int, ColliderLayout, Shapes, tuple[str, ...]]
+_InputKey = tuple[int, ColliderLayout, Shapes, tuple[str, ...], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +167,7 @@ class EmitterPasses(Owner):
         self.pending: Sequence[EmitterSettings] = ()
         self.block = self.owns(EmitterBlock(context))
         self._sampler: FieldSampler | None = None
+        self._near: NearTriangles | None = None
         self._starts: TexelBuffer | None = None
         self._faces: TexelBuffer | None = None
         if faces is not None:
@@ -211,9 +217,11 @@ class EmitterPasses(Owner):
         if stepping.starts is not None:
             self._set_inputs(stepping.starts, replace(features, response=0), inputs)
         self.block.bind()
-        for part in [[substep] for substep in substeps] if features.fields else [substeps]:
+        for part in [[substep] for substep in substeps] if features.fields or features.skin else [substeps]:
             if inputs.fields is not None:
                 move.program["u_fields"] = self._sampled(side, inputs.fields, part[0], stepping.starts)
+            if features.skin and inputs.colliders.skin is not None:
+                move.program.update(self._near_skin(side, inputs.colliders.skin, part[0]))
             with move.writing(side.vertices) as capture:
                 for values, moved, births in part:
                     target = swap(side)
@@ -242,11 +250,17 @@ class EmitterPasses(Owner):
             starts.run(side.vertices, places.buffer, count, u_substep=values)
         return self._sampler.sample(fields, places, fraction=values[0], count=count)
 
+    def _near_skin(self, side: ParticleSide, skin: SkinSurface, substep: Substep) -> Mapping[str, object]:
+        (begin, end, *_), moved, _ = substep
+        if self._near is None:
+            self._near = self.owns(NearTriangles(self._library, side.count, is_fast=True))
+        return self._near.find(skin, side.texture, (begin, end), self._settings.clearance, count=padded_slots(moved))
+
     def _step_kernels(self, settings: EmitterSettings, met: _InputKey) -> _StepKernels:
         features = features_of(settings, *met)
         moving = replace(features, fields=features.fields[:1])
         move = self._kernel("emitter/step.glsl", moving, (PARTICLE,), PER_VERTEX)
-        spawn = None if features.full else self._kernel("emitter/spawn.glsl", features)
+        spawn = None if features.full else self._kernel("emitter/spawn.glsl", replace(features, skin=False))
         starts = None
         if features.full and features.fields:
             starts = self._kernel(
@@ -282,7 +296,9 @@ class EmitterPasses(Owner):
         if inputs.fields is not None and "u_field_records" in program:
             inputs.fields.set(program)
         if features.response:
-            program["u_colliders"], program["u_collider_count"] = inputs.colliders.texture, inputs.colliders.count
+            program["u_collider_count"] = inputs.colliders.count
+            if inputs.colliders:
+                program["u_colliders"] = inputs.colliders.texture
         if self._faces is not None and inputs.surface is not None and "u_faces" in program:
             surface = inputs.surface
             self.block.set_surface(self._faces.texel_count, surface.texels_per_vertex)
@@ -295,7 +311,8 @@ def _met(inputs: EmitterInputs) -> _InputKey:
     colliders = inputs.colliders
     types = inputs.fields.defines.items() if inputs.fields is not None else ()
     fields = ("FIELDS", *(name for name, is_present in types if is_present)) if types else ()
-    return colliders.count if colliders else 0, colliders.layout, colliders.shapes, fields
+    count = colliders.count if colliders else 0
+    return count, colliders.layout, colliders.shapes, fields, colliders.skin is not None
 
 
 def substeps_of(settings: EmitterSettings) -> list[tuple[float, float, float, float]]:

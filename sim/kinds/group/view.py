@@ -15,7 +15,7 @@ class GroupView(View):
         self._marks: tuple[Mark, ...] = ()
 
     def apply(self, node: Node, subject: object, world: World) -> None:  # noqa: ARG002
-        is_empty = node.id not in world.scene.parents.values()
+        is_empty = node.id not in world.scene.holders
         place = vector(world.places.world_from_node(node)[:3, 3])
         self._marks = (Mark(node.id, place, _COLOUR, _RADIUS, _SELECTED),) if is_empty else ()
 

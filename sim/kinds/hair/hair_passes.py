@@ -208,10 +208,13 @@ class HairPasses(Owner):
         pixels = "rgba8" if colours.shape[-1] == 4 else "rgb8"
         self.ramp = self.owns(Texture2D.from_array(context, colours, pixels, label="ramp"))
 
-    def program(self, settings: HairSettings, kind: str, form: str = "RIBBONS") -> Program:
-        key = (settings.knots, kind, form, "SHELL" not in _FORMS[form] and has_curls(settings))
+    def program(
+        self, settings: HairSettings, kind: str, form: str = "RIBBONS", macros: tuple[str, ...] = ()
+    ) -> Program:
+        key = (settings.knots, kind, form, macros, "SHELL" not in _FORMS[form] and has_curls(settings))
         if key not in self._programs:
             defines = {"KNOTS": settings.knots, **_KINDS[kind], **_FORMS[form], "CURLS": key[-1]}
+            defines |= dict.fromkeys(macros, True)
             vertices = "hair/shell.vert" if "SHELL" in _FORMS[form] else "hair/ribbon.vert"
             self._programs[key] = self._library.program(vertices, "hair/hair.frag", defines=defines)
         return self._programs[key]

@@ -107,7 +107,8 @@ class Ribbons(Item):
         shells = self._shells_in(ctx, part)
         casts = stage == "shadow"
         kind = {"shadow": "CAST", "transparent": "BLENDED"}.get(stage, "LIT")
-        program = passes.program(self.settings, kind, self._form_of(kind, shells))
+        macros = () if casts else ctx.frame.macros
+        program = passes.program(self.settings, kind, self._form_of(kind, shells), macros)
         if not casts:
             program["u_colours"] = self._drawn(shells).colours
         program.set_if_active("u_middle", ctx.frame.middle_depth)
@@ -116,7 +117,7 @@ class Ribbons(Item):
         (_OPAQUE.within(ctx.scissor) if stage == "opaque" else ctx.state).apply(ctx.context)
         self._draw(passes, program, target, part, kind, shells, CAST_RADIUS if casts else LEAST_RADIUS)
         if stage == "opaque" and part.first == 0 and (undercoat := self.strands.undercoat) is not None:
-            program = passes.program(self.settings, kind, "UNDERCOAT")
+            program = passes.program(self.settings, kind, "UNDERCOAT", macros)
             program["u_colours"] = undercoat.strands.colours
             passes.draw_shells(program, undercoat, target, None)
 

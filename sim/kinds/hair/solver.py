@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
+from sinew.sim.colliders.skin import NearTriangles, parts_of
 from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.fields.sampler import FieldSampler
 from sinew.sim.fields.state import Fields
@@ -62,6 +63,7 @@ class StrandSolver(Owner):
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self.pending: Sequence[HairSettings] = ()
         self._sampler: FieldSampler | None = None
+        self._near: NearTriangles | None = None
 
     def step(
         self,
@@ -86,20 +88,29 @@ class StrandSolver(Owner):
             self._kernel("hair/step.glsl", needed, WHOLE)
         self.pending = ()
         self._set(kernel.program, settings, tables, time, travel)
-        if met:
+        if met or met.skin is not None:
             self._set_contact(kernel.program, settings, met)
         if fields is not None:
             if self._sampler is None:
                 self._sampler = self.owns(FieldSampler(self._library, state.count * self._knots, self._knots))
             kernel.program["u_fields"] = self._sampler.sample(fields, state.texture, roots=tables.roots)
         count = settings.substeps
-        if pulled is None:
-            state.run(kernel, ("u_now", "u_before"), 0, count, count)
-            return
-        pull = self._pull(settings, tables, met, pulled)
-        for index in range(count):
-            state.run(kernel, ("u_now", "u_before"), index, 1, count)
-            state.correct(pull, ("u_solved", "u_now"), (index / count, (index + 1) / count))
+        pull = self._pull(settings, tables, replace(met, skin=None), pulled) if pulled is not None else None
+        for first, end in parts_of(count) if met.skin is not None else [(0, count)]:
+            if met.skin is not None:
+                if self._near is None:
+                    self._near = self.owns(NearTriangles(self._library, state.count * self._knots, self._knots))
+                near = self._near.find(
+                    met.skin, state.texture, (first / count, end / count), settings.clearance,
+                    u_places_before=state.texture_before, u_roots=tables.roots, u_substeps=end - first,
+                )  # fmt: skip
+                kernel.program.update(near)
+            if pull is None:
+                state.run(kernel, ("u_now", "u_before"), first, end - first, count)
+                continue
+            for index in range(first, end):
+                state.run(kernel, ("u_now", "u_before"), index, 1, count)
+                state.correct(pull, ("u_solved", "u_now"), (index / count, (index + 1) / count))
 
     def _kernel(self, file: str, defines: dict[str, object], by_compute: Mapping[str, object] | None = None) -> Kernel:
         key = (file, *defines.values())
@@ -163,19 +174,22 @@ class StrandSolver(Owner):
         return kernel
 
     def _set_contact(self, program: Program, settings: HairSettings, colliders: Colliders) -> None:
-        program["u_colliders"], program["u_collider_count"] = colliders.texture, colliders.count
+        if colliders:
+            program["u_colliders"], program["u_collider_count"] = colliders.texture, colliders.count
         program["u_knots"] = self._knots
         program["u_contact"] = (settings.clearance, settings.friction)
 
 
 def _contact_defines(settings: HairSettings, colliders: Colliders) -> dict[str, object]:
-    if not colliders:
+    if not colliders and colliders.skin is None:
         return {"CONTACT": False}
     return {
         "CONTACT": True,
         "FREE_LENGTH": settings.solver is HairSolver.SPRINGS,
         "COLLIDE_STILL": colliders.layout.still,
         "COLLIDE_NO_ELLIPSOID": ColliderShape.ELLIPSOID not in colliders.shapes,
+        "SKIN": colliders.skin is not None,
+        "SKIN_ALONE": not colliders,
     }
 
 

@@ -8,17 +8,19 @@ from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view import LAMP_INTENSITY
 
 ICON = "mdi6.lightbulb-outline"
 
 
 def new_light(place: AddPlace) -> Node:
-    camera = place.view.camera
+    camera, intensity = place.view.camera, LAMP_INTENSITY[place.scene.view.look]
     if place.attachment.node:
-        return Node(id="", name="Light", attachment=place.attachment, settings=LightSettings())
+        settings = LightSettings(intensity=intensity)
+        return Node(id="", name="Light", attachment=place.attachment, settings=settings)
     right, up, back = camera.rotation()
     position = glm.dvec3(*camera.target) + (0.2 * right + 0.18 * up + 0.3 * back) * camera.distance
-    settings = LightSettings(reach=min(max(0.5 * camera.distance, 1e-3), 1e6))
+    settings = LightSettings(reach=min(max(0.5 * camera.distance, 1e-3), 1e6), intensity=intensity)
     return Node(id="", name="Light", transform=Transform(position=position.to_tuple()), settings=settings)
 
 
@@ -31,7 +33,7 @@ def key_light(model: CharacterModel, _node: Node, scene: Scene) -> Node | None:
     centre = (model.mesh.bounds.lo + model.mesh.bounds.hi) / 2.0
     x, z = glm.dvec2(float(centre[0]), float(centre[2])) + (0.9 * aside + 1.15 * ahead) * size
     position = (x, 1.45 * size, z)
-    light = LightSettings(reach=1.9 * size)
+    light = LightSettings(reach=1.9 * size, intensity=LAMP_INTENSITY[scene.view.look])
     return Node(id="", name="Light", transform=Transform(position=position), settings=light)
 
 

@@ -105,6 +105,7 @@ class ShaderWarmup:
     def _variants(self, render_view: RenderView) -> Iterator[tuple[ShaderVariant, Item, Callable[[], Task[None]]]]:
         lights, together = len(render_view.lights), dict[bool, tuple[Item, ShaderVariant]]()
         casts_shadow = lights > 0 and render_view.lights[0].shadow
+        macros = render_view.frame(*SIZE).macros
         for item in render_view.items:
             if item.instances is None:
                 continue
@@ -115,16 +116,16 @@ class ShaderWarmup:
                 for stage in item.stages:
                     for samples in _samples(render_view) if stage in IMAGE_STAGES else ():
                         draw = functools.partial(self._draw_into, item, stage, render_view, plan, samples)
-                        yield (*variant, stage, samples), item, draw
+                        yield (*variant, stage, samples, macros), item, draw
                 if "transparent" in item.stages:
                     gather = functools.partial(self._gather, (item,), render_view, plan, None)
-                    yield (*variant, "gathered"), item, gather
+                    yield (*variant, "gathered", macros), item, gather
                     together[item.blend.shines] = item, variant
         for samples in _samples(render_view) if together else ():
             plan = FramePlan(variants=dict(together.values()))
             items = tuple(plan.variants)
             compose = functools.partial(self._gather, items, render_view, plan, samples)
-            yield ("composed", frozenset(together), samples), items[0], compose
+            yield ("composed", frozenset(together), samples, macros), items[0], compose
 
     def _ctx(self, target: Framebuffer, frame: Frame, display: DisplayOptions) -> PassContext:
         passes = self._picture.passes

@@ -5,10 +5,7 @@ import numpy as np
 import pytest
 
 from sinew.sim.engine import Engine
-from sinew.sim.kinds.cloth.line_solver import LineSolver
-from sinew.sim.kinds.cloth.maps import ClothMaps
 from sinew.sim.kinds.cloth.settings import ClothComparisonChoice, ClothSettings, ClothSolving, compared_settings
-from sinew.sim.kinds.cloth.solver import ClothSolver
 from sinew.sim.kinds.cloth.system import ClothSystem
 from sinew.sim.render.render_view import DisplayOptions, Overlay
 from sinew.sim.scene.clock import STEP_TIME
@@ -84,14 +81,3 @@ def test_the_second_solver_is_restored_and_starts_again_with_the_first(engine: E
 def test_settings_without_another_solver_compare_nothing() -> None:
     assert compared_settings(LINES) is None
     assert compared_settings(msgspec.structs.replace(LINES, rival=ClothComparisonChoice.LINES)) is None
-
-
-def test_painted_cloths_have_springs(engine: Engine) -> None:
-    painted = msgspec.structs.replace(LINES, maps=(ClothMaps(count=144, topology="12x12"),))
-    assert not painted.has_lines
-    assert compared_settings(msgspec.structs.replace(painted, **COMPARED)) is None
-    system = stepped(engine, scene_of(substeps=48), 0, 2)
-    assert system.cloth is not None
-    assert isinstance(system.cloth._solver, LineSolver)
-    stepped(engine, scene_of(substeps=48, maps=(ClothMaps(count=144, topology="12x12"),)), 2, 4)
-    assert isinstance(system.cloth._solver, ClothSolver)

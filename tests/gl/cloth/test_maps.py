@@ -1,4 +1,5 @@
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -15,7 +16,7 @@ from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.maps import UNLIMITED_DISTANCE, ClothMap, packed, unpacked
 from sinew.sim.kinds.cloth.material import constants_of
 from sinew.sim.kinds.cloth.model import build_cloth
-from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset
+from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSolving, ClothSource, PinPreset
 from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.maths.transform import compose
@@ -30,6 +31,12 @@ Float64 = np.ndarray[Any, np.dtype[np.float64]]
 
 SHEET = ClothSettings(columns=9, rows=8, width=0.8, height=0.7, pins=PinPreset.NONE, substeps=45, internal_damping=1e-3)
 MESH = msgspec.structs.replace(SHEET, source=ClothSource.MESH, stretch_stiffness=80.0)
+BASES = {
+    "sheet": SHEET,
+    "mesh": MESH,
+    "sheet of lines": msgspec.structs.replace(SHEET, solver=ClothSolving.LINES, bend_stiffness=1e-3),
+    "mesh of lines": msgspec.structs.replace(MESH, solver=ClothSolving.LINES, bend_stiffness=1e-4),
+}
 EACH_STEP = np.array([0.004, 0.001, 0.002])
 
 
@@ -75,28 +82,34 @@ def walls() -> list[ColliderState]:
     return [ColliderState(ColliderShape.ELLIPSOID, np.array([0.25, 0.3, 0.1]), place, place, 0.6, 0.0)]
 
 
+def steps_of(settings: ClothSettings) -> int:
+    """Lines magnify rounding, because velocities come from positions."""
+    return 12 if settings.has_lines else 40
+
+
 @cache
-def expected(is_mesh: bool) -> tuple[ClothSettings, reference.Particles]:
-    settings = everything(MESH if is_mesh else SHEET)
+def expected(name: str) -> tuple[ClothSettings, reference.Particles]:
+    settings = everything(BASES[name])
     model = build_cloth(settings, surface(settings))
-    return settings, cloth_maps.run(model, settings, unpacked(settings.maps[0]), 40, way=EACH_STEP, colliders=walls())
+    values, steps = unpacked(settings.maps[0]), steps_of(settings)
+    return settings, cloth_maps.run(model, settings, values, steps, way=EACH_STEP, colliders=walls())
 
 
 @ON_BOTH
-@pytest.mark.parametrize("is_mesh", [False, True])
-def test_all_maps_together_are_as_in_the_reference(context: Context, library: ShaderLibrary, is_mesh: bool) -> None:
-    settings, wanted = expected(is_mesh)
+@pytest.mark.parametrize("name", BASES)
+def test_all_maps_together_are_as_in_the_reference(context: Context, library: ShaderLibrary, name: str) -> None:
+    settings, wanted = expected(name)
     cloth = Cloth(context, library, settings, surface(settings))
     assert stability(cloth.model, settings).is_stable
     states, layout = arranged(walls())
     inputs, buffer = collider_inputs(context, states, layout, settings)
     place = np.eye(4)
-    for _ in range(40):
+    for _ in range(steps_of(settings)):
         place[:3, 3] += EACH_STEP
         cloth.set_transform(place, is_animated=True)
         run(cloth, 1, inputs)
     errors = np.linalg.norm(cloth.positions() - wanted.positions, axis=1) / cloth.model.extent
-    assert np.median(errors) < 1e-4
+    assert np.median(errors) < (3e-4 if settings.has_lines else 1e-4), "the passes of bending leave a part of it"
     assert errors.max() < 1e-3
     energies = cloth.check()
     heavy = cloth_maps.weighed(cloth.model, cloth.values)
@@ -152,6 +165,28 @@ def test_the_largest_distance_is_never_exceeded(context: Context, library: Shade
     release(cloth, inputs, buffer)
 
 
+def test_a_distance_that_is_painted_far_away_pulls_particles_back_without_a_stop(
+    context: Context, library: ShaderLibrary
+) -> None:
+    cloth = Cloth(context, library, SHEET)  # no pins: it falls
+    run(cloth, 40)
+    assert np.linalg.norm(cloth.positions() - cloth.rest(), axis=1).min() > 1.0
+    lower = from_top(SHEET) > 0.5
+    cloth.apply(painted(SHEET, distance=np.where(lower, 0.01, UNLIMITED_DISTANCE)))
+    apart = [np.linalg.norm(cloth.positions() - cloth.rest(), axis=1)]
+    for _ in range(60):
+        run(cloth, 1)
+        cloth.check()
+        assert cloth.stopped == ""
+        apart.append(np.linalg.norm(cloth.positions() - cloth.rest(), axis=1))
+    for one, other in pairwise(apart):
+        expected = np.maximum(one - 4.0 / 60.0, 0.01)
+        assert (other[lower] <= expected[lower] + 1e-4).all()
+    assert apart[-1][lower].max() <= 0.01 + 1e-5
+    assert apart[-1].max() < 1.0, "the others hang on them"
+    cloth.release()
+
+
 @ON_BOTH
 def test_friction_on_a_slope(context: Context, library: ShaderLibrary) -> None:
     slope, friction = 0.5, 0.8
@@ -190,9 +225,13 @@ def test_a_free_cloth_keeps_its_momentum(context: Context, library: ShaderLibrar
     cloth.release()
 
 
-def test_maps_change_in_mid_flight_and_back_and_states_are_exact(context: Context, library: ShaderLibrary) -> None:
-    bare, full = msgspec.structs.replace(SHEET, pins=PinPreset.TOP), everything(SHEET)
-    cloth = Cloth(context, library, bare)
+@pytest.mark.parametrize("name", ["sheet", "mesh of lines"])
+def test_maps_change_in_mid_flight_and_back_and_states_are_exact(
+    context: Context, library: ShaderLibrary, name: str
+) -> None:
+    base = msgspec.structs.replace(BASES[name], pin_list="" if name == "sheet" else "0 3-5")
+    bare, full = msgspec.structs.replace(base, pins=PinPreset.TOP), everything(base)
+    cloth = Cloth(context, library, bare, surface(bare))
     run(cloth, 10)
     middle = cloth.snapshot().packed()
     run(cloth, 20)
@@ -230,11 +269,11 @@ def test_both_back_ends_give_the_same_bits(context: Context, library: ShaderLibr
     results = []
     for back_end in (BackEndChoice.TF, BackEndChoice.COMPUTE):
         context.back_ends.choice = back_end
-        for base in (SHEET, MESH):
+        for base in BASES.values():
             settings = everything(base)
             cloth = Cloth(context, library, settings, surface(settings))
             inputs, buffer = collider_inputs(context, *arranged(walls()), settings)
             run(cloth, 20, inputs)
             results.append(cloth.snapshot().packed())
             release(cloth, inputs, buffer)
-    assert results[:2] == results[2:]
+    assert results[: len(BASES)] == results[len(BASES) :]

@@ -15,6 +15,7 @@ from sinew.sim.assets.build_skeleton import build_skeleton
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.assets.rig import Rig, Spring, SpringJoint
+from sinew.sim.cache.keys import node_keys
 from sinew.sim.cache.step_store import StepStore
 from sinew.sim.characters import reference
 from sinew.sim.characters.settings import ModelSettings, SkinningMethod
@@ -23,6 +24,7 @@ from sinew.sim.engine import Engine
 from sinew.sim.fields.state import FieldShape, FieldType
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
+from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.field.settings import FieldSettings, FieldSource
 from sinew.sim.kinds.springs import chain_pose
@@ -298,6 +300,16 @@ def test_fields_act_on_chosen_bones_of_a_run_and_leave_others_alone(context: Con
     moved = (results["tip"]["arm"] != results["none"]["arm"]).any(axis=1)
     assert moved.any()
     assert not moved[:2].any()
+
+
+def test_fields_on_bones_change_the_keys_of_what_rides_on_them(context: Context, engine: Engine) -> None:
+    rider = Node(id="q", settings=ClothSettings(), attachment=Attachment(node="c", bone="tail_4"))
+    keys = []
+    for more in ((), (Node(id="f", settings=FieldSettings(on_cloth=False)),),
+                 (Node(id="f", settings=FieldSettings(on_cloth=False, on_others=False)),)):  # fmt: skip
+        start(engine, tailed(), springs(TAIL), rider, *more)
+        keys.append(node_keys(engine.world)["q"])
+    assert keys[0] == keys[2] != keys[1]
 
 
 BALL = Node(id="b", name="Ball", transform=Transform(position=(0.05, 0.75, -0.5)),

@@ -137,7 +137,9 @@ def test_a_collider_shows_the_sizes_of_its_shape_only(inspector, target):
     select(inspector, "s")
     for shape in ColliderShape:
         target.set_value(ref("s", "collider", "shape"), shape)
-        assert shown(inspector) & {"radius", "length", "semi_axes", "half_sizes"} == set(SIZES_OF_SHAPE[shape])
+        assert shown(inspector) & {"radius", "length", "semi_axes", "half_sizes", "sections"} == set(
+            SIZES_OF_SHAPE[shape]
+        )
 
 
 def ride(target, node="a", bone=""):

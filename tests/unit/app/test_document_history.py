@@ -6,25 +6,27 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from PySide6.QtWidgets import QApplication
 
 from sinew.app.document.document import Document
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.params import ParamError
-from sinew.sim.scene.scene import PLAYBACK, Node, ParamRef, Scene, value_at
+from sinew.sim.scene.scene import NEW_SCENE, PLAYBACK, Node, ParamRef, Scene, value_at
 from sinew.sim.scene.view_state import Selection
 from tests.unit.app.project_strategies import texts
 
 KINDS = st.sampled_from(["light", "model"])
 PLACES = st.integers(-2, 6)
 
+DOCUMENTS: list[Document] = []
+"""Kept to the end: collecting many histories at once can crash in PySide, and the editor keeps its only document."""
+
 
 class Edits(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
-        self.application = QApplication.instance() or QApplication([])
         self.document = Document()
+        DOCUMENTS.append(self.document)
         self.gesture = self.document.new_gesture()
         self.ids: set[str] = set()
 
@@ -135,14 +137,14 @@ class Edits(RuleBasedStateMachine):
         while stack.canUndo():
             stack.undo()
             states.append(self.document.scene)
-        assert self.document.scene == Scene()
+        assert self.document.scene == NEW_SCENE
         assert all(before != after for before, after in itertools.pairwise(states)), "an entry does nothing"
         stack.setIndex(stack.count())
         assert self.document.scene == end
 
 
 Edits.TestCase.settings = settings(max_examples=30, stateful_step_count=25, suppress_health_check=list(HealthCheck))
-TestEdits = Edits.TestCase
+TestEdits = pytest.mark.usefixtures("qapp")(Edits.TestCase)
 
 
 def test_commands_outlive_garbage_collection(qapp):

@@ -48,7 +48,17 @@ def small_text() -> str:
 
 
 GOLDEN = small_text()
-CANONICAL = ("arm", "cape", "cloth-on-ellipsoid", "faces", "folded-sheet", "fountain", "pulse", "sparks")
+CANONICAL = (
+    "arm",
+    "cape",
+    "cloth-on-cloth",
+    "cloth-on-ellipsoid",
+    "faces",
+    "folded-sheet",
+    "fountain",
+    "pulse",
+    "sparks",
+)
 """Shipped projects that this version saved last."""
 
 

@@ -96,3 +96,11 @@ def test_bits_that_flip_end_in_a_model_or_in_one_line(folder: Path, tmp_path: Pa
 def test_cancelling_ends_the_process(folder: Path) -> None:
     with pytest.raises(LoadCancelled):
         load_model(folder / "maya_game_sausage_7500_binary_wiggle.fbx", cancelled=lambda: True)
+
+
+def test_phong_becomes_metallic_roughness(assets: Path) -> None:
+    (material, *_) = load_model(assets / "fbx/ufbx/maya_phong_properties_7700_ascii.fbx").materials
+    base, dielectric, metal, roughness = material.reflectance
+    assert base == material.diffuse
+    np.testing.assert_allclose(dielectric, (0.0144, 0.0152, 0.016), rtol=1e-5)
+    assert (metal, roughness) == (0.0, pytest.approx(0.41113, abs=1e-5))

@@ -79,8 +79,9 @@ def test_declared_materials(tmp_path: Path) -> None:
     model = load_text(tmp_path, MESH_SYSTEM)
     skin, plain = model.materials
     assert skin == Material(
-        "skin", "skin.png", tmp_path / "SKIN.jpg", diffuse=(0.5, 0.25, 1.0), specular=(0.1, 0.2, 0.3), shininess=30.0
-    )
+        "skin", "skin.png", tmp_path / "SKIN.jpg", diffuse=(0.5, 0.25, 1.0), specular=(0.1, 0.2, 0.3), shininess=30.0,
+        dielectric=(0.08 * 0.1, 0.08 * 0.2, 0.08 * 0.3),
+    )  # fmt: skip
     assert plain == Material("plain", None, None)
     assert [section.material for section in model.mesh.sections] == [0, 1]
 

@@ -7,7 +7,7 @@ from sinew.sim.animation.evaluate import evaluate_pose
 from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.playing import world_from_model
-from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.colliders.state import RIGID_SHAPES, ColliderShape, ColliderState
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.transform import compose
 from sinew.sim.scene.scene import Node
@@ -22,7 +22,7 @@ SIZES: dict[ColliderShape, tuple[float, float, float]] = {
     ColliderShape.CAPSULE: (0.3, 0.8, 0.0),
     ColliderShape.BOX: (0.9, 0.2, 0.5),
 }
-SOLIDS = [shape for shape in ColliderShape if shape is not ColliderShape.PLANE]
+SOLIDS = [shape for shape in RIGID_SHAPES if shape is not ColliderShape.PLANE]
 
 
 @dataclass

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis.extra.numpy import arrays
 
 from sinew.sim.colliders.outline import Outline, outline
-from sinew.sim.colliders.state import ColliderShape, ColliderState
+from sinew.sim.colliders.state import RIGID_SHAPES, ColliderShape, ColliderState
 from tests.oracles.collider_motion import local_points, world_points
 from tests.oracles.contact import RESTING_ACCELERATION, Contact, bounce, collider_contact, contact_velocity, resolve
 from tests.oracles.ellipsoid import ellipsoid_distance
@@ -35,7 +35,7 @@ def settle(
     return path
 
 
-@pytest.mark.parametrize("shape", ColliderShape)
+@pytest.mark.parametrize("shape", RIGID_SHAPES)
 def test_a_point_inside_is_put_on_the_surface_along_its_true_normal(shape: ColliderShape) -> None:
     state = collider(shape, placed((0.2, 0.1, -0.3), (1.0, 1.0, 0.2), 0.8))
     local = np.random.default_rng(2).normal(size=(300, 3)) * 0.4
@@ -98,7 +98,7 @@ def test_both_answers_agree() -> None:
 
 
 STEP = STEP = 1.0 / 60.0
-EVERY_SHAPE = pytest.mark.parametrize("shape", ColliderShape)
+EVERY_SHAPE = pytest.mark.parametrize("shape", RIGID_SHAPES)
 STILL = placed((0.1, -0.1, 0.2), (0.3, 1.0, 0.4), 0.9)
 
 
@@ -278,7 +278,7 @@ def made(shape: ColliderShape) -> tuple[Outline, np.ndarray, np.ndarray]:
     return mesh, corners, np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
 
 
-@pytest.mark.parametrize("shape", ColliderShape)
+@pytest.mark.parametrize("shape", RIGID_SHAPES)
 def test_vertices_lie_on_the_surface_with_its_normals(shape: ColliderShape) -> None:
     mesh, _, faces = made(shape)
     mean = mesh.normals.astype(np.float64)[mesh.triangles].mean(axis=1)

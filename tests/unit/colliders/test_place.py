@@ -15,7 +15,7 @@ from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.colliders.outline import outline
 from sinew.sim.colliders.pack import COLLIDER_TEXELS, arranged, motion_of, pack_colliders
 from sinew.sim.colliders.scene_colliders import colliders_over
-from sinew.sim.colliders.state import ColliderPlacement, ColliderShape, ColliderState, bounding_radius
+from sinew.sim.colliders.state import RIGID_SHAPES, ColliderPlacement, ColliderShape, ColliderState, bounding_radius
 from sinew.sim.kinds.collider.fit import (
     COLLIDERS_MAX,
     MOVED,
@@ -219,7 +219,7 @@ def test_layout_of_a_record() -> None:
     assert packed[4, 3] == 0.0
     np.testing.assert_allclose(packed[5], [0.25, 0.5, 2.0, 0.0])
     assert pack_colliders([], 0.5).shape == (0, COLLIDER_TEXELS, 4)
-    states = [collider(shape, placed((0, 0, 0)), SHIFTED) for shape in ColliderShape]
+    states = [collider(shape, placed((0, 0, 0)), SHIFTED) for shape in RIGID_SHAPES]
     assert np.isfinite(pack_colliders(states, 0.0)).all()
 
 

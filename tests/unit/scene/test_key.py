@@ -23,6 +23,7 @@ from sinew.sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
 from sinew.sim.kinds.group.kind import GroupSettings
 from sinew.sim.kinds.hair.settings import HairSettings
 from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.kinds.partners import partners
 from sinew.sim.scene.params import Effect
 from sinew.sim.scene.scene import PLAYBACK, Attachment, Node, ParamRef, Scene, with_value
 from sinew.sim.scene.world_transforms import WorldTransforms
@@ -206,3 +207,47 @@ def test_keys_of_older_versions_do_not_change_with_settings_that_they_did_not_ha
     assert len(_values(ModelSettings(modifiers=(Aim(),)), posed)) == len(values) + 1
     assert len(_values(ModelSettings(expressions=(("happy", 1.0),)), posed)) == len(values) + 1
     assert len(values) == 13
+
+
+MEETING = Scene(
+    nodes=(
+        Node(id="a", settings=ClothSettings(other_cloths=True, met_cloths=("b",))),
+        Node(id="b", settings=ClothSettings()),
+        Node(id="c", settings=ClothSettings(other_cloths=True, met_cloths=("g",))),
+        Node(id="d", settings=ClothSettings(), within="g"),
+        Node(id="g", settings=GroupSettings()),
+        Node(id="e", settings=ClothSettings()),
+    )
+)
+
+
+def keys_of(scene: Scene) -> dict[str, str]:
+    return node_keys(world_of(OpenedScene(Path("a.sinew"), scene, None, {}, {}, SceneAssets())))
+
+
+def test_cloths_that_meet_share_one_key() -> None:
+    keys = keys_of(MEETING)
+    assert keys["a"] == keys["b"]
+    assert keys["c"] == keys["d"]
+    assert len(set(keys.values())) == 3
+    softer = keys_of(with_value(MEETING, ParamRef("b", "cloth", "density"), 0.3))
+    assert softer["a"] == softer["b"] != keys["a"]
+    assert {node: softer[node] for node in "cde"} == {node: keys[node] for node in "cde"}
+    muted = keys_of(with_value(MEETING, ParamRef("b", "node", "muted"), True))
+    assert muted["a"] not in (keys["a"], muted["b"])
+    linked = keys_of(with_value(MEETING, ParamRef("e", "cloth", "other_cloths"), True))
+    assert len(set(linked.values())) == 1
+    fewer = keys_of(with_value(MEETING, ParamRef("e", "cloth", "met_cloths"), ("d",)))
+    assert fewer == keys, "without effect"
+    order = structs.replace(MEETING, nodes=MEETING.nodes[::-1])
+    assert keys_of(order) == keys
+
+
+def test_cloths_that_meet_are_those_that_choose_or_are_chosen() -> None:
+    assert partners(MEETING) == {"a": ("a", "b"), "b": ("a", "b"), "c": ("c", "d"), "d": ("c", "d")}
+    alone = with_value(MEETING, ParamRef("a", "cloth", "met_cloths"), ("gone",))
+    assert set(partners(alone)) == {"c", "d"}
+    alone = with_value(MEETING, ParamRef("d", "node", "muted"), True)
+    assert set(partners(alone)) == {"a", "b"}
+    all_others = with_value(MEETING, ParamRef("a", "cloth", "met_cloths"), ())
+    assert set(partners(all_others)["e"]) == {"a", "b", "c", "d", "e"}

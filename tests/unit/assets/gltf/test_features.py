@@ -9,8 +9,9 @@ from sinew.sim.assets.influences import joint_boxes, weighted_vertex_counts
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import AlphaMode, EmbeddedImage, Interpolation
 from sinew.sim.assets.raw import ModelError
+from sinew.sim.characters.materials import overridden
 from sinew.sim.characters.reference import skin
-from sinew.sim.characters.settings import SkinningMethod
+from sinew.sim.characters.settings import MaterialLook, SkinningMethod
 from tests.gltf_samples import QUAD, TRIANGLE, Sample, morphing, png_bytes, skinned
 
 HALF = np.sqrt(0.5)
@@ -220,6 +221,26 @@ def test_metal_and_roughness(tmp_path):
     assert found.shininess == pytest.approx(2 / 0.25**2 - 2)
     assert found.opacity == 0.25
     assert found.alpha_mode is AlphaMode.OPAQUE
+
+
+def test_factors_of_the_standard_look(tmp_path):
+    pbr = {"baseColorFactor": [1.0, 0.5, 0.0, 0.25], "metallicFactor": 0.5, "roughnessFactor": 0.0}
+    plain = material_of(tmp_path, pbrMetallicRoughness=pbr)
+    assert plain.reflectance == ((1.0, 0.5, 0.0), (0.04, 0.04, 0.04), 0.5, 0.0)
+    extensions = {
+        "KHR_materials_ior": {"ior": 2.0},
+        "KHR_materials_specular": {"specularFactor": 0.5, "specularColorFactor": [1.0, 0.5, 0.0]},
+    }
+    found = material_of(tmp_path, pbrMetallicRoughness=pbr, extensions=extensions)
+    np.testing.assert_allclose(found.reflectance.dielectric, [1 / 18, 1 / 36, 0.0])
+    glossy = {"diffuseFactor": [0.25, 0.5, 1, 1], "specularFactor": [0.1, 0.2, 0.5], "glossinessFactor": 0.25}
+    found = material_of(tmp_path, extensions={"KHR_materials_pbrSpecularGlossiness": glossy})
+    assert found.reflectance == ((0.125, 0.25, 0.5), (0.1, 0.2, 0.5), 0.0, 0.75)
+    recoloured = overridden(plain, MaterialLook(diffuse=(1.0, 1.0, 1.0)))
+    assert recoloured.reflectance == ((1.0, 1.0, 1.0), plain.specular, 0.0, 0.0)
+    shiny = overridden(plain, MaterialLook(shininess=32.0)).reflectance
+    assert shiny.roughness == pytest.approx(0.49248, abs=1e-5)
+    assert shiny.base == plain.base
 
 
 def test_specular_glossiness_and_unlit(tmp_path):

@@ -1,0 +1,78 @@
+// Triangles of all cloths of a group: their corners, and the point of one that is nearest to a point.
+// Positions and velocities are those of the particles of all cloths, two texels each.
+
+uniform samplerBuffer u_state;
+uniform usamplerBuffer u_corners;  // particles at the three corners, number of the cloth
+
+struct Face {
+    vec3 first;
+    vec3 second;
+    vec3 third;
+};
+
+// Row 0 is of the positions, row 1 of the velocities.
+Face face_at(uvec4 corners, int row) {
+    return Face(
+        texelFetch(u_state, 2 * int(corners.x) + row).xyz,
+        texelFetch(u_state, 2 * int(corners.y) + row).xyz,
+        texelFetch(u_state, 2 * int(corners.z) + row).xyz
+    );
+}
+
+vec3 face_point(Face face, vec3 weights) {
+    return weights.x * face.first + weights.y * face.second + weights.z * face.third;
+}
+
+vec3 face_area(Face face) {
+    return cross(face.second - face.first, face.third - face.first);
+}
+
+float safe_part(float part, float whole) {
+    return clamp(part / max(whole, 1e-37), 0.0, 1.0);
+}
+
+// Weights of the corners in the point of a triangle that is nearest to a point; all are positive inside of the triangle.
+// Reference: C. Ericson 2005, "Real-Time Collision Detection", section 5.1.5.
+vec3 nearest_weights(Face face, vec3 point) {
+    vec3 across = face.second - face.first;
+    vec3 along = face.third - face.first;
+    vec3 from_first = point - face.first;
+    vec3 from_second = point - face.second;
+    vec3 from_third = point - face.third;
+    float first_across = dot(across, from_first);
+    float first_along = dot(along, from_first);
+    float second_across = dot(across, from_second);
+    float second_along = dot(along, from_second);
+    float third_across = dot(across, from_third);
+    float third_along = dot(along, from_third);
+    float third_area = first_across * second_along - second_across * first_along;
+    float second_area = third_across * first_along - first_across * third_along;
+    float first_area = second_across * third_along - third_across * second_along;
+    float beyond_second = second_along - second_across;
+    float beyond_third = third_across - third_along;
+    if (first_across <= 0.0 && first_along <= 0.0) {
+        return vec3(1.0, 0.0, 0.0);
+    }
+    if (second_across >= 0.0 && beyond_second <= 0.0) {
+        return vec3(0.0, 1.0, 0.0);
+    }
+    if (third_along >= 0.0 && beyond_third <= 0.0) {
+        return vec3(0.0, 0.0, 1.0);
+    }
+    if (third_area <= 0.0 && first_across >= 0.0 && second_across <= 0.0) {
+        float part = safe_part(first_across, first_across - second_across);
+        return vec3(1.0 - part, part, 0.0);
+    }
+    if (second_area <= 0.0 && first_along >= 0.0 && third_along <= 0.0) {
+        float part = safe_part(first_along, first_along - third_along);
+        return vec3(1.0 - part, 0.0, part);
+    }
+    if (first_area <= 0.0 && beyond_second >= 0.0 && beyond_third >= 0.0) {
+        float part = safe_part(beyond_second, beyond_second + beyond_third);
+        return vec3(0.0, 1.0 - part, part);
+    }
+    float whole = first_area + second_area + third_area;
+    float second = safe_part(second_area, whole);
+    float third = min(safe_part(third_area, whole), 1.0 - second);
+    return vec3(1.0 - second - third, second, third);
+}

@@ -1,0 +1,41 @@
+// Finds the particles that have one triangle in their lists.
+// Inputs: state of all particles of a group of cloths, tree over them, lists of cloth/touch_list.glsl. Outputs: how many,
+// then for each twice the number of the particle plus the place of the triangle in its list; PRESSES - 1 at most.
+
+#include "cloth/face_ball.glsl"
+#include "cloth/tree_search.glsl"
+
+uniform usamplerBuffer u_touched;
+uniform float u_reach;             // distance that counts as near [m]
+
+void run(int id) {
+    uint found[PRESSES];
+    for (int i = 0; i < PRESSES; ++i) {
+        found[i] = 0u;
+    }
+    int count = 0;
+    uvec4 corners = texelFetch(u_corners, id);
+    Ball own = face_ball(corners);
+    int node = 0;
+    float cloth = float(corners.w) + 1.0;
+    int particle = next_near(node, own, u_reach, cloth);
+    while (particle >= 0) {
+        uvec2 faces = texelFetch(u_touched, particle).xy / 4u;
+        for (int slot = 0; slot < 2; ++slot) {
+            if (faces[slot] == uint(id) && count < PRESSES - 1) {
+                ++count;
+                found[count] = uint(2 * particle + slot);
+            }
+        }
+        particle = next_near(node, own, u_reach, cloth);
+    }
+    found[0] = uint(count);
+    o_presses_0 = uvec4(found[0], found[1], found[2], found[3]);
+    o_presses_1 = uvec4(found[4], found[5], found[6], found[7]);
+    o_presses_2 = uvec4(found[8], found[9], found[10], found[11]);
+    o_presses_3 = uvec4(found[12], found[13], found[14], found[15]);
+    o_presses_4 = uvec4(found[16], found[17], found[18], found[19]);
+    o_presses_5 = uvec4(found[20], found[21], found[22], found[23]);
+    o_presses_6 = uvec4(found[24], found[25], found[26], found[27]);
+    o_presses_7 = uvec4(found[28], found[29], found[30], found[31]);
+}

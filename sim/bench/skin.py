@@ -1,0 +1,75 @@
+"""Whole steps of the cape on the walking character: with fitted colliders, and with the skin as a collider."""
+
+import itertools
+from functools import partial
+from pathlib import Path
+
+from sinew import resources
+from sinew.sim.assets.load import load_model
+from sinew.sim.assets.scene_assets import SceneAssets
+from sinew.sim.bench.runner import Case, Row, measure
+from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.colliders.state import ColliderShape
+from sinew.sim.engine import Engine
+from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset, PinTarget
+from sinew.sim.kinds.collider.fit import fit_colliders
+from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Attachment, Node, Scene
+
+SETTLED = 20
+"""Steps before the measurement, in which the cape falls on the body."""
+
+
+def skin_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+    """`size` is the number of substeps."""
+    models = resources.path("models")
+    character, cape = load_model(models / "humanoid" / "humanoid.ezm"), models / "cape" / "cape.ezm"
+    mesh = load_model(cape).mesh
+    cloth = ClothSettings(
+        source=ClothSource.MESH, mesh_path=str(cape), density=0.3, stretch_stiffness=150.0, bend_stiffness=2e-4,
+        internal_damping=3e-5, pins=PinPreset.NONE, pin_list="0-22", pin_target=PinTarget.BONE, pin_bone="chest",
+        thickness=0.038, substeps=size,
+    )  # fmt: skip
+    body = Node(id="body", settings=ModelSettings(clip="walk"))
+    colliders = {
+        "fitted colliders": [
+            Node(
+                id=one.bone,
+                transform=one.transform,
+                attachment=Attachment(node="body", bone=one.bone),
+                settings=one.settings,
+            )
+            for one in fit_colliders(character)
+        ],
+        "skin": [
+            Node(id="skin", attachment=Attachment(node="body"), settings=ColliderSettings(shape=ColliderShape.SKIN))
+        ],
+    }
+    cases, engines = [], []
+    for variant, nodes in colliders.items():
+        engine, times = Engine(context, library), itertools.count(1)
+        engine.set_model("body", character, {})
+        engine.set_assets(SceneAssets(meshes={Path(cape): mesh}))
+        engine.apply(Scene(nodes=(body, Node(id="cape", attachment=Attachment(node="body"), settings=cloth), *nodes)))
+        engine.teleport(0.0)
+        step = partial(_step, engine, times)
+        for _ in range(SETTLED):
+            step()
+        engines.append(engine)
+        cases.append(
+            Case(
+                system="skin", variant=variant, size=size, unit="substeps", steps=10, step=step,
+                finish=context.finish, timers=context.timers,
+            )
+        )  # fmt: skip
+    rows = measure(cases, repeat=repeat)
+    for engine in engines:
+        engine.release()
+    return rows
+
+
+def _step(engine: Engine, times: "itertools.count[int]") -> None:
+    engine.step(next(times) * STEP_TIME)

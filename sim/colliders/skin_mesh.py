@@ -1,0 +1,78 @@
+"""Sections of a mesh as a collider, and which of them are outside."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sinew.sim.assets.build_mesh import welded_numbers
+from sinew.sim.assets.model import Mesh
+from sinew.sim.maths.arrays import UInt32
+from sinew.sim.maths.points import places_on_curve
+
+AT_OPENING = (1, 2, 4)
+"""Flags of corners at edges without a neighbour."""
+
+SHEET = 8
+"""Flag of triangles of open sheets, which have no inside."""
+
+_COVER = 0.03
+"""Distance of a layer that covers another one, as a part of the extent of a mesh."""
+
+_PAIRS = 4_000_000
+"""Distances that the search for covered sections may compute."""
+
+
+def skin_corners(mesh: Mesh, names: Sequence[str]) -> UInt32:
+    """Returns vertices and flags (T, 4) of triangles that have an area; of all sections without names.
+
+    They are ordered along a curve through the bind pose, so that four, sixteen, ... in a row are neighbours.
+    """
+    flags = np.zeros(mesh.triangle_count, np.uint32)
+    chosen = np.full(mesh.triangle_count, not names)
+    for section in mesh.sections:
+        part = slice(section.first_triangle, section.first_triangle + section.triangle_count)
+        chosen[part] |= section.name in names
+        flags[part] = SHEET if section.is_open else 0
+    positions = mesh.positions.astype(np.float64)
+    corners = positions[mesh.triangles]
+    areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    used = np.flatnonzero(chosen & (areas != 0.0).any(axis=1))
+    if not len(used):
+        return np.zeros((0, 4), np.uint32)
+    used = used[np.argsort(places_on_curve(corners[used].mean(axis=1)), kind="stable")]
+    triangles, flags = mesh.triangles[used], flags[used]
+    ends = welded_numbers(mesh.positions)[triangles]
+    nexts = np.roll(ends, -1, axis=1)
+    keys, users = np.unique(np.minimum(ends, nexts) * len(positions) + np.maximum(ends, nexts), return_counts=True)
+    at_opening = np.zeros(len(positions), bool)
+    at_opening[np.concatenate(np.divmod(keys[users == 1], len(positions)))] = True
+    flags |= (at_opening[ends] @ np.array(AT_OPENING)).astype(np.uint32)
+    return np.concatenate([triangles.astype(np.uint32), flags[:, None]], axis=1)
+
+
+def covered_shares(mesh: Mesh) -> dict[str, float]:
+    """Returns the share of each section, 0 to 1, that is under another one; the smallest first.
+
+    A point is covered if the nearest vertex of the other sections is close and in front of it.
+    """
+    triangles = {
+        part.name: mesh.triangles[part.first_triangle : part.first_triangle + part.triangle_count]
+        for part in mesh.sections
+    }
+    used = {name: np.unique(part).astype(np.intp) for name, part in triangles.items() if len(part)}
+    samples = int(np.clip(_PAIRS // max(mesh.vertex_count * len(used), 1), 8, 128))
+    reach = _COVER * mesh.bounds.extent
+    shares = {}
+    for name, vertices in used.items():
+        others = np.setdiff1d(np.concatenate(list(used.values())), vertices)
+        picked = vertices[:: -(-len(vertices) // samples)]
+        points, places = mesh.positions[picked], mesh.positions[others]
+        if not len(others):
+            shares[name] = 0.0
+            continue
+        nearest = ((places**2).sum(1) - 2.0 * points @ places.T).argmin(axis=1)
+        ways = places[nearest] - points
+        lengths = np.linalg.norm(ways, axis=1)
+        in_front = (ways * mesh.normals[picked]).sum(1) > 0.5 * lengths
+        shares[name] = float(((lengths < reach) & in_front).mean())
+    return dict(sorted(shares.items(), key=lambda item: item[1]))
