@@ -24,6 +24,9 @@ from tests.oracles.contact import bounce, collider_contact
 
 Float64 = npt.NDArray[np.float64]
 
+TRUST = 0.25
+"""As in shaders/cloth/line_set_up.glsl."""
+
 
 @dataclass(frozen=True, slots=True)
 class Family:
@@ -213,7 +216,10 @@ class LineReference:
         along = apart / np.maximum(length, 1e-20)[..., None]
         moved = np.sum(along * (apart - np.diff(before[family.particles], axis=1)), axis=2)
         stiffness = constants.stiffness[kind] * np.where(exists, family.factors, 1.0)
-        diagonal = 1.0 / (stiffness * h * h * (1.0 + rate)) + weight[:, :-1] + weight[:, 1:]
+        both_weights = weight[:, :-1] + weight[:, 1:]
+        error = (length - family.rest) / np.maximum(np.maximum(length, family.rest), 1e-20)
+        compliance = np.maximum(1.0 / (stiffness * h * h * (1.0 + rate)), TRUST * error**2 * both_weights)
+        diagonal = compliance + both_weights
         both = exists[:, 1:] & exists[:, :-1]
         turn = np.where(both, -weight[:, 1:-1] * np.sum(along[:, :-1] * along[:, 1:], axis=2), 0.0)
         lower, upper = np.zeros_like(length), np.zeros_like(length)
