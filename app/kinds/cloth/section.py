@@ -1,4 +1,4 @@
-"""Cloth of a model or one of its sections: in the same place, pinned at its top, with stable substeps."""
+"""Cloth of a model or one of its sections: in the same place, pinned at its top."""
 
 import contextlib
 
@@ -9,10 +9,10 @@ from sinew.sim.assets.images import ImageError, load_image
 from sinew.sim.assets.model import CharacterModel, Material, Mesh, upright_mesh
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.export.gltf_parts import metal_and_base
+from sinew.sim.kinds.cloth.kind import NEW_CLOTH
 from sinew.sim.kinds.cloth.model import ClothModel, build_cloth
 from sinew.sim.kinds.cloth.pins import toggled_pin_list
 from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset, PinTarget
-from sinew.sim.kinds.cloth.stability import stable_substeps
 from sinew.sim.kinds.cloth.surface import placed_as_model, surface_of_mesh
 from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sinew.sim.scene.params import SettingsError
@@ -22,6 +22,9 @@ from sinew.sim.scene.vectors import Colour
 from sinew.sim.scene.world_transforms import WorldTransforms, relative_transform
 
 _AVERAGED = 64  # pixels along the edge of an image that are averaged for its colour
+
+SUBSTEPS = 32
+"""More than of a new sheet, because the threads of a mesh are crooked."""
 
 TOP_SHARE = 0.03
 """Part of the height, from the top, within which particles are pinned."""
@@ -37,7 +40,9 @@ def section_cloth(node: Node, model: CharacterModel, section: str, places: World
     mesh = upright_mesh(model)
     materials = _materials_of(model, mesh, section)
     texture = next((m.texture_path for m in materials if m.texture_path is not None), None)
-    settings = ClothSettings(
+    settings = msgspec.structs.replace(
+        NEW_CLOTH,
+        substeps=SUBSTEPS,
         source=ClothSource.MESH,
         mesh_path=node.settings.path,
         mesh_section=section,
@@ -52,8 +57,7 @@ def section_cloth(node: Node, model: CharacterModel, section: str, places: World
         cloth = build_cloth(settings, surface, placement)
     except (SettingsError, ValueError) as error:
         return str(error)
-    stable = max(settings.substeps, stable_substeps(cloth, settings))
-    settings = msgspec.structs.replace(settings, pin_list=top_pins(cloth), substeps=stable)
+    settings = msgspec.structs.replace(settings, pin_list=top_pins(cloth))
     bare = Node(id="", name=f"{section or node.name} Cloth", attachment=Attachment(node=node.id), settings=settings)
     return msgspec.structs.replace(bare, transform=relative_transform(placement, places.carrier(bare)))
 

@@ -86,6 +86,12 @@ def with_preset(settings: ClothSettings, name: str) -> ClothSettings:
     return validated(settings, **PRESETS[name])
 
 
+NEW_CLOTH = msgspec.structs.replace(
+    ClothSettings(), solver=ClothSolving.LINES, density=0.12, stretch_stiffness=1e4, shear_stiffness=40.0,
+    bend_stiffness=1e-5, substeps=16,
+)  # fmt: skip
+"""New cloths are of typical cotton, which springs could hold with hundreds of substeps only."""
+
 FABRIC_FIELDS: tuple[str, ...] = (
     "solver", "mode", "density", "stretch_stiffness", "shear_stiffness", "bend_stiffness", "internal_damping",
     "particle_mass",
@@ -110,9 +116,7 @@ def new_cloth(place: AddPlace) -> Node:
         y = float(place.box.hi[1])
     size = place.fitting(_FIGURE)
     position = (x, max(y + 0.75 * size, 1.6 * size), z)
-    return Node(
-        id="", name="Cloth", transform=Transform(position=position), settings=with_lengths(ClothSettings(), size)
-    )
+    return Node(id="", name="Cloth", transform=Transform(position=position), settings=with_lengths(NEW_CLOTH, size))
 
 
 def idle(node: Node) -> frozenset[str]:

@@ -100,10 +100,6 @@ def stability(model: ClothModel, settings: ClothSettings) -> ClothStability:
     return StabilityEstimator(model, settings).read(settings)
 
 
-def stable_substeps(model: ClothModel, settings: ClothSettings) -> int:
-    return stability(model, settings).substeps
-
-
 def softened(settings: ClothSettings, factor: float) -> dict[str, float]:
     """Returns stiffness and damping of all springs times a factor, rounded to three digits."""
     names = "stretch_stiffness shear_stiffness bend_stiffness"
