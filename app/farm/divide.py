@@ -112,18 +112,25 @@ def write_template(options: argparse.Namespace, command: str, option: str, items
     """Writes a job template: a step whose tasks are chunks, and a step that joins them."""
     size = math.ceil(len(items) / TEMPLATE_CHUNKS)
     chunks = [items[place : place + size] for place in range(0, len(items), size)]
-    words = ["{{Param.Project}}" if word == str(project) else word for word in without(options.words, FREE)]
+    given = {str(path): str(path.absolute()) for path in vars(options).values() if isinstance(path, Path)}
+    given[str(project)] = "{{Param.Project}}"
+    words = [given.get(word, word) for word in without(options.words, FREE)]
     words = [command, *words, "--output", "{{Param.Output}}"]
     numbers = [
         {"name": "First", "type": "INT", "range": [chunk[0] for chunk in chunks]},
         {"name": "Last", "type": "INT", "range": [chunk[-1] for chunk in chunks]},
     ]
-    paths = (("Project", project, "IN"), ("Output", options.output, "OUT"))
-    save_template(options.openjd, {
+    paths = (("Project", project.absolute(), "IN"), ("Output", options.output.absolute(), "OUT"))
+    below = options.openjd.absolute().parent
+    needed = [f"-p {name}={path}" for name, path, _ in paths if not path.is_relative_to(below)]
+    save_template(options.openjd, needed, {
         "specificationVersion": "jobtemplate-2023-09",
         "name": f"Sinew {command} {project.stem}"[:64],
         "parameterDefinitions": [
-            {"name": name, "type": "PATH", "objectType": "FILE", "dataFlow": flow, "default": str(path.absolute())}
+            {
+                "name": name, "type": "PATH", "objectType": "FILE", "dataFlow": flow,
+                **({"default": path.relative_to(below).as_posix()} if path.is_relative_to(below) else {}),
+            }
             for name, path, flow in paths
         ],
         "steps": [
@@ -146,7 +153,7 @@ def write_verify_template(options: argparse.Namespace, projects: Sequence[Path])
     names = {str(project) for project in projects}
     words = [word for word in without(options.words, FREE) if word not in names]
     paths = [{"name": "Project", "type": "STRING", "range": [str(project.absolute()) for project in projects]}]
-    save_template(options.openjd, {
+    save_template(options.openjd, (), {
         "specificationVersion": "jobtemplate-2023-09",
         "name": "Sinew verify",
         "steps": [
@@ -163,7 +170,8 @@ def _script(words: Sequence[str]) -> dict[str, Any]:
     return {"actions": {"onRun": {"command": "sinew", "args": list(words)}}}
 
 
-def save_template(path: Path, template: dict[str, Any]) -> None:
+def save_template(path: Path, needed: Sequence[str], template: dict[str, Any]) -> None:
+    """Writes a template; `needed` are parameters without a default, because their paths are not below its folder."""
     require_folder(path)
     write_atomically(path, (json.dumps(template, indent=2, ensure_ascii=False) + "\n").encode())
-    print_line(f"{path}: job template")
+    print_line(f"{path}: job template{', run it with ' if needed else ''}{' '.join(needed)}")
