@@ -4,8 +4,8 @@ import enum
 import os
 import re
 import shutil
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -38,7 +38,7 @@ from sinew.app.files.project_file import is_project
 from sinew.sim.assets.images import load_image
 from sinew.sim.assets.model import Clip
 from sinew.sim.characters.settings import SkinningMethod
-from sinew.sim.export.formats import RENDER_FORMATS, require_package
+from sinew.sim.export.formats import IMAGE_WRITERS, RENDER_FORMATS, require_package
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds import KINDS
 from sinew.sim.printable import counted
@@ -54,7 +54,7 @@ SIDE_MAX = 8192
 TURNTABLE_FRAMES = 120  # of a static scene
 
 BLUR_MAX = 64
-PART_SUFFIX = ".png"  # of the images of a video
+PART_SUFFIX = IMAGE_WRITERS.suffixes()[0]  # of the images of a video
 
 WARM_UP = 20  # most frames that are drawn before the first one to get its GPU time
 
@@ -155,21 +155,39 @@ def run(options: argparse.Namespace) -> None:
     titles = [[*([label] if label else []), *lines] for label, lines in zip(labels, settings, strict=True)]
     frames, rate = timed_frames(scenes[0], options)
     numbers = [frame for frame, _ in frames]
+    drawing = Drawing(scenes, titles, settings, frames, rate)
     if options.openjd is not None:
         write_template(options, "render", "--part", numbers, options.path)
-        return
-    output, part = options.output, frames
-    if options.part is not None or is_divided(options):
-        pattern = part_images(options, base)
-    if is_divided(options):
-        _divided(options, numbers, pattern, rate, chosen)
-        return
-    if options.part is not None:
-        part = [frame for frame in frames if options.part[0] <= frame[0] <= options.part[1]]
-        if not part:
-            raise CommandError(options.path, "--part", f"there are frames {numbers[0]} to {numbers[-1]}")
-        pattern.parent.mkdir(exist_ok=True)
-        output, chosen = pattern, None
+    elif is_divided(options):
+        _divided(options, numbers, part_images(options, base), rate, chosen)
+    elif options.part is not None:
+        first, last = options.part
+        if last < numbers[0] or first > numbers[-1]:
+            raise CommandError(
+                options.path, f"--part {first}:{last}", f"there are frames {numbers[0]} to {numbers[-1]}"
+            )
+        images = part_images(options, base)
+        images.parent.mkdir(exist_ok=True)
+        _draw(options, drawing, range(first, last + 1), images, None, resumes=True)
+    else:
+        _draw(options, drawing, numbers, options.output, chosen, resumes=options.resume)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    scenes: Sequence[OpenedScene]  # Shown next to each other
+    titles: Sequence[list[str]]  # Lines of each scene
+    burnt: Sequence[list[str]]  # Settings of each scene to burn in
+    frames: Sequence[tuple[int, float]]  # Number and time [s], also of frames that another process draws
+    rate: float  # [Hz]
+
+
+def _draw(
+    options: argparse.Namespace, drawing: Drawing, wanted: Container[int], output: Path,
+    chosen: msgspec.Struct | None, *, resumes: bool,
+) -> None:  # fmt: skip
+    """Draws the wanted frames of a drawing to an output."""
+    scenes, frames, rate = drawing.scenes, drawing.frames, drawing.rate
     width = options.size[0] * (len(scenes) if options.layout == "halves" else 1)
     with (
         headless(options.backend) as context,
@@ -177,7 +195,7 @@ def run(options: argparse.Namespace) -> None:
         contextlib.ExitStack() as stack,
         picture_sink(
             output, (width, options.size[1]), rate, chosen,
-            alpha=options.alpha, preview=options.preview, resumes=options.resume or options.part is not None,
+            alpha=options.alpha, preview=options.preview, resumes=resumes,
         ) as sink,
     ):  # fmt: skip
         if sink.has_layers and len(scenes) > 1:
@@ -199,17 +217,18 @@ def run(options: argparse.Namespace) -> None:
         if options.burn_in is not None:
             moments = shutter(frames[0][1], rate, options.blur)
             warm_up(context, renderers, moments, turned(camera, options.turntable, 0.0))
-        for done, (frame, moment) in enumerate(part):
+        drawn = [(index, *frame) for index, frame in enumerate(frames) if frame[0] in wanted]
+        for done, (index, frame, moment) in enumerate(drawn):
             if sink.wants(frame):
-                seen = turned(camera, options.turntable, (frame - numbers[0]) / len(frames))
+                seen = turned(camera, options.turntable, index / len(frames))
                 moments = shutter(moment, rate, options.blur)
                 images = [renderer.picture(moments, seen) for renderer in renderers]
-                image = joined(images, titles, split=options.layout == "split")
+                image = joined(images, drawing.titles, split=options.layout == "split")
                 if options.burn_in is not None:
                     head = f"frame {frame}   {moment:.3f} s   {cost_text(context, frame, moment)}"
-                    image = annotated(image, [head, *(settings[0] if len(scenes) == 1 else [])], bottom=True)
+                    image = annotated(image, [head, *(drawing.burnt[0] if len(scenes) == 1 else [])], bottom=True)
                 sink.add(frame, image, renderers[0].layers(image, seen) if sink.has_layers else None)
-            progress((done + 1) / len(part))
+            progress((done + 1) / len(drawn))
         for renderer in renderers:
             renderer.finish()
 
@@ -225,7 +244,7 @@ def _divided(
 ) -> None:
     """Draws the missing frames on workers, and joins them: images get their names, a video is encoded."""
 
-    def keep(frames: Iterable[int]) -> None:
+    def rename(frames: Iterable[int]) -> None:
         for frame in frames:
             os.replace(numbered_path(images, frame), numbered_path(options.output, frame))
 
@@ -234,11 +253,11 @@ def _divided(
         if options.preview is not None and newest.suffix == PART_SUFFIX:
             shutil.copyfile(newest, options.preview)
         if not is_video(options.output):
-            keep(range(chunk[0], chunk[1] + 1))
+            rename(range(chunk[0], chunk[1] + 1))
 
     known = [frame for frame in numbers if is_complete(numbered_path(images, frame))]
     if not is_video(options.output):
-        keep(known)
+        rename(known)
         known += [frame for frame in numbers if options.resume and is_complete(numbered_path(options.output, frame))]
     missing = sorted({*numbers}.difference(known))
     label = f"drawing {options.path.name}"

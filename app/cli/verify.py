@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Verifies bakes, here or divided; reports each that failed and goes on."""
+    """Verifies bakes, here or divided; reports each failure and continues."""
     projects: list[Path] = options.projects
     if options.bake is not None and len(projects) > 1:
         raise CommandError("--bake", "", "goes with one project")

@@ -90,7 +90,7 @@ def run_divided(
             run_chunks(items, workers, words_of, output, took, progress, **how)
         except BaseException:
             if parts is not None and parts.is_dir():
-                print_warnings(parts, ["keeps what is done; the same command goes on from there"])
+                print_warnings(parts, ["keeps what is done; the same command continues from there"])
             raise
 
 
@@ -100,7 +100,7 @@ def _warning(line: str) -> tuple[str, list[str]]:
 
 
 def chunk_words(command: str, options: argparse.Namespace, option: str) -> Callable[[Chunk], Sequence[str]]:
-    """Returns a function that makes the command of a chunk, which `option` tells it."""
+    """Returns a function that makes the command of a chunk, whose items follow `option`."""
     words = [command, *without(options.words, FREE)]
     return lambda chunk: [*words, option, f"{chunk[0]}:{chunk[1]}"]
 

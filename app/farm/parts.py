@@ -1,4 +1,4 @@
-"""Results of chunks, kept next to the output until it is complete: the same command goes on from them."""
+"""Results of chunks, which stay next to the output until it is complete, so that the same command continues from them."""
 
 import contextlib
 import functools
@@ -28,7 +28,7 @@ FREE = {"--output": 1, "--workers": 1, "--scheduler": 1, "--openjd": 1, "--previ
 
 def without(words: Sequence[str], options: dict[str, int]) -> list[str]:
     """Returns words without some options and their values."""
-    kept: list[str] = []
+    remaining: list[str] = []
     skipped = 0
     for word in words:
         if skipped:
@@ -36,8 +36,8 @@ def without(words: Sequence[str], options: dict[str, int]) -> list[str]:
         elif (name := word.partition("=")[0]) in options:
             skipped = 0 if "=" in word else options[name]
         else:
-            kept.append(word)
-    return kept
+            remaining.append(word)
+    return remaining
 
 
 @functools.cache
@@ -51,7 +51,7 @@ def program_version() -> str:
 
 
 def parts_folder(output: Path, scene: OpenedScene, words: Sequence[str]) -> Path:
-    """Returns the folder for parts of an output; its name tells command, version and content of all files."""
+    """Returns the folder for parts of an output; its name depends on the command, the version and the content of all files."""
     sums = hashlib.sha256(msgspec.json.encode([program_version(), without(words, FREE), scene.scene, scene.view_state]))
     named: dict[str, Any] = {str(node): model for node, model in scene.models.items()}
     named |= {f"image {source}": image for source, image in scene.images.items()}

@@ -29,10 +29,10 @@ class Scheduler:
     Files come from a folder that all machines share; what a command writes comes back through the scheduler.
 
     Args:
-        address: Such as tls://farm:8786; the certificates are those of dask's configuration.
+        address: Such as tls://farm:8786; dask's configuration names the certificates.
 
     Raises:
-        CommandError: If the address is not encrypted, nobody answers, there are no workers, or one has another version.
+        CommandError: If the address is not encrypted, no scheduler answers, there are no workers, or one has another version.
     """
 
     def __init__(self, address: str) -> None:
@@ -65,7 +65,7 @@ class Scheduler:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with contextlib.suppress(OSError, TimeoutError):  # a scheduler that is gone
+        with contextlib.suppress(OSError, TimeoutError):  # the scheduler may have ended
             self._client.close(timeout=PATIENCE)
 
     @property
