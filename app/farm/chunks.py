@@ -112,12 +112,12 @@ def run_chunks(
 
 def better_size(finished: Finished, chunk: Chunk, size: int) -> int:
     """Returns the number of items of the next chunk, by the time that a finished one took."""
-    if finished.timing is None:
+    if finished.first is None:
         return size
-    first, share, end = finished.timing
+    first, share = finished.first
     if share >= 1.0:
         return 2 * size  # its items took no time that can be told from the start
-    item = max((end - first) / ((1.0 - share) * _length(chunk)), 1e-6)
+    item = max((finished.seconds - first) / ((1.0 - share) * _length(chunk)), 1e-6)
     fixed = max(first - share * _length(chunk) * item, 0.0)
     return max(math.ceil(fixed / item * (1.0 / FIXED_SHARE - 1.0)), 1)
 

@@ -1,4 +1,4 @@
-"""Results of chunks, which stay next to the output until it is complete, so that the same command continues from them."""
+"""Results of chunks, which stay next to the output until it is complete: the same command continues from them."""
 
 import contextlib
 import functools
@@ -51,7 +51,7 @@ def program_version() -> str:
 
 
 def parts_folder(output: Path, scene: OpenedScene, words: Sequence[str]) -> Path:
-    """Returns the folder for parts of an output; its name depends on the command, the version and the content of all files."""
+    """Returns the folder for parts of an output, named by the command, the version and the content of all files."""
     sums = hashlib.sha256(msgspec.json.encode([program_version(), without(words, FREE), scene.scene, scene.view_state]))
     named: dict[str, Any] = {str(node): model for node, model in scene.models.items()}
     named |= {f"image {source}": image for source, image in scene.images.items()}

@@ -32,7 +32,7 @@ class Scheduler:
         address: Such as tls://farm:8786; dask's configuration names the certificates.
 
     Raises:
-        CommandError: If the address is not encrypted, no scheduler answers, there are no workers, or one has another version.
+        CommandError: If the address is not encrypted, nothing answers, or a worker is missing or of another version.
     """
 
     def __init__(self, address: str) -> None:

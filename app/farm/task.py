@@ -21,7 +21,8 @@ class Finished:
         status: Exit status; negative if a signal ended the process.
         notes: Lines of standard output without progress.
         said: Lines of standard error.
-        timing: Time [s] and finished fraction at the first progress line, and time [s] at the end; None without one.
+        seconds: Time from start to end [s].
+        first: Time [s] and finished fraction at the first progress line; None without one.
         files: Content of the written files by name, if they were written on another machine.
         worker: Address of that machine, or "".
     """
@@ -29,7 +30,8 @@ class Finished:
     status: int
     notes: list[str]
     said: list[str]
-    timing: tuple[float, float, float] | None = None
+    seconds: float = 0.0
+    first: tuple[float, float] | None = None
     files: dict[str, bytes] = field(default_factory=dict)
     worker: str = ""
 
@@ -65,7 +67,7 @@ def run_command(
                     notes.append(line.rstrip())
         errors.seek(0)
         said = errors.read().splitlines()
-    return Finished(process.returncode, notes, said, (*first, time.monotonic() - begun) if first else None)
+    return Finished(process.returncode, notes, said, time.monotonic() - begun, first)
 
 
 def written_below(folder: Path) -> dict[str, bytes]:

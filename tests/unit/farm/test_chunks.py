@@ -43,7 +43,7 @@ class Answers:
 
 def timed(chunk: Chunk) -> Finished:
     count = chunk[1] - chunk[0] + 1
-    return Finished(0, [], [], (START + ITEM, 1.0 / count, START + count * ITEM))
+    return Finished(0, [], [], START + count * ITEM, (START + ITEM, 1.0 / count))
 
 
 def words_of(chunk: Chunk) -> list[str]:
@@ -81,7 +81,7 @@ def few_items(count: int) -> list[Chunk]:
 
 def test_sizes_without_a_time_of_an_item() -> None:
     assert better_size(Finished(0, [], []), (0, 3), 4) == 4
-    assert better_size(Finished(0, [], [], (2.0, 1.0, 2.0)), (0, 3), 4) == 8
+    assert better_size(Finished(0, [], [], 2.0, (2.0, 1.0)), (0, 3), 4) == 8
 
 
 def test_what_died_runs_again() -> None:
