@@ -77,7 +77,7 @@ def test_a_new_cloth_starts_when_it_is_compiled(session, qtbot, monkeypatch, bui
     picture(editor)
     assert editor.client.engine.simulation.systems[node.id].cloth is not None
     editor.stepper.settle(0.0)
-    assert "cloth/step.glsl" in built[False]
+    assert "cloth/line_finish.glsl" in built[False]
     assert [name for name in built[True] if name.startswith("cloth/")] == []
     qtbot.waitUntil(lambda: reported[-1] == "", timeout=PATIENCE)
     assert not editor.panels.messages.messages
