@@ -318,20 +318,12 @@ class ProjectFiles(QObject):
         return path is not None and self.save_to(with_project_suffix(path))
 
     def save_to(self, path: Path) -> bool:
-        document = self._document
         try:
-            digest = save_project(path, document.scene, document.view_state, document.unknown)
+            for warning in write_project(self._document, path):
+                self.warned.emit(str(path), warning)
         except ProjectError as error:
             self.failed.emit(str(path), str(error))
             return False
-        if document.path is not None and any(node.baked for node in document.scene.nodes):
-            source, target = cache_folder(document.path), cache_folder(path)
-            try:
-                if source != target and source.is_dir():
-                    carry(source, target)
-            except BakeError as error:
-                self.warned.emit(str(path), str(error))
-        document.mark_saved(path, digest)
         self._recent.add(path)
         return True
 
@@ -342,6 +334,21 @@ class ProjectFiles(QObject):
             return True
         answer = self._ask_unsaved(self._document.title if modified else "", lost)
         return self.save() if answer is UnsavedAnswer.SAVE else answer is UnsavedAnswer.DISCARD
+
+
+def write_project(document: Document, path: Path) -> list[str]:
+    """Saves a document with its bake, and returns warnings; raises ProjectError if the project cannot be written."""
+    warnings = []
+    digest = save_project(path, document.scene, document.view_state, document.unknown)
+    if document.path is not None and any(node.baked for node in document.scene.nodes):
+        source, target = cache_folder(document.path), cache_folder(path)
+        try:
+            if source != target and source.is_dir():
+                carry(source, target)
+        except BakeError as error:
+            warnings.append(str(error))
+    document.mark_saved(path, digest)
+    return warnings
 
 
 def can_open(path: Path) -> bool:
