@@ -23,6 +23,7 @@ from sinew.app.cli.export import as_drawn, export_scene
 from sinew.app.cli.failure import print_warnings
 from sinew.app.cli.image_sink import picture_sink
 from sinew.app.cli.options import format_options, require_folder
+from sinew.app.cli.render import without_overlays
 from sinew.app.cli.renderer import Renderer
 from sinew.app.cli.run import Baker, SceneRun, headless, known_bake
 from sinew.app.cli.scene import OpenedScene, opened, require_inside, with_files
@@ -67,7 +68,8 @@ class Project:
     def __init__(self, document: Document) -> None:
         self._document = document
         self._run: SceneRun | None = None
-        self._opened: OpenedScene | None = None
+        self._source: Scene | None = None
+        self._shown: OpenedScene | None = None
         self._has_stepped = self._is_closed = False
         self._callbacks: list[Callable[[int], object]] = []
         self.nodes = ProjectNodes(self)
@@ -124,16 +126,18 @@ class Project:
     def undo(self) -> None:
         """Raises RuntimeError if there is nothing to undo, or within an edit that has changed something."""
         stack = self.document.undo_stack
-        if not stack.canUndo():
-            raise RuntimeError("there is nothing to undo")
+        before = stack.index
         stack.undo()
+        if stack.index == before:
+            raise RuntimeError("there is nothing to undo")
 
     def redo(self) -> None:
-        """Raises RuntimeError if there is nothing to redo."""
+        """Raises RuntimeError as `undo` does."""
         stack = self.document.undo_stack
-        if not stack.canRedo():
-            raise RuntimeError("there is nothing to redo")
+        before = stack.index
         stack.redo()
+        if stack.index == before:
+            raise RuntimeError("there is nothing to redo")
 
     def save(self, path: Path | str | None = None) -> None:
         """Saves the project, with `path` under another name; raises ProjectError if it cannot be written."""
@@ -235,7 +239,7 @@ class Project:
             if time is None:
                 stepped = run.is_active and self._has_stepped
                 time = run.runner.time_of(run.runner.shown) if stepped else self._document.view_state.time
-            renderer = Renderer(run.engine.context, self._scene(), size, alpha=alpha, through=camera, run=run)
+            renderer = Renderer(run.engine.context, self._drawn(), size, alpha=alpha, through=camera, run=run)
             try:
                 return renderer.picture([time], renderer.camera(view, [time]))
             finally:
@@ -274,7 +278,7 @@ class Project:
         require_package(target, format)
         chosen = format_options(format, [f"{key}={value}" for key, value in options.items()], target)
         with self._separate(with_bake=not is_scene) as run:
-            scene = self._scene()
+            scene = self._drawn()
             if is_scene:
                 export_scene(
                     run, as_drawn(scene, None), target, chosen, (numbers[0], numbers[-1]), rate=rate, nodes=nodes,
@@ -321,10 +325,18 @@ class Project:
     def _look_for_stop(self) -> None:
         """Raises KeyboardInterrupt if the user stops the program."""
 
+    def _drawn(self) -> OpenedScene:
+        """Returns the scene without overlays; its `scene` is the same object until it is edited."""
+        scene = self._scene()
+        if self._shown is not None and scene.scene is self._source and not _differ(scene, self._shown):
+            return replace(self._shown, view_state=scene.view_state)
+        self._source = scene.scene
+        return without_overlays(scene)
+
     @contextlib.contextmanager
     def _current(self) -> Iterator[SceneRun]:
         """The engine with the current settings, with the context current."""
-        scene, before = self._scene(), self._opened
+        scene, before = self._drawn(), self._shown
         with self._gl() as (context, library):
             run = self._run
             if run is not None and (before is None or run.engine.context is not context or _differ(scene, before)):
@@ -335,13 +347,13 @@ class Project:
                 self._has_stepped = False
             elif before is None or scene.scene is not before.scene:
                 run.apply(scene)
-            self._run, self._opened = run, scene
+            self._run, self._shown = run, scene
             yield run
 
     @contextlib.contextmanager
     def _separate(self, *, with_bake: bool) -> Iterator[SceneRun]:
         """Another engine at the start of the simulation, with the context current."""
-        scene = self._scene()
+        scene = self._drawn()
         with self._gl() as (context, library):
             run = SceneRun(context, scene, _bake_of(scene) if with_bake else None, library=library)
             try:

@@ -151,12 +151,16 @@ class UndoHistory:
         self._changed()
 
     def undo(self) -> None:
+        """Raises RuntimeError within a macro that has changed something."""
+        self._refuse_in_macro()
         if self.can_undo:
             self._entries[self.index - 1].undo(self._show)
             self.index -= 1
             self._changed()
 
     def redo(self) -> None:
+        """Raises RuntimeError as `undo` does."""
+        self._refuse_in_macro()
         if self.can_redo:
             self._entries[self.index].redo(self._show)
             self.index += 1
@@ -205,6 +209,10 @@ class UndoHistory:
             latest.undo(self._show)
             self._drop_latest()
             self._changed()
+
+    def _refuse_in_macro(self) -> None:
+        if self._macro is not None and self._macro.edits:
+            raise RuntimeError("an edit that has changed something must end before undo and redo")
 
     def _append(self, entry: SceneEdit | Macro) -> None:
         del self._entries[self.index :]

@@ -62,6 +62,8 @@ def _allowed_libraries(module: str) -> set[str]:
         return PURE_LIBRARIES | QT | {"PIL", "platformdirs"}
     if module in ("shaders", "resources"):
         return set()
+    if _inside(module, ("resources.examples",)):
+        return PURE_LIBRARIES | {"sinew"}
     return PURE_LIBRARIES | {"PIL"}  # scripts that make the shipped data
 
 

@@ -2,6 +2,7 @@
 
 import gc
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -107,7 +108,7 @@ def test_images_are_those_of_the_command(flag: Path, tmp_path: Path) -> None:
 def test_two_projects_are_open_at_once(flag: Path) -> None:
     with sinew.open(flag) as one, sinew.open(flag) as other:
         one.simulate(steps=2)
-        other.nodes["Cape"].gravity = 0.5
+        other.nodes["Cape"].gravity = (0, -5, 0)
         other.simulate(steps=3)
         assert (one.steps, other.steps) == (2, 3)
         assert (one.nodes["Cape"].arrays()["positions"] != other.nodes["Cape"].arrays()["positions"]).any()
@@ -139,6 +140,17 @@ def test_the_examples_run(flag: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     with Image.open(tmp_path / "animation.gif") as images:
         assert (images.size, images.n_frames) == ((160, 120), 16)
     assert (tmp_path / "animation.glb").read_bytes()[:4] == b"glTF"
+
+
+def test_the_examples_of_the_guide_run(flag: Path, tmp_path: Path) -> None:
+    page = (resources.path("guide") / "python.md").read_text(encoding="utf-8")
+    names: dict[str, object] = {"PROJECT": flag, "FOLDER": tmp_path}
+    for block in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):
+        exec(block, names)
+    assert np.shape(names["positions"]) == (64, 3)
+    assert np.shape(names["heights"]) == (3, 64)
+    assert np.shape(names["image"]) == (120, 160, 3)
+    assert {path.suffix for path in tmp_path.iterdir()} == {".gif", ".glb", ".sinew", ".sinewcache"}
 
 
 @pytest.mark.slow

@@ -52,8 +52,8 @@ def test_settings_are_read_and_written_as_undoable_edits(project) -> None:
 def test_refused_values_and_names_say_what_is_possible(project) -> None:
     cape = project.nodes["Cape"]
     with pytest.raises(ValueError, match=r"substeps = -3: .*allowed: 1 to 4096"):
-        cape.set(density=0.3, substeps=-3)
-    assert cape.density != 0.3
+        cape.set(density=0.31, substeps=-3)
+    assert cape.density != 0.31
     with pytest.raises(AttributeError, match=r"no setting 'substep'; there are: .*substeps"):
         cape.substep = 3
     with pytest.raises(LookupError, match=r"no node 'Cap'; there are: .*Cape"):
@@ -108,12 +108,19 @@ def test_an_edit_block_is_one_entry_and_is_undone_when_it_raises(project) -> Non
     with project.edit("Tune cape"):
         cape.density = 0.5
         cape.substeps = 77
-    assert project.document.undo_stack.undoText() == "Tune cape"
+        with pytest.raises(RuntimeError, match="must end"):
+            project.undo()
+    assert project.document.undo_stack.undo_text == "Tune cape"
     project.undo()
     assert (cape.density, cape.substeps) == before
-    with pytest.raises(ZeroDivisionError), project.edit("Fail"):
-        cape.density = 0.5
-        _ = 1 / 0
+
+    def fail() -> None:
+        with project.edit("Fail"):
+            cape.density = 0.5
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert cape.density == before[0]
 
 
