@@ -312,6 +312,9 @@ class Project:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        return f"<project {self._document.title!r}>"
+
     # --- the engine -----------------------------------------------------------------------------------
 
     def _gl(self) -> AbstractContextManager[tuple[Context, ShaderLibrary | None]]:

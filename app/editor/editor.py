@@ -23,6 +23,7 @@ from sinew.app.editor.main_window import MainWindow, WindowState
 from sinew.app.editor.menus import add_place_menus, add_section_menus
 from sinew.app.editor.panels import Panels
 from sinew.app.editor.preferences import Preferences
+from sinew.app.editor.python import PythonConsole
 from sinew.app.editor.selected_node import SelectedNode
 from sinew.app.editor.simulation_work import SimulationWork
 from sinew.app.editor.stop_reports import StopReports
@@ -186,6 +187,7 @@ class Editor:
             self.client, self.active, self.past, self.timeline, self.dialogs, self.settings, self.viewport.update
         )
         self.distance = BakeDistance(self.client, self.playback)
+        self.python = PythonConsole(self.context, self.settings, lambda: self.files.busy)
         panels = {
             "outliner": self.panels.outliner,
             "inspector": self.panels.inspector,
@@ -193,6 +195,7 @@ class Editor:
             "timings": self.timings.view,
             "messages": self.panels.messages,
             "distance": self.distance.plot,
+            "python": self.python.view,
         }
         self.window = MainWindow(self.viewport, panels, self.kind_panels)
         self._build_actions()
@@ -286,6 +289,8 @@ class Editor:
             lambda seen: self.panels.messages.mark_read() if seen else None
         )
         self._connect_timings()
+        self.python.failed.connect(self.panels.fail)
+        self.python.finished.connect(self.window.show_news)
         self.autosave.status_changed.connect(self.window.show_autosave)
         self.autosave.failed.connect(lambda text: self.panels.warn("", text))
 
@@ -431,6 +436,7 @@ class Editor:
         """Stops all work of the editor, in the order of dependencies."""
         self.playback.pause()
         self.output.close()
+        self.python.close()
         self.work.close()
         self.window.save_layout(self.settings)
         self.timings.files.cancel()

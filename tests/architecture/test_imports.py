@@ -59,7 +59,7 @@ def _allowed_libraries(module: str) -> set[str]:
     if _inside(module, ("widgets",)):
         return PURE_LIBRARIES | QT
     if _inside(module, ("app",)):
-        return PURE_LIBRARIES | QT | {"PIL", "platformdirs"}
+        return PURE_LIBRARIES | QT | {"PIL", "platformdirs", "sinew"}  # the names for programs of the user
     if module in ("shaders", "resources"):
         return set()
     if _inside(module, ("resources.examples",)):
