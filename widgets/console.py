@@ -153,7 +153,8 @@ class ConsoleView(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
-        if self.isActiveWindow():
+        handle = self.window().windowHandle()
+        if handle is not None and handle.isExposed():  # and not while the window opens
             self.input.setFocus()
 
 

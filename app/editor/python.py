@@ -4,6 +4,7 @@ import codeop
 import contextlib
 import ctypes
 import io
+import itertools
 import re
 import rlcompleter
 import sys
@@ -34,6 +35,7 @@ from sinew.widgets.console import ConsoleView, InputBlocker
 OUTPUT_MAX = 100_000  # characters of one input
 LIMIT = 10  # [s], default
 LOOK = 0.05  # [s] between two looks at the Stop button
+OWN = tuple(str(Path(__file__).parents[2] / name) for name in ("app", "sim"))
 WORD = re.compile(r"[\w.]*$")
 
 _HISTORY, _LIMIT = "python/history", "python/limit"
@@ -179,12 +181,13 @@ class PythonConsole(QObject):
             return compile(text, "<console>", "exec")
 
     def _execute(self, compiled: CodeType) -> None:
-        """Runs code and reports an exception; edits before it stay."""
+        """Runs code and reports an exception, without the frames of Sinew; edits before it stay."""
         try:
             exec(compiled, self.names)
         except (Exception, KeyboardInterrupt) as error:
-            frames = error.__traceback__.tb_next if error.__traceback__ is not None else None
-            self._write("".join(traceback.format_exception(type(error), error, frames)), True)
+            frames = [one for one in traceback.extract_tb(error.__traceback__) if not one.filename.startswith(OWN)]
+            lines = traceback.format_list(frames) + traceback.format_exception_only(error)
+            self._write("".join(["Traceback (most recent call last):\n", *lines]), True)
 
     def completions(self, text: str) -> tuple[str, Sequence[str]]:
         """Returns the word before the cursor and its completions."""
@@ -230,6 +233,7 @@ class PythonConsole(QObject):
             return
         self._update_names()
         self._is_stopped, self._written, Project.live = False, 0, self.project
+        self._next_look = time.monotonic() + LOOK  # keys that are pressed during a short input are for the next one
         blocker = InputBlocker(self.view.stop, self.stop)
         application = QApplication.instance()
         assert application is not None
@@ -292,5 +296,5 @@ class PythonConsole(QObject):
 
     def _flush(self) -> None:
         pending, self._pending = self._pending, []
-        for text, error in pending:
-            self.view.write(text, error=error)
+        for error, parts in itertools.groupby(pending, lambda part: part[1]):
+            self.view.write("".join(text for text, _ in parts), error=error)
