@@ -19,7 +19,8 @@ from sinew.sim.scene.scene import Node, NodeId, ParamRef, part_of, value_at
 if TYPE_CHECKING:
     from sinew.app.api.project import Project
 
-PARENT = "parent"
+LINKS = {"parent": ("attachment", "node"), "within": ("node", "within")}
+"""Names whose values are nodes."""
 
 
 class SettingsView:
@@ -151,10 +152,10 @@ class ProjectNode(SettingsView):
         return self._node.kind, "node", "transform", "attachment"
 
     def _ref(self, name: str) -> ParamRef:
-        return ParamRef(self._owner, "attachment", "node") if name == PARENT else super()._ref(name)
+        return ParamRef(self._owner, *LINKS[name]) if name in LINKS else super()._ref(name)
 
     def _plain(self, name: str, value: Any) -> Any:
-        if name != PARENT:
+        if name not in LINKS:
             return super()._plain(name, value)
         node = self._project.nodes[value] if isinstance(value, str) and value else value
         return node.id if isinstance(node, ProjectNode) else ""

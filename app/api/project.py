@@ -119,6 +119,13 @@ class Project:
                 node.set(**rest)
         return node
 
+    def arrange(self, *nodes: ProjectNode | str) -> None:
+        """Lists these nodes in this order, before all others."""
+        order = [(self.nodes[node] if isinstance(node, str) else node).id for node in nodes]
+        scene = self.document.scene
+        arranged = [scene.node(node_id) for node_id in dict.fromkeys((*order, *scene.by_id))]
+        self.document.set_nodes(tuple(arranged), "Arrange objects")
+
     def edit(self, text: str) -> AbstractContextManager[None]:
         """Makes all edits of a `with` block one entry of the history; undoes them if the block raises."""
         return self.document.macro(text)

@@ -20,7 +20,7 @@ from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.change import Change, ChangeKind, value_change
 from sinew.sim.scene.curves import Curve
 from sinew.sim.scene.keyed import KeyedScene
-from sinew.sim.scene.params import Declaration, Effect, ParamError, Role, bounded, param_of, with_paths
+from sinew.sim.scene.params import Declaration, Effect, ParamError, Role, bounded, check, param_of, with_paths
 from sinew.sim.scene.scene import NEW_SCENE, Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
 from sinew.sim.scene.view_state import Selection, ViewState, selection_of
 
@@ -192,7 +192,8 @@ class Document(QObject):
             return
         text = getattr(gesture, "text", None) or values_text(self.scene, new if values is plain else plain)
         merging = None if isinstance(gesture, Gesture) and gesture.state is GestureState.ENDED else gesture
-        self._push(scene, text, refs=undone, gesture=merging, zoom=zoom)
+        direct = tuple(ref for ref in values if ref not in looks)
+        self._push(scene, text, refs=undone, gesture=merging, zoom=zoom, direct=direct)
 
     def set_keys(self, text: str, values: Mapping[ParamRef, Any]) -> None:
         """Sets keys with these values at the playhead, as one edit."""
@@ -262,6 +263,7 @@ class Document(QObject):
     def _accepted(self, ref: ParamRef, value: Any) -> Any:
         """Returns a checked value: names become unique, paths absolute, keys suit their settings."""
         if (ref.part, ref.name) == ("node", "curves"):
+            value = check(Node, ref.name, value)
             if (fault := curve_fault(self.scene.node(ref.owner), value)) is not None:
                 raise ParamError(f"curves{fault[0]}: {fault[1]}")
             return value
