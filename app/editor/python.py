@@ -41,6 +41,10 @@ WORD = re.compile(r"[\w.]*$")
 _HISTORY, _LIMIT = "python/history", "python/limit"
 
 
+def is_script(path: str) -> bool:
+    return path.lower().endswith(".py")
+
+
 class LiveProject(Project):
     """The project that is open in the editor. Its steps and images come from another engine of the viewport's context.
 

@@ -1,15 +1,18 @@
-"""The Python panel: input, completion, history, undo, Stop and the limit, and programs that are dropped."""
+"""The Python panel: input, completion, history, undo, Stop and the limit, and scripts that are dropped."""
 
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt, QTimer
-from PySide6.QtGui import QColor, QTextCursor
+from PySide6.QtGui import QColor, QGuiApplication, QTextCursor
 from PySide6.QtTest import QTest
 
+from sinew.sim.scene.scene import ParamRef
+from sinew.widgets.messages import Severity
 from sinew.widgets.theme import colours
-from tests.gui.editor_harness import add_cloth, picture, positions
+from tests.gui.editor_harness import add_cloth, messages, picture, positions, trigger
 
 
 @pytest.fixture
@@ -150,3 +153,43 @@ def test_the_limit_ends_a_loop_without_calls(console) -> None:
     assert time.monotonic() - begun > 0.9
     assert entered(console, "print(n > 0)").endswith("True\n")
     console.view.limit.setValue(10)
+
+
+def test_a_dropped_script_asks_every_time_and_is_one_entry(fresh, console, tmp_path: Path) -> None:
+    cloth = add_cloth(fresh)
+    script = tmp_path / "tune.py"
+    script.write_text(
+        "import sinew\n"
+        "with sinew.open() as live:\n"
+        "    live.nodes[selected.id].density = 0.6\n"
+        "project.nodes[selected.id].substeps = 11\n"
+        "print(live is project, __name__)\n"
+    )
+    assert fresh.drop_text([str(script)], "") == "Drop to run tune.py on this project"
+    stack = fresh.document.undo_stack
+    count, before = stack.count(), fresh.document.scene
+    fresh.drop([str(script)], "")
+    assert (fresh.dialogs.asked, fresh.document.scene) == (["run tune.py"], before)
+    fresh.dialogs.runs = True
+    fresh.drop([str(script)], "")
+    settings = fresh.document.scene.node(cloth).settings
+    assert (settings.density, settings.substeps) == (0.6, 11)
+    assert (stack.count(), stack.undo_text) == (count + 1, "Run tune.py")
+    assert "True __main__" in console.view.output.toPlainText()
+    script.write_text("project.nodes[selected.id].density = 0.2\nraise ValueError('no')\n")
+    fresh.drop([str(script)], "")
+    assert fresh.document.scene.node(cloth).settings.density == 0.6
+    assert "line 2: ValueError: no" in messages(fresh, Severity.ERROR)[-1]
+    assert fresh.dialogs.asked == ["run tune.py"] * 3
+    fresh.dialogs.runs = False
+
+
+def test_the_last_change_is_copied_as_python(fresh, console) -> None:
+    add_cloth(fresh)
+    fresh.document.set_value(ParamRef(fresh.document.selected.id, "transform", "position"), (0, 2, 0))
+    trigger(fresh, "edit.copy_python")
+    text = QGuiApplication.clipboard().text()
+    changed = fresh.document.scene
+    fresh.document.undo_stack.undo()
+    entered(console, text)
+    assert fresh.document.scene == changed
