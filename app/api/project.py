@@ -42,7 +42,6 @@ from sinew.sim.kinds.contract import System
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import validated
 from sinew.sim.scene.scene import PLAYBACK, VIEW, Node, Scene
-from sinew.sim.scene.view_state import Selection
 
 CHUNK = 10
 """Steps between two looks at the Stop button while no callback runs."""
@@ -55,7 +54,7 @@ class Project:
 
     Use it as a context manager, or call `close`. Edits are checked as in the editor, and can be undone. Where a project
     is open in the editor, edits change what the editor shows; steps and images come from another engine, and the
-    playback of the editor is not disturbed.
+    playback of the editor is not disturbed.  `document`, `live` and `simulated` are for the editor and may change.
 
     Attributes:
         nodes: By id or exact name; iteration gives them in the order of the outliner.
@@ -96,10 +95,6 @@ class Project:
         node = self.document.selected
         return ProjectNode(self, node.id) if node is not None else None
 
-    def select(self, node: ProjectNode | str | None) -> None:
-        node = self.nodes[node] if isinstance(node, str) else node
-        self.document.select(Selection(node=node.id if node is not None else None))
-
     def add(self, kind: str, name: str = "", **values: Any) -> ProjectNode:
         """Adds a node as one edit, and selects it.
 
@@ -132,19 +127,15 @@ class Project:
 
     def undo(self) -> None:
         """Raises RuntimeError if there is nothing to undo, or within an edit that has changed something."""
-        stack = self.document.undo_stack
-        before = stack.index
-        stack.undo()
-        if stack.index == before:
+        if not self.document.undo_stack.can_undo:
             raise RuntimeError("there is nothing to undo")
+        self._document.undo_stack.undo()
 
     def redo(self) -> None:
         """Raises RuntimeError as `undo` does."""
-        stack = self.document.undo_stack
-        before = stack.index
-        stack.redo()
-        if stack.index == before:
+        if not self.document.undo_stack.can_redo:
             raise RuntimeError("there is nothing to redo")
+        self._document.undo_stack.redo()
 
     def save(self, path: Path | str | None = None) -> None:
         """Saves the project, with `path` under another name; raises ProjectError if it cannot be written."""
@@ -172,11 +163,13 @@ class Project:
             raise ValueError(f"{steps} steps are fewer than 0")
         with self._current() as run:
             run.restart()
+        self._has_stepped = True
         self._advance(steps)
 
     def step(self, count: int = 1) -> None:
         """Simulates further steps; settings that were edited since apply from now on."""
         self._advance(self.steps + count)
+        self._has_stepped = True
 
     def on_step(self, callback: Callable[[int], object]) -> Callable[[int], object]:
         """Calls a function after every step with the number of the step; can be used as a decorator."""
@@ -243,9 +236,14 @@ class Project:
             alpha: Transparent background, straight alpha.
         """
         with self._current() as run:
-            if time is None:
-                stepped = run.is_active and self._has_stepped
-                time = run.runner.time_of(run.runner.shown) if stepped else self._document.view_state.time
+            is_active, count, start = run.is_active, run.step_count, run.runner.start_time
+            shown = run.runner.time_of(run.runner.shown)
+        if time is None:
+            time = shown if is_active and self._has_stepped else self.document.view_state.time
+        if is_active:
+            step = max(round((time - start) / STEP_TIME), 0)
+            self.simulate(step) if step < count else self._advance(step)
+        with self._current() as run:
             renderer = Renderer(run.engine.context, self._drawn(), size, alpha=alpha, through=camera, run=run)
             try:
                 return renderer.picture([time], renderer.camera(view, [time]))
@@ -379,7 +377,6 @@ class Project:
             self._run = None
 
     def _advance(self, step: int) -> None:
-        self._has_stepped = True
         count = 1 if self._callbacks else CHUNK
         while True:
             with self._current() as run:

@@ -55,17 +55,19 @@ class LiveProject(Project):
     def __init__(self, context: EditorContext, look: Callable[[], None]) -> None:
         super().__init__(context.document)
         self._context, self._look = context, look
-        self._gl_blocks = 0
+        self.gl_blocks = 0  # the number of calls with OpenGL that run
 
     def close(self) -> None:
         if self._context.client.engine is not None:
             super().close()
 
     def _look_for_stop(self) -> None:
-        self._look()
-        if self._gl_blocks:  # events may have painted in another context
-            with self._gl():
-                pass
+        try:
+            self._look()
+        finally:
+            if self.gl_blocks:  # events may have painted in another context
+                with self._gl():
+                    pass
 
     @contextlib.contextmanager
     def _gl(self) -> Iterator[tuple[Context, ShaderLibrary | None]]:
@@ -74,11 +76,11 @@ class LiveProject(Project):
             raise RuntimeError("the viewport has no OpenGL yet")
         with self._context.viewport.gl_current():
             engine.context.invalidate()
-            self._gl_blocks += 1
+            self.gl_blocks += 1
             try:
                 yield engine.context, engine.library
             finally:
-                self._gl_blocks -= 1
+                self.gl_blocks -= 1
 
     def _scene(self) -> OpenedScene:
         document, store = self.document, self._context.store
@@ -95,10 +97,14 @@ class LiveProject(Project):
 
 
 class TimeLimit:
-    """Raises KeyboardInterrupt in the main thread if `beat` is not called for some seconds; C code runs on."""
+    """Raises KeyboardInterrupt in the main thread if `beat` is not called for some seconds; C code runs on.
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
+    Args:
+        is_paused: Whether a call of Sinew runs, which is never interrupted; called from another thread.
+    """
+
+    def __init__(self, seconds: float, is_paused: Callable[[], bool]) -> None:
+        self._seconds, self._is_paused = seconds, is_paused
         self._ended = threading.Event()
         self._main = ctypes.c_ulong(threading.main_thread().ident or 0)
         self._thread = threading.Thread(target=self._watch, daemon=True)
@@ -118,7 +124,9 @@ class TimeLimit:
 
     def _watch(self) -> None:
         while not self._ended.wait(max(self._latest + self._seconds - time.monotonic(), 0.01)):
-            if time.monotonic() - self._latest >= self._seconds:
+            if self._is_paused():
+                self.beat()
+            elif time.monotonic() - self._latest >= self._seconds:
                 self.beat()
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(self._main, ctypes.py_object(KeyboardInterrupt))
 
@@ -150,7 +158,7 @@ class PythonConsole(QObject):
         self._compile = codeop.CommandCompiler()
         self._pending: list[tuple[str, bool]] = []
         self._written, self._next_look = 0, 0.0
-        self._is_stopped = False
+        self._is_stopped = self._is_looking = False
         self._limit: TimeLimit | None = None
         texts = [history] if isinstance(history, str) else history  # an INI file does not distinguish a list of one
         self.view.input.set_history(list(map(str, texts)) if isinstance(texts, list) else [])
@@ -263,11 +271,14 @@ class PythonConsole(QObject):
 
     def _run_limited(self, run: Callable[[], object]) -> None:
         try:
-            with TimeLimit(self.view.limit.value()) as self._limit:
+            with TimeLimit(self.view.limit.value(), self._is_in_call) as self._limit:
                 run()
         except SystemExit as leaving:
             if leaving.code not in (None, 0):
                 self._write(f"ended with {leaving.code}\n", True)
+
+    def _is_in_call(self) -> bool:
+        return self.project.gl_blocks > 0 or self._is_looking
 
     def _look(self) -> None:
         """Processes events from time to time; raises KeyboardInterrupt after Stop."""
@@ -276,7 +287,9 @@ class PythonConsole(QObject):
         self._limit.beat()
         if time.monotonic() >= self._next_look:
             self._flush()
+            self._is_looking = True
             QApplication.processEvents()
+            self._is_looking = False
             self._next_look = time.monotonic() + LOOK
         if self._is_stopped:
             self._is_stopped = False

@@ -193,3 +193,19 @@ def test_the_last_change_is_copied_as_python(fresh, console) -> None:
     fresh.document.undo_stack.undo()
     entered(console, text)
     assert fresh.document.scene == changed
+
+
+def test_a_long_call_is_not_ended_by_the_limit(fresh, console, monkeypatch) -> None:
+    add_cloth(fresh)
+    console.view.limit.setValue(1)
+    drawn = type(console.project)._drawn
+
+    def slow(project):
+        if project.gl_blocks:
+            time.sleep(1.5)
+        return drawn(project)
+
+    monkeypatch.setattr(type(console.project), "_drawn", slow)
+    assert "KeyboardInterrupt" not in entered(console, "image = project.render(size=(32, 24))")
+    assert console.names["image"].shape == (24, 32, 3)
+    console.view.limit.setValue(10)

@@ -12,10 +12,16 @@ _ROOT = Path(__file__).resolve().parents[3]
 if (_ROOT / "pyproject.toml").is_file() and (_ROOT / ".ci/package/sinew/__init__.py").samefile(__file__):
     __path__.append(str(_ROOT))
 
-__all__ = ["Project", "ProjectNode", "ProjectNodes", "SettingsView", "api_version", "open"]
+__all__ = ["CommandError", "Project", "ProjectNode", "ProjectNodes", "SettingsView", "api_version", "open"]
 api_version = 1
 
-_MODULES = {"Project": "project", "ProjectNode": "nodes", "ProjectNodes": "nodes", "SettingsView": "nodes"}
+_MODULES = {
+    "CommandError": "cli.failure",
+    "Project": "api.project",
+    "ProjectNode": "api.nodes",
+    "ProjectNodes": "api.nodes",
+    "SettingsView": "api.nodes",
+}
 
 
 def open(path=None, *, backend="auto", allow_outside=False):
@@ -28,6 +34,7 @@ def open(path=None, *, backend="auto", allow_outside=False):
 
     Raises:
         ValueError: If the project or the model cannot be read.
+        CommandError: If it names files outside its folders.
     """
     from sinew.app.api.project import open_project
 
@@ -38,7 +45,7 @@ def __getattr__(name):
     if name in _MODULES:
         from importlib import import_module
 
-        return getattr(import_module(f"sinew.app.api.{_MODULES[name]}"), name)
+        return getattr(import_module(f"sinew.app.{_MODULES[name]}"), name)
     if name == "__version__":
         from importlib.metadata import version  # takes 30 ms
 

@@ -105,6 +105,7 @@ def test_nodes_are_added_attached_and_removed() -> None:
 def test_an_edit_block_is_one_entry_and_is_undone_when_it_raises(project) -> None:
     cape = project.nodes["Cape"]
     before = cape.density, cape.substeps
+    cape.visible = False
     with project.edit("Tune cape"):
         cape.density = 0.5
         cape.substeps = 77
