@@ -30,7 +30,6 @@ from sinew.app.cli.scene import OpenedScene, opened, require_inside, with_files
 from sinew.app.cli.simulate import refuse, simulated_arrays
 from sinew.app.document.document import Document
 from sinew.app.files.project_file import PROJECT_SUFFIX, is_project, load_project
-from sinew.app.files.project_files import write_project
 from sinew.sim.cache.bake import Bake
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, require_package
@@ -142,7 +141,7 @@ class Project:
         target = Path(path) if path is not None else self.document.path
         if target is None or not is_project(target):
             raise ValueError(f"{target or 'a new project'}: a project is saved as NAME{PROJECT_SUFFIX}")
-        for warning in write_project(self.document, target.absolute()):
+        for warning in self.document.save(target.absolute()):
             print_warnings(target, [warning])
 
     # --- the simulation -------------------------------------------------------------------------------

@@ -13,7 +13,9 @@ from sinew.app.document.history import Gesture, GestureState, SceneEdit, UndoHis
 from sinew.app.document.keyed_values import NEAR, curves_ref, keyed_values, with_keys
 from sinew.app.document.node_names import NodeIds, NodeNames, default_name, renamed_links, unique_name
 from sinew.app.document.resize import Zoom, factor_of, followed
+from sinew.app.files.project_file import cache_folder, save_project
 from sinew.app.files.unknown_content import UnknownContent
+from sinew.sim.cache.bake import BakeError, carry
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.keyable import curve_fault
 from sinew.sim.scene.camera import Camera
@@ -97,6 +99,20 @@ class Document(QObject):
         if modified:
             self.undo_stack.set_clean(False)
         self.title_changed.emit()
+
+    def save(self, path: Path) -> list[str]:
+        """Writes the project with its bake, and returns warnings; raises ProjectError if it cannot be written."""
+        warnings = []
+        digest = save_project(path, self.scene, self.view_state, self.unknown)
+        if self.path is not None and any(node.baked for node in self.scene.nodes):
+            source, target = cache_folder(self.path), cache_folder(path)
+            try:
+                if source != target and source.is_dir():
+                    carry(source, target)
+            except BakeError as error:
+                warnings.append(str(error))
+        self.mark_saved(path, digest)
+        return warnings
 
     def mark_saved(self, path: Path, digest: str = "") -> None:
         self.path, self.digest = path.absolute(), digest

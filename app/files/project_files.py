@@ -12,14 +12,13 @@ from sinew.app.files.access import FileAccess
 from sinew.app.files.digest import file_digest
 from sinew.app.files.model_loader import ModelLoader
 from sinew.app.files.model_store import ModelStore
-from sinew.app.files.project_file import PROJECT_SUFFIX, LoadedProject, cache_folder, is_project, save_project
+from sinew.app.files.project_file import PROJECT_SUFFIX, LoadedProject, is_project
 from sinew.app.files.project_json import ProjectError
 from sinew.app.files.project_loader import ProjectLoader, ReadProject
 from sinew.app.files.project_paths import OutsideFile
 from sinew.app.files.recent_files import RecentFiles
 from sinew.app.files.recovery import Recovery
 from sinew.sim.assets.load import is_model
-from sinew.sim.cache.bake import BakeError, carry
 from sinew.sim.characters.loaded_model import LoadedModel
 from sinew.sim.characters.playing import front_at_first
 from sinew.sim.characters.settings import ModelSettings
@@ -319,7 +318,7 @@ class ProjectFiles(QObject):
 
     def save_to(self, path: Path) -> bool:
         try:
-            for warning in write_project(self._document, path):
+            for warning in self._document.save(path):
                 self.warned.emit(str(path), warning)
         except ProjectError as error:
             self.failed.emit(str(path), str(error))
@@ -334,21 +333,6 @@ class ProjectFiles(QObject):
             return True
         answer = self._ask_unsaved(self._document.title if modified else "", lost)
         return self.save() if answer is UnsavedAnswer.SAVE else answer is UnsavedAnswer.DISCARD
-
-
-def write_project(document: Document, path: Path) -> list[str]:
-    """Saves a document with its bake, and returns warnings; raises ProjectError if the project cannot be written."""
-    warnings = []
-    digest = save_project(path, document.scene, document.view_state, document.unknown)
-    if document.path is not None and any(node.baked for node in document.scene.nodes):
-        source, target = cache_folder(document.path), cache_folder(path)
-        try:
-            if source != target and source.is_dir():
-                carry(source, target)
-        except BakeError as error:
-            warnings.append(str(error))
-    document.mark_saved(path, digest)
-    return warnings
 
 
 def can_open(path: Path) -> bool:

@@ -209,3 +209,12 @@ def test_a_long_call_is_not_ended_by_the_limit(fresh, console, monkeypatch) -> N
     assert "KeyboardInterrupt" not in entered(console, "image = project.render(size=(32, 24))")
     assert console.names["image"].shape == (24, 32, 3)
     console.view.limit.setValue(10)
+
+
+def test_models_are_those_of_the_editor(editor, console) -> None:
+    assert editor.viewport._accepts("tune.py")
+    entered(console, "image = project.render(size=(64, 48))")
+    assert console.names["image"].std() > 1.0
+    entered(console, "selected.visible = False\nempty = project.render(size=(64, 48))")
+    assert (console.names["image"] != console.names["empty"]).any()
+    assert picture(editor).shape[2] == 4
