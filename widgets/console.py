@@ -123,6 +123,7 @@ class ConsoleView(QWidget):
         self.input = ConsoleInput(run, complete)
         self.stop: QPushButton = QPushButton("Stop")
         self.stop.setToolTip("Stop the running program (Ctrl+C).")
+        self.stop.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # else the next keys would be shortcuts of the window
         self.limit = QSpinBox(minimum=1, maximum=LIMIT_MAX, value=limit, suffix=" s")
         self.limit.setPrefix("Limit ")
         self.limit.setToolTip("Time after which a program is stopped that makes no call of Sinew.")

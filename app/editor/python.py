@@ -35,7 +35,8 @@ from sinew.widgets.console import ConsoleView, InputBlocker
 OUTPUT_MAX = 100_000  # characters of one input
 LIMIT = 10  # [s], default
 LOOK = 0.05  # [s] between two looks at the Stop button
-OWN = tuple(str(Path(__file__).parents[2] / name) for name in ("app", "sim"))
+OWN = (*(str(Path(__file__).parents[2] / name) for name in ("app", "sim")), contextlib.__file__)
+"""Starts of the paths of files that tracebacks leave out."""
 WORD = re.compile(r"[\w.]*$")
 
 _HISTORY, _LIMIT = "python/history", "python/limit"

@@ -130,6 +130,7 @@ def test_steps_and_images_leave_the_playback_alone(fresh, console) -> None:
 
 def test_stop_ends_a_simulation(fresh, console) -> None:
     add_cloth(fresh)
+    console.view.input.setFocus()
     started = []
 
     def stop() -> None:
@@ -143,6 +144,8 @@ def test_stop_ends_a_simulation(fresh, console) -> None:
     assert "KeyboardInterrupt" in text
     assert len(fresh.document.scene.nodes) == 1
     assert not console.view.stop.isEnabled()
+    assert fresh.window.focusWidget() is console.view.input
+    assert text.count("File ") == 1
 
 
 def test_the_limit_ends_a_loop_without_calls(console) -> None:
