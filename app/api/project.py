@@ -19,10 +19,10 @@ import numpy.typing as npt
 from PIL import Image
 
 from sinew.app.api.nodes import ProjectNode, ProjectNodes, SettingsView, near
-from sinew.app.cli.export import as_drawn, export_scene
+from sinew.app.cli.export import as_drawn, default_frames, export_scene
 from sinew.app.cli.failure import print_warnings
 from sinew.app.cli.image_sink import picture_sink
-from sinew.app.cli.options import format_options, require_folder
+from sinew.app.cli.options import format_options, frame_range, require_folder
 from sinew.app.cli.render import without_overlays
 from sinew.app.cli.renderer import Renderer
 from sinew.app.cli.run import Baker, SceneRun, headless, known_bake
@@ -38,6 +38,7 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import System
+from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import validated
 from sinew.sim.scene.scene import PLAYBACK, VIEW, Node, Scene
@@ -71,6 +72,7 @@ class Project:
         self._has_stepped = self._is_closed = False
         self._callbacks: list[Callable[[int], object]] = []
         self.nodes = ProjectNodes(self)
+        document.changed.connect(self._note_change)
         self.playback, self.view = SettingsView(self, PLAYBACK, PLAYBACK), SettingsView(self, VIEW, VIEW)
 
     # --- the scene ------------------------------------------------------------------------------------
@@ -212,6 +214,7 @@ class Project:
         ):
             refuse(self._scene(), run.advance_to(steps, baker))
             baker.finish()
+        self._shown = None  # the engine of the next call shows the bake
 
     # --- output ---------------------------------------------------------------------------------------
 
@@ -252,7 +255,7 @@ class Project:
     def export(
         self,
         path: Path | str,
-        frames: tuple[int, int] | range,
+        frames: tuple[int, int] | range | str | None = None,
         *,
         rate: float = 1.0 / STEP_TIME,
         size: tuple[int, int] = (1280, 720),
@@ -267,13 +270,17 @@ class Project:
 
         Args:
             path: As for `sinew export` and `sinew render`; images have a number such as %04d in their name.
-            frames: First and last frame, or a range; frame 0 is the start.
+            frames: First and last frame, a range, or a text such as "0:30"; frame 0 is the start. None for the clip
+                once, else 5 seconds.
             rate: Frames per second.
             size, view, camera: Of images and videos, as for `render`.
             nodes: Names of the nodes of a scene; all visible ones if empty.
             options: Of the format, as for `--option`.
         """
-        target, numbers = Path(path), range(frames[0], frames[1] + 1) if isinstance(frames, tuple) else frames
+        target, scene = Path(path), self._drawn()
+        frames = default_frames(scene, rate) if frames is None else frames
+        frames = frame_range(frames) if isinstance(frames, str) else frames
+        numbers = range(frames[0], frames[1] + 1) if isinstance(frames, tuple) else frames
         if not numbers or numbers.step != 1 or numbers[0] < 0 or not 0.0 < rate <= 1000.0:
             raise ValueError(f"frames {frames} at {rate:g} Hz: frames ascend from 0, at up to 1000 Hz")
         require_folder(target)
@@ -282,7 +289,6 @@ class Project:
         require_package(target, format)
         chosen = format_options(format, [f"{key}={value}" for key, value in options.items()], target)
         with self._separate(with_bake=not is_scene) as run:
-            scene = self._drawn()
             if is_scene:
                 export_scene(
                     run, as_drawn(scene, None), target, chosen, (numbers[0], numbers[-1]), rate=rate, nodes=nodes,
@@ -331,6 +337,10 @@ class Project:
 
     def _look_for_stop(self) -> None:
         """Raises KeyboardInterrupt if the user stops the program."""
+
+    def _note_change(self, change: Change) -> None:
+        if change.kind is ChangeKind.REPLACED:
+            self._shown = None
 
     def _drawn(self) -> OpenedScene:
         """Returns the scene without overlays; its `scene` is the same object until it is edited."""
@@ -395,8 +405,7 @@ def _differ(one: OpenedScene, other: OpenedScene) -> bool:
     """Returns True if two scenes show other files."""
     mine, others = one.models, other.models
     return (
-        one.path != other.path
-        or mine.keys() != others.keys()
+        mine.keys() != others.keys()
         or any(mine[node] is not others[node] for node in mine)
         or not one.assets.is_same(other.assets)
     )

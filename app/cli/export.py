@@ -93,9 +93,7 @@ def run(options: argparse.Namespace) -> None:
         raise CommandError(options.path, "--motion", "is for a model; a project names its motions")
     shown = opened(options.path, allow_outside=options.allow_outside, motion=options.motion)
     scene = as_drawn(shown, options.clip or _first_motion(shown))
-    clip = scene.clip()
-    length = clip.duration if clip is not None and clip.duration > 0.0 else SECONDS
-    first, last = options.frames or (0, round(length * rate))
+    frames = options.frames or default_frames(scene, rate)
     with (
         headless() as context,
         Progress(f"exporting {options.path.name}", lines=options.progress) as progress,
@@ -104,10 +102,17 @@ def run(options: argparse.Namespace) -> None:
         run = SceneRun(context, scene)
         stack.callback(run.release)
         export_scene(
-            run, scene, options.output, chosen, (first, last), rate=rate, nodes=options.node,
+            run, scene, options.output, chosen, frames, rate=rate, nodes=options.node,
             children=options.children, progress=progress,
         )  # fmt: skip
         sys.stdout.flush()
+
+
+def default_frames(scene: OpenedScene, rate: float) -> tuple[int, int]:
+    """Returns the first and the last frame: the clip once, else 5 seconds."""
+    clip = scene.clip()
+    length = clip.duration if clip is not None and clip.duration > 0.0 else SECONDS
+    return 0, round(length * rate)
 
 
 def export_scene(

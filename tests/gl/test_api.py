@@ -71,6 +71,7 @@ def test_edits_apply_to_the_next_step_and_a_simulation_starts_with_them(flag: Pa
         assert seen == [1, 2, 3, 4, 5, 6]
         live = cape.arrays()["positions"]
         project.save(tmp_path / "edited.sinew")
+        assert project.steps == 6
         project.simulate(steps=6)
         started = cape.arrays()["positions"]
     assert (live != started).any()
@@ -119,6 +120,8 @@ def test_a_model_is_a_project_and_steps_are_baked(flag: Path, tmp_path: Path) ->
     with sinew.open(resources.path("models") / "arm" / "arm.ezm") as project:
         assert project.render((64, 48), view="front").std() > 1.0
         project.export(tmp_path / "arm.glb", frames=range(3), rate=30)
+        project.export(tmp_path / "text.gif", frames="0:1", size=(32, 24), rate=10)
+        project.export(tmp_path / "clip.glb", rate=10)
         with pytest.raises(ValueError, match="frames"):
             project.export(tmp_path / "arm.glb", frames=(5, 2))
     with sinew.open(flag) as project:
