@@ -44,7 +44,7 @@ class SceneEdit:
 
     Attributes:
         refs: The edited values; empty for edits of the list of nodes.
-        direct: Those of them that the user set; the others follow from them.
+        direct: The values among `refs` that the user set; the others follow from them.
         selections: Selections after undo and after redo; None leaves the selection unchanged.
         gesture: Edits of the same values by the same gesture merge into one entry.
         zoom: How the camera follows a scene whose size changes.

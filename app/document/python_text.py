@@ -43,8 +43,8 @@ def _lines(edit: SceneEdit) -> Iterator[str]:
             changed = _changed(held, plain if part == "node" else getattr(plain, part))
             values |= {ParamRef(node.id, part, name): value for name, value in changed.items() if name != "name"}
     yield from _settings(after, values, after)
-    kept = [node.id for node in before.nodes if node.id in after.by_id]
-    if [*kept, *(node.id for node in added)] != list(after.by_id):
+    common = [node.id for node in before.nodes if node.id in after.by_id]
+    if [*common, *(node.id for node in added)] != list(after.by_id):
         yield f"project.arrange({', '.join(_name(after, node_id) for node_id in after.by_id)})"
 
 
