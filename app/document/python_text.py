@@ -45,7 +45,7 @@ def _lines(edit: SceneEdit) -> Iterator[str]:
     yield from _settings(after, values, after)
     common = [node.id for node in before.nodes if node.id in after.by_id]
     if [*common, *(node.id for node in added)] != list(after.by_id):
-        yield f"project.arrange({', '.join(_name(after, node_id) for node_id in after.by_id)})"
+        yield f"project.arrange({', '.join(repr(_name(after, node_id)) for node_id in after.by_id)})"
 
 
 def _settings(scene: Scene, values: Mapping[ParamRef, Any], after: Scene) -> Iterator[str]:
@@ -55,7 +55,7 @@ def _settings(scene: Scene, values: Mapping[ParamRef, Any], after: Scene) -> Ite
         name = ref.name
         if (ref.part, name) in (("attachment", "node"), ("node", "within")):
             name = "parent" if name == "node" else name
-            value = after.node(value).name if value in after.by_id else value or None
+            value = _name(after, value) if value in after.by_id else value or None
         parts.setdefault(_target(scene, ref), {})[name] = value
     for target, changed in parts.items():
         (name, value), *more = changed.items()
@@ -85,14 +85,14 @@ def _keywords(values: Mapping[str, Any]) -> list[str]:
 
 
 def _node(scene: Scene, node_id: NodeId) -> str:
-    return f"project.nodes[{_name(scene, node_id)}]"
+    return f"project.nodes[{_name(scene, node_id)!r}]"
 
 
 def _name(scene: Scene, node_id: NodeId) -> str:
     """Returns the name of a node, or its id if the name is in use twice."""
     name = scene.node(node_id).name
     is_unique = [node.id for node in scene.nodes if name in (node.id, node.name)] == [node_id]
-    return repr(name if is_unique else node_id)
+    return name if is_unique else node_id
 
 
 def _literal(value: Any) -> str:
