@@ -1,4 +1,6 @@
+import threading
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +11,9 @@ from sinew.sim.characters.character import Character
 from sinew.sim.colliders.skin import TRIANGLE, SkinPlacement
 from sinew.sim.colliders.skin_mesh import skin_corners
 from sinew.sim.colliders.state import SMALLEST_SIZE, ColliderPlacement, ColliderShape
+from sinew.sim.kinds.background import Background, BackgroundJob
 from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.kinds.contract import Service, World
 from sinew.sim.maths.arrays import UInt32
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.scene import Node, NodeId
@@ -45,27 +49,68 @@ def placements(nodes: tuple[Node, ...], places: WorldTransforms) -> dict[NodeId,
 def _skin(node: Node, character: Character) -> SkinPlacement:
     settings, vertices = node.settings, character.primary.vertices
     assert isinstance(settings, ColliderSettings)
-    corners = _corners(character.model.mesh, settings.sections)
+    corners = skin_table(character.model.mesh, settings.sections)
+    if not len(corners):
+        chosen = f" in sections {', '.join(settings.sections)}" if settings.sections else ""
+        raise SettingsError(f"the model has no triangles{chosen}")
     most = vertices.context.capabilities.max_texture_buffer_size // (TRIANGLE.dtype.itemsize // 16)
     if len(corners) > most:
         raise SettingsError(f"the skin has {len(corners)} triangles, the driver allows {most}")
     return SkinPlacement(corners, vertices, character.world_from_model, settings.friction, settings.restitution)
 
 
-_skins: list[tuple[weakref.ref[Mesh], tuple[str, ...], UInt32]] = []
-"""The last results of `_corners`."""
+TABLES_MAX = 64
+"""Maximum number of kept results of `skin_table`."""
+
+_tables: list[tuple[weakref.ref[Mesh], tuple[str, ...], UInt32]] = []
+"""The latest results of `skin_table`, the last first."""
+_lock = threading.Lock()
 
 
-def _corners(mesh: Mesh, sections: tuple[str, ...]) -> UInt32:
-    for known, names, corners in _skins:
-        if known() is mesh and names == sections:
-            return corners
-    corners = skin_corners(mesh, sections)
-    if not len(corners):
-        chosen = f" in sections {', '.join(sections)}" if sections else ""
-        raise SettingsError(f"the model has no triangles{chosen}")
-    _skins[:] = [(weakref.ref(mesh), sections, corners), *_skins[:15]]
-    return corners
+def _known_table(mesh: Mesh, sections: tuple[str, ...]) -> UInt32 | None:
+    return next((table for known, names, table in _tables if known() is mesh and names == sections), None)
+
+
+def skin_table(mesh: Mesh, sections: tuple[str, ...]) -> UInt32:
+    """Returns the `skin_corners` of a mesh, on any thread; the same array in every call."""
+    known = _known_table(mesh, sections)
+    if known is not None:
+        return known
+    table = skin_corners(mesh, sections)
+    with _lock:
+        known = _known_table(mesh, sections)  # another thread may have been faster
+        if known is None:
+            alive = [one for one in _tables if one[0]() is not None]
+            _tables[:] = [(weakref.ref(mesh), sections, table), *alive[: TABLES_MAX - 1]]
+        return table if known is None else known
+
+
+class SkinTableJobs(Service):
+    """Jobs of skin tables on the worker thread; without a worker thread they have ended when they begin."""
+
+    def __init__(self, *_: object) -> None:
+        self._jobs: dict[NodeId, tuple[Mesh, tuple[str, ...], BackgroundJob[UInt32]]] = {}
+
+    def job(self, node: NodeId, mesh: Mesh, sections: tuple[str, ...], background: Background) -> BackgroundJob[UInt32]:
+        known = self._jobs.get(node)
+        if known is None or known[0] is not mesh or known[1] != sections:
+            known = mesh, sections, background.start(lambda _: skin_table(mesh, sections))
+            self._jobs[node] = known
+        return known[2]
+
+
+def unfinished(nodes: Sequence[Node], world: World) -> dict[NodeId, BackgroundJob[UInt32]]:
+    """Makes the tables of skins; returns the jobs that still run."""
+    jobs, background = world.services.get(SkinTableJobs), world.services.get(Background)
+    found = {}
+    for node in nodes:
+        settings, character = node.settings, world.characters.get(node.attachment.node)
+        assert isinstance(settings, ColliderSettings)
+        if settings.shape is ColliderShape.SKIN and character is not None:
+            mesh = character.model.mesh
+            if _known_table(mesh, settings.sections) is None:
+                found[node.id] = jobs.job(node.id, mesh, settings.sections, background)
+    return {node_id: job for node_id, job in found.items() if not job.is_done}
 
 
 @dataclass(frozen=True, slots=True)
