@@ -380,6 +380,38 @@ def test_hair_stays_outside(context: Context, solver: HairSolver) -> None:
     engine.release()
 
 
+@ON_BOTH
+@pytest.mark.parametrize("solver", list(HairSolver))
+def test_hair_on_a_plate_is_as_on_a_plane(context: Context, solver: HairSolver) -> None:
+    """The plane is that of the double precision tests of hair; distances from the plate are those of float64."""
+    hair = Node(
+        id="h", name="Hair", transform=Transform(position=(0.0, 0.12, 0.0)),
+        settings=HairSettings(
+            source=HairSource.ELLIPSOID, radii=(0.2, 0.05, 0.2), solver=solver, guides=24, knots=6, length=0.3,
+            hold=0.0, carried=0.0, substeps=4, clearance=0.01,
+        ),
+    )  # fmt: skip
+    mesh, ends = box((2.0, 0.05, 2.0), 9), []
+    engine = made(context, mesh, hair)
+    assert steps(engine, 0, 40) == []
+    ends.append(positions(engine, "h"))
+    engine.release()
+    plane = ColliderSettings(shape=ColliderShape.PLANE)
+    floor = Node(id="f", settings=plane, transform=Transform(position=(0.0, 0.05, 0.0)))
+    engine = Engine(context)
+    engine.apply(Scene(nodes=(floor, hair)))
+    engine.restart(0.0)
+    assert steps(engine, 0, 40) == []
+    ends.append(positions(engine, "h"))
+    engine.release()
+    apart = np.abs(ends[0] - ends[1]).max(axis=1)
+    assert np.median(apart) < 1e-6
+    assert (apart < 1e-3).mean() > 0.95, "a strand that stands on its tip buckles to any side"
+    away = signed_distances(ends[0], mesh.positions[mesh.triangles].astype(np.float64))
+    assert (away < 0.0101).sum() > 4
+    assert away.min() > 0.01 - 1e-5
+
+
 def test_scrubbing_and_both_back_ends_give_the_same_bits(context: Context) -> None:
     choices = [BackEndChoice.TF] + ([BackEndChoice.COMPUTE] if context.back_ends.has_compute else [])
     mesh = ball(0.3, 16)
