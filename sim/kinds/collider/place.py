@@ -1,3 +1,4 @@
+import functools
 import threading
 import weakref
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from sinew.sim.characters.character import Character
 from sinew.sim.colliders.skin import TRIANGLE, SkinPlacement
 from sinew.sim.colliders.skin_mesh import skin_corners
 from sinew.sim.colliders.state import SMALLEST_SIZE, ColliderPlacement, ColliderShape
-from sinew.sim.kinds.background import Background, BackgroundJob
+from sinew.sim.kinds.background import Background, BackgroundJob, Pause, unpaused
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.contract import Service, World
 from sinew.sim.maths.arrays import UInt32
@@ -60,7 +61,7 @@ def _skin(node: Node, character: Character) -> SkinPlacement:
 
 
 TABLES_MAX = 64
-"""Maximum number of kept results of `skin_table`."""
+"""Maximum number of results of `skin_table` that are remembered."""
 
 _tables: list[tuple[weakref.ref[Mesh], tuple[str, ...], UInt32]] = []
 """The latest results of `skin_table`, the last first."""
@@ -71,7 +72,7 @@ def _known_table(mesh: Mesh, sections: tuple[str, ...]) -> UInt32 | None:
     return next((table for known, names, table in _tables if known() is mesh and names == sections), None)
 
 
-def skin_table(mesh: Mesh, sections: tuple[str, ...]) -> UInt32:
+def skin_table(mesh: Mesh, sections: tuple[str, ...], _pause: Pause = unpaused) -> UInt32:
     """Returns the `skin_corners` of a mesh, on any thread; the same array in every call."""
     known = _known_table(mesh, sections)
     if known is not None:
@@ -86,31 +87,30 @@ def skin_table(mesh: Mesh, sections: tuple[str, ...]) -> UInt32:
 
 
 class SkinTableJobs(Service):
-    """Jobs of skin tables on the worker thread; without a worker thread they have ended when they begin."""
+    """Jobs on the worker thread that make tables of skins, by node."""
 
     def __init__(self, *_: object) -> None:
-        self._jobs: dict[NodeId, tuple[Mesh, tuple[str, ...], BackgroundJob[UInt32]]] = {}
-
-    def job(self, node: NodeId, mesh: Mesh, sections: tuple[str, ...], background: Background) -> BackgroundJob[UInt32]:
-        known = self._jobs.get(node)
-        if known is None or known[0] is not mesh or known[1] != sections:
-            known = mesh, sections, background.start(lambda _: skin_table(mesh, sections))
-            self._jobs[node] = known
-        return known[2]
+        self.running: dict[NodeId, tuple[Mesh, tuple[str, ...], BackgroundJob[UInt32]]] = {}
 
 
 def unfinished(nodes: Sequence[Node], world: World) -> dict[NodeId, BackgroundJob[UInt32]]:
-    """Makes the tables of skins; returns the jobs that still run."""
+    """Makes the tables of skins; returns the jobs that still run, none without a worker thread."""
     jobs, background = world.services.get(SkinTableJobs), world.services.get(Background)
-    found = {}
+    running = {}
     for node in nodes:
         settings, character = node.settings, world.characters.get(node.attachment.node)
         assert isinstance(settings, ColliderSettings)
-        if settings.shape is ColliderShape.SKIN and character is not None:
-            mesh = character.model.mesh
-            if _known_table(mesh, settings.sections) is None:
-                found[node.id] = jobs.job(node.id, mesh, settings.sections, background)
-    return {node_id: job for node_id, job in found.items() if not job.is_done}
+        if settings.shape is not ColliderShape.SKIN or character is None:
+            continue
+        mesh, sections = character.model.mesh, settings.sections
+        if _known_table(mesh, sections) is None:
+            job = jobs.running.get(node.id)
+            if job is None or job[0] is not mesh or job[1] != sections:
+                job = mesh, sections, background.start(functools.partial(skin_table, mesh, sections))
+            if not job[2].is_done:
+                running[node.id] = job
+    jobs.running = running
+    return {node_id: job for node_id, (_, _, job) in running.items()}
 
 
 @dataclass(frozen=True, slots=True)
