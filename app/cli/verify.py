@@ -19,6 +19,7 @@ from sinew.app.files.project_file import cache_folder
 from sinew.sim.cache.bake import Bake, is_bake
 from sinew.sim.cache.keys import is_current
 from sinew.sim.engine import Engine
+from sinew.sim.kinds import packages
 from sinew.sim.kinds.contract import System
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.scene import NodeId
@@ -88,6 +89,9 @@ def run(options: argparse.Namespace) -> None:
         here = context.capabilities.renderer
         if bake.index.renderer != here:
             print_warnings(project, [f"baked on {bake.index.renderer}, replayed on {here}"])
+        for node, package in packages(scene.scene.nodes).items():
+            if node in nodes and (baked_by := bake.index.nodes[node].package or "an unknown plug-in") != package:
+                print_warnings(project, [f"{scene.scene.node(node).name}: baked by {baked_by}, replayed by {package}"])
         world = runner.engine.world
         for node in sorted(nodes):
             if not is_current(bake.index.nodes[node].key, world, scene.scene.node(node)):
