@@ -159,6 +159,8 @@ def _add_format(plugin: Plugin, format: Any) -> None:
         raise PluginError(f"is {_a(format)}; allowed: {', '.join(known.__name__ for known in _FORMATS)}")
     if not format.suffixes or not all(_SUFFIX.fullmatch(suffix) for suffix in format.suffixes):
         raise PluginError(f"has the suffixes {format.suffixes!r}; allowed: such as ('.toy',)")
+    if any(known.name == format.name for registry in registries for known in registry):
+        raise PluginError(f"the name {format.name} is taken")
     if isinstance(format, ModelFormat):
         if any(known.key == format.key for known in MODEL_FORMATS):
             raise PluginError(f"the key {format.key} is taken")

@@ -25,7 +25,7 @@ T = TypeVar("T")
 TYPE, FORMAT, COMMAND, FILE = "type", "format", "command", "file"
 GROUPS = {"sinew.kinds": TYPE, "sinew.formats": FORMAT, "sinew.commands": COMMAND}
 ON, OFF, FAILED = "on", "off", "failed"
-_REASON_MAX = 300
+_REASON_MAX, _REASONS = 300, 10
 
 
 class PluginError(Exception):
@@ -40,6 +40,7 @@ class Plugin:
         what: `TYPE`, `FORMAT`, `COMMAND`, or `FILE` for a file of the user, which may have all of them.
         package: Name and version, such as "acme-rope 1.0".
         state: `ON`, `OFF` or `FAILED`; it also becomes `FAILED` when a call into the plug-in raises.
+        reasons: Why it failed, the first `_REASONS`.
         kinds: Names of its types.
         take: Imports what the plug-in declares; None if the user has not ticked it.
         module: The outermost module; its folder may have a folder `guide` with pages of the guide.
@@ -51,7 +52,7 @@ class Plugin:
     module: str
     take: Callable[[], Any] | None = None
     state: str = OFF
-    reason: str = ""
+    reasons: list[str] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
 
     def fail(self, error: BaseException) -> None:
@@ -59,8 +60,8 @@ class Plugin:
         if not isinstance(error, PluginError):
             reason = f"{type(error).__name__}: {reason}"
         self.state, reason = FAILED, printable(reason, _REASON_MAX)
-        if reason != self.reason:
-            self.reason = reason
+        if reason not in self.reasons and len(self.reasons) < _REASONS:
+            self.reasons.append(reason)
             report(self)
 
     def guarded(self, function: Callable[..., T], otherwise: Callable[..., T]) -> Callable[..., T]:
@@ -77,7 +78,7 @@ class Plugin:
 
 
 def print_failed(plugin: Plugin) -> None:
-    print_warnings(f"plug-in {plugin.name} of {plugin.package}", [plugin.reason])
+    print_warnings(f"plug-in {plugin.name} of {plugin.package}", plugin.reasons[-1:])
 
 
 PLUGINS: list[Plugin] = []
@@ -161,7 +162,7 @@ def require(packages: Iterable[str]) -> None:
     for package in packages:
         own = [plugin for plugin in PLUGINS if plugin.package == package and plugin.what in (TYPE, FILE)]
         if failed := [plugin for plugin in own if plugin.state == FAILED]:
-            raise CommandError(f"plug-in {package}", failed[0].name, failed[0].reason)
+            raise CommandError(f"plug-in {package}", failed[0].name, failed[0].reasons[0])
         if not any(plugin.state == ON for plugin in own):
             name = package.partition(" ")[0]
             others = [plugin.package for plugin in PLUGINS if plugin.package.partition(" ")[0] == name]

@@ -143,7 +143,7 @@ class Editor:
             if isinstance(part, QObject) and part.parent() is None and part is not self.window:
                 part.setParent(self.window)
         self._connect()
-        self.plugin_reports.show_all()
+        self.plugin_reports = PluginReports(self.panels)
         if new_window_layout or not self.window.restore_layout(self.settings):
             self.window.docks.reset()
 
@@ -164,7 +164,6 @@ class Editor:
             self.active, self.scene_files, self.panels, self.dialogs,
             ParticleMarks(self.document, self.client, self.viewport), self.tools.hint.emit, self.motions,
         )  # fmt: skip
-        self.plugin_reports = PluginReports(self.panels)
         self.kind_panels = make_panels(self.context)
         self.tools.take([self.handles, *(tool for panel in self.kind_panels.values() for tool in panel.tools)])
         self.panels.inspector.set_panels(self.kind_panels)
@@ -429,6 +428,7 @@ class Editor:
 
     def close(self) -> None:
         """Stops all work of the editor, in the order of dependencies."""
+        self.plugin_reports.end()
         self.playback.pause()
         self.output.close()
         self.work.close()

@@ -25,7 +25,7 @@ def make_panels(context: EditorContext) -> dict[str, Panel]:
             made[kind.name] = make(context)
         else:
             panel = owner.guarded(make, lambda _: Panel())(context)
-            made[kind.name] = cast(Panel, _GuardedPanel(owner, panel, Panel()))
+            made[kind.name] = cast(Panel, _GuardedPanel(owner, panel, kind.name))
     return made
 
 
@@ -56,21 +56,25 @@ class PluginReports(QObject):
     def __init__(self, panels: Panels) -> None:
         super().__init__()
         self._panels = panels
-        self.failed.connect(self._show)
+        self.failed.connect(self._on_failed)
         plugins.report = self.failed.emit
-        self.destroyed.connect(_report_on_the_terminal)
+        self.show_all()
+
+    @staticmethod
+    def end() -> None:
+        """From now on failures are printed."""
+        plugins.report = plugins.print_failed
 
     def show_all(self) -> None:
         for plugin in plugins.PLUGINS:
-            if plugin.state == plugins.FAILED:
-                self._show(plugin)
+            for reason in plugin.reasons:
+                self._show(plugin, reason)
 
-    def _show(self, plugin: Plugin) -> None:
-        self._panels.warn("", f"Plug-in {plugin.name} of {plugin.package}: {plugin.reason}")
+    def _on_failed(self, plugin: Plugin) -> None:
+        self._show(plugin, plugin.reasons[-1])
 
-
-def _report_on_the_terminal() -> None:
-    plugins.report = plugins.print_failed
+    def _show(self, plugin: Plugin, reason: str) -> None:
+        self._panels.warn("", f"Plug-in {plugin.name} of {plugin.package}: {reason}")
 
 
 class _Guarded:
@@ -104,6 +108,10 @@ class _Guarded:
 
 
 class _GuardedPanel(_Guarded):
+    def __init__(self, plugin: Plugin, panel: Panel, kind: str) -> None:
+        super().__init__(plugin, panel, Panel())
+        self._kind = kind
+
     @property
     def tools(self) -> tuple[_Guarded, ...]:
         return tuple(_Guarded(self._plugin, tool, Tool()) for tool in self.__getattr__("tools"))
@@ -118,4 +126,4 @@ class _GuardedPanel(_Guarded):
 
     def _command(self, command: Command) -> Command:
         run, reason = self._guarded(command.run, None), self._guarded(command.reason, "The plug-in has failed.")
-        return dataclasses.replace(command, run=run, reason=reason)
+        return dataclasses.replace(command, id=f"simulate.{self._kind}.{command.id}", run=run, reason=reason)

@@ -1,9 +1,7 @@
 """The rope as a package that is installed beside the program, and packages and files that fail."""
 
 import dataclasses
-import importlib
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +9,12 @@ import pytest
 from PIL import Image
 
 from sinew.app import plugins
-from sinew.app.cli.main import COMMANDS, main
+from sinew.app.cli.main import main
 from sinew.app.files.project_file import load_project, save_project
 from sinew.app.files.project_json import ProjectError
-from sinew.app.plugin_loading import load as load_found
-from sinew.app.plugin_loading import snapshot
 from sinew.sim.kinds import KINDS
 from tests.conftest import REPO_ROOT
-from tests.plugins.packages import install, installed_rope
+from tests.plugins.packages import install
 from tests.processes import finished
 
 BROKEN = {
@@ -68,30 +64,6 @@ FORMAT = ModelFormat(key="a", name="A", suffixes=(".obj",), reader=print)
 }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory) -> Path:
-    return installed_rope(tmp_path_factory.mktemp("rope"))
-
-
-@pytest.fixture
-def loaded(monkeypatch):
-    """Loads the plug-ins of folders into this process, instead of those before."""
-    undo, before = snapshot(COMMANDS), list(sys.path)
-
-    def load(*sites: Path) -> None:
-        undo()
-        monkeypatch.setattr(plugins, "PLUGINS", [])
-        monkeypatch.setattr(sys, "path", [*map(str, sites), *before])
-        importlib.invalidate_caches()
-        for name in [name for name in sys.modules if name.startswith(("acme_bad", "broken_"))]:
-            del sys.modules[name]
-        plugins.find()
-        load_found(COMMANDS)
-
-    yield load
-    undo()
-
-
 @pytest.fixture
 def project(tmp_path) -> Path:
     """Two ropes and a light; the first is at the height 2 m and has keys."""
@@ -109,29 +81,31 @@ def project(tmp_path) -> Path:
     return path
 
 
-def test_an_installed_kind_simulates_bakes_renders_and_is_exported(site, project, capsys):
-    def sinew(*words: object) -> str:
-        status, out, err = finished("-m", "sinew", *words, PYTHONPATH=f"{REPO_ROOT}:{site}")
-        assert status == 0, err
-        assert "plug-in" not in err
-        return out
-
+def test_an_installed_kind_simulates_bakes_renders_and_is_exported(site, project, loaded, capsys):
     folder, positions = project.parent, {}
-    for back_end, option in (("tf", "--cache"), ("compute", "--every=1")):
-        output = folder / f"{back_end}.npz"
-        sinew("simulate", project, "--steps", 20, "--backend", back_end, option, "--output", output)
-        with np.load(output) as arrays:
+    words = ["simulate", project, "--steps", 20, "--output"]
+    status, _, err = finished(
+        "-m", "sinew", *words, folder / "tf.npz", "--backend", "tf", "--cache", PYTHONPATH=f"{REPO_ROOT}:{site}"
+    )
+    assert (status, err) == (0, "")
+    loaded(site)
+    assert main([*map(str, words), str(folder / "compute.npz"), "--backend", "compute"]) == 0
+    for back_end in ("tf", "compute"):
+        with np.load(folder / f"{back_end}.npz") as arrays:
             positions[back_end] = arrays["Rope.positions"]
     assert positions["tf"].shape == (21, 16, 3)
     assert positions["tf"].tobytes() == positions["compute"].tobytes()
     index = json.loads((folder / "a.sinewcache" / "index.json").read_text())
     assert {node: baked["package"] for node, baked in index["nodes"].items()} == dict.fromkeys("rs", "acme-rope 1.0")
-    assert sinew("verify", project).splitlines()[-1] == "2 nodes, 20 steps, bit-identical"
-    sinew("render", project, "--frames", 4, "--size", "320x240", "--view", "front", "--output", folder / "a.png")
-    pixels = np.asarray(Image.open(folder / "a.png")).astype(int)
+    assert main(["verify", str(project)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "2 nodes, 20 steps, bit-identical"
+    image = folder / "a.png"
+    words = ["render", project, "--frames", 4, "--size", "320x240", "--view", "front", "--output", image]
+    assert main([*map(str, words)]) == 0
+    pixels = np.asarray(Image.open(image)).astype(int)
     assert (pixels[..., 0] - pixels[..., 2]).max() > 60, "it is yellow"
-    sinew("export", project, "--frames", "0:5", "--output", folder / "a.glb")
-    sinew("report", project, "--frames", "0:2", "--output", folder / "a.html")
+    assert main(["export", str(project), "--frames", "0:5", "--output", str(folder / "a.glb")]) == 0
+    assert main(["report", str(project), "--frames", "0:2", "--output", str(folder / "a.html")]) == 0
     assert "<td>plug-in</td><td>acme-rope 1.0</td>" in (folder / "a.html").read_text()
 
 

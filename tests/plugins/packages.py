@@ -1,14 +1,20 @@
 """Packages with plug-ins, as pip would leave them in a folder."""
 
 import contextlib
+import importlib
+import sys
 import textwrap
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from hatchling.builders.wheel import WheelBuilder
+import pytest
 
 from sinew import shaders
+from sinew.app import plugins
+from sinew.app.cli.main import COMMANDS
+from sinew.app.plugin_loading import load as load_found
+from sinew.app.plugin_loading import snapshot
 from sinew.sim.kinds import register, unregister
 from sinew.sim.kinds.contract import Kind
 
@@ -29,6 +35,8 @@ def registered(kind: Kind) -> Iterator[None]:
 
 def installed_rope(folder: Path) -> Path:
     """Builds the wheel of the rope and unpacks it; returns the folder for PYTHONPATH."""
+    from hatchling.builders.wheel import WheelBuilder
+
     (built,) = WheelBuilder(str(ROPE_PACKAGE)).build(directory=str(folder / "dist"), versions=["standard"])
     with zipfile.ZipFile(built) as archive:
         archive.extractall(folder / "site")
@@ -49,3 +57,27 @@ def install(site: Path, name: str, entries: Mapping[str, str], modules: Mapping[
     )
     for file, text in modules.items():
         (site / file).write_text(textwrap.dedent(text))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    return installed_rope(tmp_path_factory.mktemp("rope"))
+
+
+@pytest.fixture
+def loaded(monkeypatch):
+    """Loads the plug-ins of folders into this process, instead of those before."""
+    undo, before = snapshot(COMMANDS), list(sys.path)
+
+    def load(*sites: Path) -> None:
+        undo()
+        monkeypatch.setattr(plugins, "PLUGINS", [])
+        monkeypatch.setattr(sys, "path", [*map(str, sites), *before])
+        importlib.invalidate_caches()
+        for name in [name for name in sys.modules if name.startswith(("acme_bad", "broken_"))]:
+            del sys.modules[name]
+        plugins.find()
+        load_found(COMMANDS)
+
+    yield load
+    undo()
