@@ -15,7 +15,7 @@ from sinew.app import plugins
 from sinew.app.cli.main import COMMANDS
 from sinew.app.plugin_loading import load as load_found
 from sinew.app.plugin_loading import snapshot
-from sinew.sim.kinds import register, unregister
+from sinew.sim.kinds import contract, register, unregister
 from sinew.sim.kinds.contract import Kind
 
 ROPE_PACKAGE = Path(__file__).with_name("rope")
@@ -74,6 +74,7 @@ def loaded(monkeypatch):
         monkeypatch.setattr(plugins, "PLUGINS", [])
         monkeypatch.setattr(sys, "path", [*map(str, sites), *before])
         importlib.invalidate_caches()
+        contract.loaded.cache_clear()
         for name in [name for name in sys.modules if name.startswith(("acme_bad", "broken_"))]:
             del sys.modules[name]
         plugins.find()
