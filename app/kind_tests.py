@@ -45,7 +45,6 @@ STEPS = 10
 
 def installed_kind(name: str) -> Kind:
     """Loads the plug-ins of the environment as the program does; raises LookupError if the kind is not there."""
-    plugins.find()
     load({})
     if name not in KINDS:
         reasons = [f"{plugin.name}: {reason}" for plugin in plugins.PLUGINS for reason in plugin.reasons]

@@ -47,7 +47,8 @@ _SUFFIX = re.compile(r"\.[a-z0-9]+")
 
 
 def load(commands: Commands) -> None:
-    """Loads the plug-ins that were found, each once; adds commands to the table of the command line."""
+    """Loads the plug-ins that are there, each once; adds commands to the table of the command line."""
+    plugins.find()
     for plugin in plugins.PLUGINS:
         if plugin.take is None:
             continue

@@ -55,6 +55,10 @@ class Plugin:
     reasons: list[str] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
 
+    @property
+    def title(self) -> str:
+        return self.name if self.what == FILE else f"{self.name} of {self.package}"
+
     def fail(self, error: BaseException) -> None:
         reason = " ".join(str(error).split())
         if not isinstance(error, PluginError):
@@ -78,7 +82,7 @@ class Plugin:
 
 
 def print_failed(plugin: Plugin) -> None:
-    print_warnings(f"plug-in {plugin.name} of {plugin.package}", plugin.reasons[-1:])
+    print_warnings(f"plug-in {plugin.title}", plugin.reasons[-1:])
 
 
 PLUGINS: list[Plugin] = []

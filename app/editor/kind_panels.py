@@ -74,7 +74,7 @@ class PluginReports(QObject):
         self._show(plugin, plugin.reasons[-1])
 
     def _show(self, plugin: Plugin, reason: str) -> None:
-        self._panels.warn("", f"Plug-in {plugin.name} of {plugin.package}: {reason}")
+        self._panels.warn("", f"Plug-in {plugin.title}: {reason}")
 
 
 class _Guarded:

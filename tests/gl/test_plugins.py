@@ -269,7 +269,7 @@ def test_files_of_the_user_run_once_they_are_ticked(tmp_path, loaded, capsys, mo
     for name in ("greet", "json.py"):
         plugins.tick(name, True)
     loaded()
-    assert capsys.readouterr().err == "sinew: plug-in json.py of json: warning: ZeroDivisionError: division by zero\n"
+    assert capsys.readouterr().err == "sinew: plug-in json.py: warning: ZeroDivisionError: division by zero\n"
     assert [(plugin.package, plugin.state) for plugin in plugins.PLUGINS] == [("greet 2.0", "on"), ("json", "failed")]
     assert main(["greet"]) == 0
     assert capsys.readouterr().out == "hello\n"

@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 
 from sinew import shaders
-from sinew.app import plugins
+from sinew.app import plugin_loading, plugins
 from sinew.app.cli.main import COMMANDS
-from sinew.app.plugin_loading import load as load_found
-from sinew.app.plugin_loading import snapshot
 from sinew.sim.kinds import contract, register, unregister
 from sinew.sim.kinds.contract import Kind
 
@@ -67,7 +65,7 @@ def site(tmp_path_factory) -> Path:
 @pytest.fixture
 def loaded(monkeypatch):
     """Loads the plug-ins of folders into this process, instead of those before."""
-    undo, before = snapshot(COMMANDS), list(sys.path)
+    undo, before = plugin_loading.snapshot(COMMANDS), list(sys.path)
 
     def load(*sites: Path) -> None:
         undo()
@@ -77,8 +75,7 @@ def loaded(monkeypatch):
         contract.loaded.cache_clear()
         for name in [name for name in sys.modules if name.startswith(("acme_bad", "broken_"))]:
             del sys.modules[name]
-        plugins.find()
-        load_found(COMMANDS)
+        plugin_loading.load(COMMANDS)
 
     yield load
     undo()
