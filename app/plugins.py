@@ -5,6 +5,7 @@ ticked it, may have `KINDS`, `FORMATS`, and the functions of a command.  A plug-
 reported in one line.  `sinew.app.plugin_loading` loads those that this module has found.
 """
 
+import contextlib
 import functools
 import importlib.util
 import json
@@ -102,17 +103,26 @@ def find() -> None:
 
 
 def _entry_points() -> Iterator[Plugin]:
-    """Yields the entry points; looks into the folders first, because importlib.metadata takes 200 ms."""
-    folders = [Path(folder) for folder in dict.fromkeys(sys.path) if os.path.isdir(folder)]
-    files = (file for folder in folders for file in folder.glob("*-info/entry_points.txt"))
-    if not any(b"[sinew." in file.read_bytes() for file in files):
-        return
-    from importlib import metadata
+    """Yields the entry points of packages; of two with one name, those of the first on the path."""
+    packages: dict[str, Path] = {}
+    for folder in [Path(folder) for folder in sys.path if os.path.isdir(folder)]:
+        for file in sorted(folder.glob("*-info/entry_points.txt")):
+            with contextlib.suppress(OSError):
+                if b"[sinew." in file.read_bytes():
+                    packages.setdefault(file.parent.name.partition("-")[0].lower(), file.parent)
+    for name, folder in packages.items():
+        from importlib.metadata import Distribution  # takes 150 ms
 
-    for group, what in GROUPS.items():
-        for entry in sorted(metadata.entry_points(group=group), key=lambda entry: (entry.name, entry.value)):
-            package = f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else ""
-            yield Plugin(entry.name, what, package, entry.module.partition(".")[0], entry.load)
+        try:
+            found = Distribution.at(folder)
+            package = f"{found.name} {found.version}"
+            for group, what in GROUPS.items():
+                for entry in found.entry_points.select(group=group):
+                    yield Plugin(entry.name, what, package, entry.module.partition(".")[0], entry.load)
+        except Exception as error:
+            plugin = Plugin(name, "package", name, "")
+            plugin.fail(PluginError(f"{folder} cannot be read: {type(error).__name__}: {error}"))
+            yield plugin
 
 
 def user_folder() -> Path:
