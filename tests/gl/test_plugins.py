@@ -107,6 +107,11 @@ def test_an_installed_kind_simulates_bakes_renders_and_is_exported(site, project
     assert main(["export", str(project), "--frames", "0:5", "--output", str(folder / "a.glb")]) == 0
     assert main(["report", str(project), "--frames", "0:2", "--output", str(folder / "a.html")]) == 0
     assert "<td>plug-in</td><td>acme-rope 1.0</td>" in (folder / "a.html").read_text()
+    capsys.readouterr()
+    loaded()
+    assert main(["verify", str(project)]) == 1
+    reason = "was baked by the plug-in acme-rope 1.0, which is not loaded"
+    assert capsys.readouterr().err.splitlines()[-1] == f"sinew: {project}: r: {reason}"
 
 
 def test_a_project_with_its_nodes_survives_without_it(site, project, loaded):
@@ -158,7 +163,7 @@ def test_broken_plugins_disable_only_themselves(site, project, tmp_path, loaded,
     entries = {name: value for name, (value, _) in BROKEN.items()}
     install(tmp_path / "broken", "broken", entries, MODULES)
     kinds = set(KINDS)
-    loaded(tmp_path / "broken", site)
+    loaded(site, tmp_path / "broken")
     found = capsys.readouterr()
     assert found.out == ""
     printed, *lines = sorted(found.err.splitlines(), key=lambda line: line.startswith("sinew: "))
@@ -205,6 +210,33 @@ def test_a_queued_command_needs_its_plugins(site, project, tmp_path, loaded, cap
     assert required("broken 0.1") == (1, "sinew: plug-in broken 0.1: leaves: SystemExit: 5")
     assert plugins.options_of_child(["a 1", "b 2", "a 1"]) == ["--require-plugin", "a 1", "--require-plugin", "b 2"]
     assert main(["info", str(project), "--require-plugin"]) == 2
+    given = ["--require-plugin", "a 1"]
+    assert plugins.options_of_child(["a 1", "b 2"], given) == ["--require-plugin", "b 2"]
+
+
+def test_tasks_of_a_farm_name_the_plugins(site, project, tmp_path, loaded):
+    loaded(site)
+    words = ["sweep", project, "--set", "Rope.radius=0.01,0.02", "--output", tmp_path / "a.csv"]
+    for number in range(2):  # the second time it is given
+        template = tmp_path / f"{number}.json"
+        given = ["--require-plugin", "acme-rope 1.0"][: 2 * number]
+        assert main([*map(str, words), "--openjd", str(template), *given]) == 0
+        assert template.read_text().count('"--require-plugin",') == 2  # a step for the cells, and one that joins them
+
+
+def test_packages_with_damaged_metadata_are_left_out(site, tmp_path, loaded, capsys):
+    info = tmp_path / "bad" / "bad-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "entry_points.txt").write_text("[sinew.kinds]\nno value\n")
+    (tmp_path / "bad" / "dir-1.0.dist-info" / "entry_points.txt").mkdir(parents=True)
+    (tmp_path / "bad" / "raw-1.0.dist-info").mkdir()
+    (tmp_path / "bad" / "raw-1.0.dist-info" / "entry_points.txt").write_bytes(b"[sinew.kinds]\n\xff = \xfe\n")
+    loaded(tmp_path / "bad", site)
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(" cannot be read")[0] for line in lines] == [
+        f"sinew: plug-in {name} of {name}: warning: {tmp_path / 'bad' / name}-1.0.dist-info" for name in ("bad", "raw")
+    ]
+    assert "acme.rope" in KINDS
 
 
 def test_a_format_and_a_command_of_a_package(site, project, tmp_path, loaded, capsys):

@@ -9,7 +9,15 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from sinew.app.editor.action_table import SCENE_EXPORTS
 from sinew.app.editor.dialogs import Dialogs, OverwriteChoice
 from sinew.app.output.jobs import CANCELLED, DONE, FAILED
-from sinew.app.output.settings import RenderSettings, Viewpoint, picture_path, refused, render_words
+from sinew.app.output.settings import (
+    RenderSettings,
+    RunSettings,
+    Viewpoint,
+    picture_path,
+    refused,
+    render_words,
+    run_words,
+)
 from sinew.app.output.window import OutputWindow
 from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
@@ -164,6 +172,25 @@ def test_a_camera_of_the_scene_can_be_chosen(editor):
     combo.activated.emit(2)
     assert window.render_settings.camera == editor.document.scene.of_kind("camera")[0].id
     window.close()
+
+
+def test_a_rendering_is_divided_as_chosen(qtbot, editor, tmp_path):
+    job = started(
+        editor, "file.render", tmp_path / "arm.png", width=64, height=48, first=0, last=2, workers=2, camera=""
+    )
+    waited(qtbot, editor)
+    assert job.state == DONE, job.text
+    assert job.text == "3 images on this machine"
+    assert {f"arm_000{number}.png" for number in range(3)} == {path.name for path in tmp_path.glob("arm*.p*")}
+    started(editor, "file.render", tmp_path / "arm.png", workers=1, scheduler="farm:8786", first=0, last=0)
+    assert "save it first in a folder that the workers share" in messages(editor)[-1]
+    editor.output.window.render_form.show_values(scheduler="")
+
+
+def test_where_a_command_runs_becomes_options():
+    assert run_words(RunSettings()) == []
+    assert run_words(RunSettings(workers=3)) == ["--workers", "3"]
+    assert run_words(RunSettings(workers=3, scheduler=" tls://farm:1 ")) == ["--scheduler", "tls://farm:1"]
 
 
 def test_names_of_images_are_numbered():
