@@ -27,7 +27,7 @@ from tests.gui.editor_harness import messages, picture
 
 
 def waited(qtbot, editor):
-    qtbot.waitUntil(lambda: not editor.output.queue.busy, timeout=60000)
+    qtbot.waitUntil(lambda: not editor.output.queue.busy, timeout=240000)
 
 
 def started(editor, action, path, **values):
@@ -215,7 +215,7 @@ def test_jobs_are_cancelled_and_failures_are_one_line(qtbot, editor, tmp_path):
     picture(editor)
     running = started(editor, "file.render", tmp_path / "a.gif", last=3000, width=64, height=48)
     waiting = started(editor, "file.export.mdd-point-cache", tmp_path / "b.mdd", last=2)
-    qtbot.waitUntil(lambda: running.share > 0.0, timeout=60000)
+    qtbot.waitUntil(lambda: running.share > 0.0, timeout=240000)
     editor.output.queue.cancel(waiting)
     editor.output.queue.cancel(running)
     waited(qtbot, editor)
