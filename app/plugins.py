@@ -103,7 +103,7 @@ def find() -> None:
 
 
 def _entry_points() -> Iterator[Plugin]:
-    """Yields the entry points of packages; of two with one name, those of the first on the path."""
+    """Yields the entry points of packages; of two with one name, the first on the path counts."""
     packages: dict[str, Path] = {}
     for folder in [Path(folder) for folder in sys.path if os.path.isdir(folder)]:
         for file in sorted(folder.glob("*-info/entry_points.txt")):
