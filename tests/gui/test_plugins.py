@@ -96,10 +96,10 @@ def test_filters_guide_and_list_know_plugins(session, loaded, site, monkeypatch,
     tree = dialog.tree
     rows = [[tree.topLevelItem(row).text(column) for column in range(1, 5)] for row in range(tree.topLevelItemCount())]
     assert rows == [
-        ["leaves", "type", "broken 0.1", "failed: SystemExit: 3"],
         ["rope", "type", "acme-rope 1.0", "on"],
         ["soup", "format", "acme-rope 1.0", "on"],
         ["rope-length", "command", "acme-rope 1.0", "on"],
+        ["leaves", "type", "broken 0.1", "failed: SystemExit: 3"],
         ["mine.py", "file", "mine", "off"],
     ]
     (box,) = dialog.boxes.values()
