@@ -114,6 +114,15 @@ def test_an_installed_kind_simulates_bakes_renders_and_is_exported(site, project
     assert capsys.readouterr().err.splitlines()[-1] == f"sinew: {project}: r: {reason}"
 
 
+def test_scripts_open_projects_with_it(site, project):
+    code = (
+        f"import sinew\np = sinew.open({str(project)!r})\nmade = p.add('acme.rope', 'Third', knots=4)\n"
+        "p.simulate(steps=3)\nprint([node.arrays()['positions'].shape for node in (p.nodes['Rope'], made)])"
+    )
+    status, out, err = finished("-c", code, PYTHONPATH=f"{REPO_ROOT}:{site}")
+    assert (status, out, err) == (0, "[(16, 3), (4, 3)]\n", "")
+
+
 def test_a_project_with_its_nodes_survives_without_it(site, project, loaded):
     def saved() -> bytes:
         opened = load_project(project)
