@@ -46,6 +46,32 @@ void joints_of(int strand, Root root, out vec3 rho[SEGMENTS], out float stiffnes
     stiffness[KNOTS] = 0.0;
 }
 
+#ifdef EXACT_REST
+const float PULLED_STIFFNESS = 64.0; // a stiffer joint pulls less, unless it is damped
+
+// Replaces the loads of the knots, masses times displacements [m], by the pulls of the segments: each carries along
+// itself what loads and bent joints below it weigh. A strand at rest is then in balance before its bending is solved,
+// whose damping and inertia meet motion alone; lengths that are restored afterwards leave them a part of the weight.
+// A pull that would shake segments which bending does not steady is limited.
+void pull_along(
+    float segment, vec3 rho[SEGMENTS], float stiffness[KNOTS + 1], float lag, inout vec3 loads[KNOTS]
+) {
+    vec3 below = vec3(0.0);
+    vec3 pull_after = vec3(0.0);
+    for (int k = SEGMENTS; k > 0; --k) {
+        below += loads[k];
+        vec3 bent = stiffness[k - 1] * rho[k - 1];
+        if (k < SEGMENTS) bent -= stiffness[k] * rho[k];
+        float share = max(min(PULLED_STIFFNESS / max(stiffness[k - 1], STRAND_TINY), 1.0), 1.0 - 4.0 / lag);
+        vec3 along = at_length(now[k] - now[k - 1], 1.0, vec3(0.0));
+        float most = segment * (0.5 + 8.0 * lag * stiffness[k - 1]);
+        vec3 pull = clamp(dot(below + share * bent, along), -most, most) * along;
+        loads[k] = pull_after - pull;
+        pull_after = pull;
+    }
+}
+#endif
+
 // Knots after push and bending, relative to the root; a band of five, eliminated without pivots.
 void bend_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
     float h = u_step.x;
@@ -63,6 +89,11 @@ void bend_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
     knots[0] = vec3(0.0);
 #ifdef HOLD
     vec3 groomed = vec3(0.0);
+#endif
+#ifdef EXACT_REST
+    vec3 pushes[KNOTS];
+    vec3 pulls[KNOTS];
+    vec2 resistances[KNOTS];
 #endif
     for (int k = 1; k < KNOTS; ++k) {
         float mass = k == SEGMENTS ? 0.5 : 1.0;
@@ -86,6 +117,18 @@ void bend_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
         held = h * h * u_rod.z * load.w;
         groomed += root.segment * quaternion_rotate(root.turn, rest_edge(strand, k - 1).xyz);
         push += held * (groomed - now[k]);
+#endif
+#ifdef EXACT_REST
+        pushes[k] = push;
+        pulls[k] = mass * (push - (now[k] - was[k] + root.felt));
+        resistances[k] = vec2(drag, held);
+    }
+    pull_along(root.segment, rho, stiffness, lag, pulls);
+    for (int k = 1; k < KNOTS; ++k) {
+        float mass = k == SEGMENTS ? 0.5 : 1.0;
+        vec3 push = pushes[k] + pulls[k] / mass;
+        float held = resistances[k].y;
+        drag = resistances[k].x;
 #endif
         // The transpose of the second difference: joints k - 1, k and k + 1.
         vec3 force = stiffness[k - 1] * rho[k - 1];
