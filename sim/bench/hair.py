@@ -56,8 +56,8 @@ def variants(strands: int) -> dict[str, HairSettings]:
         "rod": bench_settings(strands, **rod),
         "rod with the head": bench_settings(strands, **rod, collide=True),
         "rod with all": bench_settings(strands, **rod, collide=True, carried=0.8, hold=10.0, bow=0.3),
-        "rod that stays combed": bench_settings(strands, **rod, carried=1.0, bow=0.3, exact_rest=True),
-        "rod that creeps": bench_settings(strands, **rod, carried=1.0, bow=0.3),
+        "rod with loads": bench_settings(strands, **rod, carried=1.0, bow=0.3),
+        "rod with exact rest": bench_settings(strands, **rod, carried=1.0, bow=0.3, exact_rest=True),
         "springs of 6 knots": bench_settings(strands, **layers),
         "layers": bench_settings(strands, **layers, solver=HairSolver.LAYERS),
     }

@@ -170,7 +170,8 @@ ROWS = {
         "solver", "with contact",
     ]),
     "hair": ("strands", (60,), [
-        "plain kernel", "springs", "rod", "rod with the head", "rod with all", "springs of 6 knots", "layers",
+        "plain kernel", "springs", "rod", "rod with the head", "rod with all", "rod with loads",
+        "rod with exact rest", "springs of 6 knots", "layers",
         "springs, Python alone", "grown, ten times as many drawn", "these brought to the GPU", "combed, a dab",
         "drawn", "drawn without self-shadow", "drawn with soft tips", "fur of ten times as many", "the same as shells",
     ]),

@@ -96,13 +96,15 @@ class Strands:
         bend = difference.T * stiffness[:, None]
         lag = 1.0 + s.damping / h
         matrix = np.diag(masses * (1.0 + drag + held)) + lag * bend @ difference
-        loads, bent = masses[:, None] * push, bend @ rho
-        force = loads + bent
+        bent = bend @ rho
+        force = masses[:, None] * push + bent
         if s.exact_rest:
-            share = np.maximum(np.minimum(64.0 / np.maximum(stiffness, TINY), 1.0), 1.0 - 4.0 / lag)
-            below, bent_below = (np.cumsum(one[:, ::-1], axis=1)[:, ::-1] for one in (loads, bent))
+            stiff = (h * h * GRAVITY * s.bending_length**3 / size**4)[:, None]
+            share = np.maximum(np.minimum(64.0 / np.maximum(stiff, TINY), 1.0), 1.0 - 4.0 / lag)
+            weight = masses[:, None] * h * h * (np.array(s.gravity) + loads + s.drag * np.array(s.wind))
+            below, bent_below = (np.cumsum(one[:, ::-1], axis=1)[:, ::-1] for one in (weight, bent))
             along = _unit(np.diff(self.now, axis=1))
-            most = size[:, None] * (0.5 + 8.0 * lag * stiffness)
+            most = size[:, None] * (0.5 + 8.0 * lag * stiff)
             pull = np.clip(np.sum((below + share[..., None] * bent_below) * along, axis=2), -most, most)
             force += np.diff(pull[..., None] * along, axis=1, append=0.0)
         out[:, 1:] += np.linalg.solve(matrix, masses[:, None] * inertia + force)
