@@ -58,10 +58,14 @@ def _allowed_libraries(module: str) -> set[str]:
         return PURE_LIBRARIES
     if _inside(module, ("widgets",)):
         return PURE_LIBRARIES | QT
+    if _inside(module, ("app.farm",)):
+        return PURE_LIBRARIES | {"distributed"}
     if _inside(module, ("app",)):
-        return PURE_LIBRARIES | QT | {"PIL", "platformdirs"}
+        return PURE_LIBRARIES | QT | {"PIL", "platformdirs", "sinew"}  # the names for programs of the user
     if module in ("shaders", "resources"):
         return set()
+    if _inside(module, ("resources.examples",)):
+        return PURE_LIBRARIES | {"sinew"}
     return PURE_LIBRARIES | {"PIL"}  # scripts that make the shipped data
 
 
