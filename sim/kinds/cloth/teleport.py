@@ -160,7 +160,8 @@ class SkinBinding:
         # Without a held particle nothing says where it hangs: it goes with all that is near to it, as one.
         chosen = self._held if len(self._held) else np.arange(len(self._points))
         sections = self.key.plain[3]
-        among = np.unique(skin_corners(mesh, sections)[:, :3]) if sections else np.arange(mesh.vertex_count)
+        used = np.unique(skin_corners(mesh, sections)[:, :3]) if sections else np.arange(mesh.vertex_count)
+        among = used.astype(np.intp)
         anchors = rows_of(model.skin, among[nearest(self._in_model[chosen], body.positions[among])])
         return spread(anchors, self._points[chosen] if len(self._held) else None, self._points)
 
