@@ -44,7 +44,8 @@ MOVING = curve("transform", "position", 0, (0.0, 0.0), (0.3, 0.2), (0.6, 0.2, Ke
 WIND = curve("cloth", "wind", 0, (0.0, 0.0), (0.5, 4.0), (1.0, -2.0))
 GUSTS = curve("cloth", "turbulence", -1, (0.0, 0.0), (0.4, 0.0, KeyMode.LINEAR), (1.0, 2.0))
 SHEET = {"columns": 8, "rows": 8, "substeps": 12, "placement": ClothPlacement.HANGING, "wind": (1.0, 0.0, 2.0)}
-CLOTH = Node(id="c", name="Sheet", settings=ClothSettings(**SHEET), curves=(WIND, GUSTS, MOVING))
+SIZES = curve("cloth", "turbulence_scale", -1, (0.0, 1.0), (0.5, 0.3), (1.0, 2.0))
+CLOTH = Node(id="c", name="Sheet", settings=ClothSettings(**SHEET), curves=(WIND, GUSTS, SIZES, MOVING))
 BALL = Node(
     id="b",
     name="Ball",
@@ -63,6 +64,7 @@ SPARKS = Node(
         curve("emitter", "rate", -1, (0.0, 0.0, KeyMode.LINEAR), (1.0, 1000.0)),
         curve("emitter", "drag", -1, (0.2, 0.0, KeyMode.LINEAR), (1.0, 1.0)),
         curve("emitter", "wind", 0, (0.0, 0.0), (0.5, 4.0), (1.0, -2.0)),
+        curve("emitter", "turbulence_scale", -1, (0.0, 0.4), (0.5, 1.5)),
         curve("emitter", "turbulence_change", -1, (0.0, 0.5), (0.5, 4.0)),
         MOVING,
     ),
