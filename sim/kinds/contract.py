@@ -185,6 +185,8 @@ class Kind:
         system: A `System`, or "".
         view: A `View`, or "".
         colliders: Function from nodes and world transforms to the colliders of the nodes, or "".
+        unfinished: Function from nodes of colliders and the world to jobs on the worker thread, by node, or "": until
+            these have ended, the simulation waits.
         fields: Function from nodes and world transforms to the force fields of the nodes, or "".
         character: A `CharacterView`, for kinds of posed model files, or "".
         panel: A `Panel`, or "".
@@ -215,6 +217,7 @@ class Kind:
     system: str = ""
     view: str = ""
     colliders: str = ""
+    unfinished: str = ""
     fields: str = ""
     character: str = ""
     panel: str = ""
