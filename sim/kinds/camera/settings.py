@@ -15,6 +15,13 @@ class CameraSettings(Settings, frozen=True, kw_only=True):
     field_of_view: Annotated[float, param(
         "Vertical field of view.", unit="°", lo=1.0, hi=150.0, step=1.0, effect=Effect.VIEW,
     )] = 40.0  # fmt: skip
+    orthographic: Annotated[bool, param(
+        "Show all depths at the same size.", effect=Effect.VIEW, sparse=True,
+    )] = False  # fmt: skip
+    height: Annotated[float, param(
+        "Height of the image of an orthographic camera.", unit="m", lo=1e-4, hi=1e6, soft=(0.1, 100.0),
+        scale=Scale.LOG, effect=Effect.VIEW, sparse=True,
+    )] = 3.0  # fmt: skip
     tracks: Annotated[bool, param(
         "Look at the target instead of along the axis of the node.", label="Look at target", effect=Effect.VIEW,
     )] = False  # fmt: skip

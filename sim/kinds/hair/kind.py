@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 
 from sinew.sim.assets.formats import STRAND_FORMATS
-from sinew.sim.kinds.air import unkeyable
 from sinew.sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
 from sinew.sim.kinds.hair.presets import PRESET_FIELDS, PRESETS, with_preset
 from sinew.sim.kinds.hair.settings import (
@@ -198,7 +197,6 @@ HAIR = Kind(
     files=files_of,
     imports=(STRAND_FORMATS, read_hair),
     collides=collides,
-    unkeyable=unkeyable,
     system="sinew.sim.kinds.hair.system:HairSystem",
     view="sinew.sim.kinds.hair.view:HairView",
     panel="sinew.app.kinds.hair.panel:HairPanel",
