@@ -103,9 +103,10 @@ class Renderer:
                 self._light = linear if self._light is None else self._light + linear
             if count == 1:
                 return pixels
-            taken = pixels / 255.0
-            opacity = taken[..., 3:] if taken.shape[2] == 4 else 1.0
-            taken[..., :3] = _LIGHT[pixels[..., :3]] * opacity
+            taken = _LIGHT[pixels[..., :3]]
+            if pixels.shape[2] == 4:
+                opacity = pixels[..., 3:] / 255.0
+                taken = np.concatenate([taken * opacity, opacity], axis=2)
             light = light + taken / count
         assert isinstance(light, np.ndarray)
         if light.shape[2] == 4:

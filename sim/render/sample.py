@@ -15,7 +15,7 @@ Vec2 = tuple[float, float]
 LAMP_RADIUS = 0.02
 """Radius of the lamp that casts the shadow, as a fraction of its reach."""
 
-MANY = 16
+MANY = 32
 
 SENSOR_HEIGHT = 0.024
 """Of the sensor behind a lens [m], from which the field of view gives the focal length."""

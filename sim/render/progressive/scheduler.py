@@ -34,8 +34,8 @@ SLOW_PICTURE, LONG_PICTURE = 0.04, 0.08
 SETTLE = 0.2
 """Pause [s] that ends a sequence of frames."""
 
-SAMPLES, SOFTWARE_SAMPLES = 32, 16
-"""Number of samples of an image that stands still, and the same on a software renderer; 0 for none."""
+SAMPLES = 32
+"""Number of samples of an image that stands still; 0 for none."""
 
 TURN, POLL = 0.02, 0.004
 """Time budget of a step of a full image, and interval of polling for its completion [s]."""
@@ -132,7 +132,6 @@ class RenderScheduler:
         self._settles = math.inf
         self._sample = self._last_sample = 0  # Number of the next sample, and where they end
         self._image: object = None  # Of the samples
-        self._has_mean = False  # The window must show the mean of the samples so far
 
     def draw(self, output: Framebuffer, render_view: RenderView, *, draft: bool = False) -> None:
         """Draws an image; a draft has no antialiasing and maybe fewer instances."""
@@ -169,8 +168,7 @@ class RenderScheduler:
         pending, target = self.pending, (output.name, output.size)
         if pending is not None and pending.size == output.size and not pending.done:
             return False
-        if self._has_mean and target == self._last_target:
-            self._has_mean = False
+        if self._sample and target == self._last_target:
             self._context.invalidate()
             self._picture.passes.get(SamplePass).show(output, self._sample)
             return True
@@ -192,10 +190,10 @@ class RenderScheduler:
         self._cost = self._last - begun - (self._timers.own_time - own)
         if draft:
             self._settles = self._last + SETTLE
-        self._sample, self._has_mean = 0, False
+        self._sample = 0
         # Samples would disturb measurements.
         is_sampled = source.is_still and not draft and not self._timers.enabled
-        self._last_sample = (SOFTWARE_SAMPLES if self._is_software else SAMPLES) if is_sampled else 0
+        self._last_sample = SAMPLES if is_sampled else 0
         return True
 
     @property
@@ -259,13 +257,12 @@ class RenderScheduler:
             samples.add(self._picture.target.copy())
             self._sample += 1
             if self._sample & (self._sample - 1) == 0 and self._sample > 1:
-                self._has_mean = True
                 return True
         return False
 
     def outdate(self) -> None:
         """Drops the pending image and samples; call this when the scene has changed."""
-        self.pending, self._has_mean, self._last_sample = None, False, 0
+        self.pending, self._sample, self._last_sample = None, 0, 0
 
     def lose(self) -> None:
         """Forces the next frame to be drawn: the framebuffer is new, maybe with the same name and size."""
