@@ -2,7 +2,8 @@
 
 Their mean has smooth edges, soft shadows and focus, and the true coverage of strands thinner than a pixel.
 
-Reference: M. Roberts 2018, "The Unreasonable Effectiveness of Quasirandom Sequences".
+References: T. Kollig, A. Keller 2002, "Efficient Multidimensional Sampling"; M. Roberts 2018, "The Unreasonable
+Effectiveness of Quasirandom Sequences".
 """
 
 import math
@@ -20,8 +21,7 @@ MANY = 32
 SENSOR_HEIGHT = 0.024
 """Of the sensor behind a lens [m], from which the field of view gives the focal length."""
 
-# Powers of the roots of x³ = x + 1, x⁵ = x + 1 and x² = x + 1.
-_PIXEL = (0.7548776662466927, 0.5698402909980532)
+# Powers of the roots of x⁵ = x + 1 and x² = x + 1.
 _LENS, _LAMP = (0.8566748838545029, 0.733891856627126), (0.6287067210378087, 0.5385972572236101)
 _STRANDS = 0.6180339887498949
 
@@ -56,8 +56,17 @@ class Sample:
 
     @property
     def shift(self) -> Vec2:
-        """Shift of the image [px], up to half a pixel."""
-        return self._point(_PIXEL)
+        """Shift of the image [px], up to half a pixel.
+
+        The first two dimensions of a Sobol sequence: 16 samples are in 16 different columns and 16 rows of the pixel.
+        """
+        x = y = 0
+        first = second = 128
+        for place in range(8):
+            if self.number >> place & 1:
+                x, y = x ^ first, y ^ second
+            first, second = first >> 1, second ^ second >> 1
+        return (x / 256 + 0.5) % 1.0 - 0.5, (y / 256 + 0.5) % 1.0 - 0.5
 
     @property
     def lamp(self) -> Vec2:

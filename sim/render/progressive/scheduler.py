@@ -239,19 +239,19 @@ class RenderScheduler:
         """Draws samples until their number is a power of two; returns True if the window must be painted then."""
         assert self._last_target is not None
         size, samples = self._last_target[1], self._picture.passes.get(SamplePass)
-        if not self._sample:
-            self._image = object()
-            samples.begin(size)
         source.set_up(time.monotonic())
         render_view = source.render_view()
-        while not self.is_complete:
+        while self._sample < self._last_sample:
+            if not self._sample:
+                self._image = object()
+                samples.begin(size)
             sample = Sample(self._sample, self._last_sample, self._image)
             pending = self.pending = self.begin(size, replace(render_view, sample=sample))
             while self.pending is pending and not pending.done:
                 yield Delay(POLL)
                 pending.hand_out(TURN)
-            if self.pending is not pending:
-                return False
+            if self.pending is not pending:  # dropped, or already painted
+                continue
             self.pending = None
             self._context.invalidate()
             samples.add(self._picture.target.copy())
