@@ -73,6 +73,11 @@ class Renderer:
         self.engine = self._run.engine
         self.engine.views.has_backdrop = not alpha
         self._warn(self._run.problems())
+        cameras = (
+            [node.settings for node in scene.scene.of_kind(CameraSettings.kind)] if through and samples == 1 else []
+        )
+        if any(isinstance(camera, CameraSettings) and camera.aperture for camera in cameras):
+            self._warn(["depth of field needs --samples of 2 or more"])
         renderer = context.capabilities.renderer
         self._baker = Baker(self._run, scene.path, renderer) if bakes and self._run.is_active else None
         self._output = Framebuffer(context, size, label="rendered image")

@@ -173,6 +173,7 @@ ROWS = {
         "plain kernel", "springs", "rod", "rod with the head", "rod with all", "springs of 6 knots", "layers",
         "springs, Python alone", "grown, ten times as many drawn", "these brought to the GPU", "combed, a dab",
         "drawn", "drawn without self-shadow", "drawn with soft tips", "fur of ten times as many", "the same as shells",
+        "drawn with 16 samples",
     ]),
     "particles": ("particles", (700,), [
         "plain kernel", "emitter", "interleaved", "separate", "always full", "all features", "drawn as spots",

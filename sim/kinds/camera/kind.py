@@ -30,7 +30,8 @@ def new_camera(place: AddPlace) -> Node:
 
 def idle(node: Node) -> frozenset[str]:
     assert isinstance(node.settings, CameraSettings)
-    return frozenset() if node.settings.tracks else frozenset(("target",))
+    unused = {"target": not node.settings.tracks, "focus_distance": not node.settings.aperture}
+    return frozenset(name for name, is_unused in unused.items() if is_unused)
 
 
 CAMERA = Kind(
