@@ -19,7 +19,7 @@ from sinew.sim.kinds.camera.placed import camera_in_cuts, placed_camera
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.maths.arrays import Float32
 from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
-from sinew.sim.render.sample import Lens, Sample
+from sinew.sim.render.sample import ImageSample, Lens
 from sinew.sim.scene.camera import DIRECTIONS, Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import validated
@@ -101,7 +101,7 @@ class Renderer:
         light: npt.NDArray[np.float64] | float = 0.0
         self._light = None
         for number in range(count):
-            sample = Sample(number, count, image) if self._samples > 1 else None
+            sample = ImageSample(number, count, image) if self._samples > 1 else None
             pixels, linear = self._picture(times[number * len(times) // count], camera, sample)
             if linear is not None:
                 linear /= count
@@ -134,7 +134,7 @@ class Renderer:
         names = tuple(scene.node(node).name or node for node in nodes)
         return Layers(colour, depth, normals, numbers, names, self._light)
 
-    def _picture(self, time: float, camera: Camera, sample: Sample | None) -> tuple[UInt8, Float32 | None]:
+    def _picture(self, time: float, camera: Camera, sample: ImageSample | None) -> tuple[UInt8, Float32 | None]:
         """Returns RGB or RGBA as `picture` does, and premultiplied linear light if that is kept."""
         self._time = time
         camera = self._followed(camera)
@@ -231,12 +231,12 @@ class Renderer:
             self._linear.release()
         self._run.release()
 
-    def _drawn(self, engine: Engine, camera: Camera, sample: Sample | None = None) -> UInt8:
+    def _drawn(self, engine: Engine, camera: Camera, sample: ImageSample | None = None) -> UInt8:
         engine.draw(self._output, camera, sample=sample)
         pixels: UInt8 = self._output.read_pixels(flip=True)
         return pixels[..., :3]
 
-    def _drawn_light(self, linear: Framebuffer, camera: Camera, sample: Sample | None) -> Float32:
+    def _drawn_light(self, linear: Framebuffer, camera: Camera, sample: ImageSample | None) -> Float32:
         self.engine.draw_linear(linear, camera, sample)
         pixels: Float32 = linear.read_pixels(flip=True)
         return pixels[..., :3]

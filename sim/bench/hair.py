@@ -29,7 +29,7 @@ from sinew.sim.kinds.hair.records import upload_strands
 from sinew.sim.kinds.hair.settings import HairForm, HairSettings, HairSolver, HairSource
 from sinew.sim.kinds.hair.strands import Strands
 from sinew.sim.kinds.light.settings import LightSettings
-from sinew.sim.render.sample import Sample
+from sinew.sim.render.sample import ImageSample
 from sinew.sim.scene.brush import BrushStroke
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
@@ -161,7 +161,7 @@ def _image_rows(context: Context, library: ShaderLibrary, size: int, repeat: int
     def draw_samples() -> None:
         image = object()
         for number in range(SAMPLES):
-            engines[0].draw(output, camera, sample=Sample(number, SAMPLES, image))
+            engines[0].draw(output, camera, sample=ImageSample(number, SAMPLES, image))
 
     cases.append(gpu_case(variant=f"drawn with {SAMPLES} samples", step=draw_samples))
     rows = measure(cases, repeat=repeat)

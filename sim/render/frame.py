@@ -13,7 +13,7 @@ from pyglm import glm
 from sinew.sim.assets.environment import Panorama
 from sinew.sim.assets.model import Bounds
 from sinew.sim.maths.srgb import light_of
-from sinew.sim.render.sample import LAMP_RADIUS, Sample
+from sinew.sim.render.sample import LIGHT_RADIUS, ImageSample
 from sinew.sim.render.shadow_projection import (
     NO_SHADOW,
     GroundRectangle,
@@ -57,13 +57,13 @@ class PointLight:
     intensity: float = 1.6  # Irradiance on a surface that faces the light at distance `reach`
     shadow: bool = True  # Only the first light of a frame casts a shadow
 
-    def at(self, sample: Sample, target: glm.dvec3) -> "PointLight":
+    def at(self, sample: ImageSample, target: glm.dvec3) -> "PointLight":
         """Returns the point of a disc lamp, which faces a target [m], for a sample."""
         centre = glm.dvec3(*self.position)
         back = glm.normalize(centre - target) if glm.distance(centre, target) > 1e-6 else glm.dvec3(0.0, 1.0, 0.0)
         right = glm.normalize(glm.cross(glm.dvec3(0, 1, 0) if abs(back.y) < 0.95 else glm.dvec3(1, 0, 0), back))
-        x, y = sample.lamp
-        offset = (x * right + y * glm.cross(back, right)) * (LAMP_RADIUS * self.reach)
+        x, y = sample.light
+        offset = (x * right + y * glm.cross(back, right)) * (LIGHT_RADIUS * self.reach)
         return replace(self, position=(centre + offset).to_tuple())
 
 
@@ -104,7 +104,7 @@ class Frame:
     height: int  # [px]
     environment: Environment | None = None  # None in the classic look
     is_linear: bool = False  # The image keeps linear light; not in the classic look
-    sample: Sample | None = None
+    sample: ImageSample | None = None
 
     @property
     def macros(self) -> tuple[str, ...]:

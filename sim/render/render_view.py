@@ -14,7 +14,7 @@ from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
 from sinew.sim.kinds.contract import Mark, View
 from sinew.sim.maths.srgb import light_of
 from sinew.sim.render.frame import BoundingSphere, Environment, Frame, PointLight, hemisphere
-from sinew.sim.render.sample import Sample
+from sinew.sim.render.sample import ImageSample
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import NodeId
 from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
@@ -81,7 +81,7 @@ class RenderView:
     outlined: Bounds | None = None
     environment: Environment | None = None  # None in the classic look
     is_linear: bool = False  # See `Frame.is_linear`
-    sample: Sample | None = None
+    sample: ImageSample | None = None
 
     def display(self, *, second: bool = False) -> DisplayOptions:
         return DisplayOptions(self.view, self.overlay, second, self.colliders)

@@ -13,7 +13,7 @@ from pyglm import glm
 
 Vec2 = tuple[float, float]
 
-LAMP_RADIUS = 0.02
+LIGHT_RADIUS = 0.02
 """Radius of the lamp that casts the shadow, as a fraction of its reach."""
 
 MANY = 32
@@ -22,7 +22,7 @@ SENSOR_HEIGHT = 0.024
 """Of the sensor behind a lens [m], from which the field of view gives the focal length."""
 
 # Powers of the roots of x⁵ = x + 1 and x² = x + 1.
-_LENS, _LAMP = (0.8566748838545029, 0.733891856627126), (0.6287067210378087, 0.5385972572236101)
+_LENS, _LIGHT = (0.8566748838545029, 0.733891856627126), (0.6287067210378087, 0.5385972572236101)
 _STRANDS = 0.6180339887498949
 
 
@@ -41,7 +41,7 @@ PINHOLE = Lens()
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Sample:
+class ImageSample:
     """One sample; number 0 is in the middle of pixel, lens and lamp."""
 
     number: int
@@ -69,9 +69,9 @@ class Sample:
         return (x / 256 + 0.5) % 1.0 - 0.5, (y / 256 + 0.5) % 1.0 - 0.5
 
     @property
-    def lamp(self) -> Vec2:
+    def light(self) -> Vec2:
         """Place on the lamp, in the unit disc."""
-        return _in_disc(*self._point(_LAMP))
+        return _in_disc(*self._point(_LIGHT))
 
     def first_strand(self, count: int) -> int:
         """Returns the strand that is drawn first out of `count`, which others follow cyclically."""

@@ -22,7 +22,7 @@ from sinew.sim.render.frame import SHADOW_SIZE
 from sinew.sim.render.items import DrawChunk
 from sinew.sim.render.progressive.frame_plan import LARGEST_SCALE
 from sinew.sim.render.projection import Projection
-from sinew.sim.render.sample import Sample
+from sinew.sim.render.sample import ImageSample
 from sinew.sim.render.shadow_projection import shadow_clip_from_world, texture_from_world
 
 Draw = Callable[[glm.dmat4, Framebuffer, PipelineState, dict[str, object] | None], Task[None]]
@@ -243,7 +243,7 @@ class HairPasses(Owner):
         reach: tuple[float, float] = WHOLE_STRAND,
         covers: bool = True,
         least: float = LEAST_RADIUS,
-        sample: Sample | None = None,
+        sample: ImageSample | None = None,
     ) -> None:
         """Draws the first strands as ribbons or lines, or others for a sample; all are distributed alike.
 

@@ -27,7 +27,7 @@ from sinew.sim.render.items import WHOLE, DrawChunk, Item, ShaderVariant, Stage
 from sinew.sim.render.pass_context import PassContext
 from sinew.sim.render.pick_pass import PickPass
 from sinew.sim.render.projection import Projection
-from sinew.sim.render.sample import Sample
+from sinew.sim.render.sample import ImageSample
 
 SHELL_PIXELS, DRAFT_SHELL_PIXELS = 12.0, 40.0
 """Length of strands on the screen up to which automatic hair uses shells, and the same for drafts on a CPU.
@@ -179,7 +179,7 @@ class Ribbons(Item):
         kind: str,
         shells: Shells | None,
         least: float = LEAST_RADIUS,
-        sample: Sample | None = None,
+        sample: ImageSample | None = None,
     ) -> None:
         settings = self.settings
         if shells is not None:

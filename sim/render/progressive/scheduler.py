@@ -21,7 +21,7 @@ from sinew.sim.render.frame_renderer import FrameRenderer
 from sinew.sim.render.progressive.frame_plan import ChunkBudget, DraftBudget, FramePlan, draft_strides, load_of
 from sinew.sim.render.progressive.shader_warmup import ShaderWarmup
 from sinew.sim.render.render_view import RenderView
-from sinew.sim.render.sample import Sample
+from sinew.sim.render.sample import ImageSample
 from sinew.sim.render.sample_pass import SamplePass
 from sinew.sim.render.target import RenderTarget
 
@@ -156,7 +156,7 @@ class RenderScheduler:
             plan = FramePlan(budget=self._budget if self._is_software else None)
             steps = (self._picture.draw_alone if alone else self._picture.draw)(render_view, size, plan)
             pending = PendingImage(self._context, self._picture.block, self._picture.target, size, steps, self._budget)
-            if self.takes_one_go(render_view):
+            if self.takes_one_go(render_view) and render_view.sample is None:
                 pending.hand_out(math.inf)
         return pending
 
@@ -245,7 +245,7 @@ class RenderScheduler:
             if not self._sample:
                 self._image = object()
                 samples.begin(size)
-            sample = Sample(self._sample, self._last_sample, self._image)
+            sample = ImageSample(self._sample, self._last_sample, self._image)
             pending = self.pending = self.begin(size, replace(render_view, sample=sample))
             while self.pending is pending and not pending.done:
                 yield Delay(POLL)

@@ -26,7 +26,7 @@ from sinew.sim.kinds.hair.system import HairSystem
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sinew.sim.render.projection import Projection
-from sinew.sim.render.sample import Sample
+from sinew.sim.render.sample import ImageSample
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
@@ -242,7 +242,7 @@ def sampled(stage: Stage, yaw: float, count: int) -> Picture:
     """The mean of samples, sRGB-encoded as `Stage.picture`."""
     image, light = object(), np.zeros((*SIZE, 3))
     for number in range(count):
-        stage.engine.draw(stage.output, camera(2.0, yaw), sample=Sample(number, count, image))
+        stage.engine.draw(stage.output, camera(2.0, yaw), sample=ImageSample(number, count, image))
         light += linear_from_srgb(stage.output.read_pixels()[..., :3] / 255.0) / count
     return 255.0 * srgb_from_linear(light)
 

@@ -7,7 +7,7 @@ import pytest
 
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.maths.srgb import linear_from_srgb
-from sinew.sim.render.sample import Lens, Sample
+from sinew.sim.render.sample import ImageSample, Lens
 from sinew.sim.scene.camera import Camera
 from tests.gl.render.worlds import FRONT, Stage, floating_square, light_node, model_of, quad
 
@@ -16,7 +16,7 @@ def mean(stage: Stage, camera: Camera = FRONT, count: int = 16, lens: Lens = Len
     """The mean of the samples in linear light, (H, W, 3)."""
     image, light = object(), 0.0
     for number in range(count):
-        stage.engine.draw(stage.output, camera, sample=Sample(number, count, image, lens))
+        stage.engine.draw(stage.output, camera, sample=ImageSample(number, count, image, lens))
         light = light + linear_from_srgb(stage.output.read_pixels(flip=True)[..., :3] / 255.0) / count
     return light
 

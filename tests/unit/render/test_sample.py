@@ -5,7 +5,7 @@ import pytest
 from pyglm import glm
 
 from sinew.sim.render.frame import Frame, PointLight, subject_of
-from sinew.sim.render.sample import LAMP_RADIUS, Lens, Sample
+from sinew.sim.render.sample import LIGHT_RADIUS, ImageSample, Lens
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.view import ViewSettings
 
@@ -13,13 +13,13 @@ COUNT = 256
 SIZE = 640, 360
 
 
-def frame_of(sample: Sample | None) -> Frame:
+def frame_of(sample: ImageSample | None) -> Frame:
     camera = Camera(target=(0.0, 0.0, 0.0), yaw=0.0, pitch=0.0, distance=3.0, field_of_view=35.0)
     return Frame(camera, ViewSettings(), (), subject_of([], [], camera.target), *SIZE, sample=sample)
 
 
-def samples(lens: Lens = Lens(), count: int = COUNT) -> list[Sample]:  # noqa: B008
-    return [Sample(number, count, None, lens) for number in range(count)]
+def samples(lens: Lens = Lens(), count: int = COUNT) -> list[ImageSample]:  # noqa: B008
+    return [ImageSample(number, count, None, lens) for number in range(count)]
 
 
 def place(frame: Frame, depth: float) -> tuple[float, float]:
@@ -29,7 +29,7 @@ def place(frame: Frame, depth: float) -> tuple[float, float]:
 
 
 def test_the_first_sample_is_the_plain_image() -> None:
-    assert frame_of(Sample(0, 16, None, Lens(0.1, 2.0))).clip_from_world == frame_of(None).clip_from_world
+    assert frame_of(ImageSample(0, 16, None, Lens(0.1, 2.0))).clip_from_world == frame_of(None).clip_from_world
 
 
 def test_samples_fill_the_pixel_evenly() -> None:
@@ -63,9 +63,9 @@ def test_a_lamp_is_a_disc_that_faces_the_subject() -> None:
     offsets = np.array([light.at(sample, target).position for sample in samples()]) - light.position
     radii = np.linalg.norm(offsets, axis=1)
     assert radii[0] == 0.0
-    assert 0.95 * LAMP_RADIUS * 5.0 < radii.max() <= LAMP_RADIUS * 5.0 + 1e-12
+    assert 0.95 * LIGHT_RADIUS * 5.0 < radii.max() <= LIGHT_RADIUS * 5.0 + 1e-12
     np.testing.assert_allclose(offsets @ (np.array(light.position) - np.array(target)), 0.0, atol=1e-12)
-    assert (radii < LAMP_RADIUS * 5.0 / math.sqrt(2.0)).mean() == pytest.approx(0.5, abs=0.05)
+    assert (radii < LIGHT_RADIUS * 5.0 / math.sqrt(2.0)).mean() == pytest.approx(0.5, abs=0.05)
 
 
 def test_every_strand_is_drawn_equally_often() -> None:
