@@ -41,15 +41,19 @@ _LIGHT = linear_from_srgb(np.arange(256) / 255.0)
 class Renderer:
     """Renderer of a scene into memory.
 
-    Args:
-        context: A current context.
-        size: Width and height [px].
-        alpha: Transparent background.
-        every_node: Use the bake of every node with the same settings, not only of nodes that show their bake.
-        bakes: Bake the simulated steps when `finish` is called.
-        through: Name of a camera of the scene, or "cuts"; replaces other cameras.
-        keeps_light: Draw linear light too, which `layers` then has; not in the classic look.
-        samples: Number of samples of an image.
+        Args:
+            context: A current context.
+            size: Width and height [px].
+            alpha: Transparent background.
+            every_node: Use the bake of every node with the same settings, not only of nodes that show their bake.
+            bakes: Bake the simulated steps when `finish` is called.
+            through: Name of a camera of the scene, or "cuts"; replaces other cameras.
+            keeps_light: Draw linear light too, which `layers` then has; not in the classic look.
+    <<<<<<< HEAD
+            samples: Number of samples of an image.
+    =======
+            run: Engine of the same scene that is drawn as it is, and not released; by default the renderer has its own.
+    >>>>>>> main
     """
 
     def __init__(
@@ -64,19 +68,19 @@ class Renderer:
         through: str = "",
         keeps_light: bool = False,
         samples: int = 1,
+        run: SceneRun | None = None,
     ) -> None:
         self._scene, self._samples = scene, samples
         self._through = through
         if through not in ("", CUTS) and scene.named(through).kind != CameraSettings.kind:
             raise CommandError(scene.path, f"--camera {through}", "is not a camera")
-        self._run = SceneRun(context, scene, known_bake(scene.path), every_node=every_node)
+        self._owns_run = run is None
+        self._run = run or SceneRun(context, scene, known_bake(scene.path), every_node=every_node)
         self.engine = self._run.engine
         self.engine.views.has_backdrop = not alpha
         self._warn(self._run.problems())
-        cameras = (
-            [node.settings for node in scene.scene.of_kind(CameraSettings.kind)] if through and samples == 1 else []
-        )
-        if any(isinstance(camera, CameraSettings) and camera.aperture for camera in cameras):
+        cameras = [node.settings for node in scene.scene.of_kind(CameraSettings.kind)]
+        if through and samples == 1 and any(isinstance(one, CameraSettings) and one.aperture for one in cameras):
             self._warn(["depth of field needs --samples of 2 or more"])
         renderer = context.capabilities.renderer
         self._baker = Baker(self._run, scene.path, renderer) if bakes and self._run.is_active else None
@@ -229,7 +233,8 @@ class Renderer:
         self._output.release()
         if self._linear is not None:
             self._linear.release()
-        self._run.release()
+        if self._owns_run:
+            self._run.release()
 
     def _drawn(self, engine: Engine, camera: Camera, sample: ImageSample | None = None) -> UInt8:
         engine.draw(self._output, camera, sample=sample)
