@@ -49,11 +49,8 @@ class Renderer:
             bakes: Bake the simulated steps when `finish` is called.
             through: Name of a camera of the scene, or "cuts"; replaces other cameras.
             keeps_light: Draw linear light too, which `layers` then has; not in the classic look.
-    <<<<<<< HEAD
             samples: Number of samples of an image.
-    =======
             run: Engine of the same scene that is drawn as it is, and not released; by default the renderer has its own.
-    >>>>>>> main
     """
 
     def __init__(
