@@ -41,16 +41,16 @@ _LIGHT = linear_from_srgb(np.arange(256) / 255.0)
 class Renderer:
     """Renderer of a scene into memory.
 
-        Args:
-            context: A current context.
-            size: Width and height [px].
-            alpha: Transparent background.
-            every_node: Use the bake of every node with the same settings, not only of nodes that show their bake.
-            bakes: Bake the simulated steps when `finish` is called.
-            through: Name of a camera of the scene, or "cuts"; replaces other cameras.
-            keeps_light: Draw linear light too, which `layers` then has; not in the classic look.
-            samples: Number of samples of an image.
-            run: Engine of the same scene that is drawn as it is, and not released; by default the renderer has its own.
+    Args:
+        context: A current context.
+        size: Width and height [px].
+        alpha: Transparent background.
+        every_node: Use the bake of every node with the same settings, not only of nodes that show their bake.
+        bakes: Bake the simulated steps when `finish` is called.
+        through: Name of a camera of the scene, or "cuts"; replaces other cameras.
+        keeps_light: Draw linear light too, which `layers` then has; not in the classic look.
+        samples: Number of samples of an image.
+        run: Engine of the same scene that is drawn as it is, and not released; by default the renderer has its own.
     """
 
     def __init__(
