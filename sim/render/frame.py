@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,7 @@ from pyglm import glm
 from sinew.sim.assets.environment import Panorama
 from sinew.sim.assets.model import Bounds
 from sinew.sim.maths.srgb import light_of
+from sinew.sim.render.sample import LIGHT_RADIUS, ImageSample
 from sinew.sim.render.shadow_projection import (
     NO_SHADOW,
     GroundRectangle,
@@ -56,6 +57,15 @@ class PointLight:
     intensity: float = 1.6  # Irradiance on a surface that faces the light at distance `reach`
     shadow: bool = True  # Only the first light of a frame casts a shadow
 
+    def at(self, sample: ImageSample, target: glm.dvec3) -> "PointLight":
+        """Returns the point of a disc lamp, which faces a target [m], for a sample."""
+        centre = glm.dvec3(*self.position)
+        back = glm.normalize(centre - target) if glm.distance(centre, target) > 1e-6 else glm.dvec3(0.0, 1.0, 0.0)
+        right = glm.normalize(glm.cross(glm.dvec3(0, 1, 0) if abs(back.y) < 0.95 else glm.dvec3(1, 0, 0), back))
+        x, y = sample.light
+        offset = (x * right + y * glm.cross(back, right)) * (LIGHT_RADIUS * self.reach)
+        return replace(self, position=(centre + offset).to_tuple())
+
 
 @dataclass(frozen=True, slots=True)
 class Environment:
@@ -94,6 +104,7 @@ class Frame:
     height: int  # [px]
     environment: Environment | None = None  # None in the classic look
     is_linear: bool = False  # The image keeps linear light; not in the classic look
+    sample: ImageSample | None = None
 
     @property
     def macros(self) -> tuple[str, ...]:
@@ -101,6 +112,11 @@ class Frame:
         if self.environment is None:
             return ()
         return ("STANDARD", "LINEAR") if self.is_linear else ("STANDARD",)
+
+    @property
+    def image(self) -> object:
+        """An identity that samples of one image share."""
+        return self if self.sample is None else self.sample.image
 
     @property
     def exposure(self) -> float:
@@ -159,7 +175,8 @@ class Frame:
 
     @cached_property
     def _clip_from_view(self) -> glm.dmat4:
-        return self.camera.clip_from_view(self.aspect, *self.depth_range)
+        clip = self.camera.clip_from_view(self.aspect, *self.depth_range)
+        return clip if self.sample is None else self.sample.projection(clip, (self.width, self.height))
 
     @cached_property
     def clip_from_world(self) -> glm.dmat4:

@@ -59,7 +59,8 @@ class FrameRenderer(Owner):
         frame = render_view.frame(*size)
         self.bind(frame)
         with plan.scope("background"):
-            samples = DRAFT_SAMPLES if plan.is_draft else render_view.view.samples
+            is_smooth = frame.sample is not None and frame.sample.smooths
+            samples = DRAFT_SAMPLES if plan.is_draft or is_smooth else render_view.view.samples
             target = self.target.begin(*size, samples, is_linear="LINEAR" in frame.macros)
             self._draw_background(frame, target)
         shadow_map = self.passes.get(ShadowPass).map

@@ -174,6 +174,7 @@ ROWS = {
         "rod with exact rest", "springs of 6 knots", "layers",
         "springs, Python alone", "grown, ten times as many drawn", "these brought to the GPU", "combed, a dab",
         "drawn", "drawn without self-shadow", "drawn with soft tips", "fur of ten times as many", "the same as shells",
+        "drawn with 16 samples",
     ]),
     "particles": ("particles", (700,), [
         "plain kernel", "emitter", "interleaved", "separate", "always full", "all features", "drawn as spots",

@@ -61,8 +61,11 @@ def cameras_of_file(model: CharacterModel, node: Node, _: Scene | None = None) -
 def idle(node: Node) -> frozenset[str]:
     settings = node.settings
     assert isinstance(settings, CameraSettings)
-    unused = {"field_of_view" if settings.orthographic else "height"}
-    return frozenset(unused if settings.tracks else {*unused, "target"})
+    unused = {
+        "field_of_view": settings.orthographic, "height": not settings.orthographic, "target": not settings.tracks,
+        "focus_distance": not settings.aperture,
+    }  # fmt: skip
+    return frozenset(name for name, is_unused in unused.items() if is_unused)
 
 
 CAMERA = Kind(

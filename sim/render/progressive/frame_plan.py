@@ -112,10 +112,16 @@ class FramePlan:
     time: float = 0.0  # That time [s]
 
     def draw(self, items: Sequence[Item], stage: Stage, ctx: PassContext) -> Task[None]:
-        """Draws items; yields between chunks of instances. Other frames may be drawn there, as chunks bind all."""
+        """Draws items; yields between chunks of instances, and after other items if they are drawn in several goes.
+
+        Other frames may be drawn there, as everything is bound again.
+        """
         for item in items:
             if item.instances is None:
                 ctx.draw(item, stage)
+                if self.budget is not None:
+                    yield
+                    ctx.target.bind()
                 continue
             for _ in self._pieces(item, stage, ctx):
                 yield
