@@ -38,6 +38,9 @@ uniform vec2 u_surface;           // metal and roughness, or factors of the imag
 uniform sampler2D u_occlusion_map;
 uniform float u_occlusion;
 #endif
+#ifdef OCCLUSION
+uniform sampler2D u_open;         // part of the light from around that arrives, by place in the image
+#endif
 #if defined(MASK) || defined(BLEND)
 uniform float u_opacity;
 #endif
@@ -139,6 +142,9 @@ void main() {
 #endif
 #ifdef NORMAL_MAP
     normal = mapped_normal(normal);
+#endif
+#ifdef OCCLUSION
+    open *= texture(u_open, gl_FragCoord.xy * frame.viewport.zw).r;
 #endif
     vec3 light = surface_light(v_position, normal, base.rgb, u_specular, surface.x, surface.y, open) + glow_of();
     o_colour = vec4(image_from_linear(tone_mapped(light)), opacity);

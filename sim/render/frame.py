@@ -175,6 +175,17 @@ class Frame:
         return self._clip_from_view[2].z, self._clip_from_view[3].z
 
     @property
+    def half_extents(self) -> tuple[float, float]:
+        """Half width and height of the image at distance 1 [m], or at every distance if the camera is orthographic."""
+        return 1.0 / self._clip_from_view[0].x, 1.0 / self._clip_from_view[1].y
+
+    @property
+    def has_occlusion(self) -> bool:
+        view = self.view
+        is_visible = self.environment is not None and self.subject.box is not None
+        return is_visible and view.occlusion and view.occlusion_radius > 0.0 and view.occlusion_strength > 0.0
+
+    @property
     def height_terms(self) -> tuple[float, float, float, float]:
         """Vector whose product with clip coordinates is the height [m]; zeros if no ground is drawn."""
         if not (self.view.grid or self.view.axes):

@@ -23,7 +23,7 @@ from sinew.sim.scene.scene import Node
 from sinew.sim.scene.view import Look
 from tests.gl.render.worlds import FRONT, Stage, light_node, make_stage, mesh_of, model_node, model_of, quad
 
-STANDARD = {"look": Look.STANDARD, "ambient": 0.0}
+STANDARD = {"look": Look.STANDARD, "ambient": 0.0, "occlusion": False}
 DARK = np.full((1, 1, 3), 0.0, np.float32)
 
 
