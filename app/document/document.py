@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 from PySide6.QtCore import QObject, Signal
 
-from sinew.app.document.history import Gesture, GestureState, SetScene, UndoHistory, changed_values, values_text
+from sinew.app.document.history import Gesture, GestureState, SceneEdit, UndoHistory, changed_values, values_text
 from sinew.app.document.keyed_values import NEAR, curves_ref, keyed_values, with_keys
 from sinew.app.document.node_names import NodeIds, NodeNames, default_name, renamed_links, unique_name
 from sinew.app.document.resize import Zoom, factor_of, followed
@@ -28,7 +28,7 @@ from sinew.sim.scene.view_state import Selection, ViewState, selection_of
 class Document(QObject):
     """The scene and camera, playhead and selection; all of them are immutable values.
 
-    Each edit becomes a command of the history; do, undo and redo emit the same signals.
+    Each edit becomes an entry of the history; do, undo and redo emit the same signals.
 
     Attributes:
         view_state: Camera, playhead and selection: saved, not undone.
@@ -42,6 +42,7 @@ class Document(QObject):
     view_state_changed = Signal(object)  # The new `ViewState`
     selection_changed = Signal(object)  # The new `Selection`
     title_changed = Signal()  # The path or the modified state changed
+    history_changed = Signal()  # What undo and redo would do changed
 
     def __init__(self, scene: Scene | None = None, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -54,15 +55,15 @@ class Document(QObject):
         self._keyed = KeyedScene(step=0.0)
         self._ids = NodeIds(self.scene)
         self._is_applying = False
-        self.undo_stack = UndoHistory(self)
-        self.undo_stack.cleanChanged.connect(self._on_clean_changed)
+        self._was_modified = False
+        self.undo_stack = UndoHistory(self._show, self._on_history_changed)
 
     # --- the project ----------------------------------------------------------------------------------
 
     @property
     def modified(self) -> bool:
         """True if closing would lose an edit; camera, playhead and selection alone do not count."""
-        return not self.undo_stack.isClean()
+        return not self.undo_stack.is_clean
 
     @property
     def title(self) -> str:
@@ -86,7 +87,6 @@ class Document(QObject):
             modified: The scene differs from the file, as a recovered project does.
         """
         self.undo_stack.clear()
-        self.undo_stack.setClean()  # clearing an empty history leaves it unclean if it was
         self.path, self.digest = path and path.absolute(), digest
         self.unknown, self._ids = unknown or UnknownContent(), NodeIds(scene)
         for node_id in self.unknown.node_ids:
@@ -95,17 +95,13 @@ class Document(QObject):
         self.changed.emit(Change(ChangeKind.REPLACED, None, Effect.REBUILD))
         self.set_view_state(view_state if view_state is not None else ViewState(), force=True)
         if modified:
-            self.undo_stack.resetClean()
+            self.undo_stack.set_clean(False)
         self.title_changed.emit()
 
     def mark_saved(self, path: Path, digest: str = "") -> None:
         self.path, self.digest = path.absolute(), digest
-        self.undo_stack.setClean()
+        self.undo_stack.set_clean()
         self.title_changed.emit()
-
-    def close(self) -> None:
-        """Stops all signals: when Qt deletes the history, it would otherwise announce that undo is unavailable."""
-        self.undo_stack.blockSignals(True)
 
     # --- view state -----------------------------------------------------------------------------------
 
@@ -190,7 +186,7 @@ class Document(QObject):
             if isinstance(gesture, Gesture):
                 gesture.looks = {**{ref: value_at(self.scene, ref) for ref in changed}, **gesture.looks}
             self._set_looks(changed)
-        undone = [ref for ref in dict.fromkeys(refs) if ref not in looks]
+        undone = tuple(ref for ref in dict.fromkeys(refs) if ref not in looks)
         new = {ref: value_at(scene, ref) for ref in undone}
         if all(value == value_at(self.scene, ref) for ref, value in new.items()):
             return
@@ -370,9 +366,9 @@ class Document(QObject):
         return self.undo_stack.macro(text)
 
     def _push(self, scene: Scene, text: str, **options: Any) -> None:
-        """Records the new scene in the history; `options` are arguments of `SetScene`."""
+        """Records the new scene in the history; `options` are attributes of `SceneEdit`."""
         self._refuse_nested()
-        self.undo_stack.record(SetScene(self._show, self.scene, scene, text=text, **options))
+        self.undo_stack.record(SceneEdit(self.scene, scene, text, **options))
 
     def _show(self, scene: Scene, changes: list[Change], selection: Selection | None, zoom: Zoom | None) -> None:
         """Shows a scene of the history, with the current values of settings without undo."""
@@ -411,5 +407,8 @@ class Document(QObject):
         if self._is_applying:
             raise RuntimeError("an edit was made while another one is being applied")
 
-    def _on_clean_changed(self, _clean: bool) -> None:
-        self.title_changed.emit()
+    def _on_history_changed(self) -> None:
+        self.history_changed.emit()
+        if self.modified != self._was_modified:
+            self._was_modified = self.modified
+            self.title_changed.emit()

@@ -1,11 +1,8 @@
 import enum
-import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
-
-from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from sinew.app.document.resize import Zoom
 from sinew.sim.scene.change import Change, ChangeKind, value_change
@@ -41,108 +38,187 @@ class Gesture:
         self.looks: dict[ParamRef, Any] = {}
 
 
-class SetScene(QUndoCommand):
-    """Command that replaces the scene by another one, and back.
+@dataclass(slots=True)
+class SceneEdit:
+    """Replacement of the scene by another one.
 
-    Args:
-        show: Method of the document that shows a scene.
+    Attributes:
         refs: The edited values; empty for edits of the list of nodes.
         selections: Selections after undo and after redo; None leaves the selection unchanged.
         gesture: Edits of the same values by the same gesture merge into one entry.
         zoom: How the camera follows a scene whose size changes.
     """
 
-    def __init__(
-        self,
-        show: ShowScene,
-        before: Scene,
-        after: Scene,
-        *,
-        text: str,
-        refs: Iterable[ParamRef] = (),
-        selections: tuple[Selection | None, Selection | None] = (None, None),
-        gesture: object | None = None,
-        zoom: Zoom | None = None,
-    ) -> None:
-        super().__init__(text)
-        # Weak: Qt owns the commands, and collecting a cycle of document, history and commands would crash.
-        self._show = weakref.WeakMethod(show)
-        self._before, self._after = before, after
-        self._refs, self._selections, self._zoom = tuple(refs), selections, zoom
-        self.gesture = gesture
+    before: Scene
+    after: Scene
+    text: str
+    refs: tuple[ParamRef, ...] = ()
+    selections: tuple[Selection | None, Selection | None] = (None, None)
+    gesture: object | None = None
+    zoom: Zoom | None = None
 
-    def id(self) -> int:
-        return 1  # Qt only merges commands with the same id
+    @property
+    def is_empty(self) -> bool:
+        return bool(self.refs) and all(value_at(self.before, ref) == value_at(self.after, ref) for ref in self.refs)
 
-    def redo(self) -> None:
-        self._apply(self._before, self._after, self._selections[1], self._zoom)
+    def redo(self, show: ShowScene) -> None:
+        show(self.after, self._changes(self.before, self.after), self.selections[1], self.zoom)
 
-    def undo(self) -> None:
-        self._apply(self._after, self._before, self._selections[0], self._zoom and self._zoom.back)
+    def undo(self, show: ShowScene) -> None:
+        show(self.before, self._changes(self.after, self.before), self.selections[0], self.zoom and self.zoom.back)
 
-    def mergeWith(self, other: QUndoCommand) -> bool:
-        if not isinstance(other, SetScene) or other.gesture is None or other.gesture is not self.gesture:
+    def merge(self, later: "SceneEdit") -> bool:
+        """Takes over a later edit of the same values by the same gesture; returns False for any other."""
+        if later.gesture is None or later.gesture is not self.gesture:
             return False
-        if set(other._refs) != set(self._refs) or (other._zoom is None) != (self._zoom is None):
+        if set(later.refs) != set(self.refs) or (later.zoom is None) != (self.zoom is None):
             return False
-        self._after = other._after
-        if self._zoom is not None and other._zoom is not None:
-            self._zoom = replace(self._zoom, factor=self._zoom.factor * other._zoom.factor)
-        self.setText(other.text())
-        self.setObsolete(all(value_at(self._before, ref) == value_at(self._after, ref) for ref in self._refs))
+        self.after, self.text = later.after, later.text
+        if self.zoom is not None and later.zoom is not None:
+            self.zoom = replace(self.zoom, factor=self.zoom.factor * later.zoom.factor)
         return True
 
-    def _apply(self, old: Scene, new: Scene, selection: Selection | None, zoom: Zoom | None) -> None:
-        if (show := self._show()) is not None:
-            changes = [value_change(new, ref) for ref in self._refs] or [node_change(old, new)]
-            show(new, changes, selection, zoom)
+    def _changes(self, old: Scene, new: Scene) -> list[Change]:
+        return [value_change(new, ref) for ref in self.refs] or [node_change(old, new)]
 
 
-class UndoHistory(QUndoStack):
-    """Undo history, in which macros leave no empty entry and gestures can be cancelled."""
+@dataclass(slots=True)
+class Macro:
+    """Edits that are undone together."""
 
-    _macro_text: str | None = None
-    _macro_open = False
+    text: str
+    edits: list[SceneEdit] = field(default_factory=list)
 
-    def record(self, command: QUndoCommand) -> None:
-        if self._macro_text is not None and not self._macro_open:
-            self._macro_open = True
-            self.beginMacro(self._macro_text)
-        self.push(command)
+    def redo(self, show: ShowScene) -> None:
+        for edit in self.edits:
+            edit.redo(show)
+
+    def undo(self, show: ShowScene) -> None:
+        for edit in reversed(self.edits):
+            edit.undo(show)
+
+
+class UndoHistory:
+    """Entries that can be undone and redone.
+
+    Args:
+        show: Method of the document that shows a scene.
+        changed: Called when the entries, the place among them or the saved place changed.
+
+    Attributes:
+        index: Number of entries that can be undone.
+    """
+
+    def __init__(self, show: ShowScene, changed: Callable[[], None]) -> None:
+        self._show, self._changed = show, changed
+        self._entries: list[SceneEdit | Macro] = []
+        self.index = 0
+        self._clean_index: int | None = 0
+        self._macro: Macro | None = None
+
+    def count(self) -> int:
+        return len(self._entries)
+
+    @property
+    def can_undo(self) -> bool:
+        return self.index > 0
+
+    @property
+    def can_redo(self) -> bool:
+        return self.index < len(self._entries)
+
+    @property
+    def undo_text(self) -> str:
+        """The text of the entry that undo takes back; "" without one."""
+        return self._entries[self.index - 1].text if self.can_undo else ""
+
+    @property
+    def redo_text(self) -> str:
+        return self._entries[self.index].text if self.can_redo else ""
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the scene is the saved one."""
+        return self.index == self._clean_index and not (self._macro and self._macro.edits)
+
+    def set_clean(self, clean: bool = True) -> None:
+        self._clean_index = self.index if clean else None
+        self._changed()
+
+    def clear(self) -> None:
+        self._entries.clear()
+        self.index = self._clean_index = 0
+        self._changed()
+
+    def undo(self) -> None:
+        if self.can_undo:
+            self._entries[self.index - 1].undo(self._show)
+            self.index -= 1
+            self._changed()
+
+    def redo(self) -> None:
+        if self.can_redo:
+            self._entries[self.index].redo(self._show)
+            self.index += 1
+            self._changed()
+
+    def record(self, edit: SceneEdit) -> None:
+        """Shows the scene of an edit and makes it an entry, or a part of the latest one."""
+        edit.redo(self._show)
+        if self._macro is not None:
+            if not self._macro.edits or not self._macro.edits[-1].merge(edit):
+                self._macro.edits.append(edit)
+            self._changed()
+            return
+        latest = self._entries[self.index - 1] if self.can_undo and not self.is_clean else None
+        if isinstance(latest, SceneEdit) and not self.can_redo and latest.merge(edit):
+            if latest.is_empty:
+                self._drop_latest()
+            self._changed()
+        else:
+            self._append(edit)
 
     @contextmanager
     def macro(self, text: str) -> Iterator[None]:
         """Makes all edits of the block one entry, none if nothing changed; undoes them if the block raises."""
-        if self._macro_text is not None:
+        if self._macro is not None:
             yield
             return
-        self._macro_text = text
+        self._macro = macro = Macro(text)
         try:
             yield
         except BaseException:
-            if self._end_macro():
-                self._drop_last()
+            self._macro = None
+            macro.undo(self._show)
+            self._changed()
             raise
-        self._end_macro()
+        self._macro = None
+        if macro.edits:
+            self._append(macro)
 
     def drop_gesture(self, gesture: object) -> None:
         """Undoes the latest entries of a gesture and deletes them."""
-        while self.index() > 0:
-            command = self.command(self.index() - 1)
-            if not isinstance(command, SetScene) or command.gesture is not gesture:
+        while self.can_undo:
+            latest = self._entries[self.index - 1]
+            if not isinstance(latest, SceneEdit) or latest.gesture is not gesture:
                 return
-            self._drop_last()
+            latest.undo(self._show)
+            self._drop_latest()
+            self._changed()
 
-    def _end_macro(self) -> bool:
-        was_open, self._macro_open, self._macro_text = self._macro_open, False, None
-        if was_open:
-            self.endMacro()
-        return was_open
+    def _append(self, entry: SceneEdit | Macro) -> None:
+        del self._entries[self.index :]
+        if self._clean_index is not None and self._clean_index > self.index:
+            self._clean_index = None
+        self._entries.append(entry)
+        self.index += 1
+        self._changed()
 
-    def _drop_last(self) -> None:
-        self.undo()
-        self.command(self.index()).setObsolete(True)
-        self.redo()  # Qt deletes an obsolete command instead of redoing it
+    def _drop_latest(self) -> None:
+        self.index -= 1
+        del self._entries[self.index]
+        if self._clean_index is not None and self._clean_index > self.index:
+            self._clean_index = None
 
 
 # --- comparing scenes -----------------------------------------------------------------------------------------------

@@ -128,9 +128,9 @@ def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, 
 
     return Menu("&Edit", [
         Action("edit.undo", "&Undo", "Undo the last change.", stack.undo, ("Ctrl+Z",), "undo",
-               lambda: "" if stack.canUndo() else "There is nothing to undo."),
+               lambda: "" if stack.can_undo else "There is nothing to undo."),
         Action("edit.redo", "&Redo", "Redo the last undone change.", stack.redo, ("Ctrl+Y", "Ctrl+Shift+Z"), "redo",
-               lambda: "" if stack.canRedo() else "There is nothing to redo."),
+               lambda: "" if stack.can_redo else "There is nothing to redo."),
         SEPARATOR,
         Action("edit.cut", "Cu&t", "Move the selected objects to the clipboard.", lambda: _cut(context), ("Ctrl+X",),
                reason=nothing_unlocked),

@@ -438,7 +438,6 @@ class Editor:
         self.autosave.shutdown()
         self.loader.shutdown()
         QThreadPool.globalInstance().waitForDone()
-        self.document.close()
         self.window.deleteLater()
 
     def _frame(self, node_id: str | None, *, is_new: bool = False) -> None:

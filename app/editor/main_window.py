@@ -214,15 +214,12 @@ class WindowState(QObject):
     def __init__(self, window: MainWindow, document: Document, recent: RecentFiles, files: ProjectFiles) -> None:
         super().__init__(window)
         self._window, self._document, self._recent, self._files = window, document, recent, files
-        stack = document.undo_stack
         document.changed.connect(self.refresh)
         document.selection_changed.connect(self.refresh)
         document.view_state_changed.connect(self._refresh_camera)
         document.title_changed.connect(self._refresh_title)
         recent.changed.connect(self._refresh_recent)
-        stack.indexChanged.connect(self._refresh_history)
-        stack.canUndoChanged.connect(self._refresh_history)
-        stack.canRedoChanged.connect(self._refresh_history)
+        document.history_changed.connect(self._refresh_history)
         self.refresh()
         self._refresh_title()
         self._refresh_recent()
@@ -242,8 +239,8 @@ class WindowState(QObject):
 
     def _refresh_history(self, *_: object) -> None:
         stack, actions = self._document.undo_stack, self._window.actions_table
-        actions["edit.undo"].setText(f"&Undo {menu_text(stack.undoText())}".rstrip())
-        actions["edit.redo"].setText(f"&Redo {menu_text(stack.redoText())}".rstrip())
+        actions["edit.undo"].setText(f"&Undo {menu_text(stack.undo_text)}".rstrip())
+        actions["edit.redo"].setText(f"&Redo {menu_text(stack.redo_text)}".rstrip())
         actions.refresh("edit.undo", "edit.redo")
 
     def _refresh_recent(self) -> None:

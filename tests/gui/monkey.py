@@ -130,7 +130,7 @@ class Monkey:
         (act,) = self._chance.choices(list(kinds), list(kinds.values()))
         act()
         if len(self._editor.document.scene.nodes) > NODES_MAX:
-            self._sent("too many nodes", self._editor.document.undo_stack.setClean)
+            self._sent("too many nodes", self._editor.document.undo_stack.set_clean)
             self._sent("new", self._editor.files.new)
 
     def _sent(self, what: str, send) -> None:
@@ -314,7 +314,7 @@ class Monkey:
         self._sent("pause", self._editor.playback.pause)
         self._until_idle()
         document, stack = self._editor.document, self._editor.document.undo_stack
-        index, present = stack.index(), document.scene
+        index, present = stack.index, document.scene
         last = self._gone_to(stack.count())
         self._gone_to(0)
         if self._gone_to(stack.count()) != last:
@@ -332,10 +332,10 @@ class Monkey:
 
     def _gone_to(self, index: int):
         stack = self._editor.document.undo_stack
-        while stack.index() != index and not self._faults:
-            before = stack.index()
+        while stack.index != index and not self._faults:
+            before = stack.index
             (stack.undo if index < before else stack.redo)()
-            if stack.index() == before:
+            if stack.index == before:
                 self._fail(f"the history does not leave entry {before} of {stack.count()}")
         self._sent(f"history at {index}", lambda: None)
         return self._editor.document.scene

@@ -60,7 +60,7 @@ def test_a_stroke_paints_pins_as_one_edit_that_is_undone_and_saved(stage, tmp_pa
     stage.mouse.release(last)
     picture(stage.editor)
     assert stage.document.undo_stack.count() == 1
-    assert stage.document.undo_stack.undoText() == "Set pins of Cloth"
+    assert stage.document.undo_stack.undo_text == "Set pins of Cloth"
     values = stage.values(ClothMap.PIN)
     assert (values[0, 2:6] > 0.9).all()
     assert not values[1:].any()
@@ -72,7 +72,7 @@ def test_a_stroke_paints_pins_as_one_edit_that_is_undone_and_saved(stage, tmp_pa
     assert not stage.system.cloth.weights.any()
     stage.document.undo_stack.redo()
     stage.shift.drag(last, last + QPointF(1.0, 0.0))
-    assert stage.document.undo_stack.undoText() == "Erase pins of Cloth"
+    assert stage.document.undo_stack.undo_text == "Erase pins of Cloth"
     assert stage.values(ClothMap.PIN)[0, 5] < 0.1
     stage.document.undo_stack.undo()
     QTest.keyClick(stage.editor.viewport, Qt.Key.Key_Escape)
@@ -100,7 +100,7 @@ def test_distances_are_mirrored_smoothed_and_removed(stage):
     stage.run(3)
     stage.tool.take(MapPaint.ADD)
     stage.shift.drag(stage.pixel(2, 4), stage.pixel(2, 4) + QPointF(1.0, 0.0))
-    assert stage.document.undo_stack.undoText() == "Smooth largest distance of Cloth"
+    assert stage.document.undo_stack.undo_text == "Smooth largest distance of Cloth"
     assert stage.values(ClothMap.DISTANCE)[4, 2] > values[4, 2]
     stage.tool.bar.reset.click()
     assert stage.settings.maps == ()

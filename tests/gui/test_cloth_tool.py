@@ -197,11 +197,11 @@ def test_p_pins_and_unpins_the_particle_under_the_mouse(stage):
     assert stage.cloth.pins.flags[MIDDLE]
     assert stage.settings.pin_list == str(MIDDLE)
     assert stage.document.undo_stack.count() == 1
-    assert stage.document.undo_stack.undoText() == f"Pin particle {MIDDLE}"
+    assert stage.document.undo_stack.undo_text == f"Pin particle {MIDDLE}"
     stage.trigger("simulate.pin")
     picture(stage.editor)
     assert not stage.cloth.pins.flags[MIDDLE]
-    assert stage.document.undo_stack.undoText() == f"Unpin particle {MIDDLE}"
+    assert stage.document.undo_stack.undo_text == f"Unpin particle {MIDDLE}"
     stage.document.undo_stack.undo()
     picture(stage.editor)
     assert stage.cloth.pins.flags[MIDDLE]

@@ -89,7 +89,7 @@ def test_a_fabric_is_softened_until_its_substeps_are_stable(qtbot, editor):
     before, count = node(editor).settings, editor.document.undo_stack.count()
     editor.kind_panels["cloth"].overlay.meter.softer_action.trigger()
     assert editor.document.undo_stack.count() == count + 1
-    assert editor.document.undo_stack.undoText() == "Soften Cloth"
+    assert editor.document.undo_stack.undo_text == "Soften Cloth"
     softer = node(editor).settings
     assert softer.substeps == 4
     ratio = softer.stretch_stiffness / before.stretch_stiffness

@@ -58,7 +58,7 @@ def test_undoing_and_redoing_everything_restores_scene_and_image(editor, qtbot):
     last_scene, last_picture = document.scene, picture(editor)
     assert document.undo_stack.count() == len(ACTIONS)
     assert not np.array_equal(first_picture, last_picture)
-    while document.undo_stack.canUndo():
+    while document.undo_stack.can_undo:
         document.undo_stack.undo()
     assert document.view_state.camera == camera
     assert document.scene == first_scene
@@ -66,7 +66,7 @@ def test_undoing_and_redoing_everything_restores_scene_and_image(editor, qtbot):
     wait_for_models(editor, qtbot)
     editor.edits.select()
     np.testing.assert_array_equal(picture(editor), first_picture)
-    while document.undo_stack.canRedo():
+    while document.undo_stack.can_redo:
         document.undo_stack.redo()
     assert document.scene == last_scene
     wait_for_models(editor, qtbot)
@@ -82,7 +82,7 @@ def test_dragging_a_light_is_one_entry_that_escape_cancels(editor):
     assert moved.transform.position != light.transform.position
     assert (reached - target).manhattanLength() < 0.5
     assert editor.document.undo_stack.count() == 1
-    assert editor.document.undo_stack.undoText() == "Move Light"
+    assert editor.document.undo_stack.undo_text == "Move Light"
     assert editor.document.selection.node == light.id
     editor.document.undo_stack.undo()
     assert editor.document.scene.node(light.id) == light

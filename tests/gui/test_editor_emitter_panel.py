@@ -109,7 +109,7 @@ def test_another_seed_is_one_edit_and_changes_particles(stage):
     seed = stage.settings.seed
     stage.editor.kind_panels["emitter"].seed_button.click()
     assert stage.settings.seed != seed
-    assert stage.document.undo_stack.undoText() == "Reseed Emitter"
+    assert stage.document.undo_stack.undo_text == "Reseed Emitter"
     stage.play(5)
     with stage.editor.viewport.gl_current():
         assert not np.array_equal(stage.emitter.read()["position"][:, :3], before)
@@ -126,7 +126,7 @@ def test_every_preset_is_one_edit_and_is_recognised(stage):
         assert {field: getattr(stage.settings, field) for field in values} == values
         assert OFFERED.name_of(stage.settings, {}) == name
         assert stage.settings.seed == 7
-        assert stage.document.undo_stack.undoText() == f"Use {name} for Emitter"
+        assert stage.document.undo_stack.undo_text == f"Use {name} for Emitter"
         assert stage.document.undo_stack.count() == 1
         stage.document.undo_stack.undo()
         assert stage.settings == before
@@ -249,7 +249,7 @@ def test_every_preset_is_added_on_the_ground_as_one_edit_with_a_name_of_its_own(
         assert node.settings == with_preset(node.settings, name)
         assert node.attachment == Attachment()
         assert fresh.document.selection == Selection(node=node.id)
-        assert fresh.document.undo_stack.undoText() == f"Add {node.name}"
+        assert fresh.document.undo_stack.undo_text == f"Add {node.name}"
     assert emitters(fresh)[0].transform.position == (camera.target[0], 0.0, camera.target[2])
     assert len({node.name for node in emitters(fresh)}) == 2 * len(PRESETS)
     assert fresh.document.undo_stack.count() == 2 * len(PRESETS)
@@ -331,7 +331,7 @@ def test_a_knob_is_dragged_as_one_edit_that_escape_cancels(fresh):
         stage.mouse.drag(start, start + way)
         assert getattr(stage.settings, name) != getattr(before, name)
         assert stage.document.undo_stack.count() == 1
-        assert stage.document.undo_stack.undoText() == f"Change the {words} of Emitter"
+        assert stage.document.undo_stack.undo_text == f"Change the {words} of Emitter"
         stage.document.undo_stack.undo()
         assert stage.settings == before
         assert stage.document.selection.node == stage.node

@@ -140,7 +140,7 @@ def test_keys_edit_all_selected_nodes_as_one_entry(editor):
         document.select(selection_of(chosen))
         QTest.keyClick(editor.viewport, key, modifiers)
         assert document.undo_stack.count() == 1
-        assert document.undo_stack.undoText() == text
+        assert document.undo_stack.undo_text == text
         picture(editor)
         document.undo_stack.undo()
         assert document.scene == before, text
@@ -161,7 +161,7 @@ def test_a_handle_moves_all_selected_nodes(editor):
     assert np.linalg.norm(way) > 0.05
     np.testing.assert_allclose(np.subtract(moved[a], before[a].position), way, atol=1e-9)
     assert moved[c] == before[c].position
-    assert (document.undo_stack.count(), document.undo_stack.undoText()) == (1, "Move 2 objects")
+    assert (document.undo_stack.count(), document.undo_stack.undo_text) == (1, "Move 2 objects")
     document.undo_stack.undo()
     assert {node_id: document.scene.node(node_id).transform for node_id in (a, b, c)} == before
     QTest.keyClick(editor.viewport, Qt.Key.Key_G)
@@ -265,7 +265,7 @@ def test_rows_are_dragged_to_another_place_and_into_groups(editor):
     document, (a, b, c) = editor.document, balls(editor)
     drop(editor, [c], 2)
     assert balls(editor) == [c, a, b]
-    assert document.undo_stack.undoText().startswith("Move ")
+    assert document.undo_stack.undo_text.startswith("Move ")
     drop(editor, [c, a], -1, b)
     assert set(names_below(editor, b)) == {c, a}
     document.undo_stack.undo()
@@ -274,7 +274,7 @@ def test_rows_are_dragged_to_another_place_and_into_groups(editor):
     group = document.selection.node
     assert names_below(editor, group) == [a, b]
     drop(editor, [c], -1, group)
-    assert document.undo_stack.undoText().startswith("Put ")
+    assert document.undo_stack.undo_text.startswith("Put ")
     assert set(names_below(editor, group)) == {a, b, c}
     drop(editor, [c], 0, group)
     assert names_below(editor, group) == [c, a, b]
@@ -322,7 +322,7 @@ def test_nodes_are_copied_cut_and_pasted_as_json(editor):
     assert [node["id"] for node in json.loads(text)["nodes"]] == [a, b]
     QTest.keyClick(editor.viewport, Qt.Key.Key_V, CONTROL)
     assert len(balls(editor)) == 5
-    assert document.undo_stack.undoText() == "Paste 2 objects"
+    assert document.undo_stack.undo_text == "Paste 2 objects"
     QTest.keyClick(editor.viewport, Qt.Key.Key_X, CONTROL)
     assert balls(editor) == [a, b, c]
     QGuiApplication.clipboard().setText("something else")
@@ -356,7 +356,7 @@ def test_handles_pose_the_selected_bone_and_the_pose_is_saved(editor, qtbot, tmp
         count = document.undo_stack.count()
         Mouse(editor.viewport).drag(start, start + way)
         assert document.undo_stack.count() == count + 1
-        assert document.undo_stack.undoText().endswith(f"{bone} of arm")
+        assert document.undo_stack.undo_text.endswith(f"{bone} of arm")
         assert getattr(document.scene.node(model).settings.pose[0], name) != getattr(
             type(document.scene.node(model).settings.pose[0])(), name
         )
@@ -374,11 +374,11 @@ def test_handles_pose_the_selected_bone_and_the_pose_is_saved(editor, qtbot, tmp
     assert row_of(editor, f"bone:{bone}", "rotation").value == (0.0, 0.0, 0.0)
     document.undo_stack.undo()
     assert document.scene.node(model).settings.pose == posed
-    while document.undo_stack.canUndo():
+    while document.undo_stack.can_undo:
         document.undo_stack.undo()
     assert document.scene.node(model).settings.pose == ()
     document.set_value(ParamRef(model, f"bone:{bone}", "rotation"), (0.0, 40.0, 5.0))
-    assert document.undo_stack.undoText() == f"Set rotation of {bone} of arm"
+    assert document.undo_stack.undo_text == f"Set rotation of {bone} of arm"
     picture(editor)
     after = editor.client.engine.views.characters[model].pose.model_from_joint.copy()
     assert editor.files.save_to(tmp_path / "posed.sinew")
@@ -414,7 +414,7 @@ def test_a_dropped_row_is_attached_in_place_as_one_edit(posed):
         assert document.scene.node(light.id).transform != light.transform
         np.testing.assert_allclose(placement(editor, light.id), before, atol=1e-9)
         assert document.undo_stack.count() == 1
-        assert document.undo_stack.undoText() == f"Attach Light to {text}"
+        assert document.undo_stack.undo_text == f"Attach Light to {text}"
         assert names_below(editor, model)[0] == light.id
         document.undo_stack.undo()
         assert document.scene.node(light.id) == light
@@ -432,7 +432,7 @@ def test_a_row_dropped_beside_the_others_is_detached_in_place(posed):
     drop(editor, [light], -1)
     assert document.scene.node(light).attachment == Attachment()
     np.testing.assert_allclose(placement(editor, light), before, atol=1e-9)
-    assert document.undo_stack.undoText() == "Detach Light"
+    assert document.undo_stack.undo_text == "Detach Light"
     assert document.undo_stack.count() == 2
     drop(editor, [light], -1)
     assert document.undo_stack.count() == 2  # there is nothing to detach it from

@@ -41,7 +41,7 @@ def test_a_muted_cloth_does_not_move_and_is_explained(two_cloths):
         editor.playback.pause()
     editor.panels.outliner.mute_requested.emit(nodes[0], True)
     assert editor.document.scene.node(nodes[0]).muted
-    assert editor.document.undo_stack.undoText() == "Turn on muted of Cloth"
+    assert editor.document.undo_stack.undo_text == "Turn on muted of Cloth"
 
 
 def test_the_transport_plays_a_scene_of_particles(fresh, qtbot):

@@ -150,7 +150,7 @@ def test_a_click_on_a_frame_shows_its_time_and_its_settings(editor, play):
     editor.timings.view.frame_chosen.emit(then)
     inspector.past.restore_button.click()
     assert method(editor) is before
-    assert editor.document.undo_stack.undoText() == f"Restore the values of frame {then.number:,}"
+    assert editor.document.undo_stack.undo_text == f"Restore the values of frame {then.number:,}"
     editor.document.undo_stack.undo()
     assert method(editor) is now
     editor.timings.view.frame_chosen.emit(then)

@@ -272,7 +272,7 @@ def test_a_walking_character_never_leaves_the_view_until_a_key_ends_that(fresh, 
     assert moved > 4.0, "it has walked"
     editor.playback.scrub(0.0)
     assert editor.document.view_state.camera.target == pytest.approx(start.target)
-    assert not editor.document.undo_stack.canUndo()
+    assert not editor.document.undo_stack.can_undo
     editor.window.activateWindow()
     qtbot.waitUntil(lambda: editor.window.isActiveWindow(), timeout=60000)
     QTest.keyClick(editor.viewport, Qt.Key.Key_F, Qt.KeyboardModifier.ShiftModifier)

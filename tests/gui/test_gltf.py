@@ -138,7 +138,7 @@ def test_a_slider_sets_a_weight_as_one_edit(editor, qtbot, tmp_path):
         slider.edited.emit(value)
     slider.edit_finished.emit()
     assert settings(editor).target_weights == ((name, 0.8),)
-    assert editor.document.undo_stack.undoText() == f"Set {name} of {editor.document.scene.node('model-1').name}"
+    assert editor.document.undo_stack.undo_text == f"Set {name} of {editor.document.scene.node('model-1').name}"
     assert np.abs(picture(editor).astype(int) - start).max() > 30
     np.testing.assert_allclose(weights(editor), before + 0.8 * np.eye(len(before))[0])
     path = tmp_path / "shaped.sinew"
@@ -180,7 +180,7 @@ def test_deformers_are_added_edited_moved_muted_and_removed(editor, qtbot, tmp_p
     row = next(item for item in inspector.tree.settings() if item.ref == angle)
     row.binding.set_value(30.0)
     assert settings(editor).deformers[0] == Twist(angle=30.0)
-    assert document.undo_stack.undoText().startswith("Set angle of ")
+    assert document.undo_stack.undo_text.startswith("Set angle of ")
     edits = ListEdits(document, list_ref, row.record)
     edits.move(0, 1)
     edits.mute(0, True)
@@ -191,7 +191,7 @@ def test_deformers_are_added_edited_moved_muted_and_removed(editor, qtbot, tmp_p
     assert load_project(path).scene == document.scene
     edits.remove(1)
     edits.add(Twist)
-    assert document.undo_stack.undoText() == "Add twist"
+    assert document.undo_stack.undo_text == "Add twist"
     for _ in range(6):
         document.undo_stack.undo()
     assert settings(editor).deformers == ()

@@ -128,7 +128,7 @@ def test_a_stroke_is_one_edit_that_is_undone_and_saved_bit_identical(stage, tmp_
     stage.mouse.release(target)
     picture(stage.editor)
     assert stage.document.undo_stack.count() == 1
-    assert stage.document.undo_stack.undoText().startswith("Comb ")
+    assert stage.document.undo_stack.undo_text.startswith("Comb ")
     combed = groom_of(stage)
     right = np.array(stage.document.view_state.camera.rotation()[0].to_tuple())
     shift = (combed.offsets(combed.frames) - before.offsets(before.frames))[:, -1] @ right
@@ -175,7 +175,7 @@ def test_a_cut_shortens_and_escape_cancels(stage):
         sizes = np.linalg.norm(np.diff(stage.strands.offsets(), axis=1), axis=2).sum(axis=1)
     np.testing.assert_allclose(sizes, cut.lengths, rtol=1e-4)
     stage.shift.drag(place, place + QPointF(10.0, 0.0))
-    assert stage.document.undo_stack.undoText().startswith("Lengthen ")
+    assert stage.document.undo_stack.undo_text.startswith("Lengthen ")
     wide = stage.panel.brush.radius
     stage.editor.window.actions_table["hair.wider"].trigger()
     assert stage.panel.brush.radius > wide

@@ -66,7 +66,7 @@ def test_a_diamond_sets_and_removes_keys_and_edits_of_the_setting_set_more(edito
     assert keys(editor, INTENSITY) == [(0.0, 1.0), (1.0, 3.0)]
     assert (row.value, row.key_button.state, document.scene.node("l").settings.intensity) == (3.0, KeyState.KEY, 1.0)
     assert stack.count() == 2
-    assert stack.undoText() == "Set intensity of Lamp"
+    assert stack.undo_text == "Set intensity of Lamp"
     editor.playback.scrub(0.5)
     assert row.value == pytest.approx(2.0)
     assert editor.document.evaluated.node("l").settings.intensity == pytest.approx(2.0)
@@ -85,7 +85,7 @@ def test_a_diamond_sets_and_removes_keys_and_edits_of_the_setting_set_more(edito
     assert load_project(document.path).scene.node("l").curves == document.scene.node("l").curves
     editor.panels.keys.clear([INTENSITY])
     assert (keys(editor, INTENSITY), document.scene.node("l").settings.intensity) == ([], 3.0)
-    while stack.canUndo():
+    while stack.can_undo:
         stack.undo()
     assert document.scene.node("l") == LAMP
 
@@ -176,7 +176,7 @@ def test_keys_are_selected_moved_scaled_copied_and_deleted_in_the_dope_sheet(edi
     drag(sheet, start, start + QPointF(sheet._scale.pixels(0.5), 0.0))
     assert keys(editor, INTENSITY) == [(0.0, 1.0), (pytest.approx(1.5), 3.0), (2.0, 2.0)]
     assert keys(editor, INTENSITY)[1][0] == pytest.approx(round(1.5 / step) * step, abs=1e-12)
-    assert (stack.count(), stack.undoText()) == (count + 1, "Move keys of Lamp")
+    assert (stack.count(), stack.undo_text) == (count + 1, "Move keys of Lamp")
     stack.undo()
     drag(sheet, sheet.place_of(0, 1.0) - QPointF(8.0, 9.0), sheet.place_of(2, 1.0) + QPointF(8.0, 8.0))
     assert {(address, time) for _, address, time in sheet.selected} == {
@@ -203,7 +203,7 @@ def test_keys_are_selected_moved_scaled_copied_and_deleted_in_the_dope_sheet(edi
     QTest.mouseClick(sheet, Qt.MouseButton.LeftButton, pos=sheet.place_of(1, 1.0).toPoint())
     sheet.set_mode(KeyMode.LINEAR)
     assert editor.document.scene.node("l").curves[0].keys[1].mode is KeyMode.LINEAR
-    assert stack.undoText() == "Set interpolation of Lamp"
+    assert stack.undo_text == "Set interpolation of Lamp"
 
 
 def test_a_drag_that_is_cancelled_changes_nothing(editor, sheet):
@@ -230,7 +230,7 @@ def test_keys_and_slopes_are_dragged_in_the_curves(editor, sheet, qtbot):
     sheet.set_slopes(None)
     drag(view, view.place_of(1.0, 3.0), view.place_of(1.0, 2.0))
     assert keys(editor, INTENSITY)[1] == (pytest.approx(1.0), pytest.approx(2.0, abs=0.1))
-    assert editor.document.undo_stack.undoText() == "Move keys of Lamp"
+    assert editor.document.undo_stack.undo_text == "Move keys of Lamp"
 
 
 def test_handles_and_picture_follow_the_keys(editor, qtbot):
@@ -270,7 +270,7 @@ def test_cameras_are_added_looked_through_aligned_and_cut(session, tmp_path, qtb
     table["camera.look_through"].trigger()
     assert document.view_state.camera == other, "the former view comes back"
     table["camera.to_view"].trigger()
-    assert document.undo_stack.undoText() == "Align Camera to view"
+    assert document.undo_stack.undo_text == "Align Camera to view"
     assert document.evaluated.node(first).transform.position == pytest.approx(other.position().to_tuple(), abs=1e-6)
     second = editor.edits.add("camera")
     table["camera.cut"].trigger()

@@ -52,7 +52,7 @@ def test_a_modifier_is_added_and_its_target_is_dragged(editor, qtbot, tmp_path):
     record = next(r for r in rows(editor).values() if r.ref.part == "model").record
     edits = ListEdits(document, LIST, record)
     edits.add(TwoBoneIK)
-    assert document.undo_stack.undoText() == "Add two-bone IK"
+    assert document.undo_stack.undo_text == "Add two-bone IK"
     qtbot.waitUntil(lambda: ParamRef("model-1", "modifiers.0", "target") in rows(editor), timeout=60000)
     qtbot.waitUntil(lambda: "choose a bone" in status(editor).note, timeout=60000)
     picker = rows(editor)[ParamRef("model-1", "modifiers.0", "target")].record
@@ -82,7 +82,7 @@ def test_a_modifier_is_added_and_its_target_is_dragged(editor, qtbot, tmp_path):
     document.undo_stack.redo()
     picture(editor)
     np.testing.assert_array_equal(hand(editor), moved)
-    while document.undo_stack.canUndo():
+    while document.undo_stack.can_undo:
         document.undo_stack.undo()
     np.testing.assert_array_equal(picture(editor), first)
     np.testing.assert_array_equal(hand(editor), start)
@@ -123,7 +123,7 @@ def test_a_new_modifier_has_a_bone_and_a_target_that_is_marked(editor):
     edits = ListEdits(document, LIST, record, editor.kind_panels["model"].add_entry)
     for cls in (LookAt, TwoBoneIK, TwoBoneIK):
         edits.add(cls)
-    assert document.undo_stack.undoText() == "Add two-bone IK for right hand"
+    assert document.undo_stack.undo_text == "Add two-bone IK for right hand"
     head, left, right = document.scene.node("model-1").settings.modifiers
     assert (head.bone, left.bone, right.bone) == ("head", "hand_l", "hand_r")
     assert [document.scene.node(one.target).name for one in (head, left, right)] == [
@@ -139,7 +139,7 @@ def test_a_new_modifier_has_a_bone_and_a_target_that_is_marked(editor):
     document.set_value(ParamRef(head.target, "transform", "position"), (1.0, 1.7, 1.0))
     turned = picture(editor)
     assert np.abs(turned.astype(int) - drawn).max() > 30
-    while document.undo_stack.canUndo():
+    while document.undo_stack.can_undo:
         document.undo_stack.undo()
     assert document.scene == start
     np.testing.assert_array_equal(picture(editor), drawn)

@@ -71,7 +71,7 @@ def test_a_motion_dropped_on_a_character_plays_and_is_one_edit(man, qtbot, swing
     elbow = character.model.skeleton.index("forearm_l")
     swung = character.joint_positions()[elbow].copy()
     assert len(man.document.scene.characters) == 1
-    assert man.document.undo_stack.undoText() == "Add motion swing.bvh to humanoid"
+    assert man.document.undo_stack.undo_text == "Add motion swing.bvh to humanoid"
     man.document.undo_stack.undo()
     assert man.document.scene == before
     picture(man)

@@ -40,7 +40,7 @@ def test_it_is_added_edited_undone_saved_attached_played_and_dragged(session, ro
     rows = {row.ref.name for row in roped.panels.inspector.tree.settings() if row.ref.part == "rope"}
     assert rows == {"knots", "length", "radius", "drag", "field_weight", "colour"}
     roped.document.set_value(ParamRef(node.id, "rope", "length"), 2.5)
-    assert roped.document.undo_stack.undoText() == "Set length of rope"
+    assert roped.document.undo_stack.undo_text == "Set length of rope"
     roped.document.undo_stack.undo()
     assert roped.document.scene.node(node.id).settings.length == 1.0
     roped.document.undo_stack.redo()

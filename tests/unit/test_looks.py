@@ -66,7 +66,7 @@ def test_a_value_of_a_material_has_an_address_and_leaves_no_trace_at_its_default
     document.set_value(ref, (1.0, 0.0, 0.0))
     document.set_value(ParamRef("m", "material:hair", "texture"), "x.png")
     assert value_at(document.scene, ParamRef("m", "material:hair", "texture")) == str(Path.cwd() / "x.png")
-    assert document.undo_stack.undoText() == "Set colour of hair of hero"
+    assert document.undo_stack.undo_text == "Set colour of hair of hero"
     document.set_value(ref, None)
     assert [look.material for look in document.scene.nodes[0].settings.materials] == ["hair"]
     for value in ((2.0, 0.0, 0.0), (float("nan"), 0.0, 0.0), "red"):

@@ -74,7 +74,7 @@ def test_several_values_are_one_entry_and_all_or_nothing(document):
     document.set_values({start: 0.5, end: 1.5}, gesture)
     document.set_values({start: 0.7, end: 1.7}, gesture)
     assert document.undo_stack.count() == 1
-    assert document.undo_stack.undoText() == "Move range"
+    assert document.undo_stack.undo_text == "Move range"
     with pytest.raises(ParamError):
         document.set_values({start: 0.0, end: "late"})
     assert value_at(document.scene, start) == 0.7
@@ -118,7 +118,7 @@ def test_escape_restores_and_leaves_no_entry(document):
     assert value_at(document.scene, REACH) == 4.0
     assert value_at(document.scene, INTENSITY) == 3.0
     assert document.undo_stack.count() == 1
-    assert not document.undo_stack.canRedo()
+    assert not document.undo_stack.can_redo
     assert log.changes[-1].ref == REACH
     document.set_value(REACH, 6.0, gesture)
     assert value_at(document.scene, REACH) == 4.0, "the mouse is still down after Escape"
@@ -149,15 +149,15 @@ def test_undo_texts_come_from_the_declarations_and_count(document):
         (ParamRef("model-1", "node", "name"), "hero", "Rename humanoid to hero"),
     ):
         document.set_value(ref, value)
-        assert document.undo_stack.undoText() == text
+        assert document.undo_stack.undo_text == text
     nodes = tuple(Node(id=f"c{i}", name=f"sheet {i}", settings=ClothSettings()) for i in range(3))
     document.replace_scene(msgspec.structs.replace(document.scene, nodes=(*document.scene.nodes, *nodes)), ViewState())
     document.set_values({ParamRef(node.id, "cloth", "width"): 2.0 for node in nodes})
-    assert document.undo_stack.undoText() == "Set width of 3 objects"
+    assert document.undo_stack.undo_text == "Set width of 3 objects"
     document.set_values({ParamRef(node.id, "node", "visible"): False for node in nodes[:2]})
-    assert document.undo_stack.undoText() == "Hide 2 objects"
+    assert document.undo_stack.undo_text == "Hide 2 objects"
     document.set_values({ParamRef("c0", "cloth", "width"): 1.0, ParamRef("c0", "cloth", "height"): 1.0})
-    assert document.undo_stack.undoText() == "Set width of sheet 0"
+    assert document.undo_stack.undo_text == "Set width of sheet 0"
 
 
 def test_an_attachment_with_one_choice_is_completed_within_the_same_entry(document):
@@ -168,7 +168,7 @@ def test_an_attachment_with_one_choice_is_completed_within_the_same_entry(docume
     assert edited.attachment.node == "model-1"
     assert edited.transform == cloth.transform
     assert document.undo_stack.count() == 1
-    assert document.undo_stack.undoText().startswith("Set pins follow")
+    assert document.undo_stack.undo_text.startswith("Set pins follow")
     document.undo_stack.undo()
     assert document.scene.node("cloth") == cloth
 
@@ -206,12 +206,12 @@ def test_a_macro_is_one_entry(document):
         document.set_value(UNIT_SCALE, 2.0)
         document.set_nodes(document.scene.nodes[::-1], "Move")
     assert document.undo_stack.count() == 1
-    assert document.undo_stack.undoText() == "Arrange"
+    assert document.undo_stack.undo_text == "Arrange"
     document.undo_stack.undo()
     assert document.scene == two_nodes()
     with document.macro("Nothing"):
         document.set_value(UNIT_SCALE, value_at(document.scene, UNIT_SCALE))
-    assert document.undo_stack.canRedo(), "a macro that changes nothing leaves the history alone"
+    assert document.undo_stack.can_redo, "a macro that changes nothing leaves the history alone"
 
 
 def test_a_failing_macro_is_taken_back(document):
@@ -415,7 +415,7 @@ def test_many_nodes_are_added_removed_and_duplicated_with_one_notice_each(arrang
     assert arranged.selection.nodes == ("a", "c")
     arranged.undo_stack.undo()
     assert {"a", "c"} <= {node.id for node in arranged.scene.nodes}
-    while arranged.undo_stack.canUndo():
+    while arranged.undo_stack.can_undo:
         arranged.undo_stack.undo()
     assert arranged.scene == SCENE
 
