@@ -108,7 +108,7 @@ def test_a_lamp_on_a_square(
     stage.show({"model": model_of(quad(material=0), materials=[material])}, model_node(), light, **STANDARD)
     camera = Camera(target=(0.0, 1.5, 0.0), yaw=float(eye), pitch=0.0, distance=4.0, orthographic=True)
     found = light_of(stage, linear, camera)[58:62, 78:82].mean(axis=(0, 1))
-    np.testing.assert_allclose(found, expected, rtol=6e-3)
+    np.testing.assert_allclose(found, expected, rtol=1e-3)
 
 
 @pytest.mark.parametrize(("metal", "roughness"), [(1.0, 0.0), (1.0, 0.5), (1.0, 1.0), (0.0, 0.3), (0.0, 1.0)])
