@@ -140,13 +140,14 @@ class RenderScheduler:
             with self._timers.scope("resolve"):
                 self._picture.target.finish(output)
 
-    def begin(
-        self, size: tuple[int, int], render_view: RenderView, *, alone: bool = False, quality: Quality = FILE
-    ) -> PendingImage:
-        """Begins an image of `size` [px], with `alone` only surfaces over nothing; the next one invalidates it."""
+    def begin(self, size: tuple[int, int], render_view: RenderView, *, alone: bool = False) -> PendingImage:
+        """Begins an image for the window, of `size` [px], with `alone` only surfaces over nothing.
+
+        The next one invalidates it.
+        """
         self._context.invalidate()
         with self._timers.scope("draw"):
-            plan = FramePlan(budget=self._budget if self._is_software else None, quality=quality)
+            plan = FramePlan(budget=self._budget if self._is_software else None, quality=self._quality)
             steps = (self._picture.draw_alone if alone else self._picture.draw)(render_view, size, plan)
             pending = PendingImage(self._context, self._picture.block, self._picture.target, size, steps, self._budget)
             if self.takes_one_go(render_view):
@@ -211,7 +212,7 @@ class RenderScheduler:
             self._cost = 0.0
             return True
         assert self._last_target is not None
-        pending = self.pending = self.begin(self._last_target[1], render_view, quality=self._quality)
+        pending = self.pending = self.begin(self._last_target[1], render_view)
         while self.pending is pending and not pending.done:
             yield Delay(POLL)
             pending.hand_out(TURN)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sinew.sim.assets.raw import ModelError
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel, Sampler
+from sinew.sim.assets.raw import ModelError
 
 FIELDS = {
     "emission_image": ("emissiveTexture",), "normal_image": ("normalTexture",), "occlusion_image": ("occlusionTexture",),
@@ -59,7 +59,9 @@ def check(model: CharacterModel, document: dict[str, Any], path: Path) -> int:
         np.testing.assert_allclose(found.dielectric, dielectric, atol=1e-6, err_msg=place)
         assert found.roughness == pytest.approx(roughness), place
         # An image that is not drawn, for coordinates of its own, must not make the surface metallic.
-        drawn = material.surface_image is not None or "metallicRoughnessTexture" not in at(stored, "pbrMetallicRoughness")
+        drawn = material.surface_image is not None or "metallicRoughnessTexture" not in at(
+            stored, "pbrMetallicRoughness"
+        )
         if "KHR_materials_pbrSpecularGlossiness" not in stored.get("extensions", {}):
             assert found.metal == pytest.approx(metal if drawn else 0.0), place
         strength = at(stored, "extensions", "KHR_materials_emissive_strength").get("emissiveStrength", 1.0)
