@@ -17,8 +17,8 @@ from sinew.sim.render.frame import Frame
 TILES = 6
 """Tiles of the atlas, for roughness 0 to 1."""
 
-EDGE, SOFTWARE_EDGE = 128, 64
-"""Edge of a tile without its border [texel]."""
+EDGE, SOFTWARE_EDGE = 129, 65
+"""Edge of a tile [texel]; odd, see `octahedron_directions`."""
 
 SPLIT_SIZE = 32
 
@@ -36,7 +36,7 @@ class EnvironmentPass(Owner):
         self._filter = library.program("viewport/fullscreen.vert", "viewport/environment.frag")
         self.split_sum = self.owns(Texture2D.from_array(context, split_sum(), "rg16f", label="split sum"))
         edge = SOFTWARE_EDGE if context.capabilities.is_software else EDGE
-        size = (edge + 2, (edge + 2) * TILES)
+        size = (edge, edge * TILES)
         self._atlas = self.owns(Framebuffer(context, size, ("rgba16f",), depth=None, label="environment"))
         self._current: Panorama | None = None
         self._image: Texture2D | None = None
@@ -77,8 +77,8 @@ class EnvironmentPass(Owner):
         self._filter["u_panorama"] = image
         for tile in range(TILES):
             _PLAIN.within((0, tile * edge, edge, edge)).apply(self._context)
-            sharpness = 0.5 * math.log2(max(width * height / (edge - 2) ** 2, 1.0))
-            self._filter["u_tile"] = (tile * edge, edge - 2.0, tile / (TILES - 1.0), sharpness)
+            sharpness = 0.5 * math.log2(max(width * height / edge**2, 1.0))
+            self._filter["u_tile"] = (tile * edge, edge - 1.0, tile / (TILES - 1.0), sharpness)
             self._library.no_vertices.draw(self._filter, count=3)
         self._current = panorama
 
