@@ -68,9 +68,14 @@ vec3 surface_normal() {
     return size > 1e-20 ? normal * inversesqrt(size) : vec3(0.0, 1.0, 0.0);
 }
 
-// Raw values of an image that holds no colours: reverts the sRGB decoding of the sampler.
+// Raw values of an image that holds no colours; without RAW_DATA the sampler has decoded them as sRGB.
 vec3 data_of(sampler2D image) {
-    return srgb_from_linear(texture(image, v_texcoord).rgb);
+    vec3 value = texture(image, v_texcoord).rgb;
+#ifdef RAW_DATA
+    return value;
+#else
+    return srgb_from_linear(value);
+#endif
 }
 
 #ifdef NORMAL_MAP

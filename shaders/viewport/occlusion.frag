@@ -14,7 +14,7 @@ out vec2 o_open;
 const float PI = 3.14159265;
 const float NOTHING = 6e4;  // nearly the limit of half floats
 const int SLICES = 2, STEPS = 3;
-const float LARGEST = 64.0; // radius in pixels
+const float LARGEST = 0.12; // radius as part of the height of the image
 
 float reach(float depth) {
     float ndc = 2.0 * depth - 1.0;
@@ -58,7 +58,7 @@ void main() {
     vec3 normal = normalize(cross(right, up));
     vec3 to_eye = u_terms.z < 0.5 ? normalize(-here) : vec3(0.0, 0.0, 1.0);
     float size = float(textureSize(u_depth, 0).y) / (2.0 * u_half.y * (u_terms.z < 0.5 ? -here.z : 1.0));
-    float radius = min(u_radius * size, LARGEST);
+    float radius = min(u_radius * size, LARGEST * float(textureSize(u_depth, 0).y));
     // Sixteen patterns in a square of four pixels, over which the mean is taken.
     float turn = float((((pixel.x + pixel.y) & 3) << 2) + (pixel.x & 3)) / 16.0;
     float start = 0.25 * float((pixel.y - pixel.x) & 3);

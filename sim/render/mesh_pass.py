@@ -59,6 +59,9 @@ _FEATURES_OF = {
 """Macros that declare a uniform, by its name."""
 
 
+_DATA_MAPS = {"u_normal_map": "NORMAL_MAP", "u_surface_map": "SURFACE_MAP", "u_occlusion_map": "OCCLUSION_MAP"}
+"""Uniforms of images that hold no colours, by the macro that declares them."""
+
 _EMITTED = ("u_own_light", "u_rim", "u_matcap")
 """Uniforms of light that does not come from the lights of the scene."""
 
@@ -131,6 +134,7 @@ class SurfaceItem(Item):
 class MeshPass(Owner):
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
+        self._has_decode = context.capabilities.has_srgb_decode
         self._variants: dict[tuple[bool, int, int, Scalar, frozenset[str]], Program] = {}
         self._wire = library.program("viewport/wire.vert", "viewport/flat.frag")
         colours = ramp_colours(Ramp.VIRIDIS)[None, :, :]
@@ -157,6 +161,8 @@ class MeshPass(Owner):
                 continue
             plain = normals or surface.scalar is not Scalar.NONE
             features = self._features(surface, material, part.is_flat, ctx.frame.macros, plain=plain)
+            if "STANDARD" in features and self._has_decode and not features.isdisjoint(_DATA_MAPS.values()):
+                features |= {"RAW_DATA"}
             if ctx.occlusion is not None and not blended and "STANDARD" in features and not features & _UNOCCLUDED:
                 features |= {"OCCLUSION"}
             taps = ctx.quality.shadow_taps if "STANDARD" in features else DRAFT.shadow_taps
@@ -238,9 +244,12 @@ def _set_material(program: Program, material: GpuMaterial, features: frozenset[s
     program["u_diffuse"] = material.reflectance.base if has_base else material.diffuse
     program["u_specular"] = material.reflectance.dielectric if has_base else material.specular
     program["u_roughness"] = material.roughness
+    material.texture.decode(True)
     program["u_texture"] = material.texture
     for name, value in material.values.items():
         if _FEATURES_OF[name] & features:
+            if isinstance(value, Texture2D):
+                value.decode(name not in _DATA_MAPS or "RAW_DATA" not in features)
             program[name] = tuple(exposure * part for part in value) if name in _EMITTED else value
 
 
