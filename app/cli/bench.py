@@ -3,6 +3,7 @@ import json
 import platform
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from sinew import resources
 from sinew.app.cli.failure import CommandError, print_line, print_warnings
 from sinew.app.cli.options import add_back_end_option, output_file, positive, require_folder
 from sinew.app.cli.progress import Progress
+from sinew.app.farm.task import run_command
 from sinew.sim.assets.formats import Format, Formats
 from sinew.sim.bench.report import BaselineReport, ReportError, comparison, differences, read_report, report, table
 from sinew.sim.bench.runner import SYSTEMS, Row, row_of, rows_of
@@ -19,10 +21,11 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
 from sinew.sim.printable import counted
 
-LAUNCH = "launch"
-NAMES = (*SYSTEMS, LAUNCH)
+LAUNCH, WORKERS = "launch", "workers"
+NAMES = (*SYSTEMS, LAUNCH, WORKERS)
 
 SAMPLE = "projects/humanoid.sinew"
+SWEPT, SWEPT_CELLS = "projects/cape.sinew", 12
 FIRST_FRAME = "first-frame"
 """First word of the line that the editor prints after the first frame with --exit-after-first-frame."""
 
@@ -35,6 +38,26 @@ def launch_rows(repeat: int) -> list[Row]:
     _launch(sample)
     durations = [_launch(sample) for _ in range(repeat)]
     return [row_of("launch", "editor with sample project", 1, "windows", durations)]
+
+
+def worker_rows(repeat: int) -> list[Row]:
+    """Measures a sweep of the cape in one process, divided among two, and its start without cells."""
+    cape = resources.path(SWEPT)
+    cells, durations = SWEPT_CELLS, dict[str, list[float]]()
+    with tempfile.TemporaryDirectory(prefix="sinew-bench-") as folder:
+        table = Path(folder) / "table.csv"
+        variants = {
+            "sweep in one process": ["--output", str(table)],
+            "sweep in two processes": ["--output", str(table), "--workers", "2"],
+            "one cell": ["--output", str(table), "--cells", "0:0"],
+        }
+        for variant, words in [item for _ in range(repeat) for item in variants.items()]:
+            command = ["sweep", str(cape), "--set", f"Cape.air_drag=0:1:{cells}", "--backend", "tf", *words]
+            done = run_command(command, lambda _: None, lambda _: None)
+            if done.status:
+                raise CommandError(WORKERS, "", done.reason)
+            durations.setdefault(variant, []).append(done.seconds)
+    return [row_of(WORKERS, name, 1 if name == "one cell" else cells, "cells", d) for name, d in durations.items()]
 
 
 def _launch(project: Path) -> float:
@@ -85,6 +108,8 @@ def run(options: argparse.Namespace) -> None:
             progress(index / len(names))
             if name == LAUNCH:
                 rows += launch_rows(options.repeat)
+            elif name == WORKERS:
+                rows += worker_rows(options.repeat)
             else:
                 rows += rows_of(name, options.repeat, options.sizes or (), options.backend)
     for key, value in machine.items():

@@ -8,6 +8,7 @@ import importlib
 import io
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import NoReturn
@@ -22,6 +23,9 @@ from sinew.app.cli.failure import (
     print_failure,
     quiet_libraries,
 )
+
+ENDS_WITH_INPUT = "SINEW_ENDS_WITH_INPUT"
+"""Environment variable of a process that ends when its standard input is closed: a killed parent leaves no orphan."""
 
 COMMANDS = {
     "info": ("sinew.app.cli.info", "describe a model or a project"),
@@ -51,6 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # for names that the terminal cannot encode
             stream.reconfigure(errors="backslashreplace")
+    if ENDS_WITH_INPUT in os.environ:
+        threading.Thread(target=_end_with_input, daemon=True).start()
     try:
         with quiet_libraries(verbose=verbose):
             return _run(words)
@@ -65,6 +71,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         print_failure(error, verbose=verbose)
         return FAILED
+
+
+def _end_with_input() -> None:
+    """Ends this process when the one that started it has died."""
+    os.read(0, 1)  # unbuffered: the lock of a buffer would be held at exit
+    os._exit(FAILED)
 
 
 def _run(words: list[str]) -> int:
@@ -85,8 +97,10 @@ def _run(words: list[str]) -> int:
         )
     parser.add_argument("--verbose", action="store_true", help="print the traceback of errors")
     module.add_arguments(parser)
+    options = parser.parse_args(words)
+    options.words = words  # for commands that run themselves in parts
     with interruptible() if is_command else nullcontext():
-        status = module.run(parser.parse_args(words))
+        status = module.run(options)
     sys.stdout.flush()
     return int(status or DONE)
 

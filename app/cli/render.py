@@ -1,17 +1,19 @@
 import argparse
 import contextlib
 import enum
+import os
 import re
-from collections.abc import Sequence
-from dataclasses import replace
+import shutil
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sinew.app.cli.failure import CommandError
-from sinew.app.cli.image_sink import is_numbered, is_video, picture_sink
+from sinew.app.cli.failure import CommandError, print_line
+from sinew.app.cli.image_sink import is_complete, is_numbered, is_video, numbered_path, picture_sink
 from sinew.app.cli.options import (
     add_back_end_option,
     add_format_options,
@@ -28,12 +30,18 @@ from sinew.app.cli.renderer import VIEWS, Renderer
 from sinew.app.cli.run import headless
 from sinew.app.cli.scene import OpenedScene, opened
 from sinew.app.cli.variants import add_variant_options, annotated, joined, setting_text, skinned_by, varied
+from sinew.app.farm.chunks import Chunk
+from sinew.app.farm.divide import add_farm_options, chunk_words, is_divided, run_divided, write_template
+from sinew.app.farm.parts import parts_folder, remove_parts
+from sinew.app.farm.task import Finished
 from sinew.app.files.project_file import is_project
+from sinew.sim.assets.images import load_image
 from sinew.sim.assets.model import Clip
 from sinew.sim.characters.settings import SkinningMethod
-from sinew.sim.export.formats import RENDER_FORMATS, require_package
+from sinew.sim.export.formats import IMAGE_WRITERS, RENDER_FORMATS, require_package
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds import KINDS
+from sinew.sim.printable import counted
 from sinew.sim.profile.sample import SEPARATOR, SceneMoment
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
@@ -46,6 +54,8 @@ SIDE_MAX = 8192
 TURNTABLE_FRAMES = 120  # of a static scene
 
 BLUR_MAX = 64
+PART_SUFFIX = IMAGE_WRITERS.suffixes()[0]  # of the images of a video
+
 WARM_UP = 20  # most frames that are drawn before the first one to get its GPU time
 
 OVERLAYS = tuple(record.name for record in params_of(ViewSettings) if record.declared.group == "Overlays")
@@ -100,7 +110,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cache", action="store_true",
         help="use the bake of the project where its settings are the same, and bake the simulation",
     )  # fmt: skip
-    for add_option in (add_back_end_option, add_progress_option, add_outside_option):
+    parser.add_argument(
+        "--part", type=frame_range, metavar="A:B",
+        help="draw only these frames and keep their images next to the output until --workers joins them",
+    )  # fmt: skip
+    for add_option in (add_farm_options, add_back_end_option, add_progress_option, add_outside_option):
         add_option(parser)
 
 
@@ -123,7 +137,8 @@ def _add_look_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    require_folder(options.output)
+    if options.part is None:
+        require_folder(options.output)
     if options.camera and (options.view or options.around or options.turntable is not None):
         raise CommandError(options.path, "--camera", "does not go with --view, --around or --turntable")
     format = RENDER_FORMATS.of(options.output)
@@ -139,14 +154,48 @@ def run(options: argparse.Namespace) -> None:
     settings = [[setting_text(scene, name) for name in options.burn_in or ()] for scene in scenes]
     titles = [[*([label] if label else []), *lines] for label, lines in zip(labels, settings, strict=True)]
     frames, rate = timed_frames(scenes[0], options)
+    numbers = [frame for frame, _ in frames]
+    drawing = Drawing(scenes, titles, settings, frames, rate)
+    if options.openjd is not None:
+        write_template(options, "render", "--part", numbers, options.path)
+    elif is_divided(options):
+        _divided(options, numbers, part_images(options, base), rate, chosen)
+    elif options.part is not None:
+        first, last = options.part
+        if last < numbers[0] or first > numbers[-1]:
+            raise CommandError(
+                options.path, f"--part {first}:{last}", f"there are frames {numbers[0]} to {numbers[-1]}"
+            )
+        images = part_images(options, base)
+        images.parent.mkdir(exist_ok=True)
+        _draw(options, drawing, range(first, last + 1), images, None, resumes=True)
+    else:
+        _draw(options, drawing, numbers, options.output, chosen, resumes=options.resume)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    scenes: Sequence[OpenedScene]  # Shown next to each other
+    titles: Sequence[list[str]]  # Lines of each scene
+    burnt: Sequence[list[str]]  # Settings of each scene to burn in
+    frames: Sequence[tuple[int, float]]  # Number and time [s], also of frames that another process draws
+    rate: float  # [Hz]
+
+
+def _draw(
+    options: argparse.Namespace, drawing: Drawing, wanted: Container[int], output: Path,
+    chosen: msgspec.Struct | None, *, resumes: bool,
+) -> None:  # fmt: skip
+    """Draws the wanted frames of a drawing to an output."""
+    scenes, frames, rate = drawing.scenes, drawing.frames, drawing.rate
     width = options.size[0] * (len(scenes) if options.layout == "halves" else 1)
     with (
         headless(options.backend) as context,
         Progress(f"drawing {options.path.name}", lines=options.progress) as progress,
         contextlib.ExitStack() as stack,
         picture_sink(
-            options.output, (width, options.size[1]), rate, chosen,
-            alpha=options.alpha, preview=options.preview, resumes=options.resume,
+            output, (width, options.size[1]), rate, chosen,
+            alpha=options.alpha, preview=options.preview, resumes=resumes,
         ) as sink,
     ):  # fmt: skip
         if sink.has_layers and len(scenes) > 1:
@@ -168,19 +217,65 @@ def run(options: argparse.Namespace) -> None:
         if options.burn_in is not None:
             moments = shutter(frames[0][1], rate, options.blur)
             warm_up(context, renderers, moments, turned(camera, options.turntable, 0.0))
-        for index, (frame, moment) in enumerate(frames):
+        drawn = [(index, *frame) for index, frame in enumerate(frames) if frame[0] in wanted]
+        for done, (index, frame, moment) in enumerate(drawn):
             if sink.wants(frame):
                 seen = turned(camera, options.turntable, index / len(frames))
                 moments = shutter(moment, rate, options.blur)
                 images = [renderer.picture(moments, seen) for renderer in renderers]
-                image = joined(images, titles, split=options.layout == "split")
+                image = joined(images, drawing.titles, split=options.layout == "split")
                 if options.burn_in is not None:
                     head = f"frame {frame}   {moment:.3f} s   {cost_text(context, frame, moment)}"
-                    image = annotated(image, [head, *(settings[0] if len(scenes) == 1 else [])], bottom=True)
+                    image = annotated(image, [head, *(drawing.burnt[0] if len(scenes) == 1 else [])], bottom=True)
                 sink.add(frame, image, renderers[0].layers(image, seen) if sink.has_layers else None)
-            progress((index + 1) / len(frames))
+            progress((done + 1) / len(drawn))
         for renderer in renderers:
             renderer.finish()
+
+
+def part_images(options: argparse.Namespace, scene: OpenedScene) -> Path:
+    """Returns the path of the images of parts, with a placeholder for the frame."""
+    suffix = PART_SUFFIX if is_video(options.output) else options.output.suffix
+    return parts_folder(options.output, scene, options.words) / f"%06d{suffix}"
+
+
+def _divided(
+    options: argparse.Namespace, numbers: Sequence[int], images: Path, rate: float, chosen: msgspec.Struct | None
+) -> None:
+    """Draws the missing frames on workers, and joins them: images get their names, a video is encoded."""
+
+    def rename(frames: Iterable[int]) -> None:
+        for frame in frames:
+            os.replace(numbered_path(images, frame), numbered_path(options.output, frame))
+
+    def take(chunk: Chunk, _finished: Finished) -> None:
+        newest = numbered_path(images, chunk[1])
+        if options.preview is not None and newest.suffix == PART_SUFFIX:
+            shutil.copyfile(newest, options.preview)
+        if not is_video(options.output):
+            rename(range(chunk[0], chunk[1] + 1))
+
+    known = [frame for frame in numbers if is_complete(numbered_path(images, frame))]
+    if not is_video(options.output):
+        rename(known)
+        known += [frame for frame in numbers if options.resume and is_complete(numbered_path(options.output, frame))]
+    missing = sorted({*numbers}.difference(known))
+    label = f"drawing {options.path.name}"
+    if missing:
+        run_divided(options, label, missing, chunk_words("render", options, "--part"), images.parent, take)
+    if is_video(options.output):
+        channels = 4 if options.alpha else 3
+        first = load_image(numbered_path(images, numbers[0]))
+        size = first.shape[1], first.shape[0]
+        with (
+            Progress(f"joining {options.output.name}", lines=options.progress),
+            picture_sink(options.output, size, rate, chosen, alpha=options.alpha) as sink,
+        ):
+            for frame in numbers:
+                sink.add(frame, load_image(numbered_path(images, frame))[..., :channels], None)
+    else:
+        print_line(f"{options.output}: {counted(len(missing), 'image')} on {options.scheduler or 'this machine'}")
+    remove_parts(options.output)
 
 
 def timed_frames(scene: OpenedScene, options: argparse.Namespace) -> tuple[list[tuple[int, float]], float]:

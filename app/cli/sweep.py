@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageDraw
@@ -16,6 +17,7 @@ from sinew.app.cli.options import (
     add_back_end_option,
     add_outside_option,
     any_of,
+    frame_range,
     output_file,
     require_folder,
     require_project,
@@ -25,6 +27,8 @@ from sinew.app.cli.render import picture_size
 from sinew.app.cli.run import SceneRun, headless
 from sinew.app.cli.scene import OpenedScene, opened
 from sinew.app.cli.simulate import step_count
+from sinew.app.farm.divide import add_farm_options, chunk_words, is_divided, run_divided, write_template
+from sinew.app.farm.parts import finished_chunks, parts_folder, remove_parts
 from sinew.sim.cache.sweep import SweepAxis, SweepError, SweepOutcome, axis_of, combinations, with_values
 from sinew.sim.export.atomic_file import write_atomically
 from sinew.sim.export.formats import IMAGE_WRITERS
@@ -40,7 +44,13 @@ EVERY = 10  # steps between two measurements
 TIME = "time"
 TIME_COLUMN = "time [ms/step]"
 CAPTION = 34
+PART = ".cells"
 UInt8 = npt.NDArray[np.uint8]
+
+
+class SweptCell(msgspec.Struct):
+    outcome: SweepOutcome
+    image: bytes = b""  # RGB of the last step, row 0 at the top; empty without pictures
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,16 +71,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="contact sheet of the last frames",
     )  # fmt: skip
     parser.add_argument(
+        "--cells", type=frame_range, metavar="A:B",
+        help="run only these combinations, counted from 0, and keep them next to the table until --workers joins them",
+    )  # fmt: skip
+    parser.add_argument(
         "--size", type=picture_size, default=(320, 240), metavar="WxH", help="size of an image (default: 320x240)"
     )
-    for add_option in (add_back_end_option, add_progress_option, add_outside_option):
+    for add_option in (add_farm_options, add_back_end_option, add_progress_option, add_outside_option):
         add_option(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Runs all combinations in one process; raises CommandError if a setting or a name is invalid."""
+    """Runs all combinations, in this process or divided; raises CommandError if a setting or a name is invalid."""
     for output in (options.output, options.pictures):
-        if output is not None:
+        if output is not None and options.cells is None:
             require_folder(output)
     require_project(options.project)
     scene = opened(options.project, allow_outside=options.allow_outside)
@@ -79,6 +93,28 @@ def run(options: argparse.Namespace) -> None:
         runs = list(combinations(axes))
     except (SweepError, ParamError) as error:
         raise CommandError(options.project, "--set", str(error)) from error
+    if options.openjd is not None:
+        write_template(options, "sweep", "--cells", range(len(runs)), options.project)
+    elif options.cells is not None:
+        first, last = options.cells
+        if last >= len(runs):
+            raise CommandError(options.project, f"--cells {first}:{last}", f"there are cells 0 to {len(runs) - 1}")
+        done = _simulated(options, scene, axes, runs[first : last + 1])
+        parts = parts_folder(options.output, scene, options.words)
+        parts.mkdir(exist_ok=True)
+        write_atomically(parts / f"{first}-{last}{PART}", msgspec.msgpack.encode(done))
+        print_line(f"{parts / f'{first}-{last}{PART}'}: {counted(len(done), 'combination')}")
+    elif is_divided(options):
+        _write(options, axes, _divided(options, runs, parts_folder(options.output, scene, options.words)))
+        remove_parts(options.output)
+    else:
+        _write(options, axes, _simulated(options, scene, axes, runs))
+
+
+def _simulated(
+    options: argparse.Namespace, scene: OpenedScene, axes: Sequence[SweepAxis], runs: Sequence[tuple[object, ...]]
+) -> list[SweptCell]:
+    cells = []
     with (
         headless(options.backend) as context,
         Progress(f"sweeping {options.project.name}", lines=options.progress) as progress,
@@ -88,21 +124,44 @@ def run(options: argparse.Namespace) -> None:
             raise CommandError(options.project, "", "contains no simulation")
         target = Framebuffer(context, options.size, label="contact sheet") if options.pictures else None
         camera = scene.view_state.camera if scene.view_state is not None else Camera()
-        outcomes, images = [], []
         for number, values in enumerate(runs):
-            outcomes.append(outcome(run, scene, axes, values, options.steps))
+            cell = SweptCell(outcome(run, scene, axes, values, options.steps))
             if target is not None:
                 run.engine.refresh(time.monotonic())
                 run.engine.draw(target, camera)
-                images.append(target.read_pixels(flip=True)[..., :3])
+                cell.image = target.read_pixels(flip=True)[..., :3].tobytes()
+            cells.append(cell)
             progress((number + 1) / len(runs))
         if target is not None:
             target.release()
         run.release()
+    return cells
+
+
+def _divided(options: argparse.Namespace, runs: Sequence[tuple[object, ...]], parts: Path) -> list[SweptCell]:
+    """Runs the cells that have no part on workers, and reads all parts."""
+    known = {cell for first, last in finished_chunks(parts, PART) for cell in range(first, last + 1)}
+    missing = [cell for cell in range(len(runs)) if cell not in known]
+    if missing:
+        words_of = chunk_words("sweep", options, "--cells")
+        run_divided(options, f"sweeping {options.project.name}", missing, words_of, parts)
+    cells: dict[int, SweptCell] = {}
+    for first, last in finished_chunks(parts, PART):
+        data = (parts / f"{first}-{last}{PART}").read_bytes()
+        cells.update(zip(range(first, last + 1), msgspec.msgpack.decode(data, type=list[SweptCell]), strict=True))
+    for values, (_, cell) in zip(runs, sorted(cells.items()), strict=True):
+        cell.outcome.values = values  # as settings have them; the file has only plain values
+    return [cell for _, cell in sorted(cells.items())]
+
+
+def _write(options: argparse.Namespace, axes: Sequence[SweepAxis], cells: Sequence[SweptCell]) -> None:
+    outcomes = [cell.outcome for cell in cells]
     names = columns(outcomes, options.measure, options.project)
     write_atomically(options.output, table(axes, outcomes, names).encode("utf-8"))
     print_line(f"{options.output}: {counted(len(outcomes), 'combination')} of {counted(options.steps, 'step')}")
     if options.pictures is not None:
+        width, height = options.size
+        images = [np.frombuffer(cell.image, np.uint8).reshape(height, width, 3) for cell in cells]
         IMAGE_WRITERS.of(options.pictures).save(contact_sheet(axes, outcomes, images), options.pictures)
         print_line(f"{options.pictures}: {counted(len(images), 'image')}")
 

@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,16 +11,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinew.app.cli.failure import CommandError, print_warnings
+from sinew.app.cli.failure import DONE, FAILED, CommandError, print_failure, print_line, print_warnings
 from sinew.app.cli.options import add_back_end_option, add_outside_option, require_project
 from sinew.app.cli.progress import Progress, add_progress_option
 from sinew.app.cli.run import SceneRun, headless
 from sinew.app.cli.scene import opened
+from sinew.app.farm.chunks import Chunk
+from sinew.app.farm.divide import add_farm_options, is_divided, run_divided, write_verify_template
+from sinew.app.farm.parts import FREE, without
+from sinew.app.farm.task import Finished
 from sinew.app.files.project_file import cache_folder
-from sinew.sim.cache.bake import Bake, is_bake
+from sinew.app.files.project_json import ProjectError
+from sinew.sim.assets.raw import ModelError
+from sinew.sim.cache.bake import Bake, BakeError, is_bake
 from sinew.sim.cache.keys import is_current
 from sinew.sim.engine import Engine
 from sinew.sim.kinds.contract import System
+from sinew.sim.printable import counted
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.scene import NodeId
 
@@ -60,15 +68,63 @@ class Difference:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("project", type=Path, metavar="PROJECT", help="the project whose bake is verified")
+    parser.add_argument("projects", type=Path, nargs="+", metavar="PROJECT", help="projects whose bakes are verified")
     parser.add_argument("--bake", type=Path, metavar="FOLDER", help="the bake (default: the bake of the project)")
-    for add_option in (add_back_end_option, add_progress_option, add_outside_option):
+    for add_option in (add_farm_options, add_back_end_option, add_progress_option, add_outside_option):
         add_option(parser)
 
 
-def run(options: argparse.Namespace) -> None:
-    """Verifies a bake; raises CommandError if a step differs, is damaged or missing; BakeError if it cannot be read."""
-    project: Path = options.project
+def run(options: argparse.Namespace) -> int:
+    """Verifies bakes, here or divided; reports each failure and continues."""
+    projects: list[Path] = options.projects
+    if options.bake is not None and len(projects) > 1:
+        raise CommandError("--bake", "", "goes with one project")
+    if options.openjd is not None:
+        write_verify_template(options, projects)
+        return DONE
+    if is_divided(options):
+        return _divided(options)
+    status = DONE
+    for project in projects:
+        try:
+            line = verified(project, options)
+        except (CommandError, BakeError, ModelError, ProjectError) as error:
+            if len(projects) == 1:
+                raise
+            print_failure(error, verbose=options.verbose)
+            status = FAILED
+        else:
+            print_line(f"{project}: {line}" if len(projects) > 1 else line)
+    return status
+
+
+def _divided(options: argparse.Namespace) -> int:
+    projects: list[Path] = options.projects
+    names = {str(project) for project in projects}
+    words = ["verify", *(word for word in without(options.words, FREE) if word not in names)]
+    failed = []
+
+    def take(chunk: Chunk, finished: Finished) -> None:
+        if finished.status:
+            failed.append(finished)
+            print(f"sinew: {finished.reason}", file=sys.stderr)
+        for line in finished.notes:
+            print_line(f"{projects[chunk[0]]}: {line}" if len(projects) > 1 else line)
+
+    run_divided(
+        options, "verifying", range(len(projects)), lambda chunk: [*words, str(projects[chunk[0]])], take=take,
+        largest=1, keeps_failed=True,
+    )  # fmt: skip
+    return FAILED if failed else DONE
+
+
+def verified(project: Path, options: argparse.Namespace) -> str:
+    """Verifies a bake and returns a line about it.
+
+    Raises:
+        CommandError: If a step differs, is damaged or missing.
+        BakeError: If the bake cannot be read.
+    """
     require_project(project)
     scene = opened(project, allow_outside=options.allow_outside)
     folder: Path = options.bake or cache_folder(project)
@@ -113,7 +169,7 @@ def run(options: argparse.Namespace) -> None:
     for node, difference in found:
         raise CommandError(project, scene.scene.node(node).name, str(difference))
     steps = max(len(bake.steps(node)) for node in nodes)
-    print(f"{len(nodes)} node{'s' if len(nodes) != 1 else ''}, {steps} steps, bit-identical")
+    return f"{counted(len(nodes), 'node')}, {steps} steps, bit-identical"
 
 
 def refuse_damaged(bake: Bake, names: Mapping[NodeId, str]) -> None:

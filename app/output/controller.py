@@ -89,7 +89,10 @@ class Output:
             if answer is OverwriteChoice.CANCEL:
                 return
             chosen = msgspec.structs.replace(settings, resume=True) if answer is OverwriteChoice.KEEP else settings
-            self._queue(file, lambda project: render_words(chosen, file, project, self._selected()), preview=True)
+            self._queue(
+                file, lambda project: render_words(chosen, file, project, self._selected()), preview=True,
+                is_shared=bool(chosen.scheduler),
+            )  # fmt: skip
 
     def export(self, settings: ExportSettings, format: SceneFormat, options: msgspec.Struct | None) -> None:
         kind = file_filter(format.name, format.suffixes)
@@ -110,9 +113,11 @@ class Output:
         path = self._dialogs.save_path(title, Path(f"{self._document.title}{suffix}"), kinds)
         return path.absolute() if path is not None else None
 
-    def _queue(self, path: Path, words_of: Callable[[Path], list[str]], *, preview: bool = False) -> None:
+    def _queue(
+        self, path: Path, words_of: Callable[[Path], list[str]], *, preview: bool = False, is_shared: bool = False
+    ) -> None:
         try:
-            folder, project = self.queue.snapshot()
+            folder, project = self.queue.snapshot(is_shared=is_shared)
         except ProjectError as error:
             self._failed(str(path), str(error))
             return

@@ -84,20 +84,29 @@ class JobQueue(QObject):
         are = "is" if len(names) == 1 else "are"
         return f"{', '.join(names)} {are} not finished yet and will not be written." if names else ""
 
-    def snapshot(self) -> tuple[tempfile.TemporaryDirectory[str], Path]:
+    def snapshot(self, *, is_shared: bool = False) -> tuple[tempfile.TemporaryDirectory[str], Path]:
         """Returns a temporary folder with a copy of the current project, and the path of the copy.
 
         The copy does not name blocked files, so that a job may read everything that it names.
 
+        Args:
+            is_shared: The folder is made next to the project, where other machines find it.
+
         Raises:
-            ProjectError: If it cannot be written, or needs a blocked file.
+            ProjectError: If it cannot be written, needs a blocked file, or shall be shared and was never saved.
         """
         document = self._document
+        if is_shared and document.path is None:
+            raise ProjectError(Path(document.title), "", "save it first in a folder that the workers share")
+        place = document.path.parent if is_shared and document.path is not None else None
         try:
             scene = self._access.readable(document.scene)
         except ParamError as error:
             raise ProjectError(document.path or Path(document.title), "", str(error)) from error
-        folder = tempfile.TemporaryDirectory(prefix="sinew-output-", ignore_cleanup_errors=True)
+        try:
+            folder = tempfile.TemporaryDirectory(prefix=".sinew-output-", dir=place, ignore_cleanup_errors=True)
+        except OSError as error:
+            raise ProjectError(document.path or Path(document.title), "", str(error)) from error
         path = Path(folder.name) / f"{document.title}{PROJECT_SUFFIX}"
         try:
             save_project(path, scene, document.view_state)

@@ -28,6 +28,23 @@ class Viewpoint(enum.Enum):
     TOP = "top"
 
 
+Processes = Annotated[
+    int, param("Processes on this machine that share the work.", label="Processes", lo=1, hi=64, soft=(1, 8))
+]
+Scheduler = Annotated[
+    str,
+    param("Address of a dask.distributed scheduler whose workers do the work instead, such as tls://farm:8786. The"
+          " project must lie in a folder that all machines share."),
+]  # fmt: skip
+
+
+class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a long command runs."""
+
+    workers: Processes = 1
+    scheduler: Scheduler = ""
+
+
 class FrameSpan(msgspec.Struct, frozen=True, kw_only=True):
     first: Annotated[
         int, param("First frame; frame 0 is the start.", label="First frame", lo=0, hi=10**6, soft=(0, 1000))
@@ -77,6 +94,14 @@ class RenderSettings(FrameSpan, frozen=True, kw_only=True):
     ] = ""
     resume: Annotated[bool, param("Keep numbered images that exist already.")] = False
     codec: Annotated[VideoCodec, param("Compression of MP4 files.", label="MP4 codec")] = VideoCodec.H264
+    workers: Processes = 1
+    scheduler: Scheduler = ""
+
+
+def run_words(settings: RunSettings | RenderSettings) -> Words:
+    if settings.scheduler.strip():
+        return ["--scheduler", settings.scheduler.strip()]
+    return ["--workers", str(settings.workers)] if settings.workers > 1 else []
 
 
 def picture_path(settings: RenderSettings, path: Path) -> Path:
@@ -133,6 +158,7 @@ def render_words(settings: RenderSettings, path: Path, project: Path, around: st
         words += ["--camera", settings.camera]
     else:
         words += ["--view", "saved" if settings.seen is Viewpoint.VIEWPORT else settings.seen.value]
+    words += run_words(settings)
     words += [f"--{name}" for name in ("alpha", "overlays", "resume") if getattr(settings, name)]
     words += ["--blur", str(settings.blur)] if settings.blur > 1 else []
     if settings.burn_in:

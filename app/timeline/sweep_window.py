@@ -31,6 +31,7 @@ from sinew.app.document.document import Document
 from sinew.app.files.access import FileAccess
 from sinew.app.files.project_json import ProjectError
 from sinew.app.output.jobs import CANCELLED, FAILED, RUNNING, JobQueue, OutputJob
+from sinew.app.output.settings import RunSettings, run_words
 from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.sim.cache.sweep import SweepAxis, SweepError, axis_of, combinations
 from sinew.sim.export.formats import IMAGE_WRITERS
@@ -38,6 +39,7 @@ from sinew.sim.kinds import KINDS
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.params import Effect, Param, ParamError, Role, Scale, params_of, value_text
 from sinew.sim.scene.scene import Node, NodeId, ParamRef, Scene
+from sinew.widgets.inspector.editors import SettingsForm
 from sinew.widgets.parts import EmptyState, Pages, packed
 from sinew.widgets.sweep_map import SweepCell, SweepMap
 from sinew.widgets.texts import label_text
@@ -85,12 +87,12 @@ class SweepTask(QObject):
     def busy(self) -> bool:
         return self._queue.busy
 
-    def start(self, axes: Sequence[SweepAxis], wanted: Sequence[str], steps: int) -> None:
+    def start(self, axes: Sequence[SweepAxis], wanted: Sequence[str], steps: int, run: RunSettings) -> None:
         """Starts a sweep; `wanted` holds one or two axes, "node.setting=values", `steps` is the length of each run."""
         if self.busy:
             return
         try:
-            folder, project = self._queue.snapshot()
+            folder, project = self._queue.snapshot(is_shared=bool(run.scheduler))
         except ProjectError as error:
             self.failed.emit(str(error))
             return
@@ -98,6 +100,7 @@ class SweepTask(QObject):
         self._folder = tempfile.TemporaryDirectory(prefix="sinew-sweep-", ignore_cleanup_errors=True)
         words = ["sweep", str(project), "--steps", str(steps), "--output", str(self._table), "--pictures"]
         words += [str(self._sheet), "--size", "x".join(map(str, PICTURE)), "--backend", self._client.back_end]
+        words += run_words(run)
         for text in wanted:
             words += ["--set", text]
         self._queue.add(OutputJob(self._table, words, folder))
@@ -160,6 +163,7 @@ class SweepWindow(QDialog):
         self._tried: list[SweepResult] = []
         self.names, self.values = (QComboBox(), QComboBox()), (QLineEdit(), QLineEdit())
         self.steps = QSpinBox(minimum=1, maximum=STEPS_MAX, value=STEPS)
+        self.run_form = SettingsForm(RunSettings())
         self.start_button, self.cancel_button = QPushButton("Start"), QPushButton("Cancel")
         self.bar, self.reported = QProgressBar(maximum=100), QLabel()
         self.reported.setWordWrap(True)
@@ -215,7 +219,7 @@ class SweepWindow(QDialog):
         shown = packed(QHBoxLayout(), (self.map, 1), beside, spacing=SPACE_WIDE)
         coloured = packed(QHBoxLayout(), QLabel("Colours"), (self.measure, 1), spacing=SPACE)
         packed(QVBoxLayout(self.results), coloured, (shown, 1), spacing=SPACE)
-        packed(QVBoxLayout(self), form, work, (self.pages, 1), spacing=SPACE, margins=SPACE_WIDE)
+        packed(QVBoxLayout(self), form, self.run_form, work, (self.pages, 1), spacing=SPACE, margins=SPACE_WIDE)
         self.resize(self.fontMetrics().height() * 64, self.fontMetrics().height() * 40)
 
     # --- setup ----------------------------------------------------------------------------------------
@@ -275,7 +279,9 @@ class SweepWindow(QDialog):
             self._show_tried([])
             self._axes = axes
             wanted = [f"{self._node}.{name}={values}" for name, values in self._wanted()]
-            self._sweeping.start(axes, wanted, self.steps.value())
+            run = self.run_form.settings
+            assert isinstance(run, RunSettings)
+            self._sweeping.start(axes, wanted, self.steps.value(), run)
             self._check()
 
     # --- results --------------------------------------------------------------------------------------

@@ -58,6 +58,8 @@ def _allowed_libraries(module: str) -> set[str]:
         return PURE_LIBRARIES
     if _inside(module, ("widgets",)):
         return PURE_LIBRARIES | QT
+    if _inside(module, ("app.farm",)):
+        return PURE_LIBRARIES | {"distributed"}
     if _inside(module, ("app",)):
         return PURE_LIBRARIES | QT | {"PIL", "platformdirs"}
     if module in ("shaders", "resources"):

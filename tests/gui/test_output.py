@@ -9,7 +9,15 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 from sinew.app.editor.action_table import SCENE_EXPORTS
 from sinew.app.editor.dialogs import Dialogs, OverwriteChoice
 from sinew.app.output.jobs import CANCELLED, DONE, FAILED
-from sinew.app.output.settings import RenderSettings, Viewpoint, picture_path, refused, render_words
+from sinew.app.output.settings import (
+    RenderSettings,
+    RunSettings,
+    Viewpoint,
+    picture_path,
+    refused,
+    render_words,
+    run_words,
+)
 from sinew.app.output.window import OutputWindow
 from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
@@ -19,7 +27,7 @@ from tests.gui.editor_harness import messages, picture
 
 
 def waited(qtbot, editor):
-    qtbot.waitUntil(lambda: not editor.output.queue.busy, timeout=60000)
+    qtbot.waitUntil(lambda: not editor.output.queue.busy, timeout=240000)
 
 
 def started(editor, action, path, **values):
@@ -166,6 +174,25 @@ def test_a_camera_of_the_scene_can_be_chosen(editor):
     window.close()
 
 
+def test_a_rendering_is_divided_as_chosen(qtbot, editor, tmp_path):
+    job = started(
+        editor, "file.render", tmp_path / "arm.png", width=64, height=48, first=0, last=2, workers=2, camera=""
+    )
+    waited(qtbot, editor)
+    assert job.state == DONE, job.text
+    assert job.text == "3 images on this machine"
+    assert {f"arm_000{number}.png" for number in range(3)} == {path.name for path in tmp_path.glob("arm*.p*")}
+    started(editor, "file.render", tmp_path / "arm.png", workers=1, scheduler="farm:8786", first=0, last=0)
+    assert "save it first in a folder that the workers share" in messages(editor)[-1]
+    editor.output.window.render_form.show_values(scheduler="")
+
+
+def test_where_a_command_runs_becomes_options():
+    assert run_words(RunSettings()) == []
+    assert run_words(RunSettings(workers=3)) == ["--workers", "3"]
+    assert run_words(RunSettings(workers=3, scheduler=" tls://farm:1 ")) == ["--scheduler", "tls://farm:1"]
+
+
 def test_names_of_images_are_numbered():
     several, one = RenderSettings(first=0, last=9), RenderSettings(first=4, last=4)
     for name, expected in (
@@ -188,7 +215,7 @@ def test_jobs_are_cancelled_and_failures_are_one_line(qtbot, editor, tmp_path):
     picture(editor)
     running = started(editor, "file.render", tmp_path / "a.gif", last=3000, width=64, height=48)
     waiting = started(editor, "file.export.mdd-point-cache", tmp_path / "b.mdd", last=2)
-    qtbot.waitUntil(lambda: running.share > 0.0, timeout=60000)
+    qtbot.waitUntil(lambda: running.share > 0.0, timeout=240000)
     editor.output.queue.cancel(waiting)
     editor.output.queue.cancel(running)
     waited(qtbot, editor)

@@ -1,0 +1,141 @@
+"""Division of a long command into chunks of neighbouring items, which workers run in any order."""
+
+import math
+import sys
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from pathlib import Path
+from typing import Protocol
+
+from sinew.app.cli.failure import CommandError, print_warnings
+from sinew.app.farm.task import Finished
+from sinew.sim.printable import counted
+
+FIRST_SIZE = 2
+FIXED_SHARE = 0.1  # Largest part of a chunk's time for starting and loading
+RETRIES = 10
+"""How often a chunk is started again after its process or its worker died."""
+
+Chunk = tuple[int, int]
+"""First and last item."""
+
+
+class WorkerLost(Exception):
+    """A worker died with its task."""
+
+
+class Workers(Protocol):
+    """Machines or processes that run commands."""
+
+    @property
+    def slots(self) -> int:
+        """Number of commands at a time."""
+
+    def submit(self, words: Sequence[str], output: Path | None, report: Callable[[float], object]) -> Future[Finished]:
+        """Starts a command with an output; `report` may be called from any thread. The result may raise WorkerLost."""
+
+    def cancel(self) -> None:
+        """Ends all commands."""
+
+
+class TaskError(CommandError):
+    """Failure of a task with the line that it printed."""
+
+    def __init__(self, line: str) -> None:
+        Exception.__init__(self, line)
+
+
+def run_chunks(
+    items: Iterable[int],
+    workers: Workers,
+    words_of: Callable[[Chunk], Sequence[str]],
+    output: Path | None,
+    take: Callable[[Chunk, Finished], object],
+    progress: Callable[[float], object],
+    *,
+    largest: int = sys.maxsize,
+    keeps_failed: bool = False,
+) -> None:
+    """Runs all items.
+
+    Chunks become so long that starting and loading is at most a tenth of their time, unless workers had nothing to do.
+
+    Args:
+        items: Numbers in ascending order.
+        words_of: Returns the command of a chunk.
+        take: Gets each finished chunk.
+        progress: Gets the finished fraction.
+        largest: Number of items that one command takes.
+        keeps_failed: `take` gets failed chunks, too; the others go on.
+
+    Raises:
+        CommandError: If a chunk fails or no worker can be reached; the others are ended.
+    """
+    left = deque(items)
+    total, done, size = max(len(left), 1), 0, min(FIRST_SIZE, largest)
+    again: deque[Chunk] = deque()
+    lost: Counter[Chunk] = Counter()
+    running: dict[Future[Finished], Chunk] = {}
+    shares: dict[Chunk, float] = {}
+    try:
+        while left or again or running:
+            while (left or again) and len(running) < workers.slots:
+                chunk = again.popleft() if again else _taken(left, size)
+                running[workers.submit(words_of(chunk), output, _reporter(shares, chunk))] = chunk
+            for future in wait(running, timeout=0.2, return_when=FIRST_COMPLETED).done:
+                chunk = running.pop(future)
+                shares.pop(chunk, None)
+                try:
+                    finished = future.result()
+                except WorkerLost as error:
+                    finished = Finished(-1, [], [f"sinew: {error}"])
+                if finished.status < 0:
+                    lost[chunk] += 1
+                    if lost[chunk] > RETRIES:
+                        raise TaskError(f"{counted(RETRIES + 1, 'attempt')} of one task ended early: {finished.reason}")
+                    again.append(chunk)
+                elif finished.status and not keeps_failed:
+                    raise TaskError(finished.reason)
+                else:
+                    take(chunk, finished)
+                    done += _length(chunk)
+                    share = max(math.ceil(len(left) / workers.slots), 1)
+                    size = min(better_size(finished, chunk, size), share, largest)
+            progress((done + sum(share * _length(chunk) for chunk, share in list(shares.items()))) / total)
+    except BaseException:
+        workers.cancel()
+        raise
+    if lost:
+        print_warnings("workers", [f"{counted(lost.total(), 'task')} ended early and ran again"])
+
+
+def better_size(finished: Finished, chunk: Chunk, size: int) -> int:
+    """Returns the number of items of the next chunk, by the time that a finished one took."""
+    if finished.first is None:
+        return size
+    first, share = finished.first
+    if share >= 1.0:
+        return 2 * size  # its items took no time that can be told from the start
+    item = max((finished.seconds - first) / ((1.0 - share) * _length(chunk)), 1e-6)
+    fixed = max(first - share * _length(chunk) * item, 0.0)
+    return max(math.ceil(fixed / item * (1.0 / FIXED_SHARE - 1.0)), 1)
+
+
+def _taken(left: deque[int], size: int) -> Chunk:
+    """Removes neighbouring items from the front."""
+    first = last = left.popleft()
+    while left and left[0] == last + 1 and last - first + 1 < size:
+        last = left.popleft()
+    return first, last
+
+
+def _length(chunk: Chunk) -> int:
+    return chunk[1] - chunk[0] + 1
+
+
+def _reporter(shares: dict[Chunk, float], chunk: Chunk) -> Callable[[float], None]:
+    def report(share: float) -> None:
+        shares[chunk] = share
+
+    return report

@@ -1,0 +1,76 @@
+"""Results of chunks, which stay next to the output until it is complete: the same command continues from them."""
+
+import contextlib
+import functools
+import glob
+import hashlib
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import fields
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+import sinew.app
+from sinew.app.cli.scene import OpenedScene
+from sinew.app.farm.chunks import Chunk
+from sinew.sim.assets.content import content_sum
+from sinew.sim.assets.environment import Panorama
+from sinew.sim.assets.images import MipImage
+
+FREE = {"--output": 1, "--workers": 1, "--scheduler": 1, "--openjd": 1, "--preview": 1, "--cells": 1, "--part": 1,
+        "--progress": 0, "--resume": 0, "--verbose": 0}  # fmt: skip
+"""Options that do not change the content of a part, and the number of their values."""
+
+
+def without(words: Sequence[str], options: dict[str, int]) -> list[str]:
+    """Returns words without some options and their values."""
+    remaining: list[str] = []
+    skipped = 0
+    for word in words:
+        if skipped:
+            skipped -= 1
+        elif (name := word.partition("=")[0]) in options:
+            skipped = 0 if "=" in word else options[name]
+        else:
+            remaining.append(word)
+    return remaining
+
+
+@functools.cache
+def program_version() -> str:
+    """Returns the version of the program and a checksum of its files."""
+    root, sums = Path(sinew.app.__file__).parents[1], hashlib.sha256()
+    for path in sorted(path for folder in ("app", "sim", "shaders") for path in (root / folder).rglob("*.*")):
+        if path.suffix in (".py", ".glsl"):
+            sums.update(f"{path.relative_to(root).as_posix()};".encode() + path.read_bytes())
+    return f"{version('sinew')} ({sums.hexdigest()[:12]})"
+
+
+def parts_folder(output: Path, scene: OpenedScene, words: Sequence[str]) -> Path:
+    """Returns the folder for parts of an output, named by the command, the version and the content of all files."""
+    sums = hashlib.sha256(msgspec.json.encode([program_version(), without(words, FREE), scene.scene, scene.view_state]))
+    named: dict[str, Any] = {str(node): model for node, model in scene.models.items()}
+    named |= {f"image {source}": image for source, image in scene.images.items()}
+    for kind in fields(scene.assets):
+        named |= {f"{kind.name} {path}": asset for path, asset in getattr(scene.assets, kind.name).items()}
+    for name, content in sorted(named.items()):
+        first = content.levels[0] if isinstance(content, MipImage | Panorama) else content
+        sums.update(f"{name} {content_sum(first)};".encode())
+    return output.with_name(f"{output.name}.parts-{sums.hexdigest()[:16]}")
+
+
+def finished_chunks(folder: Path, suffix: str) -> list[Chunk]:
+    """Returns the chunks in a folder, named FIRST-LAST.suffix."""
+    names = [re.fullmatch(rf"(\d+)-(\d+){re.escape(suffix)}", path.name) for path in sorted(folder.glob(f"*{suffix}"))]
+    return sorted((int(name[1]), int(name[2])) for name in names if name)
+
+
+def remove_parts(output: Path) -> None:
+    """Removes all parts of a complete output, also older ones."""
+    for folder in output.parent.glob(f"{glob.escape(output.name)}.parts-*"):
+        with contextlib.suppress(OSError):  # another machine may still read them
+            shutil.rmtree(folder)
