@@ -22,7 +22,7 @@ from sinew.sim.render.shadow_projection import (
 )
 from sinew.sim.scene.camera import Camera, view_from_world
 from sinew.sim.scene.vectors import Vec3
-from sinew.sim.scene.view import ViewSettings
+from sinew.sim.scene.view import DisplayMode, ViewSettings
 
 LIGHT_LIMIT = 4
 FIELDS: dict[str, str | tuple[str, int]] = {
@@ -182,8 +182,8 @@ class Frame:
     @property
     def has_occlusion(self) -> bool:
         view = self.view
-        is_visible = self.environment is not None and self.subject.box is not None
-        return is_visible and view.occlusion and view.occlusion_radius > 0.0 and view.occlusion_strength > 0.0
+        is_lit = self.environment is not None and view.display in (DisplayMode.SHADED, DisplayMode.SHADED_WIRE)
+        return is_lit and view.occlusion and view.occlusion_radius > 0.0 and view.occlusion_strength > 0.0
 
     @property
     def height_terms(self) -> tuple[float, float, float, float]:

@@ -30,8 +30,16 @@ class OcclusionPass(Owner):
         self._mean = library.program("viewport/fullscreen.vert", "viewport/occlusion_mean.frag")
         self._targets = self.owns(SizedFramebuffers(context))
 
-    def draw(self, items: "Sequence[Item]", ctx: PassContext, targets: SizedFramebuffers | None = None) -> Texture2D:
-        """Returns the part of the light from around that arrives, by place in the image; binds the target again."""
+    def draw(
+        self, items: "Sequence[Item]", ctx: PassContext, targets: SizedFramebuffers | None = None
+    ) -> Texture2D | None:
+        """Returns the part of the light from around that arrives, by place in the image; None without surfaces.
+
+        Binds the target again.
+        """
+        items = [item for item in items if "shadow" in item.stages and item.instances is None]
+        if not items:
+            return None
         targets, frame = targets or self._targets, ctx.frame
         left, low, across, up = projected_rectangle(ctx, frame.subject.box)
         rectangle = left // 2 - 1, low // 2 - 1, across // 2 + 4, up // 2 + 4
@@ -40,8 +48,7 @@ class OcclusionPass(Owner):
         surfaces.clear(None)
         casting = replace(ctx, target=surfaces, clip_from_world=frame.clip_from_world, state=_DEPTH.within(rectangle))
         for item in items:
-            if "shadow" in item.stages and item.instances is None:
-                casting.draw(item, "shadow")
+            casting.draw(item, "shadow")
         radius = frame.view.occlusion_radius * frame.subject.radius
         rough = targets.get("rough occlusion", colours=("rg16f",), depth=None)
         rough.clear((1.0, FARTHEST, 0.0, 0.0), depth=None)
