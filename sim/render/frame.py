@@ -23,7 +23,7 @@ from sinew.sim.render.shadow_projection import (
 )
 from sinew.sim.scene.camera import Camera, view_from_world
 from sinew.sim.scene.vectors import Vec3
-from sinew.sim.scene.view import ViewSettings
+from sinew.sim.scene.view import DisplayMode, ViewSettings
 
 LIGHT_LIMIT = 4
 FIELDS: dict[str, str | tuple[str, int]] = {
@@ -190,6 +190,17 @@ class Frame:
     def depth_terms(self) -> tuple[float, float]:
         """Third and fourth element of the third row of the projection; they convert window depth to depth [m]."""
         return self._clip_from_view[2].z, self._clip_from_view[3].z
+
+    @property
+    def half_extents(self) -> tuple[float, float]:
+        """Half width and height of the image at distance 1 [m], or at every distance if the camera is orthographic."""
+        return 1.0 / self._clip_from_view[0].x, 1.0 / self._clip_from_view[1].y
+
+    @property
+    def has_occlusion(self) -> bool:
+        view = self.view
+        is_lit = self.environment is not None and view.display in (DisplayMode.SHADED, DisplayMode.SHADED_WIRE)
+        return is_lit and view.occlusion and view.occlusion_radius > 0.0 and view.occlusion_strength > 0.0
 
     @property
     def height_terms(self) -> tuple[float, float, float, float]:

@@ -83,6 +83,14 @@ def test_frame_rows() -> None:
     assert 0.0 < python.ms_per_step_min < whole.ms_per_step_min
 
 
+def test_look_rows() -> None:
+    rows = rows_of("look", 1, (64,))
+    assert [row.variant for row in rows] == [
+        "classic", "classic, outlined", "standard", "standard, outlined", "soft shadows", "ambient occlusion", "all"
+    ]  # fmt: skip
+    assert all(row.ms_per_step_min > 0.0 for row in rows)
+
+
 def test_timing_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "TIMED_STEPS", 2)
     off, on = rows_of("timing", 1, (50,))

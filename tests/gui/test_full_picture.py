@@ -27,9 +27,9 @@ def calls(monkeypatch):
     def note(render_view, what):
         made.append(what if any(view.counts().vertices for view in render_view.views) else f"{what} of nothing")
 
-    def drawn(self, output, render_view, *, draft=False):
+    def drawn(self, output, render_view, *, draft=False, **quality):
         note(render_view, "draft" if draft else "full")
-        draw(self, output, render_view, draft=draft)
+        draw(self, output, render_view, draft=draft, **quality)
 
     def begun(self, size, render_view):
         note(render_view, "begin")

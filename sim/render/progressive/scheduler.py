@@ -20,6 +20,7 @@ from sinew.sim.gl.uniform_block import UniformBlock
 from sinew.sim.render.frame_renderer import FrameRenderer
 from sinew.sim.render.progressive.frame_plan import ChunkBudget, DraftBudget, FramePlan, draft_strides, load_of
 from sinew.sim.render.progressive.shader_warmup import ShaderWarmup
+from sinew.sim.render.quality import DRAFT, FILE, VIEWPORT, Quality
 from sinew.sim.render.render_view import RenderView
 from sinew.sim.render.sample import ImageSample
 from sinew.sim.render.sample_pass import SamplePass
@@ -122,8 +123,9 @@ class RenderScheduler:
     def __init__(self, picture: FrameRenderer) -> None:
         self._picture, self._context, self._timers = picture, picture.context, picture.context.timers
         self._is_software = picture.context.capabilities.is_software
+        self._quality = DRAFT if self._is_software else VIEWPORT
         self._budget, self._drafts = ChunkBudget(), DraftBudget(self._is_software)
-        self.shader_warmup = ShaderWarmup(picture)
+        self.shader_warmup = ShaderWarmup(picture, self._quality)
         self.pending: PendingImage | None = None  # For the window, not finished or not shown yet
         self.postponed = False  # The next frame waits for new shader variants
         self._last_target: tuple[int, tuple[int, int]] | None = None  # framebuffer and size of the last frame
@@ -133,11 +135,13 @@ class RenderScheduler:
         self._sample = self._last_sample = 0  # Number of the next sample, and where they end
         self._image: object = None  # Of the samples
 
-    def draw(self, output: Framebuffer, render_view: RenderView, *, draft: bool = False) -> None:
-        """Draws an image; a draft has no antialiasing and maybe fewer instances."""
+    def draw(
+        self, output: Framebuffer, render_view: RenderView, *, draft: bool = False, quality: Quality = FILE
+    ) -> None:
+        """Draws an image; a draft has the lowest quality, no antialiasing and maybe fewer instances."""
         self._context.invalidate()
         with self._timers.scope("draw"):
-            plan = FramePlan(self._timers.scope)
+            plan = FramePlan(self._timers.scope, quality=quality)
             if draft:
                 instanced = [item for item in render_view.items if item.instances]
                 strides = draft_strides([load_of(item) for item in instanced], self._drafts.elements)
@@ -150,10 +154,13 @@ class RenderScheduler:
                 self._picture.target.finish(output)
 
     def begin(self, size: tuple[int, int], render_view: RenderView, *, alone: bool = False) -> PendingImage:
-        """Begins an image of `size` [px], with `alone` only surfaces over nothing; the next one invalidates it."""
+        """Begins an image for the window, of `size` [px], with `alone` only surfaces over nothing.
+
+        The next one invalidates it.
+        """
         self._context.invalidate()
         with self._timers.scope("draw"):
-            plan = FramePlan(budget=self._budget if self._is_software else None)
+            plan = FramePlan(budget=self._budget if self._is_software else None, quality=self._quality)
             steps = (self._picture.draw_alone if alone else self._picture.draw)(render_view, size, plan)
             pending = PendingImage(self._context, self._picture.block, self._picture.target, size, steps, self._budget)
             if self.takes_one_go(render_view) and render_view.sample is None:
@@ -184,7 +191,7 @@ class RenderScheduler:
             source.set_up(begun)
             render_view = source.render_view()
             draft = self._takes_draft(render_view)
-            self.draw(output, render_view, draft=draft)
+            self.draw(output, render_view, draft=draft, quality=self._quality)
         # The time of the timers themselves does not count.
         self._last = time.monotonic()
         self._cost = self._last - begun - (self._timers.own_time - own)
