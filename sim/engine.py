@@ -1,5 +1,6 @@
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
+from pathlib import PurePosixPath
 
 import numpy as np
 import numpy.typing as npt
@@ -57,6 +58,9 @@ class Engine(Owner):
     Args:
         library: Shader programs shared with another engine; by default the engine has its own.
         background: Whether long preparations run on a worker thread; otherwise `apply` waits for them.
+
+    Attributes:
+        uses_kernels: Whether changed shaders of the scene replace shipped ones, from the next `apply` on.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary | None = None, *, background: bool = False) -> None:
@@ -80,6 +84,8 @@ class Engine(Owner):
         self._prefetched: frozenset[float] = frozenset()
         self._assets = SceneAssets()
         self._colliders: Memo[tuple[Collider, ...]] = Memo()
+        self.uses_kernels = True
+        self._kernels: tuple[Node, ...] = ()
 
     # --- the scene ------------------------------------------------------------------------------------
 
@@ -141,6 +147,7 @@ class Engine(Owner):
         """Applies a scene; finds changes by comparing it with the previous one."""
         with self.context.timers.scope("apply"):
             self._source = scene
+            self._use_kernels(scene)
             self.views.take(self._keyed.at(scene, self._moment) if scene.is_keyed else scene)
             world = self.world
             is_news = self.views.is_news(world)
@@ -159,6 +166,39 @@ class Engine(Owner):
                 world = self.world  # prepared systems use other settings now
             if is_news:
                 self.views.follow(world, self.simulation.systems, is_animated=is_animated)
+
+    def _use_kernels(self, scene: Scene) -> None:
+        """Replaces shader files by those of the scene; a node whose text does not compile is reported."""
+        kinds = [kind for kind in KINDS.values() if kind.shader_text] if self.uses_kernels else []
+        nodes = tuple(node for kind in kinds for node in scene.simulated_of_kind(kind.name))
+        if nodes == self._kernels:
+            return
+        self._kernels = nodes
+        texts: dict[str, str] = {}
+        faults: list[tuple[NodeId, SettingsError]] = []
+        owners: dict[str, NodeId] = {}
+        for node in nodes:
+            read = KINDS[node.kind].shader_text
+            assert read is not None
+            file, base, text = read(node.settings)
+            if self._shipped(file) == base:
+                texts[file], owners[file] = text, node.id
+            else:
+                faults.append((node.id, SettingsError(f"{file or 'its file'} is another one now; it is not used")))
+        self.reload_shaders(sorted(self.library.replace(texts)))
+        self._guard.renew(scene.by_id)
+        for message in self.library.messages:
+            if message.file in owners:  # the first one counts: others often follow from it
+                faults.append((owners.pop(message.file), SettingsError(str(message))))
+        for node_id, error in faults:
+            self._guard.note(node_id, error)
+
+    def _shipped(self, file: str) -> str | None:
+        place = PurePosixPath(file)
+        try:
+            return None if place.is_absolute() or ".." in place.parts else self.library.shipped(file)
+        except (OSError, UnicodeDecodeError, ValueError):
+            return None
 
     @property
     def world(self) -> World:

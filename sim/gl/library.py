@@ -1,5 +1,5 @@
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ from sinew.sim.gl.errors import ShaderError, ShaderMessage
 from sinew.sim.gl.kernel_text import NOTHING, KernelText
 from sinew.sim.gl.program import Program
 from sinew.sim.gl.program_build import ProgramSources, Stage
-from sinew.sim.gl.shader_source import reader, resolve
+from sinew.sim.gl.shader_source import resolve
 from sinew.sim.gl.task import Task
 from sinew.sim.gl.vertex_array import VertexArray
 
@@ -33,10 +33,10 @@ class _Recipe:
         flags = ",".join(name if value is True else f"{name}={value}" for name, value in self.defines.items())
         return " + ".join(self.stages.values()) + (f" [{flags}]" if flags else "")
 
-    def resolve(self, root: Path) -> ProgramSources:
+    def resolve(self, read: Callable[[str], str]) -> ProgramSources:
         try:
             stages = {
-                stage: resolve(name, reader(root), self.defines, self.around if stage == self.around.stage else NOTHING)
+                stage: resolve(name, read, self.defines, self.around if stage == self.around.stage else NOTHING)
                 for stage, name in self.stages.items()
             }
         except ShaderError as error:
@@ -54,6 +54,7 @@ class ShaderLibrary:
         kernels: All living kernels that use the library.
         no_vertices: A vertex array without streams, for kernels and full-screen passes whose shaders only read
             `gl_VertexID` and textures.
+        texts: Texts that replace files.
     """
 
     def __init__(self, context: "Context", root: Path = shaders.ROOT) -> None:
@@ -61,6 +62,7 @@ class ShaderLibrary:
         self.root = root
         self.no_vertices = VertexArray(context, label="no vertices")
         self.kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
+        self.texts: Mapping[str, str] = {}
         self._programs: dict[tuple[object, ...], tuple[_Recipe, Program]] = {}
         self._failing: dict[tuple[object, ...], list[ShaderMessage]] = {}
 
@@ -89,7 +91,7 @@ class ShaderLibrary:
             stages["fragment"] = fragment
         recipe = _Recipe(stages, defines or {}, around)
         if recipe.key not in self._programs:
-            program = Program(self.context, recipe.resolve(self.root), label=recipe.label)
+            program = Program(self.context, recipe.resolve(self.read), label=recipe.label)
             self._programs[recipe.key] = recipe, program
         return self._programs[recipe.key][1]
 
@@ -113,6 +115,19 @@ class ShaderLibrary:
         """Errors in the files of programs that still run an older version of them."""
         return [message for messages in self._failing.values() for message in messages]
 
+    def read(self, name: str) -> str:
+        """Returns the text of a file; raises OSError if there is none."""
+        return self.texts[name] if name in self.texts else self.shipped(name)
+
+    def shipped(self, name: str) -> str:
+        """Returns the text of a file without replacement."""
+        return (self.root / name).read_text(encoding="utf-8")
+
+    def replace(self, texts: Mapping[str, str]) -> frozenset[str]:
+        """Replaces files by texts; returns the names for `changed`."""
+        former, self.texts = self.texts, dict(texts)
+        return frozenset(name for name in {**former, **texts} if former.get(name) != texts.get(name))
+
     def changed(self, names: Iterable[str]) -> list[ShaderMessage]:
         """Rebuilds the programs that depend on the named files, and returns the messages of those that failed.
 
@@ -125,7 +140,7 @@ class ShaderLibrary:
             if not changed & recipe.files:
                 continue
             try:
-                program.swap(recipe.resolve(self.root))
+                program.swap(recipe.resolve(self.read))
                 self._failing.pop(key, None)
             except ShaderError as error:
                 self._failing[key] = list(error.messages)
