@@ -2,6 +2,7 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from pathlib import PurePosixPath
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -58,9 +59,6 @@ class Engine(Owner):
     Args:
         library: Shader programs shared with another engine; by default the engine has its own.
         background: Whether long preparations run on a worker thread; otherwise `apply` waits for them.
-
-    Attributes:
-        uses_kernels: Whether changed shaders of the scene replace shipped ones, from the next `apply` on.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary | None = None, *, background: bool = False) -> None:
@@ -84,8 +82,8 @@ class Engine(Owner):
         self._prefetched: frozenset[float] = frozenset()
         self._assets = SceneAssets()
         self._colliders: Memo[tuple[Collider, ...]] = Memo()
-        self.uses_kernels = True
         self._kernels: tuple[Node, ...] = ()
+        self._trusts: Memo[Scene] = Memo()
 
     # --- the scene ------------------------------------------------------------------------------------
 
@@ -146,6 +144,7 @@ class Engine(Owner):
     def apply(self, scene: Scene) -> None:
         """Applies a scene; finds changes by comparing it with the previous one."""
         with self.context.timers.scope("apply"):
+            scene = self._trusted(scene)
             self._source = scene
             self._use_kernels(scene)
             self.views.take(self._keyed.at(scene, self._moment) if scene.is_keyed else scene)
@@ -167,9 +166,17 @@ class Engine(Owner):
             if is_news:
                 self.views.follow(world, self.simulation.systems, is_animated=is_animated)
 
+    def _trusted(self, scene: Scene) -> Scene:
+        """Returns the scene without the kernels that may not be used: they have no part in keys of cached steps."""
+        if self.library.takes_texts or not any(KINDS[node.kind].shader_text for node in scene.nodes):
+            return scene
+        return self._trusts.get((scene,), lambda: msgspec.structs.replace(
+            scene, nodes=tuple(node for node in scene.nodes if not KINDS[node.kind].shader_text)
+        ))  # fmt: skip
+
     def _use_kernels(self, scene: Scene) -> None:
         """Replaces shader files by those of the scene; a node whose text does not compile is reported."""
-        kinds = [kind for kind in KINDS.values() if kind.shader_text] if self.uses_kernels else []
+        kinds = [kind for kind in KINDS.values() if kind.shader_text]
         nodes = tuple(node for kind in kinds for node in scene.simulated_of_kind(kind.name))
         if nodes == self._kernels:
             return

@@ -162,6 +162,7 @@ class Editor:
             self.document, self.edits, self.client, self.viewport, picker, self.playback, self.stepper, self.store,
             self.active, self.scene_files, self.panels, self.dialogs,
             ParticleMarks(self.document, self.client, self.viewport), self.tools.hint.emit, self.motions,
+            self.tasks,
         )  # fmt: skip
         self.kind_panels: dict[str, Panel] = {
             name: kind.load("panel")(self.context) for name, kind in KINDS.items() if kind.panel

@@ -83,6 +83,7 @@ class ViewportRenderer(QObject):
         self._document, self._playback, self._debug = document, playback, debug
         self._tasks, self._store, self._files, self._programs = tasks, store, files, programs
         self.engine: Engine | None = None
+        self._takes_texts = True
         self.back_end = BackEndChoice.AUTO
         self.cache_budget = CacheBudget.USUAL
         self._drawing = self._preparing = self._switching = TaskHandle()
@@ -111,6 +112,7 @@ class ViewportRenderer(QObject):
                     context, self._document, self._store, self._files, self._playback, self._programs
                 )
         self.engine = Engine(context, background=True)
+        self.engine.library.takes_texts = self._takes_texts
         self.runner = SimulationRunner(self.engine, StepStore(self.cache_budget.size))
         self.ready.emit()
 
@@ -230,6 +232,13 @@ class ViewportRenderer(QObject):
         self._switching.cancel()
         if self.engine is not None:
             self._switching = self._tasks.add(self._switch(self.engine), Priority.PREPARE, on_error=self._fail)
+
+    def take_texts(self, on: bool) -> None:
+        """Sets whether kernels of the project replace shader files."""
+        self._takes_texts = on
+        if self.engine is not None:
+            self.engine.library.takes_texts = on
+        self.paint_requested.emit()
 
     def limit_steps(self, room: CacheBudget) -> None:
         self.cache_budget = room

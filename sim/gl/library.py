@@ -1,3 +1,4 @@
+import contextlib
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -55,6 +56,7 @@ class ShaderLibrary:
         no_vertices: A vertex array without streams, for kernels and full-screen passes whose shaders only read
             `gl_VertexID` and textures.
         texts: Texts that replace files.
+        takes_texts: Whether texts of the scene replace files, from the next `Engine.apply` on.
     """
 
     def __init__(self, context: "Context", root: Path = shaders.ROOT) -> None:
@@ -63,6 +65,7 @@ class ShaderLibrary:
         self.no_vertices = VertexArray(context, label="no vertices")
         self.kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
         self.texts: Mapping[str, str] = {}
+        self.takes_texts = True
         self._programs: dict[tuple[object, ...], tuple[_Recipe, Program]] = {}
         self._failing: dict[tuple[object, ...], list[ShaderMessage]] = {}
 
@@ -122,6 +125,17 @@ class ShaderLibrary:
     def shipped(self, name: str) -> str:
         """Returns the text of a file without replacement."""
         return (self.root / name).read_text(encoding="utf-8")
+
+    def generated(self, name: str) -> str:
+        """Returns the whole texts of the stages that use a file, as the compiler gets them."""
+        parts = []
+        for recipe, _ in self._programs.values():
+            if name in recipe.files:
+                with contextlib.suppress(ShaderError):  # reported where it was compiled
+                    sources = recipe.resolve(self.read)
+                    texts = [s for s in sources.stages.values() if name in s.files]
+                    parts += [f"// {recipe.label}\n{source.text}" for source in texts]
+        return "\n".join(parts)
 
     def replace(self, texts: Mapping[str, str]) -> frozenset[str]:
         """Replaces files by texts; returns the names for `changed`."""

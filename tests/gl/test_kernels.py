@@ -60,7 +60,7 @@ def test_a_changed_kernel_acts_and_is_undone_by_mute(engine: Engine) -> None:
     assert fall(engine, kernel(HEAVIER)) == pytest.approx(2.0 * plain, rel=0.02)
     assert fall(engine, kernel(HEAVIER, muted=True)) == plain
     assert fall(engine, kernel(f"{SHIPPED}\n// a comment\n")) == plain, "the same bits"
-    engine.uses_kernels = False
+    engine.library.takes_texts = False
     assert fall(engine, kernel(HEAVIER)) == plain
     assert problems(engine) == []
 
