@@ -109,6 +109,11 @@ class ShaderLibrary:
             kernel.prepare(kernel.back_end_with(choice))
             yield
 
+    def files_below(self, folder: str) -> list[str]:
+        """Returns the names of all shader files in a folder, also of those that no program uses."""
+        paths = sorted((self.root / folder).glob("*.*"))
+        return [f"{folder}/{path.name}" for path in paths if path.suffix in (".glsl", ".vert", ".geom", ".frag")]
+
     @property
     def files(self) -> frozenset[str]:
         return frozenset().union(*(recipe.files for recipe, _ in self._programs.values()))

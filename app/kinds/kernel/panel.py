@@ -104,10 +104,10 @@ class KernelPanel(Panel):
             dock.raise_()
 
     def _list_files(self, menu: Any) -> None:
-        """Lists the shader files that run now; those of the selected kind first."""
+        """Lists the shader files of the selected kind, and the others that run now."""
         engine, node = self._context.client.engine, self._context.document.selected
         files = sorted(engine.library.files) if engine is not None else []
-        own = [file for file in files if node is not None and file.startswith(f"{node.kind}/")]
+        own = engine.library.files_below(node.kind) if engine is not None and node is not None else []
         for file in own:
             menu.addAction(menu_text(file), functools.partial(self.edit, file))
         others: dict[str, Any] = {}
@@ -116,7 +116,7 @@ class KernelPanel(Panel):
                 folder = file.partition("/")[0]
                 others[folder] = others.get(folder) or menu.addMenu(menu_text(folder))
                 others[folder].addAction(menu_text(file), functools.partial(self.edit, file))
-        if not files:
+        if not (own or files):
             menu.addAction("No shaders yet").setEnabled(False)
 
     def _on_changed(self, change: Change) -> None:
