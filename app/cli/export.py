@@ -1,6 +1,7 @@
 import argparse
 import contextlib
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -92,9 +93,7 @@ def run(options: argparse.Namespace) -> None:
         raise CommandError(options.path, "--motion", "is for a model; a project names its motions")
     shown = opened(options.path, allow_outside=options.allow_outside, motion=options.motion)
     scene = as_drawn(shown, options.clip or _first_motion(shown))
-    clip = scene.clip()
-    length = clip.duration if clip is not None and clip.duration > 0.0 else SECONDS
-    first, last = options.frames or (0, round(length * rate))
+    frames = options.frames or default_frames(scene, rate)
     with (
         headless() as context,
         Progress(f"exporting {options.path.name}", lines=options.progress) as progress,
@@ -102,21 +101,59 @@ def run(options: argparse.Namespace) -> None:
     ):
         run = SceneRun(context, scene)
         stack.callback(run.release)
-        for problem in run.problems():
-            raise CommandError(scene.path, "", f"node {problem}")
-        recorder = TrackRecorder(run, scene, rate, options.node, options.output.parent, children=options.children)
-        stack.callback(recorder.close)
-        print_warnings(options.path, recorder.left)
-        with naming(options.output):  # temporary files lie in the same folder
+        export_scene(
+            run, scene, options.output, chosen, frames, rate=rate, nodes=options.node,
+            children=options.children, progress=progress,
+        )  # fmt: skip
+        sys.stdout.flush()
+
+
+def default_frames(scene: OpenedScene, rate: float) -> tuple[int, int]:
+    """Returns the first and the last frame: the clip once, else 5 seconds."""
+    clip = scene.clip()
+    length = clip.duration if clip is not None and clip.duration > 0.0 else SECONDS
+    return 0, round(length * rate)
+
+
+def export_scene(
+    run: SceneRun,
+    scene: OpenedScene,
+    output: Path,
+    chosen: msgspec.Struct | None,
+    frames: tuple[int, int],
+    *,
+    rate: float = float(STEPS_PER_SECOND),
+    nodes: Sequence[str] = (),
+    children: bool = False,
+    progress: Callable[[float], None] = lambda _: None,
+) -> None:
+    """Writes the first to the last frame of a scene; prints a line for every file.
+
+    Args:
+        run: At the start of its simulation.
+        chosen: Options of the format.
+        rate: Frames per second.
+        nodes: Names; all visible nodes if empty.
+        children: Write strands as they are drawn.
+
+    Raises:
+        CommandError: If a node fails, or the rate or a name is refused.
+        ExportError: If the format can store nothing of it, or the read-back differs.
+    """
+    for problem in run.problems():
+        raise CommandError(scene.path, "", f"node {problem}")
+    first, last = frames
+    with contextlib.closing(TrackRecorder(run, scene, rate, nodes, output.parent, children=children)) as recorder:
+        print_warnings(scene.path, recorder.left)
+        with naming(output):  # temporary files lie in the same folder
             for frame in range(first, last + 1):
                 recorder.add(frame)
                 progress(RECORDED * (frame + 1 - first) / (last + 1 - first))
             recording = recorder.recording(first)
         write_scene(
-            recording, options.output, format, chosen, print_line,
-            lambda line: print_warnings(options.path, [line]),
+            recording, output, SCENE_FORMATS.of(output), chosen, print_line,
+            lambda line: print_warnings(scene.path, [line]),
         )  # fmt: skip
-        sys.stdout.flush()
 
 
 def _first_motion(scene: OpenedScene) -> str | None:

@@ -36,6 +36,7 @@ COMMANDS = {
     "report": ("sinew.app.cli.report", "write a page with image, settings, timings, stability and checksums"),
     "verify": ("sinew.app.cli.verify", "simulate a bake again and report the first step that differs"),
     "sweep": ("sinew.app.cli.sweep", "run a simulation with many settings, and write a table and images"),
+    "run": ("sinew.app.cli.script", "run a Python program that uses `import sinew`"),
     "bench": ("sinew.app.cli.bench", "measure on this machine and print a table"),
 }
 EDITOR = "sinew.app.cli.editor"

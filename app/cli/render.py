@@ -329,13 +329,19 @@ def shutter(moment: float, rate: float, samples: int) -> list[float]:
 
 def with_options(opened_scene: OpenedScene, options: argparse.Namespace) -> OpenedScene:
     changed = opened_scene if options.method is None else skinned_by(opened_scene, options.method)
-    changes: dict[str, object] = {} if options.overlays else dict.fromkeys(OVERLAYS, False)
+    changed = changed if options.overlays else without_overlays(changed)
+    changes: dict[str, object] = {}
     if options.beside:
         changes["comparison"] = SkinningComparison.OFF
     if options.display is not None:
         changes["display"] = options.display
     view = validated(changed.scene.view, **changes)
     return replace(changed, scene=msgspec.structs.replace(changed.scene, view=view))
+
+
+def without_overlays(scene: OpenedScene) -> OpenedScene:
+    view = validated(scene.scene.view, **dict.fromkeys(OVERLAYS, False))
+    return replace(scene, scene=msgspec.structs.replace(scene.scene, view=view))
 
 
 def chosen_frames(scene: OpenedScene, chosen: tuple[int, int] | None, *, numbered: bool) -> list[tuple[int, float]]:

@@ -45,6 +45,7 @@ class Renderer:
         bakes: Bake the simulated steps when `finish` is called.
         through: Name of a camera of the scene, or "cuts"; replaces other cameras.
         keeps_light: Draw linear light too, which `layers` then has; not in the classic look.
+        run: Engine of the same scene that is drawn as it is, and not released; by default the renderer has its own.
     """
 
     def __init__(
@@ -58,12 +59,14 @@ class Renderer:
         bakes: bool = False,
         through: str = "",
         keeps_light: bool = False,
+        run: SceneRun | None = None,
     ) -> None:
         self._scene = scene
         self._through = through
         if through not in ("", CUTS) and scene.named(through).kind != CameraSettings.kind:
             raise CommandError(scene.path, f"--camera {through}", "is not a camera")
-        self._run = SceneRun(context, scene, known_bake(scene.path), every_node=every_node)
+        self._owns_run = run is None
+        self._run = run or SceneRun(context, scene, known_bake(scene.path), every_node=every_node)
         self.engine = self._run.engine
         self.engine.views.has_backdrop = not alpha
         self._warn(self._run.problems())
@@ -205,7 +208,8 @@ class Renderer:
         self._output.release()
         if self._linear is not None:
             self._linear.release()
-        self._run.release()
+        if self._owns_run:
+            self._run.release()
 
     def _drawn(self, engine: Engine, camera: Camera) -> UInt8:
         engine.draw(self._output, camera)

@@ -15,6 +15,7 @@ from sinew.sim.engine import Engine
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
+from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.task import finish
 from sinew.sim.kinds.contract import warning_of
 from sinew.sim.runner import SimulationRunner
@@ -45,21 +46,25 @@ class SceneRun:
         scene: Its warnings are printed.
         bake: Steps that are shown without simulating; None simulates everything.
         every_node: Show the bake of every node with the same settings, not only of nodes that show their bake.
+        library: Shader programs of another engine of the context.
     """
 
     def __init__(
-        self, context: Context, scene: OpenedScene, bake: Bake | None = None, *, every_node: bool = False
+        self,
+        context: Context,
+        scene: OpenedScene,
+        bake: Bake | None = None,
+        *,
+        every_node: bool = False,
+        library: ShaderLibrary | None = None,
     ) -> None:
-        self._scene, self.bake = scene, bake
-        playback = scene.scene.playback
-        self.engine = Engine(context)
+        self.bake = bake
+        self.engine = Engine(context, library)
         self.runner = SimulationRunner(self.engine)
         for node_id, model in scene.models.items():
             finish(self.engine.model_upload(node_id, prepare_model(model), scene.images))
         self.engine.set_assets(scene.assets)
-        self.engine.simulation.start_time = playback.simulation_start
-        self.engine.apply(scene.scene)
-        self.runner.take(playback.start_time)
+        self.apply(scene)
         print_warnings(scene.path, self._warnings())
         self._given = self._shown(bake, every_node=every_node) if bake is not None else frozenset()
         if bake is not None:
@@ -78,6 +83,14 @@ class SceneRun:
     @property
     def is_active(self) -> bool:
         return self.engine.simulation.is_active
+
+    def apply(self, scene: OpenedScene) -> None:
+        """Applies an edited scene with the same files; the next step is simulated with it."""
+        self._scene = scene
+        playback = scene.scene.playback
+        self.engine.simulation.start_time = playback.simulation_start
+        self.engine.apply(scene.scene)
+        self.runner.take(playback.start_time)
 
     def advance_to(self, step: int, baker: "Baker | None" = None) -> list[str]:
         """Simulates up to `step`; starts again if the current step is later.

@@ -86,6 +86,11 @@ def opened(path: Path, *, allow_outside: bool = False, motion: Path | None = Non
         motions = (MotionFile(path=str(motion)),) if motion is not None else ()
         node = Node(id="model", name=path.stem, settings=ModelSettings(path=str(path), motions=motions))
         scene, view_state = msgspec.structs.replace(NEW_SCENE, nodes=(node,)), None
+    return with_files(path, scene, view_state)
+
+
+def with_files(path: Path, scene: Scene, view_state: ViewState | None) -> OpenedScene:
+    """Reads the files of a scene; raises ModelError or CommandError as `opened` does."""
     models, budget = _models_of(path, scene), ImageBudget()
     _report_missing(scene, models)
     images: dict[ImageSource, MipImage] = {}

@@ -13,14 +13,16 @@ from sinew.app.document.history import Gesture, GestureState, SceneEdit, UndoHis
 from sinew.app.document.keyed_values import NEAR, curves_ref, keyed_values, with_keys
 from sinew.app.document.node_names import NodeIds, NodeNames, default_name, renamed_links, unique_name
 from sinew.app.document.resize import Zoom, factor_of, followed
+from sinew.app.files.project_file import cache_folder, save_project
 from sinew.app.files.unknown_content import UnknownContent
+from sinew.sim.cache.bake import BakeError, carry
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.keyable import curve_fault
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.change import Change, ChangeKind, value_change
 from sinew.sim.scene.curves import Curve
 from sinew.sim.scene.keyed import KeyedScene
-from sinew.sim.scene.params import Declaration, Effect, ParamError, Role, bounded, param_of, with_paths
+from sinew.sim.scene.params import Declaration, Effect, ParamError, Role, bounded, check, param_of, with_paths
 from sinew.sim.scene.scene import NEW_SCENE, Node, NodeId, ParamRef, Scene, part_of, value_at, with_value
 from sinew.sim.scene.view_state import Selection, ViewState, selection_of
 
@@ -97,6 +99,20 @@ class Document(QObject):
         if modified:
             self.undo_stack.set_clean(False)
         self.title_changed.emit()
+
+    def save(self, path: Path) -> list[str]:
+        """Writes the project with its bake, and returns warnings; raises ProjectError if it cannot be written."""
+        warnings = []
+        digest = save_project(path, self.scene, self.view_state, self.unknown)
+        if self.path is not None and any(node.baked for node in self.scene.nodes):
+            source, target = cache_folder(self.path), cache_folder(path)
+            try:
+                if source != target and source.is_dir():
+                    carry(source, target)
+            except BakeError as error:
+                warnings.append(str(error))
+        self.mark_saved(path, digest)
+        return warnings
 
     def mark_saved(self, path: Path, digest: str = "") -> None:
         self.path, self.digest = path.absolute(), digest
@@ -192,7 +208,8 @@ class Document(QObject):
             return
         text = getattr(gesture, "text", None) or values_text(self.scene, new if values is plain else plain)
         merging = None if isinstance(gesture, Gesture) and gesture.state is GestureState.ENDED else gesture
-        self._push(scene, text, refs=undone, gesture=merging, zoom=zoom)
+        direct = tuple(ref for ref in values if ref not in looks)
+        self._push(scene, text, refs=undone, gesture=merging, zoom=zoom, direct=direct)
 
     def set_keys(self, text: str, values: Mapping[ParamRef, Any]) -> None:
         """Sets keys with these values at the playhead, as one edit."""
@@ -262,6 +279,7 @@ class Document(QObject):
     def _accepted(self, ref: ParamRef, value: Any) -> Any:
         """Returns a checked value: names become unique, paths absolute, keys suit their settings."""
         if (ref.part, ref.name) == ("node", "curves"):
+            value = check(Node, ref.name, value)
             if (fault := curve_fault(self.scene.node(ref.owner), value)) is not None:
                 raise ParamError(f"curves{fault[0]}: {fault[1]}")
             return value

@@ -44,6 +44,7 @@ class SceneEdit:
 
     Attributes:
         refs: The edited values; empty for edits of the list of nodes.
+        direct: The values among `refs` that the user set; the others follow from them.
         selections: Selections after undo and after redo; None leaves the selection unchanged.
         gesture: Edits of the same values by the same gesture merge into one entry.
         zoom: How the camera follows a scene whose size changes.
@@ -56,6 +57,7 @@ class SceneEdit:
     selections: tuple[Selection | None, Selection | None] = (None, None)
     gesture: object | None = None
     zoom: Zoom | None = None
+    direct: tuple[ParamRef, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -74,6 +76,7 @@ class SceneEdit:
         if set(later.refs) != set(self.refs) or (later.zoom is None) != (self.zoom is None):
             return False
         self.after, self.text = later.after, later.text
+        self.direct = tuple(dict.fromkeys((*self.direct, *later.direct)))
         if self.zoom is not None and later.zoom is not None:
             self.zoom = replace(self.zoom, factor=self.zoom.factor * later.zoom.factor)
         return True
@@ -128,9 +131,14 @@ class UndoHistory:
         return self.index < len(self._entries)
 
     @property
+    def latest(self) -> SceneEdit | Macro | None:
+        """The entry that undo takes back; None without one."""
+        return self._entries[self.index - 1] if self.can_undo else None
+
+    @property
     def undo_text(self) -> str:
-        """The text of the entry that undo takes back; "" without one."""
-        return self._entries[self.index - 1].text if self.can_undo else ""
+        """The text of `latest`; "" without one."""
+        return self.latest.text if self.latest is not None else ""
 
     @property
     def redo_text(self) -> str:
@@ -151,12 +159,16 @@ class UndoHistory:
         self._changed()
 
     def undo(self) -> None:
+        """Raises RuntimeError within a macro that has changed something."""
+        self._refuse_in_macro()
         if self.can_undo:
             self._entries[self.index - 1].undo(self._show)
             self.index -= 1
             self._changed()
 
     def redo(self) -> None:
+        """Raises RuntimeError as `undo` does."""
+        self._refuse_in_macro()
         if self.can_redo:
             self._entries[self.index].redo(self._show)
             self.index += 1
@@ -170,7 +182,7 @@ class UndoHistory:
                 self._macro.edits.append(edit)
             self._changed()
             return
-        latest = self._entries[self.index - 1] if self.can_undo and not self.is_clean else None
+        latest = None if self.is_clean else self.latest
         if isinstance(latest, SceneEdit) and not self.can_redo and latest.merge(edit):
             if latest.is_empty:
                 self._drop_latest()
@@ -205,6 +217,10 @@ class UndoHistory:
             latest.undo(self._show)
             self._drop_latest()
             self._changed()
+
+    def _refuse_in_macro(self) -> None:
+        if self._macro is not None and self._macro.edits:
+            raise RuntimeError("an edit that has changed something must end before undo and redo")
 
     def _append(self, entry: SceneEdit | Macro) -> None:
         del self._entries[self.index :]

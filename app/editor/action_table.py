@@ -7,6 +7,7 @@ from typing import TypeVar
 from PySide6.QtGui import QGuiApplication, QImageWriter
 from PySide6.QtWidgets import QMessageBox
 
+from sinew.app.document.python_text import python_text
 from sinew.app.document.scene_edits import SceneEdits
 from sinew.app.editor.actions import SEPARATOR, Action, Menu, command_action, shortcut_entries
 from sinew.app.editor.editor_context import EditorContext
@@ -131,6 +132,9 @@ def edit_menu(context: EditorContext, window: MainWindow, tools: ViewportTools, 
                lambda: "" if stack.can_undo else "There is nothing to undo."),
         Action("edit.redo", "&Redo", "Redo the last undone change.", stack.redo, ("Ctrl+Y", "Ctrl+Shift+Z"), "redo",
                lambda: "" if stack.can_redo else "There is nothing to redo."),
+        Action("edit.copy_python", "Copy Last Change as P&ython", "Copy the change that Undo takes back as Python.",
+               lambda: _copy_python(context),
+               reason=lambda: "" if stack.can_undo else "There is nothing to undo."),
         SEPARATOR,
         Action("edit.cut", "Cu&t", "Move the selected objects to the clipboard.", lambda: _cut(context), ("Ctrl+X",),
                reason=nothing_unlocked),
@@ -475,6 +479,11 @@ def copy_selected(context: EditorContext) -> bool:
     if text:
         QGuiApplication.clipboard().setText(text)
     return bool(text)
+
+
+def _copy_python(context: EditorContext) -> None:
+    if (latest := context.document.undo_stack.latest) is not None:
+        QGuiApplication.clipboard().setText(python_text(latest))
 
 
 def _cut(context: EditorContext) -> None:

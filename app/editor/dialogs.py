@@ -46,6 +46,23 @@ class Dialogs:
         }
         return answers.get(button(box.exec()), UnsavedAnswer.CANCEL)
 
+    def run_script(self, script: Path) -> bool:
+        """Asks whether a script may run; it could do anything that the user can."""
+        button = QMessageBox.StandardButton
+        box = QMessageBox(self.parent)
+        box.setIcon(QMessageBox.Icon.Warning)
+        box.setWindowTitle("Run a script")
+        box.setText(f"Run {script.name} on the open project?")
+        box.setInformativeText(
+            f"{script}\n\nA script can read, change and delete your files. Run only scripts you trust."
+        )
+        run = box.addButton("Run", QMessageBox.ButtonRole.AcceptRole)
+        box.setDefaultButton(box.addButton(button.Cancel))
+        box.exec()
+        is_run = box.clickedButton() is run
+        box.deleteLater()
+        return is_run
+
     def open_path(self) -> Path | None:
         both = file_filter("Projects and models", [PROJECT_SUFFIX, *MODEL_FORMATS.suffixes()])
         return self._existing("Open", both, _PROJECTS, *_importable())

@@ -39,7 +39,8 @@ TIMELINE = DockSpec("timeline", "Timeline", Qt.DockWidgetArea.BottomDockWidgetAr
 TIMINGS = DockSpec("timings", "Timings", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
 MESSAGES = DockSpec("messages", "Messages", Qt.DockWidgetArea.BottomDockWidgetArea, 120)
 DISTANCE = DockSpec("distance", "Bake Distance", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
-SPECS = (OUTLINER, INSPECTOR, TIMELINE, TIMINGS, DISTANCE, MESSAGES)
+PYTHON = DockSpec("python", "Python", Qt.DockWidgetArea.BottomDockWidgetArea, 160)
+SPECS = (OUTLINER, INSPECTOR, TIMELINE, TIMINGS, DISTANCE, PYTHON, MESSAGES)
 KIND_SIZE = 130  # [px], of docks of kinds
 
 DRAWER_SHARE = 0.28  # minimum height of a dock that opens below the timeline, as part of the window
@@ -110,7 +111,7 @@ class Docks(QObject):
 
     @property
     def _drawers(self) -> tuple[DockSpec, ...]:
-        return MESSAGES, *self._of_kinds, DISTANCE, TIMINGS
+        return MESSAGES, *self._of_kinds, DISTANCE, TIMINGS, PYTHON
 
     def drawer_actions(self) -> list[QAction]:
         return [self._switches[spec.id] for spec in self._drawers]

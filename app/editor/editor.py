@@ -23,6 +23,7 @@ from sinew.app.editor.main_window import MainWindow, WindowState
 from sinew.app.editor.menus import add_place_menus, add_section_menus
 from sinew.app.editor.panels import Panels
 from sinew.app.editor.preferences import Preferences
+from sinew.app.editor.python import PythonConsole, is_script
 from sinew.app.editor.selected_node import SelectedNode
 from sinew.app.editor.simulation_work import SimulationWork
 from sinew.app.editor.stop_reports import StopReports
@@ -149,7 +150,7 @@ class Editor:
 
     def _build_window(self) -> None:
         controller = CameraController(lambda: self.document.view_state.camera, self.document.set_camera)
-        self.viewport = Viewport(self.client, controller, accepts=lambda name: can_open(Path(name)))
+        self.viewport = Viewport(self.client, controller, accepts=lambda name: can_open(Path(name)) or is_script(name))
         self.tasks.bind(self.viewport.gl_current)
         self.stepper.bind(self.client, self.viewport)
         self._build_simulation()
@@ -187,6 +188,7 @@ class Editor:
             self.client, self.active, self.past, self.timeline, self.dialogs, self.settings, self.viewport.update
         )
         self.distance = BakeDistance(self.client, self.playback)
+        self.python = PythonConsole(self.context, self.settings, lambda: self.files.busy)
         panels = {
             "outliner": self.panels.outliner,
             "inspector": self.panels.inspector,
@@ -194,6 +196,7 @@ class Editor:
             "timings": self.timings.view,
             "messages": self.panels.messages,
             "distance": self.distance.plot,
+            "python": self.python.view,
         }
         self.window = MainWindow(self.viewport, panels, self.kind_panels)
         self._build_actions()
@@ -287,6 +290,8 @@ class Editor:
             lambda seen: self.panels.messages.mark_read() if seen else None
         )
         self._connect_timings()
+        self.python.failed.connect(self.panels.fail)
+        self.python.finished.connect(self.window.show_news)
         self.autosave.status_changed.connect(self.window.show_autosave)
         self.autosave.failed.connect(lambda text: self.panels.warn("", text))
 
@@ -322,7 +327,11 @@ class Editor:
     # --- commands -------------------------------------------------------------------------------------
 
     def drop(self, paths: list[str], node_id: str) -> None:
-        """Opens files; those with motions move the character that they were dropped on."""
+        """Opens files, and runs scripts; those with motions move the character that they were dropped on."""
+        for name in filter(is_script, paths):
+            if self.dialogs.run_script(Path(name)):
+                self.python.run_file(Path(name))
+        paths = [name for name in paths if not is_script(name)]
         node = self._carrying(node_id)
         motions = motions_among(paths) if node is not None else []
         for path in motions:
@@ -331,6 +340,8 @@ class Editor:
 
     def drop_text(self, paths: list[str], node_id: str) -> str:
         """Returns what dropping files on a node would do; "" for none."""
+        if script := next(filter(is_script, paths), None):
+            return f"Drop to run {Path(script).name} on this project"
         node, motions = self._carrying(node_id), motions_among(paths)
         if node is not None and motions:
             return f"Drop to play {motions[0].name} on {node.name}"
@@ -432,6 +443,7 @@ class Editor:
         """Stops all work of the editor, in the order of dependencies."""
         self.playback.pause()
         self.output.close()
+        self.python.close()
         self.work.close()
         self.window.save_layout(self.settings)
         self.timings.files.cancel()

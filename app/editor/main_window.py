@@ -241,7 +241,7 @@ class WindowState(QObject):
         stack, actions = self._document.undo_stack, self._window.actions_table
         actions["edit.undo"].setText(f"&Undo {menu_text(stack.undo_text)}".rstrip())
         actions["edit.redo"].setText(f"&Redo {menu_text(stack.redo_text)}".rstrip())
-        actions.refresh("edit.undo", "edit.redo")
+        actions.refresh("edit.undo", "edit.redo", "edit.copy_python")
 
     def _refresh_recent(self) -> None:
         menu = self._window.menus.recent

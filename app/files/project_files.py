@@ -12,14 +12,13 @@ from sinew.app.files.access import FileAccess
 from sinew.app.files.digest import file_digest
 from sinew.app.files.model_loader import ModelLoader
 from sinew.app.files.model_store import ModelStore
-from sinew.app.files.project_file import PROJECT_SUFFIX, LoadedProject, cache_folder, is_project, save_project
+from sinew.app.files.project_file import PROJECT_SUFFIX, LoadedProject, is_project
 from sinew.app.files.project_json import ProjectError
 from sinew.app.files.project_loader import ProjectLoader, ReadProject
 from sinew.app.files.project_paths import OutsideFile
 from sinew.app.files.recent_files import RecentFiles
 from sinew.app.files.recovery import Recovery
 from sinew.sim.assets.load import is_model
-from sinew.sim.cache.bake import BakeError, carry
 from sinew.sim.characters.loaded_model import LoadedModel
 from sinew.sim.characters.playing import front_at_first
 from sinew.sim.characters.settings import ModelSettings
@@ -318,20 +317,12 @@ class ProjectFiles(QObject):
         return path is not None and self.save_to(with_project_suffix(path))
 
     def save_to(self, path: Path) -> bool:
-        document = self._document
         try:
-            digest = save_project(path, document.scene, document.view_state, document.unknown)
+            for warning in self._document.save(path):
+                self.warned.emit(str(path), warning)
         except ProjectError as error:
             self.failed.emit(str(path), str(error))
             return False
-        if document.path is not None and any(node.baked for node in document.scene.nodes):
-            source, target = cache_folder(document.path), cache_folder(path)
-            try:
-                if source != target and source.is_dir():
-                    carry(source, target)
-            except BakeError as error:
-                self.warned.emit(str(path), str(error))
-        document.mark_saved(path, digest)
         self._recent.add(path)
         return True
 

@@ -61,9 +61,11 @@ def _allowed_libraries(module: str) -> set[str]:
     if _inside(module, ("app.farm",)):
         return PURE_LIBRARIES | {"distributed"}
     if _inside(module, ("app",)):
-        return PURE_LIBRARIES | QT | {"PIL", "platformdirs"}
+        return PURE_LIBRARIES | QT | {"PIL", "platformdirs", "sinew"}  # the names for programs of the user
     if module in ("shaders", "resources"):
         return set()
+    if _inside(module, ("resources.examples",)):
+        return PURE_LIBRARIES | {"sinew"}
     return PURE_LIBRARIES | {"PIL"}  # scripts that make the shipped data
 
 

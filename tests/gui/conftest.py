@@ -74,7 +74,7 @@ def fresh(one_editor):
     one_editor.dialogs.choice, one_editor.dialogs.path = UnsavedAnswer.DISCARD, None
     one_editor.files.new()
     one_editor.dialogs.asked.clear()
-    for panel in ("messages", "timings", "plots", "distance"):
+    for panel in ("messages", "timings", "plots", "distance", "python"):
         one_editor.window.docks[panel].close()
     one_editor.panels.messages.clear()
     picture(one_editor)

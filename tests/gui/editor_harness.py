@@ -24,6 +24,7 @@ class Answers(Dialogs):
         super().__init__()
         self.choice, self.recovery = UnsavedAnswer.DISCARD, UnsavedAnswer.SAVE
         self.path, self.existing = None, OverwriteChoice.REPLACE
+        self.runs = False
         self.asked = []
 
     def unsaved(self, title, lost=""):
@@ -33,6 +34,10 @@ class Answers(Dialogs):
     def recover(self, recovery):
         self.asked.append("recover")
         return self.recovery
+
+    def run_script(self, script):
+        self.asked.append(f"run {script.name}")
+        return self.runs
 
     def pictures_there(self, folder, name, count):
         self.asked.append(f"{count} of {name}")
