@@ -15,6 +15,7 @@ from sinew.app.timeline.playback import Playback
 from sinew.app.viewport.bake_comparison import BakeComparison
 from sinew.app.viewport.frame_info import FrameInfo, ViewportTiming, nice_ceiling, with_point
 from sinew.app.viewport.ghosts import Ghosts
+from sinew.app.viewport.kernel_comparison import KernelComparison
 from sinew.app.viewport.precompiling import Precompiling
 from sinew.sim.assets.model import Bounds
 from sinew.sim.cache.step_store import CacheBudget, StepStore
@@ -55,6 +56,7 @@ class ViewportRenderer(QObject):
         back_end: Requested back end of kernels.
         baked: States of the nodes that show their bake.
         compared: Distance from the bake.
+        kernels: Distance from the shipped kernels.
         precompiling: None if shaders are compiled when they are first used.
     """
 
@@ -91,6 +93,7 @@ class ViewportRenderer(QObject):
         self.baked: BakedStates | None = None
         self.ghosts: Ghosts | None = None
         self.compared: BakeComparison | None = None
+        self.kernels: KernelComparison | None = None
         self.precompiling: Precompiling | None = None
         self._log: DebugLog | None = None
         self._overlay = Overlay(marks=True)
@@ -200,7 +203,7 @@ class ViewportRenderer(QObject):
         if self._log is not None:
             self._log.release()
             self._log = None
-        for beside in (self.ghosts, self.compared):
+        for beside in (self.ghosts, self.compared, self.kernels):
             if beside is not None:
                 beside.release()
         if self.runner is not None:
@@ -219,7 +222,7 @@ class ViewportRenderer(QObject):
 
         Nodes of different projects may have the same id.  The context must be current.
         """
-        for beside in (self.ghosts, self.compared):
+        for beside in (self.ghosts, self.compared, self.kernels):
             if beside is not None:
                 beside.release()
         if self.engine is not None:

@@ -6,6 +6,7 @@ from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
+    QDockWidget,
     QHBoxLayout,
     QLabel,
     QListWidget,
@@ -18,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from sinew.app.document.history import Gesture
 from sinew.app.editor.editor_context import EditorContext
-from sinew.app.kinds.kernel.comparison import KernelComparison, KernelDifference
+from sinew.app.viewport.kernel_comparison import KernelComparison, KernelDifference
 from sinew.sim.gl.errors import ShaderMessage
 from sinew.sim.kinds.contract import Dock, Panel, Submenu
 from sinew.sim.kinds.kernel.kind import KernelSettings
@@ -61,9 +62,13 @@ class KernelPanel(Panel):
         self.messages.setMaximumHeight(self.messages.fontMetrics().height() * 4)
         self.docks = (Dock("kernel", "Kernel", self.widget),)
         self.adds = (Submenu("&Kernel of Selection", self._list_files),)
-        self.comparison = KernelComparison(context, self._show_difference)
-        self._typed, self._rested = QTimer(interval=PAUSE, singleShot=True), QTimer(interval=GESTURE, singleShot=True)
-        self._looks = QTimer(interval=LOOK)
+        self.comparison = context.client.kernels = KernelComparison(
+            context.tasks, context.document, context.files, context.playback, context.store, context.client,
+            self._show_difference,
+        )  # fmt: skip
+        self._typed = QTimer(self.widget, interval=PAUSE, singleShot=True)
+        self._rested = QTimer(self.widget, interval=GESTURE, singleShot=True)
+        self._looks = QTimer(self.widget, interval=LOOK)
         for timer, react in ((self._typed, self._take), (self._rested, self._end_gesture), (self._looks, self._look)):
             timer.timeout.connect(react)
         self._looks.start()
@@ -99,6 +104,8 @@ class KernelPanel(Panel):
         elif node is not None:
             document.select(Selection(node=node.id))
         dock = self.widget.parentWidget()
+        while dock is not None and not isinstance(dock, QDockWidget):
+            dock = dock.parentWidget()
         if dock is not None:
             dock.show()
             dock.raise_()

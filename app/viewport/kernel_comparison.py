@@ -4,12 +4,15 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 
 from sinew.app.document.document import Document
-from sinew.app.editor.editor_context import EditorContext
-from sinew.app.tasks import Priority, QueueTask, TaskHandle
+from sinew.app.files.model_store import ModelStore
+from sinew.app.files.scene_files import SceneFiles
+from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskQueue
+from sinew.app.timeline.playback import Playback
 from sinew.app.viewport.second_engine import SecondEngine
 from sinew.sim.engine import Engine
 from sinew.sim.gl.task import Delay
@@ -17,6 +20,10 @@ from sinew.sim.runner import SimulationRunner
 
 STEPS = 60
 LOOK = 0.05  # [s], between two looks for the live engine
+
+
+class HasEngine(Protocol):
+    engine: Engine | None  # Of the viewport; None before its first frame
 
 
 @dataclass(slots=True)
@@ -41,19 +48,26 @@ class KernelDifference:
 class KernelComparison:
     """Runs both from the start of the scene, as a task that leaves time for everything else."""
 
-    def __init__(self, context: EditorContext, report: Callable[[KernelDifference], object]) -> None:
-        self._context, self._report = context, report
-        files = context.files
+    def __init__(
+        self,
+        tasks: TaskQueue,
+        document: Document,
+        files: SceneFiles,
+        playback: Playback,
+        store: ModelStore,
+        client: HasEngine,
+        report: Callable[[KernelDifference], object],
+    ) -> None:
+        self._tasks, self._document, self._client, self._report = tasks, document, client, report
         self._engines = [
-            SecondEngine(context.tasks, context.document, files, context.playback, context.store.loaded,
-                         is_shipped=is_shipped)
+            SecondEngine(tasks, document, files, playback, store.loaded, is_shipped=is_shipped)
             for is_shipped in (False, True)
-        ]  # fmt: skip
+        ]
         self._task = TaskHandle()
 
     def start(self) -> None:
         self._task.cancel()
-        self._task = self._context.tasks.add(self._run(), Priority.COMPARE, on_done=lambda _: None)
+        self._task = self._tasks.add(self._run(), Priority.COMPARE, on_done=lambda _: None)
 
     def cancel(self) -> None:
         self._task.cancel()
@@ -64,14 +78,14 @@ class KernelComparison:
             engine.release()
 
     def _run(self) -> QueueTask[None]:
-        live = self._context.client.engine
+        live = self._client.engine
         while live is None:
             yield Delay(LOOK)
-            live = self._context.client.engine
+            live = self._client.engine
         runs = []
         for second in self._engines:
             engine = yield from second.update(live)
-            runs.append(started(engine, self._context.document))
+            runs.append(started(engine, self._document))
             yield None
         found, ratios = KernelDifference(), list[float]()
         for step in range(1, STEPS + 1):
