@@ -33,6 +33,7 @@ from sinew.widgets.theme import SPACE
 
 PAUSE = 300  # [ms] without typing, after which the text is used
 GESTURE = 3000  # [ms] without typing, after which another entry of the history begins
+_HINT = "Add ▸ Kernel of Selection edits a shader file of the selected object."
 LOOK = 500  # [ms], between two looks at messages and the value of an element
 
 
@@ -51,6 +52,7 @@ class KernelPanel(Panel):
         self.messages, self.difference, self.value = QListWidget(), QLabel(), QLabel()
         self.array, self.element = QComboBox(), QSpinBox(maximum=10**8)
         self.array.setAccessibleName("Array")
+        self.array.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.element.setAccessibleName("Element")
         self.tabs = QTabWidget()
         for widget, title in ((self.text, "Text"), (self.shipped, "Shipped"), (self.generated, "Generated")):
@@ -167,8 +169,10 @@ class KernelPanel(Panel):
         for widget in (self.files, self.on, self.revert, self.tabs, self.array, self.element):
             widget.setEnabled(self._node is not None)
         if self._node is None:
-            self.difference.setText("Add > Kernel of Selection edits a shader file of the selected object.")
+            self.difference.setText(_HINT)
             return
+        if self.difference.text() == _HINT:
+            self.difference.clear()
         node, settings = self._context.document.scene.node(self._node), self._settings()
         self.on.setChecked(not node.muted)
         self.revert.setEnabled(settings.text != settings.base)
@@ -241,13 +245,16 @@ class KernelPanel(Panel):
 
 
 def marked_line(message: ShaderMessage, text: str) -> int:
-    """Returns the line to mark: a missing semicolon is reported at the next token, but lacks in the line before."""
+    """Returns the line to mark: compilers report a missing semicolon at the next token that they see."""
     if "expecting" not in message.text or "';'" not in message.text.partition("expecting")[2]:
         return message.line
     lines = text.splitlines()
-    before = [number for number in range(1, min(message.line, len(lines) + 1)) if is_code(lines[number - 1])]
-    return before[-1] if before else message.line
+    before = [number for number in range(min(message.line - 1, len(lines)), 0, -1) if is_code(lines[number - 1])]
+    unfinished = [number for number in before if lines[number - 1].partition("//")[0].rstrip()[-1] not in ";{}"]
+    return (unfinished or before or [message.line])[0]
 
 
 def is_code(line: str) -> bool:
-    return bool(line.partition("//")[0].strip())
+    """Returns False for comments, directives and empty lines."""
+    code = line.partition("//")[0].strip()
+    return bool(code) and not code.startswith("#")
