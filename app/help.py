@@ -3,6 +3,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QWidget
 
+from sinew.app import plugins
 from sinew.app.files.project_file import PROJECT_SUFFIX
 from sinew.app.output.settings import ExportSettings, RenderSettings
 from sinew.resources import path
@@ -80,9 +81,14 @@ def _default(record: Param) -> str:
     return text if 0 < len(text) <= 24 else "–"
 
 
+def guide_pages() -> dict[str, Path]:
+    """Returns the pages of the program and of plug-ins, by name."""
+    return {**plugins.guide_pages(), **{path.stem: path for path in GUIDE.glob(f"*{SUFFIX}")}}
+
+
 def _page_of(kind: str) -> str:
     """Returns the page of a kind, or the inspector page if the kind has none."""
-    return kind if (GUIDE / f"{kind}{SUFFIX}").is_file() else "inspector"
+    return kind if kind in guide_pages() else "inspector"
 
 
 def guide_texts() -> dict[str, str]:
@@ -121,4 +127,4 @@ def place_of(docks: Mapping[str, QWidget], inspector: Inspector, kind: str) -> t
     if inspector.isAncestorOf(focus):
         return _page_of(kind), _doc_of(focus, inspector)
     name = next((name for name, dock in docks.items() if dock.isAncestorOf(focus)), "viewport")
-    return name if (GUIDE / f"{name}{SUFFIX}").is_file() else _page_of(kind), ""
+    return name if name in guide_pages() else _page_of(kind), ""

@@ -1,6 +1,8 @@
+import functools
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from pathlib import PurePosixPath
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -24,7 +26,7 @@ from sinew.sim.gl.task import Task, finish
 from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS, character_kind
 from sinew.sim.kinds.background import Background
-from sinew.sim.kinds.contract import CharacterView, Grab, World
+from sinew.sim.kinds.contract import CharacterView, Grab, Kind, World
 from sinew.sim.memo import Memo, same_objects
 from sinew.sim.render.frame_renderer import FrameRenderer
 from sinew.sim.render.ghost_pass import DepthTerms
@@ -39,6 +41,7 @@ from sinew.sim.scene.keyed import KeyedScene
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.view import SkinningComparison
+from sinew.sim.scene.world_transforms import WorldTransforms
 from sinew.sim.simulation import Simulation
 from sinew.sim.skin.scalp import head_joint, scalp
 from sinew.sim.skin.surface_table import skin_area
@@ -346,12 +349,13 @@ class Engine(Owner):
     def _ground(self) -> tuple[Collider, ...]:
         """Returns the simulated colliders that no character carries."""
         scene, places = self.views.scene, self.views.places
+        nothing: dict[NodeId, Any] = {}
         return self._colliders.get((scene, self.views.characters), lambda: tuple(
             (one.shape, tuple(one.size.tolist()), tuple(one.world_from_collider.ravel().tolist()))
             for kind in KINDS.values() if kind.colliders
             for node in scene.simulated_of_kind(kind.name)
             if not any(above.settings.is_character for above in scene.carriers(node.id))
-            for one in kind.load("colliders")((node,), places).values()
+            for one in self._guard.call(node, functools.partial(_colliders, kind, node, places), nothing).values()
         ))  # fmt: skip
 
     # --- rendering ------------------------------------------------------------------------------------
@@ -441,3 +445,8 @@ class Engine(Owner):
             return None
         with self.context.timers.scope("compare"):
             return character.compare(now)
+
+
+def _colliders(kind: Kind, node: Node, places: WorldTransforms) -> dict[NodeId, Any]:
+    found: dict[NodeId, Any] = kind.load("colliders")((node,), places)
+    return found

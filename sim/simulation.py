@@ -9,12 +9,14 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from sinew.sim.colliders.scene_colliders import SceneColliders
+from sinew.sim.colliders.skin import SkinPlacement
 from sinew.sim.fields.state import Fields
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.staging import StagingCopies
 from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.background import BackgroundJob
 from sinew.sim.kinds.contract import (
     Grab,
     Kind,
@@ -33,6 +35,7 @@ from sinew.sim.kinds.field_targets import fields_on
 from sinew.sim.kinds.packing import State
 from sinew.sim.kinds.partners import partners
 from sinew.sim.kinds.scene_fields import SceneFields
+from sinew.sim.kinds.still_skins import StillSkins
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.keyed import jumped, variants
@@ -116,7 +119,8 @@ class Simulation:
         self._context, self._library, self._guard = context, library, guard
         self.services = SharedServices(context, library)
         self.colliders = SceneColliders(context, library)
-        self._joint_colliders = SceneColliders(context)
+        self._joint_colliders = SceneColliders(context, library)
+        self._still_skins = StillSkins()
         self._joint_fields = SceneFields(context, library)
         self.place_characters: Callable[[World], World] = _unchanged
         self.skin_characters: Callable[[World], World] = _unchanged
@@ -133,6 +137,8 @@ class Simulation:
         self._turning: list[tuple[Node, Kind, System]] = []
         self._following: list[tuple[Node, Kind, System]] = []
         self._preparing: list[tuple[NodeId, Prepares]] = []
+        self._unfinished: dict[NodeId, BackgroundJob[Any]] = {}
+        """Jobs that colliders wait for."""
         self._partners: Mapping[NodeId, tuple[NodeId, ...]] = {}
         self._has_partners = False  # Whether `_partners` are of the applied scene
         self._stale: set[NodeId] = set()
@@ -145,7 +151,7 @@ class Simulation:
 
     @property
     def is_active(self) -> bool:
-        return any(system.is_ready for _, _, system in self._stepped)
+        return not self.is_waiting and any(system.is_ready for _, _, system in self._stepped)
 
     @property
     def has_state(self) -> bool:
@@ -154,11 +160,17 @@ class Simulation:
     @property
     def is_due(self) -> bool:
         """True if a system finished preparing, and `apply` must be called although the scene did not change."""
-        return any(system.is_due for _, system in self._preparing)
+        is_finished = any(job.is_done for job in self._unfinished.values())
+        return is_finished or any(system.is_due for _, system in self._preparing)
+
+    @property
+    def is_waiting(self) -> bool:
+        """True while colliders are made on the worker thread, without which no step should be simulated."""
+        return bool(self._unfinished)
 
     @property
     def is_preparing(self) -> bool:
-        return any(system.is_preparing for _, system in self._preparing)
+        return self.is_waiting or any(system.is_preparing for _, system in self._preparing)
 
     @property
     def stopped(self) -> dict[NodeId, str]:
@@ -167,8 +179,9 @@ class Simulation:
 
     @property
     def progress(self) -> dict[NodeId, float]:
-        """Progress of each system that prepares something, 0 to 1."""
+        """Progress of each node that prepares something, 0 to 1."""
         shares = {node_id: system.progress for node_id, system in self._preparing}
+        shares |= {node_id: job.share for node_id, job in self._unfinished.items()}
         return {node_id: share for node_id, share in shares.items() if share is not None}
 
     def prepare(self, ends: float) -> bool:
@@ -190,7 +203,8 @@ class Simulation:
 
     @property
     def active_settings(self) -> Mapping[NodeId, Settings | None]:
-        return {node_id: one.active_settings for node_id, one in self._preparing if one.is_preparing}
+        active = {node_id: one.active_settings for node_id, one in self._preparing if one.is_preparing}
+        return active | dict.fromkeys(self._unfinished)
 
     def take_problems(self) -> list[Problem]:
         """Returns the new problems, each of them once."""
@@ -226,6 +240,10 @@ class Simulation:
         self._turning.sort(key=lambda one: len(scene.carriers(one[0].id)))
         self._has_partners = False
         self._preparing = [(node_id, one) for node_id, one in self.systems.items() if isinstance(one, Prepares)]
+        self._unfinished = {}
+        for kind in KINDS.values():
+            if kind.unfinished and (nodes := scene.simulated_of_kind(kind.name)):
+                self._unfinished |= kind.load("unfinished")(nodes, world)
 
     def _apply_keys(self, world: World) -> None:
         """Systems take nodes whose values changed with time."""
@@ -556,13 +574,16 @@ class Simulation:
             self._problems.append(Problem(node_id, reason))
 
     def _advance_joint_surroundings(self, world: World) -> None:
-        """Sets what acts on the systems that turn joints: all but what is attached to such a joint."""
+        """Sets what acts on the systems that turn joints: all but what they move."""
         self._fields = {}
         if any(kind.collides(node.settings) or fields_on(world, node) for node, kind, _ in self._turning):
             colliders, fields = (
                 {k: one for k, one in placed.items() if not _is_turned(world.scene.node(k), world)}
                 for placed in self._all_placed(world, [])
             )
+            if any(isinstance(one, SkinPlacement) for one in colliders.values()):
+                self.skin_characters(world)
+                colliders = self._still_skins.of(colliders, world)
             self._joint_colliders.advance(colliders)
             turning = [node for node, _, _ in self._turning]
             self._fields = self._joint_fields.advance(world, fields, self._step_start, turning)
@@ -576,7 +597,10 @@ class Simulation:
         fields: dict[NodeId, Any] = {}
         for kind in KINDS.values():
             for part, placed in (("colliders", colliders), ("fields", fields)):
-                if getattr(kind, part) and (nodes := world.scene.simulated_of_kind(kind.name)):
+                nodes = world.scene.simulated_of_kind(kind.name) if getattr(kind, part) else ()
+                if self._unfinished:
+                    nodes = tuple(node for node in nodes if node.id not in self._unfinished)
+                if nodes:
                     with self._context.timers.scope(f"{kind.name}s"):
                         placed |= self._placed(kind.load(part), nodes, world)
                     warnings += world.places.all_missing(nodes)

@@ -1,4 +1,5 @@
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from PySide6.QtCore import Qt, QUrl
@@ -13,27 +14,27 @@ SUFFIX = ".md"
 
 
 class Guide(QDialog):
-    """Browser of the Markdown pages of a folder; other links open in the web browser.
+    """Browser of Markdown pages; other links open in the web browser.
 
     Args:
-        folder: Folder of the pages and images; `index.md` is the first page.
+        pages: Files by name, with their images beside them; `index` is the first page.
         more: Markdown to append to a page, by its name.
     """
 
-    def __init__(self, folder: Path, more: dict[str, str], parent: QWidget | None = None) -> None:
+    def __init__(self, pages: Mapping[str, Path], more: dict[str, str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setWindowTitle("Guide")
         self.setModal(False)
         self.resize(900, 640)
-        self._folder, self._more = folder, more
+        self._pages, self._more = pages, more
         self.list, self.page = QListWidget(self), QTextBrowser(self)
         self.page.setOpenLinks(False)
         dress(self.list, self.page)
-        self.page.setSearchPaths([str(folder)])
+        self.page.setSearchPaths(list(dict.fromkeys(str(path.parent) for path in pages.values())))
         self.page.anchorClicked.connect(self._follow)
-        for path in sorted(folder.glob(f"*{SUFFIX}"), key=lambda path: (path.stem != FIRST, path.stem)):
-            item = QListWidgetItem(title_of(path.read_text(encoding="utf-8")), self.list)
-            item.setData(Qt.ItemDataRole.UserRole, path.stem)
+        for name in sorted(pages, key=lambda name: (name != FIRST, name)):
+            item = QListWidgetItem(title_of(self._text(name)), self.list)
+            item.setData(Qt.ItemDataRole.UserRole, name)
         self.list.currentItemChanged.connect(lambda item, _: self._show(item.data(Qt.ItemDataRole.UserRole)))
         splitter = QSplitter(self)
         splitter.addWidget(self.list)
@@ -60,12 +61,14 @@ class Guide(QDialog):
         self.activateWindow()
 
     def _show(self, name: str) -> None:
-        text = (self._folder / f"{name}{SUFFIX}").read_text(encoding="utf-8")
-        self.page.setMarkdown(text + self._more.get(name, ""))
+        self.page.setMarkdown(self._text(name) + self._more.get(name, ""))
+
+    def _text(self, name: str) -> str:
+        return self._pages[name].read_text(encoding="utf-8", errors="replace")
 
     def _follow(self, url: QUrl) -> None:
         name = url.path().removesuffix(SUFFIX)
-        if url.isRelative() and (self._folder / f"{name}{SUFFIX}").is_file():
+        if url.isRelative() and name in self._pages:
             self.open(name)
         else:
             QDesktopServices.openUrl(url)

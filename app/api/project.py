@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from sinew.app import plugin_loading, plugins
 from sinew.app.api.nodes import ProjectNode, ProjectNodes, SettingsView, near
 from sinew.app.cli.export import as_drawn, default_frames, export_scene
 from sinew.app.cli.failure import print_warnings
@@ -479,4 +480,6 @@ def open_project(path: Path | str | None, backend: str, *, allow_outside: bool) 
     live, wanted = Project.live, Path(path).absolute() if path is not None else None
     if live is not None and wanted in (None, live.path):
         return live
+    if not plugins.is_off:
+        plugin_loading.load({})
     return ProjectFile(wanted, BackEndChoice(backend), allow_outside=allow_outside)

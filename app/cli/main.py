@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import NoReturn
 
+from sinew.app import plugins
 from sinew.app.cli.failure import (
     DONE,
     FAILED,
@@ -74,6 +75,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return FAILED
 
 
+def _load_plugins(words: list[str]) -> None:
+    parser = OneLineParser(prog="sinew", add_help=False, allow_abbrev=False)
+    _add_plugin_options(parser)
+    options, _ = parser.parse_known_args(words)
+    plugins.is_off = options.no_plugins
+    if not plugins.is_off:
+        plugins.find()
+        if any(plugin.take for plugin in plugins.PLUGINS):
+            importlib.import_module("sinew.app.plugin_loading").load(COMMANDS)
+    plugins.require(options.require_plugin)
+
+
+def _add_plugin_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--no-plugins", action="store_true", help="load no plug-ins")
+    parser.add_argument(
+        "--require-plugin", action="append", default=[], metavar="PACKAGE",
+        help='fail without the types of a plug-in, such as "acme-rope 1.0"',
+    )  # fmt: skip
+
+
 def _end_with_input() -> None:
     """Ends this process when the one that started it has died."""
     os.read(0, 1)  # unbuffered: the lock of a buffer would be held at exit
@@ -81,6 +102,7 @@ def _end_with_input() -> None:
 
 
 def _run(words: list[str]) -> int:
+    _load_plugins(words[: words.index("--")] if "--" in words else words)
     name = next((word for word in words if not word.startswith("-")), "")
     is_command = name in COMMANDS and "--" not in words[: words.index(name)]
     if is_command:
@@ -97,6 +119,7 @@ def _run(words: list[str]) -> int:
             prog="sinew", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter, epilog=_overview()
         )
     parser.add_argument("--verbose", action="store_true", help="print the traceback of errors")
+    _add_plugin_options(parser)
     module.add_arguments(parser)
     options = parser.parse_args(words)
     options.words = words  # for commands that run themselves in parts

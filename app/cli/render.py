@@ -35,12 +35,13 @@ from sinew.app.farm.divide import add_farm_options, chunk_words, is_divided, run
 from sinew.app.farm.parts import parts_folder, remove_parts
 from sinew.app.farm.task import Finished
 from sinew.app.files.project_file import is_project
+from sinew.app.plugins import options_of_child
 from sinew.sim.assets.images import load_image
 from sinew.sim.assets.model import Clip
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.export.formats import IMAGE_WRITERS, RENDER_FORMATS, require_package
 from sinew.sim.gl.context import Context
-from sinew.sim.kinds import KINDS
+from sinew.sim.kinds import KINDS, packages
 from sinew.sim.printable import counted
 from sinew.sim.profile.sample import SEPARATOR, SceneMoment
 from sinew.sim.scene.camera import Camera
@@ -151,6 +152,8 @@ def run(options: argparse.Namespace) -> None:
         variants, labels = variants[1:], labels[1:]
     labels = [*options.label[: len(labels)], *labels[len(options.label) :]]
     scenes = [with_options(variant, options) for variant in variants]
+    for scene in scenes:
+        options.words += options_of_child(packages(scene.scene.nodes).values(), options.words)
     settings = [[setting_text(scene, name) for name in options.burn_in or ()] for scene in scenes]
     titles = [[*([label] if label else []), *lines] for label, lines in zip(labels, settings, strict=True)]
     frames, rate = timed_frames(scenes[0], options)

@@ -24,6 +24,7 @@ from sinew.sim.engine import Engine
 from sinew.sim.export.formats import PAGE_FORMATS
 from sinew.sim.export.image import write_png
 from sinew.sim.gl.context import Context
+from sinew.sim.kinds import packages
 from sinew.sim.kinds.contract import stop_reason, warning_of
 from sinew.sim.printable import counted, printable, size_text
 from sinew.sim.profile.history import summary
@@ -71,7 +72,7 @@ def run(options: argparse.Namespace) -> None:
                 f"Cost per frame and pass, {len(samples)} frames, {source}": costs(samples),
                 "Stability": stability(scene, renderer),
                 "Checksums of the result (SHA-256)": checksums(scene, renderer.engine),
-                "Made with": versions(context),
+                "Made with": versions(context, packages(scene.scene.nodes).values()),
                 "Settings that differ from their defaults": changed_settings(scene),
             }
         finally:
@@ -154,7 +155,7 @@ def _digest(array: np.ndarray) -> tuple[str, str]:
     return shape, hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
 
 
-def versions(context: Context) -> list[Row]:
+def versions(context: Context, plugins: Iterable[str] = ()) -> list[Row]:
     driver = context.capabilities
     return [
         ("part", "version"),
@@ -164,6 +165,7 @@ def versions(context: Context) -> list[Row]:
         ("renderer", driver.renderer),
         ("OpenGL", driver.version),
         ("system", platform.platform()),
+        *(("plug-in", package) for package in dict.fromkeys(plugins)),
     ]
 
 

@@ -17,6 +17,7 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.task import finish
+from sinew.sim.kinds import packages
 from sinew.sim.kinds.contract import warning_of
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.clock import STEP_TIME
@@ -201,7 +202,8 @@ class Baker:
         preroll = run.runner.preroll
         self._first = self._next = run.runner.shown + (0 if preroll else 1)
         start = run.runner.time_of(preroll) - preroll * STEP_TIME
-        self._writer = BakeWriter(self._folder, self._keys, start, renderer)
+        origins = packages(run.engine.world.scene.nodes)
+        self._writer = BakeWriter(self._folder, self._keys, start, renderer, origins)
         if preroll:
             self.add()  # the state at the start of the scene
 

@@ -29,10 +29,12 @@ from sinew.app.cli.scene import OpenedScene, opened
 from sinew.app.cli.simulate import step_count
 from sinew.app.farm.divide import add_farm_options, chunk_words, is_divided, run_divided, write_template
 from sinew.app.farm.parts import finished_chunks, parts_folder, remove_parts
+from sinew.app.plugins import options_of_child
 from sinew.sim.cache.sweep import SweepAxis, SweepError, SweepOutcome, axis_of, combinations, with_values
 from sinew.sim.export.atomic_file import write_atomically
 from sinew.sim.export.formats import IMAGE_WRITERS
 from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.kinds import packages
 from sinew.sim.kinds.contract import Measures
 from sinew.sim.printable import cell_text, counted
 from sinew.sim.scene.camera import Camera
@@ -88,6 +90,7 @@ def run(options: argparse.Namespace) -> None:
             require_folder(output)
     require_project(options.project)
     scene = opened(options.project, allow_outside=options.allow_outside)
+    options.words += options_of_child(packages(scene.scene.nodes).values(), options.words)
     try:
         axes = [axis_of(scene.scene, text) for text in options.axes]
         runs = list(combinations(axes))

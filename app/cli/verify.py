@@ -26,6 +26,7 @@ from sinew.sim.assets.raw import ModelError
 from sinew.sim.cache.bake import Bake, BakeError, is_bake
 from sinew.sim.cache.keys import is_current
 from sinew.sim.engine import Engine
+from sinew.sim.kinds import KINDS, packages
 from sinew.sim.kinds.contract import System
 from sinew.sim.printable import counted
 from sinew.sim.scene.params import SettingsError
@@ -131,6 +132,10 @@ def verified(project: Path, options: argparse.Namespace) -> str:
     if not is_bake(folder):
         raise CommandError(project, "", f"has no baked steps; {folder.name} is missing")
     bake = Bake(folder)
+    loaded = {kind.package.partition(" ")[0] for kind in KINDS.values()}
+    for node, baked_node in bake.index.nodes.items():
+        if (package := baked_node.package) and not scene.scene.has(node) and package.partition(" ")[0] not in loaded:
+            raise CommandError(project, node, f"was baked by the plug-in {package}, which is not loaded")
     nodes = {node for node in bake.index.nodes if scene.scene.has(node)}
     refuse_damaged(bake, {node: scene.scene.node(node).name for node in sorted(nodes)})
     nodes = {node for node in nodes if len(bake.steps(node))}
@@ -144,6 +149,9 @@ def verified(project: Path, options: argparse.Namespace) -> str:
         here = context.capabilities.renderer
         if bake.index.renderer != here:
             print_warnings(project, [f"baked on {bake.index.renderer}, replayed on {here}"])
+        for node, package in packages(scene.scene.nodes).items():
+            if node in nodes and (baked_by := bake.index.nodes[node].package or "an unknown plug-in") != package:
+                print_warnings(project, [f"{scene.scene.node(node).name}: baked by {baked_by}, replayed by {package}"])
         world = runner.engine.world
         for node in sorted(nodes):
             if not is_current(bake.index.nodes[node].key, world, scene.scene.node(node)):

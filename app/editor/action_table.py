@@ -7,6 +7,7 @@ from typing import TypeVar
 from PySide6.QtGui import QGuiApplication, QImageWriter
 from PySide6.QtWidgets import QMessageBox
 
+from sinew.app import plugins
 from sinew.app.document.python_text import python_text
 from sinew.app.document.scene_edits import SceneEdits
 from sinew.app.editor.actions import SEPARATOR, Action, Menu, command_action, shortcut_entries
@@ -40,6 +41,7 @@ from sinew.sim.scene.params import Param, params_of
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 from sinew.widgets.cheat_sheet import CheatSheet
+from sinew.widgets.plugin_list import PluginList, PluginRow
 from sinew.widgets.texts import file_filter
 from sinew.widgets.theme import ThemeMode
 
@@ -449,6 +451,8 @@ def help_menu(
         Action("help.tour", "&Tour", "Take a tour in seven steps.", begin_tour),
         Action("help.shortcuts", "&Keyboard Shortcuts", "Search keys and mouse actions.",
                lambda: show_shortcuts(window, kinds), ("?", "Shift+F1")),
+        Action("help.plugins", "&Plug-ins", "Types, formats and commands of other packages, and of your own files.",
+               lambda: show_plugins(context, window)),
         SEPARATOR,
         Action("help.about", "&About Sinew", "Version and graphics driver.", lambda: show_about(context, window)),
     ])  # fmt: skip
@@ -514,6 +518,30 @@ def show_shortcuts(window: MainWindow, kinds: Kinds) -> CheatSheet:
     sheet.finished.connect(sheet.deleteLater)
     sheet.show()
     return sheet
+
+
+def show_plugins(context: EditorContext, window: MainWindow) -> PluginList:
+    ticked = plugins.ticked()
+    rows = [
+        PluginRow(one.name, one.what, one.package, ": ".join(filter(None, (one.state, "; ".join(one.reasons)))),
+                  one.name in ticked if one.what == plugins.FILE else None)
+        for one in plugins.PLUGINS
+    ]  # fmt: skip
+    found = plugins.PLUGINS or plugins.is_off
+    note = f"Python files in {plugins.user_folder()} run from the next start on once they are ticked."
+    note = "Sinew was started without plug-ins." if plugins.is_off else note if found else f"There are none. {note}"
+
+    def tick(name: str, on: bool) -> None:
+        try:
+            plugins.tick(name, on)
+        except OSError as error:
+            context.panels.fail("", f"the choice cannot be stored: {error}")
+
+    plugin_list = PluginList(rows, note, window)
+    plugin_list.ticked.connect(tick)
+    plugin_list.finished.connect(plugin_list.deleteLater)
+    plugin_list.show()
+    return plugin_list
 
 
 def show_about(context: EditorContext, window: MainWindow) -> None:

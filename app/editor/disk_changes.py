@@ -48,14 +48,15 @@ class DiskChanges(QObject):
         scene_files.changed.connect(self.watch.look)
 
     def _known(self) -> dict[Path, str]:
-        known = {path: "" for path in shaders.ROOT.rglob("*") if path.suffix not in ("", ".py", ".pyc")}
+        known = dict.fromkeys(shaders.files(), "")
         known |= {**self._scene_files.known, **self._store.known}
         if self._document.path is not None:
             known[self._document.path] = self._document.digest
         return known
 
     def _on_changed(self, paths: list[Path]) -> None:
-        names = [path.relative_to(shaders.ROOT).as_posix() for path in paths if path.is_relative_to(shaders.ROOT)]
+        known = shaders.files()
+        names = [known[path] for path in paths if path in known]
         if names:
             self.shaders_changed.emit(names)
         if self._document.path in paths:

@@ -61,7 +61,7 @@ class Docks(QObject):
     def __init__(self, window: QMainWindow, panels: dict[str, QWidget], more: Iterable[Dock] = ()) -> None:
         super().__init__(window)
         self._window = window
-        of_kinds = _shared(more)
+        of_kinds = {name: dock for name, dock in _shared(more).items() if name not in panels}
         self._of_kinds = tuple(
             DockSpec(dock.id, dock.title, Qt.DockWidgetArea.BottomDockWidgetArea, KIND_SIZE)
             for dock in of_kinds.values()

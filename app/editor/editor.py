@@ -19,6 +19,7 @@ from sinew.app.editor import action_table
 from sinew.app.editor.dialogs import Dialogs, RecoveryQuestions
 from sinew.app.editor.disk_changes import DiskChanges
 from sinew.app.editor.editor_context import EditorContext
+from sinew.app.editor.kind_panels import PluginReports, make_panels, replace_unknown_icons
 from sinew.app.editor.main_window import MainWindow, WindowState
 from sinew.app.editor.menus import add_place_menus, add_section_menus
 from sinew.app.editor.panels import Panels
@@ -38,7 +39,7 @@ from sinew.app.files.recent_files import RecentFiles
 from sinew.app.files.recovery import RecoveryStore
 from sinew.app.files.scene_files import SceneFiles
 from sinew.app.files.settings_store import app_settings, config_folder, data_folder, program_cache_folder
-from sinew.app.help import GUIDE, TOUR_SAMPLE, guide_texts, place_of
+from sinew.app.help import TOUR_SAMPLE, guide_pages, guide_texts, place_of
 from sinew.app.output.controller import Output
 from sinew.app.tasks import TaskQueue
 from sinew.app.timeline.active_model import ActiveModel
@@ -63,8 +64,6 @@ from sinew.app.viewport.uploads import Uploads
 from sinew.sim.assets.images import ImageBudget
 from sinew.sim.assets.model import Bounds, CharacterModel
 from sinew.sim.gl.back_end import BackEndChoice
-from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import Panel
 from sinew.sim.scene.change import Change
 from sinew.sim.scene.scene import Node, NodeId
 from sinew.sim.scene.world_transforms import WorldTransforms
@@ -145,10 +144,12 @@ class Editor:
             if isinstance(part, QObject) and part.parent() is None and part is not self.window:
                 part.setParent(self.window)
         self._connect()
+        self.plugin_reports = PluginReports(self.panels)
         if new_window_layout or not self.window.restore_layout(self.settings):
             self.window.docks.reset()
 
     def _build_window(self) -> None:
+        replace_unknown_icons()
         controller = CameraController(lambda: self.document.view_state.camera, self.document.set_camera)
         self.viewport = Viewport(self.client, controller, accepts=lambda name: can_open(Path(name)) or is_script(name))
         self.tasks.bind(self.viewport.gl_current)
@@ -165,9 +166,7 @@ class Editor:
             ParticleMarks(self.document, self.client, self.viewport), self.tools.hint.emit, self.motions,
             self.tasks,
         )  # fmt: skip
-        self.kind_panels: dict[str, Panel] = {
-            name: kind.load("panel")(self.context) for name, kind in KINDS.items() if kind.panel
-        }
+        self.kind_panels = make_panels(self.context)
         self.tools.take([self.handles, *(tool for panel in self.kind_panels.values() for tool in panel.tools)])
         self.panels.inspector.set_panels(self.kind_panels)
         self.panels.inspector.names.section_names = self.scene_files.section_names
@@ -441,6 +440,7 @@ class Editor:
 
     def close(self) -> None:
         """Stops all work of the editor, in the order of dependencies."""
+        self.plugin_reports.end()
         self.playback.pause()
         self.output.close()
         self.python.close()
@@ -487,6 +487,7 @@ class Editor:
 
     def _on_leaving(self) -> None:
         self.panels.messages.clear()
+        self.plugin_reports.show_all()
         with self.viewport.gl_current():
             self.client.clear()
 
@@ -525,7 +526,7 @@ class Editor:
     def show_guide(self) -> Guide:
         """Opens the guide at the focused panel or row; it may stay open."""
         if self._guide is None:
-            self._guide = Guide(GUIDE, guide_texts(), self.window)
+            self._guide = Guide(guide_pages(), guide_texts(), self.window)
         docks = {name: self.window.docks[name] for name in self.window.docks.ids}
         kind = self.document.selected.kind if self.document.selected is not None else ""
         self._guide.open(*(("output",) if self.output.has_focus else place_of(docks, self.panels.inspector, kind)))

@@ -28,7 +28,7 @@ def migrate_nodes(content: dict[str, Any], version: int) -> dict[str, Any]:
     by_id = {raw["id"]: raw for raw in found if isinstance(raw.get("id"), str)}
     for raw in found:
         for kind in KINDS.values():
-            if kind.migrate is not None and isinstance(raw.get(kind.name), dict):
+            if kind.migrate is not None and not kind.package and isinstance(raw.get(kind.name), dict):
                 kind.migrate(version, raw, by_id)
     return content
 
@@ -40,9 +40,13 @@ def _from_version_1(content: dict[str, Any]) -> dict[str, Any]:
     return migrate_nodes(content, 1)
 
 
-def written_version(nodes: Iterable[Node]) -> int:
-    """Returns the lowest version that holds these nodes, so that older programs can read the file."""
-    return max((VERSION if node.curves else KINDS[node.kind].since for node in nodes), default=_PLAIN)
+def written_version(nodes: Iterable[Node], *, has_keys: bool = False) -> int:
+    """Returns the lowest version that holds these nodes, so that older programs can read the file.
+
+    `has_keys` is for the nodes of unknown kinds.
+    """
+    known = max((VERSION if node.curves else KINDS[node.kind].since for node in nodes), default=_PLAIN)
+    return VERSION if has_keys else known
 
 
 def is_converted(version: int) -> bool:

@@ -1,9 +1,11 @@
 """Decoder of project files; every error names its JSON path."""
 
+import copy
 import functools
 import json
 import types
 import typing
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +18,7 @@ from sinew.app.files.project_paths import resolved_path
 from sinew.app.files.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
 from sinew.sim.assets.raw import LoadWatch
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Kind
 from sinew.sim.kinds.keyable import curve_fault, curves_refusal
 from sinew.sim.notes import Notes
 from sinew.sim.printable import printable
@@ -30,6 +33,13 @@ S = TypeVar("S", bound=msgspec.Struct)
 _FILE_KEYS = ("format", "version", "nodes", PLAYBACK, VIEW, "state")
 _NODE_KEYS = frozenset(field.name for field in msgspec.structs.fields(Node)) - {"settings"}
 _VALUE_TEXT_MAX = 80
+
+PLUGIN = "plugin"
+"""Key in the object of a node: `package` is the plug-in that has the type, `kind_version` the `Kind.version`."""
+
+
+class _UnusableNode(Exception):
+    """Why a node of a plug-in is kept as unknown content."""
 
 
 class ProjectDecoder:
@@ -74,14 +84,20 @@ class ProjectDecoder:
         if not isinstance(content, list):
             raise self._refused("$.nodes", content, "a list of nodes")
         nodes: dict[str, Node] = {}
+        by_id = {raw["id"]: raw for raw in content if isinstance(raw, dict) and isinstance(raw.get("id"), str)}
         self._watch.total = len(content)
         for index, raw in enumerate(content):
             where = f"$.nodes[{index}]"
             self._watch.advance(1)
+            after = next(reversed(nodes), None)
             if self._is_unknown_kind(raw):
-                self._keep_node(raw, where, next(reversed(nodes), None))
+                self._keep_node(raw, where, after, f"has the unknown type {_type_of(raw)}")
                 continue
-            node = self._decode_node(raw, where)
+            try:
+                node = self._decode_node(raw, where, by_id)
+            except _UnusableNode as error:
+                self._keep_node(raw, where, after, str(error))
+                continue
             if node.id in nodes:
                 raise self._refused(f"{where}.id", node.id, "an id that no other node has")
             nodes[node.id] = node
@@ -97,16 +113,15 @@ class ProjectDecoder:
         """Returns True if the node has no known part, but an unknown one."""
         if not isinstance(raw, dict) or any(raw.get(kind) is not None for kind in KINDS):
             return False
-        return any(isinstance(value, dict) for key, value in raw.items() if key not in _NODE_KEYS)
+        return bool(_types_in(raw))
 
-    def _keep_node(self, raw: dict[str, Any], where: str, after: str | None) -> None:
-        kinds = ", ".join(key for key, value in raw.items() if key not in _NODE_KEYS and isinstance(value, dict))
+    def _keep_node(self, raw: dict[str, Any], where: str, after: str | None, reason: str) -> None:
         names = (raw.get(key) for key in ("name", "id"))
         name = next((_short(name) for name in names if isinstance(name, str) and name.strip()), where)
-        self.warnings.append(f"{name} has the unknown type {_short(kinds)}; it is kept but not shown")
+        self.warnings.append(f"{name} {reason}; it is kept but not shown")
         self._nodes.append(UnknownNode(raw, after))
 
-    def _decode_node(self, raw: Any, where: str) -> Node:
+    def _decode_node(self, raw: Any, where: str, by_id: Mapping[str, dict[str, Any]]) -> Node:
         if not isinstance(raw, dict):
             raise self._refused(where, raw, "an object")
         node_id = raw.get("id")
@@ -118,13 +133,40 @@ class ProjectDecoder:
                 self._path, where, f"holds {', '.join(parts) or 'no part'}; allowed: exactly one of: {', '.join(KINDS)}"
             )
         kind, place = parts[0], ("nodes", node_id)
-        settings = self._struct(KINDS[kind].settings, raw[kind], key_path(where, kind), (*place, kind))
+        if KINDS[kind].package:
+            raw = self._updated(raw, where, KINDS[kind], by_id)
+        try:
+            settings = self._struct(KINDS[kind].settings, raw[kind], key_path(where, kind), (*place, kind))
+        except ProjectError:
+            raise
+        except Exception as error:
+            if not KINDS[kind].package:
+                raise
+            raise _failed(KINDS[kind], error) from error
         # Older files hold the other kinds as null.
         raw = {key: value for key, value in raw.items() if key not in KINDS}
         node = self._struct(Node, raw, where, place, settings=settings)
         if (fault := curve_fault(node, node.curves)) is not None:
             raise ProjectError(self._path, f"{where}.curves{fault[0]}", fault[1])
         return node
+
+    def _updated(
+        self, raw: dict[str, Any], where: str, kind: Kind, by_id: Mapping[str, dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Returns the object of a node of a plug-in in the version of the plug-in that is loaded."""
+        stored = raw.get(PLUGIN)
+        version = stored.get("kind_version") if isinstance(stored, dict) else kind.version
+        if not isinstance(version, int) or isinstance(version, bool):
+            raise self._refused(f"{where}.{PLUGIN}.kind_version", version, "a whole number")
+        if version > kind.version:
+            raise _UnusableNode(f"is of version {version} of {kind.name}, newer than {kind.version} of {kind.package}")
+        raw = copy.deepcopy({key: value for key, value in raw.items() if key != PLUGIN})
+        if version < kind.version and kind.migrate is not None:
+            try:
+                kind.migrate(version, raw, by_id)
+            except Exception as error:
+                raise _failed(kind, error) from error
+        return raw
 
     def _with_unique_names(self, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
         named: list[Node] = []
@@ -223,6 +265,23 @@ def _own_words(error: Exception) -> str:
     """Returns the message of the type of a value; "" if only its form is wrong."""
     cause = getattr(error.__context__ or error, "__cause__", None)
     return str(cause) if isinstance(cause, ValueError) else ""
+
+
+def _types_in(raw: dict[str, Any]) -> list[str]:
+    """Returns the keys of an object of a node that may be the settings of a type."""
+    return [key for key, value in raw.items() if key not in (*_NODE_KEYS, PLUGIN) and isinstance(value, dict)]
+
+
+def _type_of(raw: dict[str, Any]) -> str:
+    stored = raw.get(PLUGIN)
+    package = stored.get("package") if isinstance(stored, dict) else None
+    origin = f" of the plug-in {_short(package)}" if isinstance(package, str) else ""
+    return f"{_short(', '.join(_types_in(raw)))}{origin}"
+
+
+def _failed(kind: Kind, error: Exception) -> _UnusableNode:
+    reason = _short(f"{type(error).__name__}: {error}")
+    return _UnusableNode(f"cannot be read by the plug-in {kind.package} ({reason})")
 
 
 def _short(text: str) -> str:

@@ -23,12 +23,13 @@ from sinew.app.files.migrations import (
     migrated,
     written_version,
 )
-from sinew.app.files.project_decode import ProjectDecoder
+from sinew.app.files.project_decode import PLUGIN, ProjectDecoder
 from sinew.app.files.project_json import ProjectError, json_text, parse_json, read_bytes, read_json
 from sinew.app.files.project_paths import portable_path
 from sinew.app.files.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
 from sinew.sim.assets.raw import LoadWatch
 from sinew.sim.export.atomic_file import write_atomically
+from sinew.sim.kinds import KINDS
 from sinew.sim.scene.params import params_of, with_paths
 from sinew.sim.scene.scene import PLAYBACK, VIEW, Node, Scene
 from sinew.sim.scene.view_state import ViewState
@@ -160,7 +161,7 @@ def project_content(scene: Scene, view_state: ViewState, unknown: UnknownContent
     nodes = {node.id: _node(node, unknown, folder) for node in scene.nodes}
     return {
         "format": FORMAT,
-        "version": written_version(scene.nodes),
+        "version": written_version(scene.nodes, has_keys=any("curves" in node.content for node in unknown.nodes)),
         "nodes": _with_unknown_nodes(nodes, unknown.nodes),
         PLAYBACK: _object(scene.playback, (PLAYBACK,), unknown),
         VIEW: _object(scene.view, (VIEW,), unknown),
@@ -177,7 +178,10 @@ def _node(node: Node, unknown: UnknownContent, folder: str | None) -> dict[str, 
     if folder is not None:
         settings = with_paths(node.settings, lambda path: portable_path(path, folder))
         node = msgspec.structs.replace(node, settings=settings)
-    return _object(node, ("nodes", node.id), unknown, node.kind)
+    content, kind = _object(node, ("nodes", node.id), unknown, node.kind), KINDS[node.kind]
+    if kind.package:
+        content[PLUGIN] = {"package": kind.package, "kind_version": kind.version}
+    return content
 
 
 _NEWER = ("curves", "roll")

@@ -1,12 +1,16 @@
 """Folders of the user that the program writes to, and its settings: window layout, recent files, preferences."""
 
+from __future__ import annotations
+
 import os
 from enum import Enum
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import platformdirs
-from PySide6.QtCore import QSettings
+
+if TYPE_CHECKING:
+    from PySide6.QtCore import QSettings
 
 APPLICATION = "sinew"
 CONFIG_VARIABLE = "SINEW_CONFIG_DIR"
@@ -45,6 +49,8 @@ Choice = TypeVar("Choice", bound=Enum)
 
 
 def app_settings() -> QSettings:
+    from PySide6.QtCore import QSettings  # commands look for plug-ins in the folder, and load no Qt
+
     return QSettings(str(config_folder() / "sinew.ini"), QSettings.Format.IniFormat)
 
 

@@ -18,6 +18,8 @@ from sinew.app.document.document import Document
 from sinew.app.files.access import FileAccess
 from sinew.app.files.project_file import PROJECT_SUFFIX, save_project
 from sinew.app.files.project_json import ProjectError
+from sinew.app.plugins import options_of_child
+from sinew.sim.kinds import packages
 from sinew.sim.printable import printable
 from sinew.sim.scene.params import ParamError
 
@@ -116,6 +118,7 @@ class JobQueue(QObject):
         return folder, path
 
     def add(self, job: OutputJob) -> None:
+        job.words += options_of_child(packages(self._document.scene.nodes).values())
         self.jobs.append(job)
         self._waiting.append(job)
         self.changed.emit(job)

@@ -18,6 +18,7 @@ from sinew.app.timeline.simulation_stepper import SimulationStepper
 from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.sim.cache.bake import INDEX, Bake, BakeError, BakeWriter, is_bake
 from sinew.sim.cache.keys import is_current, node_keys
+from sinew.sim.kinds import packages
 from sinew.sim.kinds.contract import has_state
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.change import Change, ChangeKind
@@ -177,7 +178,8 @@ class BakeTask(QObject):
         """Writes the cached steps up to the last; returns False if one was evicted."""
         engine = runner.engine
         keys = {node: key for node, key in node_keys(engine.world).items() if node in nodes}
-        writer = BakeWriter(folder, keys, runner.time_of(0), engine.context.capabilities.renderer)
+        renderer, origins = engine.context.capabilities.renderer, packages(engine.world.scene.nodes)
+        writer = BakeWriter(folder, keys, runner.time_of(0), renderer, origins)
         try:
             for step in range(1, last + 1):
                 state = runner.state_at(step)

@@ -28,8 +28,9 @@ class SimulationStepper:
 
     @property
     def is_waiting(self) -> bool:
-        """True while shaders of simulated nodes are compiling."""
-        return self._client is not None and self._client.is_compiling
+        """True while shaders of simulated nodes are compiling, or colliders are being made."""
+        is_compiling = self._client is not None and self._client.is_compiling
+        return is_compiling or (self.runner is not None and self.runner.engine.simulation.is_waiting)
 
     @property
     def has_state(self) -> bool:

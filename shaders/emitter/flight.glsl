@@ -12,8 +12,7 @@ uniform int u_collider_count;
 #ifdef SKIN
 #include "skin/contact.glsl"
 
-// Record of the particle that moves; -1 where it is born, as its slot was looked at before.
-int skin_record = -1;
+int skin_record;          // of the particle, see skin/near.glsl
 #endif
 #endif
 
@@ -48,10 +47,7 @@ Particle moved_on(Particle own, Span span, inout float life) {
         return rider;
     }
 #ifdef SKIN
-    if (
-        skin_record >= 0
-        && skin_carried(skin_record, rider.position, span.from, u_substep.y, emitter.pace.w, STICK_SLOP)
-    ) {
+    if (skin_carried(skin_record, rider.position, span.from, u_substep.y, emitter.pace.w, STICK_SLOP)) {
         return Particle(rider.position, (rider.position - own.position) / span.time);
     }
 #endif
@@ -60,10 +56,8 @@ Particle moved_on(Particle own, Span span, inout float life) {
         u_colliders, u_collider_count, own.position, moved, span.from, u_substep.y, emitter.pace.w, span.time
     );
 #ifdef SKIN
-    if (skin_record >= 0) {
-        Contact skin = skin_contact(skin_record, own.position, moved.position, span.from, u_substep.y, span.time);
-        touched = meet(skin, moved, emitter.pace.w, span.time) || touched;
-    }
+    Contact skin = skin_contact(skin_record, own.position, moved.position, span.from, u_substep.y, span.time);
+    touched = meet(skin, moved, emitter.pace.w, span.time) || touched;
 #endif
 #if RESPONSE == 2
     life = touched ? DEAD : life;

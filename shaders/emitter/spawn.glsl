@@ -1,7 +1,7 @@
 // Fills one slot with the particle that is spawned there in this substep, at its own time.
 // Inputs: the block of the emitter, the substep; world space, SI. Outputs: the state as in emitter/step.glsl.
 // Only the slots with births are drawn: software drivers run both sides of a branch for every vertex.
-// SEGMENTS and FIELDS are optional parts; see emitter/birth.glsl and emitter/flight.glsl.
+// SEGMENTS, FIELDS and SKIN are optional parts; see emitter/birth.glsl and emitter/flight.glsl.
 
 #include "emitter/birth.glsl"
 #include "emitter/flight.glsl"
@@ -21,6 +21,9 @@ void run(int id) {
     fields_at(vec3[1](start.position), moment, samples);
     field_push = vec4(samples[0].acceleration, samples[0].drag);
     field_air = samples[0].air;
+#endif
+#ifdef SKIN
+    skin_record = id;
 #endif
     Particle moved = moved_on(own, rest_of_substep(moment), life);
     bool sound = is_sound(moved.position, moved.velocity);

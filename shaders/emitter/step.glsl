@@ -20,9 +20,6 @@ void bear_again(uint slot, inout Particle own, inout float life, inout uint gene
         uint number = hash_number(slot, generation);
         Start start = birth_start(number, moment);
         own = Particle(start.position, start.velocity);
-#ifdef SKIN
-        skin_record = -1;
-#endif
         // At the start all particles are born at once; they must not die at once, nor in this step.
         float share = birth_numbers(uint(emitter.numbers.x), number, DIRECTION_GROUP).z;
         life = (generation == 0u ? max(share * start.life, 1.0) : start.life) - (1.0 - moment);

@@ -1,6 +1,7 @@
 // Lists the triangles of moving skins that a particle comes nearest to within a span of a step, nearest first.
 // Inputs: boxes of the tree from the root on, four below each; particles as two texels each: position [m] | velocity
 // [m/s]. With KNOTS: the states of strands, whose places count from the root, and four texels a root, see hair/root.glsl.
+// With JOINTS: the state of joints, whose heads count from roots, a texel each, and whose tips from the heads.
 // Outputs: SKIN_LISTED numbers of triangles, SKIN_END after the last. The particle counts as going straight on.
 // The tree is descended without a stack: nodes of a level are numbered, four children follow each other.
 
@@ -15,6 +16,9 @@ uniform samplerBuffer u_places;
 uniform samplerBuffer u_places_before;
 uniform samplerBuffer u_roots;
 uniform float u_substeps;            // of the strands in the span
+#elif defined(JOINTS)
+uniform samplerBuffer u_roots;
+uniform float u_substeps;            // of the joints in the span
 #endif
 
 void path_of(int id, out vec3 start, out vec3 end) {
@@ -25,6 +29,10 @@ void path_of(int id, out vec3 start, out vec3 end) {
     start = root.xyz + u_span.x * travel + place;
     end = start + (u_span.y - u_span.x) * travel + u_substeps * (place - texelFetch(u_places_before, id).xyz);
     end = id % KNOTS > 0 ? end : start;
+#elif defined(JOINTS)
+    vec3 head = texelFetch(u_places, 4 * id).xyz;
+    start = texelFetch(u_roots, id).xyz + (head + texelFetch(u_places, 4 * id + 1).xyz);
+    end = start + u_substeps * texelFetch(u_places, 4 * id + 2).xyz;
 #else
     start = texelFetch(u_places, 2 * id).xyz;
     end = start + u_span.z * texelFetch(u_places, 2 * id + 1).xyz;

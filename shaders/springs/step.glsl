@@ -5,12 +5,15 @@
 // Outputs: the head from the place of the frame above its path, the tip from the head, the motion of the tip over the
 // substep, and the turn away from the pose; rounding differences of places would add up in the motion.
 // JUMP instead keeps the turns and puts the tips where they belong after the character jumped. COLLIDE: with the
-// colliders of the scene. FIELDS: with force fields, whose samples hold over the step.
+// colliders of the scene. SKIN: with skins of characters. FIELDS: with force fields, whose samples hold over the step.
 // Reference: VRMC_springBone 1.0.
 
 #include "common/quaternion.glsl"
-#ifdef COLLIDE
+#if defined(COLLIDE) || defined(SKIN)
 #include "common/sweep.glsl"
+#endif
+#ifdef SKIN
+#include "skin/contact.glsl"
 #endif
 
 const int PATH_MAX = 64;
@@ -37,6 +40,8 @@ uniform samplerBuffer u_fields;        // 2 texels a joint: acceleration [m/s2],
 #ifdef COLLIDE
 uniform samplerBuffer u_colliders;
 uniform int u_collider_count;
+#endif
+#if defined(COLLIDE) || defined(SKIN)
 uniform vec3 u_origin;
 #endif
 
@@ -184,7 +189,7 @@ void run(int id) {
                 next = at_length(next - contact.w * contact.xyz, pose.size, animated);
             }
         }
-#ifdef COLLIDE
+#if defined(COLLIDE) || defined(SKIN)
         // The length pulls the tip back into a collider: rounds find where both hold. The first one sets the velocity.
         place += u_origin;
         vec3 start = place + before;
@@ -192,9 +197,15 @@ void run(int id) {
             vec3 point = place + next;
             vec3 reached = point;
             vec3 left = start;
+#ifdef COLLIDE
             resolve_swept_contacts(
                 u_colliders, u_collider_count, reached, left, u_step.y - u_step.x, u_step.y, radius, STEP * u_step.x
             );
+#endif
+#ifdef SKIN
+            Contact skin = skin_contact(joint, start, reached, u_step.y - u_step.x, u_step.y, STEP * u_step.x);
+            resolve_contact(reached, left, skin, radius, STEP * u_step.x);
+#endif
             if (reached == point && left == start) {
                 break;
             }

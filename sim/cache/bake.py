@@ -56,6 +56,7 @@ class BakedNode(msgspec.Struct, frozen=True, kw_only=True):
     first: int = 0  # The step of the first row
     rows: tuple[tuple[int, int], ...] = ()  # Offset and size of every row [bytes]
     sums: tuple[int, ...] = ()  # `checksum` of every row; empty in bakes of older versions
+    package: str | msgspec.UnsetType = msgspec.UNSET  # Plug-in that simulated it, if it was one
 
 
 class Index(msgspec.Struct, frozen=True, kw_only=True):
@@ -165,13 +166,22 @@ class BakeWriter:
         keys: See `sinew.sim.cache.keys.node_keys`.
         start: Scene time of step 0 [s].
         renderer: The GPU that simulates.
+        packages: See `sinew.sim.kinds.packages`.
 
     Raises:
         BakeError: From every call, if writing fails; the previous bake stays.
     """
 
-    def __init__(self, folder: Path, keys: Mapping[NodeId, str], start: float, renderer: str = "") -> None:
+    def __init__(
+        self,
+        folder: Path,
+        keys: Mapping[NodeId, str],
+        start: float,
+        renderer: str = "",
+        packages: Mapping[NodeId, str] | None = None,
+    ) -> None:
         self._folder, self._keys, self._start, self._renderer = folder, keys, start, renderer
+        self._packages = packages or {}
         self._nodes: dict[NodeId, _Writing] = {}
         with _reported(folder):
             folder.mkdir(exist_ok=True)
@@ -213,7 +223,12 @@ class BakeWriter:
     def _made(self) -> dict[NodeId, BakedNode]:
         return {
             node: BakedNode(
-                file=one.name, key=self._keys[node], first=one.first, rows=tuple(one.rows), sums=tuple(one.sums)
+                file=one.name,
+                key=self._keys[node],
+                first=one.first,
+                rows=tuple(one.rows),
+                sums=tuple(one.sums),
+                package=self._packages.get(node, msgspec.UNSET),
             )
             for node, one in self._nodes.items()
         }

@@ -34,7 +34,7 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.task import finish
-from sinew.sim.maths.arrays import Float64, Intp
+from sinew.sim.maths.arrays import Bool, Float64, Intp
 from sinew.sim.maths.transform import polar, transform_points
 from sinew.sim.memo import Memo
 from sinew.sim.scene.scene import Node, NodeId, Scene
@@ -103,6 +103,7 @@ class Character(Owner):
         self._colliders: tuple[Collider, ...] = ()
         self._clip_pose: tuple[PoseKey | None, Pose] = (None, self.animated_pose)
         self._box = Memo[Bounds]()
+        self._turned_vertices = Memo[Bool]()
         self._frames: tuple[Pose, Float64, dict[int, Float64]]
         self._frames = self.animated_pose, self.world_from_model, {}
         self._prefetched: tuple[ModelSettings | None, RunUp, dict[float, Pose]] = (None, (0.0, 0.0), {})
@@ -171,6 +172,19 @@ class Character(Owner):
     def is_turned(self, joint: int) -> bool:
         """Returns True if a simulated joint is turned, or is above this one."""
         return any(turns.moves(np.array([joint])) for turns in self._turns.values())
+
+    def turned_vertices(self) -> Bool | None:
+        """Returns which vertices simulated joints move, shape (V,), the same array until that changes; None if none."""
+        turns, skin = tuple(self._turns.values()), self.model.skin
+        if not turns or skin is None:
+            return None
+
+        def find() -> Bool:
+            moved = np.logical_or.reduce([one.is_moved for one in turns])
+            found: Bool = (moved[skin.joints_of(skin.joints)] & (skin.weights > 0.0)).any(axis=1)
+            return found
+
+        return self._turned_vertices.get(turns, find)
 
     def model_from(self, joints: Intp) -> Float64:
         """Returns model matrices of some joints, (N, 4, 4); waits for the GPU only if a turned joint moves them."""

@@ -15,7 +15,7 @@ from sinew.sim.gl.record import Record, record
 from sinew.sim.gl.texture import TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.maths import quaternion
-from sinew.sim.maths.arrays import Float64, Intp
+from sinew.sim.maths.arrays import Bool, Float64, Intp
 from sinew.sim.maths.transform import transform_points
 from sinew.sim.memo import Memo
 from sinew.sim.scene.world_transforms import rigid_frames
@@ -101,7 +101,13 @@ class JointTurns(Owner):
 
     def moves(self, joints: Intp) -> bool:
         """Returns True if any of some joints of the skeleton is turned, or is below one that is."""
-        return bool((self._nearest[joints] >= 0).any())
+        return bool(self.is_moved[joints].any())
+
+    @property
+    def is_moved(self) -> Bool:
+        """Whether each joint of the skeleton is turned, or is below one that is."""
+        moved: Bool = self._nearest >= 0
+        return moved
 
     # --- on the GPU -----------------------------------------------------------------------------------
 

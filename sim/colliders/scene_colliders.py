@@ -46,9 +46,7 @@ class _StaticLayout(NamedTuple):
 
 
 class SceneColliders(Owner):
-    """Colliders of a scene; without a shader library all but skins."""
-
-    def __init__(self, context: Context, library: ShaderLibrary | None = None) -> None:
+    def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
         self._skins: SceneSkins | None = None
         self._records = self.owns(TexelBuffer(context, np.zeros((1, 4), np.float32), usage="stream", label="colliders"))
@@ -60,7 +58,7 @@ class SceneColliders(Owner):
         """Returns the colliders of a step from the placements of the last call to these."""
         placed = {node_id: one for node_id, one in placements.items() if isinstance(one, ColliderPlacement)}
         skins = {node_id: one for node_id, one in placements.items() if isinstance(one, SkinPlacement)}
-        if skins and self._skins is None and self._library is not None:
+        if skins and self._skins is None:
             self._skins = self.owns(SceneSkins(self._context, self._library))
         skin = self._skins.advance(skins) if self._skins is not None else None
         states, layout = arranged(colliders_over(self._last, placed))

@@ -149,14 +149,17 @@ class NearTriangles(Owner):
     Args:
         count: Number of records, including padding.
         knots: Records of each strand; 0 for single particles.
+        joints: For simulated joints of characters, see `sinew.sim.characters.joint_turns.JOINT_STATE`.
         is_fast: Whether particles may go farther than a triangle in a span.
     """
 
-    def __init__(self, library: ShaderLibrary, count: int, knots: int = 0, *, is_fast: bool = False) -> None:
+    def __init__(
+        self, library: ShaderLibrary, count: int, knots: int = 0, *, joints: bool = False, is_fast: bool = False
+    ) -> None:
         self._lists = self.owns(
             TexelBuffer(library.context, NEAR.zeros(count), "r32ui", usage="copy", label="near triangles")
         )
-        defines = {"KNOTS": knots or None, "LONG_PATHS": is_fast}
+        defines = {"KNOTS": knots or None, "JOINTS": joints, "LONG_PATHS": is_fast}
         self._kernel = Kernel(library, "skin/near.glsl", NEAR, defines=defines, records=count)
         self._count = count
 
@@ -167,19 +170,22 @@ class NearTriangles(Owner):
         span: tuple[float, float],
         clearance: float,
         *,
+        first: int = 0,
         count: int | None = None,
         **strands: object,
     ) -> dict[str, object]:
         """Returns the uniforms of a solver that meets the skin over a span, two fractions of a step.
 
         Args:
-            places: Two texels a particle, its position [m] and its velocity; or a texel for each knot of a strand.
+            places: Two texels a particle, its position [m] and its velocity; or a texel for each knot of a strand; or
+                the state of joints.
             clearance: Distance that the particles keep [m].
-            count: Only the first records.
-            strands: Uniforms of `shaders/skin/near.glsl` for strands.
+            first: The first record to list.
+            count: Number of records to list, by default all.
+            strands: Uniforms of `shaders/skin/near.glsl` for strands or joints.
         """
         self._kernel.run(
-            None, self._lists.buffer, self._count if count is None else count,
+            None, self._lists.buffer, self._count if count is None else count, first,
             u_skin=skin.now, u_skin_before=skin.before, u_boxes=skin.boxes, u_depth=skin.depth, u_count=skin.count,
             u_places=places,
             u_span=(*span, (span[1] - span[0]) * STEP_TIME, clearance + (REACH if span[0] > 0.0 else REACH_AT_START)),

@@ -6,7 +6,7 @@ import numpy as np
 
 from sinew.sim.assets.build_mesh import welded_numbers
 from sinew.sim.assets.model import Mesh
-from sinew.sim.maths.arrays import UInt32
+from sinew.sim.maths.arrays import Bool, UInt32
 from sinew.sim.maths.points import places_on_curve
 
 AT_OPENING = (1, 2, 4)
@@ -50,6 +50,16 @@ def skin_corners(mesh: Mesh, names: Sequence[str]) -> UInt32:
     return np.concatenate([triangles.astype(np.uint32), flags[:, None]], axis=1)
 
 
+def without_vertices(corners: UInt32, left_out: Bool) -> UInt32:
+    """Returns `skin_corners` without the triangles that have one of some vertices (V,); they leave openings."""
+    is_gone = left_out[corners[:, :3]].any(axis=1)
+    at_opening = np.zeros(len(left_out), bool)
+    at_opening[corners[is_gone, :3]] = True
+    left = corners[~is_gone]
+    left[:, 3] |= (at_opening[left[:, :3]] @ np.array(AT_OPENING)).astype(np.uint32)
+    return left
+
+
 def covered_shares(mesh: Mesh) -> dict[str, float]:
     """Returns the share of each section, 0 to 1, that is under another one; the smallest first.
 
@@ -59,12 +69,15 @@ def covered_shares(mesh: Mesh) -> dict[str, float]:
         part.name: mesh.triangles[part.first_triangle : part.first_triangle + part.triangle_count]
         for part in mesh.sections
     }
-    used = {name: np.unique(part).astype(np.intp) for name, part in triangles.items() if len(part)}
+    used = {name: np.zeros(mesh.vertex_count, bool) for name, part in triangles.items() if len(part)}
+    for name, corners in used.items():
+        corners[triangles[name].ravel()] = True
+    everywhere = np.any(list(used.values()), axis=0)
     samples = int(np.clip(_PAIRS // max(mesh.vertex_count * len(used), 1), 8, 128))
     reach = _COVER * mesh.bounds.extent
     shares = {}
-    for name, vertices in used.items():
-        others = np.setdiff1d(np.concatenate(list(used.values())), vertices)
+    for name, own in used.items():
+        vertices, others = np.flatnonzero(own), np.flatnonzero(everywhere & ~own)
         picked = vertices[:: -(-len(vertices) // samples)]
         points, places = mesh.positions[picked], mesh.positions[others]
         if not len(others):

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from sinew.shaders import path_of
 from sinew.sim.gl.errors import ShaderError, ShaderMessage
 from sinew.sim.gl.kernel_text import NOTHING, KernelText
 
@@ -117,4 +118,4 @@ def resolve(
 
 
 def reader(root: Path) -> Callable[[str], str]:
-    return lambda name: (root / name).read_text(encoding="utf-8")
+    return lambda name: path_of(name, root).read_text(encoding="utf-8")

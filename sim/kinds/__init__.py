@@ -1,3 +1,5 @@
+from collections.abc import Iterable
+
 from sinew.sim.kinds.camera.kind import CAMERA
 from sinew.sim.kinds.cloth.kind import CLOTH
 from sinew.sim.kinds.collider.kind import COLLIDER
@@ -11,6 +13,7 @@ from sinew.sim.kinds.kernel.kind import KERNEL
 from sinew.sim.kinds.light.kind import LIGHT
 from sinew.sim.kinds.model.kind import MODEL
 from sinew.sim.kinds.springs.kind import SPRINGS
+from sinew.sim.scene.scene import Node, NodeId
 
 KINDS: dict[str, Kind] = {}
 """All kinds by name, in the order of the Add menu."""
@@ -25,6 +28,11 @@ def register(kind: Kind) -> None:
 def unregister(kind: Kind) -> None:
     """Removes a kind; scenes must not contain nodes of it."""
     del KINDS[kind.name]
+
+
+def packages(nodes: Iterable[Node]) -> dict[NodeId, str]:
+    """Returns name and version of the plug-in of each node whose kind is of one."""
+    return {node.id: KINDS[node.kind].package for node in nodes if KINDS[node.kind].package}
 
 
 def character_kind() -> Kind:

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 Pixels = npt.NDArray[np.uint8]
 S = TypeVar("S")
 
+API = 1
+"""Version of this interface; it increases when plug-ins written for the previous one no longer work."""
+
 
 # --- the declaration ------------------------------------------------------------------------------------------------
 
@@ -171,7 +174,7 @@ class Kind:
             follow from the edit.
         resized: Factor by which an edit of the settings scales the node; attached nodes follow.
         migrate: Updates the JSON object of a node in place; takes the version of the file, the object, and all objects
-            by id.
+            by id.  For a kind of a plug-in it is the `version` of the kind that wrote the node.
         version: Version of the solver; increase it if the same settings, or a default, give other results.
         since: First version of project files with this kind.
         collides: Whether nodes with these settings collide.
@@ -186,9 +189,14 @@ class Kind:
         system: A `System`, or "".
         view: A `View`, or "".
         colliders: Function from nodes and world transforms to the colliders of the nodes, or "".
+        unfinished: Function from nodes of colliders and the world to jobs on the worker thread, by node, or "": until
+            these have ended, the simulation waits.
         fields: Function from nodes and world transforms to the force fields of the nodes, or "".
         character: A `CharacterView`, for kinds of posed model files, or "".
         panel: A `Panel`, or "".
+        api: Of plug-ins: the `API` that they are written for.
+        shaders: Folder of the shaders of a plug-in, or "".  Its files are named "KIND/file.glsl", KIND being the name.
+        package: Name and version of the plug-in, such as "acme-rope 1.0"; set when it is loaded.
     """
 
     name: str
@@ -217,9 +225,13 @@ class Kind:
     system: str = ""
     view: str = ""
     colliders: str = ""
+    unfinished: str = ""
     fields: str = ""
     character: str = ""
     panel: str = ""
+    api: int = 0
+    shaders: Path | str = ""
+    package: str = ""
 
     @property
     def can_be_muted(self) -> bool:
@@ -233,7 +245,10 @@ class Kind:
 @functools.cache
 def loaded(name: str) -> Any:
     module, _, attribute = name.partition(":")
-    return getattr(importlib.import_module(module), attribute) if module else None
+    try:
+        return getattr(importlib.import_module(module), attribute) if module else None
+    except SystemExit as error:
+        raise ImportError(f"{module} exits when it is imported") from error
 
 
 # --- simulation -----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""A kind is a folder and a line: the rope of `tests/rope`, registered by one call, does all that a kind can do.
+"""A kind is a folder and a line: the rope of `tests/plugins/rope`, registered by one call, does all that a kind can do.
 
 What needs a window is in `tests/gui/test_new_kind.py`.
 """
@@ -10,13 +10,13 @@ import msgspec
 import numpy as np
 import pytest
 
+from acme_rope.kind import ROPE, RopeSettings
 from sinew.app.cli.main import main
 from sinew.app.files.project_file import load_project, save_project
 from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
-from sinew.sim.kinds import register, unregister
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.contract import Grab
 from sinew.sim.kinds.particle_system import ParticleSystem
@@ -27,18 +27,17 @@ from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.conftest import context  # noqa: F401
-from tests.rope.kind import ROPE, RopeSettings
+from tests.plugins.packages import registered
 
-FOLDER = Path(__file__).resolve().parents[1] / "rope"
+FOLDER = Path(ROPE.shaders).parent
 SIZE = (320, 240)
 CAMERA = Camera(target=(0.0, 1.5, 0.0), distance=3.0)
 
 
 @pytest.fixture(autouse=True)
 def _known() -> Iterator[None]:
-    register(ROPE)
-    yield
-    unregister(ROPE)
+    with registered(ROPE):
+        yield
 
 
 def rope(**changes: object) -> Node:
@@ -46,11 +45,12 @@ def rope(**changes: object) -> Node:
 
 
 def test_a_kind_is_small() -> None:
-    assert sum(len(path.read_text().splitlines()) for path in FOLDER.iterdir() if path.is_file()) <= 250
+    files = [FOLDER / name for name in ("kind.py", "system.py", "view.py", "shaders/step.glsl", "shaders/link.glsl")]
+    assert sum(len(path.read_text().splitlines()) for path in files) <= 250
 
 
 def test_it_is_saved_and_loaded(tmp_path: Path) -> None:
-    scene = with_value(Scene(nodes=(rope(),)), ParamRef("r", "rope", "length"), 1.75)
+    scene = with_value(Scene(nodes=(rope(),)), ParamRef("r", "acme.rope", "length"), 1.75)
     save_project(tmp_path / "a.sinew", scene, ViewState())
     loaded = load_project(tmp_path / "a.sinew")
     assert (loaded.scene, loaded.warnings) == (scene, ())

@@ -12,6 +12,7 @@ from sinew.sim.gl.debug import DebugLog
 from sinew.sim.gl.errors import GLError
 from sinew.sim.gl.library import ShaderLibrary
 from tests.gl.gl_errors import pending_errors
+from tests.plugins.packages import loaded, site  # noqa: F401  (fixtures)
 from tests.strict_shaders import strict_shaders  # noqa: F401  (an autouse fixture)
 
 

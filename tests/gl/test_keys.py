@@ -28,7 +28,7 @@ from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.curves import Curve, Key, KeyMode
 from sinew.sim.scene.playback import PlaybackSettings
-from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
+from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState
 
@@ -101,7 +101,10 @@ def fresh_run(context: Context, source: OpenedScene, last: int = LAST) -> dict[i
 
 
 def character_scene() -> OpenedScene:
-    """A keyed character with pinned cloth and hair, which have keys and are in keyed fields, as is its emitter."""
+    """A keyed character with pinned cloth and hair, which have keys and are in keyed fields, as is its emitter.
+
+    All collide with its skin, whose friction has keys, besides the other colliders.
+    """
     shipped = opened(resources.path("projects") / "whirlwind.sinew")
     reach = (0.0, 0.3, 0.6), (0.5, 0.9, 0.3)
     keys = {
@@ -119,6 +122,14 @@ def character_scene() -> OpenedScene:
     }
     nodes = [structs.replace(node, curves=(*node.curves, *keys.get(node.id, ()))) for node in shipped.scene.nodes]
     nodes = [structs.replace(n, settings=structs.replace(n.settings, **changes.get(n.id, {}))) for n in nodes]
+    nodes.append(
+        Node(
+            id="skin",
+            settings=ColliderSettings(shape=ColliderShape.SKIN, sections=("skin", "shirt", "trousers")),
+            attachment=Attachment(node="humanoid"),
+            curves=(curve("collider", "friction", -1, (0.0, 0.0), (0.4, 1.0)),),
+        )
+    )
     return replace(shipped, scene=structs.replace(shipped.scene, nodes=tuple(nodes)))
 
 
@@ -159,11 +170,13 @@ def test_a_hundred_seeks_have_the_bits_of_a_fresh_run(context: Context, case: st
             case 3 if choices.random() < 0.3:
                 runner.clear()
                 runner.take(time)
-            case 4:  # an edit in mid-flight, which is undone after a step
-                run.engine.apply(structs.replace(scene, nodes=tuple(n for n in scene.nodes if n.kind != "field")))
+            case 4:  # an edit in mid-flight, which is undone after a step, or at once
+                removed = choices.choice([("v", "t", "w", "vortex", "updraft"), ("b", "skin")])
+                run.engine.apply(structs.replace(scene, nodes=tuple(n for n in scene.nodes if n.id not in removed)))
                 runner.take(time)
                 runner.show(time)
-                runner.advance(runner.shown + 1)
+                if choices.random() < 0.7:
+                    runner.advance(runner.shown + 1)
                 run.engine.apply(scene)
                 runner.take(time)
     assert runner.is_fresh, "the steps of all moments are on one line"

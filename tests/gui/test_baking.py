@@ -1,11 +1,16 @@
+import threading
+
 import pytest
 
 from sinew.app.files.project_file import cache_folder
 from sinew.sim.cache.bake import Bake
+from sinew.sim.colliders.skin_mesh import skin_corners
+from sinew.sim.kinds.cloth.settings import ClothPlacement, PinPreset
+from sinew.sim.kinds.collider import place
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.timeline.tracks import CacheState
-from tests.gui.editor_harness import Session, add_cloth, messages, picture, play, positions
+from tests.gui.editor_harness import Session, add_cloth, messages, picture, play, positions, set_values
 
 
 @pytest.fixture
@@ -209,3 +214,58 @@ def test_a_bake_is_verified_in_the_background(baked, qtbot):
     assert "Bake not verified: Cloth: step 1 is the first that differs in its positions and velocities, by " in reported
     assert " m, at step 20 in particle " in reported
     assert {reported, "Cloth: its bake is out of date"} <= set(messages(editor))
+
+
+def test_a_cloth_on_a_skin_is_scrubbed_edited_undone_baked_and_verified(fresh, arm, qtbot, tmp_path, monkeypatch):
+    gate = threading.Event()
+    monkeypatch.setattr(place, "skin_corners", lambda *one: gate.wait(60.0) and skin_corners(*one))
+    Session(qtbot).load(fresh, arm)
+    document, stack = fresh.document, fresh.document.undo_stack
+    model, friction = document.scene.characters[0].id, 0.9
+    cloth = add_cloth(fresh)
+    set_values(fresh, cloth, placement=ClothPlacement.FLAT, pins=PinPreset.NONE, width=0.4, height=0.4, substeps=24)
+    document.set_value(ParamRef(cloth, "transform", "position"), (0.4, 0.9, 0.05))
+    document.set_value(ParamRef(PLAYBACK, PLAYBACK, "end"), 10)
+    document.select(Selection(node=model))
+    skin = fresh.edits.add("skin")
+    fresh.playback.scrub(20 / 60)
+    fresh.seek.start()
+    fresh.viewport.repaint()
+    simulation = fresh.client.engine.simulation
+    qtbot.waitUntil(lambda: simulation.is_waiting, timeout=60000)
+    assert fresh.seek.busy
+    with qtbot.waitSignal(fresh.seek.ended, timeout=60000):
+        gate.set()
+    assert not simulation.is_waiting
+    steps = (5, 13, 20)
+    first = states(fresh, cloth, steps)
+    assert states(fresh, cloth, steps[::-1]) == first[::-1]
+    fresh.playback.scrub(13 / 60)
+    picture(fresh)
+    document.set_value(ParamRef(skin, "collider", "friction"), friction)
+    play(fresh, 4)
+    fresh.playback.pause()
+    stack.undo()
+    assert states(fresh, cloth, steps) == first
+    document.remove_nodes([skin])
+    play(fresh, 3)
+    fresh.playback.pause()
+    stack.undo()
+    fresh.playback.scrub(20 / 60)
+    result_of(fresh.seek, qtbot)
+    assert states(fresh, cloth, steps) == first
+    stack.redo()
+    fresh.playback.reset_simulation()
+    fresh.playback.scrub(20 / 60)
+    result_of(fresh.seek, qtbot)
+    assert states(fresh, cloth, (20,)) != first[2:]
+    stack.undo()
+    fresh.files.save_to(tmp_path / "skin.sinew")
+    document.select(Selection(node=cloth))
+    assert result_of(fresh.baking, qtbot) == "Baked 20 steps of 1 node"
+    assert fresh.baking.is_of_now(cloth)
+    assert states(fresh, cloth, steps) == first
+    assert result_of(fresh.verifying, qtbot) == "Bake verified: 1 node, 20 steps, bit-identical"
+    document.set_value(ParamRef(skin, "collider", "friction"), friction)
+    picture(fresh)
+    assert not fresh.baking.is_of_now(cloth)

@@ -4,14 +4,15 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from acme_rope.kind import ROPE
 from sinew import resources
 from sinew.app.help import GUIDE, TOUR, TOUR_SAMPLE, guide_texts, shipped_samples
 from sinew.app.output.settings import RenderSettings
 from sinew.resources import path as resource
-from sinew.sim.kinds import KINDS, register, unregister
+from sinew.sim.kinds import KINDS
 from sinew.sim.scene.params import params_of
 from tests.gui.editor_harness import sample
-from tests.rope.kind import ROPE
+from tests.plugins.packages import registered
 
 LEFT = Qt.MouseButton.LeftButton
 
@@ -141,8 +142,7 @@ def test_f1_opens_the_page_of_the_panel_row_or_kind(fresh, qtbot):
 
 
 def test_f1_on_a_row_of_a_kind_without_a_page_opens_the_inspector_page(session, tiny, qtbot):
-    register(ROPE)
-    try:
+    with registered(ROPE):
         editor = session.open(tiny)
         editor.window.actions_table["add.rope"].trigger()
         editor.window.activateWindow()
@@ -158,8 +158,6 @@ def test_f1_on_a_row_of_a_kind_without_a_page_opens_the_inspector_page(session, 
         assert "Rope: settings" in guide.page.toPlainText()
         guide.close()
         session.close_all()
-    finally:
-        unregister(ROPE)
 
 
 ROOT = resources.path("guide").parent.parent

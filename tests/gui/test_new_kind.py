@@ -1,4 +1,4 @@
-"""The rope of `tests/rope` in the editor: menu, outliner, inspector, undo, file, bone, clock and mouse.
+"""The rope of `tests/plugins/rope` in the editor: menu, outliner, inspector, undo, file, bone, clock and mouse.
 
 The other half is `tests/architecture/test_new_kind.py`.
 """
@@ -8,22 +8,21 @@ import pytest
 from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
-from sinew.sim.kinds import register, unregister
+from acme_rope.kind import ROPE
 from sinew.sim.scene.params import Role
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
 from tests.gui.editor_harness import Clock, Mouse, picture, place_of, play, positions
-from tests.rope.kind import ROPE
+from tests.plugins.packages import registered
 
 
 @pytest.fixture
 def roped(session, tiny):
-    register(ROPE)
-    editor = session.start(clock=Clock())
-    session.load(editor, tiny)
-    yield editor
-    session.close_all()
-    unregister(ROPE)
+    with registered(ROPE):
+        editor = session.start(clock=Clock())
+        session.load(editor, tiny)
+        yield editor
+        session.close_all()
 
 
 def added(editor):
@@ -37,9 +36,9 @@ def test_it_is_added_edited_undone_saved_attached_played_and_dragged(session, ro
     assert entry.text() == "&Rope"
     node = added(roped)
     assert roped.panels.outliner.model.entry_of((node.id,)).name == "rope"
-    rows = {row.ref.name for row in roped.panels.inspector.tree.settings() if row.ref.part == "rope"}
+    rows = {row.ref.name for row in roped.panels.inspector.tree.settings() if row.ref.part == "acme.rope"}
     assert rows == {"knots", "length", "radius", "drag", "field_weight", "colour"}
-    roped.document.set_value(ParamRef(node.id, "rope", "length"), 2.5)
+    roped.document.set_value(ParamRef(node.id, "acme.rope", "length"), 2.5)
     assert roped.document.undo_stack.undo_text == "Set length of rope"
     roped.document.undo_stack.undo()
     assert roped.document.scene.node(node.id).settings.length == 1.0

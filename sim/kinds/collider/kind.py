@@ -70,7 +70,7 @@ COLLIDER = Kind(
         AddEntry(
             shape.value,
             f"C&ollider: {shape.value.capitalize()}",
-            "Let cloth, hair and particles collide with the moving skin of the selected character."
+            "Let cloth, hair, spring bones and particles collide with the moving skin of the selected character."
             if shape is ColliderShape.SKIN
             else f"Add a {shape.value} that cloth cannot enter.",
             functools.partial(new_collider, shape),
@@ -81,6 +81,7 @@ COLLIDER = Kind(
     unkeyable=unkeyable,
     migrate=migrate,
     colliders="sinew.sim.kinds.collider.place:placements",
+    unfinished="sinew.sim.kinds.collider.place:unfinished",
     view="sinew.sim.kinds.collider.view:ColliderView",
     panel="sinew.app.kinds.collider.panel:ColliderPanel",
 )

@@ -1,4 +1,7 @@
+import functools
+import threading
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +12,9 @@ from sinew.sim.characters.character import Character
 from sinew.sim.colliders.skin import TRIANGLE, SkinPlacement
 from sinew.sim.colliders.skin_mesh import skin_corners
 from sinew.sim.colliders.state import SMALLEST_SIZE, ColliderPlacement, ColliderShape
+from sinew.sim.kinds.background import Background, BackgroundJob, Pause, unpaused
 from sinew.sim.kinds.collider.settings import ColliderSettings
+from sinew.sim.kinds.contract import Service, World
 from sinew.sim.maths.arrays import UInt32
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.scene import Node, NodeId
@@ -45,27 +50,67 @@ def placements(nodes: tuple[Node, ...], places: WorldTransforms) -> dict[NodeId,
 def _skin(node: Node, character: Character) -> SkinPlacement:
     settings, vertices = node.settings, character.primary.vertices
     assert isinstance(settings, ColliderSettings)
-    corners = _corners(character.model.mesh, settings.sections)
+    corners = skin_table(character.model.mesh, settings.sections)
+    if not len(corners):
+        chosen = f" in sections {', '.join(settings.sections)}" if settings.sections else ""
+        raise SettingsError(f"the model has no triangles{chosen}")
     most = vertices.context.capabilities.max_texture_buffer_size // (TRIANGLE.dtype.itemsize // 16)
     if len(corners) > most:
         raise SettingsError(f"the skin has {len(corners)} triangles, the driver allows {most}")
     return SkinPlacement(corners, vertices, character.world_from_model, settings.friction, settings.restitution)
 
 
-_skins: list[tuple[weakref.ref[Mesh], tuple[str, ...], UInt32]] = []
-"""The last results of `_corners`."""
+TABLES_MAX = 64
+"""Maximum number of results of `skin_table` that are remembered."""
+
+_tables: list[tuple[weakref.ref[Mesh], tuple[str, ...], UInt32]] = []
+"""The latest results of `skin_table`, the last first."""
+_lock = threading.Lock()
 
 
-def _corners(mesh: Mesh, sections: tuple[str, ...]) -> UInt32:
-    for known, names, corners in _skins:
-        if known() is mesh and names == sections:
-            return corners
-    corners = skin_corners(mesh, sections)
-    if not len(corners):
-        chosen = f" in sections {', '.join(sections)}" if sections else ""
-        raise SettingsError(f"the model has no triangles{chosen}")
-    _skins[:] = [(weakref.ref(mesh), sections, corners), *_skins[:15]]
-    return corners
+def _known_table(mesh: Mesh, sections: tuple[str, ...]) -> UInt32 | None:
+    return next((table for known, names, table in _tables if known() is mesh and names == sections), None)
+
+
+def skin_table(mesh: Mesh, sections: tuple[str, ...], _pause: Pause = unpaused) -> UInt32:
+    """Returns the `skin_corners` of a mesh, on any thread; the same array in every call."""
+    known = _known_table(mesh, sections)
+    if known is not None:
+        return known
+    table = skin_corners(mesh, sections)
+    with _lock:
+        known = _known_table(mesh, sections)  # another thread may have been faster
+        if known is None:
+            alive = [one for one in _tables if one[0]() is not None]
+            _tables[:] = [(weakref.ref(mesh), sections, table), *alive[: TABLES_MAX - 1]]
+        return table if known is None else known
+
+
+class SkinTableJobs(Service):
+    """Jobs on the worker thread that make tables of skins, by node."""
+
+    def __init__(self, *_: object) -> None:
+        self.running: dict[NodeId, tuple[Mesh, tuple[str, ...], BackgroundJob[UInt32]]] = {}
+
+
+def unfinished(nodes: Sequence[Node], world: World) -> dict[NodeId, BackgroundJob[UInt32]]:
+    """Makes the tables of skins; returns the jobs that still run, none without a worker thread."""
+    jobs, background = world.services.get(SkinTableJobs), world.services.get(Background)
+    running = {}
+    for node in nodes:
+        settings, character = node.settings, world.characters.get(node.attachment.node)
+        assert isinstance(settings, ColliderSettings)
+        if settings.shape is not ColliderShape.SKIN or character is None:
+            continue
+        mesh, sections = character.model.mesh, settings.sections
+        if _known_table(mesh, sections) is None:
+            job = jobs.running.get(node.id)
+            if job is None or job[0] is not mesh or job[1] != sections:
+                job = mesh, sections, background.start(functools.partial(skin_table, mesh, sections))
+            if not job[2].is_done:
+                running[node.id] = job
+    jobs.running = running
+    return {node_id: job for node_id, (_, _, job) in running.items()}
 
 
 @dataclass(frozen=True, slots=True)

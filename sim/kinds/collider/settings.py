@@ -14,7 +14,7 @@ SECTIONS_MAX = 4096
 
 
 class ColliderSettings(Settings, frozen=True, kw_only=True):
-    """A solid body, or the skin of a character, that cloth, hair and particles cannot enter.
+    """A solid body, or the skin of a character, that cloth, hair, spring bones and particles cannot enter.
 
     The scale of the node multiplies the sizes, per axis for ellipsoid and box.  A sphere with uneven scale becomes an
     ellipsoid; the length of a capsule takes the scale of y, its radius the geometric mean of the other two.

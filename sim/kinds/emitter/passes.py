@@ -151,7 +151,9 @@ class _StepKernels:
     features: Features
     move: Kernel
     spawn: Kernel | None  # None for an emitter that is always full, whose particles are replaced as they die
-    starts: Kernel | None  # Of such an emitter with force fields
+    # Where particles start a substep: of such an emitter, those that fields or skins act on; of others, newborn ones
+    # that skins act on
+    starts: Kernel | None
 
 
 class EmitterPasses(Owner):
@@ -218,10 +220,16 @@ class EmitterPasses(Owner):
             self._set_inputs(stepping.starts, replace(features, response=0), inputs)
         self.block.bind()
         for part in [[substep] for substep in substeps] if features.fields or features.skin else [substeps]:
+            values, moved, _ = part[0]
+            places, count = side.texture, padded_slots(moved)
+            if stepping.starts is not None and features.full:
+                places = self._started(stepping.starts, values, side, ((0, count),))
             if inputs.fields is not None:
-                move.program["u_fields"] = self._sampled(side, inputs.fields, part[0], stepping.starts)
+                if self._sampler is None:
+                    self._sampler = self.owns(FieldSampler(self._library, side.count))
+                move.program["u_fields"] = self._sampler.sample(inputs.fields, places, fraction=values[0], count=count)
             if features.skin and inputs.colliders.skin is not None:
-                move.program.update(self._near_skin(side, inputs.colliders.skin, part[0]))
+                self._list_near_skin(stepping, inputs.colliders.skin, places, part[0])
             with move.writing(side.vertices) as capture:
                 for values, moved, births in part:
                     target = swap(side)
@@ -235,37 +243,47 @@ class EmitterPasses(Owner):
                     side = target
         return side
 
-    def _sampled(self, side: ParticleSide, fields: Fields, substep: Substep, starts: Kernel | None) -> BufferTexture:
-        """Returns the force fields at the particles that a substep moves."""
-        values, moved, _ = substep
-        places, count = side.texture, padded_slots(moved)
-        if self._sampler is None:
-            self._sampler = self.owns(FieldSampler(self._library, side.count))
-        if starts is not None:
-            if self._starts is None:
-                self._starts = self.owns(
-                    TexelBuffer(self._library.context, PARTICLE.zeros(side.count), usage="copy", label="starts")
-                )
-            places = self._starts
-            starts.run(side.vertices, places.buffer, count, u_substep=values)
-        return self._sampler.sample(fields, places, fraction=values[0], count=count)
-
-    def _near_skin(self, side: ParticleSide, skin: SkinSurface, substep: Substep) -> dict[str, object]:
-        (begin, end, *_), moved, _ = substep
+    def _list_near_skin(
+        self, stepping: _StepKernels, skin: SkinSurface, places: BufferTexture, substep: Substep
+    ) -> None:
+        """Lists the triangles near the particles that a substep moves, and then near those that it spawns."""
+        values, moved, births = substep
         if self._near is None:
-            self._near = self.owns(NearTriangles(self._library, side.count, is_fast=True))
-        return self._near.find(skin, side.texture, (begin, end), self._settings.clearance, count=padded_slots(moved))
+            self._near = self.owns(NearTriangles(self._library, padded_slots(self._capacity), is_fast=True))
+        span, clearance = values[:2], self._settings.clearance
+        stepping.move.program.update(self._near.find(skin, places, span, clearance, count=padded_slots(moved)))
+        if births and stepping.spawn is not None and stepping.starts is not None:
+            starts = self._started(stepping.starts, values, None, births)
+            for first, count in births:
+                near = self._near.find(skin, starts, span, clearance, first=first, count=count)
+                stepping.spawn.program.update(near)
+
+    def _started(
+        self, starts: Kernel, values: tuple[float, ...], side: ParticleSide | None, slots: Sequence[tuple[int, int]]
+    ) -> TexelBuffer:
+        """Returns where the particles of some slots start a substep; `side` is of an emitter that is always full."""
+        if self._starts is None:
+            self._starts = self.owns(
+                TexelBuffer(
+                    self._library.context, PARTICLE.zeros(padded_slots(self._capacity)), usage="copy", label="starts"
+                )
+            )
+        for first, count in slots:
+            starts.run(None if side is None else side.vertices, self._starts.buffer, count, first, u_substep=values)
+        return self._starts
 
     def _step_kernels(self, settings: EmitterSettings, met: _InputKey) -> _StepKernels:
         features = features_of(settings, *met)
         moving = replace(features, fields=features.fields[:1])
         move = self._kernel("emitter/step.glsl", moving, (PARTICLE,), PER_VERTEX)
-        spawn = None if features.full else self._kernel("emitter/spawn.glsl", replace(features, skin=False))
+        spawn = None if features.full else self._kernel("emitter/spawn.glsl", features)
         starts = None
-        if features.full and features.fields:
-            starts = self._kernel(
-                "emitter/starts.glsl", Features(features.source, features.aim, full=True), (PARTICLE,)
-            )
+        if features.skin or (features.full and features.fields):
+            born = Features(
+                features.source, features.aim, features.response if features.skin else 0, features.full,
+                features.segments, skin=features.skin,
+            )  # fmt: skip
+            starts = self._kernel("emitter/starts.glsl", born, (PARTICLE,) if features.full else ())
         return _StepKernels(met, features, move, spawn, starts)
 
     def show(self, side: ParticleSide, inputs: EmitterInputs, count: int) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 from sinew.sim.characters.character import Character
 from sinew.sim.characters.joint_turns import JOINT_STATE, JointTurns
 from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.colliders.skin import NearTriangles, SkinSurface
 from sinew.sim.fields.sampler import FieldSampler
 from sinew.sim.fields.state import Fields
 from sinew.sim.gl.context import Context
@@ -50,6 +51,7 @@ class SpringSystem(System, Stoppable):
         self._character: Character | None = None
         self._kernels: dict[tuple[str, ...], Kernel] = {}
         self._sampler: FieldSampler | None = None
+        self._near: NearTriangles | None = None
         self._tables: dict[str, TexelBuffer] = {}
         self._uploaded: dict[str, object] = {}
         """What each table was filled from."""
@@ -141,10 +143,10 @@ class SpringSystem(System, Stoppable):
     def _drop(self) -> None:
         if self._character is not None:
             self._character.set_turns(self.node.id, None)
-        self.disown(self.turns, self._readback, self._sampler, *self._tables.values())
+        self.disown(self.turns, self._readback, self._sampler, self._near, *self._tables.values())
         self._tables.clear()
         self._uploaded.clear()
-        self.chains = self.turns = self._readback = self._sampler = self._pose = self._valid = None
+        self.chains = self.turns = self._readback = self._sampler = self._near = self._pose = self._valid = None
 
     def release(self) -> None:
         if hasattr(self, "node"):
@@ -163,13 +165,18 @@ class SpringSystem(System, Stoppable):
             before = now
         self._pose = now
         collides, fields = self.settings.collide and bool(inputs.colliders), inputs.fields.get(self.node.id)
-        kernel = self._kernel(*(["COLLIDE"] if collides else []), *(["FIELDS"] if fields is not None else []))
+        skin = inputs.colliders.skin if self.settings.collide else None
+        parts = {"COLLIDE": collides, "SKIN": skin is not None, "FIELDS": fields is not None}
+        kernel = self._kernel(*(name for name, is_needed in parts.items() if is_needed))
         self._set(kernel, before, now)
         if fields is not None:
             kernel.program["u_fields"] = self._field_samples(fields, before)
         if collides:
             kernel.program["u_colliders"] = inputs.colliders.texture
             kernel.program["u_collider_count"] = inputs.colliders.count
+        if skin is not None:
+            kernel.program.update(self._near_skin(skin, before))
+        if collides or skin is not None:
             kernel.program["u_origin"] = self._origin(now)
         count = self.settings.substeps
         substeps = [(1.0 / count, (index + 1) / count) for index in range(count)]
@@ -216,16 +223,32 @@ class SpringSystem(System, Stoppable):
 
     def _field_samples(self, fields: Fields, before: ChainPose) -> BufferTexture:
         """Samples fields at the tips, which hang on the pose at the start of the step."""
-        state, count = self._turns.state, self._turns.state.count
+        state = self._turns.state
         if self._sampler is None:
-            self._sampler = self.owns(FieldSampler(self.library, count, joints=True))
+            self._sampler = self.owns(FieldSampler(self.library, state.count, joints=True))
+        return self._sampler.sample(fields, state.texture, roots=self._roots(before))
+
+    def _near_skin(self, skin: SkinSurface, before: ChainPose) -> dict[str, object]:
+        """Lists the triangles near the tips over the step; returns uniforms."""
+        assert self.chains is not None
+        state, radii = self._turns.state, joint_values(self.chains, self.settings)[:, 5]
+        if self._near is None:
+            self._near = self.owns(NearTriangles(self.library, state.count, joints=True, is_fast=True))
+        return self._near.find(
+            skin, state.texture, (0.0, 1.0), float(radii.max()) * before.scale, u_roots=self._roots(before),
+            u_substeps=float(self.settings.substeps),
+        )  # fmt: skip
+
+    def _roots(self, before: ChainPose) -> TexelBuffer:
+        """Uploads the places that the paths of the joints hang on at the start of the step."""
+        if "roots" not in self._tables:
             self._tables["roots"] = self.owns(
                 TexelBuffer(self.context, 16, usage="stream", label=f"{self.label} roots")
             )
-        roots = np.zeros((count, 4), np.float32)
+        roots = np.zeros((self._turns.state.count, 4), np.float32)
         roots[: len(self._poses.first), :3] = before.frames[self._poses.first, 1, :3]
         self._tables["roots"].buffer.orphan(roots)
-        return self._sampler.sample(fields, state.texture, roots=self._tables["roots"])
+        return self._tables["roots"]
 
     def _set(self, kernel: Kernel, before: ChainPose, now: ChainPose) -> None:
         """Uploads what a step from one pose to another reads; values and joints only if they have changed."""

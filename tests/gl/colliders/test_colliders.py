@@ -10,6 +10,7 @@ from sinew.sim.colliders.scene_colliders import Colliders, SceneColliders
 from sinew.sim.colliders.state import RIGID_SHAPES, ColliderPlacement, ColliderShape, ColliderState, bounding_radius
 from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
+from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.record import record
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.scene.clock import STEP_TIME
@@ -214,7 +215,8 @@ def assert_holds(colliders: Colliders, *moves: tuple[float, float]) -> None:
 
 
 def test_a_step_begins_where_the_last_ended_except_after_a_teleport(context: Context) -> None:
-    colliders = SceneColliders(context)
+    library = ShaderLibrary(context)
+    colliders = SceneColliders(context, library)
     assert not colliders.now
     assert_holds(colliders.advance({"a": ball(1.0)}), (1.0, 1.0))
     assert_holds(colliders.advance({"a": ball(1.5), "b": ball(4.0)}), (1.0, 1.5), (4.0, 4.0))
@@ -228,6 +230,7 @@ def test_a_step_begins_where_the_last_ended_except_after_a_teleport(context: Con
     assert not colliders.now
     colliders.release()
     colliders.release()
+    library.release()
 
 
 def test_muted_colliders_are_left_out(context: Context) -> None:

@@ -1,5 +1,8 @@
 """Skins of characters as colliders, against float64 over all triangles."""
 
+import threading
+import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,7 +10,11 @@ from typing import Any
 import msgspec
 import numpy as np
 import pytest
+from msgspec import structs
 
+from sinew import resources
+from sinew.app.cli.main import main
+from sinew.app.files.project_file import save_project
 from sinew.shaders import ROOT
 from sinew.sim.assets.model import Mesh, Section
 from sinew.sim.cache.keys import node_keys
@@ -25,15 +32,17 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.record import record
 from sinew.sim.gl.texture import TexelBuffer
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, PinPreset
+from sinew.sim.kinds.collider import place
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.emitter.settings import CollisionResponse, EmissionMode, EmitterSettings
 from sinew.sim.kinds.hair.settings import HairSettings, HairSolver, HairSource
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.kinds.particle_system import PARTICLE
-from sinew.sim.maths.arrays import Float64
+from sinew.sim.maths.arrays import Float64, UInt32
 from sinew.sim.scene.clock import STEP_TIME
-from sinew.sim.scene.scene import Attachment, Node, Scene
+from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
 from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view_state import ViewState
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.shader_files import make_library
 from tests.model_samples import mesh_of, model_of
@@ -201,8 +210,15 @@ def test_degenerate_and_many_sided_triangles_give_finite_contacts(context: Conte
 # --- scenes ---------------------------------------------------------------------------------------------------------
 
 
-def made(context: Context, mesh: Mesh, *nodes: Node, place: Transform | None = None, **collider: Any) -> Engine:
-    engine = Engine(context)
+def made(
+    context: Context,
+    mesh: Mesh,
+    *nodes: Node,
+    place: Transform | None = None,
+    background: bool = False,
+    **collider: Any,
+) -> Engine:
+    engine = Engine(context, background=background)
     settings = ColliderSettings(**{"shape": ColliderShape.SKIN} | collider)
     scene = Scene(
         nodes=(
@@ -249,6 +265,53 @@ def test_no_particle_passes_a_thin_box(context: Context, response: CollisionResp
     assert found[:, 1].min() > 0.005
     if response is CollisionResponse.STICK:
         assert (np.abs(found[:, 1] - 0.007) < 1e-3).sum() > 20
+    engine.release()
+
+
+@ON_BOTH
+@pytest.mark.parametrize("mode", [EmissionMode.RATE, EmissionMode.FULL])
+def test_newborn_particles_meet_the_skin_in_their_first_step(context: Context, mode: EmissionMode) -> None:
+    """They are born above a plate, or in it, and would be below it at the end of the step."""
+    plate = box((2.0, 0.02, 2.0), 8)
+    for height, speed in ((0.05, 30.0), (0.015, 0.0)):
+        near = shower(mode=mode, speed=speed, rate=6000.0, lifetime=0.2, lifetime_variance=0.9)
+        near = msgspec.structs.replace(near, transform=msgspec.structs.replace(near.transform, position=(0, height, 0)))
+        engine = made(context, plate, near, restitution=0.5)
+        for step in range(20):
+            assert steps(engine, step, step + 1) == []
+            found = positions(engine, "e")
+            assert not step or len(found) > 10
+            assert found[:, 1].min(initial=1.0) > 0.022 - 1e-5, step
+        engine.release()
+
+
+@ON_BOTH
+def test_a_particle_bounces_off_a_skin_as_in_double_precision(context: Context) -> None:
+    """It falls on a tilted plate; flight, moment of the impact, restitution and friction are known."""
+    angle, friction, restitution = 0.3, 0.1, 0.6
+    tilt = Transform(rotation=(0.0, 0.0, float(np.degrees(angle))))
+    drop = shower(
+        mode=EmissionMode.BURST, bursts="0:1", speed=2.0, speed_variance=0.0, cone_angle=0.0, lifetime=9.0,
+        lifetime_variance=0.0, substeps=1,
+    )  # fmt: skip
+    engine = made(context, box((2.0, 0.05, 2.0), 6), drop, place=tilt, friction=friction, restitution=restitution)
+    steps(engine, 0, 1)
+    place, found = positions(engine, "e")[0], []
+    velocity, normal = np.array([0.0, -2.0, 0.0]), np.array([-np.sin(angle), np.cos(angle), 0.0])
+    for step in range(1, 25):
+        steps(engine, step, step + 1)
+        place = place + STEP_TIME * velocity
+        gap = place @ normal - 0.05
+        if gap < 0.002:
+            approach = -velocity @ normal
+            across = velocity + approach * normal
+            impulse = (1.0 + restitution) * approach
+            change = impulse * normal - friction * impulse * across / np.linalg.norm(across)
+            place = place + (0.002 - gap) * normal + STEP_TIME * (change - (change @ normal) * normal)
+            velocity = velocity + change
+            found.append(step)
+        np.testing.assert_allclose(positions(engine, "e")[0], place, atol=2e-5)
+    assert len(found) == 1
     engine.release()
 
 
@@ -317,6 +380,38 @@ def test_hair_stays_outside(context: Context, solver: HairSolver) -> None:
     engine.release()
 
 
+@ON_BOTH
+@pytest.mark.parametrize("solver", list(HairSolver))
+def test_hair_on_a_plate_is_as_on_a_plane(context: Context, solver: HairSolver) -> None:
+    """The plane is that of the double precision tests of hair; distances from the plate are those of float64."""
+    hair = Node(
+        id="h", name="Hair", transform=Transform(position=(0.0, 0.12, 0.0)),
+        settings=HairSettings(
+            source=HairSource.ELLIPSOID, radii=(0.2, 0.05, 0.2), solver=solver, guides=24, knots=6, length=0.3,
+            hold=0.0, carried=0.0, substeps=4, clearance=0.01,
+        ),
+    )  # fmt: skip
+    mesh, ends = box((2.0, 0.05, 2.0), 9), []
+    engine = made(context, mesh, hair)
+    assert steps(engine, 0, 40) == []
+    ends.append(positions(engine, "h"))
+    engine.release()
+    plane = ColliderSettings(shape=ColliderShape.PLANE)
+    floor = Node(id="f", settings=plane, transform=Transform(position=(0.0, 0.05, 0.0)))
+    engine = Engine(context)
+    engine.apply(Scene(nodes=(floor, hair)))
+    engine.restart(0.0)
+    assert steps(engine, 0, 40) == []
+    ends.append(positions(engine, "h"))
+    engine.release()
+    apart = np.abs(ends[0] - ends[1]).max(axis=1)
+    assert np.median(apart) < 1e-6
+    assert (apart < 1e-3).mean() > 0.95, "a strand that stands on its tip buckles to any side"
+    away = signed_distances(ends[0], mesh.positions[mesh.triangles].astype(np.float64))
+    assert (away < 0.0101).sum() > 4
+    assert away.min() > 0.01 - 1e-5
+
+
 def test_scrubbing_and_both_back_ends_give_the_same_bits(context: Context) -> None:
     choices = [BackEndChoice.TF] + ([BackEndChoice.COMPUTE] if context.back_ends.has_compute else [])
     mesh = ball(0.3, 16)
@@ -360,6 +455,71 @@ def test_the_key_of_cached_steps_holds_the_settings_of_the_skin(context: Context
         keys.add(node_keys(engine.world)["c"])
     assert len(keys) == 5
     engine.release()
+
+
+def test_the_simulation_waits_for_tables_that_a_worker_thread_makes(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mesh, gate, threads = ball(0.3, 16), threading.Event(), list[threading.Thread]()
+    high = sheet(place=Transform(position=(0.02, 0.31, 0.01)))
+    engine = made(context, mesh, high)
+    steps(engine, 0, 8)
+    expected, key = engine.simulation.state(), node_keys(engine.world)["c"]
+    engine.release()
+
+    def slow_corners(mesh: Mesh, names: Sequence[str]) -> UInt32:
+        threads.append(threading.current_thread())
+        assert gate.wait(60.0)
+        return skin_corners(mesh, names)
+
+    monkeypatch.setattr(place, "skin_corners", slow_corners)
+    engine = made(context, replace(mesh), high, background=True)
+    simulation, scene = engine.simulation, engine.world.scene
+    assert (simulation.is_waiting, simulation.is_active, simulation.progress) == (True, False, {"skin": 0.0})
+    engine.step(STEP_TIME)
+    assert node_keys(engine.world)["c"] != key, "steps without the skin are not taken for steps with it"
+    skin = scene.node("skin")
+    engine.apply(with_value(scene, ParamRef("skin", "collider", "friction"), 0.9))
+    engine.apply(scene)
+    assert len(threads) == 1
+    gate.set()
+    while not simulation.is_due:
+        time.sleep(0.01)
+    engine.apply(scene)
+    assert (simulation.is_waiting, simulation.is_due, simulation.is_active) == (False, False, True)
+    assert threads[0] is not threading.main_thread()
+    assert node_keys(engine.world)["c"] == key
+    engine.restart(0.0)
+    assert steps(engine, 0, 8) == []
+    assert simulation.state() == expected
+    engine.apply(structs.replace(scene, nodes=tuple(one for one in scene.nodes if one is not skin)))
+    assert not simulation.is_waiting
+    engine.release()
+
+
+def test_a_bake_of_a_cloth_on_a_skin_is_verified(
+    context: Context, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project = tmp_path / "a.sinew"
+    humanoid = ModelSettings(path=str(resources.path("models") / "humanoid" / "humanoid.ezm"), clip="walk")
+    scene = Scene(
+        nodes=(
+            Node(id="m", name="Figure", settings=humanoid),
+            Node(
+                id="s", name="Skin", attachment=Attachment(node="m"),
+                settings=ColliderSettings(shape=ColliderShape.SKIN, sections=("hair", "skin")),
+            ),
+            sheet(place=Transform(position=(0.0, 1.81, 0.0))),
+        )
+    )  # fmt: skip
+    save_project(project, scene, ViewState())
+    command = ["simulate", str(project), "--allow-outside", "--steps", "8", "--cache"]
+    assert main([*command, "--output", str(tmp_path / "a.npz")]) == 0
+    for back_end in ["tf"] + (["compute"] if context.back_ends.has_compute else []):
+        assert main(["verify", str(project), "--allow-outside", "--backend", back_end]) == 0
+        assert capsys.readouterr().out.splitlines()[-1] == "1 node, 8 steps, bit-identical"
+    save_project(project, with_value(scene, ParamRef("s", "collider", "sections"), ("trousers",)), ViewState())
+    assert main(["verify", str(project), "--allow-outside"]) == 1
 
 
 # --- without OpenGL -------------------------------------------------------------------------------------------------

@@ -34,11 +34,15 @@ from sinew.sim.maths import quaternion
 from sinew.sim.maths.transform import compose
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.curves import Curve, Key, KeyMode
 from sinew.sim.scene.params import params_of
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
 from tests.gl.back_ends import ON_BOTH
+from tests.gl.colliders.test_skin import ball, box
 from tests.gl.springs.rig import NAMES, PARENTS, SPRINGS, tailed
+from tests.model_samples import mesh_of, model_of
+from tests.oracles.skin import signed_distances
 from tests.oracles.springs import SpringOracle
 
 Float64 = npt.NDArray[np.float64]
@@ -55,12 +59,21 @@ def engine(context: Context) -> Iterator[Engine]:
     made.release()
 
 
+BODY = Node(
+    id="d", settings=ModelSettings(path="ball"), attachment=Attachment(node="c", bone="body"),
+    transform=Transform(position=(0.05, -0.25, -0.5)),
+)  # fmt: skip
+SKIN = Node(id="k", settings=ColliderSettings(shape=ColliderShape.SKIN), attachment=Attachment(node="d"))
+
+
 def springs(settings: SpringBoneSettings = OF_FILE, name: str = "s", **changes: Any) -> Node:
     return Node(id=name, name="Springs", attachment=Attachment(node="c"), settings=settings, **changes)
 
 
 def start(engine: Engine, model: CharacterModel, *nodes: Node, character: Node = CHARACTER) -> SpringSystem:
     engine.set_model("c", model, {})
+    if BODY in nodes:
+        engine.set_model("d", model_of(ball(0.15, 24)), {})
     engine.apply(Scene(nodes=(character, *(nodes or (springs(),)))))
     engine.restart(0.0)
     system = engine.simulation.systems["s"]
@@ -335,13 +348,16 @@ def test_both_back_ends_give_the_same_bits(context: Context) -> None:
     for choice in (BackEndChoice.TF, BackEndChoice.COMPUTE):
         context.back_ends.choice = choice
         found.append(
-            [bits(context, tailed(), nodes, 60) for nodes in ((springs(),), (springs(COLLIDING), BALL, GUSTS))]
+            [
+                bits(context, tailed(), nodes, 60)
+                for nodes in ((springs(),), (springs(COLLIDING), BALL, GUSTS), (springs(COLLIDING), BODY, SKIN, BALL))
+            ]
         )
     assert found[0] == found[1]
 
 
 @ON_BOTH
-@pytest.mark.parametrize("nodes", [(springs(),), (springs(COLLIDING), BALL), (
+@pytest.mark.parametrize("nodes", [(springs(),), (springs(COLLIDING), BALL), (springs(COLLIDING), BODY, SKIN), (
     springs(COLLIDING), springs(msgspec.structs.replace(TAIL, roots="tail_3"), "t"), BALL, GUSTS)])  # fmt: skip
 def test_a_restored_state_gives_the_same_bits(context: Context, engine: Engine, nodes: tuple[Node, ...]) -> None:
     start(engine, tailed(), *nodes)
@@ -421,6 +437,68 @@ def test_a_bone_rests_on_a_capsule_at_the_known_angle(context: Context, engine: 
     x, y, _ = system.arrays()["tips"].read()[0] - head
     expected = 60.0 - math.degrees(2.0 * math.asin(0.5 * 0.25))
     assert math.degrees(math.atan2(-y, x)) == pytest.approx(expected, abs=0.02)
+
+
+@ON_BOTH
+def test_a_bone_rests_on_a_skin_at_the_known_angle(context: Context, engine: Engine) -> None:
+    """As on the capsule; then the skin rises by 3 cm a step, and the bone goes with it."""
+    system = start(engine, lone(stiffness=0.0, gravity=(0.0, -1.0, 0.0), radius=0.05))
+    head = engine.views.characters["c"].joint_positions()[2]
+    middle = np.add(head, [math.cos(math.radians(60.0)), -math.sin(math.radians(60.0)), 0.0])
+    engine.set_model("d", model_of(ball(0.2, 48)), {})
+    moved = (Key(3.0, float(middle[1]), KeyMode.LINEAR), Key(3.1, float(middle[1]) + 0.18))
+    body = Node(
+        id="d", settings=ModelSettings(path="ball"), transform=Transform(position=tuple(middle.tolist())),
+        curves=(Curve(part="transform", field="position", component=1, keys=moved),),
+    )  # fmt: skip
+    engine.apply(Scene(nodes=(CHARACTER, springs(SpringBoneSettings(from_file=True)), body, SKIN)))
+    run(engine, 0, 178)
+    x, y, _ = system.arrays()["tips"].read()[0] - head
+    expected = 60.0 - math.degrees(2.0 * math.asin(0.5 * 0.25))
+    assert math.degrees(math.atan2(-y, x)) == pytest.approx(expected, abs=0.02)
+    mesh = ball(0.2, 48)
+    for step in range(178, 186):
+        run(engine, step, step + 1)
+        centre = engine.world.places.world_from_node(engine.world.scene.node("d"))[:3, 3]
+        tips = system.arrays()["tips"].read().astype(float) - centre
+        assert signed_distances(tips, mesh.positions[mesh.triangles].astype(float)).min() > 0.05 - 1e-3
+    assert problems(engine) == []
+
+
+def test_a_chain_meets_its_own_skin_but_not_what_it_moves(context: Context, engine: Engine) -> None:
+    """The tail lies in a sleeve that it moves, above a floor that it does not move."""
+    model = replace(tailed(turns=False), clips=(), rig=Rig())
+    floor, sleeve = box((1.0, 0.05, 1.0), 8), box((0.1, 0.1, 0.1), 2)
+    system = start(engine, model, springs(TAIL))
+    run(engine, 0, 200)
+    free = system.arrays()["tips"].read().astype(float)
+    low = float(free[:, 1].min())
+    below = np.array([0.0, low + 0.1, -0.4])
+    places = np.concatenate([floor.positions + below, sleeve.positions + free[1]]).astype(np.float32)
+    count = len(floor.positions)
+    owner = np.where(np.arange(len(places)) < count, 0, NAMES.index("tail_2"))
+    joints = np.stack([owner, np.zeros_like(owner), np.zeros_like(owner), np.zeros_like(owner)], axis=1)
+    weights = np.tile(np.array([1.0, 0.0, 0.0, 0.0], np.float32), (len(places), 1))
+    both = np.concatenate([floor.triangles, sleeve.triangles + count])
+    model = replace(
+        model,
+        mesh=mesh_of(places, both, normals=np.concatenate([floor.normals, sleeve.normals])),
+        skin=replace(model.skin, joints=joints.astype(model.skin.joints.dtype), weights=weights, influence_max=1),
+    )
+    own = msgspec.structs.replace(SKIN, attachment=Attachment(node="c"))
+    system = start(engine, model, springs(msgspec.structs.replace(TAIL, collide=True)), own)
+    run(engine, 0, 40)
+    state = engine.simulation.state()
+    run(engine, 40, 200)
+    expected = engine.simulation.state()
+    engine.restart(0.0)
+    engine.restore(state, 40 * STEP_TIME)
+    run(engine, 40, 200)
+    assert engine.simulation.state() == expected
+    np.testing.assert_array_equal(engine.views.characters["c"].turned_vertices(), owner > 0)
+    tips = system.arrays()["tips"].read().astype(float)
+    assert tips[:, 1].min() == pytest.approx(low + 0.15 + 0.03, abs=2e-3)
+    assert problems(engine) == []
 
 
 @pytest.mark.parametrize(("speed", "side"), [(1.5, 0.2), (7.0, 0.1)])

@@ -1,5 +1,6 @@
 from typing import Any
 
+from acme_rope.system import RopeSystem
 from sinew.app.editor.drag_tool import DragTool
 from sinew.sim.assets.model import Bounds
 from sinew.sim.gl.context import Context
@@ -8,7 +9,6 @@ from sinew.sim.kinds.contract import Panel, View, World
 from sinew.sim.render.render_view import DisplayOptions
 from sinew.sim.render.tube import TubeItem
 from sinew.sim.scene.scene import Node
-from tests.rope.system import RopeSystem
 
 
 class RopeView(View):
@@ -30,4 +30,4 @@ class RopeView(View):
 
 class RopePanel(Panel):
     def __init__(self, context: Any) -> None:
-        self.tools = (DragTool(context, "rope"),)
+        self.tools = (DragTool(context, "acme.rope"),)

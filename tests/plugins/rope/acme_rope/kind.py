@@ -1,9 +1,10 @@
-"""A rope: a complete kind of node in one folder, as a pattern for new ones; `tests/architecture` registers it.
+"""A rope: a complete kind of node in a package of its own, as a pattern for new ones.
 
 It has settings, an entry in the Add menu, a simulation with collisions and dragging on both back ends, and a cache; it
 can be attached to a bone.  `system.py` simulates it, `view.py` draws it as a tube and adds the mouse tool.
 """
 
+from pathlib import Path
 from typing import Annotated, ClassVar
 
 from sinew.sim.kinds.air import field_weight_param
@@ -17,7 +18,7 @@ from sinew.sim.scene.vectors import Colour
 class RopeSettings(Settings, frozen=True, kw_only=True):
     """A rope that hangs from its first knot."""
 
-    kind: ClassVar[str] = "rope"
+    kind: ClassVar[str] = "acme.rope"
 
     knots: Annotated[int, param("Number of knots.", lo=2, hi=1000, soft=(2, 100), effect=Effect.REBUILD)] = 16
     length: Annotated[float, param("Length of the rope.", unit="m", lo=0.01, hi=100.0, effect=Effect.RESET)] = 1.0
@@ -34,12 +35,14 @@ def new_rope(place: AddPlace) -> Node:
 
 
 ROPE = Kind(
-    name="rope",
+    name="acme.rope",
+    api=1,
     label="Rope",
     icon="node",
     settings=RopeSettings,
     adds=(AddEntry("rope", "&Rope", "Add a rope.", new_rope),),
-    system="tests.rope.system:RopeSystem",
-    view="tests.rope.view:RopeView",
-    panel="tests.rope.view:RopePanel",
+    shaders=Path(__file__).with_name("shaders"),
+    system="acme_rope.system:RopeSystem",
+    view="acme_rope.view:RopeView",
+    panel="acme_rope.view:RopePanel",
 )

@@ -1,5 +1,6 @@
 // One substep of a rope: every knot moves, is pulled to the knot before it, and leaves the colliders.
 #include "common/collide.glsl"
+#include "acme.rope/link.glsl"
 
 uniform samplerBuffer u_state;       // 2 texels a knot: position [m] | velocity [m/s]
 uniform samplerBuffer u_fields;      // 2 texels a knot: acceleration [m/s2], drag [1/s] | velocity of the air [m/s]
@@ -32,8 +33,7 @@ void run(int id) {
         position = anchor;
     } else {
         vec3 above = texelFetch(u_state, 2 * id - 2).xyz;
-        vec3 link = position - above;
-        position = above + link * (u_rope.x / max(length(link), 1e-9));
+        position = on_link(above, position, u_rope.x);
         velocity = (position - before) / u_step.x;
         int i = collider_next(u_colliders, 0, u_collider_count, position, u_step.y, u_rope.y);
         while (i < u_collider_count) {

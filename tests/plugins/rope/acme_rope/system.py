@@ -1,7 +1,6 @@
-from pathlib import Path
-
 import numpy as np
 
+from acme_rope.kind import RopeSettings
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
@@ -11,7 +10,6 @@ from sinew.sim.render.tube import Tube
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Effect, changed_effects
 from sinew.sim.scene.scene import Node
-from tests.rope.kind import RopeSettings
 
 SUBSTEPS = 8
 
@@ -23,7 +21,7 @@ class RopeSystem(ParticleSystem):
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)
-        self._kernel = Kernel(library, str(Path(__file__).with_name("step.glsl")), PARTICLE)
+        self._kernel = Kernel(library, "acme.rope/step.glsl", PARTICLE)
         self.settings: RopeSettings | None = None
 
     def apply(self, node: Node, world: World) -> None:

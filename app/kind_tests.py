@@ -1,0 +1,127 @@
+"""Tests that every type of object must pass, for the packages of plug-ins; pytest collects them from a file that has
+
+    import pytest
+    from sinew.app.kind_tests import *
+
+    @pytest.fixture
+    def kind():
+        return installed_kind("acme.rope")
+
+They need OpenGL, no display.
+"""
+
+import enum
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sinew.app import plugins
+from sinew.app.cli.run import headless
+from sinew.app.files.project_file import PROJECT_SUFFIX, load_project, save_project
+from sinew.app.plugin_loading import load
+from sinew.sim.engine import Engine
+from sinew.sim.gl.back_end import BackEndChoice
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import AddPlace, Kind
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.params import Param, params_of, validated
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.transform import Transform
+from sinew.sim.scene.view_state import ViewState
+
+__all__ = [
+    "installed_kind",
+    "test_equal_steps_give_equal_bits",
+    "test_it_is_drawn",
+    "test_it_is_saved_and_loaded",
+    "test_no_allowed_value_raises",
+]
+STEPS = 10
+
+
+def installed_kind(name: str) -> Kind:
+    """Loads the plug-ins of the environment as the program does; raises LookupError if the kind is not there."""
+    load({})
+    if name not in KINDS:
+        reasons = [f"{plugin.name}: {reason}" for plugin in plugins.PLUGINS for reason in plugin.reasons]
+        raise LookupError(f"there is no kind {name}; {'; '.join(reasons) or 'no plug-in failed'}")
+    return KINDS[name]
+
+
+def _nodes(kind: Kind) -> tuple[Node, ...]:
+    """Returns a node with the defaults, and one of each Add entry."""
+    made = [Node(id="", settings=kind.settings())]
+    made += [entry.make(AddPlace(Scene(), ViewState())) for entry in kind.adds]
+    return tuple(msgspec.structs.replace(node, id=f"n{i}", name=f"{kind.label} {i}") for i, node in enumerate(made))
+
+
+def _run(engine: Engine, scene: Scene, first: int, last: int) -> None:
+    engine.apply(scene)
+    for step in range(first, last):
+        engine.step((step + 1) * STEP_TIME)
+    errors = [problem.text for problem in engine.simulation.take_problems() if "disabled after error" in problem.text]
+    assert not errors, errors
+
+
+def test_it_is_saved_and_loaded(kind: Kind, tmp_path: Path) -> None:
+    scene = Scene(nodes=_nodes(kind))
+    project = tmp_path / f"a{PROJECT_SUFFIX}"
+    save_project(project, scene, ViewState())
+    loaded = load_project(project)
+    assert (loaded.scene, loaded.warnings) == (scene, ())
+
+
+def _extremes(record: Param) -> Iterator[Any]:
+    declared = record.declared
+    if issubclass(record.type, enum.Enum):
+        yield from record.type
+    elif record.type is bool:
+        yield from (False, True)
+    elif record.type in (int, float):
+        yield from (record.type(limit) for limit in (declared.lo, declared.hi) if limit is not None)
+
+
+def test_no_allowed_value_raises(kind: Kind) -> None:
+    with headless() as context:
+        engine = Engine(context)
+        for node in _nodes(kind):
+            for record in params_of(kind.settings):
+                for value in _extremes(record):
+                    changed = msgspec.structs.replace(node, settings=validated(node.settings, **{record.name: value}))
+                    _run(engine, Scene(nodes=(changed,)), 0, 2)
+        engine.release()
+
+
+def test_equal_steps_give_equal_bits(kind: Kind) -> None:
+    """Of two runs, of a run after a restored state, and of transform feedback and compute."""
+    at_start, found = _nodes(kind), set()
+    place = Transform(position=(0.3, 0.1, 0.0))
+    scene = Scene(nodes=tuple(msgspec.structs.replace(node, transform=place) for node in at_start))
+    for choice in (BackEndChoice.TF, BackEndChoice.COMPUTE):
+        with headless(choice) as context:
+            engine = Engine(context)
+            _run(engine, Scene(nodes=at_start), 0, 2)
+            _run(engine, scene, 2, STEPS)  # they are moved, so that something happens
+            state = engine.simulation.state()
+            for _ in range(2):
+                _run(engine, scene, STEPS, 2 * STEPS)
+                found.add(engine.simulation.state())
+                engine.restore(state, STEPS * STEP_TIME)
+            engine.release()
+    assert len(found) == 1, f"{len(found)} different states after {2 * STEPS} steps"
+
+
+def test_it_is_drawn(kind: Kind) -> None:
+    with headless() as context:
+        engine, output = Engine(context), Framebuffer(context, (160, 120), ("rgba8",), label="output")
+        _run(engine, Scene(nodes=_nodes(kind)), 0, 1)
+        engine.refresh(STEP_TIME)
+        engine.draw(output, Camera())
+        engine.views.bounds(), engine.views.counts(), engine.views.marks()
+        _run(engine, Scene(nodes=_nodes(kind)), 1, 2)
+        output.release()
+        engine.release()

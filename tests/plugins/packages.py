@@ -1,0 +1,81 @@
+"""Packages with plug-ins, as pip would leave them in a folder."""
+
+import contextlib
+import importlib
+import sys
+import textwrap
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from sinew import shaders
+from sinew.app import plugin_loading, plugins
+from sinew.app.cli.main import COMMANDS
+from sinew.sim.kinds import contract, register, unregister
+from sinew.sim.kinds.contract import Kind
+
+ROPE_PACKAGE = Path(__file__).with_name("rope")
+
+
+@contextlib.contextmanager
+def registered(kind: Kind) -> Iterator[None]:
+    """Adds a kind with its shaders, without a package."""
+    register(kind)
+    shaders.ROOTS[kind.name] = Path(kind.shaders)
+    try:
+        yield
+    finally:
+        unregister(kind)
+        del shaders.ROOTS[kind.name]
+
+
+def installed_rope(folder: Path) -> Path:
+    """Builds the wheel of the rope and unpacks it; returns the folder for PYTHONPATH."""
+    from hatchling.builders.wheel import WheelBuilder
+
+    (built,) = WheelBuilder(str(ROPE_PACKAGE)).build(directory=str(folder / "dist"), versions=["standard"])
+    with zipfile.ZipFile(built) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
+
+
+def install(site: Path, name: str, entries: Mapping[str, str], modules: Mapping[str, str]) -> None:
+    """Writes a package of version 0.1: `entries` are values by "group:name", `modules` texts by file."""
+    info = site / f"{name.replace('-', '_')}-0.1.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0.1\n")
+    groups: dict[str, list[str]] = {}
+    for key, value in entries.items():
+        group, _, entry = key.partition(":")
+        groups.setdefault(group, []).append(f"{entry} = {value}")
+    (info / "entry_points.txt").write_text(
+        "".join(f"[sinew.{group}]\n" + "\n".join(lines) + "\n" for group, lines in groups.items())
+    )
+    for file, text in modules.items():
+        (site / file).write_text(textwrap.dedent(text))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    return installed_rope(tmp_path_factory.mktemp("rope"))
+
+
+@pytest.fixture
+def loaded(monkeypatch):
+    """Loads the plug-ins of folders into this process, instead of those before."""
+    undo, before = plugin_loading.snapshot(COMMANDS), list(sys.path)
+
+    def load(*sites: Path) -> None:
+        undo()
+        monkeypatch.setattr(plugins, "PLUGINS", [])
+        monkeypatch.setattr(sys, "path", [*map(str, sites), *before])
+        importlib.invalidate_caches()
+        contract.loaded.cache_clear()
+        for name in [name for name in sys.modules if name.startswith(("acme_bad", "broken_"))]:
+            del sys.modules[name]
+        plugin_loading.load(COMMANDS)
+
+    yield load
+    undo()
