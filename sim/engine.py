@@ -178,7 +178,7 @@ class Engine(Owner):
         ))  # fmt: skip
 
     def _use_kernels(self, scene: Scene) -> None:
-        """Replaces shader files by those of the scene; a node whose text does not compile is reported."""
+        """Replaces shader files by texts of the scene; a node whose text does not compile is reported."""
         kinds = [kind for kind in KINDS.values() if kind.shader_text]
         nodes = tuple(node for kind in kinds for node in scene.simulated_of_kind(kind.name))
         if nodes == self._kernels:

@@ -30,7 +30,7 @@ class HasEngine(Protocol):
 class KernelDifference:
     """Attributes:
     distances: Largest distance of a point of any node after each step [m]; NaN if numbers of points differ.
-    ratio: Cost of a step with the changed kernel over that of the shipped one; the median so far.
+    ratio: Cost of a step with the changed kernel over a step with the shipped one; the median so far.
     """
 
     distances: list[float] = field(default_factory=list)

@@ -10,7 +10,7 @@ from sinew.sim.gl.errors import ShaderError, ShaderMessage
 from sinew.sim.gl.kernel_text import NOTHING, KernelText
 from sinew.sim.gl.program import Program
 from sinew.sim.gl.program_build import ProgramSources, Stage
-from sinew.sim.gl.shader_source import resolve
+from sinew.sim.gl.shader_source import reader, resolve
 from sinew.sim.gl.task import Task
 from sinew.sim.gl.vertex_array import VertexArray
 
@@ -129,7 +129,7 @@ class ShaderLibrary:
 
     def shipped(self, name: str) -> str:
         """Returns the text of a file without replacement."""
-        return (self.root / name).read_text(encoding="utf-8")
+        return reader(self.root)(name)
 
     def generated(self, name: str) -> str:
         """Returns the whole texts of the stages that use a file, as the compiler gets them."""
