@@ -145,8 +145,6 @@ def _guarded_kind(plugin: Plugin, kind: Kind) -> Kind:
         if callable(field.default)
     }
     changes |= {"adds": tuple(map(add_entry, kind.adds)), "package": plugin.package}
-    if kind.companion is not None:
-        changes["companion"] = plugin.guarded(kind.companion, lambda *_: None)
     if kind.pairs is not None:
         changes["pairs"] = plugin.guarded(kind.pairs, lambda _: ())
     if kind.imports is not None:

@@ -33,6 +33,7 @@ from sinew.sim.render.ghost_pass import DepthTerms
 from sinew.sim.render.pick_pass import Pick, PickPass
 from sinew.sim.render.progressive.scheduler import PendingImage, RenderScheduler
 from sinew.sim.render.render_view import Overlay, RenderView
+from sinew.sim.render.sample import ImageSample
 from sinew.sim.render.scene_views import SceneViews
 from sinew.sim.render.surface import Images
 from sinew.sim.render.texture_upload import MipImages, SharedTextures
@@ -360,13 +361,16 @@ class Engine(Owner):
 
     # --- rendering ------------------------------------------------------------------------------------
 
-    def draw(self, output: Framebuffer, camera: Camera, overlay: Overlay | None = None, *, draft: bool = False) -> None:
+    def draw(
+        self, output: Framebuffer, camera: Camera, overlay: Overlay | None = None, *, draft: bool = False,
+        sample: ImageSample | None = None,
+    ) -> None:  # fmt: skip
         """Draws a frame; `draft` renders roughly and quickly, because another frame follows."""
-        self.pictures.draw(output, self.render_view(camera, overlay), draft=draft)
+        self.pictures.draw(output, replace(self.render_view(camera, overlay), sample=sample), draft=draft)
 
-    def draw_linear(self, output: Framebuffer, camera: Camera) -> None:
+    def draw_linear(self, output: Framebuffer, camera: Camera, sample: ImageSample | None = None) -> None:
         """Draws linear light, without a tone curve, into half floats; not in the classic look."""
-        self.pictures.draw(output, replace(self.render_view(camera), is_linear=True))
+        self.pictures.draw(output, replace(self.render_view(camera), is_linear=True, sample=sample))
 
     def begin(self, size: tuple[int, int], camera: Camera, overlay: Overlay | None = None) -> PendingImage:
         """Begins an image of a size [px] without waiting; it must be shown before the next frame."""

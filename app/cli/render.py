@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -47,14 +48,18 @@ from sinew.sim.profile.sample import SEPARATOR, SceneMoment
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import params_of, validated
-from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
+from sinew.sim.scene.view import DisplayMode, Look, SkinningComparison, ViewSettings
 
 SIMULATED_FRAMES = 300  # five seconds, for a simulation without a clip
 
 SIDE_MAX = 8192
 TURNTABLE_FRAMES = 120  # of a static scene
 
-BLUR_MAX = 64
+BLUR_MAX, SAMPLES_MAX = 64, 256
+
+STANDARD_SAMPLES = 16
+"""Number of samples of an image in the standard look."""
+
 PART_SUFFIX = IMAGE_WRITERS.suffixes()[0]  # of the images of a video
 
 WARM_UP = 20  # most frames that are drawn before the first one to get its GPU time
@@ -97,8 +102,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _add_look_options(parser)
     parser.add_argument(
-        "--blur", type=blur_samples, default=1, metavar="N",
+        "--blur", type=partial(whole_number, most=BLUR_MAX), default=1, metavar="N",
         help="motion blur: N samples over a 180° shutter; simulations move in steps",
+    )  # fmt: skip
+    parser.add_argument(
+        "--samples", type=partial(whole_number, most=SAMPLES_MAX), metavar="N",
+        help="average N images for smooth edges, fine strands, soft shadows and the focus of cameras (default:"
+        f" {STANDARD_SAMPLES} in the standard look, 1 in the classic one)",
     )  # fmt: skip
     parser.add_argument(
         "--burn-in", nargs="*", metavar="NODE.SETTING",
@@ -209,6 +219,7 @@ def _draw(
             made = Renderer(
                 context, scene, options.size, alpha=options.alpha, every_node=options.cache, bakes=bakes,
                 through=options.camera or "", keeps_light=sink.has_layers and options.burn_in is None,
+                samples=options.samples or (STANDARD_SAMPLES if scene.scene.view.look is Look.STANDARD else 1),
             )  # fmt: skip
             renderers.append(made)
             stack.callback(renderers[-1].release)
@@ -366,9 +377,9 @@ def chosen_frames(scene: OpenedScene, chosen: tuple[int, int] | None, *, numbere
     return [(frame, _frame_time(times, frame)) for frame in range(first, last + 1)]
 
 
-def blur_samples(text: str) -> int:
-    if not (text.isdecimal() and 1 <= int(text) <= BLUR_MAX):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {BLUR_MAX}")
+def whole_number(text: str, most: int) -> int:
+    if not (text.isdecimal() and 1 <= int(text) <= most):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {most}")
     return int(text)
 
 

@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 from time import monotonic
 
 import msgspec
@@ -18,6 +19,7 @@ from sinew.sim.kinds.camera.placed import camera_in_cuts, placed_camera
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.maths.arrays import Float32
 from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
+from sinew.sim.render.sample import ImageSample, Lens
 from sinew.sim.scene.camera import DIRECTIONS, Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import validated
@@ -33,6 +35,8 @@ FRAMING_SAMPLES = 9  # times whose bounds are framed, so that a character that t
 
 UInt8 = npt.NDArray[np.uint8]
 
+_LIGHT = linear_from_srgb(np.arange(256) / 255.0)
+
 
 class Renderer:
     """Renderer of a scene into memory.
@@ -45,6 +49,7 @@ class Renderer:
         bakes: Bake the simulated steps when `finish` is called.
         through: Name of a camera of the scene, or "cuts"; replaces other cameras.
         keeps_light: Draw linear light too, which `layers` then has; not in the classic look.
+        samples: Number of samples of an image.
         run: Engine of the same scene that is drawn as it is, and not released; by default the renderer has its own.
     """
 
@@ -59,9 +64,10 @@ class Renderer:
         bakes: bool = False,
         through: str = "",
         keeps_light: bool = False,
+        samples: int = 1,
         run: SceneRun | None = None,
     ) -> None:
-        self._scene = scene
+        self._scene, self._samples = scene, samples
         self._through = through
         if through not in ("", CUTS) and scene.named(through).kind != CameraSettings.kind:
             raise CommandError(scene.path, f"--camera {through}", "is not a camera")
@@ -70,6 +76,9 @@ class Renderer:
         self.engine = self._run.engine
         self.engine.views.has_backdrop = not alpha
         self._warn(self._run.problems())
+        cameras = [node.settings for node in scene.scene.of_kind(CameraSettings.kind)]
+        if through and samples == 1 and any(isinstance(one, CameraSettings) and one.aperture for one in cameras):
+            self._warn(["depth of field needs --samples of 2 or more"])
         renderer = context.capabilities.renderer
         self._baker = Baker(self._run, scene.path, renderer) if bakes and self._run.is_active else None
         self._output = Framebuffer(context, size, label="rendered image")
@@ -77,7 +86,7 @@ class Renderer:
         self._linear: Framebuffer | None = None
         if keeps_light and scene.scene.view.look is Look.STANDARD:
             self._linear = Framebuffer(context, size, ("rgba16f",), label="linear image")
-        self._light: list[Float32] = []  # Of the times of the last image
+        self._light: Float32 | None = None  # Of the last image
         self._backgrounds = self._empty_pictures(context) if alpha else ()
 
     @property
@@ -87,17 +96,24 @@ class Renderer:
     def picture(self, times: Sequence[float], camera: Camera) -> UInt8:
         """Renders an image at scene times [s]: RGB or RGBA, shape (height, width, 3 or 4), row 0 at the top.
 
-        The light of several times is averaged, as by a shutter. A simulation shows its nearest step.
+        The light of several times and samples is averaged. A simulation shows its nearest step.
         """
-        self._light.clear()
-        if len(times) == 1:
-            return self._picture(times[0], camera)
+        count, image = max(len(times), self._samples), object()
         light: npt.NDArray[np.float64] | float = 0.0
-        for time in times:
-            taken = self._picture(time, camera) / 255.0
-            opacity = taken[..., 3:] if taken.shape[2] == 4 else 1.0
-            taken[..., :3] = linear_from_srgb(taken[..., :3]) * opacity
-            light = light + taken / len(times)
+        self._light = None
+        for number in range(count):
+            sample = ImageSample(number, count, image) if self._samples > 1 else None
+            pixels, linear = self._picture(times[number * len(times) // count], camera, sample)
+            if linear is not None:
+                linear /= count
+                self._light = linear if self._light is None else self._light + linear
+            if count == 1:
+                return pixels
+            taken = _LIGHT[pixels[..., :3]]
+            if pixels.shape[2] == 4:
+                opacity = pixels[..., 3:] / 255.0
+                taken = np.concatenate([taken * opacity, opacity], axis=2)
+            light = light + taken / count
         assert isinstance(light, np.ndarray)
         if light.shape[2] == 4:
             shown = light[..., 3:] > 0.0
@@ -107,7 +123,7 @@ class Renderer:
 
     def layers(self, colour: UInt8, camera: Camera) -> Layers:
         """Returns the image with the depth, normal and object layers of the time that was drawn last."""
-        camera = self._placed() if self._through else self._followed(camera)
+        camera = self._placed()[0] if self._through else self._followed(camera)
         numbers, depth, nodes = self.engine.layers(camera, self.size)
         scene = self._scene.scene
         view = validated(scene.view, display=DisplayMode.NORMALS, comparison=SkinningComparison.OFF, samples=1)
@@ -116,10 +132,11 @@ class Renderer:
         self.engine.apply(scene)
         lengths = np.linalg.norm(normals, axis=2, keepdims=True)
         normals = np.where((numbers > 0)[..., None], normals / np.maximum(lengths, 1e-6), 0.0).astype(np.float32)
-        light: Float32 | None = np.stack(self._light).mean(axis=0) if self._light else None
-        return Layers(colour, depth, normals, numbers, tuple(scene.node(node).name or node for node in nodes), light)
+        names = tuple(scene.node(node).name or node for node in nodes)
+        return Layers(colour, depth, normals, numbers, names, self._light)
 
-    def _picture(self, time: float, camera: Camera) -> UInt8:
+    def _picture(self, time: float, camera: Camera, sample: ImageSample | None) -> tuple[UInt8, Float32 | None]:
+        """Returns RGB or RGBA as `picture` does, and premultiplied linear light if that is kept."""
         self._time = time
         camera = self._followed(camera)
         if self._run.is_active:
@@ -129,25 +146,29 @@ class Renderer:
             self.engine.refresh(monotonic())
         else:
             self.engine.advance(time)
-        camera = self._placed() if self._through else camera
+        if self._through:
+            camera, lens = self._placed()
+            sample = sample and replace(sample, lens=lens)
         if not self._backgrounds:
+            light = None
             if self._linear is not None:
-                light = self._drawn_light(self._linear, camera)
-                self._light.append(np.concatenate([light, np.ones_like(light[..., :1])], axis=2))
-            return self._drawn(self.engine, camera)
+                light = self._drawn_light(self._linear, camera, sample)
+                light = np.concatenate([light, np.ones_like(light[..., :1])], axis=2)
+            return self._drawn(self.engine, camera, sample), light
         images, lights = [], []
         for colour in (BLACK, WHITE):
             self.engine.apply(msgspec.structs.replace(self._scene.scene, view=self._view_over(colour)))
             if self._linear is not None:
-                lights.append(self._drawn_light(self._linear, camera))
-            images.append(self._drawn(self.engine, camera))
+                lights.append(self._drawn_light(self._linear, camera, sample))
+            images.append(self._drawn(self.engine, camera, sample))
+        light = None
         if lights:
             dark, bright = lights
             opacity = 1.0 - np.clip((bright - dark).mean(axis=2, keepdims=True), 0.0, 1.0)
-            self._light.append(np.concatenate([dark, opacity], axis=2))
-        return straight_rgba(images[0], images[1], *self._backgrounds)
+            light = np.concatenate([dark, opacity], axis=2)
+        return straight_rgba(images[0], images[1], *self._backgrounds), light
 
-    def _placed(self) -> Camera:
+    def _placed(self) -> tuple[Camera, Lens]:
         """Returns the chosen camera of the scene at the present moment."""
         views, source = self.engine.views, self._scene.scene
         chosen = self._scene.named(self._through).id if self._through != CUTS else None
@@ -156,7 +177,8 @@ class Renderer:
             raise CommandError(self._scene.path, "--camera cuts", f"no camera is active at {self._time:.3f} s")
         node = views.scene.node(chosen)
         assert isinstance(node.settings, CameraSettings)
-        return placed_camera(node.settings, views.places.world_from_node(node))
+        camera = placed_camera(node.settings, views.places.world_from_node(node))
+        return camera, Lens.of(camera.tangent, node.settings.aperture, node.settings.focus_distance)
 
     def _followed(self, camera: Camera) -> Camera:
         """Returns the camera; the saved one moves with the character since the saved time."""
@@ -211,13 +233,13 @@ class Renderer:
         if self._owns_run:
             self._run.release()
 
-    def _drawn(self, engine: Engine, camera: Camera) -> UInt8:
-        engine.draw(self._output, camera)
+    def _drawn(self, engine: Engine, camera: Camera, sample: ImageSample | None = None) -> UInt8:
+        engine.draw(self._output, camera, sample=sample)
         pixels: UInt8 = self._output.read_pixels(flip=True)
         return pixels[..., :3]
 
-    def _drawn_light(self, linear: Framebuffer, camera: Camera) -> Float32:
-        self.engine.draw_linear(linear, camera)
+    def _drawn_light(self, linear: Framebuffer, camera: Camera, sample: ImageSample | None) -> Float32:
+        self.engine.draw_linear(linear, camera, sample)
         pixels: Float32 = linear.read_pixels(flip=True)
         return pixels[..., :3]
 

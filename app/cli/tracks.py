@@ -14,13 +14,16 @@ from sinew.sim.characters.character import Character
 from sinew.sim.characters.materials import overridden_materials
 from sinew.sim.characters.settings import DoubleSided, ModelSettings, SkinningMethod, section_list
 from sinew.sim.export.npz import FrameArrays
-from sinew.sim.export.scene.recording import JointMotion, SceneRecording, Track
+from sinew.sim.export.scene.recording import CameraTrack, JointMotion, SceneRecording, Track
 from sinew.sim.export.surface import surface_of
+from sinew.sim.kinds.camera.placed import placed_camera
+from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.kinds.contract import Exports, System
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node
 
 STEPS_PER_SECOND = round(1.0 / STEP_TIME)
+_LENS = ("field_of_view", "orthographic", "height", "near", "far")
 IN_TRACKS = {m: m for m in ("velocities", "ids", "widths", "colours")} | {"points": "positions"}
 """Fields of a track by the meaning of the array."""
 
@@ -132,6 +135,33 @@ class CharacterTrack:
                 frames.close()
 
 
+class CameraRecorder:
+    """Recorder of one camera of a scene, with its lens in the first frame."""
+
+    def __init__(self, name: str, node: Node, run: SceneRun) -> None:
+        self._name, self._id, self._run = name, node.id, run
+        self._lens: CameraSettings | None = None
+        self._placements: list[npt.NDArray[np.float64]] = []
+        keyed = sorted({c.field for c in node.curves if c.part == "camera" and c.field in _LENS})
+        self.left = f"{name}: the keys of {', '.join(keyed)} are left out" if keyed else ""
+
+    def add(self) -> None:
+        views = self._run.engine.views
+        node = views.scene.node(self._id)
+        assert isinstance(node.settings, CameraSettings)
+        self._lens = self._lens or node.settings
+        camera = placed_camera(node.settings, views.places.world_from_node(node))
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = np.array(camera.rotation().to_list()).T, camera.position()
+        self._placements.append(matrix)
+
+    def track(self) -> CameraTrack:
+        lens = self._lens
+        assert lens is not None
+        height = lens.height if lens.orthographic else 0.0
+        return CameraTrack(self._name, np.stack(self._placements), lens.field_of_view, height, lens.near, lens.far)
+
+
 @dataclass(slots=True)
 class _Motion:
     placements: list[npt.NDArray[np.float64]] = field(default_factory=list)
@@ -175,6 +205,7 @@ class TrackRecorder:
     ) -> None:  # fmt: skip
         self._run, self._scene, self._rate, self._children = run, scene, rate, children
         self._recorded: list[SystemTrack | CharacterTrack] = []
+        self._cameras: list[CameraRecorder] = []
         if run.is_active and (STEPS_PER_SECOND % rate or rate > STEPS_PER_SECOND):
             raise CommandError(
                 scene.path,
@@ -184,13 +215,17 @@ class TrackRecorder:
         chosen = {scene.named(name).id for name in nodes}
         taken: set[str] = set()
         for node in scene.scene.nodes:
-            name = node.name or node.id
-            is_exported = node.id in chosen if nodes else node.visible
-            if is_exported and (made := self._made(node, _unique(name, taken), folder)):
+            if not (node.id in chosen if nodes else node.visible):
+                continue
+            name = _unique(node.name or node.id, taken)
+            if made := self._made(node, name, folder):
                 self._recorded.append(made)
+            elif node.kind == CameraSettings.kind:
+                self._cameras.append(CameraRecorder(name, node, run))
         if not self._recorded:
             raise CommandError(scene.path, "", "contains no surface, strands or particles")
-        self.left = [track.left for track in self._recorded if isinstance(track, SystemTrack) and track.left]
+        recorded = (*self._recorded, *self._cameras)
+        self.left = [track.left for track in recorded if not isinstance(track, CharacterTrack) and track.left]
 
     def add(self, frame: int) -> None:
         """Advances to a frame and adds it; raises CommandError if a node fails on the way."""
@@ -200,12 +235,13 @@ class TrackRecorder:
             self._run.engine.refresh(monotonic())
         else:
             self._run.engine.advance(self._run.runner.start_time + frame / self._rate)
-        for track in self._recorded:
+        for track in (*self._recorded, *self._cameras):
             track.add()
 
     def recording(self, first: int) -> SceneRecording:
         """Returns the recording with frames that count from `first`; call this before `close`."""
-        return SceneRecording(tuple(track.track() for track in self._recorded), self._rate, first)
+        tracks = tuple(track.track() for track in self._recorded)
+        return SceneRecording(tracks, self._rate, first, tuple(camera.track() for camera in self._cameras))
 
     def close(self) -> None:
         for track in self._recorded:

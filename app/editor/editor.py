@@ -175,7 +175,7 @@ class Editor:
         self.stop_reports = StopReports(self.context, self.selected_node.resume)
         self.timeline = Timeline()
         self.binding = TimelineBinding(self.timeline, self.document, self.playback, self.store, self.active)
-        self.strips = StripsBinding(self.timeline, self.document, self.store, self.active)
+        self.strips = StripsBinding(self.timeline, self.document, self.store, self.active, self.panels.keys)
         self.key_tracks = KeysBinding(self.timeline, self.document, self.panels.keys)
         self.cached_bars = CachedFrameBars(self.timeline, self.document, self.client, self.baking)
         self.overlays = ViewportOverlays(

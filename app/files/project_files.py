@@ -49,8 +49,8 @@ class _PendingImport:
 
 def companions(loaded: LoadedModel, node: Node, before: Scene) -> list[Node]:
     """Returns nodes that kinds add with the node of a model to a scene."""
-    found = [kind.companion(loaded.model, node, before) for kind in KINDS.values() if kind.companion is not None]
-    return [msgspec.structs.replace(one, transform=bounded(one.transform)) for one in found if one is not None]
+    found = [one for kind in KINDS.values() for one in kind.companions(loaded.model, node, before)]
+    return [msgspec.structs.replace(one, transform=bounded(one.transform)) for one in found]
 
 
 class ProjectFiles(QObject):
@@ -279,8 +279,10 @@ class ProjectFiles(QObject):
         yaw = Camera().yaw + front_at_first(loaded.model)
         if replace:
             node = msgspec.structs.replace(node, id=f"{node.kind}-1")
-            added = companions(loaded, node, NEW_SCENE)
-            nodes = [node, *(msgspec.structs.replace(one, id=f"{one.kind}-1") for one in added)]
+            nodes = [node]
+            for one in companions(loaded, node, NEW_SCENE):
+                number = 1 + sum(other.kind == one.kind for other in nodes)
+                nodes.append(msgspec.structs.replace(one, id=f"{one.kind}-{number}"))
             scene = Scene(nodes=tuple(nodes), view=validated(NEW_SCENE.view, follow=True))
             self._document.replace_scene(
                 scene, ViewState(camera=Camera(yaw=yaw), selection=Selection(node=nodes[0].id))

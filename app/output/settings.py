@@ -78,6 +78,11 @@ class RenderSettings(FrameSpan, frozen=True, kw_only=True):
     seen: Annotated[Viewpoint, param("Viewpoint without a camera of the scene.", label="View")] = Viewpoint.VIEWPORT
     alpha: Annotated[bool, param("Transparent background; images, WebP and GIF only.", label="Transparent")] = False
     overlays: Annotated[bool, param("Draw grid, axes and other overlays as the viewport does.")] = False
+    samples: Annotated[
+        int,
+        param("Images that are averaged for smooth edges, fine strands, soft shadows and the focus of cameras; 0 for 16"
+              " in the standard look and 1 in the classic one.", lo=0, hi=256, soft=(0, 64)),
+    ] = 0  # fmt: skip
     blur: Annotated[
         int,
         param("Samples over a 180° shutter; 1 for no motion blur.",
@@ -160,6 +165,7 @@ def render_words(settings: RenderSettings, path: Path, project: Path, around: st
         words += ["--view", "saved" if settings.seen is Viewpoint.VIEWPORT else settings.seen.value]
     words += run_words(settings)
     words += [f"--{name}" for name in ("alpha", "overlays", "resume") if getattr(settings, name)]
+    words += ["--samples", str(settings.samples)] if settings.samples else []
     words += ["--blur", str(settings.blur)] if settings.blur > 1 else []
     if settings.burn_in:
         words += ["--burn-in", *(name.strip() for name in settings.burnt.split(",") if name.strip())]

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QMenu
 
 from sinew.app.document.document import Document
 from sinew.app.document.history import Gesture
+from sinew.app.document.keys import KeyEdits
 from sinew.app.files.model_store import ModelStore
 from sinew.app.files.settings_store import app_settings
 from sinew.app.timeline.active_model import ActiveModel
@@ -18,6 +19,7 @@ from sinew.sim.characters.layers import GROUPS
 from sinew.sim.characters.playing import clip_of, strips_of
 from sinew.sim.characters.settings import model_settings
 from sinew.sim.scene.clock import FrameRate
+from sinew.sim.scene.keyed import is_keyed
 from sinew.sim.scene.params import ParamError, param_of
 from sinew.sim.scene.playback import FRAME_MAX, PlaybackSettings, play_range, stepped_frame, stepped_key
 from sinew.sim.scene.scene import PLAYBACK, Node, ParamRef
@@ -258,7 +260,7 @@ STRIP_VALUES = (
         "speed", "Speed", -100.0, 100.0, 0.1, unit="×", tip="Negative values play backwards, 0 holds the first frame"
     ),
     Value("repeats", "Repeats", 0.0, 1e6, 1.0, special="∞", tip="How often the clip plays; 0 for ∞"),
-    Value("weight", "Weight", 0.0, 1.0, 0.05, tip="Part of the strip over the strips below"),
+    Value("weight", "Weight", 0.0, 1.0, 0.05, tip="Part of the strip over the strips below", has_keys=True),
     Value("fade_in", "Fade in", 0.0, 1e6, 0.05, unit="s", tip="Time over which the strip fades in after its start"),
     Value("fade_out", "Fade out", 0.0, 1e6, 0.05, unit="s", tip="Time over which the strip fades out before its end"),
 )
@@ -267,9 +269,12 @@ STRIP_VALUES = (
 class StripsBinding(QObject):
     """Binding of the strips of all characters, which are shown and edited; one undo entry per gesture."""
 
-    def __init__(self, timeline: Timeline, document: Document, store: ModelStore, active: ActiveModel) -> None:
+    def __init__(
+        self, timeline: Timeline, document: Document, store: ModelStore, active: ActiveModel, keys: KeyEdits
+    ) -> None:
         super().__init__(timeline)
         self._tracks, self._document, self._store, self._active = timeline.tracks, document, store, active
+        self._keys = keys
         self._gesture: Gesture | None = None
         tracks = self._tracks
         tracks.edit_started.connect(self._start)
@@ -290,7 +295,10 @@ class StripsBinding(QObject):
             model = self._model(node)
             if model is not None and (strips := strips_of(model_settings(node), model)):
                 clips, is_active = [clip.name for clip in model.clips], active is not None and node.id == active.id
-                rows += strip_rows(node.id, node.name, strips, _durations(model), clips, is_active=is_active)
+                animated = [i for i in range(len(strips)) if is_keyed(self._document.scene, _weight(node, i))]
+                rows += strip_rows(
+                    node.id, node.name, strips, _durations(model), clips, is_active=is_active, animated=animated
+                )
         self._tracks.set_strips(rows)
 
     def open_menu(self, node_id: str, index: int, place: QPoint, time: float) -> None:
@@ -311,9 +319,15 @@ class StripsBinding(QObject):
             strip = strips[index]
             duration = clip_of(model, strip.clip).duration
             menu.fields["clip_out"].set_fallback(duration)
-            menu.show_values(**{name: getattr(strip, name) for name in menu.fields})
+            shown = strips_of(model_settings(self._keys.scene.node(node.id)), model)[index]
+            menu.show_values(**{name: getattr(shown, name) for name in menu.fields})
+            diamond, weight = menu.key_buttons["weight"], _weight(node, index)
+            diamond.set_state(self._keys.state(weight))
             menu.edit_started.connect(lambda _: self._start(node.id, "values"))
             menu.edited.connect(lambda name, value: self._change(node.id, index, **{name: value}))
+            diamond.clicked.connect(lambda: self._toggle_key(node.id, index))
+            for source in (menu.edited, diamond.clicked):
+                source.connect(lambda *_: diamond.set_state(self._keys.state(weight)))
             menu.edit_finished.connect(lambda _: self._finish())
             menu.edit_cancelled.connect(lambda _: self._finish(self._document.cancel_gesture))
             clips = menu.addMenu("Replace Clip")
@@ -401,6 +415,10 @@ class StripsBinding(QObject):
 
     def _change(self, node_id: str, index: int, **values: Any) -> None:
         strips, _ = self._strips(node_id)
+        node = self._document.scene.node(node_id)
+        if "weight" in values and model_settings(node).strips:
+            self._document.set_value(_weight(node, index), values["weight"], self._gesture)
+            return
         changed = msgspec.structs.replace(strips[index], **values)
         self._put(node_id, (*strips[:index], changed, *strips[index + 1 :]), self._gesture)
 
@@ -408,6 +426,13 @@ class StripsBinding(QObject):
         gesture, self._gesture = self._gesture, None
         if gesture is not None:
             (end or self._document.end_gesture)(gesture)
+
+    def _toggle_key(self, node_id: str, index: int) -> None:
+        node = self._document.scene.node(node_id)
+        with self._document.macro(f"Change keys of {node.name}"):
+            if not model_settings(node).strips:
+                self._put(node_id, self._strips(node_id)[0], None)
+            self._keys.toggle([_weight(node, index)])
 
     # --- values ---------------------------------------------------------------------------------------
 
@@ -439,6 +464,10 @@ class StripsBinding(QObject):
     @property
     def _chosen(self) -> str | None:
         return self._document.selection.node
+
+
+def _weight(node: Node, index: int) -> ParamRef:
+    return ParamRef(node.id, f"strips.{index}", "weight")
 
 
 def _durations(model: CharacterModel) -> Callable[[str], float]:

@@ -350,6 +350,10 @@ class ViewportRenderer(QObject):
             if self.compared is not None:
                 self.compared.take(engine, self.runner)
 
+    @property
+    def is_still(self) -> bool:
+        return not self._playback.playhead.playing
+
     def render_view(self) -> RenderView:
         assert self.engine is not None
         render_view = self.engine.render_view(self._document.view_state.camera, self._current_overlay())

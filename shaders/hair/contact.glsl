@@ -53,6 +53,16 @@ vec3 start_of(int strand, int knot) {
 #endif
 }
 
+// A knot at the length of its segment from the former knot; starts are their places at the start of the substep.
+vec3 at_segment(vec3 former, vec3 place, vec3 former_start, vec3 start, float segment) {
+#ifdef FREE_LENGTH
+    return place;
+#else
+    vec3 along = at_length(start - former_start, 1.0, vec3(0.0, 1.0, 0.0));
+    return former + at_length(place - former, segment, along);
+#endif
+}
+
 // From the root on, collider by collider: every knot at the length of its segment, and out of the collider. Strands that
 // are far from all come by once too, for their lengths; the collider they look at changes nothing.
 void meet_colliders(int strand, Root root, inout vec3 knots[KNOTS]) {
@@ -66,11 +76,8 @@ void meet_colliders(int strand, Root root, inout vec3 knots[KNOTS]) {
         for (int k = 1; k < u_knots; ++k) {
             vec3 place = knots[1];
             vec3 start = start_of(strand, k);
-#ifndef FREE_LENGTH
-            vec3 along = at_length(start - former_start, 1.0, vec3(0.0, 1.0, 0.0));
-            place = former + at_length(place - former, root.segment, along);
+            place = at_segment(former, place, former_start, start, root.segment);
             former_start = start;
-#endif
             if (may_be_near(collider.sphere, collider.travel, collider.size.xyz, root.place + place, span.y, u_contact.x)) {
                 place = kept_out(collider, place, former, start, root_distance + 0.5 * float(k) * root.segment, root);
             }

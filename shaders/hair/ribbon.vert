@@ -26,7 +26,8 @@ uniform vec2 u_viewport;             // size of the target [px]
 uniform float u_scale;               // change of clip y over a metre across the view
 uniform vec4 u_width;                // radius at the root and at the tip [m], factor, least radius [px]
 uniform vec3 u_reach;                // part of the strand that is drawn: shares of the way at its ends; spread of the cut
-uniform int u_first;                 // strand that is drawn first
+uniform int u_first;                 // row that is drawn first
+uniform ivec2 u_rotation;            // strand of row 0; number of strands, after which they start again
 uniform int u_count;                 // of all strands
 uniform int u_rows;                  // of a ribbon, one at each of its ends
 #ifdef FLAT
@@ -41,7 +42,8 @@ flat out uint v_strand;
 out float v_distance;
 
 void main() {
-    int strand = u_first + gl_InstanceID;
+    int place = u_first + gl_InstanceID;
+    int strand = (place + u_rotation.x) % u_rotation.y;
 #ifdef LINE
     float side = 0.0;
     int number = gl_VertexID;
@@ -72,7 +74,7 @@ void main() {
     direction = square > 1e-20 ? direction * inversesqrt(square) : vec2(0.0, 1.0);
     float metres = texelFetch(u_strands, strand * KNOTS).w * mix(u_width.x, u_width.y, share) * u_width.z;
     float radius = metres * u_scale * u_viewport.y / (2.0 * max(clip.w, 1e-6));
-    float rank = (float(strand) + 0.5) / float(u_count);
+    float rank = (float(place) + 0.5) / float(u_count);
     float left = radius >= u_width.w ? 1.0 : radius - rank * u_width.w;
 #if defined(LINE)
     float wide = 0.0;

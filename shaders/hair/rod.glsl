@@ -13,6 +13,12 @@ vec4 smallest_turn(vec3 from, vec3 to) {
     return normalize(vec4(cross(from, to), max(1.0 + dot(from, to), 1e-6)));
 }
 
+#ifdef EXACT_REST
+const float PULLED_STIFFNESS = 64.0; // stiffer joints pull less, unless they are damped
+
+vec3 tangents[SEGMENTS];             // of the segments before the substep
+#endif
+
 // What bends each joint back, and how stiffly: rho [m] and c, a mass over a mass.
 void joints_of(int strand, Root root, out vec3 rho[SEGMENTS], out float stiffness[KNOTS + 1]) {
     float scale = u_step.x * u_step.x * u_rod.x / (root.segment * root.segment * root.segment * root.segment);
@@ -33,6 +39,9 @@ void joints_of(int strand, Root root, out vec3 rho[SEGMENTS], out float stiffnes
         vec3 former = j > 0 ? edge_before : root.segment * along;
         rho[j] = root.segment * bend - (edge - former);
         tangent = at_length(edge, 1.0, along);
+#ifdef EXACT_REST
+        tangents[j] = tangent;
+#endif
         stiffness[j] = scale * (j > 0 ? 1.0 : 2.0) * min(2.0 / max(1.0 + dot(along, tangent), STRAND_TINY), ROD_STEEPEST);
 #ifdef CURVED
         frame = quaternion_multiply(smallest_turn(along, tangent), frame);
@@ -45,6 +54,18 @@ void joints_of(int strand, Root root, out vec3 rho[SEGMENTS], out float stiffnes
     stiffness[SEGMENTS] = 0.0;
     stiffness[KNOTS] = 0.0;
 }
+
+#ifdef EXACT_REST
+// The pull of a segment: it carries along itself what loads and bent joints below it weigh. A strand at rest is then in
+// balance before its bending is solved, whose damping and inertia meet motion alone; lengths that are restored afterwards
+// leave them a part of the weight. Stiff joints and pulls that would shake segments are limited.
+vec3 pull_of(float segment, float lag, vec3 along, vec3 below, vec3 bend) {
+    float stiff = u_step.x * u_step.x * u_rod.x / (segment * segment * segment * segment);
+    float share = max(min(PULLED_STIFFNESS / max(stiff, STRAND_TINY), 1.0), 1.0 - 4.0 / lag);
+    float most = segment * (0.5 + 8.0 * lag * stiff);
+    return clamp(dot(below + share * bend, along), -most, most) * along;
+}
+#endif
 
 // Knots after push and bending, relative to the root; a band of five, eliminated without pivots.
 void bend_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
@@ -63,6 +84,22 @@ void bend_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
     knots[0] = vec3(0.0);
 #ifdef HOLD
     vec3 groomed = vec3(0.0);
+#endif
+#ifdef EXACT_REST
+    // Displacements by what a strand at rest carries, times masses.
+    vec3 below = (float(SEGMENTS) - 0.5) * h * h * (u_gravity + u_step.z * u_wind);
+#ifdef LOADS
+    vec3 loads = vec3(0.0);
+    for (int k = 0; k < SEGMENTS; ++k) loads += (k + 1 == SEGMENTS ? 0.5 : 1.0) * rest_load(strand, k).xyz;
+    below += h * h * quaternion_rotate(root.turn, loads);
+#endif
+#ifdef FIELDS
+    for (int k = 1; k < KNOTS; ++k) {
+        FIELD_OF_KNOT(k)
+        below += (k == SEGMENTS ? 0.5 : 1.0) * h * h * field_push().xyz;
+    }
+#endif
+    vec3 pull = pull_of(root.segment, lag, tangents[0], below, stiffness[0] * rho[0] - stiffness[1] * rho[1]);
 #endif
     for (int k = 1; k < KNOTS; ++k) {
         float mass = k == SEGMENTS ? 0.5 : 1.0;
@@ -86,6 +123,16 @@ void bend_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
         held = h * h * u_rod.z * load.w;
         groomed += root.segment * quaternion_rotate(root.turn, rest_edge(strand, k - 1).xyz);
         push += held * (groomed - now[k]);
+#endif
+#ifdef EXACT_REST
+        below -= mass * h * h * (weight + u_step.z * u_wind);
+        push -= pull / mass;
+        if (k < SEGMENTS) {
+            vec3 bend = stiffness[k] * rho[k];
+            if (k + 1 < SEGMENTS) bend -= stiffness[k + 1] * rho[k + 1];
+            pull = pull_of(root.segment, lag, tangents[k], below, bend);
+            push += pull / mass;
+        }
 #endif
         // The transpose of the second difference: joints k - 1, k and k + 1.
         vec3 force = stiffness[k - 1] * rho[k - 1];

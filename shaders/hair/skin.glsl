@@ -9,11 +9,8 @@ void meet_skin(int strand, Root root, inout vec3 knots[KNOTS]) {
     for (int k = 1; k < u_knots; ++k) {
         vec3 place = knots[1];
         vec3 start = start_of(strand, k);
-#ifndef FREE_LENGTH
-        vec3 along = at_length(start - former_start, 1.0, vec3(0.0, 1.0, 0.0));
-        place = former + at_length(place - former, root.segment, along);
+        place = at_segment(former, place, former_start, start, root.segment);
         former_start = start;
-#endif
         vec3 begin = root.place - root.move + start;
         Contact contact = skin_contact(strand * KNOTS + k, begin, root.place + place, span.x, span.y, u_step.x);
         // Roots are on a skin or inside: a knot is kept only as far out as half the way to it.

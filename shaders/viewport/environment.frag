@@ -6,7 +6,7 @@
 #include "viewport/octahedron.glsl"
 
 uniform sampler2D u_panorama;
-uniform vec4 u_tile;          // first row [texel], edge without the border [texel], roughness, level of the panorama for it
+uniform vec4 u_tile;          // first row [texel], edge less 1 [texel], roughness, level of the panorama for it
 
 out vec4 o_colour;
 
@@ -20,7 +20,7 @@ vec3 light_at(vec3 direction, float level) {
 }
 
 void main() {
-    vec3 normal = octahedron_direction((gl_FragCoord.xy - vec2(0.0, u_tile.x) - 1.0) / u_tile.y);
+    vec3 normal = octahedron_direction((gl_FragCoord.xy - vec2(0.0, u_tile.x) - 0.5) / u_tile.y);
     if (u_tile.z == 0.0) {
         o_colour = vec4(light_at(normal, u_tile.w), 1.0);
         return;

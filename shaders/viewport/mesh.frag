@@ -38,6 +38,9 @@ uniform vec2 u_surface;           // metal and roughness, or factors of the imag
 uniform sampler2D u_occlusion_map;
 uniform float u_occlusion;
 #endif
+#ifdef OCCLUSION
+uniform sampler2D u_open;         // part of the light from around that arrives, by place in the image
+#endif
 #if defined(MASK) || defined(BLEND)
 uniform float u_opacity;
 #endif
@@ -65,9 +68,14 @@ vec3 surface_normal() {
     return size > 1e-20 ? normal * inversesqrt(size) : vec3(0.0, 1.0, 0.0);
 }
 
-// Raw values of an image that holds no colours: reverts the sRGB decoding of the sampler.
+// Raw values of an image that holds no colours; without RAW_DATA the sampler has decoded them as sRGB.
 vec3 data_of(sampler2D image) {
-    return srgb_from_linear(texture(image, v_texcoord).rgb);
+    vec3 value = texture(image, v_texcoord).rgb;
+#ifdef RAW_DATA
+    return value;
+#else
+    return srgb_from_linear(value);
+#endif
 }
 
 #ifdef NORMAL_MAP
@@ -139,6 +147,9 @@ void main() {
 #endif
 #ifdef NORMAL_MAP
     normal = mapped_normal(normal);
+#endif
+#ifdef OCCLUSION
+    open *= texture(u_open, gl_FragCoord.xy * frame.viewport.zw).r;
 #endif
     vec3 light = surface_light(v_position, normal, base.rgb, u_specular, surface.x, surface.y, open) + glow_of();
     o_colour = vec4(image_from_linear(tone_mapped(light)), opacity);

@@ -1,4 +1,4 @@
-// Directions on a square: an octahedron, unfolded; its lower half lies in the corners.
+// Directions on a square: an octahedron, unfolded; its lower half lies in the corners. Texels lie on its edges, so that no image needs a border.
 // Source: Z. Cigolle et al. 2014, "A Survey of Efficient Representations for Independent Unit Vectors", JCGT 3(2).
 
 vec2 octahedron_place(vec3 direction) {
@@ -7,10 +7,7 @@ vec2 octahedron_place(vec3 direction) {
     return (d.y >= 0.0 ? d.xz : corner) * 0.5 + 0.5;
 }
 
-// The direction of a place, which may be a little outside of the square: the edges are folded.
 vec3 octahedron_direction(vec2 place) {
-    if (place.x < 0.0 || place.x > 1.0) place = vec2(place.x < 0.0 ? -place.x : 2.0 - place.x, 1.0 - place.y);
-    if (place.y < 0.0 || place.y > 1.0) place = vec2(1.0 - place.x, place.y < 0.0 ? -place.y : 2.0 - place.y);
     vec2 f = place * 2.0 - 1.0;
     float y = 1.0 - abs(f.x) - abs(f.y);
     vec2 corner = (1.0 - abs(f.yx)) * vec2(f.x >= 0.0 ? 1.0 : -1.0, f.y >= 0.0 ? 1.0 : -1.0);

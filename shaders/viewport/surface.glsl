@@ -21,8 +21,7 @@ struct Surface {
 
 vec3 environment_tile(vec2 place, float tile) {
     vec2 size = vec2(textureSize(u_environment, 0));
-    float edge = size.x - 2.0;
-    return textureLod(u_environment, (place * edge + 1.0 + vec2(0.0, tile * size.x)) / size, 0.0).rgb;
+    return textureLod(u_environment, (place * (size.x - 1.0) + 0.5 + vec2(0.0, tile * size.x)) / size, 0.0).rgb;
 }
 
 // Nothing real reflects less than 2 % from the front: less switches the reflection off.
@@ -69,7 +68,7 @@ vec3 surface_light(vec3 position, vec3 normal, vec3 base, vec3 dielectric, float
     vec3 seen = mix(environment_tile(place, lower), environment_tile(place, lower + 1.0), tile - lower);
     float edge = float(textureSize(u_irradiance, 0).x);
     vec2 outwards = octahedron_place(in_environment(normal));
-    vec3 around = textureLod(u_irradiance, (outwards * (edge - 2.0) + 1.0) / edge, 0.0).rgb;
+    vec3 around = textureLod(u_irradiance, (outwards * (edge - 1.0) + 0.5) / edge, 0.0).rgb;
     vec3 single = s.front * sums.x + s.grazing * sums.y;
     vec3 mean = s.front + (1.0 - s.front) / 21.0;
     vec3 multiple = single * mean * (1.0 - total) / (1.0 - mean * (1.0 - total));

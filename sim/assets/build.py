@@ -356,4 +356,5 @@ def _built(raw: RawModel) -> CharacterModel:
         warnings=tuple(notes),
         files=tuple(raw.files),
         rig=rig,
+        cameras=tuple(raw.cameras),
     )

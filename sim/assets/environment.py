@@ -11,8 +11,8 @@ import numpy as np
 
 from sinew.sim.maths.arrays import Float32, Float64
 
-IRRADIANCE_EDGE = 34
-"""Edge of the map of irradiance with its border [texel]; see `octahedron_directions`."""
+IRRADIANCE_EDGE = 33
+"""Edge of the map of irradiance [texel]; see `octahedron_directions`."""
 
 WIDTH_MAX = 2048
 """Largest width of the panoramas that are kept [pixels]."""
@@ -86,16 +86,14 @@ def directions(height: int, width: int) -> Float64:
 
 
 def octahedron_directions(edge: int) -> Float64:
-    """Returns the directions of the texels of an unfolded octahedron, (edge, edge, 3); the border is folded over.
+    """Returns the directions of the texels of an unfolded octahedron, (edge, edge, 3).
+
+    An odd number has texels on all folds, which interpolation would otherwise round off.
 
     Source: Z. Cigolle et al. 2014, "A Survey of Efficient Representations for Independent Unit Vectors", JCGT 3(2).
     """
-    places = (np.arange(edge) - 0.5) / (edge - 2) * 2.0 - 1.0
+    places = np.linspace(-1.0, 1.0, edge)
     z, x = np.meshgrid(places, places, indexing="ij")
-    for one, other in ((x, z), (z, x)):
-        outside = np.abs(one) > 1.0
-        one[outside] = np.copysign(2.0, one[outside]) - one[outside]
-        other[outside] = -other[outside]
     y = 1.0 - np.abs(x) - np.abs(z)
     lower_x, lower_z = (1.0 - np.abs(z)) * np.copysign(1.0, x), (1.0 - np.abs(x)) * np.copysign(1.0, z)
     found = np.stack([np.where(y >= 0.0, x, lower_x), y, np.where(y >= 0.0, z, lower_z)], axis=-1)

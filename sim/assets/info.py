@@ -57,6 +57,7 @@ def model_info(raw: RawModel, model: CharacterModel) -> dict[str, Any]:
             {"name": spring.name, "joint_count": len(spring.joints), "collider_count": len(spring.colliders)}
             for spring in model.rig.springs
         ],
+        "cameras": _cameras(model),
         "expressions": [
             {"name": part.name, "targets": dict(part.weights), "is_binary": part.is_binary}
             for part in model.rig.expressions
@@ -80,6 +81,13 @@ def _humanoid(model: CharacterModel) -> dict[str, str]:
     if model.skeleton is None or not (model.rig.humanoid or is_humanoid(bones)):
         return {}
     return {bone: model.skeleton.names[joint] for bone, joint in bones.items()}
+
+
+def _cameras(model: CharacterModel) -> list[dict[str, Any]]:
+    if model.skeleton is None:
+        return []
+    names = model.skeleton.names
+    return [{"joint": names[one.joint], "orthographic": one.height > 0.0} for one in model.cameras]
 
 
 def influence_counts(skin: Skin) -> list[int]:
@@ -111,6 +119,9 @@ def info_text(info: dict[str, Any]) -> str:
     if info["springs"]:
         rows = [(part["name"], str(part["joint_count"]), str(part["collider_count"])) for part in info["springs"]]
         blocks.append(table(f"Springs ({len(rows)})", ("name", ">joints", ">colliders"), rows))
+    if info["cameras"]:
+        rows = [(one["joint"], "orthographic" if one["orthographic"] else "perspective") for one in info["cameras"]]
+        blocks.append(table(f"Cameras ({len(rows)})", ("node", "projection"), rows))
     if info["expressions"]:
         rows = [(part["name"], ", ".join(part["targets"]) or "-") for part in info["expressions"]]
         blocks.append(table(f"Expressions ({len(rows)})", ("name", "morph targets"), rows))

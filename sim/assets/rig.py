@@ -1,4 +1,4 @@
-"""Human bones, spring bones, constraints and expressions of a file.
+"""Human bones, spring bones, constraints, expressions and cameras of a file.
 
 Joints are indices in the skeleton.  Offsets are in the frame of their joint, in units of the file.
 """
@@ -70,6 +70,17 @@ class Expression:
     weights: tuple[tuple[str, float], ...]  # Morph targets and their weights at full expression
     is_binary: bool = False  # Whether it is only off or on
     overrides: tuple[tuple[str, str], ...] = ()  # "blink", "look" or "mouth", and "block" or "blend"
+
+
+@dataclass(frozen=True, slots=True)
+class FileCamera:
+    """Camera that looks along the negative z axis of its joint, with y up."""
+
+    joint: int
+    field_of_view: float  # Vertical [°], of a perspective camera
+    height: float  # Of the image of an orthographic camera; 0 for a perspective one
+    near: float
+    far: float | None  # None for infinity
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 from sinew.sim.assets.build import build_model
@@ -24,15 +25,18 @@ from sinew.sim.kinds.emitter.settings import EmitterSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.profile.sample import SceneMoment
 from sinew.sim.render.ghost_pass import GhostPass, GhostStyle, ImageWithDepth
+from sinew.sim.render.quality import DRAFT, FILE, VIEWPORT, Quality
+from sinew.sim.render.render_view import Overlay
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.view import Look, ViewSettings
 
 SMALL_IMAGE, IMAGE = (64, 64), (1280, 720)
 """Sizes of images; the small one is for measurements where the work of a software driver is not the subject."""
 
-STEPS, TIMED_STEPS = 60, 20
+STEPS, TIMED_STEPS, LOOK_STEPS = 60, 20, 10
 
 CACHED_STEPS = 10
 
@@ -106,6 +110,44 @@ def frame_rows(context: Context, _library: ShaderLibrary, size: int, repeat: int
     cases = [case(variant="whole"), case(variant="Python alone", within=muted_gl, clock=time.thread_time)]
     rows = measure(cases, repeat=repeat)
     bench.release()
+    return rows
+
+
+def look_rows(context: Context, _library: ShaderLibrary, width: int, repeat: int) -> list[Row]:
+    """Measures images of a character in the looks and qualities of `Quality`; the first row is the classic look."""
+    engine, size = Engine(context), (width, width * 9 // 16)
+    output = Framebuffer(context, size, label="benchmark image")
+    engine.set_model("character", build_model(synthetic_character(20_000)), {})
+    nodes = Node(id="character", settings=ModelSettings()), Node(id="light", settings=LightSettings())
+    scenes = {look: Scene(nodes=nodes, view=ViewSettings(look=look)) for look in Look}
+
+    def draw(look: Look, quality: Quality, overlay: Overlay) -> None:
+        engine.apply(scenes[look])
+        engine.advance(0.0)
+        box = engine.views.bounds()
+        assert box is not None
+        camera = Camera().framed(box.lo, box.hi, 16.0 / 9.0)
+        engine.pictures.draw(output, engine.render_view(camera, overlay), quality=quality)
+
+    plain, selected = Overlay(), Overlay(selected_nodes=("character",))
+    variants = {
+        "classic": (Look.CLASSIC, DRAFT, plain),
+        "classic, outlined": (Look.CLASSIC, DRAFT, selected),
+        "standard": (Look.STANDARD, DRAFT, plain),
+        "standard, outlined": (Look.STANDARD, DRAFT, selected),
+        "soft shadows": (Look.STANDARD, replace(DRAFT, shadow_taps=VIEWPORT.shadow_taps), plain),
+        "ambient occlusion": (Look.STANDARD, FILE, plain),
+        "all": (Look.STANDARD, VIEWPORT, selected),
+    }
+    # A software renderer draws in several threads, which other processes disturb.
+    clock = time.process_time if context.capabilities.is_software else time.perf_counter
+    case = partial(Case, system="look", size=width, unit="pixels wide", steps=LOOK_STEPS, finish=context.finish)
+    rows = measure(
+        [case(variant=name, step=partial(draw, *values), clock=clock) for name, values in variants.items()],
+        repeat=repeat,
+    )
+    output.release()
+    engine.release()
     return rows
 
 

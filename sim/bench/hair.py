@@ -29,6 +29,7 @@ from sinew.sim.kinds.hair.records import upload_strands
 from sinew.sim.kinds.hair.settings import HairForm, HairSettings, HairSolver, HairSource
 from sinew.sim.kinds.hair.strands import Strands
 from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.render.sample import ImageSample
 from sinew.sim.scene.brush import BrushStroke
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
@@ -37,6 +38,7 @@ from sinew.sim.scene.transform import Transform
 
 SUBSTEPS = 8
 PYTHON_STEPS = 100
+SAMPLES = 16  # Of an image
 
 MakeCase = Callable[..., Case]
 
@@ -56,6 +58,8 @@ def variants(strands: int) -> dict[str, HairSettings]:
         "rod": bench_settings(strands, **rod),
         "rod with the head": bench_settings(strands, **rod, collide=True),
         "rod with all": bench_settings(strands, **rod, collide=True, carried=0.8, hold=10.0, bow=0.3),
+        "rod with loads": bench_settings(strands, **rod, carried=1.0, bow=0.3),
+        "rod with exact rest": bench_settings(strands, **rod, carried=1.0, bow=0.3, exact_rest=True),
         "springs of 6 knots": bench_settings(strands, **layers),
         "layers": bench_settings(strands, **layers, solver=HairSolver.LAYERS),
     }
@@ -155,6 +159,13 @@ def _image_rows(context: Context, library: ShaderLibrary, size: int, repeat: int
         engine.refresh(0.0)
         engines.append(engine)
         cases.append(gpu_case(variant=name, step=partial(engine.draw, output, camera)))
+
+    def draw_samples() -> None:
+        image = object()
+        for number in range(SAMPLES):
+            engines[0].draw(output, camera, sample=ImageSample(number, SAMPLES, image))
+
+    cases.append(gpu_case(variant=f"drawn with {SAMPLES} samples", step=draw_samples))
     rows = measure(cases, repeat=repeat)
     for engine in engines:
         engine.release()

@@ -54,6 +54,7 @@ SYSTEMS = {
     "skin": _gpu("sinew.sim.bench.skin:skin_rows", (40,), has_back_end=True),
     "springs": _gpu("sinew.sim.bench.springs:springs_rows", (20_000,), has_back_end=True),
     "frame": _gpu("sinew.sim.bench.frames:frame_rows", (200,), has_back_end=True),
+    "look": _gpu("sinew.sim.bench.frames:look_rows", (960,)),
     "timing": _gpu("sinew.sim.bench.frames:timing_rows", (200,), has_back_end=True),
     "kept": _gpu("sinew.sim.bench.frames:cached_rows", (29, 128)),
     "compile": BenchSystem("sinew.sim.bench.compile:compile_rows"),

@@ -96,7 +96,7 @@ class SceneFormat(Format):
         read: Takes the files; returns the positions of the living points by node and frame.
         holds: Values of `Topology` that it supports.
         as_skin: An `AsSkin`, if it supports skins; its options have `characters` then.
-        keeps: Stored data: "materials", "colours", "widths", "velocities", "ids".
+        keeps: Stored data: "materials", "colours", "widths", "velocities", "ids", "cameras".
         has_image_folder: Whether images are files in a folder next to it, else embedded.
         is_single: Whether a file holds one object.
         beside: Suffixes of its companion files.
@@ -168,7 +168,7 @@ _ALL = frozenset({"surface", "strands", "points"})
 SCENE_FORMATS: Formats[SceneFormat] = Formats(
     SceneFormat(
         name="glTF scene", suffixes=(".glb",), holds=_ALL, options=GlbOptions,
-        keeps=frozenset({"materials", "colours"}),
+        keeps=frozenset({"materials", "colours", "cameras"}),
         write="sinew.sim.export.scene.glb:write_glb_scene", read="sinew.sim.export.scene.glb:read_glb_scene",
         as_skin="sinew.sim.export.scene.glb:as_skin",
     ),

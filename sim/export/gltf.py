@@ -3,6 +3,7 @@
 Source: glTF 2.0 specification.  y points up, as the format requires; units of the model stay.
 """
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
@@ -124,6 +125,9 @@ def _add_poses(
 _UPRIGHT = [-(0.5**0.5), 0.0, 0.0, 0.5**0.5]
 """Rotation from z up to y up."""
 
+ASPECT = 16.0 / 9.0
+"""Width over height of orthographic cameras, which the format requires."""
+
 _PLAIN = Material("plain", None, None, diffuse=(0.52, 0.53, 0.55))
 
 
@@ -175,6 +179,9 @@ class GltfScene:
         """Adds a model and returns its root nodes; the curves of `raw`, its source, are written unchanged."""
         groups = _by_skin(model)
         nodes, roots = self._add_joints(model, is_joined=any(_spans(model, entries) for entries, _ in groups))
+        for camera in model.cameras:
+            lens = self.lens(camera.field_of_view, camera.height, camera.near, camera.far)
+            self._parts["nodes"][nodes[camera.joint]]["camera"] = lens
         weighted: dict[int, list[int]] = {}
         if model.default_up_axis.lower() == "z" and model.skeleton is None:
             roots.append(self.put("nodes", {"name": "upright", "rotation": _UPRIGHT, "children": []}))
@@ -199,6 +206,16 @@ class GltfScene:
         for animation in animations(model, raw, nodes, weighted, self.chunk):
             self.put("animations", animation)
         return roots
+
+    def lens(self, field_of_view: float, height: float, near: float, far: float | None) -> int:
+        """Adds a camera, an orthographic one if `height` is not 0; returns its index."""
+        depths: Json = {"znear": near} if far is None or far <= near else {"znear": near, "zfar": far}
+        if not height:
+            lens = {"type": "perspective", "perspective": {"yfov": math.radians(field_of_view), **depths}}
+        else:
+            sides = {"xmag": height / 2.0 * ASPECT, "ymag": height / 2.0, "zfar": 2.0 * near}
+            lens = {"type": "orthographic", "orthographic": sides | depths}
+        return self.put("cameras", lens)
 
     def _add_joints(self, model: CharacterModel, *, is_joined: bool) -> tuple[list[int], list[int]]:
         """Adds the joints; returns their nodes and the root nodes, `is_joined` puts several roots under one."""

@@ -57,6 +57,10 @@ class Capabilities:
         return self.version_number >= COMPUTE_VERSION
 
     @property
+    def has_srgb_decode(self) -> bool:
+        return "GL_EXT_texture_sRGB_decode" in self.extensions
+
+    @property
     def has_debug_output(self) -> bool:
         return self.version_number >= (4, 3) or "GL_KHR_debug" in self.extensions
 

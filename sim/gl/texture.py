@@ -17,6 +17,7 @@ SCRATCH_UNIT = 15
 """Texture unit for uploads, which then change no binding of a pass; 16 is the guaranteed number of units."""
 
 TEXTURE_MAX_ANISOTROPY = 0x84FE
+TEXTURE_SRGB_DECODE, SRGB_DECODE, SRGB_SKIP_DECODE = 0x8A48, 0x8A49, 0x8A4A
 Wrap = Literal["repeat", "clamp", "mirror"]
 Filter = Literal["linear", "nearest"]
 WRAPS: dict[str, int] = {
@@ -130,6 +131,7 @@ class Texture2D(Texture):
         self.size = (int(size[0]), int(size[1]))
         self.pixels = pixels
         self.mipmaps = mipmaps
+        self._decodes = True
         self.format = pixel_format(pixels)
         self.bind(SCRATCH_UNIT)
         # Before the storage: if the filter needs smaller levels, drivers then allocate all of them at once.
@@ -159,6 +161,13 @@ class Texture2D(Texture):
             (GL.GL_TEXTURE_MAG_FILTER, magnify), (GL.GL_TEXTURE_MIN_FILTER, minify),
         ):  # fmt: skip
             GL.glTexParameteri(self.target, parameter, value)
+
+    def decode(self, is_on: bool) -> None:
+        """Switches the sRGB decoding, on by default; only with `Capabilities.has_srgb_decode`."""
+        if is_on != self._decodes:
+            self._decodes = is_on
+            self.bind(SCRATCH_UNIT)
+            GL.glTexParameteri(self.target, TEXTURE_SRGB_DECODE, SRGB_DECODE if is_on else SRGB_SKIP_DECODE)
 
     def write(self, array: npt.NDArray[Any]) -> None:
         """Writes the largest level, (height, width[, channels]); raises GLError if shape or type do not fit."""

@@ -4,7 +4,10 @@ import functools
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from sinew.sim.scene.params import Scale, param
+import numpy as np
+
+from sinew.sim.maths.arrays import Float64
+from sinew.sim.scene.params import Scale, param, param_of
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.vectors import MOST, Amounts, Vec3
 
@@ -28,13 +31,13 @@ field_weight_param = functools.partial(
 )  # fmt: skip
 
 
-def unkeyable(_node: Node, _part: str, field: str) -> str:
-    return "the gusts would jump" if field == "turbulence_scale" else ""
-
-
 @dataclass(frozen=True, slots=True)
 class AirTravel:
-    """What moved gusts and turbulence since the start of a simulation, if wind or turbulence have keys."""
+    """What moved gusts and turbulence since the start of a simulation, if wind or turbulence have keys.
+
+    If the size of the gusts has keys, wind and turbulence are ways that show the phases of the waves at the present
+    size: the size multiplied by the integral of the speed over the size.
+    """
 
     wind: Vec3  # Way of the air [m]
     turbulence: float  # Integral of the speed of the gusts [m]
@@ -47,15 +50,38 @@ def air_travel(node: Node, start: float, end: float) -> AirTravel | None:
     if not moving:
         return None
 
+    def present(field: str, component: int = -1) -> float:
+        value: Any = getattr(node.settings, field, 0.0)
+        return float(value if component < 0 else value[component])
+
     def travelled(field: str, component: int = -1) -> float:
         curve = moving.get((field, component))
-        if curve is not None:
-            return curve.integral(start, end)
-        value: Any = getattr(node.settings, field, 0.0)
-        return float(value if component < 0 else value[component]) * (end - start)
+        return present(field, component) * (end - start) if curve is None else curve.integral(start, end)
 
-    wind = travelled("wind", 0), travelled("wind", 1), travelled("wind", 2)
-    return AirTravel(wind, travelled("turbulence"), travelled("turbulence_change"))
+    def travelled_in_sizes(field: str, component: int = -1) -> float:
+        curve = moving.get((field, component))
+        speeds = present(field, component) if curve is None else np.array([curve.value(time) for time in times], float)
+        return present(_SIZE) * float(np.sum(speeds * weights))
+
+    way = travelled
+    if (size := moving.get((_SIZE, -1))) is not None:
+        keys = {key.time for curve in moving.values() for key in curve.keys if start < key.time < end}
+        times, weights = _moments([start, *sorted(keys), end])
+        allowed = param_of(type(node.settings), _SIZE).declared
+        weights /= np.clip([float(size.value(time)) for time in times], allowed.lo, allowed.hi)
+        way = travelled_in_sizes
+    return AirTravel(
+        (way("wind", 0), way("wind", 1), way("wind", 2)), way("turbulence"), travelled("turbulence_change")
+    )
 
 
-_MOVING = ("wind", "turbulence", "turbulence_change")
+def _moments(ends: list[float]) -> tuple[list[float], Float64]:
+    """Returns times and weights that integrate between times [s] by Gauss-Legendre quadrature in each span."""
+    places, shares = np.polynomial.legendre.leggauss(_NODES)
+    starts, lengths = np.array(ends[:-1])[:, None], np.diff(ends)[:, None]
+    weights: Float64 = (0.5 * lengths * shares).ravel()
+    return (starts + 0.5 * lengths * (places + 1.0)).ravel().tolist(), weights
+
+
+_SIZE, _NODES = "turbulence_scale", 32
+_MOVING = ("wind", "turbulence", "turbulence_change", _SIZE)

@@ -167,7 +167,7 @@ class Kind:
         settings: Settings class; its `kind` is the name.
         idle: Names of settings without effect on a node; the inspector hides their rows.
         choices: Texts for members of enumerations whose values do not read well.
-        companion: Creates a node that is added with a model, for example a light with the first one; takes the model,
+        companions: Creates nodes that are added with a model, for example a light with the first one; takes the model,
             its node, and the scene before.
         imports: File formats that become a node of this kind, and the function that creates it from a path.
         completed: Takes a node before and after an edit, and the edited scene; returns the node with settings that
@@ -208,7 +208,7 @@ class Kind:
     presets: Presets | None = None
     idle: Callable[[Node], frozenset[str]] = lambda _: frozenset()
     choices: Mapping[enum.Enum, str] = field(default_factory=dict)
-    companion: Callable[[CharacterModel, Node, Scene], Node | None] | None = None
+    companions: Callable[[CharacterModel, Node, Scene], Sequence[Node]] = lambda _, __, ___: ()
     files: Callable[[Settings], tuple[FileUse, ...]] = lambda _: ()
     imports: tuple[Formats[Any], Callable[[Path, AddPlace], Node]] | None = None
     completed: Callable[[Node, Node, Scene], Node] = lambda _, node, __: node

@@ -28,6 +28,45 @@ def places_on_curve(points: Float64) -> Int64:
     return out
 
 
+_POINTS, _VERTICES = 64, 32
+"""Numbers of points, and of vertices, that are compared as a whole."""
+
+_SLACK = 1e-12
+
+
+def nearest_vertices(points: Float64, vertices: Float64) -> Int64:
+    """Returns the vertex (V, 3) nearest to each point (P, 3), the first one of several; seconds for 100 000 of each."""
+    blocks, middles, sizes = _blocks(vertices, _VERTICES)
+    groups, centres, reaches = _blocks(points, _POINTS)
+    found = np.empty(len(points), np.int64)
+    for group, centre, reach in zip(groups, centres, reaches, strict=True):
+        part = points[group]
+        away = np.linalg.norm(middles - centre, axis=1)
+        near = np.flatnonzero(away - sizes <= (away + sizes).min() + 2.0 * reach + _SLACK)
+        away = _distances(part, middles[near])
+        first = blocks[near[np.argmin(away + sizes[near], axis=1)]]
+        most = np.linalg.norm(part[:, None] - vertices[first], axis=2).min(axis=1, keepdims=True)
+        near = near[(away - sizes[near] <= most + _SLACK).any(axis=0)]
+        chosen = np.unique(blocks[near])
+        found[group] = chosen[_distances(part, vertices[chosen]).argmin(axis=1)]
+    return found
+
+
+def _blocks(points: Float64, size: int) -> tuple[Int64, Float64, Float64]:
+    """Returns neighbours together, the last ones repeated, (B, size); their centres (B, 3) and radii (B,)."""
+    order = np.argsort(places_on_curve(points), kind="stable")
+    rows = np.pad(order, (0, -len(order) % size), "edge").reshape(-1, size)
+    centres = points[rows].mean(axis=1)
+    return rows, centres, np.linalg.norm(points[rows] - centres[:, None], axis=2).max(axis=1)
+
+
+def _distances(points: Float64, others: Float64) -> Float64:
+    squares = np.zeros((len(points), len(others)))
+    for axis in range(3):
+        squares += (points[:, axis, None] - others[:, axis]) ** 2
+    return np.sqrt(squares)
+
+
 FAN = 4
 """Children of each inner node of the trees around particles and triangles."""
 

@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +13,7 @@ from pyglm import glm
 from sinew.sim.assets.environment import Panorama
 from sinew.sim.assets.model import Bounds
 from sinew.sim.maths.srgb import light_of
+from sinew.sim.render.sample import LIGHT_RADIUS, ImageSample
 from sinew.sim.render.shadow_projection import (
     NO_SHADOW,
     GroundRectangle,
@@ -22,7 +23,7 @@ from sinew.sim.render.shadow_projection import (
 )
 from sinew.sim.scene.camera import Camera, view_from_world
 from sinew.sim.scene.vectors import Vec3
-from sinew.sim.scene.view import ViewSettings
+from sinew.sim.scene.view import DisplayMode, ViewSettings
 
 LIGHT_LIMIT = 4
 FIELDS: dict[str, str | tuple[str, int]] = {
@@ -55,6 +56,15 @@ class PointLight:
     colour: Vec3 = (1.0, 0.96, 0.9)  # sRGB-encoded
     intensity: float = 1.6  # Irradiance on a surface that faces the light at distance `reach`
     shadow: bool = True  # Only the first light of a frame casts a shadow
+
+    def at(self, sample: ImageSample, target: glm.dvec3) -> "PointLight":
+        """Returns the point of a disc lamp, which faces a target [m], for a sample."""
+        centre = glm.dvec3(*self.position)
+        back = glm.normalize(centre - target) if glm.distance(centre, target) > 1e-6 else glm.dvec3(0.0, 1.0, 0.0)
+        right = glm.normalize(glm.cross(glm.dvec3(0, 1, 0) if abs(back.y) < 0.95 else glm.dvec3(1, 0, 0), back))
+        x, y = sample.light
+        offset = (x * right + y * glm.cross(back, right)) * (LIGHT_RADIUS * self.reach)
+        return replace(self, position=(centre + offset).to_tuple())
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +104,7 @@ class Frame:
     height: int  # [px]
     environment: Environment | None = None  # None in the classic look
     is_linear: bool = False  # The image keeps linear light; not in the classic look
+    sample: ImageSample | None = None
 
     @property
     def macros(self) -> tuple[str, ...]:
@@ -101,6 +112,11 @@ class Frame:
         if self.environment is None:
             return ()
         return ("STANDARD", "LINEAR") if self.is_linear else ("STANDARD",)
+
+    @property
+    def image(self) -> object:
+        """An identity that samples of one image share."""
+        return self if self.sample is None else self.sample.image
 
     @property
     def exposure(self) -> float:
@@ -159,7 +175,8 @@ class Frame:
 
     @cached_property
     def _clip_from_view(self) -> glm.dmat4:
-        return self.camera.clip_from_view(self.aspect, *self.depth_range)
+        clip = self.camera.clip_from_view(self.aspect, *self.depth_range)
+        return clip if self.sample is None else self.sample.projection(clip, (self.width, self.height))
 
     @cached_property
     def clip_from_world(self) -> glm.dmat4:
@@ -173,6 +190,17 @@ class Frame:
     def depth_terms(self) -> tuple[float, float]:
         """Third and fourth element of the third row of the projection; they convert window depth to depth [m]."""
         return self._clip_from_view[2].z, self._clip_from_view[3].z
+
+    @property
+    def half_extents(self) -> tuple[float, float]:
+        """Half width and height of the image at distance 1 [m], or at every distance if the camera is orthographic."""
+        return 1.0 / self._clip_from_view[0].x, 1.0 / self._clip_from_view[1].y
+
+    @property
+    def has_occlusion(self) -> bool:
+        view = self.view
+        is_lit = self.environment is not None and view.display in (DisplayMode.SHADED, DisplayMode.SHADED_WIRE)
+        return is_lit and view.occlusion and view.occlusion_radius > 0.0 and view.occlusion_strength > 0.0
 
     @property
     def height_terms(self) -> tuple[float, float, float, float]:

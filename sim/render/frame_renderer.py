@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
 import numpy as np
@@ -17,6 +18,7 @@ from sinew.sim.render.frame import FIELDS, Frame
 from sinew.sim.render.ground_pass import BackgroundPass, GroundPass
 from sinew.sim.render.items import Item, Stage
 from sinew.sim.render.mesh_pass import MeshPass
+from sinew.sim.render.occlusion_pass import OcclusionPass
 from sinew.sim.render.overlay_pass import GuidePass, bone_pass, mark_records, marker_pass
 from sinew.sim.render.pass_context import PassContext, Passes, Scissor
 from sinew.sim.render.pick_pass import OutlinePass
@@ -59,7 +61,8 @@ class FrameRenderer(Owner):
         frame = render_view.frame(*size)
         self.bind(frame)
         with plan.scope("background"):
-            samples = DRAFT_SAMPLES if plan.is_draft else render_view.view.samples
+            is_smooth = frame.sample is not None and frame.sample.smooths
+            samples = DRAFT_SAMPLES if plan.is_draft or is_smooth else render_view.view.samples
             target = self.target.begin(*size, samples, is_linear="LINEAR" in frame.macros)
             self._draw_background(frame, target)
         shadow_map = self.passes.get(ShadowPass).map
@@ -69,10 +72,14 @@ class FrameRenderer(Owner):
             display = render_view.display(second=is_second)
             region_items = render_view.items_of(display) if is_second else render_view.items
             staged = _staged(region_items)
-            ctx = PassContext(self.passes, frame, display, target, frame.clip_from_world, shadow_map, scissor)
+            ctx = PassContext(
+                self.passes, frame, display, target, frame.clip_from_world, shadow_map, scissor, quality=plan.quality
+            )
             outlined.append(([item for item in region_items if render_view.overlay.outlines(item)], ctx))
             yield from self._draw_region(staged, ctx, plan)
-        ctx = PassContext(self.passes, frame, render_view.display(), target, frame.clip_from_world, shadow_map)
+        ctx = PassContext(
+            self.passes, frame, render_view.display(), target, frame.clip_from_world, shadow_map, quality=plan.quality
+        )
         with plan.scope("bodies"):
             yield from plan.draw(_farthest_first(staged["glass"], frame), "glass", ctx)
         if staged["transparent"]:
@@ -127,6 +134,9 @@ class FrameRenderer(Owner):
         if ctx.frame.casts_shadow:
             with plan.scope("shadow"):
                 yield from self.cast(staged["shadow"], ctx, plan)
+        if plan.quality.has_occlusion and ctx.frame.has_occlusion:
+            with plan.scope("occlusion"):
+                ctx = replace(ctx, occlusion=self.passes.get(OcclusionPass).draw(staged["opaque"], ctx))
         for item in staged["opaque"]:
             with plan.scope(item.group, item.name if item.instances is None else ""):
                 yield from plan.draw((item,), "opaque", ctx)

@@ -18,12 +18,11 @@ from sinew.sim.render.environment_pass import EnvironmentPass
 from sinew.sim.render.items import WHOLE, DrawChunk, Item, Stage
 from sinew.sim.render.pass_context import PassContext
 from sinew.sim.render.pick_pass import PickPass
+from sinew.sim.render.quality import DRAFT
 from sinew.sim.render.render_view import DisplayOptions
 from sinew.sim.render.shadow_pass import ShadowPass
 from sinew.sim.render.surface import DrawRange, GpuMaterial, Spans, culling, farthest_first, spans
 from sinew.sim.scene.view import DisplayMode
-
-SHADOW_TAPS = 2  # on surfaces; the ground, where the edge of the shadow is visible, uses more
 
 _FACES: dict[Cull, PipelineState] = {
     "none": PipelineState(cull="none"),
@@ -35,6 +34,7 @@ _EDGES = PipelineState(depth_write=False, blend="alpha", depth_func="less_equal"
 
 
 _TRANSLUCENT = frozenset({"MASK", "BLEND"})
+_UNOCCLUDED = frozenset({"TOON", "UNLIT"})
 
 _FEATURES_OF = {
     "u_emission_map": frozenset({"EMISSION_MAP"}),
@@ -58,6 +58,9 @@ _FEATURES_OF = {
 }
 """Macros that declare a uniform, by its name."""
 
+
+_DATA_MAPS = {"u_normal_map": "NORMAL_MAP", "u_surface_map": "SURFACE_MAP", "u_occlusion_map": "OCCLUSION_MAP"}
+"""Uniforms of images that hold no colours, by the macro that declares them."""
 
 _EMITTED = ("u_own_light", "u_rim", "u_matcap")
 """Uniforms of light that does not come from the lights of the scene."""
@@ -131,7 +134,8 @@ class SurfaceItem(Item):
 class MeshPass(Owner):
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
-        self._variants: dict[tuple[bool, int, Scalar, frozenset[str]], Program] = {}
+        self._has_decode = context.capabilities.has_srgb_decode
+        self._variants: dict[tuple[bool, int, int, Scalar, frozenset[str]], Program] = {}
         self._wire = library.program("viewport/wire.vert", "viewport/flat.frag")
         colours = ramp_colours(Ramp.VIRIDIS)[None, :, :]
         self._ramp = self.owns(Texture2D.from_array(context, np.ascontiguousarray(colours), "rgb8", label="ramp"))
@@ -157,7 +161,12 @@ class MeshPass(Owner):
                 continue
             plain = normals or surface.scalar is not Scalar.NONE
             features = self._features(surface, material, part.is_flat, ctx.frame.macros, plain=plain)
-            program = self._variant(normals, len(ctx.frame.lights), surface.scalar, features)
+            if "STANDARD" in features and self._has_decode and not features.isdisjoint(_DATA_MAPS.values()):
+                features |= {"RAW_DATA"}
+            if ctx.occlusion is not None and not blended and "STANDARD" in features and not features & _UNOCCLUDED:
+                features |= {"OCCLUSION"}
+            taps = ctx.quality.shadow_taps if "STANDARD" in features else DRAFT.shadow_taps
+            program = self._variant(normals, len(ctx.frame.lights), taps, surface.scalar, features)
             if program is not begun:
                 self._begin(program, surface, ctx)
                 begun = program
@@ -184,6 +193,8 @@ class MeshPass(Owner):
             textures = ctx.get(EnvironmentPass).uniforms(ctx.frame.environment.panorama, ctx.target)
             for name, texture in textures.items():
                 program.set_if_active(name, texture)
+        if ctx.occlusion is not None:
+            program.set_if_active("u_open", ctx.occlusion)
 
     @staticmethod
     def _features(
@@ -199,10 +210,10 @@ class MeshPass(Owner):
             features | {"VERTEX_COLOUR"} if surface.is_coloured and (features & _TRANSLUCENT or not plain) else features
         )
 
-    def _variant(self, normals: bool, light_count: int, scalar: Scalar, features: frozenset[str]) -> Program:
-        key = normals, light_count, scalar, features
+    def _variant(self, normals: bool, light_count: int, taps: int, scalar: Scalar, features: frozenset[str]) -> Program:
+        key = normals, light_count, taps, scalar, features
         if key not in self._variants:
-            numbers = {"SHOW_NORMALS": normals, "LIGHT_COUNT": light_count, "SHADOW_TAPS": SHADOW_TAPS}
+            numbers = {"SHOW_NORMALS": normals, "LIGHT_COUNT": light_count, "SHADOW_TAPS": taps}
             flags = [scalar.value] if scalar.value else []
             defines = {**numbers, **dict.fromkeys([*flags, *sorted(features)], True)}
             self._variants[key] = self._library.program("viewport/mesh.vert", "viewport/mesh.frag", defines=defines)
@@ -233,9 +244,12 @@ def _set_material(program: Program, material: GpuMaterial, features: frozenset[s
     program["u_diffuse"] = material.reflectance.base if has_base else material.diffuse
     program["u_specular"] = material.reflectance.dielectric if has_base else material.specular
     program["u_roughness"] = material.roughness
+    material.texture.decode(True)
     program["u_texture"] = material.texture
     for name, value in material.values.items():
         if _FEATURES_OF[name] & features:
+            if isinstance(value, Texture2D):
+                value.decode(name not in _DATA_MAPS or "RAW_DATA" not in features)
             program[name] = tuple(exposure * part for part in value) if name in _EMITTED else value
 
 

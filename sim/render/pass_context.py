@@ -14,6 +14,7 @@ from sinew.sim.gl.texture import Texture2D
 from sinew.sim.guard import Guard
 from sinew.sim.owner import Releasable
 from sinew.sim.render.frame import Frame
+from sinew.sim.render.quality import DRAFT, Quality
 from sinew.sim.render.render_view import DisplayOptions
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class PassContext:
     scissor: Scissor = None
     state: PipelineState = PLAIN  # If the stage demands one: shadows and order-independent transparency
     scene_depth: Texture2D | None = None  # Depth of everything opaque, for soft particles
+    quality: Quality = DRAFT
+    occlusion: Texture2D | None = None  # See `OcclusionPass`
 
     @property
     def context(self) -> Context:

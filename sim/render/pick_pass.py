@@ -156,11 +156,11 @@ class OutlinePass(Owner):
         pick.draw(items, replace(ctx, target=self._objects))
         ctx.target.bind()
         self._program["u_objects"], self._program["u_colour"] = self._objects.colours[0], SELECTED_COLOUR
-        _OUTLINE.within(_rectangle(ctx, box)).apply(self._context)
+        _OUTLINE.within(projected_rectangle(ctx, box)).apply(self._context)
         self._no_vertices.draw(self._program, "triangles", count=3)
 
 
-def _rectangle(ctx: PassContext, box: Bounds | None) -> tuple[int, int, int, int]:
+def projected_rectangle(ctx: PassContext, box: Bounds | None) -> tuple[int, int, int, int]:
     """Returns bounds of the projected box in the drawn region, without the border of the image."""
     width, height = ctx.target.size
     left, low, across, up = ctx.scissor or (0, 0, width, height)

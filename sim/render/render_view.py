@@ -14,6 +14,7 @@ from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
 from sinew.sim.kinds.contract import Mark, View
 from sinew.sim.maths.srgb import light_of
 from sinew.sim.render.frame import BoundingSphere, Environment, Frame, PointLight, hemisphere
+from sinew.sim.render.sample import ImageSample
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import NodeId
 from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
@@ -80,6 +81,7 @@ class RenderView:
     outlined: Bounds | None = None
     environment: Environment | None = None  # None in the classic look
     is_linear: bool = False  # See `Frame.is_linear`
+    sample: ImageSample | None = None
 
     def display(self, *, second: bool = False) -> DisplayOptions:
         return DisplayOptions(self.view, self.overlay, second, self.colliders)
@@ -97,7 +99,12 @@ class RenderView:
         return [mark for view in self.views for mark in view.marks()]
 
     def frame(self, width: int, height: int) -> Frame:
-        return Frame(self.camera, self.view, self.lights, self.subject, width, height, self.environment, self.is_linear)
+        lights = self.lights
+        if self.sample is not None and lights and lights[0].shadow:
+            lights = lights[0].at(self.sample, self.subject.centre), *lights[1:]
+        return Frame(
+            self.camera, self.view, lights, self.subject, width, height, self.environment, self.is_linear, self.sample
+        )
 
     def matched_exposure(self) -> float:
         """Returns the exposure [EV] for which a grey card at the subject, towards the camera, has its own colour."""

@@ -13,6 +13,8 @@ from typing import Annotated
 
 import msgspec
 
+from sinew.sim.scene.params import Effect, param
+
 STRIPS_MAX = 256
 
 GROUP = "humanoid:"
@@ -39,12 +41,18 @@ class Strip(msgspec.Struct, frozen=True, kw_only=True):
     speed: Annotated[float, msgspec.Meta(ge=-100.0, le=100.0)] = 1.0  # Negative plays backwards, 0 holds the pose
     repeats: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0  # 0 for endless
     mode: StripMode = StripMode.REPLACE
-    weight: Annotated[float, msgspec.Meta(ge=0.0, le=1.0)] = 1.0
+    weight: Annotated[float, param(
+        "Part of the strip over the strips below.", lo=0.0, hi=1.0, step=0.05, effect=Effect.POSE,
+    )] = 1.0  # fmt: skip
     # The joints that it moves: a joint and everything below it, `GROUP` and one of the groups of
     # `sinew.sim.characters.layers`, or all for "".
     mask: Annotated[str, msgspec.Meta(max_length=4096)] = ""
     fade_in: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0  # After its start [s]
     fade_out: Annotated[float, msgspec.Meta(ge=0.0, le=1e6)] = 0.0  # Before its end [s]
+
+    @property
+    def label(self) -> str:
+        return self.clip
 
     @property
     def is_layer(self) -> bool:

@@ -86,6 +86,17 @@ class ViewSettings(msgspec.Struct, frozen=True, kw_only=True):
         "Exposure of the image; each step doubles all light.", unit="EV", lo=-16.0, hi=16.0, soft=(-4.0, 4.0), step=0.1,
         sparse=True,
     )] = 0.0  # fmt: skip
+    occlusion: Annotated[bool, _light(
+        "Darken creases, which less light from around reaches. Not in the classic look, in drafts, or while a software"
+        " renderer draws the viewport.", label="Ambient Occlusion", sparse=True,
+    )] = True  # fmt: skip
+    occlusion_radius: Annotated[float, _light(
+        "Distance from which surfaces darken each other, as part of the radius of all objects together.", lo=0.0,
+        hi=1.0, soft=(0.0, 0.5), step=0.01, sparse=True,
+    )] = 0.2  # fmt: skip
+    occlusion_strength: Annotated[float, _light(
+        "Strength of ambient occlusion: 1 is physical.", lo=0.0, hi=4.0, soft=(0.0, 2.0), step=0.05, sparse=True,
+    )] = 1.0  # fmt: skip
     background_top: Annotated[Colour, _background("Upper colour of the background.")] = (0.24, 0.26, 0.29)
     background_bottom: Annotated[Colour, _background("Lower colour of the background.")] = (0.11, 0.12, 0.13)
 

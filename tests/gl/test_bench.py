@@ -83,6 +83,14 @@ def test_frame_rows() -> None:
     assert 0.0 < python.ms_per_step_min < whole.ms_per_step_min
 
 
+def test_look_rows() -> None:
+    rows = rows_of("look", 1, (64,))
+    assert [row.variant for row in rows] == [
+        "classic", "classic, outlined", "standard", "standard, outlined", "soft shadows", "ambient occlusion", "all"
+    ]  # fmt: skip
+    assert all(row.ms_per_step_min > 0.0 for row in rows)
+
+
 def test_timing_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "TIMED_STEPS", 2)
     off, on = rows_of("timing", 1, (50,))
@@ -170,9 +178,11 @@ ROWS = {
         "solver", "with contact",
     ]),
     "hair": ("strands", (60,), [
-        "plain kernel", "springs", "rod", "rod with the head", "rod with all", "springs of 6 knots", "layers",
+        "plain kernel", "springs", "rod", "rod with the head", "rod with all", "rod with loads",
+        "rod with exact rest", "springs of 6 knots", "layers",
         "springs, Python alone", "grown, ten times as many drawn", "these brought to the GPU", "combed, a dab",
         "drawn", "drawn without self-shadow", "drawn with soft tips", "fur of ten times as many", "the same as shells",
+        "drawn with 16 samples",
     ]),
     "particles": ("particles", (700,), [
         "plain kernel", "emitter", "interleaved", "separate", "always full", "all features", "drawn as spots",

@@ -17,10 +17,12 @@ from sinew.sim.characters.settings import ModelSettings, MotionFile, SkinningMet
 from sinew.sim.export.formats import SCENE_FORMATS
 from sinew.sim.export.scene import points_file, writing
 from sinew.sim.export.scene.glb import GlbFrames
+from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.emitter.settings import EmitterSettings
 from sinew.sim.kinds.hair.settings import HairSettings, HairSource
 from sinew.sim.maths.srgb import light_of
+from sinew.sim.scene.curves import Curve, Key
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState
@@ -151,6 +153,28 @@ def test_gltf_has_a_morph_target_for_every_frame(project: Path, steps: dict[str,
     assert main(["export", str(TINY), "--output", str(blended), "--frames", "0:4"]) == 0
     assert "skins" in Checked(blended.read_bytes()).document
     Checked(data)
+
+
+def test_cameras_of_the_scene_are_written_to_gltf(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    across = Curve(part="transform", field="position", component=0, keys=(Key(0.0, 0.0), Key(0.1, 3.0)))
+    zoom = Curve(part="camera", field="field_of_view", keys=(Key(0.0, 30.0), Key(0.1, 60.0)))
+    place = Transform(position=(0.0, 1.0, 4.0))
+    follows = CameraSettings(tracks=True, target=(0.0, 1.0, 0.0))
+    nodes = (
+        Node(id="t", name="Tiny", settings=ModelSettings(path=str(TINY))),
+        Node(id="c", name="Front", transform=place, settings=follows, curves=(across, zoom)),
+        Node(id="d", name="Bone", attachment=Attachment(node="t", bone="tip"), settings=CameraSettings(near=0.5)),
+    )
+    path = tmp_path / "cameras.sinew"
+    save_project(path, Scene(nodes=nodes), ViewState())
+    model = load_model(exported(path, tmp_path / "a.glb", "--frames", "0:6"))
+    assert "Front: the keys of field_of_view are left out" in capsys.readouterr().err
+    front, bone = model.cameras
+    assert front.field_of_view == pytest.approx(30.0)
+    assert bone.near == 0.5
+    last = evaluate_pose(model, model.clips[0], 0.1).model_from_joint[front.joint]
+    np.testing.assert_allclose(last[:3, 3], [3.0, 1.0, 4.0], atol=1e-6)
+    np.testing.assert_allclose(last[:3, 2], [0.6, 0.0, 0.8], atol=1e-6)
 
 
 def test_dual_quaternions_as_points_or_skin(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -29,6 +29,7 @@ from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.curves import Curve, Key, KeyMode
 from sinew.sim.scene.playback import PlaybackSettings
 from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
+from sinew.sim.scene.strips import Strip
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState
 
@@ -43,7 +44,8 @@ MOVING = curve("transform", "position", 0, (0.0, 0.0), (0.3, 0.2), (0.6, 0.2, Ke
 WIND = curve("cloth", "wind", 0, (0.0, 0.0), (0.5, 4.0), (1.0, -2.0))
 GUSTS = curve("cloth", "turbulence", -1, (0.0, 0.0), (0.4, 0.0, KeyMode.LINEAR), (1.0, 2.0))
 SHEET = {"columns": 8, "rows": 8, "substeps": 12, "placement": ClothPlacement.HANGING, "wind": (1.0, 0.0, 2.0)}
-CLOTH = Node(id="c", name="Sheet", settings=ClothSettings(**SHEET), curves=(WIND, GUSTS, MOVING))
+SIZES = curve("cloth", "turbulence_scale", -1, (0.0, 1.0), (0.5, 0.3), (1.0, 2.0))
+CLOTH = Node(id="c", name="Sheet", settings=ClothSettings(**SHEET), curves=(WIND, GUSTS, SIZES, MOVING))
 BALL = Node(
     id="b",
     name="Ball",
@@ -62,6 +64,7 @@ SPARKS = Node(
         curve("emitter", "rate", -1, (0.0, 0.0, KeyMode.LINEAR), (1.0, 1000.0)),
         curve("emitter", "drag", -1, (0.2, 0.0, KeyMode.LINEAR), (1.0, 1.0)),
         curve("emitter", "wind", 0, (0.0, 0.0), (0.5, 4.0), (1.0, -2.0)),
+        curve("emitter", "turbulence_scale", -1, (0.0, 0.4), (0.5, 1.5)),
         curve("emitter", "turbulence_change", -1, (0.0, 0.5), (0.5, 4.0)),
         MOVING,
     ),
@@ -111,6 +114,7 @@ def character_scene() -> OpenedScene:
         "humanoid": [curve("transform", "position", 2, *zip(*reach, strict=True)),
                      curve("transform", "rotation", 1, (0.0, 0.0), (0.6, 90.0)),
                      curve("modifiers.0", "weight", -1, (0.0, 0.0), (0.4, 1.0)),
+                     curve("strips.1", "weight", -1, (0.0, 0.0), (0.4, 1.0)),
                      curve("bone:upper_arm_l", "rotation", 2, (0.0, 0.0), (0.4, 60.0))],
         "cape": [curve("cloth", "wind", 2, (0.0, 0.0), (0.5, 3.0))],
         "hair": [curve("hair", "wind", 0, (0.0, -2.0), (0.5, 3.0)), curve("hair", "drag", -1, (0.0, 0.5), (0.5, 3.0)),
@@ -118,8 +122,9 @@ def character_scene() -> OpenedScene:
     }  # fmt: skip
     changes = {
         "hair": {"guides": 60, "children": 60},
-        "humanoid": {"modifiers": (LookAt(bone="head", target="sparks"),)},
-    }
+        "humanoid": {"modifiers": (LookAt(bone="head", target="sparks"),),
+                     "strips": (Strip(clip="walk"), Strip(clip="wave", mask="spine", start=0.1))},
+    }  # fmt: skip
     nodes = [structs.replace(node, curves=(*node.curves, *keys.get(node.id, ()))) for node in shipped.scene.nodes]
     nodes = [structs.replace(n, settings=structs.replace(n.settings, **changes.get(n.id, {}))) for n in nodes]
     nodes.append(

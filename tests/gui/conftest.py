@@ -28,8 +28,9 @@ def pytest_runtest_protocol(item):
 
 
 def draw_in_full(patch):
-    for name in ("SLOW_PICTURE", "LONG_PICTURE"):
-        patch.setattr(f"sinew.sim.render.progressive.scheduler.{name}", math.inf)
+    values = {"SLOW_PICTURE": math.inf, "LONG_PICTURE": math.inf, "SAMPLES": 0}
+    for name, value in values.items():
+        patch.setattr(f"sinew.sim.render.progressive.scheduler.{name}", value)
 
 
 @pytest.fixture

@@ -1,12 +1,18 @@
+import threading
+
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
+from sinew.app.files.project_file import save_project
 from sinew.app.kinds.cloth.brush_tool import MapPaint
-from sinew.sim.kinds.cloth.maps import UNLIMITED_DISTANCE, ClothMap, unpacked
-from sinew.sim.kinds.cloth.settings import PinPreset
-from sinew.sim.scene.view_state import Selection
+from sinew.sim.kinds.cloth import system
+from sinew.sim.kinds.cloth.maps import UNLIMITED_DISTANCE, ClothMap, ClothTopology, packed, unpacked, values_on
+from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset
+from sinew.sim.maths.points import nearest_vertices
+from sinew.sim.scene.scene import Node, Scene
+from sinew.sim.scene.view_state import Selection, ViewState
 from tests.gui.editor_harness import NodeStage, picture, place_of, set_values
 
 COLUMNS, ROWS = 13, 9
@@ -107,3 +113,32 @@ def test_distances_are_mirrored_smoothed_and_removed(stage):
     stage.document.undo_stack.undo()
     stage.document.undo_stack.undo()
     np.testing.assert_array_equal(stage.values(ClothMap.DISTANCE), values)
+
+
+def test_maps_of_another_large_mesh_are_resampled_on_a_worker(session, tmp_path, qtbot, monkeypatch):
+    x, z = np.meshgrid(np.linspace(0.0, 1.0, 12), np.linspace(0.0, 1.0, 14))
+    corner = np.arange(12 * 13).reshape(13, 12)[:, :-1].ravel() + 1
+    lines = [f"v {a:.6f} 1.0 {b:.6f}" for a, b in zip(x.ravel(), z.ravel(), strict=True)]
+    lines += [f"f {n} {n + 12} {n + 13}\nf {n} {n + 13} {n + 1}" for n in corner.tolist()]
+    (tmp_path / "sheet.obj").write_text("\n".join(lines))
+    rows = ClothTopology("other", np.random.default_rng(1).uniform(size=(500, 3)) * (1.0, 0.0, 1.0))
+    maps = packed({ClothMap.PIN: (rows.places[:, 0] < 0.5).astype(float)}, rows)
+    settings = ClothSettings(
+        source=ClothSource.MESH, mesh_path=str(tmp_path / "sheet.obj"), maps=maps, pins=PinPreset.NONE
+    )
+    save_project(tmp_path / "a.sinew", Scene(nodes=(Node(id="c", name="Cloth", settings=settings),)), ViewState())
+    threads = []
+    monkeypatch.setattr(system, "_LARGE", 1)
+    monkeypatch.setattr(system, "values_on", lambda *a: (threads.append(threading.current_thread()), values_on(*a))[1])
+    editor = session.open(tmp_path / "a.sinew")
+    simulation = editor.client.engine.simulation
+    qtbot.waitUntil(lambda: picture(editor) is not None and simulation.systems["c"].is_ready, timeout=60000)
+    assert threads
+    assert threading.main_thread() not in threads
+    found = simulation.systems["c"].cloth
+    expected = nearest_vertices(found.topology.in_box, rows.in_box)
+    assert found.values[ClothMap.PIN] == pytest.approx((rows.places[expected, 0] < 0.5).astype(float))
+    assert not simulation.systems["c"].is_preparing
+    set_values(editor, "c", maps=())
+    picture(editor)
+    assert simulation.systems["c"].cloth.values == {}

@@ -27,9 +27,9 @@ def calls(monkeypatch):
     def note(render_view, what):
         made.append(what if any(view.counts().vertices for view in render_view.views) else f"{what} of nothing")
 
-    def drawn(self, output, render_view, *, draft=False):
+    def drawn(self, output, render_view, *, draft=False, **quality):
         note(render_view, "draft" if draft else "full")
-        draw(self, output, render_view, draft=draft)
+        draw(self, output, render_view, draft=draft, **quality)
 
     def begun(self, size, render_view):
         note(render_view, "begin")
@@ -197,3 +197,20 @@ def test_very_many_particles_are_drawn_in_pieces(editor, calls, monkeypatch, qtb
     qtbot.waitUntil(lambda: calls.count("draft") > drafts, timeout=60000)
     qtbot.waitUntil(lambda: calls[-2:] == ["begin", "show"], timeout=60000)
     assert "full" not in calls
+
+
+def test_an_image_that_stands_still_gets_smoother_until_something_changes(editor, monkeypatch, qtbot):
+    pictures = pictures_of(editor)
+    plain = picture(editor)
+    monkeypatch.setattr("sinew.sim.render.progressive.scheduler.SAMPLES", 4)
+    editor.viewport.update()
+    qtbot.waitUntil(lambda: pictures._sample == 4 and not editor.tasks.has(Priority.DRAW), timeout=60000)
+    smooth = picture(editor).astype(int)
+    difference = np.abs(smooth - plain)[..., :3].max(axis=2)
+    assert 0.001 < (difference > 2).mean() < 0.2, "edges only"
+    assert pictures.is_complete, "nothing is left to do"
+    np.testing.assert_array_equal(picture(editor), smooth)
+    editor.viewport.update()
+    assert pictures._sample == 0
+    monkeypatch.setattr("sinew.sim.render.progressive.scheduler.SAMPLES", 0)
+    np.testing.assert_array_equal(picture(editor), plain)

@@ -1,6 +1,8 @@
 """Motions in the editor: dropped on a character they play; they are saved, undone and exported; the humanoid map."""
 
+import numpy as np
 import pytest
+from msgspec import structs
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
@@ -8,10 +10,14 @@ from PySide6.QtWidgets import QApplication, QMenu
 from shiboken6 import isValid
 
 from sinew import resources
+from sinew.app.files.project_file import load_project, save_project
 from sinew.app.kinds.model.humanoid_map import HumanoidMap
 from sinew.app.kinds.model.motion_list import MotionList
 from sinew.sim.assets.load import load_model
+from sinew.sim.characters.playing import pose_of
 from sinew.sim.scene.strips import GROUP, Strip, StripMode
+from sinew.sim.scene.view_state import ViewState
+from sinew.widgets.inspector.keys import KeyState
 from sinew.widgets.messages import Severity
 from tests.fbx_samples import write_mixamo
 from tests.gui.editor_harness import Mouse, Session, messages, picture, place_of, set_values, trigger
@@ -332,6 +338,47 @@ def test_strips_are_edited_as_layers(man, qtbot):
     entries(entries(menu)["Joints"].menu())["forearm_l and Below"].trigger()
     assert settings_of(man).strips[1].mask == "forearm_l"
     picture(man)
+
+
+def test_the_weight_of_a_strip_has_keys(man, qtbot, tmp_path):
+    """The diamond of the menu, a row of the dope sheet, the pose at the playhead, undo, save and reopen."""
+    document, node = man.document, man.document.scene.characters[0]
+    set_values(man, node.id, strips=())
+
+    def menu_at(time, index=0):
+        man.playback.scrub(time)
+        return man.strips.menu_of(document.scene.node(node.id), man.active.model, index)
+
+    def keys():
+        return [(one.part, [(key.time, key.value) for key in one.keys]) for one in document.scene.characters[0].curves]
+
+    menu_at(0.0).key_buttons["weight"].click()
+    assert keys() == [("strips.0", [(0.0, 1.0)])]
+    document.undo_stack.undo()
+    assert (document.scene.characters[0].curves, settings_of(man).strips) == ((), ())
+    set_values(man, node.id, strips=(Strip(clip="walk"), Strip(clip="wave")))
+    menu = menu_at(0.0, 1)
+    menu.key_buttons["weight"].click()
+    assert menu.key_buttons["weight"].state is KeyState.KEY
+    menu = menu_at(1.0, 1)
+    assert menu.key_buttons["weight"].state is KeyState.ANIMATED
+    menu.edited.emit("weight", 0.0)
+    assert menu.key_buttons["weight"].state is KeyState.KEY
+    assert keys() == [("strips.1", [(0.0, 1.0), (1.0, 0.0)])]
+    assert menu_at(0.5, 1).fields["weight"].value() == pytest.approx(0.5)
+    assert [row.name for row in man.timeline.sheet.rows] == [node.name, "wave: Weight"]
+    assert "weight animated" in man.timeline.tracks.strips[0].bars[0].text
+    picture(man)
+    shown, model = man.client.engine.views.characters[node.id].pose, man.active.model
+    strips = (Strip(clip="walk"), Strip(clip="wave", weight=0.5))
+    expected = pose_of(model, structs.replace(settings_of(man), strips=strips), man.playback.playhead.time, (0.0, 0.0))
+    assert np.abs(shown.model_from_joint - expected.model_from_joint).max() < 1e-9
+    man.strips.remove(node.id, 0)
+    assert keys()[0][0] == "strips.0"
+    document.undo_stack.undo()
+    path = tmp_path / "weights.sinew"
+    save_project(path, document.scene, ViewState())
+    assert load_project(path).scene.characters[0].curves == document.scene.characters[0].curves
 
 
 def test_a_motion_that_is_opened_alone_is_asked_for_its_unit(fresh, qtbot, swing, tmp_path):

@@ -84,8 +84,8 @@ class Strands:
         frames = quaternion.to_matrix(self.turns)
         loads = np.einsum("nxy,nky->nkx", frames, carried_loads(self.groom, s.gravity, s.carried))
         held = h * h * s.hold * np.clip(1.0 - np.arange(1, n + 1) / n / max(s.hold_fade, 1e-9), 0.0, 1.0)
-        push = (self.now - self.before)[:, 1:] + (s.felt * (self.move - move))[:, None]
-        push += h * h * (np.array(s.gravity) + loads) + drag * (h * air[:, 1:] - (s.felt * move)[:, None])
+        inertia = (self.now - self.before)[:, 1:] + (s.felt * (self.move - move))[:, None]
+        push = h * h * (np.array(s.gravity) + loads) + drag * (h * air[:, 1:] - (s.felt * move)[:, None])
         push += held[:, None] * (self.groom.offsets(frames) - self.now)[:, 1:]
         out = self.now.copy()
         difference = np.zeros((n, n))  # of joint j by knot k + 1
@@ -94,8 +94,20 @@ class Strands:
                 if knot > 0:
                     difference[j, knot - 1] += share
         bend = difference.T * stiffness[:, None]
-        matrix = np.diag(masses * (1.0 + drag + held)) + (1.0 + s.damping / h) * bend @ difference
-        out[:, 1:] += np.linalg.solve(matrix, masses[:, None] * push + bend @ rho)
+        lag = 1.0 + s.damping / h
+        matrix = np.diag(masses * (1.0 + drag + held)) + lag * bend @ difference
+        bent = bend @ rho
+        force = masses[:, None] * push + bent
+        if s.exact_rest:
+            stiff = (h * h * GRAVITY * s.bending_length**3 / size**4)[:, None]
+            share = np.maximum(np.minimum(64.0 / np.maximum(stiff, TINY), 1.0), 1.0 - 4.0 / lag)
+            weight = masses[:, None] * h * h * (np.array(s.gravity) + loads + s.drag * np.array(s.wind))
+            below, bent_below = (np.cumsum(one[:, ::-1], axis=1)[:, ::-1] for one in (weight, bent))
+            along = _unit(np.diff(self.now, axis=1))
+            most = size[:, None] * (0.5 + 8.0 * lag * stiff)
+            pull = np.clip(np.sum((below + share[..., None] * bent_below) * along, axis=2), -most, most)
+            force += np.diff(pull[..., None] * along, axis=1, append=0.0)
+        out[:, 1:] += np.linalg.solve(matrix, masses[:, None] * inertia + force)
         for _ in range(2):
             out = _straightened(out, size)
         for k in range(1, n + 1):

@@ -256,8 +256,7 @@ def test_arms_that_swing_do_not_count() -> None:
 def test_real_characters_are_lit_and_seen_from_their_front(assets: Path, name: str, yaw: float) -> None:
     model = load_model(assets / "ezm" / f"{name}.ezm")
     assert front_at_first(model) == yaw
-    companion = KINDS["light"].companion
-    light = companion(model, Node(id="m", settings=ModelSettings()), Scene())
+    (light,) = KINDS["light"].companions(model, Node(id="m", settings=ModelSettings()), Scene())
     assert light.transform.position[2] * (1.0 if yaw == 0.0 else -1.0) > 0.0
 
 

@@ -3,11 +3,13 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QFormLayout, QLabel, QMenu, QWidget, QWidgetAction
+from PySide6.QtWidgets import QFormLayout, QHBoxLayout, QLabel, QMenu, QWidget, QWidgetAction
 
 from sinew.sim.scene.params import param_of
 from sinew.sim.scene.playback import FRAME_MAX, PlaybackSettings
+from sinew.widgets.inspector.keys import KeyButton
 from sinew.widgets.number_field import NumberField
+from sinew.widgets.parts import packed
 from sinew.widgets.theme import SPACE_WIDE
 from sinew.widgets.timeline.ruler_scale import IN_POINT, OUT_POINT, ClipEntry, RangeLimits
 
@@ -183,6 +185,7 @@ class Value:
     tip: str = ""
     fallback: float | None = None  # Value of an empty field; None if it must not be empty
     special: str = ""  # Text for the lowest value
+    has_keys: bool = False  # Shows a diamond beside the field
 
 
 class ValuesMenu(QMenu):
@@ -203,6 +206,7 @@ class ValuesMenu(QMenu):
         form = QFormLayout(box)
         form.setContentsMargins(SPACE_WIDE, SPACE_WIDE, SPACE_WIDE, SPACE_WIDE)
         self.fields: dict[str, NumberField] = {}
+        self.key_buttons: dict[str, KeyButton] = {}
         for row in rows:
             field = NumberField(
                 box, lo=row.lo, hi=row.hi, step=row.step, decimals=row.decimals, unit=row.unit,
@@ -214,7 +218,11 @@ class ValuesMenu(QMenu):
             if row.fallback is not None:
                 field.set_fallback(row.fallback)
             self.fields[row.name] = field
-            form.addRow(row.label, field)
+            if row.has_keys:
+                button = self.key_buttons[row.name] = KeyButton(box)
+                form.addRow(row.label, packed(QHBoxLayout(), field, button))
+            else:
+                form.addRow(row.label, field)
             self._connect(row.name, field)
         action = QWidgetAction(self)
         action.setDefaultWidget(box)

@@ -1,6 +1,6 @@
 import enum
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
@@ -85,7 +85,7 @@ class BarRow:
 
 def strip_rows(
     node: str, name: str, strips: Sequence[Strip], duration: Callable[[str], float], clips: Sequence[str],
-    *, is_active: bool = False,
+    *, is_active: bool = False, animated: Collection[int] = (),
 ) -> list[StripRow]:  # fmt: skip
     """Returns the rows of a character, the uppermost first: layers are above the strips that they act on.
 
@@ -95,6 +95,7 @@ def strip_rows(
         strips: In any order.
         duration: Returns the duration of a clip by name [s].
         clips: Names of the clips of the model; unknown clips count as the first one.
+        animated: Numbers of the strips whose weights have keys.
     """
     lanes: dict[tuple[bool, bool], list[list[StripBar]]] = {}  # by layer and addition, the lowest one first
     last = -math.inf  # end of the strips below all layers so far
@@ -105,9 +106,10 @@ def strip_rows(
         if not strip.is_layer:
             fade = max(min(last, end) - strip.start, 0.0) if last < math.inf and not strip.fade_in else 0.0
             last = max(last, end)
+        text = strip_text(strip, is_animated=index in animated)
         bar = StripBar(
-            index, strip_text(strip), strip.start, end, length, fade, clips.index(strip.clip) if strip.clip in clips
-            else 0, is_added, strip.is_layer, (strip.fade_in, strip.fade_out),
+            index, text, strip.start, end, length, fade, clips.index(strip.clip) if strip.clip in clips else 0,
+            is_added, strip.is_layer, (strip.fade_in, strip.fade_out),
         )  # fmt: skip
         own = lanes.setdefault((strip.is_layer, is_added), [])
         free = next((lane for lane in own if lane[-1].end <= bar.start + SAME_TIME), None)
@@ -123,12 +125,14 @@ SAME_TIME = 1e-6
 """Time by which a strip may start before the end of another one and follow it nevertheless [s]."""
 
 
-def strip_text(strip: Strip) -> str:
+def strip_text(strip: Strip, *, is_animated: bool = False) -> str:
     """Returns a text such as "walk × 3, 0.5 speed"."""
     words = f"+ {strip.clip}, added" if strip.mode is StripMode.ADD else strip.clip
     if strip.mask:
         words += f", {mask_text(strip.mask)}"
-    if strip.weight != 1.0:
+    if is_animated:
+        words += ", weight animated"
+    elif strip.weight != 1.0:
         words += f", {strip.weight:.0%}"
     if strip.repeats == 0.0:
         words += ", repeats ∞"

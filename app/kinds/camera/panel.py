@@ -1,10 +1,11 @@
 from PySide6.QtWidgets import QToolButton
 
 from sinew.app.editor.editor_context import EditorContext
-from sinew.sim.kinds.camera.kind import transform_of
+from sinew.sim.kinds.camera.kind import cameras_of_file, transform_of
 from sinew.sim.kinds.camera.placed import placed_camera
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.kinds.contract import Command, Panel, System
+from sinew.sim.printable import counted
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 from sinew.sim.scene.transform import node_matrix
@@ -38,6 +39,22 @@ class CameraPanel(Panel):
 
     def _reason(self) -> str:
         return self._context.reason("camera")
+
+    def suggestion(self, node: Node) -> tuple[str, Command] | None:
+        loaded = self._context.store.loaded(node.id) if node.settings.is_character else None
+        cameras = cameras_of_file(loaded.model, node) if loaded is not None else ()
+        if not cameras or any(one.attachment.node == node.id for one in self._context.document.scene.of_kind("camera")):
+            return None
+        text = f"{node.name}: the file has {counted(len(cameras), 'camera')}."
+        return text, Command("", "Add Cameras", "Add the cameras of the file to the scene.", self.add)
+
+    def add(self) -> None:
+        """Adds the cameras of the file of the selected model."""
+        node = self._context.document.selected
+        loaded = self._context.store.loaded(node.id) if node is not None else None
+        if node is not None and loaded is not None:
+            cameras = cameras_of_file(loaded.model, node)
+            self._context.document.add_nodes(cameras, f"Add cameras of {node.name}")
 
     def look_through(self) -> None:
         """Again, or orbiting, ends it."""

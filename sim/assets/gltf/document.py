@@ -155,6 +155,23 @@ class GltfNode(GltfObject, frozen=True):
     extensions: NodeExtensions = NodeExtensions()
 
 
+class Perspective(GltfObject, frozen=True):
+    yfov: float  # [rad]
+    znear: float
+    zfar: float | None = None
+
+
+class Orthographic(GltfObject, frozen=True):
+    ymag: float  # Half the height of the image
+    znear: float
+    zfar: float
+
+
+class GltfCamera(GltfObject, frozen=True):
+    perspective: Perspective | None = None
+    orthographic: Orthographic | None = None
+
+
 class GltfSkin(GltfObject, frozen=True):
     joints: Annotated[list[Index], Meta(min_length=1)]
     inverse_bind_matrices: Index | None = None
@@ -321,6 +338,7 @@ class GltfDocument(GltfObject, frozen=True):
     animations: list[Animation] = []
     buffers: list[GltfBuffer] = []
     buffer_views: list[BufferView] = []
+    cameras: list[GltfCamera] = []
     images: list[Image] = []
     materials: list[GltfMaterial] = []
     meshes: list[GltfMesh] = []
@@ -382,7 +400,8 @@ def decode_document(text: bytes, warnings: list[str]) -> GltfDocument:
     if (document.asset.min_version or "2.0") not in ("2.0", "2.1"):
         raise ElementFault("asset.minVersion", f"is {str(document.asset.min_version)[:20]!r}; 2.0 is read")
     for name in (
-        "animations", "buffers", "images", "materials", "meshes", "nodes", "samplers", "scenes", "skins", "textures",
+        "animations", "buffers", "cameras", "images", "materials", "meshes", "nodes", "samplers", "scenes", "skins",
+        "textures",
     ):  # fmt: skip
         if len(getattr(document, name)) > MAX_PARTS:
             raise ElementFault(name, f"there are {len(getattr(document, name))}, more than {MAX_PARTS}")

@@ -4,6 +4,7 @@ Vertices are ordered by node, then by primitive; a mesh on two nodes is copied. 
 parts are skins with one joint.  Source: Khronos Group, glTF 2.0 specification, version 2.0.1.
 """
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from sinew.sim.assets.gltf.primitives import LEFT_OUT, PrimitiveReader
 from sinew.sim.assets.gltf.vrm import OLD, is_old, read_rig, turn_around
 from sinew.sim.assets.gltf.vrm_document import OldVrm, extension_of
 from sinew.sim.assets.raw import LoadWatch, RawBone, RawChannel, RawClip, RawMesh, RawModel, RawSkeleton, RawSkin
+from sinew.sim.assets.rig import FileCamera
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import compose, decompose
@@ -48,18 +50,18 @@ def read_gltf(data: bytes, path: Path, watch: LoadWatch, options: GltfOptions) -
     old = extension_of(document, OLD, OldVrm, warnings) if is_old(document) else OldVrm()
     model.materials = MaterialReader(file, old.material_properties, warnings).read()
     watch.advance()
-    _Placer(file, model, watch).place(shown_nodes(document, options.scene))
+    shown = shown_nodes(document, options.scene)
+    _Placer(file, model, watch).place(shown)
     if LEFT_OUT in warnings and not model.meshes:
         raise ElementFault("meshes", "hold points and lines alone; only triangles are drawn")
     model.clips = read_clips(file, warnings)
     model.rig = read_rig(document, model, old)
     if is_old(document) and model.skeletons:
         turn_around(model.skeletons[0].bones, (channel for clip in model.clips for channel in clip.channels))
-    cameras = sum(node.camera is not None for node in document.nodes)
+    model.cameras = read_cameras(document, shown, warnings)
     lights = sum(node.extensions.lights is not None for node in document.nodes)
-    skipped = [counted(count, what) for count, what in ((cameras, "camera"), (lights, "light")) if count]
-    if skipped:
-        warnings.append(f"{' and '.join(skipped)} of the file {'is' if cameras + lights == 1 else 'are'} left out.")
+    if lights:
+        warnings.append(f"{counted(lights, 'light')} of the file {'is' if lights == 1 else 'are'} left out.")
     return model
 
 
@@ -271,6 +273,29 @@ def _warn_of_residue(nodes: list[int], matrices: Float64, composed: Float64, war
             f"nodes[{first}].matrix has shear or perspective, which is left out"
             + (f", as in {int(skewed.sum()) - 1} more." if skewed.sum() > 1 else ".")
         )
+
+
+CAMERAS_MAX = 100
+"""Maximum number of cameras that are read from a file."""
+
+
+def read_cameras(document: GltfDocument, shown: list[int], warnings: list[str]) -> list[FileCamera]:
+    """Returns the cameras on nodes; joints have the numbers of their nodes."""
+    found = []
+    for index in shown:
+        node = document.nodes[index]
+        if node.camera is None:
+            continue
+        camera = part_of(document.cameras, node.camera, f"nodes[{index}].camera", "cameras")
+        if (lens := camera.perspective) is not None:
+            found.append(FileCamera(index, math.degrees(lens.yfov), 0.0, lens.znear, lens.zfar))
+        elif (box := camera.orthographic) is not None:
+            found.append(FileCamera(index, 0.0, 2.0 * abs(box.ymag), box.znear, box.zfar))
+        else:
+            warnings.append(f"cameras[{node.camera}] has neither perspective nor orthographic and is left out.")
+    if len(found) > CAMERAS_MAX:
+        warnings.append(f"Of {len(found)} cameras the first {CAMERAS_MAX} are read.")
+    return found[:CAMERAS_MAX]
 
 
 UNEVEN = 1e-3, 1e-2

@@ -23,7 +23,15 @@ from sinew.sim.assets.model import AlphaMode
 from sinew.sim.export.formats import ExportError, GlbOptions
 from sinew.sim.export.gltf import AnimationWriter, GltfScene, unit
 from sinew.sim.export.gltf_parts import INDEX_DATA, VERTEX_DATA
-from sinew.sim.export.scene.recording import JointMotion, LinearSkin, SceneRecording, Topology, Track, plain_material
+from sinew.sim.export.scene.recording import (
+    CameraTrack,
+    JointMotion,
+    LinearSkin,
+    SceneRecording,
+    Topology,
+    Track,
+    plain_material,
+)
 from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.maths.transform import compose, decompose
 from sinew.sim.printable import size_text
@@ -111,6 +119,8 @@ class GlbFrames:
 
     def _is_book(self, node: GltfNode) -> bool:
         """Returns True for a book, which holds particles; joints have no meshes."""
+        if node.camera is not None:
+            return False
         return not node.children or self._nodes[node.children[0]].mesh is not None
 
     def _part(self, mesh: int) -> Primitive:
@@ -138,6 +148,8 @@ def write_glb_scene(recording: SceneRecording, files: tuple[Path, ...], options:
             scene.add_flip_book(track)
         else:
             scene.add_morphs(track)
+    for camera in recording.cameras:
+        scene.add_camera(camera)
     files[0].write_bytes(scene.file())
     coloured = [(track.name, track.colours) for track in recording.tracks if track.colours is not None]
     bright = [name for name, colours in coloured if (np.nan_to_num(colours[..., :3]) > 1.0 + 1e-6).any()]
@@ -249,6 +261,14 @@ class _Scene(GltfScene):
         self._roots.append(node)
         if targets:
             self._move(node, "weights", rig.weights.astype(np.float32).reshape(-1, 1))
+
+    def add_camera(self, camera: CameraTrack) -> None:
+        lens = self.lens(camera.field_of_view, camera.height, camera.near, camera.far)
+        node = self.put("nodes", {"name": camera.name, "camera": lens})
+        self._roots.append(node)
+        parts = [decompose(matrix) for matrix in camera.world_from_camera]
+        positions, orientations, _ = (np.stack(values) for values in zip(*parts, strict=True))
+        self._place(node, positions, orientations, np.ones((len(parts), 3)))
 
     def _mesh(
         self, track: Track, positions: Float32, normals: Float32, tangents: Float32 | None, more: dict[str, int],

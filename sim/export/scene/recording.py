@@ -121,12 +121,25 @@ class TrackSection:
 
 
 @dataclass(frozen=True, slots=True)
+class CameraTrack:
+    """Recording of a camera; it looks along its negative z axis, with y up."""
+
+    name: str
+    world_from_camera: Float64  # Rigid, shape (F, 4, 4)
+    field_of_view: float  # Vertical [°]
+    height: float  # Of the image of an orthographic camera [m]; 0 for a perspective one
+    near: float
+    far: float
+
+
+@dataclass(frozen=True, slots=True)
 class SceneRecording:
     """Recording of nodes over the same frames."""
 
     tracks: tuple[Track, ...]
     rate: float  # Frames per second
     first: int = 0  # Number of the first frame
+    cameras: tuple[CameraTrack, ...] = ()
 
     @property
     def frame_count(self) -> int:

@@ -71,6 +71,8 @@ def write_scene(
         raise ExportError(f"{path}: {format.name} holds {' and '.join(sorted(format.holds))}, of which there is none")
     if left:
         warned(f"{path}: left out: {', '.join(left)}; {format.name} holds {' and '.join(sorted(format.holds))} only")
+    if recording.cameras and "cameras" not in format.keeps:
+        lost["cameras",] = [camera.name for camera in recording.cameras]
     for what, names in lost.items():
         warned(f"{path}: {format.name} cannot store {', '.join(what)}; skipped for {', '.join(names)}")
     for target, tracks in files:

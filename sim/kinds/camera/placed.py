@@ -16,6 +16,9 @@ from sinew.sim.scene.world_transforms import rigid_frames, vector
 _DISTANCE = 4.0
 """Of the target that a camera without one orbits about in the viewport [m]."""
 
+_FIELD_OF_VIEW = 40.0
+"""Of orthographic viewpoints [°]."""
+
 
 def placed_camera(settings: CameraSettings, world_from_node: Float64) -> Camera:
     """Returns the viewpoint of a camera at a world transform (4, 4)."""
@@ -26,11 +29,15 @@ def placed_camera(settings: CameraSettings, world_from_node: Float64) -> Camera:
         length = float(np.linalg.norm(away))
         if length > 1e-6:
             backward, distance = away / length, min(max(length, 1e-4), 1e7)
+    field_of_view = settings.field_of_view
+    if settings.orthographic:  # the height of the image follows from both
+        field_of_view = _FIELD_OF_VIEW
+        distance = settings.height / (2.0 * math.tan(math.radians(field_of_view) / 2.0))
     pitch = math.degrees(math.asin(min(max(float(backward[1]), -1.0), 1.0)))
     yaw = math.degrees(math.atan2(float(backward[0]), float(backward[2])))
     level = Camera(
         target=vector(eye - backward * distance), yaw=yaw, pitch=pitch, distance=distance,
-        field_of_view=settings.field_of_view,
+        field_of_view=field_of_view, orthographic=settings.orthographic,
     )  # fmt: skip
     if settings.tracks:
         return level

@@ -26,14 +26,17 @@ _EDGES = (*_SYMBOL, 0, 1, 1, 2, 2, 3, 3, 0, 4, 5, 5, 6, 6, 7, 7, 4, 0, 4, 1, 5, 
 def frustum(camera: Camera, near: float, far: float, size: float) -> Float64:
     """Returns world corners [m] of the frustum, of a symbol of a length [m], and the eye, shape (16, 3)."""
     right, up, back = (np.array(axis) for axis in camera.rotation())
-    eye, high = np.array(camera.position()), camera.tangent
+    eye = np.array(camera.position())
+    near_half, far_half, half = (
+        camera.tangent * (camera.distance if camera.orthographic else depth) for depth in (near, far, size)
+    )
     corners = [
-        eye + depth * (x * ASPECT * high * right + y * high * up - back)
-        for depth in (near, far, size)
+        eye + half_height * (x * ASPECT * right + y * up) - depth * back
+        for depth, half_height in ((near, near_half), (far, far_half), (size, half))
         for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))
     ]
-    top, side = eye + size * (1.08 * high * up - back), 0.3 * size * ASPECT * high * right
-    return np.array([*corners, eye, top - side, top + side, top + 0.35 * size * high * up])
+    top, side = eye + 1.08 * half * up - size * back, 0.3 * ASPECT * half * right
+    return np.array([*corners, eye, top - side, top + side, top + 0.35 * half * up])
 
 
 class CameraView(View):

@@ -6,8 +6,8 @@ import numpy.typing as npt
 from sinew.sim.kinds.cloth.maps import RANGES, ClothMap, Values
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.springs import SpringKind
+from sinew.sim.maths.points import nearest_vertices
 from sinew.sim.scene.brush import SMOOTHING, BrushStroke, Occlusion, falloff
-from sinew.sim.skin.pose_snapshot import nearest
 
 Float64 = npt.NDArray[np.float64]
 Intp = npt.NDArray[np.intp]
@@ -77,7 +77,7 @@ class MapBrush:
         """Returns the particles nearest to the mirror images of others."""
         unknown = rows[self._images[rows] < 0]
         if len(unknown):
-            self._images[unknown] = nearest(self._places[unknown] * (-1.0, 1.0, 1.0), self._places)
+            self._images[unknown] = nearest_vertices(self._places[unknown] * (-1.0, 1.0, 1.0), self._places)
         return self._images[rows]
 
     def _take(self, rows: Intp, values: Float64) -> None:

@@ -2,6 +2,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.characters.character import Character
+from sinew.sim.colliders.skin_mesh import skin_corners
 from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.texture import BufferTexture
 from sinew.sim.kinds.cloth.cloth import Cloth
@@ -34,8 +35,8 @@ class PinFollower(Owner):
         self._vertices: BufferTexture | None = None
 
     def is_of(self, settings: ClothSettings, parent: NodeId) -> bool:
-        mine = self._settings
-        return (parent, settings.pin_target, settings.pin_bone) == (self._parent, mine.pin_target, mine.pin_bone)
+        values = ((one.pin_target, one.pin_bone, one.pin_sections) for one in (settings, self._settings))
+        return parent == self._parent and len(set(values)) == 1
 
     def follows(self, characters: PosedCharacters) -> bool:
         return self.moves and self._parent in characters
@@ -46,6 +47,9 @@ class PinFollower(Owner):
         if character is self._character:
             return False
         self._character = character
+        if character is not None:
+            mesh, sections = character.model.mesh, self._settings.pin_sections
+            self._triangles = skin_corners(mesh, sections)[:, :3] if sections else mesh.triangles
         self.disown(self._vertices)
         self._vertices = None
         return True
@@ -81,8 +85,11 @@ class PinFollower(Owner):
             if cloth.pins.flags.any():
                 new = cloth.pins.unattached
                 cloth.pins.follow_bone(frame, _positions(cloth, new, binding) if new.any() else np.zeros((0, 3)))
-        elif not character.model.mesh.triangle_count:
-            return f"{label}: {parent.name} has no surface for its pins to follow; {stay}"
+        elif not len(self._triangles):
+            sections = ", ".join(self._settings.pin_sections)
+            return (
+                f"{label}: {parent.name} has no surface {sections and f'in {sections} '}for its pins to follow; {stay}"
+            )
         elif cloth.pins.flags.any():
             self._move_with_surface(cloth, character, binding)
         return ""
@@ -100,7 +107,7 @@ class PinFollower(Owner):
             else:
                 skinned = character.primary.read()["position"][:, :3].astype(np.float64)
                 surface = transform_points(character.world_from_model, skinned)
-                pins.attach(attach(numbers, _positions(cloth, new, binding), surface, character.model.mesh.triangles))
+                pins.attach(attach(numbers, _positions(cloth, new, binding), surface, self._triangles))
         pins.follow(self._vertices, vertices.dtype.itemsize // 16, character.world_from_model)
 
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import msgspec
 
-from sinew.sim.kinds.air import unkeyable as unkeyable_air
 from sinew.sim.kinds.cloth.settings import (
     ClothLook,
     ClothMode,
@@ -103,6 +102,7 @@ def idle(node: Node) -> frozenset[str]:
         ("met_cloths",): not settings.other_cloths,
         ("driven_section",): not settings.driven_path,
         ("pin_bone",): settings.pin_target is not PinTarget.BONE,
+        ("pin_sections",): settings.pin_target is not PinTarget.SURFACE,
         ("colour", "texture"): settings.look in (ClothLook.STRAIN, ClothLook.SPRINGS),
     }
     return frozenset(name for names, is_unused in unused.items() if is_unused for name in names)
@@ -149,10 +149,10 @@ def pairs(scene: Scene) -> tuple[tuple[NodeId, NodeId], ...]:
     return tuple(sorted(found))
 
 
-def unkeyable(node: Node, part: str, field: str) -> str:
+def unkeyable(_node: Node, part: str, field: str) -> str:
     if part == ClothSettings.kind and field in ("other_cloths", "met_cloths"):
         return "what a cloth collides with cannot change with time"
-    return unkeyable_air(node, part, field)
+    return ""
 
 
 def migrate(version: int, raw: dict[str, Any], nodes: Mapping[str, dict[str, Any]]) -> None:

@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.skin.pose_snapshot import nearest
+from sinew.sim.maths.points import nearest_vertices
 
 Float64 = npt.NDArray[np.float64]
 
@@ -157,7 +157,8 @@ def values_on(maps: tuple[ClothMaps, ...], topology: ClothTopology) -> Values:
         along = np.rint(np.linspace(0, rows - 1, size[1])).astype(np.intp)
         near = (along[:, None] * columns + across).ravel()
     else:
-        near = nearest(topology.in_box, _stored_places(stored))
+        bare = ClothMaps(count=stored.count, topology=stored.topology, places=stored.places)
+        near = _nearest_stored(bare, np.rint(topology.in_box * _PLACES).astype("<u2").tobytes())
     return {one: numbers[near] for one, numbers in values.items()}
 
 
@@ -192,6 +193,12 @@ def _decoded(maps: ClothMaps, name: str, size: int) -> bytes:
 
 def _encoded(data: npt.NDArray[np.generic]) -> str:
     return base64.b64encode(data.tobytes()).decode("ascii")
+
+
+@functools.lru_cache(maxsize=8)
+def _nearest_stored(maps: ClothMaps, places: bytes) -> npt.NDArray[np.int64]:
+    """Returns the nearest particle of the maps for each place, which is stored as in `ClothMaps.places`."""
+    return nearest_vertices(np.frombuffer(places, "<u2").reshape(-1, 3) / _PLACES, _stored_places(maps))
 
 
 def _stored_places(maps: ClothMaps) -> Float64:

@@ -61,6 +61,9 @@ class ClothLook(enum.Enum):
     POINTS = "points"
 
 
+SECTIONS_MAX = 4096
+Name = Annotated[str, msgspec.Meta(max_length=4096)]
+
 _shape = functools.partial(param, group="Shape", effect=Effect.REBUILD)
 _fabric = functools.partial(param, group="Fabric")
 _spring = functools.partial(param, group="Springs")
@@ -169,6 +172,9 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
     pin_bone: Annotated[str, _pins(
         "Bone that the pinned particles follow.", label="Bone of the pins", role=Role.BONE, effect=Effect.RESET,
     )] = ""  # fmt: skip
+    pin_sections: Annotated[tuple[Name, ...], msgspec.Meta(max_length=SECTIONS_MAX), _pins(
+        "Sections of the model that the pinned particles follow.", role=Role.SECTION, bounded=False, sparse=True,
+        effect=Effect.RESET)] = ()  # fmt: skip
 
     maps: Annotated[
         tuple[ClothMaps, ...],

@@ -11,8 +11,8 @@ from sinew.sim.kinds.cloth.cloth import Cloth, fabric, interpolate_particles
 from sinew.sim.kinds.cloth.driven import driven_records
 from sinew.sim.kinds.cloth.follow import PinFollower
 from sinew.sim.kinds.cloth.group import ClothGroups
-from sinew.sim.kinds.cloth.maps import RANGES, ClothMap
-from sinew.sim.kinds.cloth.model import placed
+from sinew.sim.kinds.cloth.maps import RANGES, ClothMap, values_on
+from sinew.sim.kinds.cloth.model import build_cloth, placed
 from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource
 from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.kinds.cloth.stability import StabilityEstimator
@@ -23,6 +23,7 @@ from sinew.sim.kinds.contract import (
     Draggable,
     Exports,
     Measures,
+    Prepares,
     StepInputs,
     StepsTogether,
     Stoppable,
@@ -42,6 +43,9 @@ PROOF = 30
 TRIES = 3
 """Number of times that a cloth that stops again before `PROOF` is resumed automatically."""
 
+
+_LARGE = 10**8
+"""Number of pairs of places from which on maps are resampled on a worker."""
 
 Driven = tuple[ClothSurface, np.ndarray]
 """A driven mesh in the world and its `driven_records`."""
@@ -90,8 +94,11 @@ class Recovery:
         return self._estimator.allows(settings)
 
 
-class ClothSystem(System, StepsTogether, Draggable, Stoppable, Exports, Measures):
-    """The cloth of one node; `cloth` is None until it can be built."""
+class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports, Measures):
+    """The cloth of one node; `cloth` is None until it can be built.
+
+    In the editor, maps that were painted on another mesh are resampled on a worker thread first if it takes long.
+    """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)
@@ -104,6 +111,8 @@ class ClothSystem(System, StepsTogether, Draggable, Stoppable, Exports, Measures
         self._partners: tuple[NodeId, ...] = ()
         self._teleport, self._recovery = TeleportHandling(), Recovery()
         self._binding: tuple[tuple[object, ...], BackgroundJob[Driven] | None] = ((), None)
+        self._resampling: tuple[tuple[object, ...], BackgroundJob[object] | None] = ((), None)
+        self._resampled: tuple[object, ...] = ()
         self.shown_map: ClothMap | None = None
         self._preview: np.ndarray | None = None
 
@@ -124,8 +133,10 @@ class ClothSystem(System, StepsTogether, Draggable, Stoppable, Exports, Measures
             return
         if settings.source is ClothSource.MESH and Path(settings.mesh_path) not in world.assets.meshes:
             return
-        self.node = node
         placement = world.places.world_from_node(node)
+        if self._is_resampling(settings, placement):
+            return
+        self.node = node
         if settings != self._settings or self.cloth is None:
             self._settings = settings
             self._build(settings, placement)
@@ -135,6 +146,30 @@ class ClothSystem(System, StepsTogether, Draggable, Stoppable, Exports, Measures
             self._built.pins.detach()
         self._former = self._built.world_from_cloth
         self._built.set_transform(placement, is_animated=is_animated)
+
+    @property
+    def is_preparing(self) -> bool:
+        return bool(self._resampling[0])
+
+    @property
+    def is_due(self) -> bool:
+        job = self._resampling[1]
+        return job is not None and job.is_done
+
+    @property
+    def progress(self) -> float | None:
+        job = self._resampling[1]
+        return None if job is None else job.share
+
+    @property
+    def active_settings(self) -> ClothSettings | None:
+        return self.cloth.settings if self.cloth is not None else None
+
+    def prepare(self) -> bool:
+        return False
+
+    def cancel_preparing(self) -> None:
+        self._resampling = self._resampling[0], None
 
     def step(self, inputs: StepInputs) -> None:
         cloth, node, world = self._built, self.node, inputs.world
@@ -301,6 +336,33 @@ class ClothSystem(System, StepsTogether, Draggable, Stoppable, Exports, Measures
     def _built(self) -> Cloth:
         assert self.cloth is not None
         return self.cloth
+
+    def _is_resampling(self, settings: ClothSettings, placement: np.ndarray) -> bool:
+        """Starts to resample the maps of another large mesh on a worker; returns True until they are known."""
+        if not settings.maps or settings.source is not ClothSource.MESH:
+            return False
+        maps, mesh, cloth = settings.maps[0], self.world.assets.meshes[Path(settings.mesh_path)], self.cloth
+        fits = (
+            cloth is not None
+            and maps.topology == cloth.topology.name
+            and Effect.REBUILD not in changed_effects(cloth.settings, settings)
+        )
+        key = maps, mesh, settings.mesh_section
+        if fits or len(mesh.positions) * maps.count < _LARGE or same_objects(key, self._resampled):
+            self._resampling = (), None
+            return False
+        if not same_objects(key, self._resampling[0]):
+
+            def work(_pause: Pause) -> object:
+                surface = surface_of_mesh(mesh, settings.mesh_section, name=settings.mesh_path)
+                return values_on(settings.maps, build_cloth(settings, surface, placement).topology(placement))
+
+            self._resampling = key, self.world.services.get(Background).start(work)
+        job = self._resampling[1]
+        if job is None or not job.is_done:
+            return True
+        self._resampled, self._resampling = key, ((), None)
+        return False
 
     def _build(self, settings: ClothSettings, placement: np.ndarray) -> None:
         surface = None

@@ -17,6 +17,7 @@ from sinew.sim.assets.model import CharacterModel, Mesh, Skin
 from sinew.sim.characters.character import Character
 from sinew.sim.characters.reference import shaped_mesh, skin
 from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.colliders.skin_mesh import skin_corners
 from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.settings import ClothSource, PinTarget
@@ -49,7 +50,7 @@ class SkinBindingKey:
     character_settings: ModelSettings  # Clip and skinning of the character
     mesh: Mesh | None  # The mesh of the cloth, if it is from the file of the character
     # Pin target, bone, section, held particles if they matter, and the start of the scene [s]
-    plain: tuple[PinTarget, str, str, bytes, float]
+    plain: tuple[PinTarget, str, str, tuple[str, ...], bytes, float]
 
     def same(self, other: "SkinBindingKey | None") -> bool:
         if other is None or self.model is not other.model or self.character is not other.character:
@@ -77,7 +78,8 @@ def skin_binding_key(node: Node, cloth: Cloth, world: World) -> SkinBindingKey |
     assert isinstance(bindings_of, ModelSettings)
     is_own = settings.source is ClothSource.MESH and settings.mesh_path == bindings_of.path
     held = cloth.pins.flags.tobytes() if settings.pin_target is PinTarget.SURFACE else b""
-    plain = (settings.pin_target, settings.pin_bone, settings.mesh_section, held, world.start_time)
+    sections = settings.mesh_section, settings.pin_sections
+    plain = (settings.pin_target, settings.pin_bone, *sections, held, world.start_time)
     mesh = world.assets.meshes.get(Path(settings.mesh_path)) if is_own else None
     return SkinBindingKey(cloth.model, character, character.animated, bindings_of, mesh, plain)
 
@@ -157,7 +159,10 @@ class SkinBinding:
         body = skin(mesh, model.skin, pose.palette, self.key.character_settings.skinning, pose.centres)
         # Without a held particle nothing says where it hangs: it goes with all that is near to it, as one.
         chosen = self._held if len(self._held) else np.arange(len(self._points))
-        anchors = rows_of(model.skin, nearest(self._in_model[chosen], body.positions))
+        sections = self.key.plain[3]
+        used = np.unique(skin_corners(mesh, sections)[:, :3]) if sections else np.arange(mesh.vertex_count)
+        among = used.astype(np.intp)
+        anchors = rows_of(model.skin, among[nearest(self._in_model[chosen], body.positions[among])])
         return spread(anchors, self._points[chosen] if len(self._held) else None, self._points)
 
     @cached_property

@@ -15,6 +15,7 @@ from sinew.sim.memo import Memo
 from sinew.sim.render.body_pass import BodyItem
 from sinew.sim.render.render_view import DisplayOptions
 from sinew.sim.scene.scene import Node, NodeId
+from sinew.sim.scene.view import Look
 from sinew.sim.scene.world_transforms import WorldTransforms
 
 CORNER = np.dtype([("position", "f4", 3), ("normal", "f4", 3)])
@@ -23,6 +24,7 @@ _SELECTED = (1.00, 0.62, 0.20, 0.38)
 _MUTED = (0.55, 0.57, 0.60, 0.30)
 _WIRE_SHARE = 0.25  # of the fill of colliders on characters, which are drawn over them
 _PLANE_SHARE = 0.3  # a plane covers half of the image, and much is seen through it
+_FILL, _SELECTED_FILL = 0.05, 0.12  # in the standard look, where all have edges
 
 
 def is_skin(node: Node) -> bool:
@@ -54,7 +56,7 @@ class ColliderView(View):
         self._is_placed = self._rides = False
         self._is_simulated = True
         self._mesh = Memo[tuple[VertexArray, VertexArray]]()
-        self._bodies: dict[bool, BodyItem] = {}
+        self._bodies: dict[tuple[bool, Look], BodyItem] = {}  # By selection and look
 
     def apply(self, node: Node, subject: object, world: World) -> None:  # noqa: ARG002
         carrier = world.scene.by_id.get(node.attachment.node)
@@ -72,21 +74,24 @@ class ColliderView(View):
         place = self._place()
         if place is None:
             return ()
-        if is_selected not in self._bodies:
+        key = is_selected, display.settings.look
+        if key not in self._bodies:
             red, green, blue, alpha = _SELECTED if is_selected else _PLAIN if self._is_simulated else _MUTED
-            is_plane = place.shape is ColliderShape.PLANE
-            share = _PLANE_SHARE if is_plane else _WIRE_SHARE if self._rides else 1.0
+            is_plane, has_edges = place.shape is ColliderShape.PLANE, self._rides
+            alpha *= _PLANE_SHARE if is_plane else _WIRE_SHARE if self._rides else 1.0
+            if display.settings.look is Look.STANDARD:
+                alpha, has_edges = _SELECTED_FILL if is_selected else _FILL, True
             faces, wire = self._mesh.get((place.shape, place.size.tobytes()), lambda: self._new_arrays(place))
-            self._bodies[is_selected] = BodyItem(
+            self._bodies[key] = BodyItem(
                 node=self._node,
                 faces=faces,
-                wire=wire if self._rides else None,
+                wire=wire if has_edges else None,
                 world_from_body=place.world_from_collider,
-                colour=(red, green, blue, alpha * share),
+                colour=(red, green, blue, alpha),
                 is_endless=is_plane,
                 is_aside=self._rides,
             )
-        return (self._bodies[is_selected],)
+        return (self._bodies[key],)
 
     def bounds(self) -> Bounds | None:
         place = self._place() if self._node is not None else None

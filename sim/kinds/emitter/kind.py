@@ -4,7 +4,6 @@ from typing import Any
 
 import msgspec
 
-from sinew.sim.kinds.air import unkeyable as air_unkeyable
 from sinew.sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
 from sinew.sim.kinds.emitter.presets import PRESET_FIELDS, PRESETS, with_preset
 from sinew.sim.kinds.emitter.settings import (
@@ -137,7 +136,7 @@ def unkeyable(node: Node, part: str, field: str) -> str:
     moves = part == "transform" or param_of(type(node_part(node, part)), field).declared.effect is Effect.STEP
     if settings.stateless and moves:
         return "a stateless emitter computes every moment from its present settings"
-    return air_unkeyable(node, part, field)
+    return ""
 
 
 EMITTER = Kind(

@@ -22,6 +22,7 @@ from sinew.sim.render.frame import SHADOW_SIZE
 from sinew.sim.render.items import DrawChunk
 from sinew.sim.render.progressive.frame_plan import LARGEST_SCALE
 from sinew.sim.render.projection import Projection
+from sinew.sim.render.sample import ImageSample
 from sinew.sim.render.shadow_projection import shadow_clip_from_world, texture_from_world
 
 Draw = Callable[[glm.dmat4, Framebuffer, PipelineState, dict[str, object] | None], Task[None]]
@@ -242,8 +243,9 @@ class HairPasses(Owner):
         reach: tuple[float, float] = WHOLE_STRAND,
         covers: bool = True,
         least: float = LEAST_RADIUS,
+        sample: ImageSample | None = None,
     ) -> None:
-        """Draws the first strands as ribbons or lines; they are distributed like all others.
+        """Draws the first strands as ribbons or lines, or others for a sample; all are distributed alike.
 
         Args:
             reach: Drawn part of the length, as fractions.
@@ -253,14 +255,15 @@ class HairPasses(Owner):
         count = min(part.count, target.count(instances, part.stride, covers=covers, least=least) - part.first)
         if count <= 0:
             return
-        drawn.need(part.first + count)
+        first = sample.first_strand(instances) if sample is not None else 0
+        drawn.need(part.first + count if not first else instances)
         rows = target.rows(part.stride) if form != "SPRINGS" else settings.knots
         program["u_strands"], program["u_clip_from_world"] = drawn.texels, projection.clip_from_world
         program["u_viewport"], program["u_scale"] = projection.viewport, projection.scale[1]
         program["u_width"] = (*target.radii, target.lod_scale(part.stride), least)
         cuts = [end for end in reach if 0.0 < end < 1.0]
         program["u_reach"] = (*reach, 0.5 * min((min(end, 1.0 - end) for end in cuts), default=0.0))
-        program["u_first"], program["u_rows"] = part.first, rows
+        program["u_first"], program["u_rows"], program["u_rotation"] = part.first, rows, (first, instances)
         program["u_count"] = instances if covers else EVERY
         if has_curls(settings):
             program["u_curl"] = (settings.curl_radius, TWO_PI * settings.curl_turns, 0.3 * (1.0 - settings.clump))

@@ -2,11 +2,11 @@ import dataclasses
 import functools
 from collections.abc import Collection
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from sinew.sim.assets.formats import STRAND_FORMATS
-from sinew.sim.kinds.air import unkeyable
 from sinew.sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
 from sinew.sim.kinds.hair.presets import PRESET_FIELDS, PRESETS, with_preset
 from sinew.sim.kinds.hair.settings import (
@@ -41,20 +41,23 @@ COVER = 3.0
 WIDER, CROWD, GUIDES = 3.0, 400_000, 5000
 """Limits of new hair: the factor of the thickness, and the numbers of strands and guides."""
 
+COMBED: dict[str, Any] = {"exact_rest": True, "carried": 1.0}
+"""Settings of new hair, which keeps its combed shape; older projects lack them."""
+
 _FIGURE = 1.8
 
 _FILE = frozenset(("file", "file_scale", "file_up", "file_every", "file_look"))
 _PART = frozenset(("part_across", "part_place", "part_width"))
 _GROOM = _PART | {"part_strength", "comb", "lean", "bow", "disorder", "length", "length_spread"}
 _SURFACE = frozenset(record.name for record in params_of(HairSettings) if record.declared.group == "Maps")
-_ROD = frozenset(("bending_length", "carried", "hold", "hold_fade", "damping"))
+_ROD = frozenset(("bending_length", "carried", "hold", "hold_fade", "damping", "exact_rest"))
 _SPRINGS = frozenset(("spring_stiffness", "knot_mass", "knot_drag", "head_stiffness"))
 _LAYERS = frozenset(("fur_stiffness", "fur_damping"))
 
 
 def new_hair(preset: str, place: AddPlace) -> Node:
     """Returns hair on the selected model, limited by the weights of a selected bone; "" is the default hair."""
-    settings = with_preset(HairSettings(), preset or PLAIN)
+    settings = msgspec.structs.replace(with_preset(HairSettings(), preset or PLAIN), **COMBED)
     name, view = titled(preset) or "Hair", place.view.selection
     character = place.character
     if character is not None and settings.source is not HairSource.ELLIPSOID:
@@ -98,7 +101,7 @@ def read_hair(path: Path, place: AddPlace) -> Node:
     """Returns hair of a file on the selected model or the only one, else without a model."""
     characters = place.scene.characters
     carrier = place.character or (characters[0] if len(characters) == 1 else None)
-    settings = HairSettings(source=HairSource.FILE, file=str(path), children=0, carried=1.0, noise=0.0)
+    settings = HairSettings(source=HairSource.FILE, file=str(path), children=0, noise=0.0, **COMBED)
     attachment = Attachment(node=carrier.id) if carrier is not None else Attachment()
     return Node(id="", name=path.stem, attachment=attachment, settings=settings)
 
@@ -164,7 +167,8 @@ FITTED = {"children": CROWD, "guides": GUIDES, "root_radius": 1.0, "tip_radius":
 
 def cached(settings: Settings) -> frozenset[str]:
     assert isinstance(settings, HairSettings)
-    return frozenset() if settings.source is HairSource.ELLIPSOID else frozenset(("source", "radii"))
+    names = frozenset(("carried",)) if settings.exact_rest else frozenset()
+    return names if settings.source is HairSource.ELLIPSOID else names | {"source", "radii"}
 
 
 HAIR = Kind(
@@ -193,7 +197,6 @@ HAIR = Kind(
     files=files_of,
     imports=(STRAND_FORMATS, read_hair),
     collides=collides,
-    unkeyable=unkeyable,
     system="sinew.sim.kinds.hair.system:HairSystem",
     view="sinew.sim.kinds.hair.view:HairView",
     panel="sinew.app.kinds.hair.panel:HairPanel",

@@ -27,6 +27,7 @@ from sinew.sim.render.items import WHOLE, DrawChunk, Item, ShaderVariant, Stage
 from sinew.sim.render.pass_context import PassContext
 from sinew.sim.render.pick_pass import PickPass
 from sinew.sim.render.projection import Projection
+from sinew.sim.render.sample import ImageSample
 
 SHELL_PIXELS, DRAFT_SHELL_PIXELS = 12.0, 40.0
 """Length of strands on the screen up to which automatic hair uses shells, and the same for drafts on a CPU.
@@ -90,7 +91,7 @@ class Ribbons(Item):
         if stage == "shadow":
             ctx.get(HairShadow).keep_others(ctx.target)
             yield from self._shade(ctx, shells, part, piece, casts=True)
-        elif stage != "pick" and (not self._shaded or self._shaded[0] is not ctx.frame):
+        elif stage != "pick" and (not self._shaded or self._shaded[0] is not ctx.frame.image):
             yield from self._shade(ctx, shells, part, piece, casts=False)
 
     def draw(self, stage: Stage, ctx: PassContext, part: DrawChunk = WHOLE) -> None:
@@ -115,7 +116,8 @@ class Ribbons(Item):
         if ctx.frame.lights:
             program.set_if_active("u_light", ctx.frame.lights[0].position)
         (_OPAQUE.within(ctx.scissor) if stage == "opaque" else ctx.state).apply(ctx.context)
-        self._draw(passes, program, target, part, kind, shells, CAST_RADIUS if casts else LEAST_RADIUS)
+        least, sample = CAST_RADIUS if casts else LEAST_RADIUS, ctx.frame.sample
+        self._draw(passes, program, target, part, kind, shells, least, sample)
         if stage == "opaque" and part.first == 0 and (undercoat := self.strands.undercoat) is not None:
             program = passes.program(self.settings, kind, "UNDERCOAT", macros)
             program["u_colours"] = undercoat.strands.colours
@@ -177,6 +179,7 @@ class Ribbons(Item):
         kind: str,
         shells: Shells | None,
         least: float = LEAST_RADIUS,
+        sample: ImageSample | None = None,
     ) -> None:
         settings = self.settings
         if shells is not None:
@@ -194,7 +197,9 @@ class Ribbons(Item):
         shown = self.strands.shown
         if reach[1] > reach[0]:
             covers = self._covers and not is_blended
-            passes.draw_strands(program, shown, target, part, form=form, reach=reach, covers=covers, least=least)
+            passes.draw_strands(
+                program, shown, target, part, form=form, reach=reach, covers=covers, least=least, sample=sample
+            )
 
     def _shade(
         self, ctx: PassContext, shells: Shells | None, part: DrawChunk, piece: int, *, casts: bool
@@ -203,11 +208,12 @@ class Ribbons(Item):
         settings, frame, drawn = self.settings, ctx.frame, self._drawn(shells)
         passes, shadow = ctx.get(HairPasses), ctx.get(HairShadow)
         mode, lights = self._mode, len(frame.lights)
-        # Frames are compared by identity: comparing values is slow.
-        if self._shaded and self._shaded[0] is frame and self._shaded[1:] == (drawn, drawn.version):
+        # Images are compared by identity: comparing values is slow.
+        if self._shaded and self._shaded[0] is frame.image and self._shaded[1:] == (drawn, drawn.version):
             return
         count = drawn.count
-        if shells is None:
+        # Samples of an image show all strands, which are lit once.
+        if shells is None and frame.sample is None:
             target, covers = self._target(frame.clip_from_world, (frame.width, frame.height)), self._covers
             covers, instances = covers and not self._soft_tips, -(-count // part.stride)
             count = min(target.count(instances, part.stride, covers=covers), part.count)
@@ -231,7 +237,7 @@ class Ribbons(Item):
                 one.shade(kernel, first, min(step, (count if one is drawn else one.count) - first))
             ctx.target.bind()
             yield
-        self._shaded = (frame, drawn, drawn.version)
+        self._shaded = (frame.image, drawn, drawn.version)
 
     def _gloss(self, passes: HairPasses, shadow: HairShadow) -> dict[str, object]:
         settings = self.settings

@@ -216,6 +216,9 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
         label="Root stiffness falloff")] = 0.3  # fmt: skip
     damping: Annotated[float, _motion(
         "Damping of bending, as a time.", unit="s", lo=0.0, hi=1.0, soft=(0.0, 0.05), step=0.001)] = 0.01  # fmt: skip
+    exact_rest: Annotated[bool, _motion(
+        "Damping and substeps do not change the shape at rest; with full gravity compensation it is the combed shape. "
+        "Older projects have this off.", label="Exact rest shape", sparse=True)] = False  # fmt: skip
     spring_stiffness: Annotated[float, _motion(
         "Stiffness of the springs between points.", unit="N/m", lo=0.0, hi=1e8, soft=(1.0, 1e4), scale=Scale.LOG,
     )] = 100.0  # fmt: skip

@@ -136,6 +136,7 @@ class StrandSolver(Owner):
             "CURVED": is_rod and not tables.is_straight,
             "LOADS": is_rod and settings.carried > 0.0,
             "HOLD": is_rod and settings.hold > 0.0,
+            "EXACT_REST": is_rod and settings.exact_rest,
             "GUSTS": settings.turbulence > 0.0,
             "HEAD": settings.solver is HairSolver.SPRINGS and tables.head_from_world is not None,
         }

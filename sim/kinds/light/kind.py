@@ -24,9 +24,9 @@ def new_light(place: AddPlace) -> Node:
     return Node(id="", name="Light", transform=Transform(position=position.to_tuple()), settings=settings)
 
 
-def key_light(model: CharacterModel, _node: Node, scene: Scene) -> Node | None:
+def key_light(model: CharacterModel, _node: Node, scene: Scene) -> tuple[Node, ...]:
     if scene.of_kind("light"):
-        return None
+        return ()
     turn = glm.radians(front_at_first(model))
     ahead, aside = glm.dvec2(math.sin(turn), math.cos(turn)), glm.dvec2(math.cos(turn), -math.sin(turn))
     size = max(model.mesh.bounds.extent, 1e-3)
@@ -34,7 +34,7 @@ def key_light(model: CharacterModel, _node: Node, scene: Scene) -> Node | None:
     x, z = glm.dvec2(float(centre[0]), float(centre[2])) + (0.9 * aside + 1.15 * ahead) * size
     position = (x, 1.45 * size, z)
     light = LightSettings(reach=1.9 * size, intensity=LAMP_INTENSITY[scene.view.look])
-    return Node(id="", name="Light", transform=Transform(position=position), settings=light)
+    return (Node(id="", name="Light", transform=Transform(position=position), settings=light),)
 
 
 LIGHT = Kind(
@@ -42,7 +42,7 @@ LIGHT = Kind(
     label="Light",
     icon=ICON,
     settings=LightSettings,
-    companion=key_light,
+    companions=key_light,
     adds=(AddEntry("light", "&Light", "Add a point light.", new_light, icon=ICON),),
     view="sinew.sim.kinds.light.view:LightView",
     panel="sinew.app.kinds.light.panel:LightPanel",

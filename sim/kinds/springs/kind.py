@@ -32,11 +32,11 @@ def new_springs(place: AddPlace) -> Node:
     return Node(id="", name="Spring bones", attachment=Attachment(node=character.id), settings=settings)
 
 
-def springs_of_file(model: CharacterModel, node: Node, _: Scene) -> Node | None:
-    """Returns the spring bones that the file of a new model has; None if it has none."""
+def springs_of_file(model: CharacterModel, node: Node, _: Scene) -> tuple[Node, ...]:
+    """Returns the spring bones that the file of a new model has."""
     if not model.rig.springs:
-        return None
-    return Node(id="", name="Spring bones", attachment=Attachment(node=node.id), settings=settings_for(model))
+        return ()
+    return (Node(id="", name="Spring bones", attachment=Attachment(node=node.id), settings=settings_for(model)),)
 
 
 def idle(node: Node) -> frozenset[str]:
@@ -63,7 +63,7 @@ SPRINGS = Kind(
         ),
     ),
     idle=idle,
-    companion=springs_of_file,
+    companions=springs_of_file,
     collides=collides,
     turns_joints=True,
     version=2,

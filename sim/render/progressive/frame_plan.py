@@ -8,6 +8,7 @@ from sinew.sim.gl.task import Task
 from sinew.sim.profile.recorder import NO_RUN, EmptyRun, Run
 from sinew.sim.render.items import DrawChunk, Item, ShaderVariant, Stage
 from sinew.sim.render.pass_context import DONE, PassContext
+from sinew.sim.render.quality import DRAFT, Quality
 
 LARGEST_CHUNK, SMALLEST_CHUNK = 8192, 256
 """Numbers of instances per chunk: the initial and largest one, and the smallest."""
@@ -110,12 +111,19 @@ class FramePlan:
     variants: Mapping[Item, ShaderVariant] = field(default_factory=dict)  # To compile shaders: draws one instance
     is_timed: bool = False  # Measures the time of instances, which waits for the GPU
     time: float = 0.0  # That time [s]
+    quality: Quality = DRAFT
 
     def draw(self, items: Sequence[Item], stage: Stage, ctx: PassContext) -> Task[None]:
-        """Draws items; yields between chunks of instances. Other frames may be drawn there, as chunks bind all."""
+        """Draws items; yields between chunks of instances, and after other items if they are drawn in several goes.
+
+        Other frames may be drawn there, as everything is bound again.
+        """
         for item in items:
             if item.instances is None:
                 ctx.draw(item, stage)
+                if self.budget is not None:
+                    yield
+                    ctx.target.bind()
                 continue
             for _ in self._pieces(item, stage, ctx):
                 yield

@@ -2,12 +2,14 @@
 
 The GUI thread must not block.  Slow frames are drafts, without antialiasing and with as many instances as take 20
 ms, until a full frame follows.  A software renderer draws the full frame in chunks over many turns, which an edit
-cancels; new shader variants are compiled before, one per turn, by drawing into a hidden target.
+cancels; new shader variants are compiled before, one per turn, by drawing into a hidden target.  While nothing changes
+samples of the frame follow in the same way, and the window shows their mean.
 """
 
 import math
 import time
 from collections.abc import Generator
+from dataclasses import replace
 from typing import Protocol
 
 from sinew.sim.gl.context import Context
@@ -18,7 +20,10 @@ from sinew.sim.gl.uniform_block import UniformBlock
 from sinew.sim.render.frame_renderer import FrameRenderer
 from sinew.sim.render.progressive.frame_plan import ChunkBudget, DraftBudget, FramePlan, draft_strides, load_of
 from sinew.sim.render.progressive.shader_warmup import ShaderWarmup
+from sinew.sim.render.quality import DRAFT, FILE, VIEWPORT, Quality
 from sinew.sim.render.render_view import RenderView
+from sinew.sim.render.sample import ImageSample
+from sinew.sim.render.sample_pass import SamplePass
 from sinew.sim.render.target import RenderTarget
 
 AT_ONCE = 20_000
@@ -29,6 +34,9 @@ SLOW_PICTURE, LONG_PICTURE = 0.04, 0.08
 
 SETTLE = 0.2
 """Pause [s] that ends a sequence of frames."""
+
+SAMPLES = 32
+"""Number of samples of an image that stands still; 0 for none."""
 
 TURN, POLL = 0.02, 0.004
 """Time budget of a step of a full image, and interval of polling for its completion [s]."""
@@ -42,6 +50,10 @@ class ViewSource(Protocol):
         """Updates the engine to the current scene and playhead, at monotonic time `now` [s]."""
 
     def render_view(self) -> RenderView: ...
+
+    @property
+    def is_still(self) -> bool:
+        """True unless other frames will follow soon."""
 
 
 class PendingImage:
@@ -111,20 +123,25 @@ class RenderScheduler:
     def __init__(self, picture: FrameRenderer) -> None:
         self._picture, self._context, self._timers = picture, picture.context, picture.context.timers
         self._is_software = picture.context.capabilities.is_software
+        self._quality = DRAFT if self._is_software else VIEWPORT
         self._budget, self._drafts = ChunkBudget(), DraftBudget(self._is_software)
-        self.shader_warmup = ShaderWarmup(picture)
+        self.shader_warmup = ShaderWarmup(picture, self._quality)
         self.pending: PendingImage | None = None  # For the window, not finished or not shown yet
         self.postponed = False  # The next frame waits for new shader variants
         self._last_target: tuple[int, tuple[int, int]] | None = None  # framebuffer and size of the last frame
         self._version = -1  # of the engine when it was last checked for new shader variants
         self._cost = self._last = self._begun = 0.0
         self._settles = math.inf
+        self._sample = self._last_sample = 0  # Number of the next sample, and where they end
+        self._image: object = None  # Of the samples
 
-    def draw(self, output: Framebuffer, render_view: RenderView, *, draft: bool = False) -> None:
-        """Draws an image; a draft has no antialiasing and maybe fewer instances."""
+    def draw(
+        self, output: Framebuffer, render_view: RenderView, *, draft: bool = False, quality: Quality = FILE
+    ) -> None:
+        """Draws an image; a draft has the lowest quality, no antialiasing and maybe fewer instances."""
         self._context.invalidate()
         with self._timers.scope("draw"):
-            plan = FramePlan(self._timers.scope)
+            plan = FramePlan(self._timers.scope, quality=quality)
             if draft:
                 instanced = [item for item in render_view.items if item.instances]
                 strides = draft_strides([load_of(item) for item in instanced], self._drafts.elements)
@@ -137,13 +154,16 @@ class RenderScheduler:
                 self._picture.target.finish(output)
 
     def begin(self, size: tuple[int, int], render_view: RenderView, *, alone: bool = False) -> PendingImage:
-        """Begins an image of `size` [px], with `alone` only surfaces over nothing; the next one invalidates it."""
+        """Begins an image for the window, of `size` [px], with `alone` only surfaces over nothing.
+
+        The next one invalidates it.
+        """
         self._context.invalidate()
         with self._timers.scope("draw"):
-            plan = FramePlan(budget=self._budget if self._is_software else None)
+            plan = FramePlan(budget=self._budget if self._is_software else None, quality=self._quality)
             steps = (self._picture.draw_alone if alone else self._picture.draw)(render_view, size, plan)
             pending = PendingImage(self._context, self._picture.block, self._picture.target, size, steps, self._budget)
-            if self.takes_one_go(render_view):
+            if self.takes_one_go(render_view) and render_view.sample is None:
                 pending.hand_out(math.inf)
         return pending
 
@@ -155,6 +175,10 @@ class RenderScheduler:
         pending, target = self.pending, (output.name, output.size)
         if pending is not None and pending.size == output.size and not pending.done:
             return False
+        if self._sample and target == self._last_target:
+            self._context.invalidate()
+            self._picture.passes.get(SamplePass).show(output, self._sample)
+            return True
         if target == self._last_target and self._postpones(source):
             return False
         self._last_target, self._settles = target, math.inf
@@ -167,22 +191,27 @@ class RenderScheduler:
             source.set_up(begun)
             render_view = source.render_view()
             draft = self._takes_draft(render_view)
-            self.draw(output, render_view, draft=draft)
+            self.draw(output, render_view, draft=draft, quality=self._quality)
         # The time of the timers themselves does not count.
         self._last = time.monotonic()
         self._cost = self._last - begun - (self._timers.own_time - own)
         if draft:
             self._settles = self._last + SETTLE
+        self._sample = 0
+        # Samples would disturb measurements.
+        is_sampled = source.is_still and not draft and not self._timers.enabled
+        self._last_sample = SAMPLES if is_sampled else 0
         return True
 
     @property
     def is_complete(self) -> bool:
-        return not self.postponed and math.isinf(self._settles)
+        return not self.postponed and math.isinf(self._settles) and self._sample >= self._last_sample
 
     def complete(self, source: ViewSource) -> Generator[Delay | None, None, bool]:
-        """Compiles variants for a postponed frame, or draws a full image after a draft; returns True to paint."""
+        """Compiles variants for a postponed frame, or draws a full image after a draft, or samples; True to paint."""
         while not self.is_complete:
-            left = self._settles - time.monotonic()
+            settles = self._last + SETTLE if math.isinf(self._settles) else self._settles
+            left = settles - time.monotonic()
             if self.postponed:
                 source.prepare()
                 self.postponed = self.shader_warmup.play(source.render_view())
@@ -191,6 +220,8 @@ class RenderScheduler:
                 yield None
             elif left > 0.0:
                 yield Delay(left)
+            elif math.isinf(self._settles):
+                return (yield from self._take_samples(source))
             else:
                 return (yield from self._complete_image(source))
         return False
@@ -211,13 +242,39 @@ class RenderScheduler:
             pending.hand_out(TURN)
         return self.pending is pending
 
+    def _take_samples(self, source: ViewSource) -> Generator[Delay, None, bool]:
+        """Draws samples until their number is a power of two; returns True if the window must be painted then."""
+        assert self._last_target is not None
+        size, samples = self._last_target[1], self._picture.passes.get(SamplePass)
+        source.set_up(time.monotonic())
+        render_view = source.render_view()
+        while self._sample < self._last_sample:
+            if not self._sample:
+                self._image = object()
+                samples.begin(size)
+            sample = ImageSample(self._sample, self._last_sample, self._image)
+            pending = self.pending = self.begin(size, replace(render_view, sample=sample))
+            while self.pending is pending and not pending.done:
+                yield Delay(POLL)
+                pending.hand_out(TURN)
+            if self.pending is not pending:  # dropped, or already painted
+                continue
+            self.pending = None
+            self._context.invalidate()
+            samples.add(self._picture.target.copy())
+            self._sample += 1
+            if self._sample & (self._sample - 1) == 0 and self._sample > 1:
+                return True
+        return False
+
     def outdate(self) -> None:
-        """Drops the pending image; call this when the scene has changed."""
-        self.pending = None
+        """Drops the pending image and samples; call this when the scene has changed."""
+        self.pending, self._sample, self._last_sample = None, 0, 0
 
     def lose(self) -> None:
         """Forces the next frame to be drawn: the framebuffer is new, maybe with the same name and size."""
-        self.pending = self._last_target = None
+        self.outdate()
+        self._last_target = None
         self._settles = math.inf
 
     def hurry(self) -> None:

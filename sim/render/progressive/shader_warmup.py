@@ -7,32 +7,38 @@ drawn with; a software renderer takes up to 0.1 s for each.
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import msgspec
 import numpy as np
 
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.task import Task, finish
+from sinew.sim.gl.texture import Texture2D
 from sinew.sim.render.frame import Frame
 from sinew.sim.render.frame_renderer import DRAFT_SAMPLES, FrameRenderer
 from sinew.sim.render.ground_pass import BackgroundPass, GroundPass
 from sinew.sim.render.items import Item, ShaderVariant, Stage
+from sinew.sim.render.occlusion_pass import OcclusionPass
 from sinew.sim.render.overlay_pass import MARKER, marker_pass
 from sinew.sim.render.pass_context import DONE, PassContext
 from sinew.sim.render.progressive.frame_plan import FramePlan
+from sinew.sim.render.quality import DRAFT, Quality
 from sinew.sim.render.render_view import DisplayOptions, RenderView
 from sinew.sim.render.shadow_pass import ShadowPass
-from sinew.sim.render.target import RenderTarget
+from sinew.sim.render.target import RenderTarget, SizedFramebuffers
 from sinew.sim.render.transparent import BlendTargets, TransparentPass
 
 SIZE = (16, 16)
 IMAGE_STAGES: tuple[Stage, ...] = ("opaque", "detail", "glass", "overlay")
+T = TypeVar("T")
 Draw = Callable[[Framebuffer], object]
 
 
 class ShaderWarmup:
-    def __init__(self, picture: FrameRenderer) -> None:
+    def __init__(self, picture: FrameRenderer, quality: Quality) -> None:
         self._picture, self._context = picture, picture.context
+        self.quality = quality  # Of complete images of the window
         self._drawn: set[ShaderVariant] = set()
         self._current: tuple[ShaderVariant, Item, Task[None]] | None = None
 
@@ -69,15 +75,21 @@ class ShaderWarmup:
             casting = [item for item in render_view.items if "shadow" in item.stages]
             self._isolated(lambda: finish(self._cast(casting, render_view, FramePlan())))
             yield
-        for samples in dict.fromkeys(_samples(render_view)):
-            target = RenderTarget(self._context)
-            for draw in self._draws(render_view, frame, target, output):
+        for samples, quality in dict.fromkeys(((DRAFT_SAMPLES, DRAFT), (render_view.view.samples, self.quality))):
+            target, targets, occlusion = RenderTarget(self._context), SizedFramebuffers(self._context), None
+            if quality.has_occlusion and frame.has_occlusion:
+                occlude = self._picture.passes.get(OcclusionPass).draw
+                ctx = self._ctx(target.begin(*SIZE, samples), frame, render_view.display())
+                occlusion = self._isolated(functools.partial(occlude, render_view.items, ctx, targets))
+                yield
+            for draw in self._draws(render_view, frame, target, output, quality, occlusion):
                 self._isolated(functools.partial(_draw_into_new, target, samples, draw))
                 yield
+            targets.release()
             target.release()
         output.release()
 
-    def _isolated(self, draw: Callable[[], object]) -> object:
+    def _isolated(self, draw: Callable[[], T]) -> T:
         """Draws with fresh state, then binds the default framebuffer."""
         self._context.invalidate()
         self._picture.block.bind()
@@ -86,15 +98,16 @@ class ShaderWarmup:
         return result
 
     def _draws(
-        self, render_view: RenderView, frame: Frame, picture: RenderTarget, output: Framebuffer
-    ) -> Iterator[Draw]:
+        self, render_view: RenderView, frame: Frame, picture: RenderTarget, output: Framebuffer, quality: Quality,
+        occlusion: Texture2D | None,
+    ) -> Iterator[Draw]:  # fmt: skip
         get, shadow_map = self._picture.passes.get, self._picture.passes.get(ShadowPass).map
         yield lambda _: get(BackgroundPass).draw()
         for item in render_view.items:
             for piece, display in item.pieces(render_view.display()):
                 for stage in piece.stages:
                     if stage in IMAGE_STAGES:
-                        yield functools.partial(self._draw_at_once, piece, stage, frame, display)
+                        yield functools.partial(self._draw_at_once, piece, stage, frame, display, quality, occlusion)
         # The ground has two shaders, one of them with the grid only.
         bare = replace(frame, view=msgspec.structs.replace(render_view.view, grid=False, axes=False))
         yield lambda _: get(GroundPass).draw(bare, shadow_map, None)
@@ -132,9 +145,11 @@ class ShaderWarmup:
         return PassContext(passes, frame, display, target, frame.clip_from_world, passes.get(ShadowPass).map)
 
     def _draw_at_once(
-        self, item: Item, stage: Stage, frame: Frame, display: DisplayOptions, target: Framebuffer
-    ) -> None:
-        finish(FramePlan().draw((item,), stage, self._ctx(target, frame, display)))
+        self, item: Item, stage: Stage, frame: Frame, display: DisplayOptions, quality: Quality,
+        occlusion: Texture2D | None, target: Framebuffer,
+    ) -> None:  # fmt: skip
+        ctx = replace(self._ctx(target, frame, display), quality=quality, occlusion=occlusion)
+        finish(FramePlan().draw((item,), stage, ctx))
 
     def _draw_into(
         self, item: Item, stage: Stage, render_view: RenderView, plan: FramePlan, samples: int

@@ -371,3 +371,22 @@ def test_a_section_drives_another_section(clothed: ClothedCharacter) -> None:
     np.testing.assert_array_equal(clothed.positions(), before)
     clothed.change(driven_path="")
     assert "velocities" in clothed.system.arrays()
+
+
+def test_pins_follow_chosen_sections(clothed: ClothedCharacter) -> None:
+    """The nearest surface is the pole; with a choice it is the banner."""
+    mesh = clothed.character.model.mesh
+    vertices = {
+        part.name: set(mesh.triangles[part.first_triangle : part.first_triangle + part.triangle_count].ravel().tolist())
+        for part in mesh.sections
+    }
+    for section in vertices:
+        clothed.apply(sheet(clothed, PinTarget.SURFACE, pin_sections=(section,)))
+        clothed.step(2)
+        feet = clothed.cloth.pins._feet
+        assert feet is not None
+        assert set(feet.corners.ravel().tolist()) <= vertices[section]
+    clothed.apply(sheet(clothed, PinTarget.SURFACE, pin_sections=("none",)))
+    clothed.step()
+    lines = [problem.text for problem in clothed.engine.simulation.take_problems()]
+    assert any("has no surface in none for its pins to follow" in line for line in lines)

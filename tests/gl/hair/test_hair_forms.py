@@ -24,7 +24,9 @@ from sinew.sim.kinds.hair.presets import PRESETS, with_preset
 from sinew.sim.kinds.hair.settings import HairForm, HairLook, HairSettings, HairSource
 from sinew.sim.kinds.hair.system import HairSystem
 from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sinew.sim.render.projection import Projection
+from sinew.sim.render.sample import ImageSample
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
@@ -234,3 +236,50 @@ def test_the_lobes_have_their_published_heights_and_tilts(context: Context, tmp_
     within = scattered(context, tmp_path, light, towards, 1.0)["lobes"][:, 0] - surface
     assert sines[np.argmax(surface)] == pytest.approx(-0.070, abs=1e-3)
     assert sines[np.argmax(within)] == pytest.approx(0.141, abs=3e-3)
+
+
+def sampled(stage: Stage, yaw: float, count: int) -> Picture:
+    """The mean of samples, sRGB-encoded as `Stage.picture`."""
+    image, light = object(), np.zeros((*SIZE, 3))
+    for number in range(count):
+        stage.engine.draw(stage.output, camera(2.0, yaw), sample=ImageSample(number, count, image))
+        light += linear_from_srgb(stage.output.read_pixels()[..., :3] / 255.0) / count
+    return 255.0 * srgb_from_linear(light)
+
+
+def flicker(pictures: list[Picture]) -> float:
+    """Mean half second difference of three steps of a turntable where they change."""
+    change = np.abs(pictures[0] - 2.0 * pictures[1] + pictures[2]) / 2.0
+    return float(change[change > 1.0].mean())
+
+
+def test_samples_calm_fur_and_keep_its_cover(stage: Stage) -> None:
+    """Against today's single image, and one of 4 x 4 the pixels."""
+    stage.show(FUR, root_radius=1e-4)
+    yaws = (30.0, 30.5, 31.0)
+    single = flicker([stage.picture(2.0, yaw) for yaw in yaws])
+    many = [sampled(stage, yaw, 16) for yaw in yaws]
+    assert flicker(many) < 0.6 * single
+    again = sampled(stage, yaws[0], 16)
+    np.testing.assert_array_equal(again, many[0])
+    fine, coarse = Framebuffer(stage.engine.context, (4 * SIZE[0], 4 * SIZE[1]), label="fine"), []
+    for yaw in yaws:
+        stage.engine.draw(fine, camera(2.0, yaw))
+        light = linear_from_srgb(fine.read_pixels()[..., :3] / 255.0)
+        coarse.append(255.0 * srgb_from_linear(light.reshape(SIZE[0], 4, SIZE[1], 4, 3).mean(axis=(1, 3))))
+    fine.release()
+    assert flicker(many) < 1.1 * flicker(coarse)
+
+
+def test_samples_cover_as_much_as_one_image(stage: Stage) -> None:
+    """Black strands without a skin over white."""
+    black = (0.0, 0.0, 0.0)
+    stage.show(LONG, root_colour=black, tip_colour=black, root_radius=1e-4)
+    white = msgspec.structs.replace(BARE, background_top=(1.0, 1.0, 1.0), background_bottom=(1.0, 1.0, 1.0))
+    dark = msgspec.structs.replace(LIGHT, settings=LightSettings(reach=3.2, intensity=0.0))
+    scene = stage.engine.views.scene
+    stage.engine.apply(msgspec.structs.replace(scene, nodes=(dark, *scene.nodes[1:]), view=white))
+    empty = 1.0 - linear_from_srgb(stage.picture(2.0) / 255.0).mean()
+    covered = 1.0 - linear_from_srgb(sampled(stage, 30.0, 16) / 255.0).mean()
+    assert covered == pytest.approx(empty, rel=0.1)
+    assert covered > 0.02

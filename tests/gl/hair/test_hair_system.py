@@ -225,7 +225,7 @@ def drawn(engine: Engine, output: Framebuffer, scene: Scene, camera: Camera) -> 
 def test_it_is_drawn_with_light_and_shadow_and_picked(context: Context, engine: Engine) -> None:
     output = Framebuffer(context, (240, 180), ("rgba8",), label="output")
     camera = Camera(target=(0.0, 0.5, 0.0), distance=0.7)
-    many = {"children": 4000, "guides": 100, "root_radius": 3e-4}
+    many = {"children": 4000, "guides": 100, "root_radius": 3e-4, "lean": 0.55}
     bare = drawn(engine, output, Scene(nodes=(LIGHT,)), camera)
     pictures = {
         name: drawn(engine, output, Scene(nodes=(LIGHT, ball(**many, **changes))), camera)

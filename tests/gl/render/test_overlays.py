@@ -19,7 +19,7 @@ from sinew.sim.render.render_view import JointRef, Overlay
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Attachment, Node, Scene
 from sinew.sim.scene.transform import Transform
-from sinew.sim.scene.view import ViewSettings
+from sinew.sim.scene.view import Look, ViewSettings
 from tests.gl.render.worlds import (
     FRONT,
     Stage,
@@ -125,6 +125,19 @@ def test_attached_colliders_are_drawn_as_wires_and_muted_ones_grey(stage: Stage)
     stage.look(model_node(), structs.replace(attached, muted=True))
     grey = stage.picture()[covered > 60]
     assert np.mean(np.ptp(grey, axis=1)) < 0.5 * np.mean(np.ptp(with_it[covered > 60], axis=1))
+
+
+def test_the_standard_look_shows_faint_fills_and_clear_edges(stage: Stage) -> None:
+    ball, plane = (Node(id=name, settings=settings) for name, settings in
+                   (("ball", BALL), ("plane", ColliderSettings(shape=ColliderShape.PLANE))))  # fmt: skip
+    stage.look(ball, plane, look=Look.STANDARD)
+    for selected, alpha in (((), 0.05), (("ball", "plane"), 0.12)):
+        render_view = stage.engine.render_view(FRONT, Overlay(selected_nodes=selected))
+        assert [(item.colour[3], item.wire is not None) for item in render_view.items] == [(alpha, True)] * 2
+    stage.look(ball, plane, look=Look.CLASSIC)
+    assert [(item.colour[3] > 0.05, item.wire is None) for item in stage.engine.render_view(FRONT).items] == [
+        (True, True)
+    ] * 2
 
 
 SIZE = (160, 120)

@@ -122,7 +122,8 @@ def test_a_real_panorama(assets: Path) -> None:
     mean = (made.levels[0] * (edges[:-1] - edges[1:])[:, None, None]).sum(axis=(0, 1)) / (2.0 * width)
     np.testing.assert_allclose(mean, (0.93299, 0.75797, 0.67860), rtol=1e-4)
     tile = made.irradiance
-    middle = tile[16:18, 16:18].mean(axis=(0, 1))
-    np.testing.assert_allclose(middle, (2.72268, 2.25283, 1.77973), rtol=0.01)
-    np.testing.assert_allclose(tile[32:34, 16:18].mean(axis=(0, 1)), (0.37912, 0.31952, 0.44676), rtol=0.01)
-    np.testing.assert_allclose(tile[16:18, 0:2].mean(axis=(0, 1)), (0.44559, 0.34386, 0.34019), rtol=0.01)
+    for row, column, light in (
+        (16, 16, (2.72268, 2.25283, 1.77973)), (32, 16, (0.37912, 0.31952, 0.44676)),
+        (16, 0, (0.44559, 0.34386, 0.34019)), (0, 0, (0.38768, 0.25993, 0.20001)),
+    ):  # fmt: skip
+        np.testing.assert_allclose(tile[row, column], light, rtol=0.01)

@@ -6,6 +6,7 @@ from sinew.sim.kinds.cloth.maps import ClothMap, ClothTopology, extremes, packed
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset
 from sinew.sim.kinds.cloth.stability import stability
+from sinew.sim.maths.points import nearest_vertices
 from tests.gl.cloth.test_cloth_reference import uneven_surface
 
 SHEET = ClothSettings(columns=9, rows=8, pins=PinPreset.NONE, substeps=40)
@@ -44,6 +45,16 @@ def test_another_mesh_takes_the_values_of_the_nearest_places() -> None:
     assert np.allclose((places.min(axis=0), np.ptp(places, axis=0)), (low, size), atol=1e-3)
     found = values_on(maps, ClothTopology("two", other))[ClothMap.STRETCH]
     np.testing.assert_array_equal(found, np.float16(values[[17, 3, *range(200)]]))
+
+
+@pytest.mark.parametrize(("shape", "count"), [((1.0, 1.0, 0.1), 700), ((1.0, 0.0, 0.0), 90), ((0.0, 0.0, 0.0), 5)])
+def test_the_nearest_vertices_are_found(shape: tuple, count: int) -> None:
+    random = np.random.default_rng(3)
+    vertices = random.uniform(size=(count, 3)) * shape
+    vertices[count // 2 :] = vertices[: count - count // 2]  # of equal places the first counts
+    points = np.concatenate([random.uniform(-0.5, 1.5, (400, 3)), vertices])
+    squares = np.sum((points[:, None] - vertices) ** 2, axis=2)
+    np.testing.assert_array_equal(nearest_vertices(points, vertices), squares.argmin(axis=1))
 
 
 def test_the_topology_of_a_mesh_is_that_of_its_triangles() -> None:

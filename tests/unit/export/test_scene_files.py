@@ -9,14 +9,17 @@ import pytest
 from PIL import Image
 
 from sinew import resources
-from sinew.sim.assets.load import load_model
+from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.assets.load import load_model, read_raw
 from sinew.sim.assets.model import AlphaMode, EmbeddedImage, Material
 from sinew.sim.export.formats import SCENE_FORMATS, Characters, ExportError, SceneFormat, UsdOptions
+from sinew.sim.export.gltf import write_glb
 from sinew.sim.export.scene import writing
 from sinew.sim.export.scene.glb import GlbFrames
-from sinew.sim.export.scene.recording import PLAIN, JointMotion, SceneRecording, Track, linear_positions
+from sinew.sim.export.scene.recording import PLAIN, CameraTrack, JointMotion, SceneRecording, Track, linear_positions
 from sinew.sim.export.scene.writing import write_scene
 from sinew.sim.export.video_file import GifVideo
+from sinew.sim.scene.transform import Transform, node_matrix
 from tests.gltf_rules import Checked
 from tests.gltf_samples import png_bytes
 
@@ -112,6 +115,33 @@ def test_normal_maps_have_tangents_that_move(tmp_path: Path) -> None:
     for frame in (1, 2, 3):
         found = base[:, :3] + checked.values(bumped["targets"][frame - 1]["TANGENT"])
         np.testing.assert_allclose(found, tangents[frame, :, :3], atol=1e-6)
+
+
+@pytest.mark.parametrize("height", [0.0, 2.5])
+def test_a_moving_camera_of_gltf_comes_back(height: float, tmp_path: Path) -> None:
+    places = (Transform(position=(f, 1.0, 3.0), rotation=(0.0, 60.0 * f, 10.0)) for f in range(4))
+    frames = np.stack([node_matrix(place) for place in places])
+    camera = CameraTrack("Front", frames, 55.0, height, 0.1, 90.0)
+    path, recording = tmp_path / "a.glb", SceneRecording((surface(),), 30.0, 0, (camera,))
+    warned: list[str] = []
+    write_scene(recording, path, SCENE_FORMATS.of(path), None, warned.append, warned.append)
+    assert len(warned) == 1, "the report"
+    Checked(path.read_bytes())
+    model = load_model(path)
+    (found,) = model.cameras
+    assert model.skeleton.names[found.joint] == "Front"
+    assert (found.height, found.near, found.far) == (height, 0.1, 90.0)
+    assert found.field_of_view == pytest.approx(0.0 if height else 55.0)
+    for frame in range(4):
+        pose = evaluate_pose(model, model.clips[0], frame / 30.0)
+        assert np.abs(pose.model_from_joint[found.joint] - frames[frame]).max() < 1e-6
+    converted = tmp_path / "b.glb"
+    raw = read_raw(path)
+    with converted.open("wb") as file:
+        write_glb(raw, file)
+    assert load_model(converted).cameras == (found,)
+    write_scene(recording, tmp_path / "a.pc2", SCENE_FORMATS.of(Path("a.pc2")), None, print, warned.append)
+    assert "cannot store cameras; skipped for Front" in warned[-1]
 
 
 def test_strands_and_particles_of_gltf_are_lines_and_points_that_come_and_go(tmp_path: Path) -> None:

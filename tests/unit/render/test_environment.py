@@ -77,6 +77,22 @@ def test_the_table_of_the_split_sum() -> None:
     for cosine, roughness, sums in (
         (0.5, 0.5, (0.83492, 0.02235)), (0.3, 0.75, (0.69928, 0.02245)), (0.7, 0.25, (0.98989, 0.00327)),
     ):  # fmt: skip
-        np.testing.assert_allclose(at(cosine, roughness), sums, atol=2e-3)
-    for cosine in (1.0, 0.5):
-        assert at(cosine, 1.0).sum() == pytest.approx(1.0 - cosine * math.log(1.0 + 1.0 / cosine), abs=2e-3)
+        np.testing.assert_allclose(at(cosine, roughness), sums, atol=1e-3)
+    for cosine, total in ((1.0, 0.306853), (0.5, 0.450694)):
+        assert total == pytest.approx(1.0 - cosine * math.log(1.0 + 1.0 / cosine), abs=1e-6)
+        assert at(cosine, 1.0).sum() == pytest.approx(total, abs=1e-3)
+
+
+@pytest.mark.parametrize("roughness", [0.045, 0.3, 1.0])
+def test_the_facets_of_a_surface_cover_it(roughness: float) -> None:
+    """The distribution of shaders/viewport/surface.glsl: its projected areas add up to the area."""
+    alpha = roughness * roughness
+    nodes, weights = np.polynomial.legendre.leggauss(64)
+    # The tangent of the angle in units of alpha, from an even variable.
+    even = (nodes + 1.0) * math.pi / 4.0
+    tangent = alpha * np.tan(even)
+    cosine = 1.0 / np.sqrt(1.0 + tangent * tangent)
+    density = alpha**2 / (math.pi * ((1.0 - cosine**2) + alpha**2 * cosine**2) ** 2)
+    sine_step = tangent * cosine * alpha / np.cos(even) ** 2 * cosine**2
+    total = 2.0 * math.pi * math.pi / 4.0 * np.sum(weights * density * cosine * sine_step)
+    assert total == pytest.approx(1.0, abs=1e-9)

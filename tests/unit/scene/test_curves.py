@@ -16,7 +16,7 @@ from sinew.sim.cache.sweep import SweepError, axis_of
 from sinew.sim.characters.modifiers.settings import FootPlanting, LookAt, TwoBoneIK
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.air import air_travel
+from sinew.sim.kinds.air import AirTravel, air_travel
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.contract import World
@@ -163,6 +163,35 @@ def test_gusts_follow_the_way_of_the_air_and_not_its_present_speed() -> None:
     assert air_travel(Node(id="c", settings=wind), 0.0, 1.0) is None
 
 
+def test_gusts_whose_size_has_keys_do_not_jump() -> None:
+    """Each wave turns at the rate of the moment: its phase is the integral of the rate."""
+    plain = ClothSettings(wind=(3.0, 0.0, -1.0), turbulence=0.8, turbulence_scale=0.7)
+    size = curve((0.0, 0.5), (2.0, 3.0, KeyMode.EXPONENTIAL), (4.0, 0.2), part="cloth", field="turbulence_scale")
+    speed = curve((0.5, 0.8), (3.0, 2.0), part="cloth", field="turbulence")
+    keyed = Node(id="c", settings=plain, curves=(size, speed))
+
+    def at(time: float) -> Node:
+        return KeyedScene(step=0.0).at(Scene(nodes=(keyed,)), time).node("c")
+
+    def phases(node: Node, travel: AirTravel | None) -> np.ndarray:
+        return gusts_at(node.settings, 0.0, travel).waves[:, 3]
+
+    def rates(node: Node) -> np.ndarray:
+        instant = 1e-6
+        way = tuple(instant * speed for speed in node.settings.wind)
+        moved = phases(node, AirTravel(way, instant * node.settings.turbulence, 0.0)) - phases(node, None)
+        return (np.mod(moved + 1.0, 2.0 * np.pi) - 1.0) / instant
+
+    times = np.linspace(0.0, 4.0, 4001)
+    turned = sum(rates(at(time)) * 1e-3 for time in (times[:-1] + 5e-4).tolist())
+    last = at(4.0)
+    found = phases(last, air_travel(last, 0.0, 4.0)) - phases(last, None)
+    assert np.abs(np.exp(1j * found) - np.exp(1j * turned)).max() < 1e-3
+    fixed = structs.replace(keyed, curves=(structs.replace(size, keys=(Key(0.0, 0.7),)),))
+    same = gusts_at(plain, 2.5, air_travel(fixed, 0.0, 2.5)).waves
+    np.testing.assert_allclose(same, gusts_at(plain, 2.5).waves, atol=1e-9)
+
+
 def test_values_through_zero_have_a_program_each() -> None:
     drag = curve((0.0, 0.0, KeyMode.LINEAR), (1.0, 2.0), part="emitter", field="drag")
     found = [one.drag > 0.0 for one in variants(Node(id="e", settings=EmitterSettings(), curves=(drag,)))]
@@ -171,7 +200,6 @@ def test_values_through_zero_have_a_program_each() -> None:
 
 REFUSED = {
     ("cloth", "columns"): "a change rebuilds the node",
-    ("cloth", "turbulence_scale"): "the gusts would jump",
     ("collider", "radius"): "a surface that grows has no velocity for collisions",
     ("node", "name"): "only numbers",
     ("attachment", "node"): "the parent of a node cannot change over time",

@@ -46,6 +46,20 @@ def test_a_new_camera_has_the_view_and_a_target_turns_it() -> None:
     assert np.isfinite(frustum(inside, 0.1, 1.0, 0.5)).all()
 
 
+def test_an_orthographic_camera_shows_its_height() -> None:
+    view = Camera(orthographic=True, distance=6.0, field_of_view=25.0)
+    node = new_camera(AddPlace(Scene(), ViewState(camera=view)))
+    assert isinstance(node.settings, CameraSettings)
+    camera = placed_camera(node.settings, node_matrix(node.transform))
+    assert camera.orthographic
+    assert camera.tangent * camera.distance == pytest.approx(view.tangent * view.distance)
+    assert np.array(camera.position()) == pytest.approx(np.array(view.position()), abs=1e-9)
+    settings = CameraSettings(orthographic=True, height=2.0)
+    corners = frustum(placed_camera(settings, np.eye(4)), 0.1, 5.0, 0.5)
+    assert corners[4] == pytest.approx([-16.0 / 9.0, -1.0, -5.0])
+    assert corners[2] == pytest.approx([16.0 / 9.0, 1.0, -0.1])
+
+
 def test_cuts_show_the_camera_that_was_switched_on_last() -> None:
     def camera(name: str, *keys: tuple) -> Node:
         switch = Curve(part="camera", field="cut", keys=tuple(Key(time, on, KeyMode.STEP) for time, on in keys))

@@ -9,9 +9,13 @@ from sinew.sim.assets.influences import joint_boxes, weighted_vertex_counts
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import AlphaMode, EmbeddedImage, Interpolation
 from sinew.sim.assets.raw import ModelError
+from sinew.sim.assets.rig import FileCamera
 from sinew.sim.characters.materials import overridden
 from sinew.sim.characters.reference import skin
-from sinew.sim.characters.settings import MaterialLook, SkinningMethod
+from sinew.sim.characters.settings import MaterialLook, ModelSettings, SkinningMethod
+from sinew.sim.kinds.camera.kind import cameras_of_file
+from sinew.sim.kinds.camera.settings import CameraSettings
+from sinew.sim.scene.scene import Attachment, Node
 from tests.gltf_samples import QUAD, TRIANGLE, Sample, morphing, png_bytes, skinned
 
 HALF = np.sqrt(0.5)
@@ -349,16 +353,40 @@ def test_a_node_has_weights_of_its_own_and_moves_its_targets(tmp_path):
     np.testing.assert_allclose(posed(model).normals[0], expected, atol=1e-6)
 
 
+def test_cameras_are_on_the_joints_of_their_nodes(tmp_path):
+    sample = Sample()
+    sample.mesh()
+    wide = {"yfov": 1.0, "znear": 0.05, "aspectRatio": 1.5}
+    flat = {"xmag": 4.0, "ymag": 1.5, "znear": 0.0, "zfar": 50.0}
+    sample.put("cameras", {"type": "perspective", "perspective": wide})
+    sample.put("cameras", {"type": "orthographic", "orthographic": flat})
+    sample.put("cameras", {"type": "perspective"})
+    for camera in (0, 1, 2, 0):
+        sample.put("nodes", {"name": f"view {camera}", "camera": camera, "translation": [camera, 0, 2]})
+    sample.put("scenes", {"nodes": [0, 1, 2, 3]})
+    model = sample.load(tmp_path)
+    assert model.cameras == (FileCamera(1, np.degrees(1.0), 0.0, 0.05, None), FileCamera(2, 0.0, 3.0, 0.0, 50.0))
+    assert model.warnings == ("cameras[2] has neither perspective nor orthographic and is left out.",)
+    node = Node(id="m", settings=ModelSettings(unit_scale=0.5))
+    first, second = cameras_of_file(model, node)
+    assert (first.name, first.attachment) == ("view 0", Attachment(node="m", bone="view 0"))
+    assert first.settings == CameraSettings(field_of_view=np.degrees(1.0), near=0.025)
+    assert second.settings == CameraSettings(orthographic=True, height=1.5, near=1e-4, far=25.0)
+    sample.put("nodes", {"camera": 7})
+    sample.document["scenes"][0]["nodes"].append(5)
+    with pytest.raises(ModelError, match=r"nodes\[5\].camera: cameras\[7\] does not exist"):
+        sample.load(tmp_path)
+
+
 def test_matrices_are_taken_apart(tmp_path):
     sample = Sample()
     matrix = np.eye(4)
     matrix[:3, 3], matrix[0, 0] = (1, 2, 3), 2.0
     sample.mesh(node={"matrix": matrix.T.ravel().tolist()})
-    sample.put("nodes", {"camera": 0})
     sample.put("nodes", {"extensions": {"KHR_lights_punctual": {"light": 0}}})
     model = sample.load(tmp_path)
     np.testing.assert_allclose(model.skeleton.bind_positions[0], [1, 2, 3])
-    assert model.warnings == ("1 camera and 1 light of the file are left out.",)
+    assert model.warnings == ("1 light of the file is left out.",)
     matrix[0, 1] = 0.5
     sample.document["nodes"][0]["matrix"] = matrix.T.ravel().tolist()
     assert any("shear" in warning for warning in sample.load(tmp_path).warnings)
