@@ -1,8 +1,10 @@
 import functools
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
+from pathlib import PurePosixPath
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -84,6 +86,8 @@ class Engine(Owner):
         self._prefetched: frozenset[float] = frozenset()
         self._assets = SceneAssets()
         self._colliders: Memo[tuple[Collider, ...]] = Memo()
+        self._kernels: tuple[Node, ...] = ()
+        self._trusts: Memo[Scene] = Memo()
 
     # --- the scene ------------------------------------------------------------------------------------
 
@@ -144,7 +148,9 @@ class Engine(Owner):
     def apply(self, scene: Scene) -> None:
         """Applies a scene; finds changes by comparing it with the previous one."""
         with self.context.timers.scope("apply"):
+            scene = self._trusted(scene)
             self._source = scene
+            self._use_kernels(scene)
             self.views.take(self._keyed.at(scene, self._moment) if scene.is_keyed else scene)
             world = self.world
             is_news = self.views.is_news(world)
@@ -163,6 +169,47 @@ class Engine(Owner):
                 world = self.world  # prepared systems use other settings now
             if is_news:
                 self.views.follow(world, self.simulation.systems, is_animated=is_animated)
+
+    def _trusted(self, scene: Scene) -> Scene:
+        """Returns the scene without the kernels that may not be used: they have no part in keys of cached steps."""
+        if self.library.takes_texts or not any(KINDS[node.kind].shader_text for node in scene.nodes):
+            return scene
+        return self._trusts.get((scene,), lambda: msgspec.structs.replace(
+            scene, nodes=tuple(node for node in scene.nodes if not KINDS[node.kind].shader_text)
+        ))  # fmt: skip
+
+    def _use_kernels(self, scene: Scene) -> None:
+        """Replaces shader files by texts of the scene; a node whose text does not compile is reported."""
+        kinds = [kind for kind in KINDS.values() if kind.shader_text]
+        nodes = tuple(node for kind in kinds for node in scene.simulated_of_kind(kind.name))
+        if nodes == self._kernels:
+            return
+        self._kernels = nodes
+        texts: dict[str, str] = {}
+        faults: list[tuple[NodeId, SettingsError]] = []
+        owners: dict[str, NodeId] = {}
+        for node in nodes:
+            read = KINDS[node.kind].shader_text
+            assert read is not None
+            file, base, text = read(node.settings)
+            if self._shipped(file) == base:
+                texts[file], owners[file] = text, node.id
+            else:
+                faults.append((node.id, SettingsError(f"{file or 'its file'} is another one now; it is not used")))
+        self.reload_shaders(sorted(self.library.replace(texts)))
+        self._guard.renew(scene.by_id)
+        for message in self.library.messages:
+            if message.file in owners:  # the first one counts: others often follow from it
+                faults.append((owners.pop(message.file), SettingsError(str(message))))
+        for node_id, error in faults:
+            self._guard.note(node_id, error)
+
+    def _shipped(self, file: str) -> str | None:
+        place = PurePosixPath(file)
+        try:
+            return None if place.is_absolute() or ".." in place.parts else self.library.shipped(file)
+        except (OSError, UnicodeDecodeError, ValueError):
+            return None
 
     @property
     def world(self) -> World:

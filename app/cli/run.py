@@ -143,7 +143,8 @@ class SceneRun:
     def _warnings(self) -> list[str]:
         systems = self.engine.simulation.systems.items()
         warnings = ((node_id, warning_of(system)) for node_id, system in systems)
-        return [f"{self._name(node_id)}: {text}" for node_id, text in warnings if text]
+        lines = [f"{self._name(node_id)}: {text}" for node_id, text in warnings if text]
+        return [*(f"{name} is replaced by the project" for name in sorted(self.engine.library.texts)), *lines]
 
     def _name(self, node: NodeId) -> str:
         return self._scene.scene.node(node).name

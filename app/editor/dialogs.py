@@ -1,5 +1,5 @@
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject
@@ -118,6 +118,18 @@ class Dialogs:
             if chosen is keep
             else OverwriteChoice.CANCEL
         )
+
+    def use_kernels(self, files: Sequence[str]) -> bool:
+        """Asks whether a project may replace shader files."""
+        button = QMessageBox.StandardButton
+        box = QMessageBox(self.parent)
+        box.setIcon(QMessageBox.Icon.Question)
+        box.setWindowTitle("Kernels of the project")
+        box.setText(f"This project replaces shader files of Sinew: {', '.join(map(printable, files))}. Use them?")
+        box.setInformativeText("A faulty kernel can block the graphics driver. Otherwise the shipped files are used.")
+        box.setStandardButtons(button.Yes | button.No)
+        box.setDefaultButton(button.No)
+        return button(box.exec()) is button.Yes
 
     def recover(self, recovery: Recovery) -> UnsavedAnswer:
         """Asks about the project of a crashed session: SAVE recovers it, DISCARD deletes it."""

@@ -164,6 +164,7 @@ class Editor:
             self.document, self.edits, self.client, self.viewport, picker, self.playback, self.stepper, self.store,
             self.active, self.scene_files, self.panels, self.dialogs,
             ParticleMarks(self.document, self.client, self.viewport), self.tools.hint.emit, self.motions,
+            self.tasks,
         )  # fmt: skip
         self.kind_panels = make_panels(self.context)
         self.tools.take([self.handles, *(tool for panel in self.kind_panels.values() for tool in panel.tools)])

@@ -13,6 +13,7 @@ from sinew.app.editor.panels import Panels
 from sinew.app.files.model_store import ModelStore
 from sinew.app.files.motions import Motions
 from sinew.app.files.scene_files import SceneFiles
+from sinew.app.tasks import TaskQueue
 from sinew.app.timeline.active_model import ActiveModel
 from sinew.app.timeline.playback import Playback
 from sinew.app.timeline.simulation_stepper import SimulationStepper
@@ -40,6 +41,7 @@ class EditorContext:
     marks: ParticleMarks  # The selected particles and the particle under the mouse
     hint: Callable[[str], None]  # Shows in the status bar what the mouse does
     motions: Motions
+    tasks: TaskQueue
 
     def selected(self, kind: str) -> Node | None:
         node = self.document.selected

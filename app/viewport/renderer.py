@@ -15,6 +15,7 @@ from sinew.app.timeline.playback import Playback
 from sinew.app.viewport.bake_comparison import BakeComparison
 from sinew.app.viewport.frame_info import FrameInfo, ViewportTiming, nice_ceiling, with_point
 from sinew.app.viewport.ghosts import Ghosts
+from sinew.app.viewport.kernel_comparison import KernelComparison
 from sinew.app.viewport.precompiling import Precompiling
 from sinew.sim.assets.model import Bounds
 from sinew.sim.cache.step_store import CacheBudget, StepStore
@@ -55,6 +56,7 @@ class ViewportRenderer(QObject):
         back_end: Requested back end of kernels.
         baked: States of the nodes that show their bake.
         compared: Distance from the bake.
+        kernels: Distance from the shipped kernels.
         precompiling: None if shaders are compiled when they are first used.
     """
 
@@ -83,6 +85,7 @@ class ViewportRenderer(QObject):
         self._document, self._playback, self._debug = document, playback, debug
         self._tasks, self._store, self._files, self._programs = tasks, store, files, programs
         self.engine: Engine | None = None
+        self._takes_texts = True
         self.back_end = BackEndChoice.AUTO
         self.cache_budget = CacheBudget.USUAL
         self._drawing = self._preparing = self._switching = TaskHandle()
@@ -90,6 +93,7 @@ class ViewportRenderer(QObject):
         self.baked: BakedStates | None = None
         self.ghosts: Ghosts | None = None
         self.compared: BakeComparison | None = None
+        self.kernels: KernelComparison | None = None
         self.precompiling: Precompiling | None = None
         self._log: DebugLog | None = None
         self._overlay = Overlay(marks=True)
@@ -111,6 +115,7 @@ class ViewportRenderer(QObject):
                     context, self._document, self._store, self._files, self._playback, self._programs
                 )
         self.engine = Engine(context, background=True)
+        self.engine.library.takes_texts = self._takes_texts
         self.runner = SimulationRunner(self.engine, StepStore(self.cache_budget.size))
         self.ready.emit()
 
@@ -198,7 +203,7 @@ class ViewportRenderer(QObject):
         if self._log is not None:
             self._log.release()
             self._log = None
-        for beside in (self.ghosts, self.compared):
+        for beside in (self.ghosts, self.compared, self.kernels):
             if beside is not None:
                 beside.release()
         if self.runner is not None:
@@ -217,7 +222,7 @@ class ViewportRenderer(QObject):
 
         Nodes of different projects may have the same id.  The context must be current.
         """
-        for beside in (self.ghosts, self.compared):
+        for beside in (self.ghosts, self.compared, self.kernels):
             if beside is not None:
                 beside.release()
         if self.engine is not None:
@@ -230,6 +235,13 @@ class ViewportRenderer(QObject):
         self._switching.cancel()
         if self.engine is not None:
             self._switching = self._tasks.add(self._switch(self.engine), Priority.PREPARE, on_error=self._fail)
+
+    def take_texts(self, on: bool) -> None:
+        """Sets whether kernels of the project replace shader files."""
+        self._takes_texts = on
+        if self.engine is not None:
+            self.engine.library.takes_texts = on
+        self.paint_requested.emit()
 
     def limit_steps(self, room: CacheBudget) -> None:
         self.cache_budget = room

@@ -23,7 +23,12 @@ PREPARING, LOOK = 0.01, 0.02
 
 
 class SecondEngine:
-    """An engine that shows the document but simulates nothing; `loaded` returns None while a model is loading."""
+    """An engine that shows the document but simulates nothing.
+
+    Args:
+        loaded: Returns None while a model is loading.
+        is_shipped: It has shader programs of its own, without the kernels of the project.
+    """
 
     def __init__(
         self,
@@ -32,7 +37,10 @@ class SecondEngine:
         files: SceneFiles,
         playback: Playback,
         loaded: Callable[[NodeId], LoadedModel | None],
+        *,
+        is_shipped: bool = False,
     ) -> None:
+        self._is_shipped = is_shipped
         self._tasks, self._document, self._files, self._playback = tasks, document, files, playback
         self._loaded = loaded
         self.engine: Engine | None = None
@@ -88,7 +96,9 @@ class SecondEngine:
     def _follow(self, live: Engine) -> Engine:
         engine = self.engine
         if engine is None:
-            engine = self.engine = Engine(live.context, live.library, background=True)
+            engine = self.engine = Engine(live.context, None if self._is_shipped else live.library, background=True)
+            if self._is_shipped:
+                engine.library.takes_texts = False
         engine.simulation.start_time = self._playback.settings.simulation_start
         engine.simulation.baked = live.simulation.baked
         engine.set_assets(self._files.assets)

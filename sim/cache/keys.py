@@ -21,7 +21,7 @@ from sinew.sim.kinds.field_targets import acting_fields, weight_of
 from sinew.sim.kinds.partners import partners
 from sinew.sim.scene.curves import Curve
 from sinew.sim.scene.params import Declaration, Effect, Role, Settings, param_of, params_of
-from sinew.sim.scene.scene import Node, NodeId, node_part
+from sinew.sim.scene.scene import Node, NodeId, Scene, node_part
 from sinew.sim.scene.strips import LAYER_VALUES, Strip
 
 ANEW = frozenset((Effect.RESET, Effect.REBUILD))
@@ -85,6 +85,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
     """
     scene = world.unevaluated
     met, found, playback = _met(world), {}, scene.playback
+    shaders = _shaders(scene)
     for node in scene.nodes:
         kind, settings = KINDS[node.kind], _in_force(world, node)
         if kind.system:
@@ -96,7 +97,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
             for one in leading:
                 collides |= isinstance(one.settings, ModelSettings) and one.settings.plants_feet
             acting = met if collides else ()
-            parts = [start, _whole(world, node), *carriers, b"met", *acting]
+            parts = [start, _whole(world, node), *carriers, b"met", *acting, *shaders]
             parts += _fields(world, node)
             found[node.id] = _MARK + hashlib.sha256(b"\n".join(parts)).hexdigest()
     for nodes in set(partners(scene).values()):
@@ -105,6 +106,14 @@ def node_keys(world: World) -> dict[NodeId, str]:
         shared = _MARK + hashlib.sha256(msgspec.json.encode((own, linked))).hexdigest()
         found |= dict.fromkeys(nodes, shared)
     return found
+
+
+def _shaders(scene: Scene) -> list[bytes]:
+    """Returns the shader texts of the scene, which any node may use."""
+    kinds = [(kind, kind.shader_text) for kind in KINDS.values() if kind.shader_text]
+    return [
+        msgspec.json.encode(read(node.settings)) for kind, read in kinds for node in scene.simulated_of_kind(kind.name)
+    ]
 
 
 def is_current(key: str, world: World, node: Node) -> bool:

@@ -1,5 +1,6 @@
+import contextlib
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,10 +34,10 @@ class _Recipe:
         flags = ",".join(name if value is True else f"{name}={value}" for name, value in self.defines.items())
         return " + ".join(self.stages.values()) + (f" [{flags}]" if flags else "")
 
-    def resolve(self, root: Path) -> ProgramSources:
+    def resolve(self, read: Callable[[str], str]) -> ProgramSources:
         try:
             stages = {
-                stage: resolve(name, reader(root), self.defines, self.around if stage == self.around.stage else NOTHING)
+                stage: resolve(name, read, self.defines, self.around if stage == self.around.stage else NOTHING)
                 for stage, name in self.stages.items()
             }
         except ShaderError as error:
@@ -54,6 +55,8 @@ class ShaderLibrary:
         kernels: All living kernels that use the library.
         no_vertices: A vertex array without streams, for kernels and full-screen passes whose shaders only read
             `gl_VertexID` and textures.
+        texts: Texts that replace files.
+        takes_texts: Whether texts of the scene replace files, from the next `Engine.apply` on.
     """
 
     def __init__(self, context: "Context", root: Path = shaders.ROOT) -> None:
@@ -61,6 +64,8 @@ class ShaderLibrary:
         self.root = root
         self.no_vertices = VertexArray(context, label="no vertices")
         self.kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
+        self.texts: Mapping[str, str] = {}
+        self.takes_texts = True
         self._programs: dict[tuple[object, ...], tuple[_Recipe, Program]] = {}
         self._failing: dict[tuple[object, ...], list[ShaderMessage]] = {}
 
@@ -89,7 +94,7 @@ class ShaderLibrary:
             stages["fragment"] = fragment
         recipe = _Recipe(stages, defines or {}, around)
         if recipe.key not in self._programs:
-            program = Program(self.context, recipe.resolve(self.root), label=recipe.label)
+            program = Program(self.context, recipe.resolve(self.read), label=recipe.label)
             self._programs[recipe.key] = recipe, program
         return self._programs[recipe.key][1]
 
@@ -104,6 +109,11 @@ class ShaderLibrary:
             kernel.prepare(kernel.back_end_with(choice))
             yield
 
+    def files_below(self, folder: str) -> list[str]:
+        """Returns the names of all shader files in a folder, also of those that no program uses."""
+        paths = sorted((self.root / folder).glob("*.*"))
+        return [f"{folder}/{path.name}" for path in paths if path.suffix in (".glsl", ".vert", ".geom", ".frag")]
+
     @property
     def files(self) -> frozenset[str]:
         return frozenset().union(*(recipe.files for recipe, _ in self._programs.values()))
@@ -112,6 +122,30 @@ class ShaderLibrary:
     def messages(self) -> list[ShaderMessage]:
         """Errors in the files of programs that still run an older version of them."""
         return [message for messages in self._failing.values() for message in messages]
+
+    def read(self, name: str) -> str:
+        """Returns the text of a file; raises OSError if there is none."""
+        return self.texts[name] if name in self.texts else self.shipped(name)
+
+    def shipped(self, name: str) -> str:
+        """Returns the text of a file without replacement."""
+        return reader(self.root)(name)
+
+    def generated(self, name: str) -> str:
+        """Returns the whole texts of the stages that use a file, as the compiler gets them."""
+        parts = []
+        for recipe, _ in self._programs.values():
+            if name in recipe.files:
+                with contextlib.suppress(ShaderError):  # reported where it was compiled
+                    sources = recipe.resolve(self.read)
+                    texts = [s for s in sources.stages.values() if name in s.files]
+                    parts += [f"// {recipe.label}\n{source.text}" for source in texts]
+        return "\n".join(parts)
+
+    def replace(self, texts: Mapping[str, str]) -> frozenset[str]:
+        """Replaces files by texts; returns the names for `changed`."""
+        former, self.texts = self.texts, dict(texts)
+        return frozenset(name for name in {**former, **texts} if former.get(name) != texts.get(name))
 
     def changed(self, names: Iterable[str]) -> list[ShaderMessage]:
         """Rebuilds the programs that depend on the named files, and returns the messages of those that failed.
@@ -125,7 +159,7 @@ class ShaderLibrary:
             if not changed & recipe.files:
                 continue
             try:
-                program.swap(recipe.resolve(self.root))
+                program.swap(recipe.resolve(self.read))
                 self._failing.pop(key, None)
             except ShaderError as error:
                 self._failing[key] = list(error.messages)

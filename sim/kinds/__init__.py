@@ -9,6 +9,7 @@ from sinew.sim.kinds.environment.kind import ENVIRONMENT
 from sinew.sim.kinds.field.kind import FIELD
 from sinew.sim.kinds.group.kind import GROUP
 from sinew.sim.kinds.hair.kind import HAIR
+from sinew.sim.kinds.kernel.kind import KERNEL
 from sinew.sim.kinds.light.kind import LIGHT
 from sinew.sim.kinds.model.kind import MODEL
 from sinew.sim.kinds.springs.kind import SPRINGS
@@ -42,5 +43,5 @@ def group_kind() -> Kind:
     return next(kind for kind in KINDS.values() if kind.settings.is_group)
 
 
-for _kind in (MODEL, LIGHT, ENVIRONMENT, CAMERA, CLOTH, HAIR, SPRINGS, EMITTER, COLLIDER, FIELD, GROUP):
+for _kind in (MODEL, LIGHT, ENVIRONMENT, CAMERA, CLOTH, HAIR, SPRINGS, EMITTER, COLLIDER, FIELD, GROUP, KERNEL):
     register(_kind)

@@ -185,6 +185,7 @@ class Kind:
         turns_joints: Whether the systems turn joints of the characters that their nodes are attached to; they are then
             stepped and restored before the characters are skinned, and `StepInputs.colliders` has nothing that is
             attached to turned joints.
+        shader_text: Returns the file, its shipped text and the text that replaces it, for kinds that change shaders.
         system: A `System`, or "".
         view: A `View`, or "".
         colliders: Function from nodes and world transforms to the colliders of the nodes, or "".
@@ -220,6 +221,7 @@ class Kind:
     pairs: Callable[[Scene], Sequence[tuple[NodeId, NodeId]]] | None = None
     unkeyable: Callable[[Node, str, str], str] = lambda _, __, ___: ""
     turns_joints: bool = False
+    shader_text: Callable[[Settings], tuple[str, str, str]] | None = None
     system: str = ""
     view: str = ""
     colliders: str = ""
@@ -233,7 +235,7 @@ class Kind:
 
     @property
     def can_be_muted(self) -> bool:
-        return bool(self.system or self.colliders or self.fields)
+        return bool(self.system or self.colliders or self.fields or self.shader_text)
 
     def load(self, part: str) -> Any:
         """Imports the class or function of a field such as "system"; returns None for an empty field."""
