@@ -148,9 +148,11 @@ class Engine(Owner):
     def apply(self, scene: Scene) -> None:
         """Applies a scene; finds changes by comparing it with the previous one."""
         with self.context.timers.scope("apply"):
-            scene = self._trusted(scene)
+            if not self.library.takes_texts:
+                scene = self._trusted(scene)
+            if scene is not self._source:
+                self._use_kernels(scene)
             self._source = scene
-            self._use_kernels(scene)
             self.views.take(self._keyed.at(scene, self._moment) if scene.is_keyed else scene)
             world = self.world
             is_news = self.views.is_news(world)
@@ -172,7 +174,7 @@ class Engine(Owner):
 
     def _trusted(self, scene: Scene) -> Scene:
         """Returns the scene without the kernels that may not be used: they have no part in keys of cached steps."""
-        if self.library.takes_texts or not any(KINDS[node.kind].shader_text for node in scene.nodes):
+        if not any(KINDS[node.kind].shader_text for node in scene.nodes):
             return scene
         return self._trusts.get((scene,), lambda: msgspec.structs.replace(
             scene, nodes=tuple(node for node in scene.nodes if not KINDS[node.kind].shader_text)
@@ -180,8 +182,10 @@ class Engine(Owner):
 
     def _use_kernels(self, scene: Scene) -> None:
         """Replaces shader files by texts of the scene; a node whose text does not compile is reported."""
-        kinds = [kind for kind in KINDS.values() if kind.shader_text]
-        nodes = tuple(node for kind in kinds for node in scene.simulated_of_kind(kind.name))
+        nodes: tuple[Node, ...] = ()
+        for kind in KINDS.values():
+            if kind.shader_text is not None and scene.of_kind(kind.name):
+                nodes += scene.simulated_of_kind(kind.name)
         if nodes == self._kernels:
             return
         self._kernels = nodes

@@ -160,8 +160,9 @@ class Simulation:
     @property
     def is_due(self) -> bool:
         """True if a system finished preparing, and `apply` must be called although the scene did not change."""
-        is_finished = any(job.is_done for job in self._unfinished.values())
-        return is_finished or any(system.is_due for _, system in self._preparing)
+        if self._unfinished and any(job.is_done for job in self._unfinished.values()):
+            return True
+        return any(system.is_due for _, system in self._preparing)
 
     @property
     def is_waiting(self) -> bool:

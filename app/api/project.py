@@ -227,6 +227,7 @@ class Project:
         view: str | None = None,
         camera: str = "",
         alpha: bool = False,
+        samples: int | None = None,
     ) -> npt.NDArray[np.uint8]:
         """Renders an image: shape (height, width, 3), or 4 with `alpha`, row 0 at the top.
 
@@ -237,6 +238,7 @@ class Project:
             view: "front", "side", "top" and so on; by default the camera of the project, else the scene is framed.
             camera: Name of a camera of the scene, or "cuts".
             alpha: Transparent background, straight alpha.
+            samples: Number of averaged images, as for `sinew render --samples`.
         """
         with self._current() as run:
             is_active, count, start = run.is_active, run.step_count, run.runner.start_time
@@ -247,7 +249,9 @@ class Project:
             step = max(round((time - start) / STEP_TIME), 0)
             self.simulate(step) if step < count else self._advance(step)
         with self._current() as run:
-            renderer = Renderer(run.engine.context, self._drawn(), size, alpha=alpha, through=camera, run=run)
+            renderer = Renderer(
+                run.engine.context, self._drawn(), size, alpha=alpha, through=camera, samples=samples, run=run
+            )  # fmt: skip
             try:
                 return renderer.picture([time], renderer.camera(view, [time]))
             finally:
@@ -262,6 +266,7 @@ class Project:
         size: tuple[int, int] = (1280, 720),
         view: str | None = None,
         camera: str = "",
+        samples: int | None = None,
         nodes: Sequence[str] = (),
         options: Mapping[str, object] = {},
     ) -> None:
@@ -274,7 +279,7 @@ class Project:
             frames: First and last frame, a range, or a text such as "0:30"; frame 0 is the start. None for the clip
                 once, else 5 seconds.
             rate: Frames per second.
-            size, view, camera: Of images and videos, as for `render`.
+            size, view, camera, samples: Of images and videos, as for `render`.
             nodes: Names of the nodes of a scene; all visible ones if empty.
             options: Of the format, as for `--option`.
         """
@@ -296,7 +301,7 @@ class Project:
                     progress=lambda _: self._look_for_stop(),
                 )  # fmt: skip
                 return
-            renderer = Renderer(run.engine.context, scene, size, through=camera, run=run)
+            renderer = Renderer(run.engine.context, scene, size, through=camera, samples=samples, run=run)
             times = [frame / rate for frame in numbers]
             try:
                 shown = renderer.camera(view, times)

@@ -27,7 +27,7 @@ from sinew.app.cli.options import (
     require_folder,
 )
 from sinew.app.cli.progress import Progress, add_progress_option
-from sinew.app.cli.renderer import VIEWS, Renderer
+from sinew.app.cli.renderer import STANDARD_SAMPLES, VIEWS, Renderer
 from sinew.app.cli.run import headless
 from sinew.app.cli.scene import OpenedScene, opened
 from sinew.app.cli.variants import add_variant_options, annotated, joined, setting_text, skinned_by, varied
@@ -48,7 +48,7 @@ from sinew.sim.profile.sample import SEPARATOR, SceneMoment
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import params_of, validated
-from sinew.sim.scene.view import DisplayMode, Look, SkinningComparison, ViewSettings
+from sinew.sim.scene.view import DisplayMode, SkinningComparison, ViewSettings
 
 SIMULATED_FRAMES = 300  # five seconds, for a simulation without a clip
 
@@ -56,9 +56,6 @@ SIDE_MAX = 8192
 TURNTABLE_FRAMES = 120  # of a static scene
 
 BLUR_MAX, SAMPLES_MAX = 64, 256
-
-STANDARD_SAMPLES = 16
-"""Number of samples of an image in the standard look."""
 
 PART_SUFFIX = IMAGE_WRITERS.suffixes()[0]  # of the images of a video
 
@@ -219,7 +216,7 @@ def _draw(
             made = Renderer(
                 context, scene, options.size, alpha=options.alpha, every_node=options.cache, bakes=bakes,
                 through=options.camera or "", keeps_light=sink.has_layers and options.burn_in is None,
-                samples=options.samples or (STANDARD_SAMPLES if scene.scene.view.look is Look.STANDARD else 1),
+                samples=options.samples,
             )  # fmt: skip
             renderers.append(made)
             stack.callback(renderers[-1].release)

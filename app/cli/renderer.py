@@ -31,6 +31,9 @@ VIEWS = {**DIRECTIONS, "side": DIRECTIONS["right"]}  # yaw and pitch [°]
 
 CUTS = "cuts"
 
+STANDARD_SAMPLES = 16
+"""Number of samples of an image in the standard look."""
+
 FRAMING_SAMPLES = 9  # times whose bounds are framed, so that a character that travels stays in the image
 
 UInt8 = npt.NDArray[np.uint8]
@@ -49,7 +52,7 @@ class Renderer:
         bakes: Bake the simulated steps when `finish` is called.
         through: Name of a camera of the scene, or "cuts"; replaces other cameras.
         keeps_light: Draw linear light too, which `layers` then has; not in the classic look.
-        samples: Number of samples of an image.
+        samples: Number of samples of an image; None for 16 in the standard look and 1 in the classic one.
         run: Engine of the same scene that is drawn as it is, and not released; by default the renderer has its own.
     """
 
@@ -64,9 +67,11 @@ class Renderer:
         bakes: bool = False,
         through: str = "",
         keeps_light: bool = False,
-        samples: int = 1,
+        samples: int | None = 1,
         run: SceneRun | None = None,
     ) -> None:
+        if samples is None:
+            samples = STANDARD_SAMPLES if scene.scene.view.look is Look.STANDARD else 1
         self._scene, self._samples = scene, samples
         self._through = through
         if through not in ("", CUTS) and scene.named(through).kind != CameraSettings.kind:

@@ -119,9 +119,15 @@ class TimeLimit:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ended.set()
-        self._thread.join()
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(self._main, None)  # one that was not raised yet
+        while self._thread.is_alive():
+            with contextlib.suppress(KeyboardInterrupt):
+                self._ended.set()
+                self._thread.join()
+        # An exception that was set but not raised comes here.  Taking it back with NULL would leave the interpreter
+        # of Python 3.11 looking for it for ever, and tracing would never end.
+        with contextlib.suppress(KeyboardInterrupt):
+            for _turn in range(100):
+                pass
 
     def _watch(self) -> None:
         while not self._ended.wait(max(self._latest + self._seconds - time.monotonic(), 0.01)):

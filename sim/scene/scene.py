@@ -91,7 +91,7 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     def _by_kind(self) -> dict[str, tuple[Node, ...]]:
         found: dict[str, list[Node]] = {}
         for node in self.nodes:
-            found.setdefault(node.kind, []).append(node)
+            found.setdefault(node.settings.kind, []).append(node)
         return {kind: tuple(nodes) for kind, nodes in found.items()}
 
     @cached_property
@@ -102,6 +102,8 @@ class Scene(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
     @cached_property
     def _simulated_by_kind(self) -> dict[str, tuple[Node, ...]]:
+        if len(self.simulated) == len(self.nodes):
+            return self._by_kind
         return {
             kind: nodes
             if all(n.id in self.simulated for n in nodes)

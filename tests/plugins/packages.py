@@ -66,6 +66,7 @@ def site(tmp_path_factory) -> Path:
 def loaded(monkeypatch):
     """Loads the plug-ins of folders into this process, instead of those before."""
     undo, before = plugin_loading.snapshot(COMMANDS), list(sys.path)
+    imported = {name: module for name, module in sys.modules.items() if name.startswith("acme_")}
 
     def load(*sites: Path) -> None:
         undo()
@@ -73,9 +74,13 @@ def loaded(monkeypatch):
         monkeypatch.setattr(sys, "path", [*map(str, sites), *before])
         importlib.invalidate_caches()
         contract.loaded.cache_clear()
-        for name in [name for name in sys.modules if name.startswith(("acme_bad", "broken_"))]:
+        for name in [name for name in sys.modules if name.startswith(("acme_", "broken_"))]:
             del sys.modules[name]
         plugin_loading.load(COMMANDS)
 
     yield load
     undo()
+    for name in [name for name in sys.modules if name.startswith("acme_")]:
+        del sys.modules[name]
+    sys.modules.update(imported)
+    contract.loaded.cache_clear()
