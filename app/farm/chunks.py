@@ -94,7 +94,8 @@ def run_chunks(
                     lost[chunk] += 1
                     if lost[chunk] > RETRIES:
                         raise TaskError(f"{counted(RETRIES + 1, 'attempt')} of one task ended early: {finished.reason}")
-                    again.append(chunk)
+                    again.extend(_halves(chunk))  # where workers live shortly, long chunks would never end
+                    size = max(size // 2, 1)
                 elif finished.status and not keeps_failed:
                     raise TaskError(finished.reason)
                 else:
@@ -128,6 +129,12 @@ def _taken(left: deque[int], size: int) -> Chunk:
     while left and left[0] == last + 1 and last - first + 1 < size:
         last = left.popleft()
     return first, last
+
+
+def _halves(chunk: Chunk) -> list[Chunk]:
+    first, last = chunk
+    middle = (first + last) // 2
+    return [(first, middle), (middle + 1, last)] if first < last else [chunk]
 
 
 def _length(chunk: Chunk) -> int:

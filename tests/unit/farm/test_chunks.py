@@ -88,7 +88,7 @@ def test_what_died_runs_again() -> None:
     died: list[Chunk] = []
 
     def dies_at_first(chunk: Chunk) -> Finished | Exception:
-        if chunk in died:
+        if any(first <= chunk[0] <= last for first, last in died):
             return timed(chunk)
         died.append(chunk)
         return Finished(-9, [], []) if len(died) % 2 else WorkerLost("tcp://a")
@@ -99,10 +99,19 @@ def test_what_died_runs_again() -> None:
     assert len(workers.commands) == len(taken) + len(died)
 
 
+def test_chunks_become_shorter_where_workers_live_shortly() -> None:
+    def lives_for_two(chunk: Chunk) -> Finished:
+        return timed(chunk) if chunk[1] - chunk[0] < 2 else Finished(-9, [], [])
+
+    workers, taken = Answers(2, lives_for_two), []
+    run_chunks(range(60), workers, words_of, None, lambda chunk, _: taken.append(chunk), lambda _: None)
+    assert items_of(taken) == list(range(60))
+
+
 def test_what_always_dies_ends_the_command() -> None:
     workers = Answers(1, lambda _: Finished(-11, [], ["sinew: lost"]))
     with pytest.raises(CommandError, match="11 attempts of one task ended early: lost"):
-        run_chunks(range(4), workers, words_of, None, lambda *_: None, lambda _: None)
+        run_chunks(range(1), workers, words_of, None, lambda *_: None, lambda _: None)
     assert len(workers.commands) == RETRIES + 1
     assert workers.cancelled
 
