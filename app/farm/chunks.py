@@ -12,7 +12,7 @@ from sinew.app.cli.failure import CommandError, print_warnings
 from sinew.app.farm.task import Finished
 from sinew.sim.printable import counted
 
-FIRST_SIZE = 2
+FIRST_SIZE = 8
 FIXED_SHARE = 0.1  # Largest part of a chunk's time for starting and loading
 RETRIES = 10
 """How often a chunk is started again after its process or its worker died."""
@@ -73,7 +73,8 @@ def run_chunks(
         CommandError: If a chunk fails or no worker can be reached; the others are ended.
     """
     left = deque(items)
-    total, done, size = max(len(left), 1), 0, min(FIRST_SIZE, largest)
+    total, done = max(len(left), 1), 0
+    size = min(FIRST_SIZE, math.ceil(total / workers.slots), largest)
     again: deque[Chunk] = deque()
     lost: Counter[Chunk] = Counter()
     running: dict[Future[Finished], Chunk] = {}

@@ -67,7 +67,7 @@ def test_chunks_become_so_long_that_the_start_is_a_tenth() -> None:
     workers = Answers(1)
     run_chunks(range(500), workers, words_of, None, lambda *_: None, lambda _: None)
     lengths = [last - first + 1 for first, last in workers.commands]
-    assert lengths[0] == 2
+    assert lengths[0] == 8
     assert set(lengths[1:-1]) == {26}  # 9 x 1.4 s / 0.5 s
     assert START / (START + 26 * ITEM) <= 0.1
     assert max(last - first + 1 for first, last in few_items(24)) <= 11, "two workers share 24 items"
