@@ -5,6 +5,7 @@ The public names are listed in `sinew.__all__`; everything is for the main threa
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import io
 import threading
@@ -50,7 +51,7 @@ CHUNK = 10
 THUMBNAIL = (640, 360)  # [px], of a project that a notebook shows
 
 
-class Project:
+class Project(abc.ABC):
     """An open project: its nodes, its history, and a simulation of its own.
 
     Use it as a context manager, or call `close`. Edits are checked as in the editor, and can be undone. Where a project
@@ -333,15 +334,15 @@ class Project:
 
     # --- the engine -----------------------------------------------------------------------------------
 
+    @abc.abstractmethod
     def _gl(self) -> AbstractContextManager[tuple[Context, ShaderLibrary | None]]:
         """Makes a context current within a block, and returns it with its shader programs, if there are some."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def _scene(self) -> OpenedScene:
         """Returns the scene of the document with its files."""
-        raise NotImplementedError
 
-    def _look_for_stop(self) -> None:
+    def _look_for_stop(self) -> None:  # noqa: B027  (only the editor can stop a program)
         """Raises KeyboardInterrupt if the user stops the program."""
 
     def _note_change(self, change: Change) -> None:

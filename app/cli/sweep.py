@@ -5,6 +5,7 @@ import math
 import statistics
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -152,9 +153,10 @@ def _divided(options: argparse.Namespace, runs: Sequence[tuple[object, ...]], pa
     for first, last in finished_chunks(parts, PART):
         data = (parts / f"{first}-{last}{PART}").read_bytes()
         cells.update(zip(range(first, last + 1), msgspec.msgpack.decode(data, type=list[SweptCell]), strict=True))
-    for values, (_, cell) in zip(runs, sorted(cells.items()), strict=True):
-        cell.outcome.values = values  # as settings have them; the file has only plain values
-    return [cell for _, cell in sorted(cells.items())]
+    return [  # with values as settings have them; the file has only plain values
+        SweptCell(replace(cell.outcome, values=values), cell.image)
+        for values, (_, cell) in zip(runs, sorted(cells.items()), strict=True)
+    ]
 
 
 def _write(options: argparse.Namespace, axes: Sequence[SweepAxis], cells: Sequence[SweptCell]) -> None:

@@ -45,7 +45,7 @@ def program_version() -> str:
     """Returns the version of the program and a checksum of its files."""
     root, sums = Path(sinew.app.__file__).parents[1], hashlib.sha256()
     for path in sorted(path for folder in ("app", "sim", "shaders") for path in (root / folder).rglob("*.*")):
-        if path.suffix in (".py", ".glsl"):
+        if path.is_file() and path.parent.name != "__pycache__":
             sums.update(f"{path.relative_to(root).as_posix()};".encode() + path.read_bytes())
     return f"{version('sinew')} ({sums.hexdigest()[:12]})"
 
@@ -54,6 +54,8 @@ def parts_folder(output: Path, scene: OpenedScene, words: Sequence[str]) -> Path
     """Returns the folder for parts of an output, named by the command, the version and the content of all files."""
     sums = hashlib.sha256(msgspec.json.encode([program_version(), without(words, FREE), scene.scene, scene.view_state]))
     named: dict[str, Any] = {str(node): model for node, model in scene.models.items()}
+    for node, model in sorted(scene.models.items()):  # content sums know only the names of materials
+        sums.update(f"{node} {model.materials!r};".encode())
     named |= {f"image {source}": image for source, image in scene.images.items()}
     for kind in fields(scene.assets):
         named |= {f"{kind.name} {path}": asset for path, asset in getattr(scene.assets, kind.name).items()}

@@ -22,7 +22,7 @@ class SweepAxis:
     values: tuple[Any, ...]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class SweepOutcome:
     values: tuple[Any, ...]
     measures: dict[str, float]  # Of the last step, and the largest of all steps as "NAME max"

@@ -22,7 +22,7 @@ from sinew.app.editor.editor_context import EditorContext
 from sinew.app.viewport.kernel_comparison import KernelComparison, KernelDifference
 from sinew.sim.gl.errors import ShaderMessage
 from sinew.sim.kinds.contract import Dock, Panel, Submenu
-from sinew.sim.kinds.kernel.kind import KernelSettings
+from sinew.sim.kinds.kernel.kind import KernelSettings, kernel_settings
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 from sinew.sim.scene.view_state import Selection
@@ -88,9 +88,7 @@ class KernelPanel(Panel):
         return self._context.document.scene.of_kind(KernelSettings.kind)
 
     def _settings(self) -> KernelSettings:
-        settings = self._context.document.scene.node(self._node or "").settings
-        assert isinstance(settings, KernelSettings)
-        return settings
+        return kernel_settings(self._context.document.scene.node(self._node or ""))
 
     def _set(self, part: str, name: str, value: object) -> None:
         if self._node is not None and self._context.document.scene.has(self._node):
@@ -99,7 +97,7 @@ class KernelPanel(Panel):
     def edit(self, file: str) -> None:
         """Selects the kernel of a file; adds it if the project has none."""
         document, engine = self._context.document, self._context.client.engine
-        node = next((one for one in self._kernels() if one.settings.file == file), None)  # type: ignore[attr-defined]
+        node = next((one for one in self._kernels() if kernel_settings(one).file == file), None)
         if node is None and engine is not None:
             text = engine.library.shipped(file)
             document.add_node(Node(id="", name=file, settings=KernelSettings(file=file, base=text, text=text)))
@@ -132,7 +130,7 @@ class KernelPanel(Panel):
         if change.kind is ChangeKind.REPLACED:
             self._node = None
             self.comparison.cancel()
-            files = [one.settings.file for one in self._kernels()]  # type: ignore[attr-defined]
+            files = [kernel_settings(one).file for one in self._kernels()]
             self._context.client.take_texts(not files)
             if files:
                 QTimer.singleShot(0, lambda: self._ask(files))
@@ -153,7 +151,7 @@ class KernelPanel(Panel):
         engine = self._context.client.engine
         if engine is not None and not engine.library.takes_texts:
             return "The kernels of this project are not used. Open the project again to be asked."
-        messages = [one for one in self._messages() if one.file == node.settings.file]  # type: ignore[attr-defined]
+        messages = [one for one in self._messages() if one.file == kernel_settings(node).file]
         return f"The text does not compile; the last one that did is used. {messages[0]}" if messages else ""
 
     def _show(self) -> None:

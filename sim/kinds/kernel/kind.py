@@ -4,6 +4,7 @@ import msgspec
 
 from sinew.sim.kinds.contract import Kind
 from sinew.sim.scene.params import Effect, Role, Settings, param
+from sinew.sim.scene.scene import Node
 
 TEXT_MAX = 1 << 18  # [characters]
 ShaderText = Annotated[str, msgspec.Meta(max_length=TEXT_MAX)]
@@ -19,6 +20,11 @@ class KernelSettings(Settings, frozen=True, kw_only=True):
         "Text of the shipped file that was changed; another one disables the kernel.", role=Role.HIDDEN,
     )] = ""  # fmt: skip
     text: Annotated[ShaderText, param("Text of the file.", role=Role.HIDDEN, effect=Effect.STEP)] = ""
+
+
+def kernel_settings(node: Node) -> KernelSettings:
+    assert isinstance(node.settings, KernelSettings)
+    return node.settings
 
 
 def shader_text(settings: Settings) -> tuple[str, str, str]:
