@@ -5,7 +5,7 @@ import numpy.typing as npt
 
 from sinew.sim.maths.arrays import Float64, Int64
 
-CLIPPED_MAX = 1 << 12
+CLIPPED_MAX = 1 << 13
 """Largest number of corners of a polygon of which ears are cut; larger ones become fans."""
 
 
