@@ -57,6 +57,9 @@ INFLUENCES = 8
 TARGET_BYTES = 1 << 29
 """Maximum size of the differences of all blend shapes [bytes]."""
 
+UNKNOWN_REASON = "Failed to load"
+"""What the library says without a reason."""
+
 DUAL_QUATERNION = 2, 3
 """Skinning methods of the file that are dual quaternions, and a mix of them with linear blending."""
 
@@ -99,7 +102,8 @@ def _read_apart(data: bytes, watch: LoadWatch) -> dict[str, npt.NDArray[Any]]:
         pump.join()
     content = written[0] if written else b""
     if process.returncode == child.REFUSED:
-        raise ElementFault("", printable(content.decode(errors="replace"))[:200] or "cannot be read")
+        reason = printable(content.decode(errors="replace"))[:200]
+        raise ElementFault("", "is damaged" if reason in ("", UNKNOWN_REASON) else reason)
     if process.returncode:
         raise ElementFault("", "reading was stopped: the file is damaged, or needs too much memory or time")
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
