@@ -1,7 +1,6 @@
 import itertools
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.maths.arrays import Float64, Int64
 
@@ -25,36 +24,27 @@ def triangulated(points: Float64, first: Int64, count: Int64) -> tuple[Int64, In
     start = np.cumsum(fans) - fans
     step = np.arange(len(polygon)) - start[polygon]
     triangles = first[polygon, None] + np.stack([np.zeros_like(step), step + 1, step + 2], axis=1)
-    normals, folded = _folded(points, triangles, polygon, len(count))
+    a, b, c = (points[triangles[:, corner]] for corner in range(3))
+    areas = np.cross(b - a, c - a)
+    normals = np.stack([np.bincount(polygon, areas[:, axis], len(count)) for axis in range(3)], axis=1)
+    squares = np.einsum("ij,ij->i", normals, normals)[polygon]
+    faces_away = np.einsum("ij,ij->i", areas, normals[polygon]) < -1e-6 * squares
+    folded = np.bincount(polygon, faces_away, len(count)) > 0.0
     quads = np.flatnonzero(folded & (count == 4))
     for place, corners in enumerate(((1, 2, 3), (3, 0, 1))):
         triangles[start[quads] + place] = first[quads, None] + np.array(corners)
     for number in np.flatnonzero(folded & (count > 4) & (count <= CLIPPED_MAX)).tolist():
         polygon_points = points[first[number] : first[number] + count[number]]
-        ears = _ears(_flattened(polygon_points, normals[number]))
+        ears = _ears(polygon_points, normals[number])
         triangles[start[number] : start[number] + fans[number]] = first[number] + ears
     return triangles, polygon
 
 
-def _folded(points: Float64, triangles: Int64, polygon: Int64, count: int) -> tuple[Float64, npt.NDArray[np.bool_]]:
-    """Returns twice the area vector of each polygon, and whether a triangle of its fan faces the other way."""
-    a, b, c = (points[triangles[:, corner]] for corner in range(3))
-    areas = np.cross(b - a, c - a)
-    normals: Float64 = np.stack([np.bincount(polygon, areas[:, axis], count) for axis in range(3)], axis=1)
-    along = np.einsum("ij,ij->i", areas, normals[polygon])
-    back = along < -1e-6 * np.einsum("ij,ij->i", normals, normals)[polygon]
-    return normals, np.bincount(polygon, back, count) > 0.0
-
-
-def _flattened(points: Float64, normal: Float64) -> Float64:
-    """Projects a polygon along the axis nearest to its normal, counter-clockwise; shape (N, 2)."""
-    axis = int(np.argmax(np.abs(normal)))
-    others = [(axis + 1) % 3, (axis + 2) % 3]
-    return points[:, others if normal[axis] > 0.0 else others[::-1]]
-
-
-def _ears(points: Float64) -> Int64:
-    """Cuts ears off a polygon, shape (N, 2), counter-clockwise; shape (N - 2, 3). If it meets itself, some overlap."""
+def _ears(polygon: Float64, normal: Float64) -> Int64:
+    """Cuts ears off a polygon, shape (N, 3), around its normal; shape (N - 2, 3). If it meets itself, some overlap."""
+    along = int(np.argmax(np.abs(normal)))
+    axes = [(along + 1) % 3, (along + 2) % 3]
+    points = polygon[:, axes if normal[along] > 0.0 else axes[::-1]]
     count, places = len(points), points.tolist()
     before, after = [*range(-1, count - 1)], [*range(1, count), 0]
     before[0] = count - 1

@@ -406,7 +406,10 @@ class _MaterialReader:
         colour = _colour(stored.get("base_color") or stored.get("diffuse"), (1.0, 1.0, 1.0))
         is_lost = emission_name is not None and emission_image is None
         glow = 0.0 if is_lost else _number(stored, "emission_factor", 1.0)
-        opacity = _number(stored, "opacity", 1.0 - _transparency(stored))
+        # Maya writes transparency as a colour at factor 1, Blender and 3ds Max as the factor.
+        clear = _number(stored, "transparency", 0.0)
+        clear = clear if clear < 1.0 else sum(_colour(stored.get("transparent"), (0.0, 0.0, 0.0))) / 3.0
+        opacity = _number(stored, "opacity", 1.0 - clear)
         roughness = _number(stored, "roughness", 0.7)
         metal = _number(stored, "metalness", 0.0)
         diffuse, (red, green, blue) = (1.0, 1.0, 1.0) if image is not None else colour, colour
@@ -459,12 +462,6 @@ def _number(stored: dict[str, Any], key: str, default: float) -> float:
     value = stored.get(key)
     number = float(value[0]) if value else default
     return min(max(number, 0.0), 1e3) if math.isfinite(number) else default
-
-
-def _transparency(stored: dict[str, Any]) -> float:
-    """Returns the product of colour and factor; the colour alone counts at factor 1, and the factor alone below."""
-    factor = _number(stored, "transparency", 0.0)
-    return factor if factor < 1.0 else sum(_colour(stored.get("transparent"), (0.0, 0.0, 0.0))) / 3.0
 
 
 def _scaled(colour: tuple[float, float, float], factor: float) -> tuple[float, float, float]:
