@@ -91,7 +91,10 @@ def run_divided(
             run_chunks(items, workers, words_of, output, took, progress, **how)
         except BaseException:
             if parts is not None and parts.is_dir():
-                print_warnings(parts, ["keeps what is done; the same command continues from there"])
+                with contextlib.suppress(OSError):
+                    parts.rmdir()
+                if parts.is_dir():
+                    print_warnings(parts, ["keeps what is done; the same command continues from there"])
             raise
 
 
