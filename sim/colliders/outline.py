@@ -4,11 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.colliders.state import ColliderShape
-
-Float64 = npt.NDArray[np.float64]
-Float32 = npt.NDArray[np.float32]
-UInt32 = npt.NDArray[np.uint32]
-
+from sinew.sim.maths.arrays import Float32, Float64, UInt32
 
 PLANE_HALF_SIZE = 5.0
 """Half the edge of the drawn square of a plane [m]; the collider is infinite."""

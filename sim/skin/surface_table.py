@@ -5,12 +5,10 @@ import numpy.typing as npt
 
 from sinew.sim.assets.model import CharacterModel, Mesh
 from sinew.sim.kinds.contract import Service
+from sinew.sim.maths.arrays import Float64, UInt8, UInt32
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.skin.scalp import scalp
-
-Float64 = npt.NDArray[np.float64]
-UInt32 = npt.NDArray[np.uint32]
 
 _WHOLE = 2.0**32 - 1.0
 
@@ -108,8 +106,6 @@ def _table(corners: npt.NDArray[np.int64], weights: Float64, empty: str) -> UInt
     out[:, 1:] = corners[emitting]
     return out
 
-
-UInt8 = npt.NDArray[np.uint8]
 
 _SAMPLES = np.array([[2, 2, 2], [4, 1, 1], [1, 4, 1], [1, 1, 4], [4, 4, 1], [1, 4, 4], [4, 1, 4]], np.float64)
 SAMPLES = _SAMPLES / _SAMPLES.sum(axis=1, keepdims=True)

@@ -15,8 +15,7 @@ from sinew.sim.kinds.cloth.grid import sheet_factors
 from sinew.sim.kinds.cloth.maps import ClothMap, Values
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.springs import SpringKind, Springs, face_table, mapped_springs, neighbour_table
-
-Float64 = npt.NDArray[np.float64]
+from sinew.sim.maths.arrays import Float64
 
 CLOTH_STATE = record("ClothState", position=(4, "f4"), velocity=(4, "f4"))
 """State: position.xyz [m], 1 / share | velocity.xyz [m/s], 0; in the world. Inverse mass is 1 / share / mass_scale.

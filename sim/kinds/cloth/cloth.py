@@ -25,13 +25,12 @@ from sinew.sim.kinds.cloth.solver import ClothInputs, ClothSolver
 from sinew.sim.kinds.cloth.stability import stop_reason
 from sinew.sim.kinds.cloth.surface import ClothSurface
 from sinew.sim.kinds.packing import State, blended, unpacked_state
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.srgb import light_of
 from sinew.sim.maths.transform import transform_points
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Effect, SettingsError, changed_effects
 from sinew.sim.skin.pose_snapshot import moved, turned
-
-Float64 = npt.NDArray[np.float64]
 
 NO_INPUTS = ClothInputs()
 

@@ -15,9 +15,8 @@ from sinew.sim.gl.vertex_array import Stream, VertexArray
 from sinew.sim.kinds.cloth.buffers import TEXCOORD, ClothTables
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.surface import ClothSurface
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.skin.attachment import attach
-
-Float64 = npt.NDArray[np.float64]
 
 DRIVEN = np.dtype([(name, "f4", 4) for name in ("corners", "weights", "offset", "normal")])
 """Particles of the triangle, their weights, offset from the curved triangle [m] and normal in its frame; each and 0."""

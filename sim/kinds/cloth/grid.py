@@ -12,10 +12,7 @@ from sinew.sim.kinds.cloth.maps import ClothMap, Values
 from sinew.sim.kinds.cloth.settings import ClothPlacement
 from sinew.sim.kinds.cloth.springs import SpringKind, Springs, joined
 from sinew.sim.kinds.cloth.surface import ClothSurface
-
-Float64 = npt.NDArray[np.float64]
-Int32 = npt.NDArray[np.int32]
-
+from sinew.sim.maths.arrays import Float64, Int32
 
 BEND_SPAN = 2
 

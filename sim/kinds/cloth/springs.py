@@ -12,10 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.kinds.cloth.maps import ClothMap, Values
+from sinew.sim.maths.arrays import Float64, Int32
 from sinew.sim.scene.params import SettingsError
-
-Float64 = npt.NDArray[np.float64]
-Int32 = npt.NDArray[np.int32]
 
 
 class SpringKind(enum.IntEnum):

@@ -11,11 +11,10 @@ from sinew.sim.assets.model import CharacterModel, Mesh, Skeleton, Skin
 from sinew.sim.colliders.state import SMALLEST_SIZE, ColliderShape
 from sinew.sim.kinds.collider.settings import LARGEST_SIZE, ColliderSettings
 from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.quaternion import degrees_from_matrix
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.world_transforms import rigid_frames
-
-Float64 = npt.NDArray[np.float64]
 
 _OUTSIDE = 6.0
 """Weight of a distance outside over one inside."""

@@ -20,12 +20,10 @@ from sinew.sim.kinds.hair.roots import (
     vertex_roots,
 )
 from sinew.sim.kinds.hair.settings import GUIDES_MAX, HairSettings, HairSource, ImageChannel
+from sinew.sim.maths.arrays import Float64, Intp, UInt8, UInt32
 from sinew.sim.maths.hash import birth_numbers
 from sinew.sim.maths.srgb import linear_from_srgb
 from sinew.sim.skin.surface_table import bone_density, texture_density
-
-Float64 = npt.NDArray[np.float64]
-UInt8 = npt.NDArray[np.uint8]
 
 _NUMBERS = {ImageChannel.RED: 0, ImageChannel.GREEN: 1, ImageChannel.BLUE: 2, ImageChannel.ALPHA: 3}
 
@@ -69,10 +67,6 @@ class SurfaceMaps:
 
 
 NO_MAPS = SurfaceMaps()
-
-
-UInt32 = npt.NDArray[np.uint32]
-Intp = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
