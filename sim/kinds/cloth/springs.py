@@ -67,7 +67,16 @@ def mesh_springs(positions: Float64, triangles: npt.NDArray[np.uint32], *, mater
     Edges with more than two faces get a bend spring for each consecutive pair of faces.  The factors of a material make
     the mesh a fabric of even stiffness; else they are 1.
     """
-    half = _half_edges(positions, triangles)
+    corners = triangles.astype(np.int64)
+    areas = triangle_areas(positions, triangles)
+    pairs = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
+    opposite = np.concatenate([corners[:, 2], corners[:, 0], corners[:, 1]])
+    pairs = np.sort(pairs, axis=1)
+    keys = pairs[:, 0] * len(positions) + pairs[:, 1]
+    order = np.argsort(keys, kind="stable")
+    half = _HalfEdges(
+        keys[order], pairs[order].astype(np.int32), opposite[order].astype(np.int32), np.tile(areas, 3)[order]
+    )
     edges = _structural(positions, half)
     bends = _bend(positions, half)
     springs = joined([edges, bends])
@@ -77,19 +86,6 @@ def mesh_springs(positions: Float64, triangles: npt.NDArray[np.uint32], *, mater
 class _HalfEdges:
     def __init__(self, keys: npt.NDArray[np.int64], pairs: Int32, opposite: Int32, areas: Float64) -> None:
         self.keys, self.pairs, self.opposite, self.areas = keys, pairs, opposite, areas
-
-
-def _half_edges(positions: Float64, triangles: npt.NDArray[np.uint32]) -> _HalfEdges:
-    corners = triangles.astype(np.int64)
-    areas = triangle_areas(positions, triangles)
-    pairs = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
-    opposite = np.concatenate([corners[:, 2], corners[:, 0], corners[:, 1]])
-    pairs = np.sort(pairs, axis=1)
-    keys = pairs[:, 0] * len(positions) + pairs[:, 1]
-    order = np.argsort(keys, kind="stable")
-    return _HalfEdges(
-        keys[order], pairs[order].astype(np.int32), opposite[order].astype(np.int32), np.tile(areas, 3)[order]
-    )
 
 
 def triangle_areas(positions: Float64, triangles: npt.NDArray[np.uint32]) -> Float64:

@@ -56,7 +56,9 @@ class ParticlePrograms(Owner):
         self._sprites: set[Program] = set()
 
     def prepared(self, batch: Batch) -> Program:
-        projection = self._projection(batch.ctx)
+        if self._last is None or self._last[0] is not batch.ctx:
+            self._last = batch.ctx, Projection(batch.ctx.clip_from_world, batch.ctx.target.size)
+        projection = self._last[1]
         program, particles = self._program(batch, projection), batch.particles
         if self._set_for.get(program) is not batch.ctx:
             self._set_for[program] = batch.ctx
@@ -89,11 +91,6 @@ class ParticlePrograms(Owner):
         super().release()
         self._last = None
         self._set_for.clear()
-
-    def _projection(self, ctx: PassContext) -> Projection:
-        if self._last is None or self._last[0] is not ctx:
-            self._last = ctx, Projection(ctx.clip_from_world, ctx.target.size)
-        return self._last[1]
 
     def _program(self, batch: Batch, projection: Projection) -> Program:
         particles = batch.particles
