@@ -6,6 +6,7 @@ import numpy.typing as npt
 from sinew.sim.assets.model import CharacterModel, Mesh
 from sinew.sim.kinds.contract import Service
 from sinew.sim.maths.arrays import Float64, UInt8, UInt32
+from sinew.sim.maths.points import triangle_areas
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.skin.scalp import scalp
@@ -31,20 +32,12 @@ def face_table(
         SettingsError: If no face has an area and a density.
     """
     corners = np.asarray(triangles, np.int64).reshape(-1, 3)
-    weights = face_areas(positions, corners)
+    weights = triangle_areas(positions, corners)
     if density is not None:
         weights = weights * _checked(density)[corners].mean(axis=1)
     if face_density is not None:
         weights = weights * _checked(face_density)
     return _table(corners, weights, "no face with an area is left")
-
-
-def face_areas(positions: npt.ArrayLike, triangles: npt.ArrayLike) -> Float64:
-    """Returns areas (F,) of faces (F, 3) of vertices (V, 3)."""
-    points, corners = np.asarray(positions, np.float64), np.asarray(triangles, np.int64).reshape(-1, 3)
-    first, second, third = (points[corners[:, index]] for index in range(3))
-    areas: Float64 = 0.5 * np.linalg.norm(np.cross(second - first, third - first), axis=1)
-    return areas
 
 
 def vertex_table(vertex_count: int, density: npt.ArrayLike | None = None) -> UInt32:
@@ -176,7 +169,7 @@ def skin_area(
         within: Share of every vertex that counts, shape (V,); None for 1.
     """
     mesh = model.mesh
-    areas = face_areas(mesh.positions @ world_from_model[:3, :3].T, mesh.triangles)
+    areas = triangle_areas(mesh.positions @ world_from_model[:3, :3].T, mesh.triangles)
     weights, chosen = _product(bone_density(model, bone), within), section_faces(mesh, section)
     if weights is not None:
         areas = areas * weights[mesh.triangles].mean(axis=1)

@@ -21,6 +21,7 @@ from sinew.sim.export.gltf_parts import is_metal_exact, metal_and_base
 from sinew.sim.export.scene.recording import JointMotion, SceneRecording, Topology, Track, plain_material
 from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.maths.transform import compose
+from sinew.sim.printable import numbered
 
 TYPES = Sdf.ValueTypeNames
 Four = tuple[float, float, float, float]
@@ -230,12 +231,7 @@ def _coloured(track: Track) -> Float32:
 
 def identifier(name: str, taken: set[str]) -> str:
     """Returns a name that is unique, and allowed by USD."""
-    base: str = Tf.MakeValidIdentifier(name)
-    tried, number = base, 2
-    while tried in taken:
-        tried, number = f"{base}_{number}", number + 1
-    taken.add(tried)
-    return tried
+    return numbered(Tf.MakeValidIdentifier(name), taken, "_")
 
 
 HALF_TOLERANCE = 3e-6

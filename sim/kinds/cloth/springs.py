@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from sinew.sim.kinds.cloth.maps import ClothMap, Values
 from sinew.sim.maths.arrays import Float64, Int32
+from sinew.sim.maths.points import triangle_areas
 from sinew.sim.scene.params import SettingsError
 
 
@@ -86,13 +87,6 @@ def mesh_springs(positions: Float64, triangles: npt.NDArray[np.uint32], *, mater
 class _HalfEdges:
     def __init__(self, keys: npt.NDArray[np.int64], pairs: Int32, opposite: Int32, areas: Float64) -> None:
         self.keys, self.pairs, self.opposite, self.areas = keys, pairs, opposite, areas
-
-
-def triangle_areas(positions: Float64, triangles: npt.NDArray[np.uint32]) -> Float64:
-    """Returns the areas of triangles [m²], shape (T,)."""
-    a, b, c = (positions[triangles[:, corner]] for corner in range(3))
-    areas: Float64 = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    return areas
 
 
 def _structural(positions: Float64, half: _HalfEdges) -> Springs:
