@@ -145,7 +145,7 @@ class Editor:
                 part.setParent(self.window)
         self._connect()
         self.plugin_reports = PluginReports(self.panels)
-        if new_window_layout or not self.window.restore_layout(self.settings):
+        if new_window_layout or not self.window.docks.restore(self.settings):
             self.window.docks.reset()
 
     def _build_window(self) -> None:
@@ -291,7 +291,7 @@ class Editor:
         self._connect_timings()
         self.python.failed.connect(self.panels.fail)
         self.python.finished.connect(self.window.show_news)
-        self.autosave.status_changed.connect(self.window.show_autosave)
+        self.autosave.status_changed.connect(self.window.autosave.setText)
         self.autosave.failed.connect(lambda text: self.panels.warn("", text))
 
     def _connect_drops(self) -> None:
@@ -445,7 +445,7 @@ class Editor:
         self.output.close()
         self.python.close()
         self.work.close()
-        self.window.save_layout(self.settings)
+        self.window.docks.save(self.settings)
         self.timings.files.cancel()
         self.projects.cancel()
         self.autosave.shutdown()

@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QSettings, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence
 
 from sinew.app.editor.dialogs import Dialogs
 from sinew.app.timeline.active_model import ActiveModel
@@ -64,8 +63,6 @@ class TimingsPanel(QObject):
             part.setParent(self)
         self.is_measuring = False
         self._held_from: int | None = None
-        # The window has a shortcut for it, independent of the focus.
-        self.view.pause_action.setShortcut(QKeySequence())
         self.view.set_history(self.history)
         look = settings.value(_LOOK)
         self.view.restore(look if isinstance(look, dict) else {})

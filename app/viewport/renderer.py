@@ -13,7 +13,7 @@ from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskProgress, TaskQ
 from sinew.app.timeline.active_model import ActiveModel
 from sinew.app.timeline.playback import Playback
 from sinew.app.viewport.bake_comparison import BakeComparison
-from sinew.app.viewport.frame_info import FrameInfo, ViewportTiming, nice_ceiling, with_point
+from sinew.app.viewport.frame_info import FrameInfo, ViewportTiming, with_point
 from sinew.app.viewport.ghosts import Ghosts
 from sinew.app.viewport.kernel_comparison import KernelComparison
 from sinew.app.viewport.precompiling import Precompiling
@@ -36,6 +36,7 @@ from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.scene import NodeId, Scene
 from sinew.sim.scene.view_state import Selection
 from sinew.sim.simulation import BakedStates
+from sinew.widgets.number_text import nice_above
 
 _log = logging.getLogger(__name__)
 _TEXT_MAX = 200
@@ -390,7 +391,7 @@ class ViewportRenderer(QObject):
         statistics = engine.compare(target, time.monotonic()) if target else None
         self._unit = model_settings(scene.node(target)).unit_scale if target else 1.0
         if statistics is not None and statistics.maximum > self._scale:
-            self._scale = nice_ceiling(statistics.maximum * self._unit) / self._unit
+            self._scale = nice_above(statistics.maximum * self._unit) / self._unit
         return statistics
 
     def _fail(self, error: Exception) -> None:

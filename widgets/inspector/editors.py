@@ -313,9 +313,8 @@ class NodesEditor(ValueEditor):
         super().__init__(parent)
         self._choices = choices
         self._value: tuple[NodeId, ...] = ()
-        self.button = QToolButton(self)
+        self.button = QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
         self.button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.menu = QMenu(self)
         self.menu.aboutToShow.connect(self._fill_menu)
         self.button.setMenu(self.menu)

@@ -2,7 +2,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, QTimer, Signal
 from PySide6.QtGui import QColor, QContextMenuEvent, QPalette
 from PySide6.QtWidgets import (
     QComboBox,
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 from sinew.sim.profile.comparison import RecordingComparison, compare, verdict
 from sinew.sim.profile.history import Float64, Quantity, TimingRecording, source_text
 from sinew.widgets.icons import icon
-from sinew.widgets.parts import EmptyState, FlowRow, Pages, ShareSplitter, packed, plain_list
+from sinew.widgets.parts import EmptyState, FlowRow, Pages, ShareSplitter, choice_box, packed, plain_list, text_label
 from sinew.widgets.texts import label_text
 from sinew.widgets.theme import SPACE, colours, is_dark
 from sinew.widgets.timings.distribution_plot import DistributionPlot, Series
@@ -200,7 +200,9 @@ class ComparePage(QWidget):
             self,
         )
         self.list, self.table = RecordingList(self), CompareTable(self)
-        self.sentence, self.caution = _wrapped_label(), _wrapped_label()
+        self.sentence, self.caution = text_label(copied=True), text_label(copied=True)
+        for label in (self.sentence, self.caution):
+            label.setContentsMargins(SPACE, 0, SPACE, 0)
         self.plot = DistributionPlot(self)
         row = FlowRow(self)
         for text, box in (("A", self.a_box), ("B", self.b_box)):
@@ -313,11 +315,7 @@ class ComparePage(QWidget):
     # --- parts ----------------------------------------------------------------------------------------
 
     def _box(self, name: str, entries: Sequence[tuple[str, object]] = ()) -> QComboBox:
-        box = QComboBox(self)
-        for text, data in entries:
-            box.addItem(text, data)
-        box.setAccessibleName(name)
-        box.setToolTip(name)
+        box = choice_box(name, entries)
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         box.setMaximumWidth(self.fontMetrics().averageCharWidth() * 30)
         return box
@@ -340,12 +338,3 @@ def _tag(text: str, box: QComboBox) -> QWidget:
     pair = QWidget()
     packed(QHBoxLayout(pair), QLabel(text), box, spacing=SPACE)
     return pair
-
-
-def _wrapped_label() -> QLabel:
-    label = QLabel()
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setContentsMargins(SPACE, 0, SPACE, 0)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return label

@@ -8,7 +8,6 @@ from PySide6.QtGui import QColor, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QStackedLayout,
     QTabWidget,
     QVBoxLayout,
@@ -16,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from sinew.sim.profile.sample import FrameSample, TimerStatus
-from sinew.widgets.parts import ShareSplitter, packed, tool_button
+from sinew.widgets.parts import ShareSplitter, packed, text_label, tool_button
 from sinew.widgets.texts import tip_text
 from sinew.widgets.theme import SPACE, tabular
 from sinew.widgets.timings.colours import pass_colour
@@ -38,17 +37,15 @@ class FramePanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.sample: FrameSample | None = None
-        self.empty = QLabel("Click a spike in the plot to see its frame, or press Slowest Frame.", self)
+        self.empty = text_label("Click a spike in the plot to see its frame, or press Slowest Frame.", self, dim=True)
         self.buttons = QWidget(self)
-        self.facts = QLabel(self)
+        self.facts = text_label(parent=self, dim=True, copied=True)
         self.passes = self._make_passes()
-        self.previous_button = tool_button("previous", "", "Previous frame")
-        self.next_button = tool_button("next", "", "Next frame")
+        self.previous_button = tool_button("previous", "", "Previous frame", act=lambda: self.stepped.emit(-1))
+        self.next_button = tool_button("next", "", "Next frame", act=lambda: self.stepped.emit(1))
         self.worst_button = tool_button(
             "mdi6.arrow-up-bold-outline", "Slowest Frame", "Select the slowest of the frames shown"
         )
-        self.previous_button.clicked.connect(lambda: self.stepped.emit(-1))
-        self.next_button.clicked.connect(lambda: self.stepped.emit(1))
         self.worst_button.clicked.connect(self.worst_requested)
         self._arrange()
 
@@ -84,14 +81,8 @@ class FramePanel(QWidget):
         return passes
 
     def _arrange(self) -> None:
-        self.empty.setWordWrap(True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.empty.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.facts.setFont(tabular(self.font()))
-        self.facts.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.facts.setWordWrap(True)
-        self.facts.setTextFormat(Qt.TextFormat.PlainText)
-        self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.facts.setContentsMargins(SPACE, 0, SPACE, 0)
         details = QWidget(self)
         packed(QVBoxLayout(details), self.facts, (self.passes, 1))
@@ -126,7 +117,7 @@ class FramesPage(QWidget):
         super().__init__(parent)
         self.table, self.area = PassTable(self), PlotsArea(self)
         self.histogram, self.frame_panel = DistributionPlot(self), FramePanel(self)
-        self.summary = QLabel(self)
+        self.summary = text_label(parent=self, dim=True)
         self.statistics: RegionStatistics | None = None
         self.chosen: FrameSample | None = None
         self._status = TimerStatus()
@@ -233,8 +224,6 @@ class FramesPage(QWidget):
 
     def _arrange(self) -> None:
         self.summary.setFont(tabular(self.font()))
-        self.summary.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.summary.setWordWrap(True)
         self.summary.setContentsMargins(SPACE, 0, SPACE, 0)
         legend = QWidget(self)
         packed(QVBoxLayout(legend), (self.table, 1), self.summary)

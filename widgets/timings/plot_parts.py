@@ -149,8 +149,7 @@ class TimeBox(pg.ViewBox):  # type: ignore[misc]
     scaled = Signal(float)  # Factor by which the wheel turned over the vertical axis
     scale_reset = Signal()  # The vertical axis was double-clicked
     panned = Signal(float)  # Time [s] by which the plot was dragged
-    # Times [s] of a region that is selected, and whether it is finished
-    region_dragged = Signal(float, float, bool)
+    region_dragged = Signal(float, float)  # Times [s] of a region that is selected
     clicked = Signal(float)  # A time [s]
     double_clicked = Signal(float)  # A time [s]
 
@@ -182,7 +181,7 @@ class TimeBox(pg.ViewBox):  # type: ignore[misc]
             self._draws_region = axis is None and bool(ev.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         if self._draws_region:
             start = float(self.mapToView(ev.buttonDownPos()).x())
-            self.region_dragged.emit(min(start, here), max(start, here), ev.isFinish())
+            self.region_dragged.emit(min(start, here), max(start, here))
         elif axis != 1:
             self.panned.emit(float(self.mapToView(ev.lastPos()).x()) - here)
 

@@ -164,10 +164,10 @@ class PlotsArea(QWidget):
         self.hold_requested.emit()
         self.set_window(self.window_shown.panned(seconds))
 
-    def _drag_region(self, begin: float, end: float, finished: bool) -> None:  # noqa: ARG002
+    def _drag_region(self, begin: float, end: float) -> None:
         self.hold_requested.emit()
-        if self.frames is not None and end > begin:
-            self.set_region((self.frames.now + begin, self.frames.now + end))
+        if end > begin:
+            self._move_region(begin, end)
 
     def _move_region(self, begin: float, end: float) -> None:
         if self.frames is not None:

@@ -2,15 +2,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QElapsedTimer, QSignalBlocker, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QPalette, QShowEvent
+from PySide6.QtGui import QHideEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QLabel,
     QLayout,
     QLineEdit,
     QMenu,
     QSizePolicy,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -18,7 +16,7 @@ from PySide6.QtWidgets import (
 from sinew.sim.profile.history import QuantityHistory, TimingRecording
 from sinew.sim.profile.sample import FrameSample, TimerStatus
 from sinew.widgets.icons import icon
-from sinew.widgets.parts import EmptyState, FlowRow, Pages, packed, tool_button
+from sinew.widgets.parts import EmptyState, FlowRow, Pages, choice_box, packed, tool_button
 from sinew.widgets.theme import SPACE, tabular
 from sinew.widgets.timings.compare_page import ComparePage
 from sinew.widgets.timings.frames import FrameTable, Level, PlottedTimes, TimingsOptions, Unit
@@ -45,24 +43,23 @@ class Toolbar(FlowRow):
             "pause", "Pause", "Pause the view; measuring continues (Shift+P)", checkable=True
         )
         self.live_button = tool_button("last", "Live", "Back to the newest frames")
-        self.shown_box = _box("GPU times, CPU times, or both", [(times.value, times) for times in PlottedTimes])
-        self.unit_box = _box("Milliseconds, or share of the frame", [("ms", Unit.MILLISECONDS), ("%", Unit.SHARE)])
-        self.level_box = _box("Detail of the stack", [(level.label, level) for level in Level])
-        self.name_edit = QLineEdit(self)
-        self.record_button = tool_button("mdi6.record", "Record", "", checkable=True)
+        self.shown_box = choice_box("GPU times, CPU times, or both", [(times.value, times) for times in PlottedTimes])
+        self.unit_box = choice_box(
+            "Milliseconds, or share of the frame", [("ms", Unit.MILLISECONDS), ("%", Unit.SHARE)]
+        )
+        self.level_box = choice_box("Detail of the stack", [(level.label, level) for level in Level])
+        self.name_edit = QLineEdit(self, placeholderText=self._free_name())
+        self.record_button = tool_button("mdi6.record", "Record", "", checkable=True, act=self._record)
         self.compare_button = tool_button("compare", "Compare", "Compare two recordings", checkable=True)
-        self.more_button = tool_button("mdi6.dots-horizontal", "", "Compare back ends, import, export, clear")
-        self.menu = QMenu(self.more_button)
+        self.menu = QMenu(self)
+        more = "Compare back ends, import, export, clear"
+        self.more_button = tool_button("mdi6.dots-horizontal", "", more, menu=self.menu)
         self.name_edit.setAccessibleName("Name of the next recording")
         self.name_edit.setToolTip("Name of the next recording")
-        self.name_edit.setPlaceholderText(self._free_name())
         self.name_edit.setFixedWidth(self.fontMetrics().averageCharWidth() * _NAME_CHARACTERS)
         self.name_edit.returnPressed.connect(self.record_button.click)
-        self.record_button.clicked.connect(self._record)
         for box in (self.shown_box, self.unit_box, self.level_box):
             box.currentIndexChanged.connect(lambda _: self.choice_edited.emit())
-        self.more_button.setMenu(self.menu)
-        self.more_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.live_button.setEnabled(False)
         self.add(
             self.measure_button, self.pause_button, self.live_button, self.shown_box, self.unit_box, self.level_box,
@@ -136,15 +133,6 @@ class Toolbar(FlowRow):
             self.record_stopped.emit()
 
 
-def _box(tip: str, entries: Sequence[tuple[str, object]]) -> QComboBox:
-    box = QComboBox()
-    for text, data in entries:
-        box.addItem(text, data)
-    box.setToolTip(tip)
-    box.setAccessibleName(tip)
-    return box
-
-
 INTERVAL = 100  # [ms] between two refreshes
 
 _STATISTICS_INTERVAL = 500  # [ms], shortest time between two updates of the statistics
@@ -178,8 +166,6 @@ class SourceLabel(QLabel):
 
 
 class TimingsView(QWidget):
-    """The timings panel; the shortcut of `pause_action` works inside it."""
-
     frame_chosen = Signal(object)  # The user selected a `FrameSample`
     held_changed = Signal(bool)  # The view was paused or resumed
     timing_toggled = Signal(bool)  # Switch measuring on or off
@@ -207,7 +193,6 @@ class TimingsView(QWidget):
         self.frames_page, self.compare_page = FramesPage(self), ComparePage(self)
         self.empty = EmptyState("mdi6.timer-outline", "", "", self)
         self.pages = Pages(self.empty, self.frames_page, self.compare_page)
-        self.pause_action = self._make_pause_action()
         self._timer = QTimer(self, interval=INTERVAL)
         self._timer.timeout.connect(self._refresh_if_seen)
         layout = packed(QVBoxLayout(self), self.toolbar, (self.pages, 1), self.honesty)
@@ -279,7 +264,6 @@ class TimingsView(QWidget):
 
     def _show_held(self) -> None:
         self.toolbar.set_held(self.is_held)
-        self.pause_action.setChecked(self.is_held)
         self.held_changed.emit(self.is_held)
 
     # --- drawing --------------------------------------------------------------------------------------
@@ -360,16 +344,6 @@ class TimingsView(QWidget):
         return QSize(page.width(), page.height() + rows)
 
     # --- parts ----------------------------------------------------------------------------------------
-
-    def _make_pause_action(self) -> QAction:
-        action = QAction(icon("pause"), "Pause", self)
-        action.setCheckable(True)
-        action.setShortcut(QKeySequence("Shift+P"))
-        action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        action.setToolTip("Pause the view of the timings; measuring continues.")
-        action.triggered.connect(self._set_held)
-        self.addAction(action)
-        return action
 
     def _set_held(self, held: bool) -> None:
         (self.hold if held else self.go_live)()
