@@ -182,15 +182,15 @@ class FlowRow(QWidget):
 
 
 class ShareSplitter(QSplitter):
-    """A splitter with `parts` as shares of the width; a moved handle leaves changes of width to the part `rest`."""
+    """A splitter with `parts` as shares of the width; a moved handle leaves changes of width to the second part."""
 
-    def __init__(self, parts: Sequence[tuple[QWidget, int]], rest: int, parent: QWidget | None = None) -> None:
+    def __init__(self, parts: Sequence[tuple[QWidget, int]], parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._shares = [share for _, share in parts]
         self._was_moved = False
         for widget, _ in parts:
             self.addWidget(widget)
-        self.setStretchFactor(rest, 1)
+        self.setStretchFactor(1, 1)
         self.splitterMoved.connect(self._keep)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

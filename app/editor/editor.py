@@ -442,7 +442,7 @@ class Editor:
         """Stops all work of the editor, in the order of dependencies."""
         self.plugin_reports.end()
         self.playback.pause()
-        self.output.close()
+        self.output.queue.cancel_all()
         self.python.close()
         self.work.close()
         self.window.docks.save(self.settings)

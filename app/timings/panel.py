@@ -93,7 +93,7 @@ class TimingsPanel(QObject):
     def record(self, name: str = "") -> None:
         if not self.is_measuring:
             self.measure(True)
-        self.recordings.start(name, self._client.timer_status)
+        self.recordings.start(name, self._client.timing.status)
 
     def toggle_recording(self) -> None:
         self.view.toolbar.record_button.click()
@@ -173,13 +173,13 @@ class TimingsPanel(QObject):
         for sample in samples:
             self.history.append(sample)
         self.strip.feed(samples)
-        self.recordings.feed(samples, self._client.timer_status)
+        self.recordings.feed(samples, self._client.timing.status)
         self.trial.feed(samples)
         if self.recordings.running:
-            self.view.set_recording(True, self.recordings.length)
+            self.view.toolbar.set_recording(True, self.recordings.length)
 
     def _show_status(self) -> None:
-        self.view.set_status(replace(self._client.timer_status, enabled=self.is_measuring))
+        self.view.set_status(replace(self._client.timing.status, enabled=self.is_measuring))
 
     def _on_held(self, held: bool) -> None:
         # The scenes of frames in a frozen view are kept, as each can be clicked.
@@ -192,11 +192,11 @@ class TimingsPanel(QObject):
             self.hint.emit(missing)
 
     def _on_started(self, _name: str) -> None:
-        self.view.set_recording(True)
+        self.view.toolbar.set_recording(True)
         self.recording.emit(True)
 
     def _on_stopped(self, recording: TimingRecording | None) -> None:
-        self.view.set_recording(False)
+        self.view.toolbar.set_recording(False)
         self.recording.emit(False)
         self.hint.emit(f"Recorded {recording.name}: {recording.summary}" if recording else "Nothing was recorded")
 
@@ -221,7 +221,7 @@ class TimingsPanel(QObject):
 
     def _displayed(self) -> TimingRecording:
         """Returns the recording selected for comparison, else the region of a frozen view, else the last minute."""
-        view, status = self.view, self._client.timer_status
+        view, status = self.view, self._client.timing.status
         chosen = view.compare_page.chosen if view.pages.currentWidget() is view.compare_page else None
         if chosen is not None:
             return chosen

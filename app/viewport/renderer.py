@@ -29,7 +29,6 @@ from sinew.sim.gl.errors import ShaderError
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.task import Delay
 from sinew.sim.printable import printable
-from sinew.sim.profile.sample import TimerStatus
 from sinew.sim.render.frame import joined
 from sinew.sim.render.render_view import JointRef, Overlay, ParticleRef, RenderView
 from sinew.sim.runner import SimulationRunner
@@ -82,7 +81,7 @@ class ViewportRenderer(QObject):
         programs: Path | None = None,
     ) -> None:
         super().__init__()
-        self._timing = ViewportTiming(playback, active)
+        self.timing = ViewportTiming(playback, active)
         self._document, self._playback, self._debug = document, playback, debug
         self._tasks, self._store, self._files, self._programs = tasks, store, files, programs
         self.engine: Engine | None = None
@@ -130,7 +129,7 @@ class ViewportRenderer(QObject):
         if engine is None:
             return
         self.gl_enter(framebuffer_id)
-        self._timing.begin(engine)
+        self.timing.begin(engine)
         try:
             output = Framebuffer.wrap(engine.context, framebuffer_id, (width, height))
             if engine.pictures.paint(output, self):
@@ -179,7 +178,7 @@ class ViewportRenderer(QObject):
     def cancel_preparing(self) -> None:
         """Cancels preparing: systems keep their earlier settings, shaders are compiled when they are used."""
         if self.precompiling is not None:
-            self.precompiling.cancel_preparing()
+            self.precompiling.compiler.cancel_preparing()
         if self.engine is not None:
             self.engine.simulation.cancel_preparing()
 
@@ -211,7 +210,7 @@ class ViewportRenderer(QObject):
             self.runner.release()
             self.runner = None
         if self.precompiling is not None:
-            self.precompiling.release()
+            self.precompiling.compiler.release()
             self.precompiling = None
         if self.engine is not None:
             self.engine.release()
@@ -259,12 +258,8 @@ class ViewportRenderer(QObject):
 
     # --- timing ---------------------------------------------------------------------------------------
 
-    @property
-    def timer_status(self) -> TimerStatus:
-        return self._timing.status
-
     def set_timing(self, on: bool) -> None:
-        self._timing.wanted = on
+        self.timing.wanted = on
 
     def prepare(self) -> int:
         """Applies the current document to the engine; returns the version of its views."""
@@ -378,7 +373,7 @@ class ViewportRenderer(QObject):
         for problem in engine.simulation.take_problems():
             self.troubled.emit(problem.node, problem.text)
         rate = self._playback.meter.drawn(time.monotonic())
-        frame, samples = self._timing.finish(engine)
+        frame, samples = self.timing.finish(engine)
         self.drawn.emit(FrameInfo(rate, self._comparison, self._scale * self._unit, frame, self._unit))
         if samples:
             self.measured.emit(samples)

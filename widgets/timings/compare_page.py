@@ -211,7 +211,7 @@ class ComparePage(QWidget):
             row.add(box)
         middle = QWidget(self)
         packed(QVBoxLayout(middle), self.sentence, self.caution, (self.plot, 1))
-        self.splitter = ShareSplitter([(self.list, 2), (middle, 5), (self.table, 4)], 1, self)
+        self.splitter = ShareSplitter([(self.list, 2), (middle, 5), (self.table, 4)], self)
         page = QWidget(self)
         packed(QVBoxLayout(page), row, (self.splitter, 1))
         self._stack = Pages(self.empty, page)

@@ -232,7 +232,7 @@ class FramesPage(QWidget):
         self.side.addTab(self.histogram, "Histogram")
         self.side.addTab(self.frame_panel, "Frame")
         self.side.setCornerWidget(self.frame_panel.buttons)
-        self.splitter = ShareSplitter([(legend, 4), (self.area, 6), (self.side, 3)], 1, self)
+        self.splitter = ShareSplitter([(legend, 4), (self.area, 6), (self.side, 3)], self)
         packed(QVBoxLayout(self), self.splitter)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

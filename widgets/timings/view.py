@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 )
 
 from sinew.sim.profile.history import QuantityHistory, TimingRecording
-from sinew.sim.profile.sample import FrameSample, TimerStatus
+from sinew.sim.profile.sample import TimerStatus
 from sinew.widgets.icons import icon
 from sinew.widgets.parts import EmptyState, FlowRow, Pages, choice_box, packed, tool_button
 from sinew.widgets.theme import SPACE, tabular
@@ -206,7 +206,7 @@ class TimingsView(QWidget):
     def set_history(self, history: QuantityHistory) -> None:
         """Shows another history; resumes a paused view."""
         self._history = history
-        self.choose_frame(None)
+        self.frames_page.choose(None)
         self.go_live()
         self.redraw()
 
@@ -228,13 +228,6 @@ class TimingsView(QWidget):
     def set_recordings(self, recordings: Sequence[TimingRecording]) -> None:
         self.toolbar.set_taken([recording.name for recording in recordings])
         self.compare_page.set_recordings(recordings)
-
-    def set_recording(self, active: bool, frames: int = 0) -> None:
-        self.toolbar.set_recording(active, frames)
-
-    def choose_frame(self, sample: FrameSample | None) -> None:
-        """Selects a frame without emitting a signal."""
-        self.frames_page.choose(sample)
 
     def compare(self, a: str, b: str) -> None:
         self.compare_page.choose(a, b)

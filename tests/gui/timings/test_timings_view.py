@@ -86,8 +86,8 @@ def test_live_shows_the_newest_frames_and_only_draws_what_is_new(view, history):
 
 
 def test_pause_freezes_the_view_and_not_the_frames(view, history, qtbot):
-    for held in (True, False):
-        view.set_held(held)
+    for act, held in ((view.hold, True), (view.go_live, False)):
+        act()
         assert view.is_held == view.toolbar.pause_button.isChecked() == held
     with qtbot.waitSignal(view.held_changed) as held:
         view.toolbar.pause_button.click()
@@ -313,7 +313,7 @@ def test_buttons_and_menu_emit_requests(view, qtbot):
     with qtbot.waitSignals([view.timing_toggled, view.record_requested]):
         QTest.keyClick(bar.name_edit, Qt.Key.Key_Return)
     assert not bar.record_button.isChecked()
-    view.set_recording(True, 312)
+    view.toolbar.set_recording(True, 312)
     assert bar.record_button.isChecked()
     assert "312" in bar.record_button.text()
     with qtbot.waitSignal(view.record_stopped):
