@@ -309,7 +309,8 @@ class Editor:
         for signal_of_state in (timings.toggled, timings.paused, timings.recording):
             signal_of_state.connect(self.window_state.refresh)
         timings.hint.connect(self.window.show_news)
-        timings.view.back_ends_requested.connect(self.compare_back_ends)
+        for name in ("compare_back_ends", "import", "export_csv", "export_trace", "clear"):
+            timings.view.toolbar.menu.addAction(self.window.actions_table[f"timing.{name}"])
         timings.informed.connect(self.panels.inform)
         timings.failed.connect(self.panels.fail)
         timings.files.progressed.connect(self.window.show_transfer)

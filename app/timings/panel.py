@@ -86,17 +86,10 @@ class TimingsPanel(QObject):
         self.toggled.emit(on)
         self._redraw()
 
-    def pause(self, on: bool) -> None:
-        """Freezes the view or continues it; measuring continues."""
-        (self.view.hold if on else self.view.go_live)()
-
     def record(self, name: str = "") -> None:
         if not self.is_measuring:
             self.measure(True)
         self.recordings.start(name, self._client.timing.status)
-
-    def toggle_recording(self) -> None:
-        self.view.toolbar.record_button.click()
 
     def compare_back_ends(self) -> bool:
         """Starts a comparison of the back ends; returns False if it cannot start."""
@@ -138,21 +131,19 @@ class TimingsPanel(QObject):
         # Queued, because a change of the layout while painting may resize the viewport.
         self._client.drawn.connect(self._on_drawn, Qt.ConnectionType.QueuedConnection)
         self._client.measured.connect(self._on_measured, Qt.ConnectionType.QueuedConnection)
-        view.timing_toggled.connect(self.measure)
-        view.frame_chosen.connect(self._go_back)
-        view.record_requested.connect(self.record)
-        view.record_stopped.connect(recordings.stop)
-        view.import_requested.connect(self.import_csv)
-        view.export_csv_requested.connect(self.export_csv)
-        view.export_trace_requested.connect(self.export_trace)
-        view.recording_removed.connect(recordings.remove)
-        view.clear_requested.connect(self.clear)
+        view.toolbar.measure_button.toggled.connect(self.measure)
+        view.toolbar.record_requested.connect(self.record)
+        view.toolbar.record_stopped.connect(recordings.stop)
+        view.frames_page.frame_chosen.connect(self._go_back)
+        listed = view.compare_page.list
+        listed.remove_requested.connect(recordings.remove)
+        listed.export_csv_requested.connect(self.export_csv)
+        listed.export_trace_requested.connect(self.export_trace)
         view.held_changed.connect(self._on_held)
         view.state_changed.connect(self.save_look)
         recordings.changed.connect(lambda: view.set_recordings(recordings.all))
         recordings.started.connect(self._on_started)
         recordings.stopped.connect(self._on_stopped)
-        view.back_ends_requested.connect(self.compare_back_ends)
         self.trial.progressed.connect(
             lambda count: self.hint.emit(f"Comparing back ends: {count} of {len(SIDES) * FRAMES} frames")
         )

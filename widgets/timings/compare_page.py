@@ -179,8 +179,6 @@ _A_COLOUR, _B_COLOUR = ("#56b4e9", "#0072b2"), ("#e69f00", "#b37700")
 
 
 class ComparePage(QWidget):
-    remove_requested = Signal(str)  # Name of a recording
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.recordings: tuple[TimingRecording, ...] = ()
@@ -328,7 +326,6 @@ class ComparePage(QWidget):
         self.table.path_chosen.connect(lambda path: self.pass_box.setCurrentIndex(self.pass_box.findData(path)))
         self.list.a_chosen.connect(self.a_box.setCurrentText)
         self.list.b_chosen.connect(self.b_box.setCurrentText)
-        self.list.remove_requested.connect(self.remove_requested)
         palette = self.caution.palette()
         palette.setColor(QPalette.ColorRole.WindowText, QColor(colours().warning))
         self.caution.setPalette(palette)

@@ -166,17 +166,7 @@ class SourceLabel(QLabel):
 
 
 class TimingsView(QWidget):
-    frame_chosen = Signal(object)  # The user selected a `FrameSample`
     held_changed = Signal(bool)  # The view was paused or resumed
-    timing_toggled = Signal(bool)  # Switch measuring on or off
-    record_requested = Signal(str)  # Name of the recording
-    record_stopped = Signal()
-    recording_removed = Signal(str)  # Name of the recording
-    import_requested = Signal()
-    export_csv_requested = Signal()
-    export_trace_requested = Signal()
-    clear_requested = Signal()
-    back_ends_requested = Signal()  # Compare transform feedback and compute
     state_changed = Signal()  # `state()` has changed
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -238,6 +228,9 @@ class TimingsView(QWidget):
     @property
     def is_held(self) -> bool:
         return self._held is not None
+
+    def set_held(self, held: bool) -> None:
+        (self.hold if held else self.go_live)()
 
     def hold(self) -> None:
         """Pauses the view; frames are still measured."""
@@ -338,42 +331,18 @@ class TimingsView(QWidget):
 
     # --- parts ----------------------------------------------------------------------------------------
 
-    def _set_held(self, held: bool) -> None:
-        (self.hold if held else self.go_live)()
-
     def _connect(self) -> None:
         bar, page = self.toolbar, self.frames_page
-        bar.measure_button.toggled.connect(self.timing_toggled)
-        bar.pause_button.toggled.connect(self._set_held)
+        bar.pause_button.toggled.connect(self.set_held)
         bar.live_button.clicked.connect(self.go_live)
         bar.choice_edited.connect(lambda: self.set_choice(bar.apply_to(self._choice)))
-        bar.record_requested.connect(self._record)
-        bar.record_stopped.connect(self.record_stopped)
         bar.compare_button.toggled.connect(lambda _: self._show_page())
-        for text, name, signal in (
-            ("Compare Back Ends", "compare", self.back_ends_requested),
-            ("Import CSV…", "open", self.import_requested),
-            ("Export CSV…", "save", self.export_csv_requested),
-            ("Export Chrome Trace…", "save", self.export_trace_requested),
-            ("Clear", "clear", self.clear_requested),
-        ):
-            bar.menu.addAction(icon(name), text).triggered.connect(signal)
-        page.frame_chosen.connect(self.frame_chosen)
         page.area.hold_requested.connect(self.hold)
         page.area.window_changed.connect(self.state_changed)
         page.table.toggled.connect(self._toggle)
         page.table.soloed.connect(lambda path: self.set_choice(self._choice.soloed(path)))
         page.table.double_clicked.connect(lambda path: self.set_choice(self._before_click.soloed(path)))
         page.table.all_requested.connect(lambda: self.set_choice(replace(self._choice, hidden=frozenset(), solo="")))
-        self.compare_page.remove_requested.connect(self.recording_removed)
-        self.compare_page.list.export_csv_requested.connect(self.export_csv_requested)
-        self.compare_page.list.export_trace_requested.connect(self.export_trace_requested)
-
-    def _record(self, name: str) -> None:
-        """Starts a recording and switches measuring on."""
-        if not self.status.enabled:
-            self.timing_toggled.emit(True)
-        self.record_requested.emit(name)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
