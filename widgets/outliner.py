@@ -35,11 +35,9 @@ class Outliner(QWidget):
     """
 
     selected = Signal(object)  # The new `Selection`
-    rename_requested = Signal(str, str)  # Node and new name
     switch_requested = Signal(str, str, bool)  # Node, "visible", "muted" or "locked", and its new state
     reset_requested = Signal(str)  # A stopped node
     resume_requested = Signal(str)  # A stopped node
-    place_requested = Signal(object, object)  # Nodes and the `ListPlace` where they were dropped
     action_requested = Signal(object, object)  # An `OutlinerAction` and a `Selection`
 
     def __init__(self, target: EditTarget, model_of: ModelProvider, parent: QWidget | None = None) -> None:
@@ -60,8 +58,6 @@ class Outliner(QWidget):
         packed(QVBoxLayout(self), packed(QVBoxLayout(), self.filter_line, margins=SPACE), (self._stack, 1))
         self._target.changed.connect(self._changed)
         self.filter_line.textChanged.connect(self._filter)
-        self.model.rename_requested.connect(self.rename_requested)
-        self.model.place_requested.connect(self.place_requested)
         self.model.modelReset.connect(self._restore)
         self.model.rowsInserted.connect(self._restore)
         self.view.selectionModel().selectionChanged.connect(self._selected)

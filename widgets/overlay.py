@@ -224,9 +224,6 @@ _MARK_ICON = 18
 
 
 class StopMark(ViewportOverlay):
-    resume_requested = Signal()
-    reset_requested = Signal()
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, takes_mouse=True)
         sign = GlyphLabel("error", _MARK_ICON, self)
@@ -239,8 +236,6 @@ class StopMark(ViewportOverlay):
         self.resume_button.setToolTip("Continue from the last valid state.")
         self.reset_button = QPushButton("Reset", self)
         self.reset_button.setToolTip("Reset the simulation to the first frame.")
-        self.resume_button.clicked.connect(self.resume_requested)
-        self.reset_button.clicked.connect(self.reset_requested)
         packed(
             QHBoxLayout(self), sign, self.label, self.resume_button, self.reset_button,
             spacing=SPACE_WIDE, margins=SPACE,

@@ -28,8 +28,6 @@ class StartPage(QFrame):
     """Page of an empty scene; hides samples and recent files without room. `chosen` carries the path of either."""
 
     chosen = Signal(object)
-    open_requested = Signal()
-    tour_requested = Signal()
 
     def __init__(self, samples: Sequence[Sample], parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -42,8 +40,6 @@ class StartPage(QFrame):
         self.open_button.setToolTip("Open a project or a model (Ctrl+O).")
         self.tour_button = QPushButton("Tour in Seven Steps", self)
         self.tour_button.setToolTip("An introduction to the window.")
-        self.open_button.clicked.connect(self.open_requested)
-        self.tour_button.clicked.connect(self.tour_requested)
         self.cards = [self._card(sample) for sample in samples]
         self.recent: list[QToolButton] = []
         self._grid, self._columns = QGridLayout(), 0

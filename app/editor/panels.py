@@ -79,9 +79,9 @@ class Panels(QObject):
         store.failed.connect(self.fail)
         outliner.selected.connect(document.select)
         self.inspector.link_followed.connect(document.select)
-        outliner.rename_requested.connect(self._rename)
+        outliner.model.rename_requested.connect(self._rename)
         outliner.switch_requested.connect(self._switch)
-        outliner.place_requested.connect(self._place)
+        outliner.model.place_requested.connect(self._place)
         outliner.action_requested.connect(self._act)
         self.inspector.refused.connect(lambda text: self.fail("", text))
 

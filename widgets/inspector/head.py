@@ -96,9 +96,6 @@ class InspectorNotice(QFrame):
 class HistoryBanner(InspectorNotice):
     """Banner of settings of an earlier time; hidden until `show` is called."""
 
-    back_requested = Signal()  # Show the current settings again
-    restore_requested = Signal()  # Make the shown values the current ones
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("mdi6.history", parent)
         self.setFrameShape(QFrame.Shape.StyledPanel)
@@ -107,8 +104,6 @@ class HistoryBanner(InspectorNotice):
         self.setContentsMargins(SPACE_WIDE, SPACE, SPACE_WIDE, SPACE)
         self.back_button = self.add_button("Back to now", "Show the current settings.")
         self.restore_button = self.add_button("Restore these values", "")
-        self.back_button.clicked.connect(self.back_requested)
-        self.restore_button.clicked.connect(self.restore_requested)
 
     def report(self, text: str, tip: str, *, restorable: bool) -> None:
         """Shows a text in the banner; `restorable` if the values differ from the current ones."""
@@ -208,8 +203,6 @@ class NodeStatus:
 class NodeHead(QWidget):
     """Status, mute and solo buttons, presets, and the widgets that the type of the selected node adds."""
 
-    reset_requested = Signal()  # Back to the first frame
-    resume_requested = Signal()  # Continue from the last valid state
     switched = Signal(str, bool)  # "muted" or "solo", and its new value
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -220,8 +213,6 @@ class NodeHead(QWidget):
         self.notice = InspectorNotice("error", self)
         self.reset_button = self.notice.add_button("Reset", "Reset the simulation to the first frame.")
         self.resume_button = self.notice.add_button("Resume", "")
-        self.reset_button.clicked.connect(self.reset_requested)
-        self.resume_button.clicked.connect(self.resume_requested)
         self.warning = InspectorNotice("warning", self)
         self.remedy_button = self.warning.add_button("", "")
         self.remedy_button.clicked.connect(lambda: self.status.remedy and self.status.remedy.run())

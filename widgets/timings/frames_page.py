@@ -32,7 +32,6 @@ class FramePanel(QWidget):
     """Panel of one frame; `buttons` select a frame and stand next to its title."""
 
     stepped = Signal(int)  # Select the previous (-1) or next (1) frame
-    worst_requested = Signal()  # Select the slowest frame
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,7 +45,6 @@ class FramePanel(QWidget):
         self.worst_button = tool_button(
             "mdi6.arrow-up-bold-outline", "Slowest Frame", "Select the slowest of the frames shown"
         )
-        self.worst_button.clicked.connect(self.worst_requested)
         self._arrange()
 
     def show_sample(self, sample: FrameSample | None) -> None:
@@ -127,7 +125,7 @@ class FramesPage(QWidget):
         area.frame_pointed.connect(lambda _: self._show_current())
         area.region_changed.connect(self.count)
         area.window_changed.connect(self.count)
-        self.frame_panel.worst_requested.connect(self.choose_worst)
+        self.frame_panel.worst_button.clicked.connect(self.choose_worst)
         self.frame_panel.stepped.connect(self.step)
 
     def draw(self, frames: FrameTable, choice: TimingsOptions) -> None:

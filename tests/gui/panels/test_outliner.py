@@ -21,15 +21,12 @@ from sinew.widgets.protocols import ModelState, ModelStatus
 from sinew.widgets.theme import colours
 from tests.gui.panels.fakes import SignalLog, character, ref
 
-SIGNALS = (
-    "selected", "rename_requested", "switch_requested", "action_requested", "place_requested",
-)  # fmt: skip
-
 
 @pytest.fixture
 def outliner(target, statuses, show):
     outliner = Outliner(target, statuses.get)
-    outliner.log = SignalLog(outliner, *SIGNALS)
+    outliner.log = SignalLog(outliner, "selected", "switch_requested", "action_requested")
+    outliner.log.add(outliner.model, "rename_requested", "place_requested")
     return show(outliner, 280, 600)
 
 
