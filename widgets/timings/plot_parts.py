@@ -190,5 +190,9 @@ class TimeBox(pg.ViewBox):  # type: ignore[misc]
             ev.ignore()
             return
         ev.accept()
+        if getattr(ev.currentItem, "orientation", "") == "left":  # the axis forwards its clicks
+            if ev.double():
+                self.scale_reset.emit()
+            return
         signal = self.double_clicked if ev.double() else self.clicked
         signal.emit(float(self.mapToView(ev.pos()).x()))

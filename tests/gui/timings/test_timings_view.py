@@ -207,6 +207,20 @@ def test_buttons_choose_the_worst_frame_and_its_neighbours(view, history, qtbot)
     assert view.frames_page.chosen is history[worst]
 
 
+def test_a_double_click_on_the_axis_makes_the_scale_follow_the_peaks_again(view):
+    shown = plot(view)
+    top = shown.top
+    shown.box.scaled.emit(2.0)
+    assert not shown.auto_top
+    place = QPoint(6, place_of(view, -1.0).y())
+    QTest.mouseClick(shown.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    QTest.mouseDClick(shown.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    QTest.mouseRelease(shown.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert shown.auto_top
+    assert shown.top == top
+    assert view.frames_page.chosen is None
+
+
 def legend_place(view, path):
     table = view.frames_page.table
     number = [one.path for one in table.rows].index(path)
