@@ -464,7 +464,7 @@ class Editor:
 
     def _on_changed(self, change: Change) -> None:
         if change.ref is None or change.ref.name in ("clip", "path"):
-            self.client.reset_difference_scale()
+            self.client.difference_scale = 0.0
         self.viewport.update()
 
     def _on_model_changed(self, node_id: str) -> None:

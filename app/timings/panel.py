@@ -79,7 +79,7 @@ class TimingsPanel(QObject):
             self.recordings.stop()
             self.trial.stop()
         self.is_measuring = on
-        self._client.set_timing(on)
+        self._client.timing.wanted = on
         self._settings.setValue(_MEASURE, on)
         self._show_status()
         self.strip.set_measuring(on)
@@ -120,9 +120,6 @@ class TimingsPanel(QObject):
         if path is not None:
             self.files.import_csv(path)
 
-    def save_look(self) -> None:
-        self._settings.setValue(_LOOK, self.view.state())
-
     # --- signals --------------------------------------------------------------------------------------
 
     def _connect(self) -> None:
@@ -140,7 +137,7 @@ class TimingsPanel(QObject):
         listed.export_csv_requested.connect(self.export_csv)
         listed.export_trace_requested.connect(self.export_trace)
         view.held_changed.connect(self._on_held)
-        view.state_changed.connect(self.save_look)
+        view.state_changed.connect(lambda: self._settings.setValue(_LOOK, view.state()))
         recordings.changed.connect(lambda: view.set_recordings(recordings.all))
         recordings.started.connect(self._on_started)
         recordings.stopped.connect(self._on_stopped)

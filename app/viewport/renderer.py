@@ -58,6 +58,8 @@ class ViewportRenderer(QObject):
         compared: Distance from the bake.
         kernels: Distance from the shipped kernels.
         precompiling: None if shaders are compiled when they are first used.
+        timing: Its `wanted` starts or stops measuring with the next frame.
+        difference_scale: Upper end of the scale of the comparison [units of the model]; grows with the distances.
     """
 
     drawn = Signal(object)  # A frame was drawn; carries a `FrameInfo`
@@ -97,7 +99,7 @@ class ViewportRenderer(QObject):
         self.precompiling: Precompiling | None = None
         self._log: DebugLog | None = None
         self._overlay = Overlay(marks=True)
-        self._scale, self._unit = 0.0, 1.0
+        self.difference_scale, self._unit = 0.0, 1.0
         self._comparison: ComparisonStatistics | None = None
         self._failures: set[str] = set()
 
@@ -256,10 +258,7 @@ class ViewportRenderer(QObject):
         except ShaderError as error:
             self.gl_failed.emit(f"{self.back_end} cannot be used: {error}")
 
-    # --- timing ---------------------------------------------------------------------------------------
-
-    def set_timing(self, on: bool) -> None:
-        self.timing.wanted = on
+    # --- the document ---------------------------------------------------------------------------------
 
     def prepare(self) -> int:
         """Applies the current document to the engine; returns the version of its views."""
@@ -317,9 +316,6 @@ class ViewportRenderer(QObject):
         self._overlay = marked
         return changed
 
-    def reset_difference_scale(self) -> None:
-        self._scale = 0.0
-
     def joint_of(self, selection: Selection) -> JointRef | None:
         """Returns the joint of a selection; None if it has no joint or its model is not loaded."""
         model = self.engine.model_of(selection.node) if self.engine and selection.node else None
@@ -331,7 +327,9 @@ class ViewportRenderer(QObject):
     def _current_overlay(self) -> Overlay:
         selected = self.joint_of(self._document.selection)
         chosen = self._document.scene.with_contents(self._document.selection.all_nodes)
-        return replace(self._overlay, selected=selected, selected_nodes=chosen, difference_scale=self._scale or None)
+        return replace(
+            self._overlay, selected=selected, selected_nodes=chosen, difference_scale=self.difference_scale or None
+        )
 
     # --- steps of a frame -----------------------------------------------------------------------------
 
@@ -374,7 +372,7 @@ class ViewportRenderer(QObject):
             self.troubled.emit(problem.node, problem.text)
         rate = self._playback.meter.drawn(time.monotonic())
         frame, samples = self.timing.finish(engine)
-        self.drawn.emit(FrameInfo(rate, self._comparison, self._scale * self._unit, frame, self._unit))
+        self.drawn.emit(FrameInfo(rate, self._comparison, self.difference_scale * self._unit, frame, self._unit))
         if samples:
             self.measured.emit(samples)
 
@@ -385,8 +383,8 @@ class ViewportRenderer(QObject):
         target = selected if selected in characters else next(iter(characters), None)
         statistics = engine.compare(target, time.monotonic()) if target else None
         self._unit = model_settings(scene.node(target)).unit_scale if target else 1.0
-        if statistics is not None and statistics.maximum > self._scale:
-            self._scale = nice_above(statistics.maximum * self._unit) / self._unit
+        if statistics is not None and statistics.maximum > self.difference_scale:
+            self.difference_scale = nice_above(statistics.maximum * self._unit) / self._unit
         return statistics
 
     def _fail(self, error: Exception) -> None:

@@ -244,18 +244,18 @@ def test_numbers_continue_after_a_pause_and_with_a_new_context(editor):
             QApplication.processEvents()
 
     for _ in range(2):
-        editor.client.set_timing(True)
+        editor.client.timing.wanted = True
         draw(WARM_UP + 2)
-        editor.client.set_timing(False)
+        editor.client.timing.wanted = False
         draw(1)
     with editor.viewport.gl_current():
         editor.client.gl_init()
-    editor.client.set_timing(True)
+    editor.client.timing.wanted = True
     draw(WARM_UP + 2)
     numbers = [number for number in frames if number is not None]
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     assert len(numbers) >= 6
-    editor.client.set_timing(False)
+    editor.client.timing.wanted = False
 
 
 def frames_of(count, cost=5 * MS):

@@ -191,7 +191,7 @@ class Ruler(QWidget):
         self._update_playhead()
         self.time = time
         self._update_playhead()
-        if self.follows and not self.is_dragging and was_shown and not self.scale.shows(time):
+        if self.follows and self._gesture is None and was_shown and not self.scale.shows(time):
             self.look_through(self.scale.turned_to(time, self.clip.duration))
 
     def set_points(self, in_point: float | None, out_point: float | None) -> None:
@@ -226,10 +226,6 @@ class Ruler(QWidget):
         self._is_fitted = False
         self.scale = scale
         self._refresh()
-
-    @property
-    def is_dragging(self) -> bool:
-        return self._gesture is not None
 
     @property
     def has_clip(self) -> bool:

@@ -121,24 +121,17 @@ class PlotHeader(QWidget):
         super().__init__(parent)
         self.setFont(tabular(self.font()))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._title, self._reading = ElidedLabel(parent=self), QLabel(self)
-        packed(QHBoxLayout(self), (self._title, 1), self._reading, spacing=_GAP, margins=QMargins(SPACE, 0, SPACE, 0))
+        self._title, self.reading = ElidedLabel(parent=self), QLabel(self)
+        packed(QHBoxLayout(self), (self._title, 1), self.reading, spacing=_GAP, margins=QMargins(SPACE, 0, SPACE, 0))
 
     @property
     def title(self) -> str:
         return self.accessibleName()
 
-    @property
-    def reading(self) -> str:
-        return self._reading.text()
-
     def set_title(self, title: str) -> None:
         if title != self.title:
             self.setAccessibleName(title)
             self._title.set_text("", placeholder=title)
-
-    def set_reading(self, reading: str) -> None:
-        self._reading.setText(reading)
 
     def sizeHint(self) -> QSize:
         return QSize(0, self.fontMetrics().height() + SPACE)

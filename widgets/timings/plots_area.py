@@ -210,7 +210,7 @@ class PlotsArea(QWidget):
                 total = float(self.frames.total(quantity, slice(index, index + 1))[0])
                 total = None if math.isnan(total) else total
             plot.point_at(self._under_mouse, total)
-            self.headers[quantity].set_reading(self._reading(index, total))
+            self.headers[quantity].reading.setText(self._reading(index, total))
 
     def _reading(self, index: int | None, total: float | None) -> str:
         if index is None or self.frames is None:

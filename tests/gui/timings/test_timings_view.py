@@ -172,7 +172,7 @@ def test_the_table_shows_the_values_under_the_mouse(view, history):
     shown = table.index(0, 1).data()
     assert shown == f"{FrameTable(history).total(Quantity.GPU)[index] * 1e3:.2f}"
     assert plot(view).cross[0].isVisible()
-    assert f"frame {index:,}" in area(view).headers[Quantity.GPU].reading
+    assert f"frame {index:,}" in area(view).headers[Quantity.GPU].reading.text()
     area(view)._point(None)
     assert not plot(view).cross[0].isVisible()
 
