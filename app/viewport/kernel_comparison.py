@@ -66,8 +66,9 @@ class KernelComparison:
         self._task = TaskHandle()
 
     def start(self) -> None:
+        """Begins with the current scene, after its picture."""
         self._task.cancel()
-        self._task = self._tasks.add(self._run(), Priority.COMPARE, on_done=lambda _: None)
+        self._task = self._tasks.add(self._run(), Priority.COMPARE)
 
     def cancel(self) -> None:
         self._task.cancel()
@@ -78,10 +79,9 @@ class KernelComparison:
             engine.release()
 
     def _run(self) -> QueueTask[None]:
-        live = self._client.engine
-        while live is None:
+        yield Delay(LOOK)
+        while (live := self._client.engine) is None or self._tasks.has(Priority.DRAW):
             yield Delay(LOOK)
-            live = self._client.engine
         runs = []
         for second in self._engines:
             engine = yield from second.update(live)
