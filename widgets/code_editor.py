@@ -8,6 +8,7 @@ from PySide6.QtGui import (
     QColor,
     QFontDatabase,
     QHelpEvent,
+    QKeyEvent,
     QKeySequence,
     QPainter,
     QPaintEvent,
@@ -72,7 +73,7 @@ class CodeEditor(QPlainTextEdit):
         self._highlighter = GlslHighlighter(self.document())
         self._marks: Mapping[int, str] = {}
         self._gutter = _Gutter(self)
-        self._is_shown = False
+        self._known = ""
         self.blockCountChanged.connect(lambda _: self._fit())
         self.updateRequest.connect(self._scrolled)
         self.textChanged.connect(self._note_edit)
@@ -83,9 +84,8 @@ class CodeEditor(QPlainTextEdit):
         if text == self.toPlainText():
             return
         place, bar = self.textCursor().position(), self.verticalScrollBar().value()
-        self._is_shown = True
+        self._known = text
         self.setPlainText(text)
-        self._is_shown = False
         cursor = self.textCursor()
         cursor.setPosition(min(place, len(self.toPlainText())))
         self.setTextCursor(cursor)
@@ -153,6 +153,16 @@ class CodeEditor(QPlainTextEdit):
         super().resizeEvent(event)
         box = self.contentsRect()
         self._gutter.setGeometry(QRect(box.left(), box.top(), self.gutter_width, box.height()))
+        if self.hasFocus():
+            self.ensureCursorVisible()
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QKeyEvent) and event.type() is QEvent.Type.ShortcutOverride:
+            keys = QKeySequence.StandardKey
+            if event.matches(keys.Undo) or event.matches(keys.Redo):
+                event.ignore()  # the shortcuts of the document act
+                return False
+        return super().event(event)
 
     @property
     def gutter_width(self) -> int:
@@ -174,7 +184,9 @@ class CodeEditor(QPlainTextEdit):
         painter.end()
 
     def _note_edit(self) -> None:
-        if not self._is_shown:
+        text = self.toPlainText()
+        if text != self._known:  # colours change as well
+            self._known = text
             self.edited.emit()
 
     def _fit(self) -> None:
@@ -194,12 +206,12 @@ class FindRow(QWidget):
     def __init__(self, owner: QWidget, current: Callable[[], CodeEditor]) -> None:
         super().__init__(owner)
         self._current = current
-        self.line, self._missing = QLineEdit(placeholderText="Find"), QLabel()
+        self.line, self.missing = QLineEdit(placeholderText="Find"), QLabel()
         self.line.setAccessibleName("Find")
         following = tool_button("down", tip="Next (F3)")
         previous = tool_button("up", tip="Previous (Shift+F3)")
         close = tool_button("cancel", tip="Close (Escape)")
-        packed(QHBoxLayout(self), (self.line, 1), self._missing, previous, following, close, spacing=SPACE)
+        packed(QHBoxLayout(self), (self.line, 1), self.missing, previous, following, close, spacing=SPACE)
         following.clicked.connect(lambda: self.find_text())
         previous.clicked.connect(lambda: self.find_text(back=True))
         close.clicked.connect(self.close_row)
@@ -229,7 +241,7 @@ class FindRow(QWidget):
     def find_text(self, *, back: bool = False, stay: bool = False) -> None:
         text = self.line.text()
         is_found = not text or self._current().find_next(text, back=back, stay=stay)
-        self._missing.setText("" if is_found else "Not found")
+        self.missing.setText("" if is_found else "Not found")
 
 
 class _Gutter(QWidget):

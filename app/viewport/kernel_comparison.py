@@ -57,7 +57,7 @@ class KernelDifference:
             f" (first step {self.distances[0]:.3g} m), cost {self.ratio:.2f}×"
         ]
         if self.precise:
-            count = f", the largest of {len(self.precise)}" if len(self.precise) > 1 else ""
+            count = f" (the largest of {len(self.precise)})" if len(self.precise) > 1 else ""
             lines.append(f"{max(self.precise):.2g} m from the float64 reference after one step{count}")
         if self.uncovered:
             what = ", ".join(f"{name} ({reason})" if reason else name for name, reason in self.uncovered.items())

@@ -67,6 +67,7 @@ class ShaderLibrary:
         self.kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
         self.texts: Mapping[str, str] = {}
         self.takes_texts = True
+        self._sound: Mapping[str, str] = {}  # The last texts with which all programs compiled
         self._programs: dict[tuple[object, ...], tuple[_Recipe, Program]] = {}
         self._failing: dict[tuple[object, ...], list[ShaderMessage]] = {}
 
@@ -85,6 +86,8 @@ class ShaderLibrary:
             defines: Macros put after #version; True defines without a value, False skips the macro.
             around: Text that turns a kernel file into a vertex or a compute stage.
 
+        With a replaced file that does not compile, the program has the last texts that did, otherwise the shipped ones.
+
         Raises:
             ShaderError: If it does not compile.
         """
@@ -95,7 +98,13 @@ class ShaderLibrary:
             stages["fragment"] = fragment
         recipe = _Recipe(stages, defines or {}, around)
         if recipe.key not in self._programs:
-            program = Program(self.context, recipe.resolve(self.read), label=recipe.label)
+            try:
+                program = Program(self.context, recipe.resolve(self.read), label=recipe.label)
+            except ShaderError as error:
+                if not self.texts:
+                    raise
+                program = Program(self.context, recipe.resolve(self._read_sound), label=recipe.label)
+                self._failing[recipe.key] = list(error.messages)
             self._programs[recipe.key] = recipe, program
         return self._programs[recipe.key][1]
 
@@ -131,6 +140,9 @@ class ShaderLibrary:
     def read(self, name: str) -> str:
         """Returns the text of a file; raises OSError if there is none."""
         return self.texts[name] if name in self.texts else self.shipped(name)
+
+    def _read_sound(self, name: str) -> str:
+        return self._sound[name] if name in self._sound else self.shipped(name)
 
     def shipped(self, name: str) -> str:
         """Returns the text of a file without replacement."""
@@ -178,6 +190,8 @@ class ShaderLibrary:
             except ShaderError as error:
                 self._failing[key] = list(error.messages)
                 messages += error.messages
+        if not messages:
+            self._sound = self.texts
         return list(dict.fromkeys(messages))
 
     def release(self) -> None:

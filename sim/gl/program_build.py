@@ -110,7 +110,8 @@ def parse_log(log: str, source: ShaderSource) -> list[ShaderMessage]:
         match = next((match for pattern in LOCATIONS if (match := pattern.match(line))), None)
         if match is not None:
             severity = f"{match.groupdict().get('severity', '')}: ".lower().lstrip(": ")
-            messages.append(ShaderMessage(*source.origin(int(match["line"])), severity + match["text"].strip()))
+            place = source.origin(statement_line(int(match["line"]), match["text"], source.text))
+            messages.append(ShaderMessage(*place, severity + match["text"].strip()))
         elif line.strip() and messages:
             last = messages[-1]
             messages[-1] = ShaderMessage(last.file, last.line, f"{last.text} {line.strip()}")
@@ -118,3 +119,19 @@ def parse_log(log: str, source: ShaderSource) -> list[ShaderMessage]:
             messages.append(ShaderMessage(source.name, 1, line.strip()))
     errors = [message for message in messages if not message.text.lower().startswith(("warning", "note"))]
     return errors or messages or [ShaderMessage(source.name, 1, "the driver gave no reason")]
+
+
+def statement_line(line: int, message: str, text: str) -> int:
+    """Returns the line of a fault: compilers report a missing semicolon at the next token that they see."""
+    if "';'" not in message.partition("expecting")[2]:
+        return line
+    lines = text.splitlines()
+    before = [number for number in range(min(line - 1, len(lines)), 0, -1) if is_code(lines[number - 1])]
+    unfinished = [number for number in before if lines[number - 1].partition("//")[0].rstrip()[-1] not in ";{}"]
+    return (unfinished or before or [line])[0]
+
+
+def is_code(line: str) -> bool:
+    """Returns False for comments, directives and empty lines."""
+    code = line.partition("//")[0].strip()
+    return bool(code) and not code.startswith("#")

@@ -23,6 +23,7 @@ from sinew.sim.kinds.oracle import HasOracle
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.scene import Node, ParamRef, Scene
+from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState
 from tests.gl.back_ends import ON_BOTH
 
@@ -36,6 +37,9 @@ def engine(context: Context) -> Iterator[Engine]:
     made = Engine(context)
     yield made
     made.release()
+
+
+CAUGHT = (Node(id="ball", name="Ball", settings=ColliderSettings(radius=0.4)),)
 
 
 def kernel(text: str, base: str = SHIPPED, **changes: Any) -> Node:
@@ -81,6 +85,22 @@ def test_faults_are_reported_at_file_and_line_and_the_last_program_runs(engine: 
     assert "no_such_name" in text
 
 
+def test_new_programs_have_the_last_text_that_compiled(engine: Engine) -> None:
+    twice = fall(engine, kernel(HEAVIER))
+    broken = kernel(HEAVIER.replace("void run", "void ran"))
+    engine.apply(Scene(nodes=(SHEET, broken)))
+    sheet = msgspec.structs.replace(SHEET, id="other")
+    far = msgspec.structs.replace(CAUGHT[0], transform=Transform(position=(0.0, -50.0, 0.0)))
+    engine.apply(Scene(nodes=(sheet, broken, far)))  # colliders need another program
+    engine.restart(0.0)
+    before = engine.simulation.systems["other"].arrays()["positions"].read().copy()
+    for step in range(10):
+        engine.step((step + 1) * STEP_TIME)
+    after = engine.simulation.systems["other"].arrays()["positions"].read()
+    assert float(np.mean(before[:, 1] - after[:, 1])) == pytest.approx(twice, rel=0.01)
+    assert engine.library.messages
+
+
 def test_another_shipped_file_disables_the_kernel(engine: Engine) -> None:
     plain = fall(engine)
     assert fall(engine, kernel(HEAVIER, base="void run(int id) {}")) == plain
@@ -118,9 +138,6 @@ def test_commands_use_kernels_and_say_so(tmp_path: Path, capsys: pytest.CaptureF
         moved.append(float(np.mean(positions[0, :, 1] - positions[-1, :, 1])))
     assert moved[1] == pytest.approx(2.0 * moved[0], rel=0.05)
     assert f"warning: {FILE} is replaced by the project" in capsys.readouterr().err
-
-
-CAUGHT = [Node(id="ball", name="Ball", settings=ColliderSettings(radius=0.4))]
 
 
 @ON_BOTH

@@ -46,6 +46,7 @@ class KernelPanel(Panel):
         self._node: NodeId | None = None
         self._gesture: Gesture | None = None
         self._looked: tuple[object, ...] = ()
+        self._used: tuple[object, ...] = ()
         self.text, self.shipped, self.generated = CodeEditor(), CodeEditor(), CodeEditor()
         for other in (self.shipped, self.generated):
             other.setReadOnly(True)
@@ -66,6 +67,7 @@ class KernelPanel(Panel):
         below = (self.find, self.messages, self.difference, probe)
         packed(QVBoxLayout(self.widget), head, (self.tabs, 1), *below, spacing=SPACE)
         self.difference.setWordWrap(True)
+        self.messages.hide()
         self.messages.setMaximumHeight(self.messages.fontMetrics().height() * 4)
         self.docks = (Dock("kernel", "Kernel", self.widget),)
         self.adds = (Submenu("&Kernel of Selection", self._list_files),)
@@ -145,6 +147,13 @@ class KernelPanel(Panel):
             if files:
                 QTimer.singleShot(0, lambda: self._ask(files))
         self._show()
+        used = tuple((node.muted, node.settings) for node in self._kernels())
+        if used != self._used and change.kind is not ChangeKind.REPLACED:
+            self.comparison.cancel()
+            if used:
+                self.difference.setText("Comparing with the shipped kernel…")
+                self.comparison.start()
+        self._used = used
 
     def _ask(self, files: list[str]) -> None:
         if self._context.dialogs.use_kernels(files):
@@ -195,7 +204,6 @@ class KernelPanel(Panel):
         gesture = self._gesture = self._gesture or self._context.document.new_gesture(f"Edit {self._settings().file}")
         self._context.document.set_value(ParamRef(self._node, "kernel", "text"), self.text.toPlainText(), gesture)
         self._rested.start()
-        self.comparison.start()
 
     def _end_gesture(self) -> None:
         if self._gesture is not None:
@@ -211,7 +219,7 @@ class KernelPanel(Panel):
         if self._node is None or not self.widget.isVisible() or self._context.client.engine is None:
             return
         file = self._settings().file
-        lines = {marked_line(one, self.text.toPlainText()): one.text for one in self._messages() if one.file == file}
+        lines = {message.line: message.text for message in self._messages() if message.file == file}
         self.text.mark(lines)
         shown = [f"{file}:{line}: {text}" for line, text in lines.items()]
         if shown != [self.messages.item(i).text() for i in range(self.messages.count())]:
@@ -260,19 +268,3 @@ class KernelPanel(Panel):
             with self._context.viewport.gl_current():
                 shown = np.atleast_1d(array.read()[place] if array.element is None else array.element(place))
         self.value.setText(f"of {count}: " + ", ".join(f"{number:.7g}" for number in shown.ravel()[:16].tolist()))
-
-
-def marked_line(message: ShaderMessage, text: str) -> int:
-    """Returns the line to mark: compilers report a missing semicolon at the next token that they see."""
-    if "expecting" not in message.text or "';'" not in message.text.partition("expecting")[2]:
-        return message.line
-    lines = text.splitlines()
-    before = [number for number in range(min(message.line - 1, len(lines)), 0, -1) if is_code(lines[number - 1])]
-    unfinished = [number for number in before if lines[number - 1].partition("//")[0].rstrip()[-1] not in ";{}"]
-    return (unfinished or before or [message.line])[0]
-
-
-def is_code(line: str) -> bool:
-    """Returns False for comments, directives and empty lines."""
-    code = line.partition("//")[0].strip()
-    return bool(code) and not code.startswith("#")
