@@ -158,7 +158,7 @@ class LineOracle:
             self._solve(family, places, before, inverse, adds_load=adds_load)
         velocities = (places - before) / h
         if settings.self_collision:
-            change, push = touches(model, settings, particles)
+            change, push = touches(model, settings, ClothParticles(places, velocities))
             free = np.where(held, 0.0, 1.0)
             velocities, places = velocities + free * change, places + free * (h * change + push)
         for collider in actions.colliders:
