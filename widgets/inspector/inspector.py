@@ -318,8 +318,9 @@ class Inspector(QWidget):
     def _node_sections(self, node: Node, status: ModelStatus | None) -> list[FormSection]:
         self._show_subject(node, status)
         sections = self._setting_sections(Node, node.id, "node", "Node")
-        sections += self._setting_sections(Transform, node.id, "transform", "Transform")
-        sections += self._setting_sections(Attachment, node.id, "attachment", "Attachment")
+        if KINDS[node.kind].has_place:
+            sections += self._setting_sections(Transform, node.id, "transform", "Transform")
+            sections += self._setting_sections(Attachment, node.id, "attachment", "Attachment")
         sections += self._setting_sections(type(node.settings), node.id, node.kind, KINDS[node.kind].label)
         panel = self._panels.get(node.kind)
         add = panel.add_entry if panel is not None else None

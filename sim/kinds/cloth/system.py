@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ from sinew.sim.kinds.cloth.follow import PinFollower
 from sinew.sim.kinds.cloth.group import ClothGroups
 from sinew.sim.kinds.cloth.maps import RANGES, ClothMap, values_on
 from sinew.sim.kinds.cloth.model import build_cloth, placed
+from sinew.sim.kinds.cloth.oracle_step import oracle_distance
 from sinew.sim.kinds.cloth.settings import ClothComparisonChoice, ClothSettings, ClothSource, compared_settings
 from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.kinds.cloth.stability import StabilityEstimator
@@ -31,6 +32,7 @@ from sinew.sim.kinds.contract import (
     System,
     World,
 )
+from sinew.sim.kinds.oracle import HasOracle
 from sinew.sim.kinds.packing import State, unpacked_state
 from sinew.sim.maths.points import nearest_to_ray
 from sinew.sim.memo import same_objects
@@ -95,7 +97,7 @@ class Recovery:
         return self._estimator.allows(settings)
 
 
-class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports, Measures):
+class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports, Measures, HasOracle):
     """The cloth of one node.
 
     In the editor, maps that were painted on another mesh are resampled on a worker thread first if it takes long.
@@ -206,6 +208,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
             if self._partners:
                 world.services.get(ClothGroups).add(node.id, cloth, taken)
             else:
+                cloth.is_recorded = self.is_recorded
                 cloth.step(taken)
             if self.comparison is not None:
                 with self.context.timers.scope("rival", self.label):
@@ -309,8 +312,12 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         texcoords = np.asarray(cloth.model.surface.texcoords, np.float32)
         shape = (cloth.model.particle_count, 3)
         return {
-            "positions": Array(cloth.positions, shape, np.float32, "points"),
-            "velocities": Array(cloth.velocities, shape, np.float32, "velocities"),
+            "positions": Array(
+                cloth.positions, shape, np.float32, "points", element=lambda i: cloth.record_of(i)["position"][:3]
+            ),
+            "velocities": Array(
+                cloth.velocities, shape, np.float32, "velocities", element=lambda i: cloth.record_of(i)["velocity"][:3]
+            ),
             "triangles": Array(lambda: triangles, triangles.shape, np.uint32, "triangles"),
             "texcoords": Array(lambda: texcoords, texcoords.shape, np.float32, "texcoords"),
         }
@@ -334,6 +341,9 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
             apart = self.comparison.read()
             values |= {"apart": apart.most, "apart_mean": apart.mean}
         return values
+
+    def oracle(self) -> Callable[[], float]:
+        return oracle_distance(self._built)
 
     def snapshot(self) -> State:
         cloth = self._built
