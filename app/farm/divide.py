@@ -1,6 +1,7 @@
 """Options of commands that can be divided among workers, and the division."""
 
 import argparse
+import contextlib
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -64,10 +65,10 @@ def run_divided(
 
     def took(chunk: Chunk, finished: TaskResult) -> None:
         for line in finished.said:
-            if line not in said and line.startswith("sinew: "):
+            subject, is_warning, text = line.removeprefix("sinew: ").partition(": warning: ")
+            if is_warning and line not in said:
                 said.add(line)
-                subject, _, text = line.removeprefix("sinew: ").partition(": warning: ")
-                print_warnings(subject, [text or line])
+                print_warnings(subject, [text])
         for name, data in finished.files.items():
             if parts is None or Path(name).parent != Path(parts.name):
                 raise TaskError(f"{finished.worker}: has other files or plug-ins than this machine, or wrote {name}")
@@ -87,7 +88,10 @@ def run_divided(
             run_chunks(items, workers, words_of, output, took, progress, **how)
         except BaseException:
             if parts is not None and parts.is_dir():
-                print_warnings(parts, ["keeps what is done; the same command continues from there"])
+                with contextlib.suppress(OSError):
+                    parts.rmdir()
+                if parts.is_dir():
+                    print_warnings(parts, ["keeps what is done; the same command continues from there"])
             raise
 
 
