@@ -34,7 +34,7 @@ from sinew.app.cli.variants import add_variant_options, annotated, joined, setti
 from sinew.app.farm.chunks import Chunk
 from sinew.app.farm.divide import add_farm_options, chunk_words, is_divided, run_divided, write_template
 from sinew.app.farm.parts import parts_folder, remove_parts
-from sinew.app.farm.task import Finished
+from sinew.app.farm.task import TaskResult
 from sinew.app.files.project_file import is_project
 from sinew.app.plugins import options_of_child
 from sinew.sim.assets.images import load_image
@@ -259,7 +259,7 @@ def _divided(
         for frame in frames:
             os.replace(numbered_path(images, frame), numbered_path(options.output, frame))
 
-    def take(chunk: Chunk, _finished: Finished) -> None:
+    def take(chunk: Chunk, _finished: TaskResult) -> None:
         newest = numbered_path(images, chunk[1])
         if options.preview is not None and newest.suffix == PART_SUFFIX:
             shutil.copyfile(newest, options.preview)

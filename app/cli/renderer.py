@@ -10,7 +10,6 @@ from pyglm import glm
 from sinew.app.cli.failure import CommandError, print_warnings
 from sinew.app.cli.run import Baker, SceneRun, known_bake
 from sinew.app.cli.scene import OpenedScene
-from sinew.app.viewport.follow import travel
 from sinew.sim.engine import Engine
 from sinew.sim.export.image import Layers
 from sinew.sim.gl.context import Context
@@ -193,7 +192,7 @@ class Renderer:
         character = self.engine.views.characters.get(node.id)
         if character is None:
             return camera
-        return camera.moved(glm.dvec3(*travel(node, character, state.time, self._time)))
+        return camera.moved(glm.dvec3(*character.travel(node, state.time, self._time)))
 
     def framed(self, camera: Camera, name: str, times: Sequence[float]) -> Camera:
         """Returns the camera moved to frame a node at these times [s]; raises CommandError if it does not exist, or

@@ -45,6 +45,14 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     scheduler: Scheduler = ""
 
 
+class VerifySettings(RunSettings, frozen=True, kw_only=True):
+    outside: Annotated[
+        bool,
+        param("Read files that a project names outside its own folder and the one above it, also on other machines.",
+              label="Files elsewhere"),
+    ] = False  # fmt: skip
+
+
 class FrameSpan(msgspec.Struct, frozen=True, kw_only=True):
     first: Annotated[
         int, param("First frame; frame 0 is the start.", label="First frame", lo=0, hi=10**6, soft=(0, 1000))
