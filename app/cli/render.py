@@ -105,7 +105,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--samples", type=partial(whole_number, most=SAMPLES_MAX), metavar="N",
         help="average N images for smooth edges, fine strands, soft shadows and the focus of cameras (default:"
-        f" {MANY_SAMPLES} for scenes in the standard look with hair or fur, or through a camera with an aperture, else 1)",
+        f" {MANY_SAMPLES} in the standard look with hair, fur or depth of field, else 1)",
     )  # fmt: skip
     parser.add_argument(
         "--burn-in", nargs="*", metavar="NODE.SETTING",

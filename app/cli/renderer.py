@@ -288,11 +288,13 @@ def default_samples(scene: Scene, through: str = "") -> int:
         return 1
     for node in scene.nodes:
         settings = node.settings
-        is_seen = node.id in scene.shown or curves_of(node, "node", "visible")
-        if isinstance(settings, HairSettings) and is_seen:
-            return MANY_SAMPLES
-        is_through = isinstance(settings, CameraSettings) and through in (CUTS, node.name, node.id)
-        if is_through and (settings.aperture > 0.0 or curves_of(node, node.kind, "aperture")):
+        if isinstance(settings, HairSettings):
+            needs_many = node.id in scene.shown or bool(curves_of(node, "node", "visible"))
+        elif isinstance(settings, CameraSettings) and through in (CUTS, node.name, node.id):
+            needs_many = settings.aperture > 0.0 or bool(curves_of(node, node.kind, "aperture"))
+        else:
+            needs_many = False
+        if needs_many:
             return MANY_SAMPLES
     return 1
 

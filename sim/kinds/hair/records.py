@@ -77,6 +77,7 @@ def surface_records(surface: RootSurface) -> npt.NDArray[np.void]:
 
 Records = npt.NDArray[np.void]
 Float32 = npt.NDArray[np.float32]
+Float64 = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,6 +110,7 @@ class GeneratedStrands:
     growth: Growth  # With edits
     packed: PackedStrands
     coverage: Callable[[], SurfaceCoverage | None]  # Creates the surface that shells copy
+    root_cover: Float64 | None  # See `growth.root_cover`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
