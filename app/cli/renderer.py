@@ -290,7 +290,7 @@ def default_samples(scene: Scene, through: str = "") -> int:
         settings = node.settings
         if isinstance(settings, HairSettings):
             needs_many = node.id in scene.shown or bool(curves_of(node, "node", "visible"))
-        elif isinstance(settings, CameraSettings) and through in (CUTS, node.name, node.id):
+        elif isinstance(settings, CameraSettings) and through.casefold() in (CUTS, node.name.casefold(), node.id):
             needs_many = settings.aperture > 0.0 or bool(curves_of(node, node.kind, "aperture"))
         else:
             needs_many = False
