@@ -2,7 +2,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.context import Context
@@ -10,9 +9,8 @@ from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.readback import Readback
 from sinew.sim.kinds.hair.records import MEASURE
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.owner import Owner
-
-Float64 = npt.NDArray[np.float64]
 
 INTERVAL = 0.2
 """Shortest time between two measurements [s]."""
@@ -56,8 +54,11 @@ class GuideMonitor(Owner):
 
 
 def hair_statistics(values: Float64, time: float = 0.0) -> HairStatistics:
-    """Returns statistics from measures of shaders/hair/measure.glsl, shape (G, 4)."""
-    sound = values[values[:, 3] == 0.0]
+    """Returns statistics from measures of shaders/hair/measure.glsl, shape (G, 4).
+
+    Guides that move too fast for 32 bits are broken too.
+    """
+    sound = values[(values[:, 3] == 0.0) & np.isfinite(values).all(axis=1)]
     worst = sound[:, :2].max(axis=0, initial=0.0)
     energy = 0.5 * float(sound[:, 2].mean()) if len(sound) else 0.0
     return HairStatistics(float(worst[0]), float(worst[1]), energy, len(values) - len(sound), time)
