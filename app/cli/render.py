@@ -27,7 +27,7 @@ from sinew.app.cli.options import (
     whole_number,
 )
 from sinew.app.cli.progress import Progress, add_progress_option
-from sinew.app.cli.renderer import STANDARD_SAMPLES, VIEWS, Renderer
+from sinew.app.cli.renderer import MANY_SAMPLES, VIEWS, Renderer
 from sinew.app.cli.run import headless
 from sinew.app.cli.scene import OpenedScene, opened
 from sinew.app.cli.variants import add_variant_options, annotated, joined, setting_text, skinned_by, varied
@@ -105,7 +105,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--samples", type=whole_number(1, SAMPLES_MAX), metavar="N",
         help="average N images for smooth edges, fine strands, soft shadows and the focus of cameras (default:"
-        f" {STANDARD_SAMPLES} in the standard look, 1 in the classic one)",
+        f" {MANY_SAMPLES} in the standard look with hair, fur or depth of field, else 1)",
     )  # fmt: skip
     parser.add_argument(
         "--burn-in", nargs="*", metavar="NODE.SETTING",

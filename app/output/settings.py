@@ -89,7 +89,7 @@ class RenderSettings(FrameSpan, frozen=True, kw_only=True):
     samples: Annotated[
         int,
         param("Images that are averaged for smooth edges, fine strands, soft shadows and the focus of cameras; 0 for 16"
-              " in the standard look and 1 in the classic one.", lo=0, hi=256, soft=(0, 64)),
+              " in the standard look with hair, fur or the aperture of a camera, else 1.", lo=0, hi=256, soft=(0, 64)),
     ] = 0  # fmt: skip
     blur: Annotated[
         int,

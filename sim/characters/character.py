@@ -73,6 +73,7 @@ class Character(Owner):
         animated_pose: Without turns of simulated joints; without a skeleton it holds only the deformation of the
             surface.
         world_from_model: Shape (4, 4).
+        root_covers: Area of the strands that grow on an area of the skin at each vertex, (V,), by their visible node.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class Character(Owner):
         self.animated_pose = bind_pose(model)
         self.world_from_model = np.eye(4)
         self.texture_origin_bottom = True
+        self.root_covers: dict[NodeId, Float64] = {}
         self._bind_pose = self.animated_pose
         self._turns: dict[NodeId, JointTurns] = {}
         # In other models the palette of the bind pose may differ from the identity, or morph weights from 0.
