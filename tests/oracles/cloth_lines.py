@@ -148,11 +148,23 @@ class LineReference:
         gusts, count = gusts_at(self.settings, time), self.settings.substeps
         self.loads = np.zeros(self.model.particle_count)
         self._substep(particles, actions, gusts, 1.0 / count, 1.0, adds_load=True)
-        inertia = np.maximum(1.0, INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / count) * self.loads)
+        inertia = self._inertia()
         for index in range(count):
             share, fraction = 1.0 / (count - index), (index + 1) / count
             particles = kept(self._substep(particles, actions, gusts, share, fraction, inertia))
         return particles
+
+    def measured(self, particles: Particles, actions: Actions, *, time: float) -> tuple[float, Float64]:
+        """Largest load, and the largest error of the edges at each particle, of a substep from here."""
+        gusts, share = gusts_at(self.settings, time), 1.0 / self.settings.substeps
+        self.loads = np.zeros(self.model.particle_count)
+        self._substep(particles, actions, gusts, share, 1.0, adds_load=True)
+        self._substep(particles, actions, gusts, share, 1.0, self._inertia())
+        return float(self.loads.max()), self.errors
+
+    def _inertia(self) -> Float64:
+        least = INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / self.settings.substeps)
+        return np.maximum(1.0, least * self.loads)
 
     def _substep(
         self, particles: Particles, actions: Actions, gusts: object, share: float, fraction: float,
@@ -171,8 +183,8 @@ class LineReference:
         held = actions.held[:, None]
         places = np.where(held, before + share * (actions.targets - before), places)
         places = self._bent(places, inverse)
-        for family in self.families:
-            self._solve(family, places, before, inverse, adds_load=adds_load)
+        solved = [self._solve(family, places, before, inverse, adds_load=adds_load) for family in self.families]
+        self.errors = self._left(solved, places, before)
         velocities = (places - before) / h
         if settings.self_collision:
             change, push = touches(
@@ -204,10 +216,29 @@ class LineReference:
         bent: Float64 = self._inverse[1] @ places
         return bent
 
-    def _solve(self, family: Family, places: Float64, before: Float64, inverse: Float64, *, adds_load: bool) -> None:
+    def _left(self, solved: Sequence[Float64], places: Float64, before: Float64) -> Float64:
+        """Largest error of the edges at each particle after all families, as a part of their rest length."""
+        h, found = self.settings.substep_time, np.zeros(len(places))
+        for family, impulse in zip(self.families, solved, strict=True):
+            stiffness = self.constants.stiffness[family.kind]
+            if stiffness == 0.0:
+                continue
+            exists, rate = family.factors > 0.0, self.constants.damping[family.kind] / (stiffness * h)
+            apart = np.diff(places[family.particles], axis=1)
+            length = np.linalg.norm(apart, axis=2)
+            moved = apart - np.diff(before[family.particles], axis=1)
+            damped = rate * np.sum(apart * moved, axis=2) / np.maximum(length, 1e-20)
+            elastic = impulse / (stiffness * np.where(exists, family.factors, 1.0) * h * h)
+            left = np.abs(length - family.rest + damped + elastic) / (1.0 + rate)
+            left = np.where(exists, left / np.where(exists, family.rest, 1.0), 0.0)
+            for ends in (family.particles[:, :-1], family.particles[:, 1:]):
+                np.maximum.at(found, ends, left)
+        return found
+
+    def _solve(self, family: Family, places: Float64, before: Float64, inverse: Float64, *, adds_load: bool) -> Float64:
         h, constants, kind = self.settings.substep_time, self.constants, family.kind
         if constants.stiffness[kind] == 0.0:
-            return
+            return np.zeros(0)
         exists = family.factors > 0.0
         rate = constants.damping[kind] / (constants.stiffness[kind] * h)
         here, weight = places[family.particles], inverse[family.particles]
@@ -233,6 +264,7 @@ class LineReference:
         pull = impulse[..., None] * along
         np.subtract.at(places, family.particles[:, :-1], weight[:, :-1, None] * pull)
         np.add.at(places, family.particles[:, 1:], weight[:, 1:, None] * pull)
+        return impulse
 
 
 def run(

@@ -24,7 +24,7 @@ from sinew.sim.gl.pass_list import Pass, run_passes
 from sinew.sim.gl.record import Record
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
-from sinew.sim.kinds.cloth.buffers import CLOTH_STATE, LOAD, POINT, ROW, ClothTables
+from sinew.sim.kinds.cloth.buffers import CLOTH_STATE, LOAD, PIN, POINT, ROW, ClothTables
 from sinew.sim.kinds.cloth.lines import BendRows, LineFamily, grid_bending, mesh_bending, mesh_families
 from sinew.sim.kinds.cloth.maps import ClothMap, Values, extremes
 from sinew.sim.kinds.cloth.material import UNLIMITED, ClothConstants, constants_of
@@ -68,6 +68,15 @@ _FINISHES = ("SELF", "MET", "COLLIDERS", "SKIN", "FRICTION_MAP", "PIN_MAPS")
 
 
 @dataclass(frozen=True, slots=True)
+class LineMeasures:
+    """What a substep of lines leaves: errors are lengths over those that the forces stand for, minus 1."""
+
+    load: float  # Square of the substep over the longest one that holds the load
+    error: float  # The largest of all edges
+    usual_error: float  # 99 % of the particles have a smaller one
+
+
+@dataclass(frozen=True, slots=True)
 class _Family:
     kind: SpringKind
     stride: int  # Between records of edges that follow each other
@@ -76,6 +85,7 @@ class _Family:
     set_up: Kernel
     apply: Kernel
     loaded: Kernel  # `apply` that also adds up the load
+    error: Kernel
     count: int  # Records of edges, padded
     uniforms: dict[str, object] = field(default_factory=dict)
     tables: dict[str, TexelBuffer] = field(default_factory=dict)
@@ -94,6 +104,8 @@ class LineSolver(Owner):
         self._points = [self._texels(POINT, "points") for _ in range(3)]
         self._rows = [self._texels(ROW, "rows") for _ in range(2)]
         self._loads = [self._texels(LOAD, "loads") for _ in range(3)]  # The first stays zero
+        self._kept_rows: list[TexelBuffer] = []  # Of each family, for `measure`
+        self._ahead: TexelBuffer | None = None
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._settings: ClothSettings | None = None
         self.pending: Sequence[ClothSettings] = ()
@@ -195,12 +207,33 @@ class LineSolver(Owner):
         run_passes(passes)
         state.turned(end - first)
 
-    def load(self, state: PingPong, settings: ClothSettings, pins: BufferTexture | None = None) -> TexelBuffer:
-        """Records of `LOAD` of a substep from the state on, which stays as it is."""
+    def measure(
+        self, state: PingPong, settings: ClothSettings, pins: BufferTexture | None = None, *, time: float = 0.0
+    ) -> TexelBuffer:
+        """Records of `LOAD` of a substep from the state on, which stays as it is; pins go on at their speed."""
         self._own = {}
         self.constants(settings)
-        predict, _, reads = self._prepare(state, settings, ClothInputs(), 0.0, pins, None, finds_contacts=False)
-        passes, loads = self._load_passes(predict, reads, state)
+        passes = []
+        if pins is not None:
+            self._ahead = self._ahead or self._texels(PIN, "pins ahead")
+            kernel = self._kernel("line_ahead", PIN)
+            kernel.program["u_step"] = STEP_TIME
+            reads: dict[str, BufferTexture] = {"u_state": state.texture, "u_pins": pins}
+            passes.append(Pass(kernel, (self._ahead.buffer,), self._padded, reads))
+            pins = self._ahead
+        predict, _, reads = self._prepare(state, settings, ClothInputs(), time, pins, None, finds_contacts=False)
+        found, loads = self._load_passes(predict, reads, state)
+        progress = "u_progress", (1.0 / settings.substeps, 0.0)
+        reads |= {"u_state": state.texture, "u_loads": loads}
+        passes += [*found, Pass(predict, (self._points[0].buffer,), self._padded, reads, progress)]
+        between = self._between(state.texture, keeps_rows=True)
+        passes += between
+        last = self._last(between)
+        for family, rows in zip(self._used(), self._kept_rows, strict=False):
+            self._set(family.error, self._values_of(family))
+            reads = {**self._tables.textures, **family.tables, "u_points": last, "u_rows": rows, "u_loads": loads}
+            loads = self._loads[2] if loads is self._loads[1] else self._loads[1]
+            passes.append(Pass(family.error, (loads.buffer,), self._padded, reads | {"u_state": state.texture}))
         run_passes(passes)
         return loads
 
@@ -319,7 +352,7 @@ class LineSolver(Owner):
 
     # --- passes between prediction and contacts ---------------------------------------------------------
 
-    def _between(self, state: BufferTexture, *, is_loaded: bool = False) -> list[Pass]:
+    def _between(self, state: BufferTexture, *, is_loaded: bool = False, keeps_rows: bool = False) -> list[Pass]:
         """Bending, then each family: set up, levels, apply."""
         settings, passes, here = self._settings, [], self._points[0]
         assert settings is not None
@@ -337,17 +370,21 @@ class LineSolver(Owner):
                 here = target
         levels = {1: self._kernel("line_level", ROW), 2: self._kernel("line_level", ROW, {"TWICE": True})}
         loads = self._loads[0] if is_loaded else None
-        for family in self._used():
-            stiffness = float(self._constants.stiffness[family.kind])
-            compliance = 1.0 / (stiffness * settings.substep_time**2)
-            apply = family.loaded if is_loaded else family.apply
-            values = self._uniforms | family.uniforms | {"u_compliance": min(compliance, UNLIMITED)}
+        for number, family in enumerate(self._used()):
+            apply, values = family.loaded if is_loaded else family.apply, self._values_of(family)
             for kernel in (family.set_up, apply):
                 self._set(kernel, values)
             rows, spare = self._rows
+            needed = self._level_count(family, settings)
+            if keeps_rows:
+                if number == len(self._kept_rows):
+                    self._kept_rows.append(self._texels(ROW, "kept rows"))
+                rows = self._kept_rows[number]
+                if -(-needed // 2) % 2:
+                    rows, spare = spare, rows
             reads = {**self._tables.textures, **family.tables, "u_points": here, "u_state": state}
             passes.append(Pass(family.set_up, (rows.buffer,), family.count, reads))
-            done, needed = 0, self._level_count(family, settings)
+            done = 0
             while done < needed:
                 taken = 2 if needed - done > 1 else 1
                 reach = "u_reach", (float(family.stride << done), float(family.count - 1))
@@ -363,6 +400,11 @@ class LineSolver(Owner):
             passes.append(Pass(apply, targets, self._padded, reads))
             here = target
         return passes
+
+    def _values_of(self, family: _Family) -> dict[str, object]:
+        assert self._settings is not None
+        compliance = 1.0 / (float(self._constants.stiffness[family.kind]) * self._settings.substep_time**2)
+        return self._uniforms | family.uniforms | {"u_compliance": min(compliance, UNLIMITED)}
 
     def _other(self, here: TexelBuffer) -> TexelBuffer:
         return self._points[2] if here is self._points[1] else self._points[1]
@@ -434,10 +476,13 @@ class LineSolver(Owner):
             for one, tables in zip(self._mesh, self._mesh_tables, strict=True)
         ]
 
-    def _family_kernels(self, defines: dict[str, object], extra: dict[str, object]) -> tuple[Kernel, Kernel, Kernel]:
+    def _family_kernels(
+        self, defines: dict[str, object], extra: dict[str, object]
+    ) -> tuple[Kernel, Kernel, Kernel, Kernel]:
         apply = self._kernel("line_apply", POINT, defines)
         loaded = self._kernel("line_apply", (POINT, LOAD), defines | {"LOAD": True})
-        return self._kernel("line_set_up", ROW, defines | extra), apply, loaded
+        error = self._kernel("line_error", LOAD, defines | extra)
+        return self._kernel("line_set_up", ROW, defines | extra), apply, loaded, error
 
     def _family_tables(self, family: LineFamily) -> dict[str, TexelBuffer]:
         before, after = family.neighbours

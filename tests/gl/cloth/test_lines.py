@@ -3,6 +3,7 @@
 from functools import cache
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -20,11 +21,12 @@ from sinew.sim.kinds.cloth.line_solver import chebyshev_steps
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSolving, ClothSource, PinPreset
 from sinew.sim.kinds.cloth.solver import ClothInputs
+from sinew.sim.scene.clock import STEP_TIME
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.cloth.cloth_cases import collider_inputs, run
 from tests.gl.cloth.test_cloth_reference import colliders, uneven_surface
 from tests.oracles import cloth_lines as reference
-from tests.oracles.cloth import Actions
+from tests.oracles.cloth import Actions, Particles
 
 STEPS = 24
 FALL = 36
@@ -104,11 +106,42 @@ def test_a_sheet_on_two_corners_does_not_jitter(context: Context, library: Shade
     settings = lines(columns=64, rows=64, width=1.0, height=1.0, density=0.12, shear_stiffness=40.0, substeps=substeps)
     cloth = Cloth(context, library, settings)
     run(cloth, 24)
+    cloth.measures_lines = True
     statistics = cloth.check()
     assert cloth.stopped == ""
+    assert cloth.lines is not None
     assert statistics.strain < (0.03 if substeps > 1 else 0.3)
     assert np.abs(cloth.velocities()).max() < 2.0
-    assert statistics.load > 1.0
+    assert cloth.lines.load > 1.0
+
+
+@ON_BOTH
+@pytest.mark.parametrize("name", ["in the wind", "undamped", "mesh in the wind"])
+def test_the_error_of_lines_is_what_a_substep_of_the_reference_leaves(
+    context: Context, library: ShaderLibrary, name: str
+) -> None:
+    settings, errors = CASES[name], []
+    for substeps in (settings.substeps, 2 * settings.substeps):
+        chosen = msgspec.structs.replace(settings, substeps=substeps)
+        cloth = Cloth(context, library, chosen, uneven_surface() if settings.source is ClothSource.MESH else None)
+        cloth.measures_lines = True
+        for step in range(12):
+            cloth.pins.set_targets(cloth.model.positions + np.array([0.01 * step, 0.0, 0.0]))
+            run(cloth, 1)
+        before = cloth.snapshot().packed()
+        cloth.check()
+        assert cloth.snapshot().packed() == before
+        solver = reference.LineReference(cloth.model, chosen)
+        start = Particles(*(values.astype(np.float64) for values in (cloth.positions(), cloth.velocities())))
+        actions = Actions(cloth.model.pinned(chosen), start.positions + STEP_TIME * start.velocities)
+        load, expected = solver.measured(start, actions, time=12 * STEP_TIME)
+        found = cloth.lines
+        assert found is not None
+        assert found.load == pytest.approx(load, rel=2e-3, abs=2e-6)
+        assert found.error == pytest.approx(expected.max(), rel=0.02, abs=2e-6)
+        assert found.usual_error == pytest.approx(np.quantile(expected, 0.99), rel=0.02, abs=2e-6)
+        errors.append(found.error)
+    assert 1e-5 < errors[1] < 0.7 * errors[0]
 
 
 @pytest.mark.parametrize("context", ["tf"], indirect=True)
