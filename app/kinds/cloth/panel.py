@@ -294,7 +294,9 @@ def compared_texts(system: Any, frames: Sequence[FrameSample]) -> list[str]:
     costs = step_costs(frames, system.label)
     for name, cost, one in zip(COMPARED[-2:], costs, (comparison.of, comparison.cloth), strict=True):
         settings = one.settings
-        if math.isfinite(cost):
+        if system.meets_others:
+            texts[name] = "not shown for cloths that meet"
+        elif math.isfinite(cost):
             texts[name] = f"{settings.solver.value}, {settings.substeps:,} substeps: {1e3 * cost:.3g} ms"
         else:
             texts[name] = "Ctrl+T measures"

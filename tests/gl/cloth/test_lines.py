@@ -23,7 +23,7 @@ from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothS
 from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.scene.clock import STEP_TIME
 from tests.gl.back_ends import ON_BOTH
-from tests.gl.cloth.cloth_cases import collider_inputs, run
+from tests.gl.cloth.cloth_cases import STILL, collider_inputs, run
 from tests.gl.cloth.test_cloth_reference import colliders, uneven_surface
 from tests.oracles import cloth_lines as reference
 from tests.oracles.cloth import Actions, Particles
@@ -142,6 +142,28 @@ def test_the_error_of_lines_is_what_a_substep_of_the_reference_leaves(
         assert found.usual_error == pytest.approx(np.quantile(expected, 0.99), rel=0.02, abs=2e-6)
         errors.append(found.error)
     assert 1e-5 < errors[1] < 0.7 * errors[0]
+
+
+@pytest.mark.parametrize("apart", [0.5, 0.8])
+@pytest.mark.parametrize("context", ["tf"], indirect=True)
+def test_nearly_straight_lines_between_near_pins_do_not_fly_aside(
+    context: Context, library: ShaderLibrary, apart: float
+) -> None:
+    """Such a line becomes longer only by moving aside, to first order some thousand times as far."""
+    only_threads = {
+        "stretch_stiffness": 1e6,
+        "shear_stiffness": 0.0,
+        "bend_stiffness": 0.0,
+        "pins": PinPreset.ALL_CORNERS,
+    }
+    settings = lines(columns=2, rows=13, width=0.1, height=1.2, substeps=1, **(STILL | only_threads))
+    cloth = Cloth(context, library, settings)
+    places = cloth.model.positions * np.array([1.0, apart, 1.0])
+    places[2:-2, 2] += np.where(np.arange(22) // 2 % 2, 1e-4, 0.0)
+    cloth.start_from(places)
+    run(cloth, 1)
+    assert cloth.check().strain < 0.1
+    assert np.abs(cloth.positions() - places).max() < 0.1
 
 
 @pytest.mark.parametrize("context", ["tf"], indirect=True)
