@@ -1,4 +1,5 @@
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -164,21 +165,20 @@ class Cloth(Owner):
         """Advances the cloth by `STEP_TIME`; returns False if it is stopped."""
         if self.stopped:
             return False
-        time = self.step_count * STEP_TIME
-        pins, former = self.pins.texture, self.pins.former
-        constants = self._solver.step(self._state, self.settings, inputs, time=time, pins=pins, former=former)
-        self._end_step(constants)
+        self._end_step(self._solver.step(self._state, self.settings, self._with_pins(inputs)))
         return True
 
     def step_with_others(self, inputs: ClothInputs, settings: ClothSettings) -> Iterator[None]:
         """Advances by `STEP_TIME` like `step`, a substep of `settings` for each item."""
-        time = self.step_count * STEP_TIME
-        pins, former = self.pins.texture, self.pins.former
-        constants = self._solver.begin(self._state, settings, inputs, time=time, pins=pins, former=former)
+        constants = self._solver.begin(self._state, settings, self._with_pins(inputs))
         for index in range(settings.substeps):
             yield
             self._solver.substep(self._state, index)
         self._end_step(constants)
+
+    def _with_pins(self, inputs: ClothInputs) -> ClothInputs:
+        time = self.step_count * STEP_TIME
+        return replace(inputs, time=time, pins=self.pins.texture, former=self.pins.former)
 
     def _end_step(self, constants: ClothConstants) -> None:
         self.pins.arrive()
@@ -449,8 +449,7 @@ class Cloth(Owner):
         """Records of `LOAD` of the present state; None if they are not wanted, or still on the way."""
         if not self.measures_lines or not isinstance(self._solver, LineSolver) or self._line_readback.pending:
             return None
-        time = self.step_count * STEP_TIME
-        return self._solver.measure(self._state, self.settings, self.pins.texture, time=time).buffer
+        return self._solver.measure(self._state, self.settings, self._with_pins(NO_INPUTS)).buffer
 
     def _line_measures(self, loads: npt.NDArray[np.void]) -> LineMeasures:
         errors, _, _, held = loads["load"][: self.model.particle_count].T

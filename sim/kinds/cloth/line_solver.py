@@ -7,7 +7,7 @@ References: M. Macklin et al. 2019, "Small steps in physics simulation"; M. Ward
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -36,9 +36,8 @@ from sinew.sim.kinds.cloth.solver import (
     HAND_REACH,
     ClothInputs,
     holds,
-    plain_values,
-    spring_uniforms,
     step_features,
+    step_uniforms,
 )
 from sinew.sim.kinds.cloth.springs import SpringKind
 from sinew.sim.maths.gusts import gusts_at
@@ -136,44 +135,26 @@ class LineSolver(Owner):
 
     # --- stepping -------------------------------------------------------------------------------------
 
-    def step(
-        self,
-        state: PingPong,
-        settings: ClothSettings,
-        inputs: ClothInputs,
-        *,
-        time: float,
-        pins: BufferTexture | None = None,
-        former: BufferTexture | None = None,
-    ) -> ClothConstants:
+    def step(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> ClothConstants:
         """As `ClothSolver.step`."""
-        constants = self.begin(state, settings, inputs, time=time, pins=pins, former=former)
+        constants = self.begin(state, settings, inputs)
         for first, end in self._parts:
             self._make(state, first, end)
         return constants
 
-    def begin(
-        self,
-        state: PingPong,
-        settings: ClothSettings,
-        inputs: ClothInputs,
-        *,
-        time: float,
-        pins: BufferTexture | None = None,
-        former: BufferTexture | None = None,
-    ) -> ClothConstants:
+    def begin(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> ClothConstants:
         """As `ClothSolver.begin`."""
         # Substeps of cloths that meet alternate: with programs of their own they send their constants once.
         self._own = {} if inputs.met is None else {"MET": inputs.met.place + 1}
         constants = self.constants(settings)
         for later in self.pending:
             coming = constants_of(later)
-            self._ends(self._features(coming, later, inputs, pins), inputs)
+            self._ends(step_features(self._tables, coming, later, inputs), inputs)
             self._families_of(coming, later)
             if later.bend_stiffness > 0.0:
                 self._bend_kernel(later)
         self.pending = ()
-        predict, finish, reads = self._prepare(state, settings, inputs, time, pins, former)
+        predict, finish, reads = self._prepare(state, settings, inputs)
         passes, reads["u_loads"] = self._load_passes(predict, reads, state)
         run_passes(passes)
         self._predict, self._finish, self._reads = predict, finish, reads
@@ -207,21 +188,19 @@ class LineSolver(Owner):
         run_passes(passes)
         state.turned(end - first)
 
-    def measure(
-        self, state: PingPong, settings: ClothSettings, pins: BufferTexture | None = None, *, time: float = 0.0
-    ) -> TexelBuffer:
+    def measure(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> TexelBuffer:
         """Records of `LOAD` of a substep from the state on, which stays as it is; pins go on at their speed."""
         self._own = {}
         self.constants(settings)
         passes = []
-        if pins is not None:
+        if inputs.pins is not None:
             self._ahead = self._ahead or self._texels(PIN, "pins ahead")
             kernel = self._kernel("line_ahead", PIN)
             kernel.program["u_step"] = STEP_TIME
-            reads: dict[str, BufferTexture] = {"u_state": state.texture, "u_pins": pins}
+            reads: dict[str, BufferTexture] = {"u_state": state.texture, "u_pins": inputs.pins}
             passes.append(Pass(kernel, (self._ahead.buffer,), self._padded, reads))
-            pins = self._ahead
-        predict, _, reads = self._prepare(state, settings, ClothInputs(), time, pins, None, finds_contacts=False)
+            inputs = replace(inputs, pins=self._ahead)
+        predict, _, reads = self._prepare(state, settings, inputs, finds_contacts=False)
         found, loads = self._load_passes(predict, reads, state)
         progress = "u_progress", (1.0 / settings.substeps, 0.0)
         reads |= {"u_state": state.texture, "u_loads": loads}
@@ -261,43 +240,24 @@ class LineSolver(Owner):
             narrow = float(np.quantile(threads.rest, 0.05)) if threads.count else UNLIMITED
             self._hand_reach = HAND_REACH * narrow
             self._relaxations = self._bend_steps(settings)
-            substep = settings.substep_time
-            self._uniforms = plain_values(
-                spring_uniforms(self._model, constants)
-                | {
-                    "u_substep": substep,
-                    "u_inverse_mass": 1.0 / constants.mass_scale,
-                    "u_gravity": constants.gravity,
-                    "u_air_drag": constants.air_drag,
-                    "u_wind": constants.wind,
-                    "u_drag": (constants.normal_drag, constants.tangent_drag),
-                    "u_hand_pull": pull or UNLIMITED,
-                    "u_inertia": INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / settings.substeps),
-                    "u_clearance": constants.clearance,
-                    "u_self": (settings.thickness, settings.self_friction),
-                    "u_rate": settings.internal_damping / substep,
-                    "u_step": STEP_TIME,
-                }
-            )
+            self._uniforms = step_uniforms(self._model, settings, constants, pull) | {
+                "u_inertia": INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / settings.substeps),
+                "u_clearance": float(constants.clearance),
+                "u_self": (settings.thickness, settings.self_friction),
+                "u_rate": settings.internal_damping / settings.substep_time,
+                "u_step": STEP_TIME,
+            }
         return self._constants
 
     def _prepare(
-        self,
-        state: PingPong,
-        settings: ClothSettings,
-        inputs: ClothInputs,
-        time: float,
-        pins: BufferTexture | None,
-        former: BufferTexture | None,
-        *,
-        finds_contacts: bool = True,
+        self, state: PingPong, settings: ClothSettings, inputs: ClothInputs, *, finds_contacts: bool = True
     ) -> tuple[Kernel, Kernel, dict[str, BufferTexture]]:
         """Kernels before and after the lines with their uniforms, and the textures that both read."""
         constants, colliders = self._constants, inputs.colliders
-        features = self._features(constants, settings, inputs, pins)
+        features = step_features(self._tables, constants, settings, inputs)
         predict, finish = self._ends(features, inputs)
         reads = dict(self._tables.textures)
-        for name, texture in (("u_pins", pins), ("u_former", former), ("u_maps", self._tables.maps)):
+        for name, texture in (("u_pins", inputs.pins), ("u_former", inputs.former), ("u_maps", self._tables.maps)):
             if texture is not None:
                 reads[name] = texture
         if inputs.met is not None:
@@ -308,7 +268,7 @@ class LineSolver(Owner):
             reads["u_colliders"] = colliders.texture
             finish.program["u_collider_count"] = colliders.count
         if "GUSTS" in features:
-            gusts = gusts_at(settings, time, inputs.travel)
+            gusts = gusts_at(settings, inputs.time, inputs.travel)
             predict.program.update({"u_waves": gusts.waves, "u_amplitudes": gusts.amplitudes})
         if "FIELDS" in features:
             if self._sampler is None:
@@ -323,15 +283,6 @@ class LineSolver(Owner):
             self._set(kernel, self._uniforms)
         predict.program.update({"u_grabbed": inputs.grabbed, "u_hand": (*inputs.hand, self._hand_reach)})
         return predict, finish, reads
-
-    def _features(
-        self, constants: ClothConstants, settings: ClothSettings, inputs: ClothInputs, pins: BufferTexture | None
-    ) -> tuple[str, ...]:
-        colliders = inputs.colliders
-        return step_features(
-            self._tables, constants, settings, pins is not None, bool(colliders), inputs.fields is not None,
-            colliders.skin is not None, inputs.met is not None,
-        )  # fmt: skip
 
     def _ends(self, features: tuple[str, ...], inputs: ClothInputs) -> tuple[Kernel, Kernel]:
         """Kernels before and after the lines."""
@@ -419,7 +370,7 @@ class LineSolver(Owner):
         return [family for family in families if stiffness[family.kind] > 0.0 and family.longest]
 
     def _families_of(self, constants: ClothConstants, settings: ClothSettings) -> list[_Family]:
-        is_mapped = "SPRING_MAPS" in self._features(constants, settings, ClothInputs(), None)
+        is_mapped = "SPRING_MAPS" in step_features(self._tables, constants, settings, ClothInputs())
         is_damped = bool(constants.damping.any())
         key = is_damped, is_mapped, *self._own.values()
         if key not in self._families:
