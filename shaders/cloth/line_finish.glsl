@@ -15,7 +15,9 @@ const float STEP_TIME = 1.0 / 60.0;
 #endif
 
 uniform samplerBuffer u_state;
+uniform samplerBuffer u_points;
 #ifdef SELF
+#define SOLVED
 #include "cloth/self_contact.glsl"
 #endif
 #ifdef MET
@@ -23,7 +25,6 @@ uniform samplerBuffer u_state;
 uniform float u_inverse_mass;      // inverse mass of a particle with a share of 1
 #endif
 
-uniform samplerBuffer u_points;
 uniform float u_substep;           // [s]
 uniform float u_clearance;         // distance from colliders [m]
 uniform vec2 u_progress;           // as in cloth/step.glsl
@@ -43,7 +44,7 @@ void run(int id) {
 #ifdef SELF
     vec3 change;
     vec3 push;
-    self_contact(id, first, texelFetch(u_state, 2 * id + 1).xyz, u_substep, change, push);
+    self_contact(id, vec4(point.xyz, first.w), moved.velocity, u_substep, change, push);
     free.velocity += change;
     free.position += u_substep * change + push;
 #endif

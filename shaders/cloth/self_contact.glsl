@@ -27,11 +27,18 @@ ivec3 whole(vec3 change) {
 
 void touch(int other, vec4 place, vec3 velocity, float substep, inout Touch sum) {
     vec4 there = texelFetch(u_state, 2 * other);
+#ifdef SOLVED
+    vec3 motion = texelFetch(u_points, other).xyz - there.xyz;
+    there.xyz += motion;
+    motion /= substep;
+#else
+    vec3 motion = texelFetch(u_state, 2 * other + 1).xyz;
+#endif
     vec3 apart = place.xyz - there.xyz;
     float reach = sqrt(dot(apart, apart));
     vec3 normal = apart / max(reach, CLOTH_TINY);
     float gap = (reach - u_self.x) / u_self.x;
-    vec3 relative = (velocity - texelFetch(u_state, 2 * other + 1).xyz) * (substep / u_self.x);
+    vec3 relative = (velocity - motion) * (substep / u_self.x);
     float rate = dot(relative, normal);
     float stopped = ABSORBED * max(-rate - max(gap, 0.0), 0.0);
     vec3 slide = relative - rate * normal;

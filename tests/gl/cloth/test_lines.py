@@ -18,6 +18,7 @@ from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.kinds.cloth.buffers import ROW
 from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.line_solver import chebyshev_steps
+from sinew.sim.kinds.cloth.maps import ClothMap, packed
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSolving, ClothSource, PinPreset
 from sinew.sim.kinds.cloth.solver import ClothInputs
@@ -178,6 +179,24 @@ def test_a_hand_that_pulls_too_far_does_not_tear_a_stiff_fabric(context: Context
     assert np.linalg.norm(moved - hand) < np.linalg.norm(before - hand) - 0.2
     run(cloth, 20)
     assert cloth.check().strain < 0.05
+
+
+@pytest.mark.parametrize("context", ["tf"], indirect=True)
+def test_touches_do_not_drive_a_sheet_that_jitters(context: Context, library: ShaderLibrary) -> None:
+    """A narrow sheet that hangs on many of its particles, with a load of several times what its substeps hold."""
+    random = np.random.default_rng(5)
+    settings = lines(
+        columns=19, rows=17, width=0.16, height=0.0124, density=0.2, stretch_stiffness=5e4, shear_stiffness=5e3,
+        bend_stiffness=0.0, air_drag=0.0, normal_drag=0.0, tangent_drag=0.05, wind=(12.0, 21.0, 10.0), substeps=4,
+        pins=PinPreset.NONE, gravity=(-2.0, -8.0, 11.0), thickness=0.01, self_collision=True, stretch_limit=1000.0,
+    )  # fmt: skip
+    held, masses = random.random(323) < 0.2, random.choice([0.01, 1.0, 1.0, 1.0, 2.2], 323)
+    topology = build_cloth(settings).topology(np.eye(4))
+    maps = packed({ClothMap.PIN: held.astype(np.float64), ClothMap.MASS: masses}, topology)
+    cloth = Cloth(context, library, msgspec.structs.replace(settings, maps=maps))
+    run(cloth, 30)
+    assert cloth.check().load > 2.0
+    assert np.abs(cloth.velocities()).max() < 30.0
 
 
 FALLING = lines(
