@@ -99,7 +99,7 @@ class StabilityOverlay(ViewportOverlay):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, takes_mouse=True)
         self.meter = StabilityMeterWidget(self, on_picture=True)
-        self.meter.bar.setFixedWidth(self.fontMetrics().averageCharWidth() * 34)
+        self.meter.bar.setFixedWidth(self.fontMetrics().averageCharWidth() * 42)
         packed(QHBoxLayout(self), self.meter)
 
     def show_stability(self, stability: ClothStability | None, *, holds_load: bool = False) -> None:

@@ -103,7 +103,7 @@ class LineSolver(Owner):
         self._points = [self._texels(POINT, "points") for _ in range(3)]
         self._rows = [self._texels(ROW, "rows") for _ in range(2)]
         self._loads = [self._texels(LOAD, "loads") for _ in range(3)]  # The first stays zero
-        self._kept_rows: list[TexelBuffer] = []  # Of each family, for `measure`
+        self._all_rows: list[TexelBuffer] = []  # Of each family, for `measure`
         self._ahead: TexelBuffer | None = None
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._settings: ClothSettings | None = None
@@ -205,10 +205,10 @@ class LineSolver(Owner):
         progress = "u_progress", (1.0 / settings.substeps, 0.0)
         reads |= {"u_state": state.texture, "u_loads": loads}
         passes += [*found, Pass(predict, (self._points[0].buffer,), self._padded, reads, progress)]
-        between = self._between(state.texture, keeps_rows=True)
+        between = self._between(state.texture, is_measured=True)
         passes += between
         last = self._last(between)
-        for family, rows in zip(self._used(), self._kept_rows, strict=False):
+        for family, rows in zip(self._used(), self._all_rows, strict=False):
             self._set(family.error, self._values_of(family))
             reads = {**self._tables.textures, **family.tables, "u_points": last, "u_rows": rows, "u_loads": loads}
             loads = self._loads[2] if loads is self._loads[1] else self._loads[1]
@@ -303,7 +303,7 @@ class LineSolver(Owner):
 
     # --- passes between prediction and contacts ---------------------------------------------------------
 
-    def _between(self, state: BufferTexture, *, is_loaded: bool = False, keeps_rows: bool = False) -> list[Pass]:
+    def _between(self, state: BufferTexture, *, is_loaded: bool = False, is_measured: bool = False) -> list[Pass]:
         """Bending, then each family: set up, levels, apply."""
         settings, passes, here = self._settings, [], self._points[0]
         assert settings is not None
@@ -327,10 +327,10 @@ class LineSolver(Owner):
                 self._set(kernel, values)
             rows, spare = self._rows
             needed = self._level_count(family, settings)
-            if keeps_rows:
-                if number == len(self._kept_rows):
-                    self._kept_rows.append(self._texels(ROW, "kept rows"))
-                rows = self._kept_rows[number]
+            if is_measured:
+                if number == len(self._all_rows):
+                    self._all_rows.append(self._texels(ROW, "all rows"))
+                rows = self._all_rows[number]
                 if -(-needed // 2) % 2:
                     rows, spare = spare, rows
             reads = {**self._tables.textures, **family.tables, "u_points": here, "u_state": state}
