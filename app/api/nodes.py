@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.kinds.contract import Measures
-from sinew.sim.scene.params import params_of
+from sinew.sim.scene.params import ParamError, params_of
 from sinew.sim.scene.scene import Node, NodeId, ParamRef, part_of, value_at
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class ProjectNode(SettingsView):
     def measures(self) -> dict[str, float]:
         """Returns quantities of the current step, such as the largest strain; empty if its type has none."""
         with self._project.simulated(self._node) as system:
-            return dict(system.measures()) if isinstance(system, Measures) else {}
+            return dict(system.measures()) if isinstance(system, Measures) and system.is_ready else {}
 
     def remove(self) -> None:
         """Removes the node, and the content of a group."""
@@ -152,13 +152,17 @@ class ProjectNode(SettingsView):
         return self._node.kind, "node", "transform", "attachment"
 
     def _ref(self, name: str) -> ParamRef:
-        return ParamRef(self._owner, *LINKS[name]) if name in LINKS else super()._ref(name)
+        return ParamRef(self._node.id, *LINKS[name]) if name in LINKS else super()._ref(name)
 
     def _plain(self, name: str, value: Any) -> Any:
         if name not in LINKS:
             return super()._plain(name, value)
         node = self._project.nodes[value] if isinstance(value, str) and value else value
-        return node.id if isinstance(node, ProjectNode) else ""
+        if isinstance(node, ProjectNode) and node._project is self._project:
+            return node._node.id
+        if node is None or node == "":
+            return ""
+        raise ParamError(f"{name} = {value!r}: is not a node of this project, its id, its name, or None")
 
 
 class ProjectNodes:

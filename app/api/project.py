@@ -8,6 +8,8 @@ from __future__ import annotations
 import abc
 import contextlib
 import io
+import math
+import operator
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -23,10 +25,10 @@ from sinew.app import plugin_loading, plugins
 from sinew.app.api.nodes import ProjectNode, ProjectNodes, SettingsView, near
 from sinew.app.cli.export import as_drawn, default_frames, export_scene
 from sinew.app.cli.failure import print_warnings
-from sinew.app.cli.image_sink import picture_sink
+from sinew.app.cli.image_sink import is_numbered, is_video, picture_sink
 from sinew.app.cli.options import format_options, frame_range, require_folder
 from sinew.app.cli.render import without_overlays
-from sinew.app.cli.renderer import Renderer
+from sinew.app.cli.renderer import VIEWS, Renderer
 from sinew.app.cli.run import Baker, SceneRun, headless, known_bake
 from sinew.app.cli.scene import OpenedScene, opened, require_inside, with_files
 from sinew.app.cli.simulate import refuse, simulated_arrays
@@ -82,8 +84,7 @@ class Project(abc.ABC):
     @property
     def document(self) -> Document:
         """Raises RuntimeError outside of the main thread, or after `close`."""
-        if threading.current_thread() is not threading.main_thread():
-            raise RuntimeError("a project can be used in the main thread only")
+        _require_main_thread()
         if self._is_closed:
             raise RuntimeError("the project was closed")
         self._look_for_stop()
@@ -162,8 +163,7 @@ class Project(abc.ABC):
         Raises:
             CommandError: If a node cannot be simulated.
         """
-        if steps < 0:
-            raise ValueError(f"{steps} steps are fewer than 0")
+        _require(0, steps=steps)
         with self._current() as run:
             run.restart()
         self._has_stepped = True
@@ -171,6 +171,7 @@ class Project(abc.ABC):
 
     def step(self, count: int = 1) -> None:
         """Simulates further steps; settings that were edited since apply from now on."""
+        _require(0, count=count)
         self._advance(self.steps + count)
         self._has_stepped = True
 
@@ -183,6 +184,8 @@ class Project(abc.ABC):
         """Simulates from the start, and returns the arrays that `sinew simulate` writes, such as "NODE.positions" of
         shape (F, N, 3) for F steps from 0 on; constant arrays have no F.
         """
+        _require(0, steps=steps)
+        _require(1, every=every)
         counts = range(0, steps + 1, every)
         frames: dict[str, list[npt.NDArray[Any]]] = {}
         self.simulate(0)
@@ -207,6 +210,7 @@ class Project(abc.ABC):
 
     def bake(self, steps: int) -> None:
         """Simulates from the start, and caches the steps on disk, as `sinew simulate --cache` does."""
+        _require(0, steps=steps)
         path = self.document.path
         if path is None or self.document.modified:
             raise RuntimeError("save the project before it is baked: the bake is stored next to it")
@@ -241,6 +245,9 @@ class Project(abc.ABC):
             alpha: Transparent background, straight alpha.
             samples: Number of averaged images, as for `sinew render --samples`.
         """
+        _require_image(size, view, samples)
+        if time is not None and not math.isfinite(time):
+            raise ValueError(f"time = {time} is not finite")
         with self._current() as run:
             is_active, count, start = run.is_active, run.step_count, run.runner.start_time
             shown = run.runner.time_of(run.runner.shown)
@@ -284,30 +291,37 @@ class Project(abc.ABC):
             nodes: Names of the nodes of a scene; all visible ones if empty.
             options: Of the format, as for `--option`.
         """
+        _require_image(size, view, samples)
+        if not 0.0 < rate <= 1000.0:
+            raise ValueError(f"rate = {rate:g} is not above 0 and up to 1000 Hz")
         target, scene = Path(path), self._drawn()
         frames = default_frames(scene, rate) if frames is None else frames
         frames = frame_range(frames) if isinstance(frames, str) else frames
-        numbers = range(frames[0], frames[1] + 1) if isinstance(frames, tuple) else frames
-        if not numbers or numbers.step != 1 or numbers[0] < 0 or not 0.0 < rate <= 1000.0:
-            raise ValueError(f"frames {frames} at {rate:g} Hz: frames ascend from 0, at up to 1000 Hz")
+        if isinstance(frames, tuple):
+            first, last = frames
+            frames = range(first, last + 1)
+        if not frames or frames.step != 1 or frames[0] < 0:
+            raise ValueError(f"{frames} is not an ascending range of frames from 0")
         require_folder(target)
         is_scene = target.suffix.lower() in SCENE_FORMATS.suffixes()
         format = SCENE_FORMATS.of(target) if is_scene else RENDER_FORMATS.of(target)
+        if len(frames) > 1 and not (is_scene or is_video(target) or is_numbered(target)):
+            raise ValueError(f"{target}: several frames need a number such as %04d in the name")
         require_package(target, format)
         chosen = format_options(format, [f"{key}={value}" for key, value in options.items()], target)
         with self._separate(with_bake=not is_scene) as run:
             if is_scene:
                 export_scene(
-                    run, as_drawn(scene, None), target, chosen, (numbers[0], numbers[-1]), rate=rate, nodes=nodes,
+                    run, as_drawn(scene, None), target, chosen, (frames[0], frames[-1]), rate=rate, nodes=nodes,
                     progress=lambda _: self._look_for_stop(),
                 )  # fmt: skip
                 return
             renderer = Renderer(run.engine.context, scene, size, through=camera, samples=samples, run=run)
-            times = [frame / rate for frame in numbers]
+            times = [frame / rate for frame in frames]
             try:
                 shown = renderer.camera(view, times)
                 with picture_sink(target, size, rate, chosen, alpha=False, preview=None) as sink:
-                    for frame, time in zip(numbers, times, strict=True):
+                    for frame, time in zip(frames, times, strict=True):
                         self._look_for_stop()
                         image = renderer.picture([time], shown)
                         sink.add(frame, image, renderer.layers(image, shown) if sink.has_layers else None)
@@ -321,6 +335,7 @@ class Project(abc.ABC):
 
     def close(self) -> None:
         """Releases the simulation; without an editor, unsaved edits are lost and the project cannot be used again."""
+        _require_main_thread()
         self._drop_engine()
 
     def __enter__(self) -> Self:
@@ -402,6 +417,24 @@ class Project(abc.ABC):
                 refuse(self._scene(), run.advance_to(shown))
             for callback in self._callbacks:
                 callback(shown)
+
+
+def _require_main_thread() -> None:
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError("a project can be used in the main thread only")
+
+
+def _require(least: int, **counts: int) -> None:
+    for name, count in counts.items():
+        if operator.index(count) < least:
+            raise ValueError(f"{name} = {count} is less than {least}")
+
+
+def _require_image(size: tuple[int, int], view: str | None, samples: int | None) -> None:
+    width, height = size
+    _require(1, width=width, height=height, samples=1 if samples is None else samples)
+    if view not in (None, "saved", *VIEWS):
+        raise LookupError(f"there is no view {view!r}{near(str(view), ('saved', *VIEWS))}")
 
 
 def _bake_of(scene: OpenedScene) -> Bake | None:

@@ -25,9 +25,9 @@ def run(options: argparse.Namespace) -> int:
     try:
         run_script(options.script, options.arguments)
     except SystemExit as leaving:
-        if not isinstance(leaving.code, str):
+        if leaving.code is None or isinstance(leaving.code, int):
             raise
-        print(one_line(leaving.code), file=sys.stderr)
+        print(one_line(str(leaving.code)), file=sys.stderr)
         return FAILED
     return 0
 
@@ -44,7 +44,9 @@ def run_script(script: Path, arguments: Sequence[str] = (), names: Mapping[str, 
     sys.argv, sys.path[:0] = [str(script), *arguments], [str(script.absolute().parent)]
     try:
         runpy.run_path(str(script), dict(names or {}), "__main__")
-    except Exception as error:
+    except (SystemExit, KeyboardInterrupt):
+        raise
+    except BaseException as error:
         line = _line_of(error, script)
         raise CommandError(script, f"line {line}" if line else "", reason(error)) from error
     finally:
@@ -59,7 +61,7 @@ def reason(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
-def _line_of(error: Exception, script: Path) -> int:
+def _line_of(error: BaseException, script: Path) -> int:
     """Returns the innermost line of the script that led to an exception; 0 for none."""
     if isinstance(error, SyntaxError) and error.filename == str(script):
         return error.lineno or 0

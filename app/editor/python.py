@@ -180,7 +180,7 @@ class PythonConsole(QObject):
         """Runs an input; returns False if it is incomplete."""
         try:
             compiled = self._compiled(text)
-        except (SyntaxError, ValueError, OverflowError) as error:
+        except (SyntaxError, ValueError, OverflowError, RecursionError, MemoryError) as error:
             self._echo(text)
             self.view.write("".join(traceback.format_exception_only(error)), error=True)
             return True
@@ -203,7 +203,9 @@ class PythonConsole(QObject):
         """Runs code and reports an exception, without the frames of Sinew; edits before it stay."""
         try:
             exec(compiled, self.names)
-        except (Exception, KeyboardInterrupt) as error:
+        except SystemExit:
+            raise
+        except BaseException as error:
             frames = [one for one in traceback.extract_tb(error.__traceback__) if not one.filename.startswith(OWN)]
             lines = traceback.format_list(frames) + traceback.format_exception_only(error)
             self._write("".join(["Traceback (most recent call last):\n", *lines]), True)

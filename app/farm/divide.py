@@ -73,9 +73,10 @@ def run_divided(
 
     def took(chunk: Chunk, finished: Finished) -> None:
         for line in finished.said:
-            if line not in said and line.startswith("sinew: "):
+            subject, is_warning, text = line.removeprefix("sinew: ").partition(": warning: ")
+            if is_warning and line not in said:
                 said.add(line)
-                print_warnings(*_warning(line))
+                print_warnings(subject, [text])
         for name, data in finished.files.items():
             if parts is None or Path(name).parent != Path(parts.name):
                 raise TaskError(f"{finished.worker}: read other files than this machine, or wrote {name}")
@@ -90,13 +91,11 @@ def run_divided(
             run_chunks(items, workers, words_of, output, took, progress, **how)
         except BaseException:
             if parts is not None and parts.is_dir():
-                print_warnings(parts, ["keeps what is done; the same command continues from there"])
+                with contextlib.suppress(OSError):
+                    parts.rmdir()
+                if parts.is_dir():
+                    print_warnings(parts, ["keeps what is done; the same command continues from there"])
             raise
-
-
-def _warning(line: str) -> tuple[str, list[str]]:
-    subject, _, text = line.removeprefix("sinew: ").partition(": warning: ")
-    return subject, [text or line]
 
 
 def chunk_words(command: str, options: argparse.Namespace, option: str) -> Callable[[Chunk], Sequence[str]]:

@@ -106,6 +106,33 @@ def test_images_are_those_of_the_command(flag: Path, tmp_path: Path) -> None:
         assert project.steps == 4
 
 
+def test_wrong_numbers_are_refused_and_disable_nothing(flag: Path, tmp_path: Path) -> None:
+    with sinew.open(flag) as project:
+        strands = project.add("hair", "Bare")
+        refused = {
+            "steps = -1": (lambda: project.simulate(-1), lambda: project.record(-1), lambda: project.bake(-1)),
+            "count = -1": (lambda: project.step(-1),),
+            "every = 0": (lambda: project.record(4, 0),),
+            "width = 0": (lambda: project.render((0, 8)),),
+            "samples = 0": (lambda: project.render((8, 8), samples=0),),
+            "time = (nan|inf)": (lambda: project.render((8, 8), time=np.nan), lambda: project.render(time=np.inf)),
+            "rate = nan": (lambda: project.export(tmp_path / "a.glb", rate=np.nan),),
+            "need a number": (lambda: project.export(tmp_path / "a.png", frames=(0, 1)),),
+            "not an ascending range": (lambda: project.export(tmp_path / "a.glb", frames=(2, 1)),),
+        }
+        for text, calls in refused.items():
+            for call in calls:
+                with pytest.raises(ValueError, match=text):
+                    call()
+        with pytest.raises(LookupError, match="no view 'upwards'; there are: back"):
+            project.render((8, 8), view="upwards")
+        assert list(tmp_path.iterdir()) == []
+        project.simulate(1)
+        assert (strands.measures(), strands.arrays()) == ({}, {})
+        assert project.nodes["Cape"].measures()["strain"] >= 0.0
+        assert project.render((8, 8)).shape == (8, 8, 3)
+
+
 def test_two_projects_are_open_at_once(flag: Path) -> None:
     with sinew.open(flag) as one, sinew.open(flag) as other:
         one.simulate(steps=2)

@@ -221,7 +221,7 @@ def test_projects_are_verified_one_by_one(tmp_path: Path, capsys: pytest.Capture
         assert main(["verify", str(good), str(bad), "--backend", "tf", *words]) == 1
         said = capsys.readouterr()
         assert f"{good}: 1 node, 2 steps, bit-identical" in said.out
-        assert f"sinew: {bad}: has no baked steps" in said.err
+        assert said.err == f"sinew: {bad}: has no baked steps; {bad.name}cache is missing\n"
 
 
 def test_a_job_template_validates_and_runs(alone: Path, tmp_path: Path) -> None:

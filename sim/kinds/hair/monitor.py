@@ -56,8 +56,11 @@ class GuideMonitor(Owner):
 
 
 def hair_statistics(values: Float64, time: float = 0.0) -> HairStatistics:
-    """Returns statistics from measures of shaders/hair/measure.glsl, shape (G, 4)."""
-    sound = values[values[:, 3] == 0.0]
+    """Returns statistics from measures of shaders/hair/measure.glsl, shape (G, 4).
+
+    Guides that move too fast for 32 bits are broken too.
+    """
+    sound = values[(values[:, 3] == 0.0) & np.isfinite(values).all(axis=1)]
     worst = sound[:, :2].max(axis=0, initial=0.0)
     energy = 0.5 * float(sound[:, 2].mean()) if len(sound) else 0.0
     return HairStatistics(float(worst[0]), float(worst[1]), energy, len(values) - len(sound), time)

@@ -62,6 +62,14 @@ def test_refused_values_and_names_say_what_is_possible(project) -> None:
         project.add("clot")
     with pytest.raises(LookupError, match="no part 'deformers"):
         cape.part("deformers.7")
+    with sinew.open() as other:
+        for wrong in (5, other.add("model", "Humanoid"), [cape]):
+            with pytest.raises(ValueError, match=r"parent = .* is not a node of this project"):
+                cape.parent = wrong
+    assert cape.parent == project.nodes["Humanoid"]
+    cape.remove()
+    with pytest.raises(LookupError, match="was removed"):
+        cape.parent = None
 
 
 def test_equal_names_are_refused_but_ids_are_not(tmp_path: Path) -> None:
@@ -129,15 +137,16 @@ def test_a_project_is_for_the_main_thread_and_ends_with_its_block(project) -> No
     found: list[BaseException] = []
 
     def edit() -> None:
-        try:
-            project.nodes["Cape"].density = 0.5
-        except RuntimeError as error:
-            found.append(error)
+        for use in (lambda: project.nodes["Cape"].set(density=0.5), project.close):
+            try:
+                use()
+            except RuntimeError as error:
+                found.append(error)
 
     thread = threading.Thread(target=edit)
     thread.start()
     thread.join()
-    assert "main thread" in str(found[0])
+    assert ["main thread" in str(error) for error in found] == [True, True]
     project.close()
     with pytest.raises(RuntimeError, match="was closed"):
         _ = project.nodes["Cape"].density
@@ -168,6 +177,7 @@ def test_saving_keeps_what_this_version_does_not_know(tmp_path: Path) -> None:
         ("def f(:\n", "line 1: invalid syntax"),
         ("import sinew\nwith sinew.open() as p:\n    p.playback.rate = -1\n", "line 3: rate = -1: "),
         ("def f():\n    len(5)\nf()\n", "line 2: TypeError: "),
+        ("class Stop(BaseException): ...\nraise Stop('now')\n", "line 2: Stop: now"),
     ],
 )
 def test_a_failing_script_prints_one_line(tmp_path: Path, capsys, text: str, line: str) -> None:
@@ -192,5 +202,8 @@ def test_a_script_gets_its_arguments_and_ends_with_its_status(tmp_path: Path, ca
     script.write_text("import sys\nsys.exit('not today')\n")
     assert main(["run", str(script)]) == 1
     assert capsys.readouterr().err == "not today\n"
+    script.write_text("import sys\nsys.exit(['not', 'today'])\n")
+    assert main(["run", str(script)]) == 1
+    assert capsys.readouterr().err == "['not', 'today']\n"
     assert main(["run", str(tmp_path / "none.py")]) == 1
     assert "no such file" in capsys.readouterr().err
