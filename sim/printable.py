@@ -25,6 +25,15 @@ def titled(name: str) -> str:
     return " ".join(word.capitalize() if word.islower() and word not in _SMALL else word for word in name.split(" "))
 
 
+def numbered(name: str, taken: set[str], separator: str = " ") -> str:
+    """Returns the name, with a number from 2 on if it is taken, and adds it to the taken ones."""
+    unique, number = name, 2
+    while unique in taken:
+        unique, number = f"{name}{separator}{number}", number + 1
+    taken.add(unique)
+    return unique
+
+
 def cell_text(text: str) -> str:
     """Returns the text of a spreadsheet cell; text that would be a formula begins with an apostrophe."""
     return f"'{text}" if _is_formula(text) else text

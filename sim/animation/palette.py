@@ -6,7 +6,7 @@ scale is omitted or blended differently from the motion.
 import numpy as np
 
 from sinew.sim.maths import dual_quaternion, quaternion
-from sinew.sim.maths.arrays import Bool, Float32, Float64
+from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.maths.transform import polar
 
 _RIGID = 5e-6
@@ -40,7 +40,9 @@ def rigid_and_scale(palette: Float64, centres: Float64 | None = None) -> tuple[F
     linear, translation = palette[:, :3, :3], palette[:, :3, 3]
     scales = np.repeat(_NO_SCALE[None], len(palette), axis=0)
     rotation = quaternion.from_matrix(linear)
-    scaling = np.flatnonzero(_scaling(linear, rotation))
+    # True for matrices (B, 3, 3) that differ from the rotations extracted from them (B, 4).
+    deviation = np.abs(quaternion.to_matrix(rotation) - linear)
+    scaling = np.flatnonzero(np.asarray(deviation.reshape(-1, 9).max(axis=1) > _RIGID))
     if len(scaling):
         turn, scales[scaling, :, :3] = polar(linear[scaling])
         rotation[scaling] = quaternion.from_matrix(turn)
@@ -50,12 +52,6 @@ def rigid_and_scale(palette: Float64, centres: Float64 | None = None) -> tuple[F
             translation = translation.copy()
             translation[scaling] += _apply(linear[scaling] - turn, cached)
     return dual_quaternion.from_rotation_translation(rotation, translation), scales
-
-
-def _scaling(linear: Float64, rotation: Float64) -> Bool:
-    """Returns True for matrices (B, 3, 3) that differ from the rotations extracted from them (B, 4)."""
-    deviation = np.abs(quaternion.to_matrix(rotation) - linear)
-    return np.asarray(deviation.reshape(-1, 9).max(axis=1) > _RIGID)
 
 
 def _apply(linear: Float64, vectors: Float64) -> Float64:

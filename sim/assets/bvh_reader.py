@@ -15,6 +15,7 @@ from sinew.sim.assets.faults import MAX_JOINTS, ElementFault, check_magnitude, q
 from sinew.sim.assets.raw import LoadWatch, RawBone, RawClip, RawModel, RawSkeleton, RawTrack
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.quaternion import multiply
+from sinew.sim.printable import numbered
 
 AXES = {"X": 0, "Y": 1, "Z": 2}
 CHANNELS_MAX = 6
@@ -45,7 +46,8 @@ def read_bvh(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
     joints = _joints(head)
     if not joints:
         raise ElementFault("HIERARCHY", "has no ROOT")
-    names = _unique_names(joints)
+    taken: set[str] = set()
+    names = [numbered(joint.name, taken) for joint in joints]
     bones = [
         RawBone(name, joint.parent, joint.offset, np.array([0.0, 0.0, 0.0, 1.0]), np.ones(3))
         for name, joint in zip(names, joints, strict=True)
@@ -153,19 +155,6 @@ def _channels(place: str, words: list[str]) -> list[tuple[str, int]]:
     if len(set(channels)) != count:
         raise ElementFault(place, "a channel is there twice")
     return channels
-
-
-def _unique_names(joints: list[_Joint]) -> list[str]:
-    taken: set[str] = set()
-    names = []
-    for joint in joints:
-        name, number = joint.name, 1
-        while name in taken:
-            number += 1
-            name = f"{joint.name} {number}"
-        taken.add(name)
-        names.append(name)
-    return names
 
 
 def _motion(text: str, before: int) -> tuple[float, int, Float64]:

@@ -198,7 +198,9 @@ class _Finder:
             return
         between = [joint for joint in reversed(self._ancestors(neck)) if hips in self._ancestors(joint)]
         if len(between) > 3:
-            leg = self._leg_length()
+            chain = [self._found.get(f"left{bone}") for bone in ("UpperLeg", "LowerLeg", "Foot")]
+            points = [self._positions[joint] for joint in chain if joint is not None]
+            leg = float(sum(np.linalg.norm(b - a) for a, b in itertools.pairwise(points)))
             far = [j for j in between if np.linalg.norm(self._positions[j] - self._positions[hips]) > NEAR_HIPS * leg]
             between = far or between
         if len(between) > 3:
@@ -238,11 +240,6 @@ class _Finder:
                 return chain
             current = below[0].index
             chain.append(current)
-
-    def _leg_length(self) -> float:
-        chain = [self._found.get(f"left{bone}") for bone in ("UpperLeg", "LowerLeg", "Foot")]
-        points = [self._positions[joint] for joint in chain if joint is not None]
-        return float(sum(np.linalg.norm(b - a) for a, b in itertools.pairwise(points)))
 
     def _named(self, bone: str, side: str, above: int | None = None) -> list[_Joint]:
         """Returns joints that mean a bone, nearest to the root first."""

@@ -4,6 +4,7 @@ A folded sheet with self-collision is compared with the same one without, and tw
 the same two that ignore each other.
 """
 
+from collections.abc import Mapping
 from functools import partial
 from math import isqrt
 
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.bench.plain import NumpyCloth, PlainCloth
-from sinew.sim.bench.runner import Case, Row, measure
+from sinew.sim.bench.runner import GpuBench, Row, measure
 from sinew.sim.colliders.pack import arranged, pack_colliders
 from sinew.sim.colliders.scene_colliders import Colliders
 from sinew.sim.colliders.state import ColliderShape, ColliderState
@@ -71,78 +72,74 @@ def bench_settings(side: int) -> ClothSettings:
     return msgspec.structs.replace(settings, **stiffness, **damping)
 
 
-def cloth_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+def cloth_rows(bench: GpuBench, size: int) -> list[Row]:
     """Measures a square sheet; the particle count is rounded down."""
     side = max(isqrt(size), 2)
     settings = bench_settings(side)
     model = build_cloth(settings, None, raised())
     steps = max(1, PARTICLES_PER_MEASUREMENT // (SUBSTEPS * side * side))
-    case = partial(Case, size=side * side, unit="particles", finish=context.finish, timers=context.timers)
+    context, library, case = bench.context, bench.library, partial(bench.case, size=side * side, unit="particles")
     rows = []
     for system, collide in (("cloth", False), ("cloth collisions", True)):
         ellipsoid = ELLIPSOID @ np.diag([*SEMI_AXES, 1.0]) if collide else None
-        plain = PlainCloth(context, library, model, settings, ellipsoid)
-        solver = SolverCloth(context, library, model, settings, collide=collide)
+        plain = bench.owns(PlainCloth(context, library, model, settings, ellipsoid))
+        solver = bench.owns(SolverCloth(context, library, model, settings, collide=collide))
         cases = [
             case(system=system, variant="plain kernel", steps=SUBSTEPS * steps, step=plain.step),
             case(system=system, variant="solver", steps=steps, substeps=SUBSTEPS, step=solver.step),
         ]
         if not collide and side * side <= NUMPY_LARGEST:
             cases.append(case(system=system, variant="numpy", step=NumpyCloth(model, settings).step))
-        rows += measure(cases, repeat=repeat)
-        plain.release()
-        solver.release()
+        rows += measure(cases, repeat=bench.repeat)
     alone = msgspec.structs.replace(settings, thickness=4.0 / (side - 1))
     model = build_cloth(alone, None, raised())
-    start = Buffer(context, folded_records(model, alone.thickness), label="bench folded")
     touching = msgspec.structs.replace(alone, self_collision=True)
-    sheets = {
-        variant: SolverCloth(context, library, model, chosen, collide=False)
-        for variant, chosen in (("solver", alone), ("with self-collision", touching))
+    sheets = {"solver": alone, "with self-collision": touching}
+    records = folded_records(model, alone.thickness)
+    rows += _sheet_rows(bench, "cloth self-collision", model, sheets, records, steps)
+    return rows + _line_rows(bench, side, steps) + _pair_rows(bench, side)
+
+
+def _sheet_rows(
+    bench: GpuBench, system: str, model: ClothModel, sheets: Mapping[str, ClothSettings],
+    records: npt.NDArray[np.void], steps: int,
+) -> list[Row]:  # fmt: skip
+    """Measures sheets that start from the same records in every step, by variant."""
+    start = bench.owns(Buffer(bench.context, records, label="bench sheet"))
+    made = {
+        variant: partial(
+            bench.owns(SolverCloth(bench.context, bench.library, model, settings, collide=False)).step_from, start
+        )
+        for variant, settings in sheets.items()
     }
-    folded = partial(case, system="cloth self-collision", steps=steps, substeps=SUBSTEPS)
-    cases = [folded(variant=variant, step=partial(sheet.step_from, start)) for variant, sheet in sheets.items()]
-    rows += measure(cases, repeat=repeat)
-    for sheet in sheets.values():
-        sheet.release()
-    start.release()
-    return rows + line_rows(context, library, side, steps, repeat) + _pair_rows(context, library, side, repeat)
+    size = model.particle_count
+    return bench.rows(made, system=system, size=size, unit="particles", steps=steps, substeps=SUBSTEPS)
 
 
-def line_rows(context: Context, library: ShaderLibrary, side: int, steps: int, repeat: int) -> list[Row]:
+def _line_rows(bench: GpuBench, side: int, steps: int) -> list[Row]:
     """Measures a substep of both solvers with a sheet of cotton; the springs would need many more substeps."""
     cotton = ClothSettings(
         columns=side, rows=side, placement=ClothPlacement.FLAT, density=0.12, stretch_stiffness=1e4,
         shear_stiffness=40.0, bend_stiffness=1e-5, pins=PinPreset.NONE, substeps=SUBSTEPS,
     )  # fmt: skip
-    case = partial(
-        Case, system="cloth lines", size=side * side, unit="particles", finish=context.finish, timers=context.timers,
-        steps=max(1, steps // LINE_COST), substeps=SUBSTEPS,
-    )  # fmt: skip
     model = build_cloth(cotton, None, raised())
     sheets = {
-        solver.value: SolverCloth(
-            context, library, model, msgspec.structs.replace(cotton, solver=solver), collide=False
-        )
+        solver.value: msgspec.structs.replace(cotton, solver=solver)
         for solver in (ClothSolving.SPRINGS, ClothSolving.LINES)
     }
-    start = Buffer(context, rest_records(model), label="bench cotton")
-    cases = [case(variant=variant, step=partial(sheet.step_from, start)) for variant, sheet in sheets.items()]
-    rows = measure(cases, repeat=repeat)
-    for sheet in sheets.values():
-        sheet.release()
-    start.release()
-    return rows
+    return _sheet_rows(bench, "cloth lines", model, sheets, rest_records(model), max(1, steps // LINE_COST))
 
 
-def _pair_rows(context: Context, library: ShaderLibrary, side: int, repeat: int) -> list[Row]:
+def _pair_rows(bench: GpuBench, side: int) -> list[Row]:
     """Measures two sheets of `side` times `side` particles each."""
     settings = bench_settings(side)
     settings = msgspec.structs.replace(settings, thickness=1.0 / (side - 1), gravity=(0.0, 0.0, 0.0))
     above = np.eye(4)
     above[1, 3] = settings.thickness
-    cloths = [Cloth(context, library, settings, None, placement) for placement in (np.eye(4), above)]
-    group = ClothGroup(context, library, {str(number): one.model for number, one in enumerate(cloths)}, [("0", "1")])
+    context, library = bench.context, bench.library
+    cloths = [bench.owns(Cloth(context, library, settings, None, placement)) for placement in (np.eye(4), above)]
+    models = {str(number): one.model for number, one in enumerate(cloths)}
+    group = bench.owns(ClothGroup(context, library, models, [("0", "1")]))
     steps = max(1, PARTICLES_PER_MEASUREMENT // (2 * SUBSTEPS * side * side))
 
     def apart() -> None:
@@ -152,15 +149,10 @@ def _pair_rows(context: Context, library: ShaderLibrary, side: int, repeat: int)
     def together() -> None:
         group.step([ClothInStep(cloth, ClothInputs()) for cloth in cloths], SUBSTEPS)
 
-    case = partial(
-        Case, system="cloth on cloth", size=side * side, unit="particles", steps=steps, substeps=SUBSTEPS,
-        finish=context.finish, timers=context.timers,
-    )  # fmt: skip
     variants = {"solver": apart, "with contact": together}
-    rows = measure([case(variant=variant, step=step) for variant, step in variants.items()], repeat=repeat)
-    for owner in (group, *cloths):
-        owner.release()
-    return rows
+    return bench.rows(
+        variants, system="cloth on cloth", size=side * side, unit="particles", steps=steps, substeps=SUBSTEPS
+    )
 
 
 def folded_records(model: ClothModel, distance: float) -> npt.NDArray[np.void]:

@@ -6,11 +6,9 @@ from functools import partial
 import msgspec
 
 from sinew.sim.bench import cloth, hair, particles
-from sinew.sim.bench.runner import Case, Row, measure
+from sinew.sim.bench.runner import GpuBench, Row
 from sinew.sim.engine import Engine
 from sinew.sim.fields.state import FieldType
-from sinew.sim.gl.context import Context
-from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.field.settings import FieldSettings
 from sinew.sim.kinds.hair.settings import HairSolver
 from sinew.sim.scene.clock import STEP_TIME
@@ -29,7 +27,7 @@ VARIANTS: dict[str, tuple[FieldType, ...]] = {
 }
 
 
-def field_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+def field_rows(bench: GpuBench, size: int) -> list[Row]:
     """`size` is a number of particles or points of strands."""
     subjects: dict[str, Settings] = {
         "fields on cloth": cloth.bench_settings(round(size**0.5)),
@@ -38,27 +36,18 @@ def field_rows(context: Context, library: ShaderLibrary, size: int, repeat: int)
     }
     rows = []
     for system, settings in subjects.items():
-        cases, engines = [], []
+        steps = {}
         for variant, types in VARIANTS.items():
             fields = [
                 Node(id=f"field {number}", settings=msgspec.structs.replace(WEAK, type=one))
                 for number, one in enumerate(types)
             ]
-            engine, times = Engine(context, library), itertools.count(1)
+            engine, times = bench.owns(Engine(bench.context, bench.library)), itertools.count(1)
             engine.apply(Scene(nodes=(Node(id="subject", settings=settings), *fields)))
-            step = partial(_step, engine, times)
+            step = steps[variant] = partial(_step, engine, times)
             for _ in range(particles.LIFE):
                 step()
-            engines.append(engine)
-            cases.append(
-                Case(
-                    system=system, variant=variant, size=size, unit="particles", steps=10, step=step,
-                    finish=context.finish, timers=context.timers,
-                )
-            )  # fmt: skip
-        rows += measure(cases, repeat=repeat)
-        for engine in engines:
-            engine.release()
+        rows += bench.rows(steps, system=system, size=size, unit="particles", steps=10)
     return rows
 
 

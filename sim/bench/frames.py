@@ -11,14 +11,13 @@ from functools import partial
 
 from sinew.sim.assets.build import build_model
 from sinew.sim.bench.load import synthetic_character
-from sinew.sim.bench.runner import Case, Row, measure
+from sinew.sim.bench.runner import Case, GpuBench, Row, measure
 from sinew.sim.cache.step_store import StepStore
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.engine import Engine
 from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
-from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.emitter.settings import EmitterSettings
@@ -102,21 +101,17 @@ def timed_scene(context: Context, vertex_count: int) -> BenchScene:
     return BenchScene(context, vertex_count, EmitterSettings(capacity=1000), LightSettings(shadow=False))
 
 
-def frame_rows(context: Context, _library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    bench = BenchScene(context, size, EmitterSettings(capacity=128, rate=60.0), LightSettings())
-    case = partial(
-        Case, system="frame", size=size, unit="vertices", step=bench.frame, steps=STEPS, finish=context.finish
-    )
+def frame_rows(bench: GpuBench, size: int) -> list[Row]:
+    scene = bench.owns(BenchScene(bench.context, size, EmitterSettings(capacity=128, rate=60.0), LightSettings()))
+    case = partial(bench.case, system="frame", size=size, unit="vertices", step=scene.frame, steps=STEPS, timers=None)
     cases = [case(variant="whole"), case(variant="Python alone", within=muted_gl, clock=time.thread_time)]
-    rows = measure(cases, repeat=repeat)
-    bench.release()
-    return rows
+    return measure(cases, repeat=bench.repeat)
 
 
-def look_rows(context: Context, _library: ShaderLibrary, width: int, repeat: int) -> list[Row]:
+def look_rows(bench: GpuBench, width: int) -> list[Row]:
     """Measures images of a character in the looks and qualities of `Quality`; the first row is the classic look."""
-    engine, size = Engine(context), (width, width * 9 // 16)
-    output = Framebuffer(context, size, label="benchmark image")
+    engine, size = bench.owns(Engine(bench.context)), (width, width * 9 // 16)
+    output = bench.owns(Framebuffer(bench.context, size, label="benchmark image"))
     engine.set_model("character", build_model(synthetic_character(20_000)), {})
     nodes = Node(id="character", settings=ModelSettings()), Node(id="light", settings=LightSettings())
     scenes = {look: Scene(nodes=nodes, view=ViewSettings(look=look)) for look in Look}
@@ -140,20 +135,14 @@ def look_rows(context: Context, _library: ShaderLibrary, width: int, repeat: int
         "all": (Look.STANDARD, VIEWPORT, selected),
     }
     # A software renderer draws in several threads, which other processes disturb.
-    clock = time.process_time if context.capabilities.is_software else time.perf_counter
-    case = partial(Case, system="look", size=width, unit="pixels wide", steps=LOOK_STEPS, finish=context.finish)
-    rows = measure(
-        [case(variant=name, step=partial(draw, *values), clock=clock) for name, values in variants.items()],
-        repeat=repeat,
-    )
-    output.release()
-    engine.release()
-    return rows
+    clock = time.process_time if bench.context.capabilities.is_software else time.perf_counter
+    steps = {name: partial(draw, *values) for name, values in variants.items()}
+    return bench.rows(steps, system="look", size=width, unit="pixels wide", steps=LOOK_STEPS, clock=clock, timers=None)
 
 
-def timing_rows(context: Context, _library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+def timing_rows(bench: GpuBench, size: int) -> list[Row]:
     """Measures a frame with and without timing; the difference of both rows is the overhead."""
-    bench = timed_scene(context, size)
+    context, scene = bench.context, bench.owns(timed_scene(bench.context, size))
     context.timers.calibrate()
 
     @contextmanager
@@ -163,28 +152,25 @@ def timing_rows(context: Context, _library: ShaderLibrary, size: int, repeat: in
         context.timers.switch(False)
 
     case = partial(
-        Case, system="timing", size=size, unit="vertices", step=bench.timed_frame, steps=TIMED_STEPS,
-        finish=context.finish,
-    )  # fmt: skip
-    rows = measure([case(variant="off"), case(variant="on", within=timed)], repeat=repeat)
-    bench.release()
-    return rows
+        bench.case, system="timing", size=size, unit="vertices", step=scene.timed_frame, steps=TIMED_STEPS, timers=None
+    )
+    return measure([case(variant="off"), case(variant="on", within=timed)], repeat=bench.repeat)
 
 
-def cached_rows(context: Context, library: ShaderLibrary, side: int, repeat: int) -> list[Row]:
+def cached_rows(bench: GpuBench, side: int) -> list[Row]:
     """Measures seeks, which restore another cached step, from memory and, if possible, disk; a cape has side 29."""
-    return [*_cache_rows(context, library, side, repeat), *_ghost_rows(context, library, side, repeat)]
+    return [*_cache_rows(bench, side), *_ghost_rows(bench, side)]
 
 
-def _cloth_engine(context: Context, library: ShaderLibrary, side: int) -> Engine:
-    engine = Engine(context, library)
+def _cloth_engine(bench: GpuBench, side: int) -> Engine:
+    engine = bench.owns(Engine(bench.context, bench.library))
     engine.apply(Scene(nodes=(Node(id="cloth", settings=ClothSettings(columns=side, rows=side)),)))
     return engine
 
 
-def _cache_rows(context: Context, library: ShaderLibrary, side: int, repeat: int) -> list[Row]:
-    engine, store, walk = _cloth_engine(context, library, side), StepStore(), random.Random(side)
-    runner = SimulationRunner(engine, store)
+def _cache_rows(bench: GpuBench, side: int) -> list[Row]:
+    engine, store, walk = _cloth_engine(bench, side), StepStore(), random.Random(side)
+    runner = bench.owns(SimulationRunner(engine, store))
     runner.take(0.0)
     numbers = itertools.count(1)
 
@@ -201,10 +187,10 @@ def _cache_rows(context: Context, library: ShaderLibrary, side: int, repeat: int
 
     def seek() -> None:
         runner.show(runner.time_of(walk.choice([step for step in runner.cache.history.cached if step != runner.shown])))
-        context.finish()
+        bench.context.finish()
 
     def finish() -> None:
-        context.finish()
+        bench.context.finish()
         runner.cache.collect()
 
     @contextmanager
@@ -214,23 +200,21 @@ def _cache_rows(context: Context, library: ShaderLibrary, side: int, repeat: int
 
     case = partial(Case, system="kept", size=side * side, unit="particles", steps=CACHED_STEPS, finish=finish)
     steps = {"forgotten": step_without_cache, "kept": step_with_cache, "waited for": step_and_wait}
-    rows = measure([case(variant=name, step=step) for name, step in steps.items()], repeat=repeat)
+    rows = measure([case(variant=name, step=step) for name, step in steps.items()], repeat=bench.repeat)
     runner.cache.flush()
     seeks = [case(variant="seek", step=seek)]
     if store.cool():
         seeks.append(case(variant="seek on disk", step=seek, within=cold))
-    rows += measure(seeks, repeat=repeat)
-    runner.release()
-    engine.release()
-    return rows
+    return rows + measure(seeks, repeat=bench.repeat)
 
 
-def _ghost_rows(context: Context, library: ShaderLibrary, side: int, repeat: int) -> list[Row]:
-    engine = _cloth_engine(context, library, side)
+def _ghost_rows(bench: GpuBench, side: int) -> list[Row]:
+    context, owns, engine = bench.context, bench.owns, _cloth_engine(bench, side)
     engine.step(STEP_TIME)
     state, camera = engine.simulation.state(), Camera()
-    output, ghost = (Framebuffer(context, IMAGE, label=label) for label in ("image", "ghost"))
-    depth, ghost_pass = Framebuffer(context, IMAGE, (), label="depth"), GhostPass(context, engine.library)
+    output, ghost = (owns(Framebuffer(context, IMAGE, label=label)) for label in ("image", "ghost"))
+    depth = owns(Framebuffer(context, IMAGE, (), label="depth"))
+    ghost_pass = owns(GhostPass(context, engine.library))
     style = GhostStyle((0.35, 0.62, 1.0), 0.55, 0.28, 0.75)
     ghost_image = ImageWithDepth(ghost, (0.0, 0.0, 0.0))
 
@@ -252,8 +236,4 @@ def _ghost_rows(context: Context, library: ShaderLibrary, side: int, repeat: int
     steps: dict[str, Callable[[], None]] = {
         "picture": image, "ghost drawn": draw_ghost, "ghost laid over": overlay_ghost,
     }  # fmt: skip
-    case = partial(Case, system="kept", size=side * side, unit="particles", finish=context.finish)
-    rows = measure([case(variant=name, step=step) for name, step in steps.items()], repeat=repeat)
-    for owned in (ghost_pass, depth, ghost, output, engine):
-        owned.release()
-    return rows
+    return bench.rows(steps, system="kept", size=side * side, unit="particles", timers=None)

@@ -10,7 +10,7 @@ import numpy as np
 
 from sinew.sim.bench.frames import IMAGE, muted_gl
 from sinew.sim.bench.plain import PlainHair
-from sinew.sim.bench.runner import Case, Row, measure
+from sinew.sim.bench.runner import Case, GpuBench, Row, measure
 from sinew.sim.colliders.pack import arranged, pack_colliders
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders, shapes_of
 from sinew.sim.colliders.state import ColliderShape, ColliderState
@@ -39,8 +39,6 @@ from sinew.sim.scene.transform import Transform
 SUBSTEPS = 8
 PYTHON_STEPS = 100
 SAMPLES = 16  # Of an image
-
-MakeCase = Callable[..., Case]
 
 
 def bench_settings(strands: int, **changes: object) -> HairSettings:
@@ -92,38 +90,32 @@ class BenchHair(Owner):
         self.strands.step(np.eye(4), self._colliders)
 
 
-def hair_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+def hair_rows(bench: GpuBench, size: int) -> list[Row]:
     """Measures hair; strands have 11 points, 6 for layers, 9 in images."""
-    case = partial(Case, system="hair", size=size, unit="strands")
-    gpu_case = partial(case, finish=context.finish, timers=context.timers)
-    rows = _solver_rows(context, library, size, repeat, case, gpu_case)
-    rows += _groom_rows(context, library, size, repeat, gpu_case)
-    return rows + _image_rows(context, library, size, repeat, gpu_case)
+    return [*_solver_rows(bench, size), *_groom_rows(bench, size), *_image_rows(bench, size)]
 
 
-def _solver_rows(
-    context: Context, library: ShaderLibrary, size: int, repeat: int, case: MakeCase, gpu_case: MakeCase
-) -> list[Row]:
-    hairs = {name: BenchHair(context, library, settings) for name, settings in variants(size).items()}
+def _solver_rows(bench: GpuBench, size: int) -> list[Row]:
+    context, library = bench.context, bench.library
+    hairs = {name: bench.owns(BenchHair(context, library, settings)) for name, settings in variants(size).items()}
     springs = hairs["springs"].strands
-    plain = PlainHair(context, library, springs.growth.guides.places[:, None] + springs.offsets(), springs.settings)
-    cases = [gpu_case(variant="plain kernel", steps=SUBSTEPS, step=plain.step)]
-    cases += [gpu_case(variant=name, substeps=SUBSTEPS, step=hair.step) for name, hair in hairs.items()]
-    rows = measure(cases, repeat=repeat)
-    python = case(
-        variant="springs, Python alone", steps=PYTHON_STEPS, substeps=SUBSTEPS, step=hairs["springs"].step,
-        within=muted_gl, clock=time.thread_time,
+    places = springs.growth.guides.places[:, None] + springs.offsets()
+    plain = bench.owns(PlainHair(context, library, places, springs.settings))
+    case = partial(bench.case, system="hair", size=size, unit="strands")
+    cases = [case(variant="plain kernel", steps=SUBSTEPS, step=plain.step)]
+    cases += [case(variant=name, substeps=SUBSTEPS, step=hair.step) for name, hair in hairs.items()]
+    rows = measure(cases, repeat=bench.repeat)
+    python = Case(
+        system="hair", variant="springs, Python alone", size=size, unit="strands", steps=PYTHON_STEPS,
+        substeps=SUBSTEPS, step=hairs["springs"].step, within=muted_gl, clock=time.thread_time,
     )  # fmt: skip
-    rows += measure([python], repeat=repeat)
-    for owned in (*hairs.values(), plain):
-        owned.release()
-    return rows
+    return rows + measure([python], repeat=bench.repeat)
 
 
-def _groom_rows(context: Context, library: ShaderLibrary, size: int, repeat: int, gpu_case: MakeCase) -> list[Row]:
+def _groom_rows(bench: GpuBench, size: int) -> list[Row]:
     settings = bench_settings(size, source=HairSource.ELLIPSOID, children=10 * size, knots=12)
     found = grown_whole(settings, GrowthSurface(np.eye(4)))
-    strands = Strands(context, library, settings, found.growth)
+    strands = bench.owns(Strands(bench.context, bench.library, settings, found.growth))
     guides = found.growth.guides
     brushed = BrushedGroom(guides, 2.0 * guides.lengths, RootFrames(guides.places, guides.frames))
     camera, (width, height) = Camera(target=(0.0, 0.0, 0.0), distance=4.0), map(float, IMAGE)
@@ -133,8 +125,8 @@ def _groom_rows(context: Context, library: ShaderLibrary, size: int, repeat: int
         grown_whole(settings, GrowthSurface(np.eye(4)))
 
     def upload() -> None:
-        finish(upload_strands(context, found.packed, settings.knots))
-        context.collect()
+        finish(upload_strands(bench.context, found.packed, settings.knots))
+        bench.context.collect()
 
     def comb() -> None:
         x, y = width / 2.0, height / 3.0
@@ -142,32 +134,26 @@ def _groom_rows(context: Context, library: ShaderLibrary, size: int, repeat: int
         strands.preview(brushed.groom)
 
     table = {"grown, ten times as many drawn": grow, "these brought to the GPU": upload, "combed, a dab": comb}
-    rows = measure([gpu_case(variant=name, step=step) for name, step in table.items()], repeat=repeat)
-    strands.release()
-    return rows
+    return bench.rows(table, system="hair", size=size, unit="strands")
 
 
-def _image_rows(context: Context, library: ShaderLibrary, size: int, repeat: int, gpu_case: MakeCase) -> list[Row]:
-    output = Framebuffer(context, IMAGE, ("rgba8",), label="bench image")
+def _image_rows(bench: GpuBench, size: int) -> list[Row]:
+    output = bench.owns(Framebuffer(bench.context, IMAGE, ("rgba8",), label="bench image"))
     camera = Camera(target=(0.0, 0.4, 0.0), distance=4.0)
     light = Node(id="light", transform=Transform(position=(2.0, 4.0, 3.0)), settings=LightSettings())
-    engines, cases = [], []
+    engines, steps = [], dict[str, Callable[[], object]]()
     for name, drawn in image_variants(size).items():
-        engine = Engine(context, library)
+        engine = bench.owns(Engine(bench.context, bench.library))
         engine.apply(Scene(nodes=(light, Node(id="hair", settings=drawn))))
         engine.step(STEP_TIME)
         engine.refresh(0.0)
         engines.append(engine)
-        cases.append(gpu_case(variant=name, step=partial(engine.draw, output, camera)))
+        steps[name] = partial(engine.draw, output, camera)
 
     def draw_samples() -> None:
         image = object()
         for number in range(SAMPLES):
             engines[0].draw(output, camera, sample=ImageSample(number, SAMPLES, image))
 
-    cases.append(gpu_case(variant=f"drawn with {SAMPLES} samples", step=draw_samples))
-    rows = measure(cases, repeat=repeat)
-    for engine in engines:
-        engine.release()
-    output.release()
-    return rows
+    steps[f"drawn with {SAMPLES} samples"] = draw_samples
+    return bench.rows(steps, system="hair", size=size, unit="strands")

@@ -4,12 +4,13 @@ Steps are measured with the state in one buffer and in two, plain and with every
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import msgspec
 import numpy as np
 
 from sinew.sim.bench.plain import MOTION, PLACE, NumpyParticles, PlainParticles, Streams, fountain
-from sinew.sim.bench.runner import Case, Row, measure
+from sinew.sim.bench.runner import GpuBench, Row, measure
 from sinew.sim.colliders.pack import arranged, pack_colliders
 from sinew.sim.colliders.scene_colliders import Colliders, shapes_of
 from sinew.sim.colliders.state import ColliderShape, ColliderState
@@ -117,15 +118,16 @@ class CaptureEmitter(Owner):
         return self._streams.read()
 
 
-def particles_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
-    plain = PlainParticles(context, library, size)
-    stream = BenchEmitter(context, library, stream_settings(size), [floor()])
-    separate = CaptureEmitter(context, library, stream_settings(size), stream.inputs, is_separate=True)
-    together = CaptureEmitter(context, library, stream_settings(size), stream.inputs, is_separate=False)
-    always_full = BenchEmitter(context, library, fountain_settings(size), [floor()])
-    everything = BenchEmitter(context, library, full_settings(size), colliders())
-    spots = BenchPicture(context, fountain_settings(size), ParticleLook.ROUND)
-    streaks = BenchPicture(context, fountain_settings(size), ParticleLook.STREAK)
+def particles_rows(bench: GpuBench, size: int) -> list[Row]:
+    context, library, owns = bench.context, bench.library, bench.owns
+    plain = owns(PlainParticles(context, library, size))
+    stream = owns(BenchEmitter(context, library, stream_settings(size), [floor()]))
+    separate = owns(CaptureEmitter(context, library, stream_settings(size), stream.inputs, is_separate=True))
+    together = owns(CaptureEmitter(context, library, stream_settings(size), stream.inputs, is_separate=False))
+    always_full = owns(BenchEmitter(context, library, fountain_settings(size), [floor()]))
+    everything = owns(BenchEmitter(context, library, full_settings(size), colliders()))
+    spots = owns(BenchPicture(context, fountain_settings(size), ParticleLook.ROUND))
+    streaks = owns(BenchPicture(context, fountain_settings(size), ParticleLook.STREAK))
     source, target = np.ones((size, 8), np.float32), np.zeros((size, 8), np.float32)
     many = max(1, PARTICLES_PER_MEASUREMENT // size)
     table: list[tuple[str, int, Callable[[], object]]] = [
@@ -146,17 +148,8 @@ def particles_rows(context: Context, library: ShaderLibrary, size: int, repeat: 
     for _ in range(LIFE):
         stream.step()
         everything.step()
-    cases = [
-        Case(
-            system="particles", variant=name, size=size, unit="particles", steps=steps, step=step,
-            finish=context.finish, timers=context.timers,
-        )
-        for name, steps, step in table
-    ]  # fmt: skip
-    rows = measure(cases, repeat=repeat)
-    for owned in (plain, stream, separate, together, always_full, everything, spots, streaks):
-        owned.release()
-    return rows
+    case = partial(bench.case, system="particles", size=size, unit="particles")
+    return measure([case(variant=name, steps=steps, step=step) for name, steps, step in table], repeat=bench.repeat)
 
 
 def fountain_settings(size: int) -> EmitterSettings:

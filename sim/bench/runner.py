@@ -4,7 +4,7 @@ import contextlib
 import math
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -14,6 +14,7 @@ from sinew.sim.assets.formats import resolved
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.timer import Timers
 from sinew.sim.profile.recorder import WARM_UP
 from sinew.sim.profile.sample import SceneMoment, TimeSource
@@ -24,7 +25,7 @@ class BenchSystem:
     """A system to measure; functions are named as "package.module:name" and return rows.
 
     Attributes:
-        rows: Takes context and library if `on_gpu`, a size if there are any, and the number of repetitions.
+        rows: Takes a `GpuBench` if `on_gpu`, and a size if there are any; otherwise a size and the repetitions.
         sizes: Default sizes.
         more: Further rows, which belong to the default sizes; takes the number of repetitions.
         has_back_end: Whether the back end can be chosen.
@@ -117,9 +118,14 @@ def rows_of(name: str, repeat: int, sizes: Sequence[int] = (), back_end: BackEnd
         if system.on_gpu:
             context = stack.enter_context(Context.headless())
             context.back_ends.choice = back_end if system.has_back_end else BackEndChoice.TF
-            function = partial(function, context, ShaderLibrary(context))
+            library = ShaderLibrary(context)
         for size in [(size,) for size in sizes or system.sizes] if system.sizes else [()]:
-            rows += function(*size, repeat)
+            if system.on_gpu:
+                bench = GpuBench(context, library, repeat)
+                rows += function(bench, *size)
+                bench.release()
+            else:
+                rows += function(*size, repeat)
     return rows + (resolved(system.more)(repeat) if system.more and not sizes else [])
 
 
@@ -140,6 +146,22 @@ def measure(cases: Sequence[Case], *, repeat: int) -> list[Row]:
         gpu = None if gpu is None else gpu / case.substeps
         rows.append(row_of(case.system, case.variant, case.size, case.unit, seconds, steps=count, gpu=gpu))
     return rows
+
+
+class GpuBench(Owner):
+    """Measurements of one size in a GL context; objects that it owns are released after them."""
+
+    def __init__(self, context: Context, library: ShaderLibrary, repeat: int) -> None:
+        self.context, self.library, self.repeat = context, library, repeat
+
+    def case(self, **values: Any) -> Case:
+        gpu: dict[str, Any] = {"finish": self.context.finish, "timers": self.context.timers}
+        return Case(**gpu | values)
+
+    def rows(self, variants: Mapping[str, Callable[[], object]], **values: Any) -> list[Row]:
+        """Measures the step of each variant; `values` are the other attributes of `Case`."""
+        cases = [self.case(variant=name, step=step, **values) for name, step in variants.items()]
+        return measure(cases, repeat=self.repeat)
 
 
 def row_of(

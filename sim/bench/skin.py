@@ -7,12 +7,10 @@ from pathlib import Path
 from sinew import resources
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.scene_assets import SceneAssets
-from sinew.sim.bench.runner import Case, Row, measure
+from sinew.sim.bench.runner import GpuBench, Row
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.engine import Engine
-from sinew.sim.gl.context import Context
-from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset, PinTarget
 from sinew.sim.kinds.collider.fit import fit_colliders
 from sinew.sim.kinds.collider.settings import ColliderSettings
@@ -23,7 +21,7 @@ SETTLED = 20
 """Steps before the measurement, in which the cape falls on the body."""
 
 
-def skin_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+def skin_rows(bench: GpuBench, size: int) -> list[Row]:
     """`size` is the number of substeps."""
     models = resources.path("models")
     character, cape = load_model(models / "humanoid" / "humanoid.ezm"), models / "cape" / "cape.ezm"
@@ -48,27 +46,17 @@ def skin_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) 
             Node(id="skin", attachment=Attachment(node="body"), settings=ColliderSettings(shape=ColliderShape.SKIN))
         ],
     }
-    cases, engines = [], []
+    steps = {}
     for variant, nodes in colliders.items():
-        engine, times = Engine(context, library), itertools.count(1)
+        engine, times = bench.owns(Engine(bench.context, bench.library)), itertools.count(1)
         engine.set_model("body", character, {})
         engine.set_assets(SceneAssets(meshes={Path(cape): mesh}))
         engine.apply(Scene(nodes=(body, Node(id="cape", attachment=Attachment(node="body"), settings=cloth), *nodes)))
         engine.teleport(0.0)
-        step = partial(_step, engine, times)
+        step = steps[variant] = partial(_step, engine, times)
         for _ in range(SETTLED):
             step()
-        engines.append(engine)
-        cases.append(
-            Case(
-                system="skin", variant=variant, size=size, unit="substeps", steps=10, step=step,
-                finish=context.finish, timers=context.timers,
-            )
-        )  # fmt: skip
-    rows = measure(cases, repeat=repeat)
-    for engine in engines:
-        engine.release()
-    return rows
+    return bench.rows(steps, system="skin", size=size, unit="substeps", steps=10)
 
 
 def _step(engine: Engine, times: "itertools.count[int]") -> None:

@@ -14,13 +14,12 @@ import numpy as np
 
 from sinew.sim.animation.pose import Pose, Warps
 from sinew.sim.assets.model import Bounds, LocalPose, Mesh, Skin, Targets
-from sinew.sim.bench.runner import Case, Row, measure
+from sinew.sim.bench.runner import Case, GpuBench, Row, measure
 from sinew.sim.characters.deformers.settings import DEFORMERS, Deformer, Extent
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.characters.skinning import SkinnedMesh
 from sinew.sim.gl.back_end import TITLES
 from sinew.sim.gl.context import Context
-from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.arrays import Float32
 from sinew.sim.maths.transform import compose
@@ -32,23 +31,23 @@ ACTIVE = (0, 1, 4, 8)
 VERTICES_PER_MEASUREMENT = 100_000
 
 
-def skinning_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+def skinning_rows(bench: GpuBench, size: int) -> list[Row]:
     random = np.random.default_rng(1)
     mesh, skin = synthetic_mesh(size, random), synthetic_skin(size, random)
     poses = [random_pose(random), random_pose(random)]
-    skinned = SkinnedMesh(context, library, mesh, skin)
-    rows = measure([*numpy_cases(mesh, skin, poses[0]), *gpu_cases(context, skinned, poses)], repeat=repeat)
-    skinned.release()
-    return rows
+    skinned = bench.owns(SkinnedMesh(bench.context, bench.library, mesh, skin))
+    cases = [*numpy_cases(mesh, skin, poses[0]), *gpu_cases(bench.context, skinned, poses)]
+    return measure(cases, repeat=bench.repeat)
 
 
-def shape_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+def shape_rows(bench: GpuBench, size: int) -> list[Row]:
     random = np.random.default_rng(1)
     mesh, skin = synthetic_mesh(size, random), synthetic_skin(size, random)
     poses = [random_pose(random), random_pose(random)]
-    plain = SkinnedMesh(context, library, mesh, skin)
-    morphing = SkinnedMesh(context, library, replace(mesh, targets=full_targets(size, random)), skin)
-    case = partial(_case, context, "shape")
+    plain = bench.owns(SkinnedMesh(bench.context, bench.library, mesh, skin))
+    targets = replace(mesh, targets=full_targets(size, random))
+    morphing = bench.owns(SkinnedMesh(bench.context, bench.library, targets, skin))
+    case = partial(_case, bench.context, "shape")
     cases = [case(plain, "without targets", poses)]
     for count in ACTIVE:
         weights = np.where(np.arange(TARGETS) < count, 0.1, 0.0)
@@ -59,10 +58,7 @@ def shape_rows(context: Context, library: ShaderLibrary, size: int, repeat: int)
         if kind.function:
             moved = [msgspec.structs.replace(pose, warps=warps_of([kind()], mesh)) for pose in poses]
             cases.append(case(plain, kind.label.lower(), moved))
-    rows = measure(cases, repeat=repeat)
-    plain.release()
-    morphing.release()
-    return rows
+    return measure(cases, repeat=bench.repeat)
 
 
 def numpy_cases(mesh: Mesh, skin: Skin, pose: Pose) -> list[Case]:

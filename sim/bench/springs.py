@@ -7,17 +7,14 @@ import msgspec
 import numpy as np
 
 from sinew.sim.animation.evaluate import assembled, bind_pose
-from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.build_skeleton import build_skeleton
 from sinew.sim.assets.model import CharacterModel, Skin
 from sinew.sim.bench.pose import synthetic_character
-from sinew.sim.bench.runner import Case, Row, measure
+from sinew.sim.bench.runner import GpuBench, Row
 from sinew.sim.bench.skinning import INFLUENCES, synthetic_mesh
 from sinew.sim.characters.joint_turns import JointTurns
 from sinew.sim.characters.settings import ModelSettings, SkinningMethod
 from sinew.sim.engine import Engine
-from sinew.sim.gl.context import Context
-from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.contract import StepInputs
 from sinew.sim.kinds.springs.settings import SpringBoneSettings
 from sinew.sim.kinds.springs.system import SpringSystem
@@ -49,20 +46,9 @@ def chained_character(vertex_count: int) -> CharacterModel:
     )  # fmt: skip
 
 
-def _poses(model: CharacterModel) -> list[Pose]:
-    """Returns poses with the body turned to either side."""
-    local = bind_pose(model).local
-    poses = []
-    for angle in (-0.1, 0.1):
-        orientations = local.orientations.copy()
-        orientations[0] = quaternion.from_axis_angle([0.0, 1.0, 0.0], angle)
-        poses.append(assembled(model, msgspec.structs.replace(local, orientations=orientations)))
-    return poses
-
-
-def springs_rows(context: Context, library: ShaderLibrary, size: int, repeat: int) -> list[Row]:
+def springs_rows(bench: GpuBench, size: int) -> list[Row]:
     """Measures 100 chains of 8 joints on a character with this many vertices; the first row is skinning alone."""
-    engine = Engine(context, library)
+    engine = bench.owns(Engine(bench.context, bench.library))
     engine.set_model("c", chained_character(size), {})
     roots = "; ".join(f"chain {chain} 0" for chain in range(CHAINS))
     settings = SpringBoneSettings(roots=roots, gravity=0.2)
@@ -75,10 +61,13 @@ def springs_rows(context: Context, library: ShaderLibrary, size: int, repeat: in
     engine.apply(Scene(nodes=(character, *nodes)))
     engine.restart(0.0)
     posed = engine.views.characters["c"]
-    endless = itertools.cycle(_poses(posed.model))
-    case = partial(
-        Case, system="springs", size=size, unit="vertices", finish=context.finish, timers=context.timers, steps=5
-    )
+    local = bind_pose(posed.model).local
+    poses = []
+    for angle in (-0.1, 0.1):
+        orientations = local.orientations.copy()
+        orientations[0] = quaternion.from_axis_angle([0.0, 1.0, 0.0], angle)
+        poses.append(assembled(posed.model, msgspec.structs.replace(local, orientations=orientations)))
+    endless = itertools.cycle(poses)
     one, four = (engine.simulation.systems[node.id] for node in nodes)
     assert isinstance(one, SpringSystem)
     assert isinstance(four, SpringSystem)
@@ -94,12 +83,10 @@ def springs_rows(context: Context, library: ShaderLibrary, size: int, repeat: in
         posed.animated_pose = next(endless)
         system.step(inputs)
 
-    cases = [
-        case(variant="skinning alone", step=partial(skin, ())),
-        case(variant="skinning with turns", step=partial(skin, turned)),
-        case(variant="a step", step=partial(step, one)),
-        case(variant="a step of 4 substeps", step=partial(step, four)),
-    ]
-    rows = measure(cases, repeat=repeat)
-    engine.release()
-    return rows
+    steps = {
+        "skinning alone": partial(skin, ()),
+        "skinning with turns": partial(skin, turned),
+        "a step": partial(step, one),
+        "a step of 4 substeps": partial(step, four),
+    }
+    return bench.rows(steps, system="springs", size=size, unit="vertices", steps=5)

@@ -116,15 +116,14 @@ class Bake:
         if baked is None:
             return range(0)
         if node not in self._steps:
-            self._steps[node] = self._whole(baked)
+            path = self.folder / baked.file
+            with _reported(path):
+                size = path.stat().st_size
+            there = next(
+                (i for i, (offset, length) in enumerate(baked.rows) if offset + length > size), len(baked.rows)
+            )
+            self._steps[node] = range(baked.first, baked.first + there)
         return self._steps[node]
-
-    def _whole(self, baked: BakedNode) -> range:
-        path = self.folder / baked.file
-        with _reported(path):
-            size = path.stat().st_size
-        there = next((i for i, (offset, length) in enumerate(baked.rows) if offset + length > size), len(baked.rows))
-        return range(baked.first, baked.first + there)
 
     def state(self, node: NodeId, step: int) -> bytes | None:
         """Returns the state of a node; None if it is missing or damaged."""

@@ -117,14 +117,12 @@ def missing_lines(lost: Sequence[MissingImage]) -> tuple[str, ...]:
     return (*lines, f"{more:,} more textures were not found") if more else lines
 
 
-def located(
-    lost: Sequence[MissingImage], file: str, chosen: Path, find: Callable[[str], Path | None] | None = None
-) -> dict[tuple[str, str], str]:
+def located(lost: Sequence[MissingImage], file: str, chosen: Path) -> dict[tuple[str, str], str]:
     """Returns paths of missing images by material and texture, after the user located `file` at `chosen`.
 
-    Other images come from the same folder, by default by `TextureFolder`.
+    Other images come from the same folder, by `TextureFolder`.
     """
-    find = find or TextureFolder(chosen.parent).find
+    find = TextureFolder(chosen.parent).find
     paths: dict[tuple[str, str], str] = {}
     for one in lost:
         path = chosen if one.file == file else find(one.file)

@@ -13,6 +13,7 @@ from sinew.sim.characters.playing import up_axis
 from sinew.sim.characters.retarget import RetargetError, retargeted_clip
 from sinew.sim.characters.settings import ModelSettings, MotionFile
 from sinew.sim.maths.arrays import Float64
+from sinew.sim.printable import numbered
 
 
 def animated_model(
@@ -55,12 +56,7 @@ def motion_titles(
     taken = {clip.name for clip in model.clips}
     found = []
     for motion in motions:
-        stem = title = Path(motion.path).stem
-        number = 1
-        while title in taken:
-            number += 1
-            title = f"{stem} {number}"
-        taken.add(title)
+        title = numbered(Path(motion.path).stem, taken)
         source = sources.get(Path(motion.path))
         names = [clip.name for clip in source.clips] if source is not None else []
         found.append([title] if len(names) == 1 else [f"{title}: {name}" for name in names])

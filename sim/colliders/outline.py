@@ -4,11 +4,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.colliders.state import ColliderShape
-
-Float64 = npt.NDArray[np.float64]
-Float32 = npt.NDArray[np.float32]
-UInt32 = npt.NDArray[np.uint32]
-
+from sinew.sim.maths.arrays import Float32, Float64, UInt32
 
 PLANE_HALF_SIZE = 5.0
 """Half the edge of the drawn square of a plane [m]; the collider is infinite."""
@@ -31,7 +27,8 @@ class Outline:
 def outline(shape: ColliderShape, size: Float64) -> Outline:
     """Returns the outline of a shape; sizes as in `ColliderState`."""
     if shape is ColliderShape.PLANE:
-        return _plane()
+        corners = PLANE_HALF_SIZE * np.array([[-1.0, 0, -1], [-1.0, 0, 1], [1.0, 0, 1], [1.0, 0, -1]])
+        return _made(corners, np.tile([0.0, 1.0, 0.0], (4, 1)), np.array([[0, 1, 2], [0, 2, 3]]), _SQUARE)
     if shape is ColliderShape.BOX:
         return _box(size)
     if shape is ColliderShape.CAPSULE:
@@ -41,11 +38,6 @@ def outline(shape: ColliderShape, size: Float64) -> Outline:
     normals = directions / axes
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     return _made(directions * axes, normals, triangles, _circles(len(directions)))
-
-
-def _plane() -> Outline:
-    corners = PLANE_HALF_SIZE * np.array([[-1.0, 0, -1], [-1.0, 0, 1], [1.0, 0, 1], [1.0, 0, -1]])
-    return _made(corners, np.tile([0.0, 1.0, 0.0], (4, 1)), np.array([[0, 1, 2], [0, 2, 3]]), _SQUARE)
 
 
 def _box(half_sizes: Float64) -> Outline:

@@ -5,14 +5,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.colliders.state import ColliderShape, ColliderState, bounding_radius, core
 from sinew.sim.maths import quaternion
-
-Float64 = npt.NDArray[np.float64]
-Float32 = npt.NDArray[np.float32]
-
+from sinew.sim.maths.arrays import Float32, Float64
 
 _NO_TURN = 1e-12
 """Length of the vector part of a quaternion below which the turn is rounding."""

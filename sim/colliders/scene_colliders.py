@@ -3,7 +3,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.colliders.pack import ANY_ORDER, ColliderLayout, arranged, fixed_part, has_fixed_part_of, pack_colliders
 from sinew.sim.colliders.skin import SceneSkins, SkinPlacement, SkinSurface
@@ -12,10 +11,9 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import NodeId
-
-Float64 = npt.NDArray[np.float64]
 
 Shapes = frozenset[ColliderShape]
 ANY_SHAPE: Shapes = frozenset(RIGID_SHAPES)

@@ -2,10 +2,8 @@ import enum
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 
-Float64 = npt.NDArray[np.float64]
-
+from sinew.sim.maths.arrays import Float64
 
 SMALLEST_SIZE = 1e-4
 """Smallest size of a collider [m]."""

@@ -123,15 +123,10 @@ class Buffer(GLObject):
 
 
 def upload_buffer(
-    context: "Context",
-    data: npt.NDArray[Any],
-    *,
-    dtype: npt.DTypeLike | None = None,
-    usage: Usage = "static",
-    label: str = "",
+    context: "Context", data: npt.NDArray[Any], *, usage: Usage = "static", label: str = ""
 ) -> Task[Buffer]:
     """Makes a buffer; writes `UPLOAD_STEP` bytes in each step."""
-    buffer = Buffer(context, data.nbytes, dtype=data.dtype if dtype is None else dtype, usage=usage, label=label)
+    buffer = Buffer(context, data.nbytes, dtype=data.dtype, usage=usage, label=label)
     raw = np.ascontiguousarray(data).reshape(-1).view(np.uint8)
     for offset in range(0, len(raw), UPLOAD_STEP):
         buffer.write(raw[offset : offset + UPLOAD_STEP], offset)
@@ -139,9 +134,9 @@ def upload_buffer(
     return buffer
 
 
-def copy_buffer(source: Buffer, *, usage: Usage = "copy", label: str = "") -> Task[Buffer]:
+def copy_buffer(source: Buffer, *, label: str = "") -> Task[Buffer]:
     """Copies a buffer on the GPU in steps of `UPLOAD_STEP` bytes."""
-    buffer = Buffer(source.context, source.size, dtype=source.dtype, usage=usage, label=label)
+    buffer = Buffer(source.context, source.size, dtype=source.dtype, usage="copy", label=label)
     for offset in range(0, source.size, UPLOAD_STEP):
         size = min(UPLOAD_STEP, source.size - offset)
         source.copy_to(buffer, size, source_offset=offset, target_offset=offset)

@@ -12,10 +12,10 @@ log = logging.getLogger(__name__)
 class DebugLog:
     """Log of messages of KHR_debug, if the driver has it; `errors` are of type "error" or high severity.
 
-    With `synchronous` they are reported inside the faulty call, so that a stack trace shows it.
+    They are reported inside the faulty call, so that a stack trace shows it.
     """
 
-    def __init__(self, context: "Context", *, synchronous: bool = True) -> None:
+    def __init__(self, context: "Context") -> None:
         self.errors: list[str] = []
         self.available = context.capabilities.has_debug_output
         self._callback: Any = None
@@ -23,8 +23,7 @@ class DebugLog:
             return
         self._callback = GL.GLDEBUGPROC(self._report)
         GL.glEnable(GL.GL_DEBUG_OUTPUT)
-        if synchronous:
-            GL.glEnable(GL.GL_DEBUG_OUTPUT_SYNCHRONOUS)
+        GL.glEnable(GL.GL_DEBUG_OUTPUT_SYNCHRONOUS)
         GL.glDebugMessageCallback(self._callback, None)
         # The driver keeps a bare pointer: the function must live as long as the context, even if the log is released.
         context.debug_callback = self._callback

@@ -66,11 +66,11 @@ class Framebuffer(Owner):
         self._create(colours, depth)
 
     @classmethod
-    def wrap(cls, context: "Context", name: int, size: tuple[int, int], *, samples: int = 0) -> "Framebuffer":
+    def wrap(cls, context: "Context", name: int, size: tuple[int, int]) -> "Framebuffer":
         """Wraps a framebuffer owned by Qt (`defaultFramebufferObject()`), assumed to be 8-bit RGBA."""
         self = cls.__new__(cls)
         self.context, self.size, self.label = context, (int(size[0]), int(size[1])), "wrapped"
-        self.formats, self.samples = (pixel_format("rgba8"),), samples
+        self.formats, self.samples = (pixel_format("rgba8"),), 0
         self.colours, self.depth = (), None
         self._owner, self._wrapped = None, int(name)
         return self
@@ -160,13 +160,13 @@ class Framebuffer(Owner):
         glReadPixels(x, y, width, height, pixels.transfer, pixels.element, ctypes.c_void_p(out.ctypes.data))
         return out[::-1].copy() if flip else out
 
-    def read_depth(self, rect: Rect | None = None) -> npt.NDArray[np.float32]:
+    def read_depth(self) -> npt.NDArray[np.float32]:
         """Reads depth 0 to 1, shape (height, width), bottom row first; waits for the GPU."""
-        x, y, width, height = rect or (0, 0, *self.size)
+        width, height = self.size
         out = np.empty((height, width), np.float32)
         GL.glBindFramebuffer(GL.GL_READ_FRAMEBUFFER, self.name)
         GL.glPixelStorei(GL.GL_PACK_ALIGNMENT, 1)
-        glReadPixels(x, y, width, height, GL.GL_DEPTH_COMPONENT, GL.GL_FLOAT, ctypes.c_void_p(out.ctypes.data))
+        glReadPixels(0, 0, width, height, GL.GL_DEPTH_COMPONENT, GL.GL_FLOAT, ctypes.c_void_p(out.ctypes.data))
         return out
 
     def _create(self, colours: Sequence[str], depth: str | None) -> None:

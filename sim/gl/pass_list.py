@@ -69,7 +69,11 @@ def run_passes(passes: Sequence[Pass]) -> None:
         for index, target in enumerate(one.targets):
             GL.glBindBufferBase(binding, index, target.name)
         if is_compute:
-            _dispatch(spans[one.kernel], one.count)
+            most = GROUPS_MAX * GROUP_SIZE
+            for begin in range(0, one.count, most):
+                GL.glUniform2i(spans[one.kernel], begin, min(begin + most, one.count))
+                GL.glDispatchCompute(-(-min(most, one.count - begin) // GROUP_SIZE), 1, 1)
+            GL.glMemoryBarrier(BETWEEN)
         else:
             GL.glBeginTransformFeedback(GL.GL_TRIANGLES)
             GL.glDrawArrays(GL.GL_TRIANGLES, 0, one.count)
@@ -81,11 +85,3 @@ def run_passes(passes: Sequence[Pass]) -> None:
     # Unbind the targets: no later pass must write into them.
     for index in range(max(len(one.targets) for one in passes)):
         GL.glBindBufferBase(binding, index, 0)
-
-
-def _dispatch(span: int, count: int) -> None:
-    most = GROUPS_MAX * GROUP_SIZE
-    for begin in range(0, count, most):
-        GL.glUniform2i(span, begin, min(begin + most, count))
-        GL.glDispatchCompute(-(-min(most, count - begin) // GROUP_SIZE), 1, 1)
-    GL.glMemoryBarrier(BETWEEN)

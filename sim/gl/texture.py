@@ -136,7 +136,12 @@ class Texture2D(Texture):
         self.bind(SCRATCH_UNIT)
         # Before the storage: if the filter needs smaller levels, drivers then allocate all of them at once.
         self._set_sampling(wrap, filtering, anisotropy, compare)
-        self._allocate()
+        levels = max(self.size).bit_length() if self.mipmaps else 1
+        for level in range(levels):
+            width, height = self.level_size(level)
+            storage, transfer, element = self.format.internal, self.format.transfer, self.format.element
+            glTexImage2D(self.target, level, storage, width, height, 0, transfer, element, None)
+        GL.glTexParameteri(self.target, GL.GL_TEXTURE_MAX_LEVEL, levels - 1)
 
     @classmethod
     def from_array(
@@ -205,14 +210,6 @@ class Texture2D(Texture):
         pointer = ctypes.c_void_p(out.ctypes.data)
         glGetTexImage(self.target, level, self.format.transfer, self.format.element, pointer)
         return out
-
-    def _allocate(self) -> None:
-        levels = max(self.size).bit_length() if self.mipmaps else 1
-        for level in range(levels):
-            width, height = self.level_size(level)
-            storage, transfer, element = self.format.internal, self.format.transfer, self.format.element
-            glTexImage2D(self.target, level, storage, width, height, 0, transfer, element, None)
-        GL.glTexParameteri(self.target, GL.GL_TEXTURE_MAX_LEVEL, levels - 1)
 
     def _set_sampling(self, wrap: Wrap, filtering: Filter, anisotropy: float, compare: bool) -> None:
         nearest = filtering == "nearest" or self.format.is_integer

@@ -51,11 +51,7 @@ def unpacked_state(state: bytes) -> tuple[dict[str, Any], list[npt.NDArray[Any]]
 
 def _packed(array: npt.NDArray[Any], *, copied: bool = True) -> tuple[Any, tuple[int, ...], bytes | memoryview]:
     content = array.tobytes() if copied else np.ascontiguousarray(array).view(np.uint8).data
-    return _described(array.dtype), array.shape, content
-
-
-def _described(dtype: np.dtype[Any]) -> Any:
-    return dtype.descr if dtype.names else dtype.str
+    return (array.dtype.descr if array.dtype.names else array.dtype.str), array.shape, content
 
 
 def _dtype(described: Any) -> np.dtype[Any]:

@@ -1,7 +1,6 @@
 from collections.abc import Mapping
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.fields.sampler import FieldSampler
 from sinew.sim.gl.buffer_ring import PingPong
@@ -11,13 +10,11 @@ from sinew.sim.gl.texture import BufferTexture
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.kinds.contract import Array, Draggable, StepInputs, System, World
 from sinew.sim.kinds.packing import State, blended, unpacked_state
+from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.maths.points import nearest_to_ray
 from sinew.sim.maths.transform import inverse_affine
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.vectors import Vec3
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
 
 PARTICLE = record("Particle", position=(4, "f4"), velocity=(4, "f4"))
 """Particle in the world: position.xyz [m] | velocity.xyz [m/s]; both w are free."""

@@ -13,6 +13,14 @@ def nearest_to_ray(points: npt.ArrayLike, origin: npt.ArrayLike, direction: npt.
     return int(np.argmin(np.linalg.norm(offsets - np.outer(offsets @ along, along), axis=1)))
 
 
+def triangle_areas(positions: npt.ArrayLike, triangles: npt.ArrayLike) -> Float64:
+    """Returns areas (T,) of triangles (T, 3) of vertices (V, 3)."""
+    points, corners = np.asarray(positions, np.float64), np.asarray(triangles, np.int64).reshape(-1, 3)
+    first, second, third = (points[corners[:, corner]] for corner in range(3))
+    areas: Float64 = 0.5 * np.linalg.norm(np.cross(second - first, third - first), axis=1)
+    return areas
+
+
 def places_on_curve(points: Float64) -> Int64:
     """Orders points (P, 3), at least one, on a curve that fills their box and keeps neighbours together.
 

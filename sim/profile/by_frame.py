@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.profile.history import Float64, Int64
+from sinew.sim.maths.arrays import Float64, Int64
 from sinew.sim.profile.sample import SEPARATOR, FrameSample, parent_of
 
 LOOPS = 32

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sinew.sim.profile.history import Float64
+from sinew.sim.maths.arrays import Float64
 
 CONFIDENCE = 0.95
 DRAWS = 2000

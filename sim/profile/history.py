@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
+from sinew.sim.maths.arrays import Float64, Int64
 from sinew.sim.profile.sample import FrameSample, TimerStatus, TimeSource, Vsync
 
 SECONDS = 60.0
@@ -15,8 +15,6 @@ ENDLESS = float("inf")
 FRAMES_MAX = 60 * 240
 """Maximum number of frames, a minute at 240 fps."""
 
-Float64 = npt.NDArray[np.float64]
-Int64 = npt.NDArray[np.int64]
 
 SAME_MOMENT = 1e-6
 """Maximum difference of two times of one begin [s]."""

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.scene.camera import Camera
-
-Float64 = npt.NDArray[np.float64]
 
 SMOOTHING = 0.5
 """Part of the way to their mean that values move with a dab of full strength."""

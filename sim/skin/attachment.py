@@ -3,10 +3,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.maths.arrays import Float64, Int32
 from sinew.sim.maths.points import places_on_curve
-
-Float64 = npt.NDArray[np.float64]
-Int32 = npt.NDArray[np.int32]
 
 _BLOCK = 64
 

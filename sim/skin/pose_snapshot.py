@@ -7,9 +7,8 @@ from sinew.sim.animation.palette import rigid_and_scale
 from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.model import Skin
 from sinew.sim.maths import dual_quaternion, quaternion
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import inverse_affine
-
-Float64 = npt.NDArray[np.float64]
 
 WIDTH = 8
 """Maximum number of influences per point."""

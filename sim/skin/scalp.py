@@ -6,8 +6,7 @@ import numpy.typing as npt
 
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.playing import facing
-
-Float64 = npt.NDArray[np.float64]
+from sinew.sim.maths.arrays import Float64
 
 _HEAD = re.compile(r"head(?!.*(?:nub|end|top|tip|light|gear|band))", re.IGNORECASE)
 _NECK = re.compile(r"neck(?!.*(?:nub|end|tip|lace|tie))", re.IGNORECASE)

@@ -5,12 +5,11 @@ import numpy.typing as npt
 
 from sinew.sim.assets.model import CharacterModel, Mesh
 from sinew.sim.kinds.contract import Service
+from sinew.sim.maths.arrays import Float64, UInt8, UInt32
+from sinew.sim.maths.points import triangle_areas
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.skin.scalp import scalp
-
-Float64 = npt.NDArray[np.float64]
-UInt32 = npt.NDArray[np.uint32]
 
 _WHOLE = 2.0**32 - 1.0
 
@@ -33,20 +32,12 @@ def face_table(
         SettingsError: If no face has an area and a density.
     """
     corners = np.asarray(triangles, np.int64).reshape(-1, 3)
-    weights = face_areas(positions, corners)
+    weights = triangle_areas(positions, corners)
     if density is not None:
         weights = weights * _checked(density)[corners].mean(axis=1)
     if face_density is not None:
         weights = weights * _checked(face_density)
     return _table(corners, weights, "no face with an area is left")
-
-
-def face_areas(positions: npt.ArrayLike, triangles: npt.ArrayLike) -> Float64:
-    """Returns areas (F,) of faces (F, 3) of vertices (V, 3)."""
-    points, corners = np.asarray(positions, np.float64), np.asarray(triangles, np.int64).reshape(-1, 3)
-    first, second, third = (points[corners[:, index]] for index in range(3))
-    areas: Float64 = 0.5 * np.linalg.norm(np.cross(second - first, third - first), axis=1)
-    return areas
 
 
 def vertex_table(vertex_count: int, density: npt.ArrayLike | None = None) -> UInt32:
@@ -108,8 +99,6 @@ def _table(corners: npt.NDArray[np.int64], weights: Float64, empty: str) -> UInt
     out[:, 1:] = corners[emitting]
     return out
 
-
-UInt8 = npt.NDArray[np.uint8]
 
 _SAMPLES = np.array([[2, 2, 2], [4, 1, 1], [1, 4, 1], [1, 1, 4], [4, 4, 1], [1, 4, 4], [4, 1, 4]], np.float64)
 SAMPLES = _SAMPLES / _SAMPLES.sum(axis=1, keepdims=True)
@@ -180,7 +169,7 @@ def skin_area(
         within: Share of every vertex that counts, shape (V,); None for 1.
     """
     mesh = model.mesh
-    areas = face_areas(mesh.positions @ world_from_model[:3, :3].T, mesh.triangles)
+    areas = triangle_areas(mesh.positions @ world_from_model[:3, :3].T, mesh.triangles)
     weights, chosen = _product(bone_density(model, bone), within), section_faces(mesh, section)
     if weights is not None:
         areas = areas * weights[mesh.triangles].mean(axis=1)

@@ -7,8 +7,8 @@ import numpy.typing as npt
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QPalette, QPen, QPolygonF
 
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.profile.by_frame import FrameCosts
-from sinew.sim.profile.history import Float64
 from sinew.sim.profile.sample import TimeSource
 from sinew.widgets.theme import blend
 from sinew.widgets.timeline.ruler_paint import label_height, small_font

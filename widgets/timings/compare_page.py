@@ -16,8 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.profile.comparison import RecordingComparison, compare, verdict
-from sinew.sim.profile.history import Float64, Quantity, TimingRecording, source_text
+from sinew.sim.profile.history import Quantity, TimingRecording, source_text
 from sinew.widgets.icons import icon
 from sinew.widgets.parts import EmptyState, FlowRow, Pages, ShareSplitter, packed, plain_list
 from sinew.widgets.texts import label_text

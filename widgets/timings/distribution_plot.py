@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from sinew.sim.profile.history import Float64
+from sinew.sim.maths.arrays import Float64
 from sinew.widgets.parts import packed
 from sinew.widgets.plots import Plot
 from sinew.widgets.theme import colours, tabular

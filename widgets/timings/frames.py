@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.profile.history import Float64, Quantity, QuantityHistory, Summary, summary
+from sinew.sim.maths.arrays import Float64
+from sinew.sim.profile.history import Quantity, QuantityHistory, Summary, summary
 from sinew.sim.profile.sample import SEPARATOR, FrameSample
 
 

@@ -9,7 +9,8 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QPainter, QPalette
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
-from sinew.sim.profile.history import Float64, Quantity, buckets, peaks
+from sinew.sim.maths.arrays import Float64
+from sinew.sim.profile.history import Quantity, buckets, peaks
 from sinew.widgets.plots import Plot
 from sinew.widgets.theme import blend, colours, tabular
 from sinew.widgets.timings.colours import pass_colour

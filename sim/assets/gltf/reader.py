@@ -198,7 +198,14 @@ def read_skeleton(document: GltfDocument, warnings: list[str]) -> RawSkeleton:
             check_magnitude(f"nodes[{index}].matrix", "", matrix.ravel())
         parts = decompose(matrices)
         positions[with_matrix], rotations[with_matrix], scales[with_matrix] = parts
-        _warn_of_residue(with_matrix, matrices, compose(*parts), warnings)
+        apart = np.abs(matrices - compose(*parts)).max(axis=(1, 2))
+        skewed = apart > RESIDUE * np.maximum(1.0, np.abs(matrices).max(axis=(1, 2)))
+        if skewed.any():
+            first = with_matrix[int(np.argmax(skewed))]
+            warnings.append(
+                f"nodes[{first}].matrix has shear or perspective, which is left out"
+                + (f", as in {int(skewed.sum()) - 1} more." if skewed.sum() > 1 else ".")
+            )
     for what, values in (("translation", positions), ("rotation", rotations), ("scale", scales)):
         check_magnitude("nodes", what, values)
     rotations = unit_quaternions(rotations)
@@ -262,17 +269,6 @@ def _names(document: GltfDocument) -> list[str]:
         taken.add(name)
         names.append(name)
     return names
-
-
-def _warn_of_residue(nodes: list[int], matrices: Float64, composed: Float64, warnings: list[str]) -> None:
-    apart = np.abs(matrices - composed).max(axis=(1, 2))
-    skewed = apart > RESIDUE * np.maximum(1.0, np.abs(matrices).max(axis=(1, 2)))
-    if skewed.any():
-        first = nodes[int(np.argmax(skewed))]
-        warnings.append(
-            f"nodes[{first}].matrix has shear or perspective, which is left out"
-            + (f", as in {int(skewed.sum()) - 1} more." if skewed.sum() > 1 else ".")
-        )
 
 
 CAMERAS_MAX = 100

@@ -27,6 +27,7 @@ from alembic3d import Abc, AbcCoreAbstract, AbcGeom
 from sinew.sim.export.formats import is_full
 from sinew.sim.export.scene.recording import SceneRecording, Topology, Track
 from sinew.sim.maths.arrays import Float32, Int32
+from sinew.sim.printable import numbered
 
 PATIENCE = 5.0
 """Time for which the disk may be full before writing is stopped [s]."""
@@ -219,9 +220,4 @@ def _array(values: Any) -> Float32:
 
 def _name(name: str, taken: set[str]) -> str:
     """Returns a name that is unique, and allowed by Alembic."""
-    base = name.replace("/", "_") or "node"
-    tried, number = base, 2
-    while tried in taken:
-        tried, number = f"{base} {number}", number + 1
-    taken.add(tried)
-    return tried
+    return numbered(name.replace("/", "_") or "node", taken)

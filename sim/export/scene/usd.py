@@ -21,6 +21,7 @@ from sinew.sim.export.gltf_parts import is_metal_exact, metal_and_base
 from sinew.sim.export.scene.recording import JointMotion, SceneRecording, Topology, Track, plain_material
 from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.maths.transform import compose
+from sinew.sim.printable import numbered
 
 TYPES = Sdf.ValueTypeNames
 Four = tuple[float, float, float, float]
@@ -230,12 +231,7 @@ def _coloured(track: Track) -> Float32:
 
 def identifier(name: str, taken: set[str]) -> str:
     """Returns a name that is unique, and allowed by USD."""
-    base: str = Tf.MakeValidIdentifier(name)
-    tried, number = base, 2
-    while tried in taken:
-        tried, number = f"{base}_{number}", number + 1
-    taken.add(tried)
-    return tried
+    return numbered(Tf.MakeValidIdentifier(name), taken, "_")
 
 
 HALF_TOLERANCE = 3e-6
@@ -319,7 +315,12 @@ def read_character(prim: Any, codes: list[Any]) -> list[Float32]:
     for code in codes:
         points = Vt.Vec3fArray(rest)
         if shapes is not None:
-            _add_shapes(shapes, target, skeleton, points, code)
+            weights = skeleton.GetAnimQuery().ComputeBlendShapeWeights(code)
+            mapper = target.GetBlendShapeMapper()
+            mapped = mapper.Remap(weights) if mapper else weights
+            subs, indices, sub_indices = shapes.ComputeSubShapeWeights(mapped)
+            offsets, numbers = shapes.ComputeSubShapePointOffsets(), shapes.ComputeBlendShapePointIndices()
+            shapes.ComputeDeformedPoints(subs, indices, sub_indices, numbers, offsets, points)
         target.ComputeSkinnedPoints(skeleton.ComputeSkinningTransforms(code), points, code)
         matrix = np.array(root.ComputeLocalToWorldTransform(code))
         found.append((np.array(points, np.float64) @ matrix[:3, :3] + matrix[3, :3]).astype(np.float32))
@@ -400,15 +401,6 @@ def _write_shapes(stage: Any, mesh: Any, motion: Any, track: Track, first: int) 
     weights = motion.CreateBlendShapeWeightsAttr()
     for frame, row in enumerate(track.rig.weights):
         weights.Set(Vt.FloatArray.FromNumpy(np.ascontiguousarray(row, np.float32)), first + frame)
-
-
-def _add_shapes(shapes: Any, target: Any, skeleton: Any, points: Any, code: Any) -> None:
-    weights = skeleton.GetAnimQuery().ComputeBlendShapeWeights(code)
-    mapper = target.GetBlendShapeMapper()
-    mapped = mapper.Remap(weights) if mapper else weights
-    subs, indices, sub_indices = shapes.ComputeSubShapeWeights(mapped)
-    offsets, numbers = shapes.ComputeSubShapePointOffsets(), shapes.ComputeBlendShapePointIndices()
-    shapes.ComputeDeformedPoints(subs, indices, sub_indices, numbers, offsets, points)
 
 
 Frames = list[list[Float32]]

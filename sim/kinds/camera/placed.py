@@ -10,7 +10,7 @@ from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.maths.arrays import Float64
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.keyed import curves_of
-from sinew.sim.scene.scene import Node, NodeId, Scene
+from sinew.sim.scene.scene import NodeId, Scene
 from sinew.sim.scene.world_transforms import rigid_frames, vector
 
 _DISTANCE = 4.0
@@ -52,19 +52,14 @@ def camera_in_cuts(source: Scene, evaluated: Scene, time: float) -> NodeId | Non
     found: tuple[float, NodeId] | None = None
     for node in evaluated.of_kind(CameraSettings.kind):
         assert isinstance(node.settings, CameraSettings)
-        since = _switched_on(source.node(node.id), time)
+        # When a camera was last switched on until `time` [s]; -inf if it was on from the start.
+        since, was_on = -math.inf, False
+        for key in next((curve.keys for curve in curves_of(source.node(node.id), CameraSettings.kind, "cut")), ()):
+            if key.time > time:
+                break
+            if key.value and not was_on:
+                since = key.time
+            was_on = bool(key.value)
         if node.settings.cut and (found is None or since > found[0]):
             found = since, node.id
     return found[1] if found is not None else None
-
-
-def _switched_on(node: Node, time: float) -> float:
-    """Returns when a camera was last switched on until `time` [s]; -inf if it was on from the start."""
-    since, was_on = -math.inf, False
-    for key in next((curve.keys for curve in curves_of(node, CameraSettings.kind, "cut")), ()):
-        if key.time > time:
-            break
-        if key.value and not was_on:
-            since = key.time
-        was_on = bool(key.value)
-    return since

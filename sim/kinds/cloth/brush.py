@@ -1,16 +1,13 @@
 """Brushes of painted maps. With a mirror, values change at the mirror images of the brushed particles too."""
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.kinds.cloth.maps import RANGES, ClothMap, Values
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.springs import SpringKind
+from sinew.sim.maths.arrays import Float64, Intp
 from sinew.sim.maths.points import nearest_vertices
 from sinew.sim.scene.brush import SMOOTHING, BrushStroke, Occlusion, falloff
-
-Float64 = npt.NDArray[np.float64]
-Intp = npt.NDArray[np.intp]
 
 _NEARLY = 0.999
 """Part of the largest value from which on a distance is unlimited."""

@@ -15,8 +15,8 @@ from sinew.sim.kinds.cloth.grid import sheet_factors
 from sinew.sim.kinds.cloth.maps import ClothMap, Values
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.springs import SpringKind, Springs, face_table, mapped_springs, neighbour_table
-
-Float64 = npt.NDArray[np.float64]
+from sinew.sim.kinds.cloth.surface import ClothSurface
+from sinew.sim.maths.arrays import Float64
 
 CLOTH_STATE = record("ClothState", position=(4, "f4"), velocity=(4, "f4"))
 """State: position.xyz [m], 1 / share | velocity.xyz [m/s], 0; in the world. Inverse mass is 1 / share / mass_scale.
@@ -109,22 +109,27 @@ class ClothTables(Owner):
         return slots, threads.width
 
 
-class ClothSheet(Owner):
-    """Drawn vertices with smooth normals, records of `SKINNED` in the world, and their triangles."""
+class DrawnMesh(Owner):
+    """Vertices of a surface that follow a cloth: records of `SKINNED` in the world as of the last `write`.
 
-    def __init__(self, context: Context, library: ShaderLibrary, model: ClothModel, tables: ClothTables) -> None:
-        self._model, self._tables = model, tables
-        particles = model.particle_of_vertex.astype(np.int32).view(PARTICLE)
-        source = self.owns(Buffer(context, particles, label="cloth particles"))
-        self._source = self.owns(VertexArray(context, [Stream(source)], label="cloth vertices"))
-        records = SKINNED.zeros(len(particles))
-        self.vertices = self.owns(Buffer(context, records, usage="copy", label="cloth vertices"))
-        texcoords = np.ascontiguousarray(model.surface.texcoords, np.float32).view(TEXCOORD).ravel()
-        self.texcoords = self.owns(Buffer(context, texcoords, label="cloth texcoords"))
-        self.triangles = self.owns(Buffer(context, model.surface.triangles.ravel(), label="cloth triangles"))
-        self._kernel = Kernel(
-            library, "cloth/surface.glsl", SKINNED, inputs=[PARTICLE], defines=tables.defines, records=len(particles)
-        )
+    Args:
+        inputs: Read by the kernel of the file, one for each vertex.
+        label: Of the buffers.
+    """
+
+    def __init__(
+        self, library: ShaderLibrary, model: ClothModel, tables: ClothTables, surface: ClothSurface, file: str,
+        inputs: npt.NDArray[np.void], label: str,
+    ) -> None:  # fmt: skip
+        self._model, self._tables, self.surface = model, tables, surface
+        context, count = library.context, len(inputs)
+        source = self.owns(Buffer(context, inputs, label=f"{label} inputs"))
+        self._source = self.owns(VertexArray(context, [Stream(source)], label=f"{label} vertices"))
+        self.vertices = self.owns(Buffer(context, SKINNED.zeros(count), usage="copy", label=f"{label} vertices"))
+        texcoords = np.ascontiguousarray(surface.texcoords, np.float32).view(TEXCOORD).ravel()
+        self.texcoords = self.owns(Buffer(context, texcoords, label=f"{label} texcoords"))
+        self.triangles = self.owns(Buffer(context, surface.triangles.ravel(), label=f"{label} triangles"))
+        self._kernel = Kernel(library, file, SKINNED, inputs=[inputs.dtype], defines=tables.defines, records=count)
 
     def write(self, state: BufferTexture) -> None:
         program = self._kernel.program

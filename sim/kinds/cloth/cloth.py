@@ -14,8 +14,7 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.readback import Readback
 from sinew.sim.gl.staging import BufferSpan
 from sinew.sim.gl.texture import BufferTexture
-from sinew.sim.kinds.cloth.buffers import ClothSheet, ClothTables, SpringLines, rest_records
-from sinew.sim.kinds.cloth.driven import DrivenMesh
+from sinew.sim.kinds.cloth.buffers import PARTICLE, ClothTables, DrawnMesh, SpringLines, rest_records
 from sinew.sim.kinds.cloth.line_solver import LineMeasures, LineSolver
 from sinew.sim.kinds.cloth.maps import UNLIMITED_DISTANCE, ClothMap, particle_texels, values_on
 from sinew.sim.kinds.cloth.material import ClothConstants
@@ -27,13 +26,12 @@ from sinew.sim.kinds.cloth.solver import ClothInputs, ClothSolver
 from sinew.sim.kinds.cloth.stability import stop_reason
 from sinew.sim.kinds.cloth.surface import ClothSurface
 from sinew.sim.kinds.packing import State, blended, unpacked_state
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.srgb import light_of
 from sinew.sim.maths.transform import transform_points
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Effect, SettingsError, changed_effects
 from sinew.sim.skin.pose_snapshot import moved, turned
-
-Float64 = npt.NDArray[np.float64]
 
 NO_INPUTS = ClothInputs()
 
@@ -133,10 +131,12 @@ class Cloth(Owner):
         self._line_readback = self.owns(Readback(self._context, label="cloth lines"))
         self.measures = self._monitor.measures.buffer
         self.pins = self._shared_pins or self.owns(ClothPins(self._context, self._library, model.positions))
-        self.sheet = self.owns(ClothSheet(self._context, self._library, model, tables))
+        particles = model.particle_of_vertex.astype(np.int32).view(PARTICLE)
+        sheet = DrawnMesh(self._library, model, tables, model.surface, "cloth/surface.glsl", particles, "cloth")
+        self.sheet = self.owns(sheet)
         self._lines: SpringLines | None = None
         self._displaced: PingPong | None = None
-        self.driven: DrivenMesh | None = None
+        self.driven: DrawnMesh | None = None
         self._write_maps()
         if self._shared_pins is None:
             self.pins.set_targets(model.positions, self._flags)
@@ -332,7 +332,7 @@ class Cloth(Owner):
         self.disown(self.driven)
         self.driven, self._drawn = None, False
         if surface is not None and records is not None:
-            made = DrivenMesh(self._context, self._library, self.model, self._tables, surface, records)
+            made = DrawnMesh(self._library, self.model, self._tables, surface, "cloth/driven.glsl", records, "driven")
             self.driven = self.owns(made)
 
     def refresh(self) -> bool:

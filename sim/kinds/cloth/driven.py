@@ -4,20 +4,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.assets.build_mesh import vertex_normals
-from sinew.sim.characters.skinning import SKINNED
-from sinew.sim.gl.buffer import Buffer
-from sinew.sim.gl.context import Context
-from sinew.sim.gl.kernel import Kernel
-from sinew.sim.gl.library import ShaderLibrary
-from sinew.sim.gl.objects import Owner
-from sinew.sim.gl.texture import BufferTexture
-from sinew.sim.gl.vertex_array import Stream, VertexArray
-from sinew.sim.kinds.cloth.buffers import TEXCOORD, ClothTables
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.surface import ClothSurface
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.skin.attachment import attach
-
-Float64 = npt.NDArray[np.float64]
 
 DRIVEN = np.dtype([(name, "f4", 4) for name in ("corners", "weights", "offset", "normal")])
 """Particles of the triangle, their weights, offset from the curved triangle [m] and normal in its frame; each and 0."""
@@ -39,38 +29,6 @@ def driven_records(model: ClothModel, surface: ClothSurface) -> npt.NDArray[np.v
     records["offset"][:, :3] = np.einsum("hfx,hx->hf", frame, surface.positions - curved)
     records["normal"][:, :3] = np.einsum("hfx,hx->hf", frame, vertex_normals(surface.positions, surface.triangles))
     return records
-
-
-class DrivenMesh(Owner):
-    """The fine mesh: vertices, records of `SKINNED` in the world as of the last `write`, and their triangles."""
-
-    def __init__(
-        self,
-        context: Context,
-        library: ShaderLibrary,
-        model: ClothModel,
-        tables: ClothTables,
-        surface: ClothSurface,
-        records: npt.NDArray[np.void],
-    ) -> None:
-        self._model, self._tables, self.surface = model, tables, surface
-        source = self.owns(Buffer(context, records, label="driven mesh"))
-        self._source = self.owns(VertexArray(context, [Stream(source)], label="driven mesh"))
-        self.vertices = self.owns(Buffer(context, SKINNED.zeros(len(records)), usage="copy", label="driven vertices"))
-        texcoords = np.ascontiguousarray(surface.texcoords, np.float32).view(TEXCOORD).ravel()
-        self.texcoords = self.owns(Buffer(context, texcoords, label="driven texcoords"))
-        self.triangles = self.owns(Buffer(context, surface.triangles.ravel(), label="driven triangles"))
-        self._kernel = Kernel(
-            library, "cloth/driven.glsl", SKINNED, inputs=[DRIVEN], defines=tables.defines, records=len(records)
-        )
-
-    def write(self, state: BufferTexture) -> None:
-        program = self._kernel.program
-        for name, texture in self._tables.textures.items():
-            program.set_if_active(name, texture)
-        if self._model.grid is not None:
-            program["u_size"] = (self._model.grid.columns, self._model.grid.rows)
-        self._kernel.run(self._source, self.vertices, u_state=state)
 
 
 def _normals(model: ClothModel) -> Float64:

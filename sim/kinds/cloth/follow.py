@@ -1,5 +1,4 @@
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.characters.character import Character
 from sinew.sim.colliders.skin_mesh import skin_corners
@@ -9,13 +8,11 @@ from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.settings import ClothSettings, PinTarget
 from sinew.sim.kinds.cloth.teleport import SkinBinding
 from sinew.sim.kinds.contract import World
+from sinew.sim.maths.arrays import Bool, Float64
 from sinew.sim.maths.transform import transform_points
 from sinew.sim.scene.scene import Node, NodeId
 from sinew.sim.scene.world_transforms import PosedCharacters
 from sinew.sim.skin.attachment import attach
-
-Float64 = npt.NDArray[np.float64]
-Bool = npt.NDArray[np.bool_]
 
 
 class PinFollower(Owner):

@@ -6,16 +6,12 @@ The arithmetic is exactly antisymmetric about the middle column, so that a sheet
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.kinds.cloth.maps import ClothMap, Values
 from sinew.sim.kinds.cloth.settings import ClothPlacement
 from sinew.sim.kinds.cloth.springs import SpringKind, Springs, joined
 from sinew.sim.kinds.cloth.surface import ClothSurface
-
-Float64 = npt.NDArray[np.float64]
-Int32 = npt.NDArray[np.int32]
-
+from sinew.sim.maths.arrays import Float64, Int32
 
 BEND_SPAN = 2
 
@@ -72,14 +68,10 @@ def grid_surface(shape: GridShape, placement: ClothPlacement) -> ClothSurface:
         plane[..., 2] = centred[:, None]
     u, v = np.arange(shape.columns) / (shape.columns - 1), 1.0 - np.arange(shape.rows) / (shape.rows - 1)
     texcoords = np.stack(np.broadcast_arrays(u[None, :], v[:, None]), axis=-1).reshape(-1, 2).astype(np.float32)
-    return ClothSurface(plane.reshape(-1, 3), texcoords, _triangles(shape))
-
-
-def _triangles(shape: GridShape) -> npt.NDArray[np.uint32]:
     numbers = shape.numbers()
     a, b, c, d = numbers[:-1, :-1], numbers[:-1, 1:], numbers[1:, :-1], numbers[1:, 1:]
     cells = np.stack([a, c, b, b, c, d], axis=-1)
-    return cells.reshape(-1, 3).astype(np.uint32)
+    return ClothSurface(plane.reshape(-1, 3), texcoords, cells.reshape(-1, 3).astype(np.uint32))
 
 
 def cell_shares(shape: GridShape) -> Float64:

@@ -13,9 +13,7 @@ import numpy.typing as npt
 
 from sinew.sim.kinds.cloth.grid import GridShape
 from sinew.sim.kinds.cloth.springs import Springs, area_shares
-
-Float64 = npt.NDArray[np.float64]
-Int32 = npt.NDArray[np.int32]
+from sinew.sim.maths.arrays import Float64, Int32
 
 STRAIGHT = 0.2
 """Smallest cosine between two edges that follow each other in a path."""

@@ -17,9 +17,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.points import nearest_vertices
-
-Float64 = npt.NDArray[np.float64]
 
 PARTICLES_MAX = 1 << 22
 UNLIMITED_DISTANCE = 65504.0

@@ -11,12 +11,9 @@ Source: K.-J. Choi, H.-S. Ko 2002, "Stable but responsive cloth", section 4.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.kinds.cloth.settings import ClothMode, ClothSettings
-
-Float64 = npt.NDArray[np.float64]
-
+from sinew.sim.maths.arrays import Float64
 
 AIR_DENSITY = 1.225
 """Density of dry air at sea level and 15 °C [kg/m³]."""

@@ -10,11 +10,9 @@ from sinew.sim.kinds.cloth.pins import pin_flags, pin_weights
 from sinew.sim.kinds.cloth.settings import ClothMode, ClothSettings, ClothSource
 from sinew.sim.kinds.cloth.springs import Springs, area_shares, mesh_springs
 from sinew.sim.kinds.cloth.surface import ClothSurface, weld
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import transform_points
 from sinew.sim.scene.params import SettingsError
-
-Float64 = npt.NDArray[np.float64]
-
 
 _LIGHTEST = 0.05
 """Smallest share of a particle, relative to the mean: lighter ones would need far too short steps."""

@@ -12,15 +12,13 @@ from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.gl.vertex_array import Stream, VertexArray
 from sinew.sim.kinds.cloth.buffers import PIN
+from sinew.sim.maths.arrays import Bool, Float64
 from sinew.sim.skin.attachment import SurfaceAttachment, joined
 
 ORDER = np.dtype([("order", "f4")])
 FREE, AS_BEFORE, HERE = 0.0, 1.0, 2.0
 
 ATTACHED = np.dtype([("corners", "f4", 3), ("height", "f4"), ("weights", "f4", 3), ("held", "f4")])
-
-Bool = npt.NDArray[np.bool_]
-Float64 = npt.NDArray[np.float64]
 
 
 class ClothPins(Owner):

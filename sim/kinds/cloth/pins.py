@@ -4,15 +4,11 @@ from heapq import heappop, heappush
 from itertools import pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.kinds.cloth.grid import GridShape
 from sinew.sim.kinds.cloth.settings import PinPreset
+from sinew.sim.maths.arrays import Bool, Float64
 from sinew.sim.scene.params import SettingsError
-
-Bool = npt.NDArray[np.bool_]
-Float64 = npt.NDArray[np.float64]
-
 
 _ENTRY = re.compile(r"(?P<minus>-?)(?P<first>\d+)(?:-(?P<last>\d+))?")
 

@@ -19,10 +19,8 @@ from sinew.sim.gl.record import Record, record
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.kinds.cloth.model import ClothModel
+from sinew.sim.maths.arrays import Float64, Int32
 from sinew.sim.maths.points import FAN, first_of_level
-
-Float64 = npt.NDArray[np.float64]
-Int32 = npt.NDArray[np.int32]
 
 LEAF_MAX = 8
 

@@ -12,10 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.kinds.cloth.maps import ClothMap, Values
+from sinew.sim.maths.arrays import Float64, Int32
+from sinew.sim.maths.points import triangle_areas
 from sinew.sim.scene.params import SettingsError
-
-Float64 = npt.NDArray[np.float64]
-Int32 = npt.NDArray[np.int32]
 
 
 class SpringKind(enum.IntEnum):
@@ -69,7 +68,16 @@ def mesh_springs(positions: Float64, triangles: npt.NDArray[np.uint32], *, mater
     Edges with more than two faces get a bend spring for each consecutive pair of faces.  The factors of a material make
     the mesh a fabric of even stiffness; else they are 1.
     """
-    half = _half_edges(positions, triangles)
+    corners = triangles.astype(np.int64)
+    areas = triangle_areas(positions, triangles)
+    pairs = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
+    opposite = np.concatenate([corners[:, 2], corners[:, 0], corners[:, 1]])
+    pairs = np.sort(pairs, axis=1)
+    keys = pairs[:, 0] * len(positions) + pairs[:, 1]
+    order = np.argsort(keys, kind="stable")
+    half = _HalfEdges(
+        keys[order], pairs[order].astype(np.int32), opposite[order].astype(np.int32), np.tile(areas, 3)[order]
+    )
     edges = _structural(positions, half)
     bends = _bend(positions, half)
     springs = joined([edges, bends])
@@ -79,26 +87,6 @@ def mesh_springs(positions: Float64, triangles: npt.NDArray[np.uint32], *, mater
 class _HalfEdges:
     def __init__(self, keys: npt.NDArray[np.int64], pairs: Int32, opposite: Int32, areas: Float64) -> None:
         self.keys, self.pairs, self.opposite, self.areas = keys, pairs, opposite, areas
-
-
-def _half_edges(positions: Float64, triangles: npt.NDArray[np.uint32]) -> _HalfEdges:
-    corners = triangles.astype(np.int64)
-    areas = triangle_areas(positions, triangles)
-    pairs = np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]])
-    opposite = np.concatenate([corners[:, 2], corners[:, 0], corners[:, 1]])
-    pairs = np.sort(pairs, axis=1)
-    keys = pairs[:, 0] * len(positions) + pairs[:, 1]
-    order = np.argsort(keys, kind="stable")
-    return _HalfEdges(
-        keys[order], pairs[order].astype(np.int32), opposite[order].astype(np.int32), np.tile(areas, 3)[order]
-    )
-
-
-def triangle_areas(positions: Float64, triangles: npt.NDArray[np.uint32]) -> Float64:
-    """Returns the areas of triangles [m²], shape (T,)."""
-    a, b, c = (positions[triangles[:, corner]] for corner in range(3))
-    areas: Float64 = 0.5 * np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    return areas
 
 
 def _structural(positions: Float64, half: _HalfEdges) -> Springs:

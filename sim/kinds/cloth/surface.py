@@ -8,15 +8,11 @@ import numpy.typing as npt
 from sinew.sim.assets.model import CharacterModel, Mesh
 from sinew.sim.characters.playing import up_axis, world_from_model
 from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.maths.arrays import Float32, Float64, UInt32
 from sinew.sim.maths.quaternion import degrees_from_matrix
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.transform import Transform, node_matrix
-
-Float64 = npt.NDArray[np.float64]
-Float32 = npt.NDArray[np.float32]
-UInt32 = npt.NDArray[np.uint32]
-
 
 _WELD = 1e-4
 """Part of the extent; vertices nearer than this, rounded to a lattice, are the same particle.

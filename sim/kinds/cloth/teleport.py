@@ -24,6 +24,7 @@ from sinew.sim.kinds.cloth.settings import ClothSource, PinTarget
 from sinew.sim.kinds.cloth.stability import wave_speed
 from sinew.sim.kinds.cloth.surface import section_triangles
 from sinew.sim.kinds.contract import StepInputs, World
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import inverse_affine, transform_points
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
@@ -31,7 +32,6 @@ from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.world_transforms import WorldTransforms
 from sinew.sim.skin.pose_snapshot import PoseSnapshot, motions, moved, nearest, of_joint, rows_of, spread
 
-Float64 = npt.NDArray[np.float64]
 Chosen = npt.NDArray[np.intp] | slice
 
 

@@ -14,12 +14,10 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.texture import Texture2D
 from sinew.sim.gl.vertex_array import Stream, VertexArray
-from sinew.sim.kinds.cloth.buffers import ClothSheet
+from sinew.sim.kinds.cloth.buffers import DrawnMesh
 from sinew.sim.kinds.cloth.cloth import Cloth, fabric
-from sinew.sim.kinds.cloth.driven import DrivenMesh
 from sinew.sim.kinds.cloth.maps import RANGES
 from sinew.sim.kinds.cloth.settings import ClothLook, ClothSettings
-from sinew.sim.kinds.cloth.surface import ClothSurface
 from sinew.sim.kinds.cloth.system import ClothSystem
 from sinew.sim.kinds.contract import NOTHING, Counts, View, World
 from sinew.sim.memo import Memo
@@ -52,10 +50,8 @@ _WORLD = np.eye(4)
 class MeshArrays(Owner):
     """Triangles in the world with texture coordinates, and with scalars if there are any."""
 
-    def __init__(
-        self, context: Context, mesh: ClothSheet | DrivenMesh, surface: ClothSurface, scalars: Buffer | None = None
-    ) -> None:
-        self._context, self.mesh, self._surface = context, mesh, surface
+    def __init__(self, context: Context, mesh: DrawnMesh, scalars: Buffer | None = None) -> None:
+        self._context, self.mesh = context, mesh
         constants: dict[str, tuple[float, ...]] = {"a_other_position": (0.0, 0.0, 0.0)}
         streams = [Stream(mesh.vertices), Stream(mesh.texcoords)]
         if scalars is None:
@@ -69,7 +65,7 @@ class MeshArrays(Owner):
 
     def edges(self, _spans: Spans) -> VertexArray:
         if self._edges is None:
-            indices = unique_edges(self._surface.triangles.astype(np.uint32)).ravel()
+            indices = unique_edges(self.mesh.surface.triangles.astype(np.uint32)).ravel()
             buffer = self.owns(Buffer(self._context, indices, label="cloth edges"))
             streams = [Stream(self.mesh.vertices)]
             self._edges = self.owns(VertexArray(self._context, streams, indices=buffer, label="cloth edges"))
@@ -103,7 +99,7 @@ class ClothArrays(Owner):
         scalars = values[self._cloth.model.particle_of_vertex].astype(np.float32).view(SCALAR)
         if self._painted is None:
             buffer = self.owns(Buffer(self._context, scalars, usage="dynamic", label="painted map"))
-            made = MeshArrays(self._context, self._cloth.sheet, self._cloth.model.surface, buffer)
+            made = MeshArrays(self._context, self._cloth.sheet, buffer)
             self._painted = self.owns(made), buffer
         self._painted[1].write(scalars)
         return self._painted[0]
@@ -262,7 +258,7 @@ class ClothView(View):
             self.disown(self._driven)
             self._driven = None
         if self._driven is None and cloth.driven is not None:
-            self._driven = self.owns(MeshArrays(self._context, cloth.driven, cloth.driven.surface))
+            self._driven = self.owns(MeshArrays(self._context, cloth.driven))
         return self._driven
 
     def _highlights(self, cloth: Cloth, arrays: ClothArrays, display: DisplayOptions) -> list[Item]:

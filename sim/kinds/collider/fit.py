@@ -11,11 +11,11 @@ from sinew.sim.assets.model import CharacterModel, Mesh, Skeleton, Skin
 from sinew.sim.colliders.state import SMALLEST_SIZE, ColliderShape
 from sinew.sim.kinds.collider.settings import LARGEST_SIZE, ColliderSettings
 from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float64
+from sinew.sim.maths.points import triangle_areas
 from sinew.sim.maths.quaternion import degrees_from_matrix
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.world_transforms import rigid_frames
-
-Float64 = npt.NDArray[np.float64]
 
 _OUTSIDE = 6.0
 """Weight of a distance outside over one inside."""
@@ -303,9 +303,8 @@ def group_weights(skeleton: Skeleton, skin: Skin, joints: list[int]) -> Float64:
 
 def vertex_areas(mesh: Mesh) -> Float64:
     """Returns a third of the area of the triangles at each vertex, (V,), in squared units of the file."""
-    corners = mesh.positions.astype(np.float64)[mesh.triangles]
-    double = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-    areas = np.bincount(mesh.triangles.ravel(), weights=np.repeat(double / 6.0, 3), minlength=mesh.vertex_count)
+    thirds = np.repeat(triangle_areas(mesh.positions, mesh.triangles) / 3.0, 3)
+    areas = np.bincount(mesh.triangles.ravel(), weights=thirds, minlength=mesh.vertex_count)
     return areas.astype(np.float64)
 
 

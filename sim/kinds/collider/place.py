@@ -15,13 +15,11 @@ from sinew.sim.colliders.state import SMALLEST_SIZE, ColliderPlacement, Collider
 from sinew.sim.kinds.background import Background, BackgroundJob, Pause, unpaused
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.contract import Service, World
-from sinew.sim.maths.arrays import UInt32
+from sinew.sim.maths.arrays import Float64, UInt32
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.scene.scene import Node, NodeId
 from sinew.sim.scene.transform import rigid_matrix
 from sinew.sim.scene.world_transforms import WorldTransforms
-
-Float64 = npt.NDArray[np.float64]
 
 
 def placements(nodes: tuple[Node, ...], places: WorldTransforms) -> dict[NodeId, ColliderPlacement | SkinPlacement]:

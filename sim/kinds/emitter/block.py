@@ -3,17 +3,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.uniform_block import UniformBlock
 from sinew.sim.kinds.emitter.births import GENERATIONS, Segment
 from sinew.sim.kinds.emitter.settings import EmitterSettings
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.curl_noise import Pattern
 from sinew.sim.scene.clock import STEP_TIME
-
-Float64 = npt.NDArray[np.float64]
-
 
 _SLOW_DRAG = 1e-5
 

@@ -22,10 +22,9 @@ from sinew.sim.kinds.emitter.buffers import (
 from sinew.sim.kinds.emitter.passes import NO_INPUTS, EmitterInputs, EmitterPasses, Substep, substeps_of
 from sinew.sim.kinds.emitter.settings import EmissionMode, EmitterSettings
 from sinew.sim.kinds.packing import State, blended, unpacked_state
+from sinew.sim.maths.arrays import UInt32
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Effect, SettingsError, changed_effects
-
-UInt32 = npt.NDArray[np.uint32]
 
 
 def check_limits(context: Context, settings: EmitterSettings, faces: UInt32 | None) -> None:

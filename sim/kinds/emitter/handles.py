@@ -12,11 +12,10 @@ import numpy.typing as npt
 from pyglm import glm
 
 from sinew.sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.transform import transform_points
 from sinew.sim.scene.handles import CIRCLE, RING_POINTS, HandleView, along_axis, polyline_distance
 from sinew.sim.scene.picking import ray_plane
-
-Float64 = npt.NDArray[np.float64]
 
 Segments = Float64
 """Line segments, shape (N, 2, 3)."""

@@ -3,7 +3,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.model import Bounds
 from sinew.sim.gl.context import Context
@@ -14,15 +13,13 @@ from sinew.sim.gl.state import PipelineState
 from sinew.sim.gl.texture import Texture2D
 from sinew.sim.kinds.emitter.emitter import Emitter
 from sinew.sim.kinds.emitter.settings import AtlasMode, Blending, EmitterSettings, ParticleLook
+from sinew.sim.maths.arrays import Float32
 from sinew.sim.render.items import WHOLE, BlendMode, DrawChunk, Item, ShaderVariant, Stage
 from sinew.sim.render.pass_context import PassContext
 from sinew.sim.render.pick_pass import PickPass
 from sinew.sim.render.progressive.frame_plan import lod_scale
 from sinew.sim.render.projection import Projection
 from sinew.sim.scene.vectors import check_stops, values_at
-
-Float32 = npt.NDArray[np.float32]
-
 
 LOOKS = {ParticleLook.ROUND: 0, ParticleLook.TEXTURED: 1, ParticleLook.STREAK: 2}
 BLENDINGS = {Blending.ADDITIVE: 0, Blending.ALPHA: 1, Blending.OPAQUE: 2}
@@ -59,7 +56,9 @@ class ParticlePrograms(Owner):
         self._sprites: set[Program] = set()
 
     def prepared(self, batch: Batch) -> Program:
-        projection = self._projection(batch.ctx)
+        if self._last is None or self._last[0] is not batch.ctx:
+            self._last = batch.ctx, Projection(batch.ctx.clip_from_world, batch.ctx.target.size)
+        projection = self._last[1]
         program, particles = self._program(batch, projection), batch.particles
         if self._set_for.get(program) is not batch.ctx:
             self._set_for[program] = batch.ctx
@@ -92,11 +91,6 @@ class ParticlePrograms(Owner):
         super().release()
         self._last = None
         self._set_for.clear()
-
-    def _projection(self, ctx: PassContext) -> Projection:
-        if self._last is None or self._last[0] is not ctx:
-            self._last = ctx, Projection(ctx.clip_from_world, ctx.target.size)
-        return self._last[1]
 
     def _program(self, batch: Batch, projection: Projection) -> Program:
         particles = batch.particles

@@ -2,7 +2,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.colliders.pack import ANY_ORDER, ColliderLayout
 from sinew.sim.colliders.scene_colliders import ANY_SHAPE, NO_COLLIDERS, Colliders, Shapes
@@ -27,13 +26,10 @@ from sinew.sim.kinds.emitter.settings import (
     EmitterSettings,
     EmitterSource,
 )
+from sinew.sim.maths.arrays import Float64, UInt32
 from sinew.sim.maths.curl_noise import pattern_at
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.skin.trail import SurfaceInput
-
-Float64 = npt.NDArray[np.float64]
-UInt32 = npt.NDArray[np.uint32]
-
 
 SOURCES = {
     EmitterSource.POINT: 0,

@@ -1,16 +1,13 @@
 import functools
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.model import Bounds
 from sinew.sim.kinds.emitter.block import drag_terms
 from sinew.sim.kinds.emitter.settings import EmissionAim, EmitterSettings, EmitterSource
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.world_transforms import PosedCharacter, PosedCharacters, WorldTransforms
-
-Float64 = npt.NDArray[np.float64]
-
 
 REACH_MAX = 5.0
 """Largest distance of the box beyond the source [m]."""

@@ -32,6 +32,7 @@ from sinew.sim.kinds.emitter.settings import EmitterSettings, EmitterSource, Par
 from sinew.sim.kinds.emitter.source import missing_density, missing_source
 from sinew.sim.kinds.field_targets import fields_on
 from sinew.sim.kinds.packing import State
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.maths.hash import RandomStream, birth_numbers
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
@@ -42,9 +43,6 @@ from sinew.sim.scene.transform import node_matrix
 from sinew.sim.scene.vectors import values_at
 from sinew.sim.skin.surface_table import SurfaceTables, TableKey
 from sinew.sim.skin.trail import SkinTrails, SurfaceTrail
-
-Float64 = npt.NDArray[np.float64]
-UInt32 = npt.NDArray[np.uint32]
 
 
 class SourceFollower:

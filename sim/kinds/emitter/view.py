@@ -1,8 +1,5 @@
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
-
 from sinew.sim.assets.model import Bounds
 from sinew.sim.characters.character import Character
 from sinew.sim.gl.context import Context
@@ -15,6 +12,7 @@ from sinew.sim.kinds.emitter.particles import GradientTexture, Particles
 from sinew.sim.kinds.emitter.settings import EmitterSettings, ParticleLook
 from sinew.sim.kinds.emitter.source import emitter_box, source_box
 from sinew.sim.kinds.emitter.system import EmitterSystem
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.memo import Memo
 from sinew.sim.render.items import Item
 from sinew.sim.render.overlay_pass import GuideLinesItem
@@ -23,10 +21,6 @@ from sinew.sim.render.render_view import DisplayOptions
 from sinew.sim.render.texture_upload import SharedTextures
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.world_transforms import PosedCharacters, WorldTransforms, vector
-
-UInt8 = npt.NDArray[np.uint8]
-Float64 = npt.NDArray[np.float64]
-
 
 RADIUS = 9.0
 """Radius of the star on the screen [px]."""

@@ -5,15 +5,12 @@ mirror image; the sum of both edits applies, so that mirrored strands stay mirro
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.kinds.hair.groom import SHORTEST, Groom
 from sinew.sim.kinds.hair.roots import RootSurface, unit
 from sinew.sim.kinds.hair.shaping import bounded, chained, lifted, resampled
+from sinew.sim.maths.arrays import Float64, Intp
 from sinew.sim.scene.brush import SMOOTHING, BrushStroke, Occlusion, falloff
-
-Float64 = npt.NDArray[np.float64]
-Intp = npt.NDArray[np.intp]
 
 GROWTH = 0.05
 """Part of its length that a strand gains with a dab of full strength."""

@@ -5,10 +5,8 @@ import numpy.typing as npt
 
 from sinew.sim.kinds.hair.roots import Roots, RootSurface, root_frames, unit
 from sinew.sim.kinds.hair.settings import HairSettings
+from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.maths.hash import birth_numbers
-
-Float64 = npt.NDArray[np.float64]
-Float32 = npt.NDArray[np.float32]
 
 TURN_MAX = 0.3
 """Largest bend of a joint at rest [rad]; curlier detail belongs to the children."""

@@ -14,7 +14,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-Float64 = npt.NDArray[np.float64]
+from sinew.sim.maths.arrays import Float64
 
 GUIDES, SEGMENTS_MIN, SEGMENTS_MAX = 100_000, 2, 15
 FACTOR_MAX = 64.0

@@ -20,12 +20,11 @@ from sinew.sim.kinds.hair.roots import (
     vertex_roots,
 )
 from sinew.sim.kinds.hair.settings import GUIDES_MAX, HairSettings, HairSource, ImageChannel
+from sinew.sim.maths.arrays import Float64, Intp, UInt8, UInt32
 from sinew.sim.maths.hash import birth_numbers
+from sinew.sim.maths.points import triangle_areas
 from sinew.sim.maths.srgb import linear_from_srgb
 from sinew.sim.skin.surface_table import bone_density, texture_density
-
-Float64 = npt.NDArray[np.float64]
-UInt8 = npt.NDArray[np.uint8]
 
 _NUMBERS = {ImageChannel.RED: 0, ImageChannel.GREEN: 1, ImageChannel.BLUE: 2, ImageChannel.ALPHA: 3}
 
@@ -69,10 +68,6 @@ class SurfaceMaps:
 
 
 NO_MAPS = SurfaceMaps()
-
-
-UInt32 = npt.NDArray[np.uint32]
-Intp = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -325,7 +320,7 @@ def coverage_on_model(
         of_vertices = chosen[used]
     else:
         of_vertices = _gathered(compact, shares, len(used)) / 3.0
-    areas = _gathered(compact, _areas(places, compact), len(used)) / 3.0
+    areas = _gathered(compact, triangle_areas(places, compact), len(used)) / 3.0
     density = growth.children.count * of_vertices / np.maximum(areas, 1e-12)
     strands = _strands(growth, roots, places)
     strands = as_mapped(strands, growth.guides, maps, model, settings)
@@ -348,7 +343,7 @@ def coverage_on_ellipsoid(settings: HairSettings, growth: Growth) -> SurfaceCove
     # Uniform in azimuth and height: every face has the share of its height.
     heights = height.ravel()[triangles]
     shares = 0.5 * (heights.max(axis=1) - heights.min(axis=1)) / ROUND
-    areas = _gathered(triangles, _areas(places, triangles), count)
+    areas = _gathered(triangles, triangle_areas(places, triangles), count)
     density = growth.children.count * _gathered(triangles, shares, count) / np.maximum(areas, 1e-12)
     strands = _strands(growth, roots, places)
     return SurfaceCoverage(surface, strands, triangles.astype(np.uint32), places, density, is_own=True)
@@ -361,12 +356,6 @@ def _strands(growth: Growth, roots: Roots, places: Float64) -> Children:
 
 def _first_corners(count: int) -> Float64:
     return np.tile([1.0, 0.0, 0.0], (count, 1))
-
-
-def _areas(places: Float64, triangles: npt.NDArray[np.integer]) -> Float64:
-    first, second, third = (places[triangles[:, corner]] for corner in range(3))
-    found: Float64 = 0.5 * np.linalg.norm(np.cross(second - first, third - first), axis=1)
-    return found
 
 
 def _gathered(triangles: npt.NDArray[np.integer], values: Float64, count: int) -> Float64:

@@ -1,15 +1,12 @@
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.model import Material
 from sinew.sim.characters.character import Character
 from sinew.sim.kinds.hair.growth import Children
 from sinew.sim.kinds.hair.roots import Roots
 from sinew.sim.kinds.hair.settings import HairSettings
+from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.maths.srgb import light_of
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
 
 CURL_ROWS, CURL_ROWS_MAX = 8.0, 16
 """Points per turn of a curl, and maximum number of points per segment."""

@@ -13,16 +13,14 @@ from sinew.sim.assets.strands import StrandSet, resampled
 from sinew.sim.characters.settings import UpAxis
 from sinew.sim.kinds.background import Pause, part_of, unpaused
 from sinew.sim.kinds.hair.groom import LENGTHS, SHORTEST, TURN_MAX, Groom
-from sinew.sim.kinds.hair.growth import Children, Growth, GrowthSurface, Intp, as_drawn, plain_children, surface_of
+from sinew.sim.kinds.hair.growth import Children, Growth, GrowthSurface, as_drawn, plain_children, surface_of
 from sinew.sim.kinds.hair.roots import Roots, RootSurface, nearest_guides, root_frames, unit
 from sinew.sim.kinds.hair.settings import GUIDES_MAX, HairSettings
+from sinew.sim.maths.arrays import Float64, Intp
 from sinew.sim.maths.hash import birth_numbers
 from sinew.sim.maths.srgb import linear_from_srgb
 from sinew.sim.scene.params import SettingsError
 from sinew.sim.skin.attachment import attach, over_triangles
-
-Float64 = npt.NDArray[np.float64]
-
 
 _TRIED = 0.6
 _ROUNDS, _PASSES = 60, 4

@@ -2,7 +2,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.context import Context
@@ -10,9 +9,8 @@ from sinew.sim.gl.kernel import Kernel
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.readback import Readback
 from sinew.sim.kinds.hair.records import MEASURE
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.owner import Owner
-
-Float64 = npt.NDArray[np.float64]
 
 INTERVAL = 0.2
 """Shortest time between two measurements [s]."""

@@ -12,9 +12,8 @@ from sinew.sim.gl.vertex_array import Stream, VertexArray
 from sinew.sim.kinds.hair.records import BOUND, ROOT
 from sinew.sim.kinds.hair.roots import cofactors
 from sinew.sim.maths import quaternion
+from sinew.sim.maths.arrays import Float64
 from sinew.sim.owner import Owner
-
-Float64 = npt.NDArray[np.float64]
 
 SHOWN = 2
 

@@ -15,6 +15,7 @@ from sinew.sim.kinds.hair.groom import Groom, rest_texels
 from sinew.sim.kinds.hair.growth import Children, Growth, SurfaceCoverage
 from sinew.sim.kinds.hair.roots import Roots, RootSurface
 from sinew.sim.kinds.hair.settings import HairSettings
+from sinew.sim.maths.arrays import Float32
 
 ROOT = record("HairRoot", start=(4, "f4"), turn_start=(4, "f4"), end=(4, "f4"), turn_end=(4, "f4"))
 """Root: position, segment length [m] | rotation | position at the end of the step, 0 | rotation; see hair/root.glsl."""
@@ -76,7 +77,6 @@ def surface_records(surface: RootSurface) -> npt.NDArray[np.void]:
 
 
 Records = npt.NDArray[np.void]
-Float32 = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,12 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.kinds.background import Pause, unpaused
+from sinew.sim.maths.arrays import Float64, Intp, UInt32
 from sinew.sim.maths.hash import RandomStream, birth_bits, birth_numbers, unit_numbers
 from sinew.sim.maths.points import places_on_curve
 from sinew.sim.skin.surface_table import face_at, triangle_shares
-
-Float64 = npt.NDArray[np.float64]
-UInt32 = npt.NDArray[np.uint32]
 
 _EDGE = 0.01
 
@@ -152,8 +150,6 @@ def _across(vectors: Float64, normals: Float64) -> Float64:
     part: Float64 = vectors - np.sum(vectors * normals, axis=1, keepdims=True) * normals
     return part
 
-
-Intp = npt.NDArray[np.intp]
 
 COUNT = 3
 _BLOCK, _BLOCKS = 64, 4096

@@ -6,8 +6,7 @@ import numpy.typing as npt
 from sinew.sim.kinds.hair.groom import SHORTEST, TURN_MAX, Groom
 from sinew.sim.kinds.hair.groom_edits import FACTOR_MAX, EditedGuides, GroomEdits, packed, unpacked
 from sinew.sim.kinds.hair.roots import RootSurface, nearest_guides, root_places, unit
-
-Float64 = npt.NDArray[np.float64]
+from sinew.sim.maths.arrays import Float64
 
 RISE = 0.02
 """Least normal component of the first edge of a shaped strand."""

@@ -2,7 +2,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
 from sinew.sim.fields.state import Fields
@@ -30,13 +29,11 @@ from sinew.sim.kinds.hair.records import (
 from sinew.sim.kinds.hair.settings import HairDisplay, HairForm, HairSettings, HairSource
 from sinew.sim.kinds.hair.solver import StrandDrag, StrandSolver, StrandTables
 from sinew.sim.kinds.packing import State, blended, unpacked_state
+from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.maths.transform import inverse_affine
 from sinew.sim.owner import Owner
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import SettingsError
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
 
 TABLE_FIELDS = ("gravity", "carried", "hold_fade")
 """Settings stored in the table of the groom."""

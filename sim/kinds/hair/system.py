@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from sinew.sim.assets.model import Material
 from sinew.sim.characters.character import Character
@@ -45,6 +44,7 @@ from sinew.sim.kinds.hair.shaping import edited
 from sinew.sim.kinds.hair.solver import StrandDrag, stability
 from sinew.sim.kinds.hair.strands import Strands, check_room, strands_between
 from sinew.sim.kinds.packing import State, unpacked_state
+from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.maths.points import nearest_to_ray
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.clock import STEP_TIME
@@ -52,9 +52,6 @@ from sinew.sim.scene.params import Effect, Settings, SettingsError, changed_effe
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.vectors import Vec3
 from sinew.sim.scene.view import SkinningComparison
-
-Float32 = npt.NDArray[np.float32]
-Float64 = npt.NDArray[np.float64]
 
 
 class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):

@@ -190,7 +190,9 @@ class RenderScheduler:
         else:
             source.set_up(begun)
             render_view = source.render_view()
-            draft = self._takes_draft(render_view)
+            # True for a frame of a slow sequence, or one that is too slow for one turn.
+            follows = time.monotonic() - self._last < SETTLE
+            draft = self._cost > (SLOW_PICTURE if follows else LONG_PICTURE) or not self.takes_one_go(render_view)
             self.draw(output, render_view, draft=draft, quality=self._quality)
         # The time of the timers themselves does not count.
         self._last = time.monotonic()
@@ -286,8 +288,3 @@ class RenderScheduler:
         if self.pending is None and (version := source.prepare()) != self._version:
             self.postponed, self._version = self.shader_warmup.is_needed(source.render_view()), version
         return self.postponed
-
-    def _takes_draft(self, render_view: RenderView) -> bool:
-        """Returns True for a frame of a slow sequence, or one that is too slow for one turn."""
-        follows = time.monotonic() - self._last < SETTLE
-        return self._cost > (SLOW_PICTURE if follows else LONG_PICTURE) or not self.takes_one_go(render_view)

@@ -11,8 +11,9 @@ import pytest
 from PIL import Image
 
 from sinew.sim.assets import images
-from sinew.sim.assets.images import SIDE_MAX, TOTAL_MAX, ImageBudget, ImageError, UInt8, load_image, mip_image
+from sinew.sim.assets.images import SIDE_MAX, TOTAL_MAX, ImageBudget, ImageError, load_image, mip_image
 from sinew.sim.assets.model import EmbeddedImage
+from sinew.sim.maths.arrays import UInt8
 from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 
 RGBA = np.random.default_rng(3).integers(0, 256, (5, 7, 4), dtype=np.uint8)

@@ -226,6 +226,6 @@ def test_every_curve_is_sampled_at_times_of_its_own_or_of_all():
 
 def test_every_system_can_be_measured() -> None:
     for system in SYSTEMS.values():
-        expected = ["context", "library"] * system.on_gpu + ["size"] * bool(system.sizes) + ["repeat"]
+        expected = ["bench"] * system.on_gpu + ["size"] * bool(system.sizes) + ["repeat"] * (not system.on_gpu)
         assert len(inspect.signature(resolved(system.rows)).parameters) == len(expected)
         assert not system.more or len(inspect.signature(resolved(system.more)).parameters) == 1
