@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from sinew.widgets.icons import icon
 from sinew.widgets.parts import EmptyState, packed
-from sinew.widgets.theme import SPACE, SPACE_WIDE, colours, dress
+from sinew.widgets.theme import SPACE, SPACE_WIDE, bold, colours, dress
 
 Index = QModelIndex | QPersistentModelIndex
 _KEYS_COLUMN = 1
@@ -45,9 +45,7 @@ class CheatSheet(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Keyboard and mouse")
         self.setModal(False)
-        self.search = QLineEdit(self)
-        self.search.setPlaceholderText("Search")
-        self.search.setClearButtonEnabled(True)
+        self.search = QLineEdit(self, placeholderText="Search", clearButtonEnabled=True)
         self.search.addAction(icon("filter"), QLineEdit.ActionPosition.LeadingPosition)
         self.search.textChanged.connect(self._filter)
         self.tree = _make_tree()
@@ -161,9 +159,7 @@ def _make_tree() -> QTreeWidget:
 
 def _add_group(tree: QTreeWidget, title: str) -> QTreeWidgetItem:
     item = QTreeWidgetItem(tree, [title])
-    font = item.font(0)
-    font.setBold(True)
-    item.setFont(0, font)
+    item.setFont(0, bold(item.font(0)))
     item.setFirstColumnSpanned(True)
     item.setSizeHint(0, QSize(0, tree.fontMetrics().height() + 2 * SPACE_WIDE))
     return item

@@ -117,15 +117,13 @@ class ConsoleView(QWidget):
     ) -> None:
         super().__init__()
         font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
-        self.output = QPlainTextEdit(readOnly=True, maximumBlockCount=LINES_MAX)
+        self.output = QPlainTextEdit(readOnly=True, maximumBlockCount=LINES_MAX, tabChangesFocus=True)
         self.output.setAccessibleName("Python output")
-        self.output.setTabChangesFocus(True)
         self.input = ConsoleInput(run, complete)
         self.stop: QPushButton = QPushButton("Stop")
         self.stop.setToolTip("Stop the running program (Ctrl+C).")
         self.stop.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # else the next keys would be shortcuts of the window
-        self.limit = QSpinBox(minimum=1, maximum=LIMIT_MAX, value=limit, suffix=" s")
-        self.limit.setPrefix("Limit ")
+        self.limit = QSpinBox(minimum=1, maximum=LIMIT_MAX, value=limit, suffix=" s", prefix="Limit ")
         self.limit.setToolTip("Time after which a program is stopped that makes no call of Sinew.")
         prompt = QLabel(">>>")
         prompt.setBuddy(self.input)

@@ -104,8 +104,8 @@ class Messages(QWidget):
         self.view = QTreeWidget(self)
         self.empty = EmptyState("info", "No messages", "Warnings and errors of files and settings appear here.", self)
         self.switches = {severity: self._make_switch(severity) for severity in reversed(Severity)}
-        self.clear_button = tool_button("clear", "Clear", "Remove all messages")
-        self.copy_button = tool_button("copy", "Copy all", "Copy all visible messages")
+        self.clear_button = tool_button("clear", "Clear", "Remove all messages", act=self.clear)
+        self.copy_button = tool_button("copy", "Copy all", "Copy all visible messages", act=self.copy_all)
         self.copy_action = self._make_copy_action()
         self.unread = 0
         self._follow_timer = QTimer(self, interval=0, singleShot=True)
@@ -133,8 +133,6 @@ class Messages(QWidget):
         self._stack = Pages(self.empty, self.view)
         self.view.setMinimumHeight(2 * self.fontMetrics().lineSpacing())  # leaves room for the viewport
         packed(QVBoxLayout(self), bar, (self._stack, 1))
-        self.clear_button.clicked.connect(self.clear)
-        self.copy_button.clicked.connect(self.copy_all)
         self._refresh_counts()
 
     @property
@@ -223,8 +221,7 @@ class Messages(QWidget):
         return button
 
     def _make_copy_action(self) -> QAction:
-        action = QAction(icon("copy"), "Copy", self)
-        action.setShortcut(QKeySequence.StandardKey.Copy)
+        action = QAction(icon("copy"), "Copy", self, shortcut=QKeySequence(QKeySequence.StandardKey.Copy))
         action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
         action.triggered.connect(self.copy_selected)
         return action

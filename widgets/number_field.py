@@ -53,6 +53,7 @@ class NumberField(QLineEdit):
         default: Value of `reset`.
         double_click_resets: A double click resets instead of opening the text.
         optional: The value may be None: clearing the text gives None.
+        special: Text that stands for the lowest value.
 
     Attributes:
         change: While `edited` is emitted for a relative change such as `*2`: the change, for other values; else None.
@@ -80,13 +81,14 @@ class NumberField(QLineEdit):
         default: float | None = None,
         double_click_resets: bool = False,
         optional: bool = False,
+        special: str = "",
     ) -> None:
         super().__init__(parent)
         whole = decimals == 0 if whole is None else whole
         self._range = NumberRange(lo=lo, hi=hi, soft=soft, step=step, scale=scale, whole=whole)
         self._decimals, self._decimals_max = decimals, decimals_max
         self._unit, self._default, self._double_click_resets = unit, default, double_click_resets
-        self._optional = optional
+        self._optional, self._special = optional, special
         self._value: float | None = default if default is not None or optional else self._range.clamped(0.0)
         self.change: Callable[[float], float] | None = None
         self._fallback = 0.0
@@ -96,7 +98,7 @@ class NumberField(QLineEdit):
         self._start: float | None = None
         self._held = False
         self._announced = False
-        self._sample = self._special = ""
+        self._sample = ""
         self._number = ""
         self.setFont(tabular(self.font()))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
@@ -137,11 +139,6 @@ class NumberField(QLineEdit):
         """Sets a text, without unit, that must fit; by default the longer end of the range."""
         self._sample = text
         self.updateGeometry()
-
-    def set_special_text(self, text: str) -> None:
-        """Sets the text that stands for the lowest value."""
-        self._special = text
-        self._show_number()
 
     @property
     def is_held(self) -> bool:

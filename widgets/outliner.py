@@ -34,17 +34,10 @@ class Outliner(QWidget):
         extend_menu: Called with the context menu and entry of a row before the menu opens.
     """
 
-    node_selected = Signal(str, object)  # A node, and one of its bones or None
-    material_selected = Signal(object)  # The `Selection` of a material
-    view_selected = Signal()  # The viewport settings
-    rename_requested = Signal(str, str)  # Node and new name
-    visibility_requested = Signal(str, bool)  # Node and new state
-    mute_requested = Signal(str, bool)  # Node and new state
-    lock_requested = Signal(str, bool)  # Node and new state
+    selected = Signal(object)  # The new `Selection`
+    switch_requested = Signal(str, str, bool)  # Node, "visible", "muted" or "locked", and its new state
     reset_requested = Signal(str)  # A stopped node
     resume_requested = Signal(str)  # A stopped node
-    place_requested = Signal(object, object)  # Nodes and the `ListPlace` where they were dropped
-    nodes_selected = Signal(object)  # Several nodes, the active one first, or none
     action_requested = Signal(object, object)  # An `OutlinerAction` and a `Selection`
 
     def __init__(self, target: EditTarget, model_of: ModelProvider, parent: QWidget | None = None) -> None:
@@ -56,10 +49,8 @@ class Outliner(QWidget):
         self.extend_menu: Callable[[QMenu, Entry], None] = lambda _menu, _entry: None
         self.model = OutlinerModel(model_of, self)
         self.view = OutlinerView(self.model, self)
-        self.filter_line = QLineEdit(self)
+        self.filter_line = QLineEdit(self, placeholderText="Filter by name", clearButtonEnabled=True)
         self.nothing_found = EmptyState("filter", "No matches", "No name contains all of these words.", self)
-        self.filter_line.setPlaceholderText("Filter by name")
-        self.filter_line.setClearButtonEnabled(True)
         self.filter_line.addAction(icon("filter"), QLineEdit.ActionPosition.LeadingPosition)
         self._stack = QStackedLayout()
         self._stack.addWidget(self.view)
@@ -67,13 +58,11 @@ class Outliner(QWidget):
         packed(QVBoxLayout(self), packed(QVBoxLayout(), self.filter_line, margins=SPACE), (self._stack, 1))
         self._target.changed.connect(self._changed)
         self.filter_line.textChanged.connect(self._filter)
-        self.model.rename_requested.connect(self.rename_requested)
-        self.model.place_requested.connect(self.place_requested)
         self.model.modelReset.connect(self._restore)
         self.model.rowsInserted.connect(self._restore)
         self.view.selectionModel().selectionChanged.connect(self._selected)
         self.view.badge_clicked.connect(self._badge_clicked)
-        self.view.deselected.connect(lambda: self.nodes_selected.emit(()))
+        self.view.deselected.connect(lambda: self.selected.emit(Selection()))
         self.view.delete_pressed.connect(self._delete_pressed)
         self.view.menu_requested.connect(self._open_menu)
         self.model.set_scene(target.scene)
@@ -104,24 +93,12 @@ class Outliner(QWidget):
         chosen = list(dict.fromkeys(node for e in entries if e.kind in _NODES for node in e.selection.nodes))
         if self._is_syncing or not entries:
             return
-        if len(entries) > 1:
-            # Only nodes can be selected together.
-            if chosen and set(chosen) != set(self._selection.nodes):
-                self._selection = selection_of(chosen)
-                self.nodes_selected.emit(tuple(chosen))
-            return
-        entry = entries[0]
-        if entry.selection == self._selection:
-            return
-        self._selection = entry.selection
-        if entry.selection.view:
-            self.view_selected.emit()
-        elif entry.selection.others:
-            self.nodes_selected.emit(entry.selection.nodes)
-        elif entry.selection.material is not None:
-            self.material_selected.emit(entry.selection)
-        else:
-            self.node_selected.emit(entry.selection.node, entry.selection.bone)
+        # Only nodes can be selected together.
+        selection = selection_of(chosen) if len(entries) > 1 else entries[0].selection
+        is_same = set(chosen) == set(self._selection.nodes) if len(entries) > 1 else selection == self._selection
+        if not is_same and (chosen or len(entries) == 1):
+            self._selection = selection
+            self.selected.emit(selection)
 
     def _delete_pressed(self) -> None:
         entry = next((e for e in self.view.selected_entries() if e.kind in _NODES), None)
@@ -131,11 +108,11 @@ class Outliner(QWidget):
     def _badge_clicked(self, entry: Entry, badge: Badge) -> None:
         node_id = entry.selection.node
         if badge is Badge.EYE:
-            self.visibility_requested.emit(node_id, not entry.visible)
+            self.switch_requested.emit(node_id, "visible", not entry.visible)
         elif badge is Badge.SPEAKER:
-            self.mute_requested.emit(node_id, not entry.muted)
+            self.switch_requested.emit(node_id, "muted", not entry.muted)
         elif badge is Badge.LOCK:
-            self.lock_requested.emit(node_id, False)
+            self.switch_requested.emit(node_id, "locked", False)
         else:
             (self.reset_requested if badge is Badge.RESET else self.resume_requested).emit(node_id)
 
@@ -160,16 +137,14 @@ class Outliner(QWidget):
         return menu
 
     def _fill_node_menu(self, menu: QMenu, entry: Entry) -> None:
-        node_id = entry.selection.node
+        node_id, shown, locked = entry.selection.node, bool(entry.visible), entry.locked
         assert node_id is not None
-        shown = bool(entry.visible)
         menu.addAction(icon("rename"), "Rename").triggered.connect(lambda: self.view.rename(entry))
         menu.addAction(icon("hidden" if shown else "visible"), "Hide" if shown else "Show").triggered.connect(
-            lambda: self.visibility_requested.emit(node_id, not shown)
+            lambda: self.switch_requested.emit(node_id, "visible", not shown)
         )
-        locked = entry.locked
         menu.addAction(icon("locked"), "Unlock" if locked else "Lock").triggered.connect(
-            lambda: self.lock_requested.emit(node_id, not locked)
+            lambda: self.switch_requested.emit(node_id, "locked", not locked)
         )
         self._add_action(menu, "duplicate", OutlinerAction.DUPLICATE, entry)
         if self._target.scene.node(node_id).settings.is_character:

@@ -29,7 +29,7 @@ from sinew.widgets.outliner_entries import (
     scene_entries,
     view_entry,
 )
-from sinew.widgets.protocols import ModelProvider
+from sinew.widgets.protocols import ModelProvider, loaded_model
 from sinew.widgets.texts import label_text, tip_text
 from sinew.widgets.theme import colours
 
@@ -117,8 +117,7 @@ class OutlinerModel(QAbstractItemModel):
         if entry is None:
             return
         self._describe(node_id)
-        status = self._model_of(node_id)
-        model = status.model if status is not None else None
+        model = loaded_model(self._model_of(node_id))
         if model is entry.listed:
             return
         entry.listed = model

@@ -167,21 +167,18 @@ class OutlinerView(QTreeView):
         dress(self)
         self.header().setStretchLastSection(False)
         self.header().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
-        self.expanded.connect(self._fit_later)
-        self.collapsed.connect(self._fit_later)
-        self.verticalScrollBar().valueChanged.connect(self._fit_later)
+        self.expanded.connect(lambda *_: self._fit_timer.start())
+        self.collapsed.connect(lambda *_: self._fit_timer.start())
+        self.verticalScrollBar().valueChanged.connect(lambda *_: self._fit_timer.start())
         self.expanded.connect(lambda index: self._remember(index, True))
         self.collapsed.connect(lambda index: self._remember(index, False))
-
-    def _fit_later(self) -> None:
-        self._fit_timer.start()
 
     def _fit_column(self) -> None:
         """Fits the column to the view; reduces the indentation of deep trees."""
         self.setColumnWidth(0, self.viewport().width())
         depth, index = 1, self.indexAt(QPoint(0, 0))
         while index.isValid() and self.visualRect(index).top() < self.viewport().height():
-            entry = self._entry(index)
+            entry = self._model.entry(index)
             depth, index = max(depth, 1 + _depth(entry) if entry is not None else 1), self.indexBelow(index)
         room = (self.viewport().width() - _NAME_ROOM) // depth
         self.setIndentation(min(max(room, _INDENTATION_MIN), _INDENTATION))
@@ -196,7 +193,7 @@ class OutlinerView(QTreeView):
         """Returns the selected rows, the current one first."""
         current = self.currentIndex()
         rows = sorted(self.selectionModel().selectedRows(), key=lambda index: index != current)
-        return [entry for index in rows if (entry := self._entry(index)) is not None]
+        return [entry for index in rows if (entry := self._model.entry(index)) is not None]
 
     def selected_entry(self) -> Entry | None:
         return next(iter(self.selected_entries()), None)
@@ -236,7 +233,7 @@ class OutlinerView(QTreeView):
             if entry.children and self._opens(entry):
                 self.setExpanded(self._model.index_of(entry), True)
         self._is_restoring = False
-        self._fit_later()
+        self._fit_timer.start()
         if self._place is not None:
             self.executeDelayedItemsLayout()
             self.verticalScrollBar().setValue(self._place)
@@ -278,7 +275,7 @@ class OutlinerView(QTreeView):
         self._is_restoring = True
         self.expandAll()
         self._is_restoring = False
-        self._fit_later()
+        self._fit_timer.start()
 
     def _is_shown(self, entry: Entry) -> bool:
         return not self._words or entry.number in self._matches
@@ -306,7 +303,7 @@ class OutlinerView(QTreeView):
         self._place = self.verticalScrollBar().value()
 
     def _remember(self, index: QModelIndex, is_open: bool) -> None:
-        entry = self._entry(index)
+        entry = self._model.entry(index)
         if entry is not None and not self._is_restoring and not self._words:
             self._choice[entry.key] = is_open
 
@@ -314,7 +311,7 @@ class OutlinerView(QTreeView):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         place = event.position().toPoint()
-        entry, badge = self._entry(self.indexAt(place)), self._badge_at(place)
+        entry, badge = self._model.entry(self.indexAt(place)), self._badge_at(place)
         if event.button() == Qt.MouseButton.LeftButton and entry is not None and badge is not None:
             self.badge_clicked.emit(entry, badge)
             return
@@ -356,7 +353,7 @@ class OutlinerView(QTreeView):
 
     def dropEvent(self, event: QDropEvent) -> None:
         if files := local_files(event):
-            entry = self._entry(self.indexAt(event.position().toPoint()))
+            entry = self._model.entry(self.indexAt(event.position().toPoint()))
             self.files_dropped.emit(files, entry.selection.node or "" if entry is not None else "")
             event.acceptProposedAction()
         else:
@@ -364,7 +361,7 @@ class OutlinerView(QTreeView):
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         index = self.indexAt(event.position().toPoint())
-        entry = self._entry(index)
+        entry = self._model.entry(index)
         if self._badge_at(event.position().toPoint()) is not None:
             self.mousePressEvent(event)
             return
@@ -388,7 +385,7 @@ class OutlinerView(QTreeView):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
-        entry = self.selected_entry() if by_key else self._entry(self.indexAt(event.pos()))
+        entry = self.selected_entry() if by_key else self._model.entry(self.indexAt(event.pos()))
         if entry is not None:
             self.menu_requested.emit(entry, QPoint(event.globalPos()))
 
@@ -405,9 +402,6 @@ class OutlinerView(QTreeView):
         self.initViewItemOption(option)
         option.rect = self.visualRect(index)
         return place.x() > self._delegate.name_right(option, index)
-
-    def _entry(self, index: QModelIndex) -> Entry | None:
-        return self._model.entry(index)
 
 
 def _depth(entry: Entry) -> int:

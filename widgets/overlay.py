@@ -82,10 +82,7 @@ def paint_ground(painter: QPainter, box: QRectF) -> None:
 
 
 class SideLabel(ViewportOverlay):
-    def __init__(self, text: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._text = ""
-        self.set_text(text)
+    _text = ""
 
     def set_text(self, text: str) -> None:
         self._text = text
@@ -108,28 +105,25 @@ class StatisticsOverlay(ViewportOverlay):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._rows: tuple[tuple[str, str], ...] = ()
+        self.rows: tuple[tuple[str, str], ...] = ()
         font = tabular(self.font())
         font.setPointSizeF(max(font.pointSizeF() * 0.9, 7.0))
         self.setFont(font)
 
     def set_rows(self, rows: Iterable[tuple[str, str]]) -> None:
         fresh = tuple(rows)
-        if fresh == self._rows:
+        if fresh == self.rows:
             return
         before = self.sizeHint()
-        self._rows = fresh
+        self.rows = fresh
         if self.sizeHint() != before:
             self.adjustSize()
         self.update()
 
-    def rows(self) -> tuple[tuple[str, str], ...]:
-        return self._rows
-
     def sizeHint(self) -> QSize:
         metrics = self.fontMetrics()
-        values = max((metrics.horizontalAdvance(value) for _, value in self._rows), default=0)
-        return QSize(self._label_width() + values + 2, len(self._rows) * (metrics.height() + _GAP) + 1)
+        values = max((metrics.horizontalAdvance(value) for _, value in self.rows), default=0)
+        return QSize(self._label_width() + values + 2, len(self.rows) * (metrics.height() + _GAP) + 1)
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         metrics = self.fontMetrics()
@@ -138,39 +132,35 @@ class StatisticsOverlay(ViewportOverlay):
             for offset, pen in ((QPoint(1, 1), _SHADOW), (QPoint(0, 0), DIM)):
                 painter.setPen(pen)
                 y = metrics.ascent()
-                for label, value in self._rows:
+                for label, value in self.rows:
                     painter.drawText(QPoint(0, y) + offset, label)
                     painter.drawText(QPoint(value_x, y) + offset, value)
                     y += metrics.height() + _GAP
 
     def _label_width(self) -> int:
         metrics = self.fontMetrics()
-        return max((metrics.horizontalAdvance(label) for label, _ in self._rows), default=0) + SPACE_WIDE
+        return max((metrics.horizontalAdvance(label) for label, _ in self.rows), default=0) + SPACE_WIDE
 
 
 class Legend(ViewportOverlay):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._title = ""
-        self._labels = ("", "", "")
+        self.labels = ("", "", "")  # From left to right
         self._bar = _ramp_image(Ramp.VIRIDIS)
         self.setFont(tabular(self.font()))
 
     def show_ramp(self, ramp: Ramp, title: str, lo: float, hi: float, unit: str = "") -> None:
         self._bar = _ramp_image(ramp)
         self._title = f"{title} [{unit}]" if unit else title
-        self._labels = (value_label(lo), value_label((lo + hi) / 2.0), value_label(hi))
-        self.setAccessibleName(f"{self._title}: {self._labels[0]} to {self._labels[2]}")
+        self.labels = (value_label(lo), value_label((lo + hi) / 2.0), value_label(hi))
+        self.setAccessibleName(f"{self._title}: {self.labels[0]} to {self.labels[2]}")
         self.adjustSize()
         self.update()
 
-    def labels(self) -> tuple[str, str, str]:
-        """Returns the labels of the legend from left to right."""
-        return self._labels
-
     def sizeHint(self) -> QSize:
         metrics = self.fontMetrics()
-        labels = sum(metrics.horizontalAdvance(label) for label in self._labels) + 4 * SPACE_WIDE
+        labels = sum(metrics.horizontalAdvance(label) for label in self.labels) + 4 * SPACE_WIDE
         width = max(_BAR_WIDTH, metrics.horizontalAdvance(self._title), labels)
         return QSize(width + 2 * SPACE_WIDE, 2 * metrics.height() + _BAR_HEIGHT + 4 * SPACE)
 
@@ -189,7 +179,7 @@ class Legend(ViewportOverlay):
             )
             painter.setPen(DIM)
             sides = (Qt.AlignmentFlag.AlignLeft, Qt.AlignmentFlag.AlignHCenter, Qt.AlignmentFlag.AlignRight)
-            for label, side in zip(self._labels, sides, strict=True):
+            for label, side in zip(self.labels, sides, strict=True):
                 painter.drawText(below, side, label)
 
 
@@ -211,22 +201,18 @@ class RubberBand(ViewportOverlay):
     def __init__(self, viewport: QWidget) -> None:
         super().__init__(viewport)
         self._viewport = viewport
-        self._box = QRectF()
+        self.box = QRectF()
         self.hide()
 
-    @property
-    def box(self) -> QRectF:
-        return self._box
-
     def span(self, start: QPointF, end: QPointF) -> None:
-        self._box = QRectF(start, end).normalized()
+        self.box = QRectF(start, end).normalized()
         self.setGeometry(self._viewport.rect())
         self.show()
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         with QPainter(self) as painter:
-            frame = self._box.adjusted(0.5, 0.5, -0.5, -0.5)
+            frame = self.box.adjusted(0.5, 0.5, -0.5, -0.5)
             painter.setPen(QPen(_SHADE, 3.0))
             painter.drawRect(frame)
             painter.setPen(QPen(_LINE, 1.0))
@@ -238,9 +224,6 @@ _MARK_ICON = 18
 
 
 class StopMark(ViewportOverlay):
-    resume_requested = Signal()
-    reset_requested = Signal()
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, takes_mouse=True)
         sign = GlyphLabel("error", _MARK_ICON, self)
@@ -253,8 +236,6 @@ class StopMark(ViewportOverlay):
         self.resume_button.setToolTip("Continue from the last valid state.")
         self.reset_button = QPushButton("Reset", self)
         self.reset_button.setToolTip("Reset the simulation to the first frame.")
-        self.resume_button.clicked.connect(self.resume_requested)
-        self.reset_button.clicked.connect(self.reset_requested)
         packed(
             QHBoxLayout(self), sign, self.label, self.resume_button, self.reset_button,
             spacing=SPACE_WIDE, margins=SPACE,
@@ -337,7 +318,7 @@ class Divider(ViewportOverlay):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, takes_mouse=True)
         self._parent = parent
-        self._value = 0.5
+        self.value = 0.5  # Position, 0 (left) to 1
         self._start: float | None = None
         self._offset = 0.0
         self.setCursor(Qt.CursorShape.SplitHCursor)
@@ -347,23 +328,18 @@ class Divider(ViewportOverlay):
         self.place()
 
     @property
-    def value(self) -> float:
-        """Position of the divider, 0 (left) to 1."""
-        return self._value
-
-    @property
     def is_held(self) -> bool:
         return self._start is not None
 
     def set_value(self, value: float) -> None:
         """Moves the divider without emitting a signal; does nothing while the user drags it."""
         if not self.is_held:
-            self._value = min(max(value, 0.0), 1.0)
+            self.value = min(max(value, 0.0), 1.0)
             self.place()
 
     def place(self) -> None:
         """Updates the geometry of the divider from the size of the parent."""
-        x = round(self._value * self._parent.width())
+        x = round(self.value * self._parent.width())
         self.setGeometry(QRect(x - _GRIP // 2, 0, _GRIP, self._parent.height()))
 
     def sizeHint(self) -> QSize:
@@ -373,9 +349,9 @@ class Divider(ViewportOverlay):
         if event.button() != Qt.MouseButton.LeftButton:
             event.ignore()
             return
-        self._start = self._value
+        self._start = self.value
         # Keeps the distance to the mouse, so that a press does not move the divider.
-        self._offset = self._value * self._parent.width() - self._parent_x(event)
+        self._offset = self.value * self._parent.width() - self._parent_x(event)
         self.grabKeyboard()
         self.edit_started.emit()
         self.update()
@@ -401,8 +377,8 @@ class Divider(ViewportOverlay):
 
     def _move_to(self, value: float) -> None:
         clamped = min(max(value, 0.0), 1.0)
-        if clamped != self._value:
-            self._value = clamped
+        if clamped != self.value:
+            self.value = clamped
             self.place()
             self.edited.emit(clamped)
 

@@ -1,16 +1,18 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from PySide6.QtCore import QMargins, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QMargins, QPoint, QRect, QRectF, QSize, Qt, SignalInstance
 from PySide6.QtGui import QColor, QDropEvent, QPainter, QPaintEvent, QPalette, QPen, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QBoxLayout,
+    QComboBox,
     QFrame,
     QHBoxLayout,
     QLabel,
     QLayout,
     QLayoutItem,
+    QMenu,
     QPushButton,
     QScrollArea,
     QSizePolicy,
@@ -41,19 +43,41 @@ def packed(layout: Box, *parts: Part | tuple[Part, int], spacing: int = 0, margi
 
 
 def tool_button(
-    icon_name: str, text: str = "", tip: str = "", parent: QWidget | None = None, *, checkable: bool = False
+    icon_name: str,
+    text: str = "",
+    tip: str = "",
+    parent: QWidget | None = None,
+    *,
+    checkable: bool = False,
+    menu: QMenu | None = None,
+    act: Callable[..., object] | SignalInstance | None = None,
 ) -> QToolButton:
-    button = QToolButton(parent)
+    """Returns a button that opens a menu, or calls `act` or emits it when it is clicked."""
+    button = QToolButton(parent, autoRaise=True)
     button.setIcon(icon(icon_name))
     button.setText(text)
     button.setToolTip(tip)
-    button.setAutoRaise(True)
     button.setCheckable(checkable)
     if text:
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
     else:
         button.setAccessibleName(tip)
+    if menu is not None:
+        button.setMenu(menu)
+        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+    if act is not None:
+        button.clicked.connect(act)
     return button
+
+
+def choice_box(name: str, entries: Sequence[tuple[str, object]]) -> QComboBox:
+    """Returns a combo box of texts and their data."""
+    box = QComboBox()
+    for text, data in entries:
+        box.addItem(text, data)
+    box.setAccessibleName(name)
+    box.setToolTip(name)
+    return box
 
 
 def plain_list(tree: QTreeView, name: str) -> None:
@@ -158,15 +182,15 @@ class FlowRow(QWidget):
 
 
 class ShareSplitter(QSplitter):
-    """A splitter with `parts` as shares of the width; a moved handle leaves changes of width to the part `rest`."""
+    """A splitter with `parts` as shares of the width; a moved handle leaves changes of width to the second part."""
 
-    def __init__(self, parts: Sequence[tuple[QWidget, int]], rest: int, parent: QWidget | None = None) -> None:
+    def __init__(self, parts: Sequence[tuple[QWidget, int]], parent: QWidget | None = None) -> None:
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._shares = [share for _, share in parts]
         self._was_moved = False
         for widget, _ in parts:
             self.addWidget(widget)
-        self.setStretchFactor(rest, 1)
+        self.setStretchFactor(1, 1)
         self.splitterMoved.connect(self._keep)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -230,9 +254,9 @@ class EmptyState(QWidget):
 
     def __init__(self, icon_name: str, text: str, hint: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.text = _centred(text)
-        self.hint = _centred(hint)
-        self.hint.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        self.text, self.hint = text_label(text), text_label(hint, dim=True)
+        for label in (self.text, self.hint):
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._glyph = GlyphLabel(icon_name, _PLACEHOLDER_ICON, self)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(SPACE_WIDE, 0, SPACE_WIDE, 0)
@@ -264,11 +288,13 @@ class EmptyState(QWidget):
         self.updateGeometry()
 
 
-def _centred(text: str) -> QLabel:
-    label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-    label.setWordWrap(True)
+def text_label(text: str = "", parent: QWidget | None = None, *, dim: bool = False, copied: bool = False) -> QLabel:
+    """Returns a label of plain text in lines; `copied` lets the user select it."""
+    label = QLabel(text, parent, textFormat=Qt.TextFormat.PlainText, wordWrap=True)
+    if dim:
+        label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+    if copied:
+        label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label
 
 
@@ -284,9 +310,7 @@ class QuestionBar(QFrame):
         self.setBackgroundRole(QPalette.ColorRole.AlternateBase)
         sign = GlyphLabel("warning", NOTICE_ICON, self)
         sign.set_tint("warning")
-        self.label = QLabel(self)
-        self.label.setTextFormat(Qt.TextFormat.PlainText)
-        self.label.setWordWrap(True)
+        self.label = text_label(parent=self)
         self.buttons: list[QPushButton] = []
         margins = QMargins(SPACE_WIDE, SPACE, SPACE_WIDE, SPACE)
         self._layout = packed(QHBoxLayout(self), sign, spacing=SPACE_WIDE, margins=margins)

@@ -135,8 +135,7 @@ class Plots(QWidget):
         self.moment.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.pause_button = tool_button("pause", "Pause", "Pause the plots; recording continues.", checkable=True)
         self.pause_button.toggled.connect(lambda _: self.redraw())
-        self.clear_button = tool_button("clear", "Clear", "Clear the recorded values.")
-        self.clear_button.clicked.connect(self.clear)
+        self.clear_button = tool_button("clear", "Clear", "Clear the recorded values.", act=self.clear)
         self._timer = QTimer(self, interval=INTERVAL)
         self._timer.timeout.connect(self._draw_if_stale)
         bar = packed(QHBoxLayout(), *self.switches.values(), self.moment, spacing=SPACE, margins=SPACE)
@@ -239,13 +238,11 @@ class Plots(QWidget):
         return line
 
     def _make_switch(self, channel: PlotChannel) -> QToolButton:
-        switch = QToolButton(self)
+        switch = QToolButton(self, autoRaise=True, toolButtonStyle=_BESIDE)
         switch.setCheckable(True)
         switch.setChecked(True)
-        switch.setAutoRaise(True)
         switch.setFont(tabular(switch.font()))
         switch.setToolTip(f"{channel.tip}\nUnit: {channel.unit}. Click to show or hide its curve.")
-        switch.setToolButtonStyle(_BESIDE)
         switch.toggled.connect(self.curves[channel.name].setVisible)
         return switch
 
@@ -309,8 +306,7 @@ class DistancePlot(QWidget):
         super().__init__(parent)
         self.empty = EmptyState("mdi6.map-marker-distance", "No comparison", _DISTANCE_HINT, self)
         self.plot = Plot(self)
-        self.text = QLabel(self)
-        self.text.setTextFormat(Qt.TextFormat.RichText)
+        self.text = QLabel(self, textFormat=Qt.TextFormat.RichText)
         self.text.setFont(tabular(self.text.font()))
         self._curves: tuple[DistanceCurve, ...] = ()
         self._lines: list[pg.PlotDataItem] = []

@@ -82,6 +82,10 @@ class ModelStatus:
     progress: float | None = None  # Loaded share, 0 to 1; None if unknown
 
 
+def loaded_model(status: ModelStatus | None) -> CharacterModel | None:
+    return status.model if status is not None else None
+
+
 class PoseLike(Protocol):
     """A pose, such as `sinew.sim.animation.pose.Pose`."""
 

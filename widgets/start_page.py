@@ -9,9 +9,9 @@ from PySide6.QtGui import QIcon, QPalette, QPixmap
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from sinew.widgets.icons import icon
-from sinew.widgets.parts import packed
+from sinew.widgets.parts import packed, text_label
 from sinew.widgets.texts import menu_text, tip_text
-from sinew.widgets.theme import SPACE, SPACE_WIDE
+from sinew.widgets.theme import SPACE, SPACE_WIDE, bold
 
 _PICTURE = QSize(120, 75)
 _CARD_WIDTH, _COLUMNS_MAX, _RECENT_MAX = 136, 4, 8
@@ -28,26 +28,18 @@ class StartPage(QFrame):
     """Page of an empty scene; hides samples and recent files without room. `chosen` carries the path of either."""
 
     chosen = Signal(object)
-    open_requested = Signal()
-    tour_requested = Signal()
 
     def __init__(self, samples: Sequence[Sample], parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setAutoFillBackground(True)
         self.setFrameShape(QFrame.Shape.StyledPanel)
         title = QLabel("Empty scene", self)
-        font = title.font()
-        font.setBold(True)
-        title.setFont(font)
-        self.hint = QLabel("Click a sample, open a file, or drop one here.", self)
-        self.hint.setWordWrap(True)
-        self.hint.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+        title.setFont(bold(title.font()))
+        self.hint = text_label("Click a sample, open a file, or drop one here.", self, dim=True)
         self.open_button = QPushButton(icon("open"), "Open File…", self)
         self.open_button.setToolTip("Open a project or a model (Ctrl+O).")
         self.tour_button = QPushButton("Tour in Seven Steps", self)
         self.tour_button.setToolTip("An introduction to the window.")
-        self.open_button.clicked.connect(self.open_requested)
-        self.tour_button.clicked.connect(self.tour_requested)
         self.cards = [self._card(sample) for sample in samples]
         self.recent: list[QToolButton] = []
         self._grid, self._columns = QGridLayout(), 0
@@ -103,13 +95,11 @@ class StartPage(QFrame):
         return button
 
     def _card(self, sample: Sample) -> QToolButton:
-        card = QToolButton(self)
+        card = QToolButton(self, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextUnderIcon, autoRaise=True)
         card.setText(menu_text(sample.title))
         card.setToolTip(f"Open the sample “{sample.title}”.")
         card.setIcon(QIcon(QPixmap(str(sample.picture))) if sample.picture.is_file() else icon("model"))
         card.setIconSize(_PICTURE)
-        card.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextUnderIcon)
-        card.setAutoRaise(True)
         card.clicked.connect(lambda: self.chosen.emit(sample.path))
         return card
 
@@ -134,13 +124,8 @@ class TourCard(QFrame):
         self._steps, self.number = tuple(steps), 0
         self.setAutoFillBackground(True)
         self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.title, self.text, self.count = QLabel(self), QLabel(self), QLabel(self)
-        font = self.title.font()
-        font.setBold(True)
-        self.title.setFont(font)
-        for label in (self.title, self.text):
-            label.setTextFormat(Qt.TextFormat.PlainText)
-            label.setWordWrap(True)
+        self.title, self.text, self.count = text_label(parent=self), text_label(parent=self), QLabel(self)
+        self.title.setFont(bold(self.title.font()))
         self.count.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.back_button, self.next_button = QPushButton("Back", self), QPushButton("Next", self)
         self.close_button = QPushButton("Close", self)

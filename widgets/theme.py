@@ -131,6 +131,12 @@ def tabular(font: QFont) -> QFont:
     return copy
 
 
+def bold(font: QFont) -> QFont:
+    copy = QFont(font)
+    copy.setBold(True)
+    return copy
+
+
 def dress(*widgets: QWidget) -> None:
     """Styles bars, and the scroll bars and headers of views; they follow the theme.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sinew import resources
 from sinew.app.cli.failure import CommandError, print_line, print_warnings
-from sinew.app.cli.options import add_back_end_option, output_file, positive, require_folder
+from sinew.app.cli.options import add_back_end_option, output_file, require_folder, whole_number
 from sinew.app.cli.progress import Progress
 from sinew.app.farm.task import run_command
 from sinew.sim.assets.formats import Format, Formats
@@ -90,7 +90,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"what to measure: {', '.join(NAMES)}; everything by default",
     )
     parser.add_argument("--sizes", type=sizes, metavar="N,N,...", help="element counts instead of the defaults")
-    parser.add_argument("--repeat", type=positive, default=5, metavar="R", help="repetitions (default: %(default)s)")
+    parser.add_argument(
+        "--repeat", type=whole_number(1), default=5, metavar="R", help="repetitions (default: %(default)s)"
+    )
     add_back_end_option(parser, BackEndChoice.TF, "; the system backends compares the two")
     parser.add_argument("--compare", type=Path, metavar="OLD", help="report written by --json to compare with")
     parser.add_argument("--json", type=output_file(REPORTS), metavar="FILE", help="also write the results to this file")
@@ -163,4 +165,4 @@ def system(text: str) -> str:
 
 
 def sizes(text: str) -> tuple[int, ...]:
-    return tuple(positive(word) for word in text.split(","))
+    return tuple(map(whole_number(1), text.split(",")))

@@ -18,16 +18,15 @@ from sinew.sim.scene.params import params_of, range_text, value_text
 FRAME_MAX, PICTURES_MAX = 10**9, 100_000
 
 
-def positive(text: str) -> int:
-    if not (text.isdecimal() and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
-    return int(text)
+def whole_number(lo: int, hi: int | None = None) -> Callable[[str], int]:
+    """Returns a parser of whole numbers from `lo` to `hi`."""
 
+    def parsed(text: str) -> int:
+        if not (text.isdecimal() and lo <= int(text) and (hi is None or int(text) <= hi)):
+            raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from {lo}{f' to {hi}' if hi else ''}")
+        return int(text)
 
-def whole_number(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
-    return int(text)
+    return parsed
 
 
 def finite_number(text: str) -> float:

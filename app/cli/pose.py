@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--frame", type=finite_number, metavar="F", help="time as the number of a key, may be fractional"
     )
     parser.add_argument(
-        "--scene", type=whole_number, metavar="N", help="number of the scene of a glTF file; its own default"
+        "--scene", type=whole_number(0), metavar="N", help="number of the scene of a glTF file; its own default"
     )
     parser.add_argument(
         "--method",

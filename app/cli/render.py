@@ -6,7 +6,6 @@ import re
 import shutil
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -25,6 +24,7 @@ from sinew.app.cli.options import (
     format_options,
     frame_range,
     require_folder,
+    whole_number,
 )
 from sinew.app.cli.progress import Progress, add_progress_option
 from sinew.app.cli.renderer import STANDARD_SAMPLES, VIEWS, Renderer
@@ -99,11 +99,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     _add_look_options(parser)
     parser.add_argument(
-        "--blur", type=partial(whole_number, most=BLUR_MAX), default=1, metavar="N",
+        "--blur", type=whole_number(1, BLUR_MAX), default=1, metavar="N",
         help="motion blur: N samples over a 180° shutter; simulations move in steps",
     )  # fmt: skip
     parser.add_argument(
-        "--samples", type=partial(whole_number, most=SAMPLES_MAX), metavar="N",
+        "--samples", type=whole_number(1, SAMPLES_MAX), metavar="N",
         help="average N images for smooth edges, fine strands, soft shadows and the focus of cameras (default:"
         f" {STANDARD_SAMPLES} in the standard look, 1 in the classic one)",
     )  # fmt: skip
@@ -372,12 +372,6 @@ def chosen_frames(scene: OpenedScene, chosen: tuple[int, int] | None, *, numbere
     if last > first and not numbered:
         raise CommandError(scene.path, "--output", "several frames need a number such as %04d in the name")
     return [(frame, _frame_time(times, frame)) for frame in range(first, last + 1)]
-
-
-def whole_number(text: str, most: int) -> int:
-    if not (text.isdecimal() and 1 <= int(text) <= most):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 to {most}")
-    return int(text)
 
 
 def frame_times(scene: OpenedScene, first: int, last: int) -> list[float]:

@@ -17,6 +17,7 @@ from sinew.app.cli.options import (
     finite_number,
     require_folder,
     require_project,
+    whole_number,
 )
 from sinew.app.cli.progress import Progress
 from sinew.app.cli.run import Baker, SceneRun, headless, known_bake
@@ -31,6 +32,8 @@ from sinew.sim.scene.clock import STEP_TIME
 STEPS = 300
 STEPS_MAX = 10**9
 
+step_count = whole_number(0, STEPS_MAX)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("project", type=Path, metavar="PROJECT", help="the project to simulate, from its start")
@@ -40,7 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     length.add_argument("--seconds", type=seconds, metavar="S", help="length in scene time, to the nearest step")
     parser.add_argument(
-        "--every", type=interval, default=1, metavar="K", help="write every Kth step (default: %(default)s)"
+        "--every",
+        type=whole_number(1, STEPS_MAX),
+        default=1,
+        metavar="K",
+        help="write every Kth step (default: %(default)s)",
     )
     add_output_option(parser, ARRAY_WRITERS)
     parser.add_argument(
@@ -168,18 +175,6 @@ def array_name(scene: OpenedScene, name: str) -> str:
     if any(letter == "\0" or "\ud800" <= letter < "\ue000" for letter in name):
         raise CommandError(scene.path, f"node {name!r}", "the name has characters that cannot be written; rename it")
     return name
-
-
-def step_count(text: str) -> int:
-    if not (text.isdecimal() and int(text) <= STEPS_MAX):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to {STEPS_MAX}")
-    return int(text)
-
-
-def interval(text: str) -> int:
-    if step_count(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1")
-    return int(text)
 
 
 def seconds(text: str) -> float:

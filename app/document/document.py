@@ -233,9 +233,11 @@ class Document(QObject):
         """Makes the token of a continuous edit, on press; `text` is its undo text."""
         return Gesture(text)
 
-    def end_gesture(self, gesture: Gesture) -> None:
-        """Ends a gesture; later edits with this token do not merge."""
-        if gesture.state is GestureState.OPEN:
+    def end_gesture(self, gesture: object, *, cancel: bool = False) -> None:
+        """Ends or cancels a gesture, if it is one and open; later edits with this token do not merge."""
+        if cancel:
+            self.cancel_gesture(gesture)
+        elif isinstance(gesture, Gesture) and gesture.state is GestureState.OPEN:
             gesture.state = GestureState.ENDED
 
     def cancel_gesture(self, gesture: object) -> None:

@@ -7,7 +7,6 @@ import msgspec
 from PySide6.QtCore import QObject, Signal
 
 from sinew.app.document.document import Document
-from sinew.app.document.history import Gesture
 from sinew.app.document.keyed_values import NEAR, curves_ref, key_near, with_keys
 from sinew.sim.kinds.keyable import scene_key_refusal
 from sinew.sim.scene.curves import Curve, Key
@@ -167,5 +166,5 @@ class KeyEdits(QObject):
             self._document.set_values({**(values or {}), **changes}, one, as_keys=False)
         except ParamError as error:
             self.refused.emit(str(error))
-        if gesture is None and isinstance(one, Gesture):
+        if gesture is None:
             self._document.end_gesture(one)

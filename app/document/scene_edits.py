@@ -203,9 +203,6 @@ class SceneEdits:
         """Selects all nodes; the primary selection stays the same."""
         self._document.select(selection_of((*self._document.selection.nodes, *self._document.scene.by_id)))
 
-    def select_view(self) -> None:
-        self._document.select(Selection(view=True))
-
     def relocate(self, paths: dict[NodeId, str]) -> None:
         scene = self._document.scene
         values = {ParamRef(node_id, scene.node(node_id).kind, "path"): path for node_id, path in paths.items()}

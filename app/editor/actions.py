@@ -72,12 +72,10 @@ class Actions:
         self._actions["play.toggle"].setIconText("Pause" if playing else "Play")
 
     def _made(self, window: QWidget, record: Action) -> QAction:
-        action = QAction(record.title, window)
+        action = QAction(record.title, window, checkable=record.is_on is not None, statusTip=record.tip)
         action.setObjectName(record.id)
-        action.setCheckable(record.is_on is not None)
         action.setShortcuts([QKeySequence(keys) for keys in record.keys])
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
-        action.setStatusTip(record.tip)
         if record.short:
             action.setIconText(record.short)
         keys = QKeySequence(record.keys[0]).toString(QKeySequence.SequenceFormat.NativeText) if record.keys else ""

@@ -68,10 +68,10 @@ class BrushTool(Tool, Generic[B]):
         self._ring.turned.connect(self.widen)
         self.bar = bar
         self.bar.chosen.connect(lambda name: self.take(brushes[name] if name else None))
-        self.bar.radius_changed.connect(self.set_radius)
-        self.bar.strength_changed.connect(self._set_strength)
-        self.bar.mirrored.connect(self._set_mirror)
-        self.bar.reset_requested.connect(self.reset)
+        self.bar.radius.edited.connect(self.set_radius)
+        self.bar.strength.edited.connect(self._set_strength)
+        self.bar.mirror.toggled.connect(self._set_mirror)
+        self.bar.reset.clicked.connect(self.reset)
         context.document.selection_changed.connect(self._on_selected)
 
     # --- the kind -------------------------------------------------------------------------------------

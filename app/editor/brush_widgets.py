@@ -14,10 +14,6 @@ class BrushBar(QWidget):
     """Bar of brushes, with radius and strength while a mode is active."""
 
     chosen = Signal(str)  # Name of a mode, or ""
-    radius_changed = Signal(object)  # [px]
-    strength_changed = Signal(object)  # 0 to 1
-    mirrored = Signal(bool)  # Both sides are brushed, or one
-    reset_requested = Signal()  # The user removes all manual edits
 
     def __init__(self, names: dict[str, tuple[str, str, str]], reset_tip: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -27,9 +23,7 @@ class BrushBar(QWidget):
         for name, button in self.buttons.items():
             button.clicked.connect(lambda on, name=name: self.chosen.emit(name if on else ""))
         self.mirror = tool_button("mdi6.reflect-horizontal", "Mirror", "Brush both sides of the model.", checkable=True)
-        self.mirror.toggled.connect(self.mirrored)
         self.reset = tool_button("reset", tip=reset_tip)
-        self.reset.clicked.connect(self.reset_requested)
         row = packed(QHBoxLayout(), *self.buttons.values(), self.mirror, spacing=SPACE)
         row.addStretch(1)
         row.addWidget(self.reset)
@@ -38,8 +32,6 @@ class BrushBar(QWidget):
         self.strength = NumberField(lo=0.0, hi=1.0, step=0.05, decimals=2, default=1.0)
         self.radius.setAccessibleName("Radius of the brush")
         self.strength.setAccessibleName("Strength of the brush")
-        self.radius.edited.connect(self.radius_changed)
-        self.strength.edited.connect(self.strength_changed)
         line = QHBoxLayout(self.numbers)
         packed(line, QLabel("Radius"), (self.radius, 1), QLabel("Strength"), (self.strength, 1), spacing=SPACE)
         packed(QVBoxLayout(self), row, self.numbers, spacing=SPACE)

@@ -1,6 +1,7 @@
 import enum
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
@@ -12,6 +13,8 @@ from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, STRAND_FORMAT
 from sinew.sim.kinds import KINDS
 from sinew.sim.printable import printable
 from sinew.widgets.texts import ALL_FILES, file_filter
+
+Answer = TypeVar("Answer")
 
 _PROJECTS = file_filter("Sinew projects", [PROJECT_SUFFIX])
 
@@ -31,37 +34,22 @@ class Dialogs:
 
     def unsaved(self, title: str, lost: str = "") -> UnsavedAnswer:
         """Asks about unsaved changes; `title` is "" if there are none, `lost` names other work that would be lost."""
-        button = QMessageBox.StandardButton
-        box = QMessageBox(self.parent)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Unsaved changes" if title else "Close")
-        box.setText(f"Save the changes to “{title}”?" if title else "Close now?")
-        box.setInformativeText(" ".join(filter(None, ["Unsaved changes are lost otherwise." if title else "", lost])))
-        box.setStandardButtons((button.Save | button.Discard if title else button.Close) | button.Cancel)
-        box.setDefaultButton(button.Save if title else button.Cancel)
-        answers = {
-            button.Save: UnsavedAnswer.SAVE,
-            button.Discard: UnsavedAnswer.DISCARD,
-            button.Close: UnsavedAnswer.DISCARD,
-        }
-        return answers.get(button(box.exec()), UnsavedAnswer.CANCEL)
+        more = " ".join(filter(None, ["Unsaved changes are lost otherwise." if title else "", lost]))
+        if title:
+            answers = {
+                "Save": UnsavedAnswer.SAVE, "Discard": UnsavedAnswer.DISCARD, "Cancel": UnsavedAnswer.CANCEL
+            }  # fmt: skip
+            return self._ask("Unsaved changes", f"Save the changes to “{title}”?", more, answers, "Save")
+        return self._ask(
+            "Close", "Close now?", more, {"Close": UnsavedAnswer.DISCARD, "Cancel": UnsavedAnswer.CANCEL}, "Cancel"
+        )
 
     def run_script(self, script: Path) -> bool:
         """Asks whether a script may run; it could do anything that the user can."""
-        button = QMessageBox.StandardButton
-        box = QMessageBox(self.parent)
-        box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle("Run a script")
-        box.setText(f"Run {script.name} on the open project?")
-        box.setInformativeText(
-            f"{script}\n\nA script can read, change and delete your files. Run only scripts you trust."
-        )
-        run = box.addButton("Run", QMessageBox.ButtonRole.AcceptRole)
-        box.setDefaultButton(box.addButton(button.Cancel))
-        box.exec()
-        is_run = box.clickedButton() is run
-        box.deleteLater()
-        return is_run
+        more = f"{script}\n\nA script can read, change and delete your files. Run only scripts you trust."
+        text = f"Run {script.name} on the open project?"
+        warning = QMessageBox.Icon.Warning
+        return self._ask("Run a script", text, more, {"Run": True, "Cancel": False}, "Cancel", warning)
 
     def open_path(self) -> Path | None:
         both = file_filter("Projects and models", [PROJECT_SUFFIX, *MODEL_FORMATS.suffixes()])
@@ -100,53 +88,49 @@ class Dialogs:
         return Path(dialog.selectedFiles()[0]) if accepted else None
 
     def pictures_there(self, folder: Path, name: str, count: int) -> OverwriteChoice:
-        box = QMessageBox(self.parent)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Files exist")
-        box.setText(f"{count} of the images {printable(name)} {'exists' if count == 1 else 'exist'} already.")
-        box.setInformativeText(f"They are in {printable(str(folder))}.")
-        replace = box.addButton("Replace", QMessageBox.ButtonRole.AcceptRole)
-        keep = box.addButton("Keep, Write the Others", QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton(QMessageBox.StandardButton.Cancel)
-        box.exec()
-        chosen = box.clickedButton()
-        box.deleteLater()
-        return (
-            OverwriteChoice.REPLACE
-            if chosen is replace
-            else OverwriteChoice.KEEP
-            if chosen is keep
-            else OverwriteChoice.CANCEL
-        )
+        text = f"{count} of the images {printable(name)} {'exists' if count == 1 else 'exist'} already."
+        answers = {
+            "Replace": OverwriteChoice.REPLACE,
+            "Keep, Write the Others": OverwriteChoice.KEEP,
+            "Cancel": OverwriteChoice.CANCEL,
+        }
+        return self._ask("Files exist", text, f"They are in {printable(str(folder))}.", answers, "Replace")
 
     def use_kernels(self, files: Sequence[str]) -> bool:
         """Asks whether a project may replace shader files."""
-        button = QMessageBox.StandardButton
-        box = QMessageBox(self.parent)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Kernels of the project")
-        box.setText(f"This project replaces shader files of Sinew: {', '.join(map(printable, files))}. Use them?")
-        box.setInformativeText("A faulty kernel can block the graphics driver. Otherwise the shipped files are used.")
-        box.setStandardButtons(button.Yes | button.No)
-        box.setDefaultButton(button.No)
-        return button(box.exec()) is button.Yes
+        text = f"This project replaces shader files of Sinew: {', '.join(map(printable, files))}. Use them?"
+        more = "A faulty kernel can block the graphics driver. Otherwise the shipped files are used."
+        return self._ask("Kernels of the project", text, more, {"Yes": True, "No": False}, "No")
 
     def recover(self, recovery: Recovery) -> UnsavedAnswer:
         """Asks about the project of a crashed session: SAVE recovers it, DISCARD deletes it."""
         name = recovery.origin.name if recovery.origin else "an unsaved project"
         when = recovery.saved_at.astimezone().strftime("%d %B, %H:%M:%S")
-        box = QMessageBox(self.parent)
-        box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle("Recover a project")
-        box.setText(f"Sinew did not close properly. Recover {name} as of {when}?")
-        box.setInformativeText("Your saved file does not change until you save again.")
-        yes = box.addButton("Recover", QMessageBox.ButtonRole.AcceptRole)
-        no = box.addButton("Discard", QMessageBox.ButtonRole.DestructiveRole)
-        box.addButton("Later", QMessageBox.ButtonRole.RejectRole)
+        text = f"Sinew did not close properly. Recover {name} as of {when}?"
+        more = "Your saved file does not change until you save again."
+        answers = {"Recover": UnsavedAnswer.SAVE, "Discard": UnsavedAnswer.DISCARD, "Later": UnsavedAnswer.CANCEL}
+        return self._ask("Recover a project", text, more, answers, "Recover")
+
+    def _ask(
+        self,
+        title: str,
+        text: str,
+        more: str,
+        answers: Mapping[str, Answer],
+        default: str,
+        icon: QMessageBox.Icon = QMessageBox.Icon.Question,
+    ) -> Answer:
+        """Asks with one button per answer; the first one accepts, and the last one stands for a closed box."""
+        role = QMessageBox.ButtonRole
+        roles = [role.AcceptRole, *[role.DestructiveRole] * (len(answers) - 2), role.RejectRole]
+        box = QMessageBox(icon, title, text, parent=self.parent, informativeText=more)
+        buttons = {label: box.addButton(label, its_role) for label, its_role in zip(answers, roles, strict=True)}
+        box.setDefaultButton(buttons[default])
         box.exec()
-        chosen = box.clickedButton()
+        clicked = box.clickedButton()
         box.deleteLater()
-        return UnsavedAnswer.SAVE if chosen is yes else UnsavedAnswer.DISCARD if chosen is no else UnsavedAnswer.CANCEL
+        *others, last = answers
+        return answers[next((label for label in others if buttons[label] is clicked), last)]
 
     def _existing(self, title: str, *kinds: str) -> Path | None:
         shown = ";;".join([*kinds, ALL_FILES])

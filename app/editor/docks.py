@@ -118,8 +118,7 @@ class Docks(QObject):
 
     def _switch(self, dock: QDockWidget) -> QAction:
         """Returns a switch that is on while the dock is visible and not behind another tab."""
-        action = QAction(dock.windowTitle(), self, checkable=True)
-        action.setToolTip(f"Show or hide {dock.windowTitle()}.")
+        action = QAction(dock.windowTitle(), self, checkable=True, toolTip=f"Show or hide {dock.windowTitle()}.")
         action.triggered.connect(lambda on: self.reveal(dock.objectName()) if on else dock.hide())
         dock.visibilityChanged.connect(action.setChecked)
         return action

@@ -145,7 +145,7 @@ class Editor:
                 part.setParent(self.window)
         self._connect()
         self.plugin_reports = PluginReports(self.panels)
-        if new_window_layout or not self.window.restore_layout(self.settings):
+        if new_window_layout or not self.window.docks.restore(self.settings):
             self.window.docks.reset()
 
     def _build_window(self) -> None:
@@ -275,8 +275,8 @@ class Editor:
         self.overlays.empty.chosen.connect(self.files.open)
         self.overlays.empty.set_recent(self.recent.paths())
         self.recent.changed.connect(lambda: self.overlays.empty.set_recent(self.recent.paths()))
-        self.overlays.empty.open_requested.connect(lambda: self.window.actions_table["file.open"].trigger())
-        self.overlays.empty.tour_requested.connect(self.begin_tour)
+        self.overlays.empty.open_button.clicked.connect(self.window.actions_table["file.open"].trigger)
+        self.overlays.empty.tour_button.clicked.connect(self.begin_tour)
         self.overlays.tour.shown.connect(self._on_tour)
         self.overlays.gizmo.view_requested.connect(self.edits.turn_camera)
         self.overlays.gizmo.turned.connect(self.edits.orbit_camera)
@@ -291,7 +291,7 @@ class Editor:
         self._connect_timings()
         self.python.failed.connect(self.panels.fail)
         self.python.finished.connect(self.window.show_news)
-        self.autosave.status_changed.connect(self.window.show_autosave)
+        self.autosave.status_changed.connect(self.window.autosave.setText)
         self.autosave.failed.connect(lambda text: self.panels.warn("", text))
 
     def _connect_drops(self) -> None:
@@ -309,7 +309,8 @@ class Editor:
         for signal_of_state in (timings.toggled, timings.paused, timings.recording):
             signal_of_state.connect(self.window_state.refresh)
         timings.hint.connect(self.window.show_news)
-        timings.view.back_ends_requested.connect(self.compare_back_ends)
+        for name in ("compare_back_ends", "import", "export_csv", "export_trace", "clear"):
+            timings.view.toolbar.menu.addAction(self.window.actions_table[f"timing.{name}"])
         timings.informed.connect(self.panels.inform)
         timings.failed.connect(self.panels.fail)
         timings.files.progressed.connect(self.window.show_transfer)
@@ -442,10 +443,10 @@ class Editor:
         """Stops all work of the editor, in the order of dependencies."""
         self.plugin_reports.end()
         self.playback.pause()
-        self.output.close()
+        self.output.queue.cancel_all()
         self.python.close()
         self.work.close()
-        self.window.save_layout(self.settings)
+        self.window.docks.save(self.settings)
         self.timings.files.cancel()
         self.projects.cancel()
         self.autosave.shutdown()
@@ -463,7 +464,7 @@ class Editor:
 
     def _on_changed(self, change: Change) -> None:
         if change.ref is None or change.ref.name in ("clip", "path"):
-            self.client.reset_difference_scale()
+            self.client.difference_scale = 0.0
         self.viewport.update()
 
     def _on_model_changed(self, node_id: str) -> None:

@@ -1,8 +1,8 @@
+import functools
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 
-from PySide6.QtCore import QEvent, QObject, QSettings, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QToolButton, QVBoxLayout, QWidget
 
 from sinew.app.bootstrap import APPLICATION
@@ -38,6 +38,7 @@ class MainWindow(QMainWindow):
         question: Asks above the viewport whether files outside the project's folders are read.
         disk_question: Asks there about a project that another program has changed.
         actions_table, menus: Exist after `set_actions`.
+        autosave: Label of the state of the autosave.
     """
 
     activated = Signal()  # The window became the active one
@@ -116,16 +117,6 @@ class MainWindow(QMainWindow):
         self._unread.setVisible(count > 0)
         self._unread.setText("1 new message" if count == 1 else f"{count} new messages")
 
-    def show_autosave(self, text: str) -> None:
-        self._autosave.setText(text)
-
-    def save_layout(self, settings: QSettings) -> None:
-        self.docks.save(settings)
-
-    def restore_layout(self, settings: QSettings) -> bool:
-        """Restores the saved layout; returns False if there is none."""
-        return self.docks.restore(settings)
-
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         QTimer.singleShot(0, self, self.docks.settle)
@@ -168,15 +159,13 @@ class MainWindow(QMainWindow):
         self._bar.setMaximumHeight(14)
         self._cancel.setFlat(True)
         self._cancel.clicked.connect(self.cancel_requested)
-        self._seek: QPushButton = QPushButton(icon("mdi6.fast-forward"), "Simulate to playhead")
+        self._seek: QPushButton = QPushButton(icon("mdi6.fast-forward"), "Simulate to playhead", flat=True)
         self._seek.setObjectName("seek")
-        self._seek.setFlat(True)
         self._seek.hide()
-        self._autosave = QLabel()
+        self.autosave = QLabel()
         self._simulation: QLabel = QLabel()
-        self._unread = QPushButton(icon("warning"), "")
+        self._unread = QPushButton(icon("warning"), "", flat=True)
         self._unread.setObjectName("unread")
-        self._unread.setFlat(True)
         self._unread.setToolTip("Show the messages.")
         self._unread.clicked.connect(lambda: self.docks.reveal("messages"))
         for action in self.docks.drawer_actions():
@@ -187,7 +176,7 @@ class MainWindow(QMainWindow):
         bar.addWidget(self._unread)
         bar.addWidget(self._hint, 1)
         # Labels that change their width are to the left of the buttons, which then keep their place.
-        for widget in (self._autosave, self._simulation, self._loading, self._bar, self._cancel, self._seek):
+        for widget in (self.autosave, self._simulation, self._loading, self._bar, self._cancel, self._seek):
             bar.addPermanentWidget(widget)
         self.show_progress("", 0.0)
         self.show_unread(0)
@@ -216,7 +205,7 @@ class WindowState(QObject):
         self._window, self._document, self._recent, self._files = window, document, recent, files
         document.changed.connect(self.refresh)
         document.selection_changed.connect(self.refresh)
-        document.view_state_changed.connect(self._refresh_camera)
+        document.view_state_changed.connect(lambda _: window.actions_table.refresh("view.orthographic"))
         document.title_changed.connect(self._refresh_title)
         recent.changed.connect(self._refresh_recent)
         document.history_changed.connect(self._refresh_history)
@@ -227,9 +216,6 @@ class WindowState(QObject):
 
     def refresh(self, *_: object) -> None:
         self._window.actions_table.refresh()
-
-    def _refresh_camera(self, *_: object) -> None:
-        self._window.actions_table.refresh("view.orthographic")
 
     def _refresh_title(self) -> None:
         path = self._document.path
@@ -247,13 +233,7 @@ class WindowState(QObject):
         menu = self._window.menus.recent
         menu.clear()
         for path in self._recent.paths():
-            menu.addAction(_recent_action(menu, path, self._files.open))
+            action = menu.addAction(menu_text(path.name), functools.partial(self._files.open, path))
+            action.setToolTip(tip_text(str(path)))
+            action.setStatusTip(label_text(str(path)))
         menu.setEnabled(not menu.isEmpty())
-
-
-def _recent_action(parent: QObject, path: Path, open_path: Callable[[Path], None]) -> QAction:
-    action = QAction(menu_text(path.name), parent)
-    action.setToolTip(tip_text(str(path)))
-    action.setStatusTip(label_text(str(path)))
-    action.triggered.connect(lambda: open_path(path))
-    return action

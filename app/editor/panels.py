@@ -14,7 +14,7 @@ from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.sim.kinds.contract import Command
 from sinew.sim.scene.params import ParamError
 from sinew.sim.scene.scene import Attachment, NodeId, ParamRef
-from sinew.sim.scene.view_state import Selection, ViewState, selection_of
+from sinew.sim.scene.view_state import Selection, ViewState
 from sinew.widgets.inspector.inspector import Inspector
 from sinew.widgets.messages import Message, Messages, Severity
 from sinew.widgets.outliner import Outliner, OutlinerAction
@@ -77,16 +77,11 @@ class Panels(QObject):
         store.changed.connect(self.inspector.model_changed)
         store.warned.connect(self.warn)
         store.failed.connect(self.fail)
-        outliner.node_selected.connect(self._edits.select)
-        outliner.material_selected.connect(document.select)
+        outliner.selected.connect(document.select)
         self.inspector.link_followed.connect(document.select)
-        outliner.nodes_selected.connect(lambda nodes: document.select(selection_of(nodes)))
-        outliner.view_selected.connect(self._edits.select_view)
-        outliner.rename_requested.connect(self._rename)
-        outliner.visibility_requested.connect(self._set_visible)
-        outliner.mute_requested.connect(self._set_muted)
-        outliner.lock_requested.connect(self._set_locked)
-        outliner.place_requested.connect(self._place)
+        outliner.model.rename_requested.connect(self._rename)
+        outliner.switch_requested.connect(self._switch)
+        outliner.model.place_requested.connect(self._place)
         outliner.action_requested.connect(self._act)
         self.inspector.refused.connect(lambda text: self.fail("", text))
 
@@ -105,14 +100,11 @@ class Panels(QObject):
         except ParamError as error:
             self.fail("", str(error))
 
-    def _set_visible(self, node_id: NodeId, visible: bool) -> None:
-        self._document.set_value(ParamRef(node_id, "node", "visible"), visible)
-
-    def _set_muted(self, node_id: NodeId, muted: bool) -> None:
-        self._document.set_value(ParamRef(node_id, "node", "muted"), muted)
-
-    def _set_locked(self, node_id: NodeId, locked: bool) -> None:
-        self._edits.set_of_nodes([node_id], "locked", locked, "Lock" if locked else "Unlock")
+    def _switch(self, node_id: NodeId, name: str, on: bool) -> None:
+        if name == "locked":
+            self._edits.set_of_nodes([node_id], name, on, "Lock" if on else "Unlock")
+        else:
+            self._document.set_value(ParamRef(node_id, "node", name), on)
 
     def _place(self, nodes: Sequence[NodeId], place: ListPlace) -> None:
         attachment = Attachment(node=place.parent, bone=place.bone)

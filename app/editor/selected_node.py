@@ -174,8 +174,8 @@ class SelectedNode(QObject):
         head.presets.chosen.connect(self.use_preset)
         head.presets.saved.connect(self.save_preset)
         head.presets.deleted.connect(self.delete_preset)
-        head.reset_requested.connect(context.playback.reset_simulation)
-        head.resume_requested.connect(lambda: self.resume(context.document.selection.node or ""))
+        head.reset_button.clicked.connect(context.playback.reset_simulation)
+        head.resume_button.clicked.connect(lambda: self.resume(context.document.selection.node or ""))
 
 
 _NO_PANEL = Panel()

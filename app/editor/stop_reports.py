@@ -49,8 +49,8 @@ class StopReports(QObject):
 
     def _mark(self, node_id: NodeId) -> StopMark:
         mark = StopMark(self._context.viewport)
-        mark.resume_requested.connect(lambda: self._resume(node_id))
-        mark.reset_requested.connect(self._context.playback.reset_simulation)
+        mark.resume_button.clicked.connect(lambda: self._resume(node_id))
+        mark.reset_button.clicked.connect(self._context.playback.reset_simulation)
         return mark
 
     def _place(self, *_: object) -> None:

@@ -58,13 +58,13 @@ MIGRATIONS: Mapping[int, Migration] = {1: _from_version_1, 2: lambda content: co
 """Migrations by the version they start from, one for every older version."""
 
 
-def migrated(content: dict[str, Any], version: int, migrations: Mapping[int, Migration]) -> dict[str, Any]:
+def migrated(content: dict[str, Any], version: int) -> dict[str, Any]:
     """Returns the content in the current version; raises MigrationError if a step is missing or does not fit."""
     for step in range(version, VERSION):
-        if step not in migrations:
+        if step not in MIGRATIONS:
             raise MigrationError(f"version {step} is too old to be read")
         try:
-            content = migrations[step](content)
+            content = MIGRATIONS[step](content)
         except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
             raise MigrationError(f"could not be converted from version {step} to {step + 1}: {error}") from error
     return content

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from sinew.app.files.migrations import MIGRATIONS, VERSION, MigrationError, migrated, written_version
+from sinew.app.files.migrations import VERSION, MigrationError, migrated, written_version
 from sinew.app.files.project_decode import ProjectDecoder
 from sinew.app.files.project_file import node_content
 from sinew.app.files.project_json import ProjectError, json_text, parse_json
@@ -54,7 +54,7 @@ def nodes_of(text: str, scene: Scene) -> list[Node]:
     if not 0 <= version <= VERSION:
         raise ProjectError(_SOURCE, "$.version", f"{version} is newer than this program reads (up to {VERSION})")
     try:
-        content = migrated(content, version, MIGRATIONS)
+        content = migrated(content, version)
     except MigrationError as error:
         raise ProjectError(_SOURCE, "$.version", str(error)) from error
     nodes = ProjectDecoder(_SOURCE, "/").decode_nodes(content.get("nodes", []))

@@ -6,7 +6,7 @@ The module uses no Qt and has no state: reading returns values, writing takes th
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,15 +14,7 @@ from typing import Any
 import msgspec
 
 from sinew.app.files.digest import digest_of
-from sinew.app.files.migrations import (
-    MIGRATIONS,
-    VERSION,
-    Migration,
-    MigrationError,
-    is_converted,
-    migrated,
-    written_version,
-)
+from sinew.app.files.migrations import VERSION, MigrationError, is_converted, migrated, written_version
 from sinew.app.files.project_decode import PLUGIN, ProjectDecoder
 from sinew.app.files.project_json import ProjectError, json_text, parse_json, read_bytes, read_json
 from sinew.app.files.project_paths import portable_path
@@ -62,7 +54,6 @@ def is_project(path: Path) -> bool:
 def load_project(
     path: Path,
     *,
-    migrations: Mapping[int, Migration] = MIGRATIONS,
     progress: Callable[[float], None] | None = None,
     cancelled: Callable[[], bool] | None = None,
 ) -> LoadedProject:
@@ -82,7 +73,7 @@ def load_project(
     content = parse_json(path, data)
     version = _version(path, content)
     try:
-        content = migrated(content, version, migrations)
+        content = migrated(content, version)
     except MigrationError as error:
         raise ProjectError(path, "$.version", str(error)) from error
     decoder = ProjectDecoder(path, _folder(path), watch)

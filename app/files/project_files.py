@@ -177,7 +177,7 @@ class ProjectFiles(QObject):
             unknown=project.unknown,
             modified=modified,
         )
-        self.opened.emit(False)
+        self.opened.emit(project.view_state.camera == Camera())  # as Python leaves it
 
     def _on_project(self, read: ReadProject) -> None:
         self._show_progress(0.0)

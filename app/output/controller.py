@@ -102,9 +102,6 @@ class Output:
             options = options if meant is format else self.window.options_of(meant)
             self._queue(path, lambda project: export_words(settings, options, path, project, self._selected()))
 
-    def close(self) -> None:
-        self.queue.cancel_all()
-
     def _cameras(self) -> Choices:
         cameras = tuple((node.id, node.name) for node in self._document.scene.of_kind(CameraSettings.kind))
         return Choices("As chosen below", (("cuts", "Cuts"), *cameras) if cameras else ())

@@ -88,8 +88,7 @@ class OutputWindow(QDialog):
         self._list.addStretch(1)
         self._nothing = QLabel("No jobs.")
         self._nothing.setEnabled(False)
-        self.preview = QLabel()
-        self.preview.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.preview = QLabel(alignment=Qt.AlignmentFlag.AlignCenter)
         self.preview.hide()
         rows = QWidget()
         rows.setLayout(self._list)
@@ -242,10 +241,7 @@ class JobRow(QWidget):
 
 def _hint() -> QLabel:
     """Returns a label with text that the user can copy."""
-    label = QLabel()
-    label.setWordWrap(True)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return label
+    return QLabel(wordWrap=True, textInteractionFlags=Qt.TextInteractionFlag.TextSelectableByMouse)
 
 
 def _page(content: QWidget, button: QPushButton) -> QWidget:

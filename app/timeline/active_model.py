@@ -10,6 +10,7 @@ from sinew.sim.characters.settings import model_settings
 from sinew.sim.kinds import KINDS
 from sinew.sim.scene.playback import LENGTH
 from sinew.sim.scene.scene import Node
+from sinew.widgets.protocols import loaded_model
 
 
 class ActiveModel:
@@ -28,8 +29,7 @@ class ActiveModel:
     def model(self) -> CharacterModel | None:
         """The content of the active model; None while its file is loading."""
         node = self.node
-        status = self._store.status(node.id) if node else None
-        return status.model if status else None
+        return loaded_model(self._store.status(node.id)) if node else None
 
     @property
     def clip(self) -> Clip | None:
@@ -93,5 +93,5 @@ class ActiveModel:
         return 0.0 if self._store.loading else LENGTH
 
     def _models(self) -> list[tuple[Node, CharacterModel]]:
-        found = ((node, self._store.status(node.id)) for node in self._document.scene.characters)
-        return [(node, status.model) for node, status in found if status is not None and status.model is not None]
+        found = ((node, loaded_model(self._store.status(node.id))) for node in self._document.scene.characters)
+        return [(node, model) for node, model in found if model is not None]

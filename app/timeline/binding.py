@@ -25,6 +25,7 @@ from sinew.sim.scene.playback import FRAME_MAX, PlaybackSettings, play_range, st
 from sinew.sim.scene.scene import PLAYBACK, Node, ParamRef
 from sinew.sim.scene.strips import GROUP, STRIPS_MAX, Strip, StripMode
 from sinew.sim.scene.view_state import Selection
+from sinew.widgets.protocols import loaded_model
 from sinew.widgets.texts import menu_text
 from sinew.widgets.timeline.fields import Value, ValuesMenu
 from sinew.widgets.timeline.ruler_scale import ClipEntry, scene_entry, snapped
@@ -61,15 +62,15 @@ class TimelineBinding(QObject):
     def show_rate(self, rate: FrameRate) -> None:
         """Shows whether playback keeps real time; shows nothing while paused."""
         if not self._playback.playhead.playing or rate.per_second <= 0.0:
-            self._timeline.set_realtime("")
+            self._timeline.notice.set_notice("")
         elif self._playback.pace < SLOW_PACE:
-            self._timeline.set_realtime(
+            self._timeline.notice.set_notice(
                 f"{self._playback.pace:.0%} of real time: the {self._playback.slowed_by} takes longer", warn=True
             )
         elif rate.slow:
-            self._timeline.set_realtime(f"real time, {rate.per_second:.0f} fps, {rate.dropped} dropped", warn=True)
+            self._timeline.notice.set_notice(f"real time, {rate.per_second:.0f} fps, {rate.dropped} dropped", warn=True)
         else:
-            self._timeline.set_realtime(f"real time, {rate.per_second:.0f} fps")
+            self._timeline.notice.set_notice(f"real time, {rate.per_second:.0f} fps")
 
     # --- from the model side --------------------------------------------------------------------------
 
@@ -122,8 +123,8 @@ class TimelineBinding(QObject):
         for source in (self._timeline, self.scene_menu.menu):
             source.edit_started.connect(self._start)
             source.edited.connect(self._edit)
-            source.edit_finished.connect(lambda name: self._end(name, self._document.end_gesture))
-            source.edit_cancelled.connect(lambda name: self._end(name, self._document.cancel_gesture))
+            source.edit_finished.connect(self._end)
+            source.edit_cancelled.connect(lambda name: self._end(name, cancel=True))
 
     def step(self, frames: int) -> None:
         """Pauses and moves the playhead by frames; simulates steps on the way."""
@@ -190,9 +191,8 @@ class TimelineBinding(QObject):
             value = round(value)
         self._document.set_value(ParamRef(PLAYBACK, PLAYBACK, name), value, self._gestures.get(name))
 
-    def _end(self, name: str, end: Callable[[Gesture], None]) -> None:
-        if (gesture := self._gestures.pop(name, None)) is not None:
-            end(gesture)
+    def _end(self, name: str, *, cancel: bool = False) -> None:
+        self._document.end_gesture(self._gestures.pop(name, None), cancel=cancel)
 
 
 def _value(name: str, label: str, **more: Any) -> Value:
@@ -280,8 +280,10 @@ class StripsBinding(QObject):
         tracks.edit_started.connect(self._start)
         tracks.edited.connect(self._drag)
         tracks.edit_finished.connect(self._finish)
-        tracks.edit_cancelled.connect(lambda: self._finish(document.cancel_gesture))
-        tracks.chosen.connect(lambda node: document.select(Selection(node=node)) if node != self._chosen else None)
+        tracks.edit_cancelled.connect(lambda: self._finish(cancel=True))
+        tracks.chosen.connect(
+            lambda node: document.select(Selection(node=node)) if node != document.selection.node else None
+        )
         tracks.menu_requested.connect(self.open_menu)
         document.changed.connect(self.refresh)
         document.selection_changed.connect(self.refresh)
@@ -292,7 +294,7 @@ class StripsBinding(QObject):
         active = self._active.node
         rows: list[StripRow] = []
         for node in self._document.scene.characters:
-            model = self._model(node)
+            model = loaded_model(self._store.status(node.id))
             if model is not None and (strips := strips_of(model_settings(node), model)):
                 clips, is_active = [clip.name for clip in model.clips], active is not None and node.id == active.id
                 animated = [i for i in range(len(strips)) if is_keyed(self._document.scene, _weight(node, i))]
@@ -304,7 +306,7 @@ class StripsBinding(QObject):
     def open_menu(self, node_id: str, index: int, place: QPoint, time: float) -> None:
         """Opens the menu of a strip; `time` is in [s], an index of -1 is a place without a strip."""
         node = self._document.scene.node(node_id)
-        model = self._model(node)
+        model = loaded_model(self._store.status(node.id))
         if model is None:
             return
         menu = self.menu_of(node, model, index, time if index < 0 else None)
@@ -329,7 +331,7 @@ class StripsBinding(QObject):
             for source in (menu.edited, diamond.clicked):
                 source.connect(lambda *_: diamond.set_state(self._keys.state(weight)))
             menu.edit_finished.connect(lambda _: self._finish())
-            menu.edit_cancelled.connect(lambda _: self._finish(self._document.cancel_gesture))
+            menu.edit_cancelled.connect(lambda _: self._finish(cancel=True))
             clips = menu.addMenu("Replace Clip")
             for clip in model.clips:
                 clips.addAction(menu_text(clip.name), _call(self._set_clip, node.id, index, clip.name))
@@ -420,18 +422,18 @@ class StripsBinding(QObject):
             self._document.set_value(_weight(node, index), values["weight"], self._gesture)
             return
         changed = msgspec.structs.replace(strips[index], **values)
-        self._put(node_id, (*strips[:index], changed, *strips[index + 1 :]), self._gesture)
+        after = (*strips[:index], changed, *strips[index + 1 :])
+        self._document.set_value(ParamRef(node_id, node.kind, "strips"), after, self._gesture)
 
-    def _finish(self, end: Callable[[Gesture], None] | None = None) -> None:
-        gesture, self._gesture = self._gesture, None
-        if gesture is not None:
-            (end or self._document.end_gesture)(gesture)
+    def _finish(self, *, cancel: bool = False) -> None:
+        self._document.end_gesture(self._gesture, cancel=cancel)
+        self._gesture = None
 
     def _toggle_key(self, node_id: str, index: int) -> None:
         node = self._document.scene.node(node_id)
         with self._document.macro(f"Change keys of {node.name}"):
             if not model_settings(node).strips:
-                self._put(node_id, self._strips(node_id)[0], None)
+                self._document.set_value(ParamRef(node_id, node.kind, "strips"), self._strips(node_id)[0])
             self._keys.toggle([_weight(node, index)])
 
     # --- values ---------------------------------------------------------------------------------------
@@ -442,28 +444,15 @@ class StripsBinding(QObject):
         self._finish()
 
     def _set(self, node_id: str, strips: tuple[Strip, ...], text: str) -> None:
-        gesture = self._document.new_gesture(f"{text} of {self._document.scene.node(node_id).name}")
-        self._put(node_id, strips, gesture)
-        self._document.end_gesture(gesture)
-
-    def _put(self, node_id: str, strips: tuple[Strip, ...], gesture: Gesture | None) -> None:
-        kind = self._document.scene.node(node_id).kind
-        self._document.set_values({ParamRef(node_id, kind, "strips"): strips}, gesture)
+        node = self._document.scene.node(node_id)
+        self._document.set_as_one(f"{text} of {node.name}", {ParamRef(node_id, node.kind, "strips"): strips})
 
     def _strips(self, node_id: str) -> tuple[tuple[Strip, ...], Callable[[str], float]]:
         """Returns strips of a character, also the default one, and a function for the duration of its clips [s]."""
         node = self._document.scene.node(node_id)
-        model = self._model(node)
+        model = loaded_model(self._store.status(node.id))
         assert model is not None
         return strips_of(model_settings(node), model), _durations(model)
-
-    def _model(self, node: Node) -> CharacterModel | None:
-        status = self._store.status(node.id)
-        return status.model if status is not None else None
-
-    @property
-    def _chosen(self) -> str | None:
-        return self._document.selection.node
 
 
 def _weight(node: Node, index: int) -> ParamRef:

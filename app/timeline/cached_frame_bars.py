@@ -7,7 +7,7 @@ from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.sim.kinds.contract import has_state
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.scene import Node, NodeId
-from sinew.widgets.plots import DistanceCurve, DistancePlot
+from sinew.widgets.plots import DistancePlot
 from sinew.widgets.timeline.timeline import Timeline
 from sinew.widgets.timeline.tracks import BarRow, CacheState
 
@@ -79,5 +79,5 @@ class BakeDistance(QObject):
         if compared is None or compared.version == self._version:
             return
         self._version = compared.version
-        self.plot.set_curves([DistanceCurve(one.name, one.times, one.most, one.mean) for one in compared.curves()])
+        self.plot.set_curves(compared.curves())
         self.plot.set_now(self._playback.playhead.time)

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from PySide6.QtCore import QObject
 
@@ -48,8 +48,8 @@ class KeysBinding(QObject):
         for source in (timeline.sheet, timeline.curves):
             source.edit_started.connect(self._start)
             source.edited.connect(self._edit)
-            source.edit_finished.connect(lambda: self._end(document.end_gesture))
-            source.edit_cancelled.connect(lambda: self._end(document.cancel_gesture))
+            source.edit_finished.connect(self._end)
+            source.edit_cancelled.connect(lambda: self._end(cancel=True))
         timeline.sheet.chosen.connect(self._choose)
         timeline.auto_key_button.toggled.connect(keys.set_auto)
         keys.auto_changed.connect(timeline.auto_key_button.setChecked)
@@ -75,7 +75,6 @@ class KeysBinding(QObject):
             self._gesture = self._document.new_gesture(f"{self._text} of {names}")
         self._keys.change(keys, self._text, base=self._base, gesture=self._gesture)
 
-    def _end(self, end: Callable[[Gesture], None]) -> None:
-        gesture, self._gesture = self._gesture, None
-        if gesture is not None:
-            end(gesture)
+    def _end(self, *, cancel: bool = False) -> None:
+        self._document.end_gesture(self._gesture, cancel=cancel)
+        self._gesture = None

@@ -112,9 +112,7 @@ class Playback(QObject):
         self._reported: SimulationState | None = None
         self._last = clock()
         self.meter = FrameMeter()
-        self._timer = QTimer(self)
-        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.setInterval(TICK_MS)
+        self._timer = QTimer(self, timerType=Qt.TimerType.PreciseTimer, interval=TICK_MS)
         self._timer.timeout.connect(self.tick)
 
     @property

@@ -4,7 +4,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QSettings, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence
 
 from sinew.app.editor.dialogs import Dialogs
 from sinew.app.timeline.active_model import ActiveModel
@@ -64,8 +63,6 @@ class TimingsPanel(QObject):
             part.setParent(self)
         self.is_measuring = False
         self._held_from: int | None = None
-        # The window has a shortcut for it, independent of the focus.
-        self.view.pause_action.setShortcut(QKeySequence())
         self.view.set_history(self.history)
         look = settings.value(_LOOK)
         self.view.restore(look if isinstance(look, dict) else {})
@@ -82,24 +79,17 @@ class TimingsPanel(QObject):
             self.recordings.stop()
             self.trial.stop()
         self.is_measuring = on
-        self._client.set_timing(on)
+        self._client.timing.wanted = on
         self._settings.setValue(_MEASURE, on)
         self._show_status()
         self.strip.set_measuring(on)
         self.toggled.emit(on)
         self._redraw()
 
-    def pause(self, on: bool) -> None:
-        """Freezes the view or continues it; measuring continues."""
-        (self.view.hold if on else self.view.go_live)()
-
     def record(self, name: str = "") -> None:
         if not self.is_measuring:
             self.measure(True)
-        self.recordings.start(name, self._client.timer_status)
-
-    def toggle_recording(self) -> None:
-        self.view.toolbar.record_button.click()
+        self.recordings.start(name, self._client.timing.status)
 
     def compare_back_ends(self) -> bool:
         """Starts a comparison of the back ends; returns False if it cannot start."""
@@ -130,9 +120,6 @@ class TimingsPanel(QObject):
         if path is not None:
             self.files.import_csv(path)
 
-    def save_look(self) -> None:
-        self._settings.setValue(_LOOK, self.view.state())
-
     # --- signals --------------------------------------------------------------------------------------
 
     def _connect(self) -> None:
@@ -141,21 +128,19 @@ class TimingsPanel(QObject):
         # Queued, because a change of the layout while painting may resize the viewport.
         self._client.drawn.connect(self._on_drawn, Qt.ConnectionType.QueuedConnection)
         self._client.measured.connect(self._on_measured, Qt.ConnectionType.QueuedConnection)
-        view.timing_toggled.connect(self.measure)
-        view.frame_chosen.connect(self._go_back)
-        view.record_requested.connect(self.record)
-        view.record_stopped.connect(recordings.stop)
-        view.import_requested.connect(self.import_csv)
-        view.export_csv_requested.connect(self.export_csv)
-        view.export_trace_requested.connect(self.export_trace)
-        view.recording_removed.connect(recordings.remove)
-        view.clear_requested.connect(self.clear)
+        view.toolbar.measure_button.toggled.connect(self.measure)
+        view.toolbar.record_requested.connect(self.record)
+        view.toolbar.record_stopped.connect(recordings.stop)
+        view.frames_page.frame_chosen.connect(self._go_back)
+        listed = view.compare_page.list
+        listed.remove_requested.connect(recordings.remove)
+        listed.export_csv_requested.connect(self.export_csv)
+        listed.export_trace_requested.connect(self.export_trace)
         view.held_changed.connect(self._on_held)
-        view.state_changed.connect(self.save_look)
+        view.state_changed.connect(lambda: self._settings.setValue(_LOOK, view.state()))
         recordings.changed.connect(lambda: view.set_recordings(recordings.all))
         recordings.started.connect(self._on_started)
         recordings.stopped.connect(self._on_stopped)
-        view.back_ends_requested.connect(self.compare_back_ends)
         self.trial.progressed.connect(
             lambda count: self.hint.emit(f"Comparing back ends: {count} of {len(SIDES) * FRAMES} frames")
         )
@@ -176,13 +161,13 @@ class TimingsPanel(QObject):
         for sample in samples:
             self.history.append(sample)
         self.strip.feed(samples)
-        self.recordings.feed(samples, self._client.timer_status)
+        self.recordings.feed(samples, self._client.timing.status)
         self.trial.feed(samples)
         if self.recordings.running:
-            self.view.set_recording(True, self.recordings.length)
+            self.view.toolbar.set_recording(True, self.recordings.length)
 
     def _show_status(self) -> None:
-        self.view.set_status(replace(self._client.timer_status, enabled=self.is_measuring))
+        self.view.set_status(replace(self._client.timing.status, enabled=self.is_measuring))
 
     def _on_held(self, held: bool) -> None:
         # The scenes of frames in a frozen view are kept, as each can be clicked.
@@ -195,11 +180,11 @@ class TimingsPanel(QObject):
             self.hint.emit(missing)
 
     def _on_started(self, _name: str) -> None:
-        self.view.set_recording(True)
+        self.view.toolbar.set_recording(True)
         self.recording.emit(True)
 
     def _on_stopped(self, recording: TimingRecording | None) -> None:
-        self.view.set_recording(False)
+        self.view.toolbar.set_recording(False)
         self.recording.emit(False)
         self.hint.emit(f"Recorded {recording.name}: {recording.summary}" if recording else "Nothing was recorded")
 
@@ -224,7 +209,7 @@ class TimingsPanel(QObject):
 
     def _displayed(self) -> TimingRecording:
         """Returns the recording selected for comparison, else the region of a frozen view, else the last minute."""
-        view, status = self.view, self._client.timer_status
+        view, status = self.view, self._client.timing.status
         chosen = view.compare_page.chosen if view.pages.currentWidget() is view.compare_page else None
         if chosen is not None:
             return chosen

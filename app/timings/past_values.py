@@ -77,8 +77,8 @@ class PastValues(QObject):
         self.shown: FrameSample | None = None
         document.changed.connect(self._on_changed)
         playback.playing_changed.connect(self._on_playing)
-        inspector.past.back_requested.connect(self.back)
-        inspector.past.restore_requested.connect(self.restore)
+        inspector.past.back_button.clicked.connect(self.back)
+        inspector.past.restore_button.clicked.connect(self.restore)
 
     def note(self, number: int | None, oldest: int) -> None:
         if number is not None:

@@ -145,7 +145,7 @@ class BackEndTrial(QObject):
         self.progressed.emit(sum(min(count, FRAMES) for count in counts))
         if min(counts) >= FRAMES:
             self.stop()
-            status = self._client.timer_status
+            status = self._client.timing.status
             recordings = (
                 TimingRecording(TITLES[side], tuple(samples[FIRST : FIRST + FRAMES]), status)
                 for side, samples in self._samples.items()

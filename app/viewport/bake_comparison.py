@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from sinew.app.document.document import Document
 from sinew.app.tasks import QueueTask
-from sinew.app.viewport.frame_info import nice_ceiling
 from sinew.app.viewport.second_engine import SecondEngine
 from sinew.sim.engine import Engine
 from sinew.sim.kinds.contract import ColourKey
@@ -20,6 +19,8 @@ from sinew.sim.render.render_view import RenderView
 from sinew.sim.render.scene_views import ViewEntry
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.scene import NodeId
+from sinew.widgets.number_text import nice_above
+from sinew.widgets.plots import DistanceCurve
 
 LEAST = 1e-6  # smallest upper end of the colour ramp [m]
 
@@ -42,16 +43,6 @@ class _ComparedStep:
 
     mark: object
     variants: Mapping[NodeId, BakeDistanceValue]
-
-
-@dataclass(frozen=True, slots=True)
-class DistanceOverTime:
-    """Curves of a node: scene times [s], largest and mean distance [m]."""
-
-    name: str
-    times: tuple[float, ...]
-    most: tuple[float, ...]
-    mean: tuple[float, ...]
 
 
 class BakeComparison:
@@ -108,9 +99,9 @@ class BakeComparison:
     def scale(self) -> float:
         """Upper end of the colour ramp [m]: a round number above all known distances."""
         most = max((way.most for step in self._known.values() for way in step.variants.values()), default=0.0)
-        return nice_ceiling(max(most, LEAST))
+        return nice_above(max(most, LEAST))
 
-    def curves(self) -> Sequence[DistanceOverTime]:
+    def curves(self) -> Sequence[DistanceCurve]:
         runner, steps = self._runner, sorted(self._known)
         if runner is None or not self.is_on:
             return ()
@@ -121,7 +112,7 @@ class BakeComparison:
                 name = self._document.scene.node(node).name
                 times, variants = zip(*known, strict=True)
                 found.append(
-                    DistanceOverTime(name, times, tuple(w.most for w in variants), tuple(w.mean for w in variants))
+                    DistanceCurve(name, times, tuple(w.most for w in variants), tuple(w.mean for w in variants))
                 )
         return found
 

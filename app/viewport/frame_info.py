@@ -1,4 +1,3 @@
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,12 +26,6 @@ def with_point(box: Bounds | None, point: Vec3) -> Bounds:
     if box is None:
         return Bounds(np.array(point), np.array(point))
     return Bounds(np.minimum(box.lo, point), np.maximum(box.hi, point))
-
-
-def nice_ceiling(value: float) -> float:
-    """Returns the smallest of 1, 2, 5 times a power of ten that is not below a positive value."""
-    power = 10.0 ** math.floor(math.log10(value))
-    return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= value)
 
 
 class ViewportTiming:

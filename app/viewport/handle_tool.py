@@ -12,6 +12,7 @@ from sinew.app.document.history import Gesture
 from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.sim.animation.pose import frame_below
 from sinew.sim.characters.settings import BONE_PART, BonePose
+from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import Tool
 from sinew.sim.scene.handles import HandleMode, Handles, HandleView, dragged, handles_of, moved_along
 from sinew.sim.scene.params import bounded
@@ -116,8 +117,7 @@ class HandleTool(QObject, Tool):
     def end(self, *, cancel: bool = False) -> None:
         if self._drag is None:
             return
-        finish = self._document.cancel_gesture if cancel else self._document.end_gesture
-        finish(self._drag.gesture)
+        self._document.end_gesture(self._drag.gesture, cancel=cancel)
         self._drag = None
         self.refresh()
 
@@ -125,6 +125,8 @@ class HandleTool(QObject, Tool):
         selection, scene, engine = self._document.selection, self._document.evaluated, self._client.engine
         node = scene.by_id.get(selection.node or "")
         if self.mode is None or engine is None or node is None or node.id not in scene.shown & scene.unlocked:
+            return None
+        if not KINDS[node.kind].has_place:
             return None
         if selection.bone is not None:
             return self._bone(node, selection.bone)

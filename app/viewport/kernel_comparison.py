@@ -1,4 +1,7 @@
-"""Simulation with a changed kernel beside the shipped one: distance after every step, and cost."""
+"""Simulation with a changed kernel beside the shipped one: distance after every step, and cost.
+
+Some of its steps are repeated in double precision, from the state on the GPU.
+"""
 
 import statistics
 import time
@@ -16,9 +19,15 @@ from sinew.app.timeline.playback import Playback
 from sinew.app.viewport.second_engine import SecondEngine
 from sinew.sim.engine import Engine
 from sinew.sim.gl.task import Delay
+from sinew.sim.kinds.background import Background
+from sinew.sim.kinds.oracle import HasOracle
 from sinew.sim.runner import SimulationRunner
+from sinew.sim.scene.params import SettingsError
 
 STEPS = 60
+ORACLE = 20
+"""Every step of this number is compared with double precision, and the first."""
+
 LOOK = 0.05  # [s], between two looks for the live engine
 
 
@@ -31,18 +40,29 @@ class KernelDifference:
     """Attributes:
     distances: Largest distance of a point of any node after each step [m]; NaN if numbers of points differ.
     ratio: Cost of a step with the changed kernel over a step with the shipped one; the median so far.
+    precise: Largest distances of single steps from the same step in double precision [m].
+    uncovered: Nodes without one, by name, and what it does not cover.
     """
 
     distances: list[float] = field(default_factory=list)
     ratio: float = float("nan")
+    precise: list[float] = field(default_factory=list)
+    uncovered: dict[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         if not self.distances:
             return ""
-        return (
+        lines = [
             f"{self.distances[-1]:.3g} m from the shipped kernel after {len(self.distances)} steps"
             f" (first step {self.distances[0]:.3g} m), cost {self.ratio:.2f}×"
-        )
+        ]
+        if self.precise:
+            count = f" (the largest of {len(self.precise)})" if len(self.precise) > 1 else ""
+            lines.append(f"{max(self.precise):.2g} m from the float64 reference after one step{count}")
+        if self.uncovered:
+            what = ", ".join(f"{name} ({reason})" if reason else name for name, reason in self.uncovered.items())
+            lines.append(f"No float64 reference for {what}")
+        return "\n".join(lines)
 
 
 class KernelComparison:
@@ -64,24 +84,27 @@ class KernelComparison:
             for is_shipped in (False, True)
         ]
         self._task = TaskHandle()
+        self._worker = Background()
+        self._worker.is_on = True
 
     def start(self) -> None:
+        """Begins with the current scene, after its picture."""
         self._task.cancel()
-        self._task = self._tasks.add(self._run(), Priority.COMPARE, on_done=lambda _: None)
+        self._task = self._tasks.add(self._run(), Priority.COMPARE)
 
     def cancel(self) -> None:
         self._task.cancel()
 
     def release(self) -> None:
         self._task.cancel()
+        self._worker.release()
         for engine in self._engines:
             engine.release()
 
     def _run(self) -> QueueTask[None]:
-        live = self._client.engine
-        while live is None:
+        yield Delay(LOOK)
+        while (live := self._client.engine) is None or self._tasks.has(Priority.DRAW):
             yield Delay(LOOK)
-            live = self._client.engine
         runs = []
         for second in self._engines:
             engine = yield from second.update(live)
@@ -90,6 +113,8 @@ class KernelComparison:
         found, ratios = KernelDifference(), list[float]()
         for step in range(1, STEPS + 1):
             costs = [0.0, 0.0]
+            is_repeated = step == 1 or step % ORACLE == 0
+            record(runs[0].engine, is_repeated)
             for which in (0, 1) if step % 2 else (1, 0):
                 runs[which].engine.context.finish()
                 begun = time.perf_counter()
@@ -100,8 +125,38 @@ class KernelComparison:
             ratios.append(costs[0] / costs[1])
             found.ratio = statistics.median(ratios)
             found.distances.append(distance(runs[0].engine, runs[1].engine))
+            if is_repeated:
+                yield from self._repeat(runs[0].engine, found)
             self._report(found)
             yield None
+
+    def _repeat(self, engine: Engine, found: KernelDifference) -> QueueTask[None]:
+        """Notes the largest distance of the last step from double precision."""
+        works = []
+        for node, system in engine.simulation.systems.items():
+            name = self._document.scene.by_id[node].name if self._document.scene.has(node) else node
+            try:
+                if isinstance(system, HasOracle):
+                    works.append(system.oracle())
+                else:
+                    found.uncovered[name] = ""
+            except SettingsError as error:
+                found.uncovered[name] = str(error)
+        job = self._worker.start(lambda _: [work() for work in works])
+        try:
+            while not job.is_done:
+                yield Delay(LOOK)
+        finally:
+            job.cancel()
+        if works:
+            found.precise.append(max(job.result()))
+
+
+def record(engine: Engine, on: bool) -> None:
+    """Sets whether systems keep the input of the next step."""
+    for system in engine.simulation.systems.values():
+        if isinstance(system, HasOracle):
+            system.is_recorded = on
 
 
 def started(engine: Engine, document: Document) -> SimulationRunner:

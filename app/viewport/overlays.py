@@ -3,7 +3,6 @@ from collections.abc import Collection
 from PySide6.QtCore import QObject
 
 from sinew.app.document.document import Document
-from sinew.app.document.history import Gesture
 from sinew.app.help import TOUR, shipped_samples
 from sinew.app.timeline.active_model import ActiveModel
 from sinew.app.timeline.playback import Playback
@@ -16,6 +15,7 @@ from sinew.sim.maths.ramps import Ramp
 from sinew.sim.scene.scene import VIEW, ParamRef
 from sinew.sim.scene.view import DisplayMode, SkinningComparison
 from sinew.widgets.axis_gizmo import AxisGizmo
+from sinew.widgets.inspector.editor import Binding
 from sinew.widgets.overlay import Divider, Legend, SideLabel, StatisticsOverlay
 from sinew.widgets.start_page import StartPage, TourCard
 from sinew.widgets.viewport import Viewport
@@ -47,21 +47,17 @@ class ViewportOverlays(QObject):
         self.gizmo = AxisGizmo(viewport)
         self.legend = Legend(viewport)
         self.divider = Divider(viewport)
-        self.sides = SideLabel("", viewport), SideLabel("", viewport)
+        self.sides = SideLabel(viewport), SideLabel(viewport)
         self.empty = StartPage(shipped_samples(), viewport)
         self.tour = TourCard(TOUR, viewport)
-        self.drop = SideLabel("", viewport)
+        self.drop = SideLabel(viewport)
         self.drop.hide()
-        self._gesture: Gesture | None = None
         self._shown_key: ColourKey | None = None
         viewport.resized.connect(self.place)
         for room in rooms:
             if room.overlay is not None:
                 room.overlay.resized.connect(self.place)
-        self.divider.edit_started.connect(self._start)
-        self.divider.edited.connect(self._edit)
-        self.divider.edit_finished.connect(self._finish)
-        self.divider.edit_cancelled.connect(self._cancel)
+        Binding(document, ParamRef(VIEW, VIEW, "divider"), self.divider)
         document.changed.connect(self.refresh)
         document.selection_changed.connect(self.refresh)
         client.drawn.connect(self._on_drawn)
@@ -165,24 +161,6 @@ class ViewportOverlays(QObject):
         if self._playback.playhead.playing and drawn.rate.per_second > 0.0:
             rows.append(("FPS", f"{drawn.rate.per_second:.0f}"))
         return rows
-
-    # --- the divider ----------------------------------------------------------------------------------
-
-    def _start(self) -> None:
-        self._gesture = self._document.new_gesture("Move the divider")
-
-    def _edit(self, place: float) -> None:
-        self._document.set_value(ParamRef(VIEW, VIEW, "divider"), place, self._gesture)
-
-    def _finish(self) -> None:
-        if self._gesture is not None:
-            self._document.end_gesture(self._gesture)
-        self._gesture = None
-
-    def _cancel(self) -> None:
-        if self._gesture is not None:
-            self._document.cancel_gesture(self._gesture)
-        self._gesture = None
 
 
 def comparison_rows(statistics: ComparisonStatistics | None, unit_scale: float = 1.0) -> list[tuple[str, str]]:

@@ -36,11 +36,11 @@ class Precompiling:
         self._surface = QOffscreenSurface()
         self._surface.setFormat(QSurfaceFormat.defaultFormat())
         self._surface.create()  # only allowed on the GUI thread
-        self._compiler = Precompiler(self._open, context)
+        self.compiler = Precompiler(self._open, context)
 
     def admit(self) -> Scene:
         """Returns the scene without nodes whose shaders are compiling."""
-        return self._compiler.admit(self._document.scene)
+        return self.compiler.admit(self._document.scene)
 
     def begin(self) -> bool:
         """Compiles shaders once all files are loaded; returns True if the scene must be applied again."""
@@ -49,7 +49,7 @@ class Precompiling:
             return False
         scene = self._document.scene
         loaded = {node.id: self._store.loaded(node.id) for node in scene.characters}
-        self._compiler.begin(
+        self.compiler.begin(
             PrecompileScene(
                 scene,
                 {node_id: model.prepared for node_id, model in loaded.items() if model is not None},
@@ -58,19 +58,13 @@ class Precompiling:
                 self._playback.settings.simulation_start,
             )
         )
-        return self._compiler.is_due
+        return self.compiler.is_due
 
     @property
     def progress(self) -> tuple[str, float]:
         """Names of the nodes that wait, "" for none, and the progress, 0 to 1."""
-        nodes = (node for node in self._document.scene.nodes if node.id in self._compiler.waiting)
-        return ", ".join(node.name or node.id for node in nodes), self._compiler.share
-
-    def cancel_preparing(self) -> None:
-        self._compiler.cancel_preparing()
-
-    def release(self) -> None:
-        self._compiler.release()
+        nodes = (node for node in self._document.scene.nodes if node.id in self.compiler.waiting)
+        return ", ".join(node.name or node.id for node in nodes), self.compiler.share
 
     def _open(self) -> Context:
         context = Context(_OffscreenContext(self._surface))

@@ -13,7 +13,7 @@ from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskProgress, TaskQ
 from sinew.app.timeline.active_model import ActiveModel
 from sinew.app.timeline.playback import Playback
 from sinew.app.viewport.bake_comparison import BakeComparison
-from sinew.app.viewport.frame_info import FrameInfo, ViewportTiming, nice_ceiling, with_point
+from sinew.app.viewport.frame_info import FrameInfo, ViewportTiming, with_point
 from sinew.app.viewport.ghosts import Ghosts
 from sinew.app.viewport.kernel_comparison import KernelComparison
 from sinew.app.viewport.precompiling import Precompiling
@@ -29,13 +29,13 @@ from sinew.sim.gl.errors import ShaderError
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.gl.task import Delay
 from sinew.sim.printable import printable
-from sinew.sim.profile.sample import TimerStatus
 from sinew.sim.render.frame import joined
 from sinew.sim.render.render_view import JointRef, Overlay, ParticleRef, RenderView
 from sinew.sim.runner import SimulationRunner
 from sinew.sim.scene.scene import NodeId, Scene
 from sinew.sim.scene.view_state import Selection
 from sinew.sim.simulation import BakedStates
+from sinew.widgets.number_text import nice_above
 
 _log = logging.getLogger(__name__)
 _TEXT_MAX = 200
@@ -58,6 +58,8 @@ class ViewportRenderer(QObject):
         compared: Distance from the bake.
         kernels: Distance from the shipped kernels.
         precompiling: None if shaders are compiled when they are first used.
+        timing: Its `wanted` starts or stops measuring with the next frame.
+        difference_scale: Upper end of the scale of the comparison [units of the model]; grows with the distances.
     """
 
     drawn = Signal(object)  # A frame was drawn; carries a `FrameInfo`
@@ -81,7 +83,7 @@ class ViewportRenderer(QObject):
         programs: Path | None = None,
     ) -> None:
         super().__init__()
-        self._timing = ViewportTiming(playback, active)
+        self.timing = ViewportTiming(playback, active)
         self._document, self._playback, self._debug = document, playback, debug
         self._tasks, self._store, self._files, self._programs = tasks, store, files, programs
         self.engine: Engine | None = None
@@ -97,7 +99,7 @@ class ViewportRenderer(QObject):
         self.precompiling: Precompiling | None = None
         self._log: DebugLog | None = None
         self._overlay = Overlay(marks=True)
-        self._scale, self._unit = 0.0, 1.0
+        self.difference_scale, self._unit = 0.0, 1.0
         self._comparison: ComparisonStatistics | None = None
         self._failures: set[str] = set()
 
@@ -129,7 +131,7 @@ class ViewportRenderer(QObject):
         if engine is None:
             return
         self.gl_enter(framebuffer_id)
-        self._timing.begin(engine)
+        self.timing.begin(engine)
         try:
             output = Framebuffer.wrap(engine.context, framebuffer_id, (width, height))
             if engine.pictures.paint(output, self):
@@ -178,7 +180,7 @@ class ViewportRenderer(QObject):
     def cancel_preparing(self) -> None:
         """Cancels preparing: systems keep their earlier settings, shaders are compiled when they are used."""
         if self.precompiling is not None:
-            self.precompiling.cancel_preparing()
+            self.precompiling.compiler.cancel_preparing()
         if self.engine is not None:
             self.engine.simulation.cancel_preparing()
 
@@ -210,7 +212,7 @@ class ViewportRenderer(QObject):
             self.runner.release()
             self.runner = None
         if self.precompiling is not None:
-            self.precompiling.release()
+            self.precompiling.compiler.release()
             self.precompiling = None
         if self.engine is not None:
             self.engine.release()
@@ -256,14 +258,7 @@ class ViewportRenderer(QObject):
         except ShaderError as error:
             self.gl_failed.emit(f"{self.back_end} cannot be used: {error}")
 
-    # --- timing ---------------------------------------------------------------------------------------
-
-    @property
-    def timer_status(self) -> TimerStatus:
-        return self._timing.status
-
-    def set_timing(self, on: bool) -> None:
-        self._timing.wanted = on
+    # --- the document ---------------------------------------------------------------------------------
 
     def prepare(self) -> int:
         """Applies the current document to the engine; returns the version of its views."""
@@ -321,9 +316,6 @@ class ViewportRenderer(QObject):
         self._overlay = marked
         return changed
 
-    def reset_difference_scale(self) -> None:
-        self._scale = 0.0
-
     def joint_of(self, selection: Selection) -> JointRef | None:
         """Returns the joint of a selection; None if it has no joint or its model is not loaded."""
         model = self.engine.model_of(selection.node) if self.engine and selection.node else None
@@ -335,7 +327,9 @@ class ViewportRenderer(QObject):
     def _current_overlay(self) -> Overlay:
         selected = self.joint_of(self._document.selection)
         chosen = self._document.scene.with_contents(self._document.selection.all_nodes)
-        return replace(self._overlay, selected=selected, selected_nodes=chosen, difference_scale=self._scale or None)
+        return replace(
+            self._overlay, selected=selected, selected_nodes=chosen, difference_scale=self.difference_scale or None
+        )
 
     # --- steps of a frame -----------------------------------------------------------------------------
 
@@ -377,8 +371,8 @@ class ViewportRenderer(QObject):
         for problem in engine.simulation.take_problems():
             self.troubled.emit(problem.node, problem.text)
         rate = self._playback.meter.drawn(time.monotonic())
-        frame, samples = self._timing.finish(engine)
-        self.drawn.emit(FrameInfo(rate, self._comparison, self._scale * self._unit, frame, self._unit))
+        frame, samples = self.timing.finish(engine)
+        self.drawn.emit(FrameInfo(rate, self._comparison, self.difference_scale * self._unit, frame, self._unit))
         if samples:
             self.measured.emit(samples)
 
@@ -389,8 +383,8 @@ class ViewportRenderer(QObject):
         target = selected if selected in characters else next(iter(characters), None)
         statistics = engine.compare(target, time.monotonic()) if target else None
         self._unit = model_settings(scene.node(target)).unit_scale if target else 1.0
-        if statistics is not None and statistics.maximum > self._scale:
-            self._scale = nice_ceiling(statistics.maximum * self._unit) / self._unit
+        if statistics is not None and statistics.maximum > self.difference_scale:
+            self.difference_scale = nice_above(statistics.maximum * self._unit) / self._unit
         return statistics
 
     def _fail(self, error: Exception) -> None:

@@ -30,6 +30,7 @@ from sinew.sim.assets.frame_mesh import (
 from sinew.sim.assets.load import read_bytes
 from sinew.sim.assets.raw import LoadWatch, ModelError, RawClip, RawMesh, RawModel, RawSection, RawVertices
 from sinew.sim.maths.arrays import Float32, Int64
+from sinew.sim.maths.polygons import triangulated
 from sinew.sim.notes import Notes
 
 _NUMBERED = re.compile(r"(?P<stem>.*?)(?P<number>[0-9]{3,9})$")
@@ -142,7 +143,7 @@ class _ObjReader:
         self._watch, self._parts = watch, PartCounter()
         self._values = {key: array("f") for key in _SIZES}
         self._corners: dict[Corner, int] = {}
-        self._sections: dict[str, array[int]] = {}
+        self._sections: dict[str, tuple[array[int], array[int]]] = {}  # corners of all polygons, and their numbers
         self._names = {"o": "", "g": "", "usemtl": ""}
         self.skipped: dict[str, int] = {}
         self._pending = 0
@@ -184,9 +185,12 @@ class _ObjReader:
         for column, key, semantic in ((1, "vt", "texcoord1"), (2, "vn", "normal")):
             if (corners[:, column] != _ABSENT).any():
                 attributes[semantic] = _gathered(self._values[key], corners[:, column], _SIZES[key])
-        sections = [
-            RawSection(name, "", 0, np.array(part, np.uint32).reshape(-1, 3)) for name, part in self._sections.items()
-        ]
+        sections = []
+        for name, (vertices, counts) in self._sections.items():
+            vertex, count = np.array(vertices, np.uint32), np.array(counts, np.int64)
+            places = attributes["position"][vertex].astype(np.float64)
+            triangles, _ = triangulated(places, np.cumsum(count) - count, count)
+            sections.append(RawSection(name, "", 0, vertex[triangles]))
         return RawVertices(len(corners), attributes), sections
 
     def points(self) -> Int64:
@@ -207,9 +211,10 @@ class _ObjReader:
         name = self._names["g"] or self._names["o"] or self._names["usemtl"]
         if name not in self._sections:
             self._parts.add("group")
-            self._sections[name] = array("I")
-        for second, third in itertools.pairwise(numbers[1:]):
-            self._sections[name].extend((numbers[0], second, third))
+            self._sections[name] = array("I"), array("I")
+        vertices, counts = self._sections[name]
+        vertices.extend(numbers)
+        counts.append(len(numbers))
 
     def _corner(self, place: str, word: str) -> Corner:
         parts = word.split("/")

@@ -1,4 +1,4 @@
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,6 +28,7 @@ class Colliders:
     layout: ColliderLayout = ANY_ORDER
     shapes: Shapes = ANY_SHAPE  # That occur after the planes at the front; kernels leave out the others
     skin: SkinSurface | None = None
+    states: Sequence[ColliderState] = ()  # In the order of the records
 
     def __bool__(self) -> bool:
         return self.texture is not None and self.count > 0
@@ -67,7 +68,7 @@ class SceneColliders(Owner):
             self._fixed = fixed
         if states:
             self._records.buffer.orphan(pack_colliders(states, STEP_TIME, fixed.part).reshape(-1, 4))
-        self.now = Colliders(self._records if states else None, len(states), layout, fixed.shapes, skin)
+        self.now = Colliders(self._records if states else None, len(states), layout, fixed.shapes, skin, states)
         return self.now
 
     def teleport(self, nodes: Collection[NodeId] | None = None) -> None:

@@ -1,6 +1,6 @@
 import contextlib
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,8 @@ from sinew.sim.gl.errors import ShaderError, ShaderMessage
 from sinew.sim.gl.kernel_text import NOTHING, KernelText
 from sinew.sim.gl.program import Program
 from sinew.sim.gl.program_build import ProgramSources, Stage
-from sinew.sim.gl.shader_source import reader, resolve
+from sinew.sim.gl.shader_lines import compiled_lines
+from sinew.sim.gl.shader_source import ShaderSource, reader, resolve
 from sinew.sim.gl.task import Task
 from sinew.sim.gl.vertex_array import VertexArray
 
@@ -66,6 +67,7 @@ class ShaderLibrary:
         self.kernels: weakref.WeakSet[Kernel] = weakref.WeakSet()
         self.texts: Mapping[str, str] = {}
         self.takes_texts = True
+        self._sound: Mapping[str, str] = {}  # The last texts with which all programs compiled
         self._programs: dict[tuple[object, ...], tuple[_Recipe, Program]] = {}
         self._failing: dict[tuple[object, ...], list[ShaderMessage]] = {}
 
@@ -84,6 +86,8 @@ class ShaderLibrary:
             defines: Macros put after #version; True defines without a value, False skips the macro.
             around: Text that turns a kernel file into a vertex or a compute stage.
 
+        With a replaced file that does not compile, the program has the last texts that did, otherwise the shipped ones.
+
         Raises:
             ShaderError: If it does not compile.
         """
@@ -94,7 +98,13 @@ class ShaderLibrary:
             stages["fragment"] = fragment
         recipe = _Recipe(stages, defines or {}, around)
         if recipe.key not in self._programs:
-            program = Program(self.context, recipe.resolve(self.read), label=recipe.label)
+            try:
+                program = Program(self.context, recipe.resolve(self.read), label=recipe.label)
+            except ShaderError as error:
+                if not self.texts:
+                    raise
+                program = Program(self.context, recipe.resolve(self._read_sound), label=recipe.label)
+                self._failing[recipe.key] = list(error.messages)
             self._programs[recipe.key] = recipe, program
         return self._programs[recipe.key][1]
 
@@ -119,6 +129,10 @@ class ShaderLibrary:
         return frozenset().union(*(recipe.files for recipe, _ in self._programs.values()))
 
     @property
+    def program_count(self) -> int:
+        return len(self._programs)
+
+    @property
     def messages(self) -> list[ShaderMessage]:
         """Errors in the files of programs that still run an older version of them."""
         return [message for messages in self._failing.values() for message in messages]
@@ -127,20 +141,32 @@ class ShaderLibrary:
         """Returns the text of a file; raises OSError if there is none."""
         return self.texts[name] if name in self.texts else self.shipped(name)
 
+    def _read_sound(self, name: str) -> str:
+        return self._sound[name] if name in self._sound else self.shipped(name)
+
     def shipped(self, name: str) -> str:
         """Returns the text of a file without replacement."""
         return reader(self.root)(name)
 
     def generated(self, name: str) -> str:
         """Returns the whole texts of the stages that use a file, as the compiler gets them."""
-        parts = []
+        return "\n".join(f"// {label}\n{source.text}" for label, source in self._stages(name))
+
+    def unused_lines(self, name: str) -> frozenset[int]:
+        """Returns the lines of a file, from 1, that no program compiles."""
+        every, compiled = set(), set()
+        for _, source in self._stages(name):
+            every |= {line for file, line in source.origins if file == name}
+            compiled |= {line for file, line in compiled_lines(source) if file == name}
+        return frozenset(every - compiled)
+
+    def _stages(self, name: str) -> Iterator[tuple[str, ShaderSource]]:
+        """Yields the label of the program, and the stage, for all stages that use a file."""
         for recipe, _ in self._programs.values():
             if name in recipe.files:
                 with contextlib.suppress(ShaderError):  # reported where it was compiled
-                    sources = recipe.resolve(self.read)
-                    texts = [s for s in sources.stages.values() if name in s.files]
-                    parts += [f"// {recipe.label}\n{source.text}" for source in texts]
-        return "\n".join(parts)
+                    stages = recipe.resolve(self.read).stages.values()
+                    yield from ((recipe.label, source) for source in stages if name in source.files)
 
     def replace(self, texts: Mapping[str, str]) -> frozenset[str]:
         """Replaces files by texts; returns the names for `changed`."""
@@ -164,6 +190,8 @@ class ShaderLibrary:
             except ShaderError as error:
                 self._failing[key] = list(error.messages)
                 messages += error.messages
+        if not messages:
+            self._sound = self.texts
         return list(dict.fromkeys(messages))
 
     def release(self) -> None:

@@ -6,6 +6,7 @@ from typing import Literal
 
 from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.errors import ShaderError, ShaderMessage
+from sinew.sim.gl.shader_lines import compiled_lines
 from sinew.sim.gl.shader_source import ShaderSource
 
 Stage = Literal["vertex", "geometry", "fragment", "compute"]
@@ -110,7 +111,8 @@ def parse_log(log: str, source: ShaderSource) -> list[ShaderMessage]:
         match = next((match for pattern in LOCATIONS if (match := pattern.match(line))), None)
         if match is not None:
             severity = f"{match.groupdict().get('severity', '')}: ".lower().lstrip(": ")
-            messages.append(ShaderMessage(*source.origin(int(match["line"])), severity + match["text"].strip()))
+            place = source.origin(statement_line(int(match["line"]), match["text"], source))
+            messages.append(ShaderMessage(*place, severity + match["text"].strip()))
         elif line.strip() and messages:
             last = messages[-1]
             messages[-1] = ShaderMessage(last.file, last.line, f"{last.text} {line.strip()}")
@@ -118,3 +120,23 @@ def parse_log(log: str, source: ShaderSource) -> list[ShaderMessage]:
             messages.append(ShaderMessage(source.name, 1, line.strip()))
     errors = [message for message in messages if not message.text.lower().startswith(("warning", "note"))]
     return errors or messages or [ShaderMessage(source.name, 1, "the driver gave no reason")]
+
+
+def statement_line(line: int, message: str, source: ShaderSource) -> int:
+    """Returns the line of a fault: compilers report a missing semicolon at the next token that they see."""
+    if "';'" not in message.partition("expecting")[2]:
+        return line
+    lines, compiled = source.text.splitlines(), compiled_lines(source)
+    before = [
+        number
+        for number in range(min(line - 1, len(lines)), 0, -1)
+        if is_code(lines[number - 1]) and source.origins[number - 1] in compiled
+    ]
+    unfinished = [number for number in before if lines[number - 1].partition("//")[0].rstrip()[-1] not in ";{}"]
+    return (unfinished or before or [line])[0]
+
+
+def is_code(line: str) -> bool:
+    """Returns False for comments, directives and empty lines."""
+    code = line.partition("//")[0].strip()
+    return bool(code) and not code.startswith("#")

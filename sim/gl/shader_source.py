@@ -53,7 +53,7 @@ class _Resolver:
         self.files.append(name)
         chain = (*chain, name)
         for number, line in enumerate(self._read(name).splitlines(), start=1):
-            match = INCLUDE.match(line)
+            match = INCLUDE.match(line) if "#" in line else None
             if match is None:
                 self.lines.append(line)
                 self.origins.append((name, number))

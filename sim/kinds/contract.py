@@ -177,6 +177,7 @@ class Kind:
             by id.  For a kind of a plug-in it is the `version` of the kind that wrote the node.
         version: Version of the solver; increase it if the same settings, or a default, give other results.
         since: First version of project files with this kind.
+        has_place: Whether transforms and attachments of nodes mean something.
         collides: Whether nodes with these settings collide.
         acts_on: Whether a node of this kind, a force field, acts on another one.
         pairs: Returns the simulated nodes of this kind that act on one another, by id, each pair once.  Their systems
@@ -216,6 +217,7 @@ class Kind:
     migrate: Callable[[int, dict[str, Any], Mapping[str, dict[str, Any]]], None] | None = None
     version: int = 1
     since: int = 2
+    has_place: bool = True
     collides: Callable[[Settings], bool] = lambda _: True
     acts_on: Callable[[Node, Node, Scene], bool] = lambda _, __, ___: False
     pairs: Callable[[Scene], Sequence[tuple[NodeId, NodeId]]] | None = None
@@ -327,6 +329,7 @@ class Array:
             "colours" (linear RGBA, not premultiplied); or, constant, "triangles" (indices), "counts" (points of each
             strand) or "texcoords" (v = 0 at the bottom; one per strand).
         is_still: Whether the values are constant although others with this meaning change.
+        element: Returns one value, without reading the others; None if `read` is as fast.
     """
 
     read: Callable[[], npt.NDArray[Any]]
@@ -334,6 +337,7 @@ class Array:
     dtype: npt.DTypeLike
     meaning: str
     is_still: bool = False
+    element: Callable[[int], npt.NDArray[Any]] | None = None
 
     @property
     def is_constant(self) -> bool:

@@ -74,8 +74,20 @@ class ParticleSystem(System, Draggable):
     def arrays(self) -> Mapping[str, Array]:
         shape = (self.count, 3)
         return {
-            "positions": Array(lambda: self._read("position"), shape, np.float32, "points"),
-            "velocities": Array(lambda: self._read("velocity"), shape, np.float32, "velocities"),
+            "positions": Array(
+                lambda: self._read("position"),
+                shape,
+                np.float32,
+                "points",
+                element=lambda index: self._element("position", index),
+            ),
+            "velocities": Array(
+                lambda: self._read("velocity"),
+                shape,
+                np.float32,
+                "velocities",
+                element=lambda index: self._element("velocity", index),
+            ),
         }
 
     def snapshot(self) -> State:
@@ -100,7 +112,7 @@ class ParticleSystem(System, Draggable):
     def particle_position(self, particle: int) -> Vec3 | None:
         if not 0 <= particle < self.count:
             return None
-        x, y, z = self._read("position")[particle].tolist()
+        x, y, z = self._element("position", particle).tolist()
         return x, y, z
 
     @property
@@ -110,4 +122,9 @@ class ParticleSystem(System, Draggable):
 
     def _read(self, field: str) -> Float32:
         found: Float32 = self._buffers.newest.read(count=self.count)[field][:, :3]
+        return found
+
+    def _element(self, field: str, index: int) -> Float32:
+        buffer = self._buffers.newest
+        found: Float32 = buffer.read(offset=index * buffer.dtype.itemsize, count=1)[field][0, :3]
         return found

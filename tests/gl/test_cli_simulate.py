@@ -191,7 +191,7 @@ def test_wrong_options_are_reported(capsys: pytest.CaptureFixture[str]) -> None:
         (["--steps", "10", "--seconds", "1"], "not allowed with argument"),
         (["--seconds", "inf"], "'inf' is not a finite number"),
         (["--seconds", "-2"], "'-2'"),
-        (["--every", "0"], "'0' is not a number from 1"),
+        (["--every", "0"], "'0' is not a whole number from 1"),
         (["--output", "a.npy"], "'a.npy' does not end in .npz"),
     ):
         assert main(["simulate", str(FALLING), "--output", "a.npz", *options]) == 2

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from sinew import shaders
-from sinew.app.kinds.kernel.panel import is_code, marked_line
 from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
+from sinew.sim.gl.program_build import is_code
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.emitter.settings import EmitterSettings
 from sinew.sim.kinds.hair.settings import HairSettings
@@ -73,7 +73,7 @@ def injections(engine: Engine, count: int) -> Iterator[tuple[str, int, str]]:
 
 def reports(engine: Engine, file: str, text: str) -> list[tuple[str, int]]:
     engine.library.changed(engine.library.replace({file: text}))
-    found = [(message.file, marked_line(message, text)) for message in engine.library.messages]
+    found = [(message.file, message.line) for message in engine.library.messages]
     engine.library.changed(engine.library.replace({}))
     assert engine.library.messages == []
     return found

@@ -137,7 +137,7 @@ def test_counts_and_the_legend_of_the_strain(qtbot, editor):
     draw(editor)
     assert facts(editor)["Particles"] == "80"
     assert editor.overlays.legend.isVisible()
-    assert editor.overlays.legend.labels() == ("0", "10", "20")
+    assert editor.overlays.legend.labels == ("0", "10", "20")
     assert editor.overlays.legend.accessibleName() == "Strain [%]: 0 to 20"
     set_cloth(editor, look=ClothLook.SURFACE)
     assert not editor.overlays.legend.isVisible()

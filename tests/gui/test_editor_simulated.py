@@ -49,7 +49,7 @@ def test_a_muted_cloth_does_not_move_and_is_explained(two_cloths):
         editor.document.undo_stack.undo()
         assert not getattr(editor.document.scene.node(nodes[1]), name)
         editor.playback.pause()
-    editor.panels.outliner.mute_requested.emit(nodes[0], True)
+    editor.panels.outliner.switch_requested.emit(nodes[0], "muted", True)
     assert editor.document.scene.node(nodes[0]).muted
     assert editor.document.undo_stack.undo_text == "Turn on muted of Cloth"
 

@@ -120,7 +120,7 @@ def test_the_strip_has_the_frames_of_the_scene_at_another_rate_or_without_a_clip
         assert len(frames) > 1
         assert set(frames) <= set(np.floor(times / editor.active.frame_step + 0.5))
         then = history[2]
-        editor.timings.view.frame_chosen.emit(then)
+        editor.timings.view.frames_page.frame_chosen.emit(then)
         assert editor.playback.playhead.time == pytest.approx(then.moment.time)
 
 
@@ -133,7 +133,7 @@ def test_a_click_on_a_frame_shows_its_time_and_its_settings(editor, play):
     editor.document.set_value(ref, SkinningMethod.DQS if before is SkinningMethod.LBS else SkinningMethod.LBS)
     now = method(editor)
     play(8)
-    editor.timings.view.frame_chosen.emit(then)
+    editor.timings.view.frames_page.frame_chosen.emit(then)
     assert not editor.playback.playhead.playing
     step = editor.active.frame_step
     assert editor.playback.playhead.time / step == pytest.approx(then.moment.clip_frame, abs=1e-6)
@@ -147,13 +147,13 @@ def test_a_click_on_a_frame_shows_its_time_and_its_settings(editor, play):
     assert editor.past.shown is None
     assert not inspector.past.isVisible()
     assert method(editor) is now
-    editor.timings.view.frame_chosen.emit(then)
+    editor.timings.view.frames_page.frame_chosen.emit(then)
     inspector.past.restore_button.click()
     assert method(editor) is before
     assert editor.document.undo_stack.undo_text == f"Restore the values of frame {then.number:,}"
     editor.document.undo_stack.undo()
     assert method(editor) is now
-    editor.timings.view.frame_chosen.emit(then)
+    editor.timings.view.frames_page.frame_chosen.emit(then)
     assert editor.past.shown is then
     editor.playback.toggle()
     assert editor.past.shown is None, "playback shows the present"
@@ -244,18 +244,18 @@ def test_numbers_continue_after_a_pause_and_with_a_new_context(editor):
             QApplication.processEvents()
 
     for _ in range(2):
-        editor.client.set_timing(True)
+        editor.client.timing.wanted = True
         draw(WARM_UP + 2)
-        editor.client.set_timing(False)
+        editor.client.timing.wanted = False
         draw(1)
     with editor.viewport.gl_current():
         editor.client.gl_init()
-    editor.client.set_timing(True)
+    editor.client.timing.wanted = True
     draw(WARM_UP + 2)
     numbers = [number for number in frames if number is not None]
     assert numbers == list(range(numbers[0], numbers[0] + len(numbers)))
     assert len(numbers) >= 6
-    editor.client.set_timing(False)
+    editor.client.timing.wanted = False
 
 
 def frames_of(count, cost=5 * MS):

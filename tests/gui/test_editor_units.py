@@ -99,6 +99,21 @@ def test_home_frames_surfaces_and_not_particles(giant):
     assert document.view_state.camera.distance > alone.distance, "nothing else can be framed"
 
 
+def test_a_project_whose_camera_was_never_moved_is_framed(fresh, qtbot, tmp_path):
+    session, cameras = Session(qtbot), (Camera(), Camera(yaw=10.0))
+    session.load(fresh, sample("arm", tmp_path))
+    for number, camera in enumerate(cameras):
+        fresh.document.set_camera(camera)
+        fresh.document.save(tmp_path / f"{number}.sinew")
+    shown = []
+    for number in range(2):
+        session.load(fresh, tmp_path / f"{number}.sinew")
+        picture(fresh)
+        shown.append(fresh.document.view_state.camera)
+    assert shown[0].distance < cameras[0].distance
+    assert shown[1] == cameras[1]
+
+
 def test_the_first_character_of_a_scene_is_seen_from_its_front(fresh, qtbot, tmp_path, monkeypatch):
     monkeypatch.setattr("sinew.app.files.project_files.front_at_first", lambda _: 180.0)
     Session(qtbot).load(fresh, sample("arm", tmp_path / "opened"))

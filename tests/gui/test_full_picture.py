@@ -137,9 +137,9 @@ def test_a_single_image_is_a_draft_only_if_it_is_very_slow(editor, calls, monkey
 
 
 def test_measured_images_are_drawn_at_once(drafted, calls, qtbot):
-    drafted.client.set_timing(True)
+    drafted.client.timing.wanted = True
     drafted.viewport.update()
-    qtbot.waitUntil(lambda: drafted.client.timer_status.enabled, timeout=60000)
+    qtbot.waitUntil(lambda: drafted.client.timing.status.enabled, timeout=60000)
     calls.clear()
     drafted.viewport.update()
     qtbot.waitUntil(lambda: "full" in calls, timeout=60000)

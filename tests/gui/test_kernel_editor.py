@@ -1,18 +1,19 @@
 """The dock Kernel: a student doubles the gravity, breaks the text, mends it, and undoes it."""
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 
 from sinew import shaders
 from sinew.app.files.project_file import save_project
-from sinew.app.kinds.kernel.panel import KernelPanel, marked_line
-from sinew.sim.gl.errors import ShaderMessage
+from sinew.app.kinds.kernel.panel import KernelPanel
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.kernel.kind import KernelSettings
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.view_state import Selection, ViewState
-from tests.gui.editor_harness import picture
+from tests.gui.editor_harness import picture, play, set_values
 
 FILE = "cloth/step.glsl"
 SHIPPED = (shaders.ROOT / FILE).read_text()
@@ -51,6 +52,7 @@ def test_gravity_is_doubled_broken_mended_and_undone(editor, qtbot, panel):
     qtbot.waitUntil(lambda: "after 60 steps" in panel.difference.text(), timeout=PATIENCE)
     assert "cost " in panel.difference.text()
     assert not panel.difference.text().startswith("0 m")
+    assert "m from the float64 reference after one step (the largest of 4)" in panel.difference.text()
     qtbot.waitUntil(lambda: "of 64: " in panel.value.text(), timeout=PATIENCE)
 
     line = SHIPPED.splitlines().index(next(text for text in SHIPPED.splitlines() if "acceleration = u_gravity" in text))
@@ -99,7 +101,49 @@ def test_a_project_with_kernels_asks_once(editor, qtbot, tmp_path, monkeypatch, 
     assert ("not used" in note) is not answer
 
 
-def test_a_missing_semicolon_is_marked_in_its_line():
-    text = "float a = 1.0\n\n// comment\nfloat b;\n"
-    assert marked_line(ShaderMessage("f", 4, "syntax error, unexpected FLOAT, expecting ',' or ';'"), text) == 1
-    assert marked_line(ShaderMessage("f", 4, "undeclared identifier"), text) == 4
+def test_lines_of_no_program_are_grey(editor, qtbot, panel):
+    lines = SHIPPED.splitlines()
+    assert panel.text.note_of(1) == "", "no program uses the file before the first step"
+    play(editor, 1)
+    grey = lines.index("    self_contact(id, first, own.velocity, u_substep, change, push);") + 1
+    qtbot.waitUntil(lambda: panel.text.note_of(grey) == "Not compiled in this scene", timeout=PATIENCE)
+    assert panel.text.note_of(lines.index("void run(int id) {") + 1) == ""
+    assert editor.document.undo_stack.undo_text != f"Edit {FILE}", "colours are no edit"
+    set_values(editor, "sheet", self_collision=True)
+    play(editor, 1)
+    qtbot.waitUntil(lambda: panel.text.note_of(grey) == "", timeout=PATIENCE)
+
+
+def test_text_is_found(editor, panel):
+    panel.tabs.setCurrentWidget(panel.text)
+    panel.text.moveCursor(QTextCursor.MoveOperation.Start)
+    panel.find.open_row()
+    assert panel.find.isVisible()
+    QTest.keyClicks(panel.find.line, "u_gravity")
+    first = panel.text.textCursor().selectionStart()
+    assert first == SHIPPED.index("u_gravity")
+    QTest.keyClick(panel.find.line, Qt.Key.Key_Return)
+    second = panel.text.textCursor().selectionStart()
+    assert second == SHIPPED.index("u_gravity", first + 1)
+    panel.find.find_text(back=True)
+    assert panel.text.textCursor().selectionStart() == first
+    panel.tabs.setCurrentWidget(panel.shipped)
+    QTest.keyClick(panel.find.line, Qt.Key.Key_Return)
+    assert panel.shipped.textCursor().selectedText() == "u_gravity"
+    QTest.keyClicks(panel.find.line, "no such name")
+    assert panel.find.missing.text() == "Not found"
+    panel.find.close_row()
+    assert not panel.find.isVisible()
+
+
+def test_undo_is_the_one_of_the_document(panel):
+    event = QKeyEvent(QEvent.Type.ShortcutOverride, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    QApplication.sendEvent(panel.text, event)
+    assert not event.isAccepted()
+
+
+def test_one_element_is_read_alone(editor, panel):
+    array = editor.client.engine.simulation.systems["sheet"].arrays()["velocities"]
+    with editor.viewport.gl_current():
+        for index in (0, 63):
+            assert list(array.element(index)) == list(array.read()[index])

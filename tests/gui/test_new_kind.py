@@ -77,7 +77,7 @@ def test_it_is_added_edited_undone_saved_attached_played_and_dragged(session, ro
     start = place_of(roped, knot)
     Mouse(roped.viewport).click(start)
     assert roped.document.selection.node == node.id
-    roped.client.set_timing(True)
+    roped.client.timing.wanted = True
     samples = []
     roped.client.measured.connect(samples.extend)
     for _ in range(12):

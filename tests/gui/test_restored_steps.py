@@ -141,5 +141,5 @@ def test_particles_of_cached_steps_are_counted(fresh, qtbot):
             assert living[step] == np.count_nonzero(stage.system.emitter.read()["position"][:, 3] >= 0.0)
         QApplication.processEvents()
         assert fresh.kind_panels["emitter"].head._status.alive == living[step]
-        assert int(dict(fresh.overlays.statistics.rows())["Particles"].replace(",", "")) >= living[step]
+        assert int(dict(fresh.overlays.statistics.rows)["Particles"].replace(",", "")) >= living[step]
     assert living[BACK] < living[30]

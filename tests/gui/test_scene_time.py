@@ -22,7 +22,7 @@ def test_strips_are_dragged_trimmed_and_undone(editor):
     first, second = document.scene.node(node).settings.strips
     assert first.repeats == 1.0
     assert second.start < first.end(editor.active.clip.duration), "they overlap"
-    editor.timeline.fit()
+    editor.timeline.ruler.fit()
     mouse, place = Mouse(tracks), tracks.place_of(node, 1)
     entries = document.undo_stack.count()
     mouse.drag(place.center(), place.center() + QPointF(60.0, 0.0))
@@ -56,12 +56,12 @@ def test_a_strip_is_added_at_the_mouse_or_after_the_last(editor, monkeypatch):
     asked_for(tracks, tracks.place_of(node, 0).center(), monkeypatch)[0].trigger()
     first, second = document.scene.node(node).settings.strips
     assert first.end(duration) - 0.3 < second.start < first.end(duration), "the mouse is on a strip"
-    editor.timeline.fit()
+    editor.timeline.ruler.fit()
     document.undo_stack.undo()
     end = 5.0
     strips = (Strip(clip=clip, repeats=1.0), Strip(clip=clip, start=end))
     document.set_values({ParamRef(node, "model", "strips"): strips})
-    editor.timeline.fit()
+    editor.timeline.ruler.fit()
     gap = tracks.place_of(node, 0).right(), tracks.place_of(node, 1).left()
     place = QPointF(0.3 * gap[0] + 0.7 * gap[1], tracks.place_of(node, 0).center().y())
     asked_for(tracks, place, monkeypatch)[0].trigger()

@@ -1,225 +1,78 @@
-"""The line solver in double precision: small steps, exact solves of each thread, bending by a dense system.
-
-References: M. Macklin et al. 2019, "Small steps in physics simulation"; L. H. Thomas 1949 for the tridiagonal solve.
-"""
-
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.colliders.oracle import bounce, collider_contact
+from sinew.sim.kinds.cloth.line_oracle import Family, LineOracle, bending_matrix, thomas
 from sinew.sim.kinds.cloth.line_solver import INERTIA, SUBSTEPS_OF_INERTIA
-from sinew.sim.kinds.cloth.lines import LineFamily, grid_bending, mesh_bending, mesh_families
 from sinew.sim.kinds.cloth.maps import ClothMap, Values
-from sinew.sim.kinds.cloth.material import ClothConstants, constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.cloth.springs import SpringKind
 from sinew.sim.maths.gusts import gusts_at
-from tests.oracles.air import air_velocity
-from tests.oracles.cloth import Actions, Particles, air_forces
-from tests.oracles.cloth_touch import touches
-from tests.oracles.contact import bounce, collider_contact
+from tests.oracles.cloth import Actions, Particles
+
+__all__ = ["MappedLines", "MeasuredLines", "bending_matrix", "run", "strains", "thomas"]
 
 Float64 = npt.NDArray[np.float64]
 
-TRUST = 0.25
-"""As in shaders/cloth/line_set_up.glsl."""
 
+class MappedLines(LineOracle):
+    """With painted maps; `model` has the masses of theirs.  `kept` follows each substep."""
 
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Paths side by side: particles (L, N), rest lengths [m] and factors (L, N - 1) of the edges.
-
-    Shorter paths repeat their last particle, with factors of 0.
-    """
-
-    particles: npt.NDArray[np.int64]
-    rest: Float64
-    factors: Float64
-    kind: SpringKind
-
-
-def thomas(lower: Float64, diagonal: Float64, upper: Float64, right: Float64) -> Float64:
-    """Solves tridiagonal systems, one in each row; the first of `lower` and the last of `upper` are not used."""
-    across, found = np.zeros_like(right), np.zeros_like(right)
-    pivot = diagonal[:, 0]
-    found[:, 0] = right[:, 0] / pivot
-    for i in range(1, right.shape[1]):
-        across[:, i - 1] = upper[:, i - 1] / pivot
-        pivot = diagonal[:, i] - lower[:, i] * across[:, i - 1]
-        found[:, i] = (right[:, i] - lower[:, i] * found[:, i - 1]) / pivot
-    for i in range(right.shape[1] - 2, -1, -1):
-        found[:, i] -= across[:, i] * found[:, i + 1]
-    return found
-
-
-def families(model: ClothModel) -> list[Family]:
-    """In the order in which they are solved."""
-    if model.grid is None:
-        threads = model.springs.of_kind(SpringKind.STRUCTURAL)
-        return [_of_mesh(family) for family in mesh_families(threads, model.positions)]
-    numbers, shape, factor = model.grid.numbers(), model.grid, model.spring_factors()
-    slants, found = range(1 - shape.rows, shape.columns), []
-    for sheet in (numbers, numbers[:, ::-1]):
-        lines = [sheet.diagonal(k) for k in slants]
-        rest = [np.full(len(line) - 1, shape.diagonal) for line in lines]
-        factors = [np.full(len(line) - 1, factor["diagonal"]) for line in lines]
-        found.append(_side_by_side(lines, rest, factors, SpringKind.SHEAR))
-    for lines, length, name in ((numbers, shape.across, "across"), (numbers.T, shape.along, "along")):
-        factors = np.full((lines.shape[0], lines.shape[1] - 1), factor[name])
-        factors[[0, -1]] *= model.border_share
-        family = Family(lines.astype(np.int64), np.full_like(factors, length), factors, SpringKind.STRUCTURAL)
-        found.append(family)
-    return found
-
-
-def _of_mesh(family: LineFamily) -> Family:
-    ends = np.flatnonzero(family.factors == 0.0) + 1
-    lines = np.split(family.particles, ends[:-1])
-    rest, factors = ([part[:-1] for part in np.split(values, ends[:-1])] for values in (family.rest, family.factors))
-    return _side_by_side(lines, rest, factors, SpringKind.STRUCTURAL)
-
-
-def _side_by_side(
-    lines: Sequence[npt.NDArray[np.integer]], rest: list[Float64], factors: list[Float64], kind: SpringKind
-) -> Family:
-    longest = max(map(len, lines))
-    particles = np.array([[*line, *[line[-1]] * (longest - len(line))] for line in lines], np.int64)
-    spread = [
-        np.array([[*part, *[0.0] * (longest - 1 - len(part))] for part in parts], np.float64)
-        for parts in (rest, factors)
-    ]
-    return Family(particles, *spread, kind)
-
-
-def bending_matrix(model: ClothModel, factors: Float64) -> Float64:
-    """Second derivatives of the bending energy for a bending stiffness of `factors` (P,) [1/m²], shape (P, P)."""
-    count = model.particle_count
-    matrix = np.zeros((count, count))
-    if model.grid is None:
-        found = mesh_bending(model.positions, model.faces, factors)
-        matrix[found.rows, found.columns] = found.weights
-        matrix[np.arange(count), np.arange(count)] = -matrix.sum(axis=1)
-        return matrix
-    numbers, second = model.grid.numbers(), np.array([1.0, -2.0, 1.0])
-    for weight, lines in zip(grid_bending(model.grid), (numbers, numbers.T), strict=True):
-        for index, line in enumerate(lines):
-            share = 0.5 if index in (0, len(lines) - 1) else 1.0
-            for i in range(1, len(line) - 1):
-                three = line[i - 1 : i + 2]
-                matrix[np.ix_(three, three)] += factors[line[i]] * share * weight * np.outer(second, second)
-    return matrix
-
-
-def step(
-    model: ClothModel, settings: ClothSettings, particles: Particles, actions: Actions, *, time: float = 0.0
-) -> Particles:
-    """As `tests.oracles.cloth.step`."""
-    solver = LineReference(model, settings)
-    return solver.step(particles, actions, time=time)
-
-
-class LineReference:
-    """The line solver for one model and its settings; `values` are painted maps, `model` has the masses of theirs."""
-
-    def __init__(self, model: ClothModel, settings: ClothSettings, values: Values | None = None) -> None:
-        self.model, self.settings = model, settings
-        self.constants: ClothConstants = constants_of(settings)
-        self.families = families(model)
-        maps, ones = values or {}, np.ones(model.particle_count)
-        if ClothMap.STRETCH in maps and model.grid is not None:
-            at = maps[ClothMap.STRETCH]
+    def __init__(
+        self, model: ClothModel, settings: ClothSettings, values: Values, kept: Callable[[Particles], Particles]
+    ) -> None:
+        super().__init__(model, settings)
+        self._friction, self._kept = values.get(ClothMap.FRICTION, 1.0), kept
+        if ClothMap.STRETCH in values and model.grid is not None:
+            at = values[ClothMap.STRETCH]
             self.families = [
                 replace(one, factors=one.factors * (at[one.particles[:, 1:]] + at[one.particles[:, :-1]]) / 2.0)
                 for one in self.families
             ]
-        bend = maps.get(ClothMap.BEND, ones)
-        self._friction = maps.get(ClothMap.FRICTION, ones)
-        self._bending = bending_matrix(model, bend) if settings.bend_stiffness > 0.0 else None
-        self._inverse: tuple[bytes, Float64] | None = None
+        if ClothMap.BEND in values and self.bending is not None:
+            self.bending = bending_matrix(model, values[ClothMap.BEND])
 
-    def step(
-        self, particles: Particles, actions: Actions, *, time: float = 0.0,
-        kept: Callable[[Particles], Particles] = lambda free: free,
+    def substep(
+        self, particles: Particles, actions: Actions, gusts: Any, share: float, fraction: float, inertia: Any = 1.0,
+        *, adds_load: bool = False,
     ) -> Particles:  # fmt: skip
-        """`kept` follows each substep."""
-        gusts, count = gusts_at(self.settings, time), self.settings.substeps
-        self.loads = np.zeros(self.model.particle_count)
-        self._substep(particles, actions, gusts, 1.0 / count, 1.0, adds_load=True)
-        inertia = self._inertia()
-        for index in range(count):
-            share, fraction = 1.0 / (count - index), (index + 1) / count
-            particles = kept(self._substep(particles, actions, gusts, share, fraction, inertia))
-        return particles
+        alone = replace(actions, colliders=())
+        found = super().substep(particles, alone, gusts, share, fraction, inertia, adds_load=adds_load)
+        held, h = actions.held[:, None], self.settings.substep_time
+        for collider in actions.colliders:
+            contact = collider_contact(collider, found.positions, fraction, self.settings.step_time, h)
+            contact = replace(contact, friction=contact.friction * self._friction)
+            hit = bounce(found.positions, found.velocities, contact, self.constants.clearance, h)
+            found = Particles(np.where(held, found.positions, hit[0]), np.where(held, found.velocities, hit[1]))
+        return found if adds_load else self._kept(found)
+
+
+class MeasuredLines(LineOracle):
+    """Also measures what a substep leaves."""
 
     def measured(self, particles: Particles, actions: Actions, *, time: float) -> tuple[float, Float64]:
         """Largest load, and the largest error of the edges at each particle, of a substep from here."""
-        gusts, share = gusts_at(self.settings, time), 1.0 / self.settings.substeps
-        self.loads = np.zeros(self.model.particle_count)
-        self._substep(particles, actions, gusts, share, 1.0, adds_load=True)
-        self._substep(particles, actions, gusts, share, 1.0, self._inertia())
-        return float(self.loads.max()), self.errors
+        gusts, count = gusts_at(self.settings, time), self.settings.substeps
+        self.loads, self._solved = np.zeros(self.model.particle_count), list[tuple[Any, ...]]()
+        self.substep(particles, actions, gusts, 1.0 / count, 1.0, adds_load=True)
+        inertia = np.maximum(1.0, INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / count) * self.loads)
+        self._solved = []
+        self.substep(particles, actions, gusts, 1.0 / count, 1.0, inertia)
+        return float(self.loads.max()), self._errors()
 
-    def _inertia(self) -> Float64:
-        least = INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / self.settings.substeps)
-        return np.maximum(1.0, least * self.loads)
+    def _solve(self, family: Family, places: Float64, before: Float64, inverse: Float64, *, adds_load: bool) -> Float64:
+        impulse = super()._solve(family, places, before, inverse, adds_load=adds_load)
+        self._solved.append((family, places, before, impulse))  # later families move the places
+        return impulse
 
-    def _substep(
-        self, particles: Particles, actions: Actions, gusts: object, share: float, fraction: float,
-        inertia: Float64 | float = 1.0, *, adds_load: bool = False,
-    ) -> Particles:  # fmt: skip
-        model, settings, constants, h = self.model, self.settings, self.constants, self.settings.substep_time
-        before, velocities = particles.positions, particles.velocities
-        inverse = np.where(actions.held, 0.0, 1.0 / (model.shares * constants.mass_scale))
-        force = air_forces(model, constants, particles, gusts)  # type: ignore[arg-type]
-        wind = air_velocity(constants.wind, gusts, before) - velocities  # type: ignore[arg-type]
-        size, speed = np.linalg.norm(force, axis=1), np.linalg.norm(wind, axis=1)
-        resisted = 1.0 + h * inverse * size / np.maximum(speed, 1e-20)
-        acceleration = constants.gravity + force * (inverse / resisted)[:, None]
-        inverse, acceleration = inverse / inertia, acceleration / np.reshape(inertia, (-1, 1))
-        places = before + h * (velocities / (1.0 + h * constants.air_drag) + h * acceleration)
-        held = actions.held[:, None]
-        places = np.where(held, before + share * (actions.targets - before), places)
-        places = self._bent(places, inverse)
-        solved = [self._solve(family, places, before, inverse, adds_load=adds_load) for family in self.families]
-        self.errors = self._left(solved, places, before)
-        velocities = (places - before) / h
-        if settings.self_collision:
-            change, push = touches(
-                model.positions,
-                1.0 / model.shares,
-                before,
-                particles.velocities,
-                thickness=settings.thickness,
-                friction=settings.self_friction,
-                h=h,
-            )
-            free = np.where(held, 0.0, 1.0)
-            velocities, places = velocities + free * change, places + free * (h * change + push)
-        for collider in actions.colliders:
-            contact = collider_contact(collider, places, fraction, settings.step_time, h)
-            contact = replace(contact, friction=contact.friction * self._friction)
-            hit, hit_velocities = bounce(places, velocities, contact, constants.clearance, h)
-            places, velocities = np.where(held, places, hit), np.where(held, velocities, hit_velocities)
-        return Particles(places, velocities)
-
-    def _bent(self, places: Float64, inverse: Float64) -> Float64:
-        if self._bending is None:
-            return places
-        key = inverse.tobytes()
-        if self._inverse is None or self._inverse[0] != key:
-            h = self.settings.substep_time
-            matrix = np.eye(len(places)) + h * h * self.settings.bend_stiffness * inverse[:, None] * self._bending
-            self._inverse = key, np.linalg.inv(matrix)
-        bent: Float64 = self._inverse[1] @ places
-        return bent
-
-    def _left(self, solved: Sequence[Float64], places: Float64, before: Float64) -> Float64:
-        """Largest error of the edges at each particle after all families, as a part of their rest length."""
-        h, found = self.settings.substep_time, np.zeros(len(places))
-        for family, impulse in zip(self.families, solved, strict=True):
+    def _errors(self) -> Float64:
+        h, found = self.settings.substep_time, np.zeros(self.model.particle_count)
+        for family, places, before, impulse in self._solved:
             stiffness = self.constants.stiffness[family.kind]
             if stiffness == 0.0:
                 continue
@@ -235,44 +88,13 @@ class LineReference:
                 np.maximum.at(found, ends, left)
         return found
 
-    def _solve(self, family: Family, places: Float64, before: Float64, inverse: Float64, *, adds_load: bool) -> Float64:
-        h, constants, kind = self.settings.substep_time, self.constants, family.kind
-        if constants.stiffness[kind] == 0.0:
-            return np.zeros(0)
-        exists = family.factors > 0.0
-        rate = constants.damping[kind] / (constants.stiffness[kind] * h)
-        here, weight = places[family.particles], inverse[family.particles]
-        apart = np.diff(here, axis=1)
-        length = np.linalg.norm(apart, axis=2)
-        along = apart / np.maximum(length, 1e-20)[..., None]
-        moved = np.sum(along * (apart - np.diff(before[family.particles], axis=1)), axis=2)
-        stiffness = constants.stiffness[kind] * np.where(exists, family.factors, 1.0)
-        both_weights = weight[:, :-1] + weight[:, 1:]
-        error = (length - family.rest) / np.maximum(np.maximum(length, family.rest), 1e-20)
-        compliance = np.maximum(1.0 / (stiffness * h * h * (1.0 + rate)), TRUST * error**2 * both_weights)
-        diagonal = compliance + both_weights
-        both = exists[:, 1:] & exists[:, :-1]
-        turn = np.where(both, -weight[:, 1:-1] * np.sum(along[:, :-1] * along[:, 1:], axis=2), 0.0)
-        lower, upper = np.zeros_like(length), np.zeros_like(length)
-        lower[:, 1:] = upper[:, :-1] = turn
-        right = np.where(exists, -(length - family.rest + rate * moved) / (1.0 + rate), 0.0)
-        impulse = thomas(lower, diagonal, upper, right)
-        if adds_load:
-            taut = 0.5 * np.maximum(-impulse, 0.0) / np.maximum(length, 1e-20)
-            np.add.at(self.loads, family.particles[:, :-1], weight[:, :-1] * taut)
-            np.add.at(self.loads, family.particles[:, 1:], weight[:, 1:] * taut)
-        pull = impulse[..., None] * along
-        np.subtract.at(places, family.particles[:, :-1], weight[:, :-1, None] * pull)
-        np.add.at(places, family.particles[:, 1:], weight[:, 1:, None] * pull)
-        return impulse
-
 
 def run(
     model: ClothModel, settings: ClothSettings, steps: int, actions: Actions | None = None, *,
     start: Particles | None = None,
 ) -> Particles:  # fmt: skip
     """Steps from rest, or from `start`."""
-    solver = LineReference(model, settings)
+    solver = LineOracle(model, settings)
     particles = start or Particles(model.positions.copy(), np.zeros_like(model.positions))
     acting = actions or Actions(model.pinned(settings), model.positions)
     for index in range(steps):

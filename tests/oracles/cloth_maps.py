@@ -6,16 +6,17 @@ from itertools import count
 
 import numpy as np
 
+from sinew.sim.colliders.oracle import bounce, collider_contact
 from sinew.sim.colliders.state import ColliderState
 from sinew.sim.kinds.cloth.maps import ClothMap, Values
 from sinew.sim.kinds.cloth.material import constants_of
 from sinew.sim.kinds.cloth.model import ClothModel
+from sinew.sim.kinds.cloth.oracle import Float64, air_forces, spring_forces
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.cloth.springs import SpringKind, Springs
 from sinew.sim.maths.gusts import Gusts, gusts_at
-from tests.oracles.cloth import Actions, Float64, Particles, air_forces, at_rest, spring_forces
-from tests.oracles.cloth_lines import LineReference
-from tests.oracles.contact import bounce, collider_contact
+from tests.oracles.cloth import Actions, Particles, at_rest
+from tests.oracles.cloth_lines import MappedLines
 
 
 def weighed(model: ClothModel, values: Values) -> ClothModel:
@@ -62,11 +63,11 @@ def run(
             velocities = np.where(far[:, None], velocities - away[:, None] * outward, velocities)
         return Particles(positions, velocities)
 
-    lines = LineReference(heavy, settings, values) if settings.has_lines else None
+    lines = MappedLines(heavy, settings, values, kept) if settings.has_lines else None
     for step in range(steps):
         if lines is not None:
             actions = Actions(weights >= 1.0, model.positions + moves * (step + 1), colliders)
-            particles = lines.step(particles, actions, time=step * settings.step_time, kept=kept)
+            particles = lines.step(particles, actions, time=step * settings.step_time)
             continue
         gusts = gusts_at(settings, step * settings.step_time)
         for substep in range(settings.substeps):

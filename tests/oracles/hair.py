@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.colliders.oracle import collider_contact
 from sinew.sim.colliders.state import ColliderState
 from sinew.sim.kinds.hair.groom import Groom, carried_loads
 from sinew.sim.kinds.hair.settings import HairSettings, HairSolver
 from sinew.sim.kinds.hair.solver import GRAVITY, StrandDrag, layer_stiffness
 from sinew.sim.maths import quaternion
 from sinew.sim.scene.clock import STEP_TIME
-from tests.oracles.contact import collider_contact
 
 Float64 = npt.NDArray[np.float64]
 TINY = 1e-12

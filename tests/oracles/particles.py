@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.colliders.oracle import bounce, collider_contact, local_points
 from sinew.sim.colliders.state import ColliderState
 from sinew.sim.kinds.emitter.births import GENERATIONS, Schedule, hash_number
 from sinew.sim.kinds.emitter.block import constants_of, drag_terms
@@ -24,8 +25,7 @@ from sinew.sim.maths.curl_noise import Pattern, pattern_at
 from sinew.sim.maths.hash import RandomStream, birth_bits, birth_numbers, unit_numbers
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.skin.surface_table import face_at, triangle_shares
-from tests.oracles.collider_motion import local_points, world_points
-from tests.oracles.contact import bounce, collider_contact
+from tests.oracles.collider_motion import world_points
 from tests.oracles.curl_noise import curl_noise
 from tests.oracles.emission import about_normal, box_place, cap_direction, disc_place, sphere_place, unit_or_up
 from tests.oracles.sweep import swept_contact

@@ -10,12 +10,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.colliders.oracle import Contact, collider_contact, local_points, proximity, velocity_at
 from sinew.sim.colliders.pack import motion_of
 from sinew.sim.colliders.state import ColliderShape, ColliderState, core
 from sinew.sim.maths import quaternion
-from tests.oracles.collider_motion import local_points, velocity_at, world_points
-from tests.oracles.contact import Contact, collider_contact
-from tests.oracles.shapes import proximity
+from tests.oracles.collider_motion import world_points
 
 Float64 = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
@@ -44,11 +43,11 @@ def sweep(state: ColliderState, start: Float64, end: Float64, fraction_start: fl
     path = local_points(state, end, fraction_end) - begin
     time = entry_time(state.shape, state.size, begin, path)
     place = begin + np.clip(time, 0.0, 1.0)[:, None] * path
-    near = proximity(state.shape, state.size, place)
-    inward = np.sum(path * near.normal, axis=1) < 0.0
-    found = (time <= 1.0) & (np.abs(near.distance) <= SWEEP_SLOP) & inward
+    distance, local = proximity(state.shape, state.size, place)
+    inward = np.sum(path * local, axis=1) < 0.0
+    found = (time <= 1.0) & (np.abs(distance) <= SWEEP_SLOP) & inward
     _, orientation = motion_of(state).at(fraction_end)
-    normal = quaternion.rotate(orientation, near.normal)
+    normal = quaternion.rotate(orientation, local)
     moment = np.where(found, np.clip(time, 0.0, 1.0), NEVER)
     return Hit(found, moment, world_points(state, place, fraction_end), normal)
 

@@ -119,8 +119,7 @@ class PathEditor(ValueEditor):
         self._suffixes = suffixes
         self.dialog: QFileDialog | None = None
         self.label = ElidedLabel(mode, self)
-        self.button = tool_button("browse", tip="Choose a file", parent=self)
-        self.button.clicked.connect(self.open_dialog)
+        self.button = tool_button("browse", tip="Choose a file", parent=self, act=self.open_dialog)
         self._row = packed(QHBoxLayout(self), (self.label, 1), self.button, spacing=SPACE)
         self.setFocusProxy(self.button)
 

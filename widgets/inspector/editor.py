@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 from sinew.sim.scene.params import ParamError
 from sinew.sim.scene.scene import NodeId, ParamRef, Scene, value_at
 from sinew.widgets.number_text import NumberTextError
+from sinew.widgets.overlay import Divider
 from sinew.widgets.protocols import EditTarget
 
 
@@ -69,7 +70,7 @@ class Binding(QObject):
         self,
         target: EditTarget,
         ref: ParamRef,
-        editor: ValueEditor,
+        editor: ValueEditor | Divider,
         peers: Sequence[NodeId] = (),
         *,
         by_component: bool = False,
@@ -109,7 +110,7 @@ class Binding(QObject):
 
     def _values(self, value: Any) -> dict[ParamRef, Any]:
         scene, values = self._shown(), {self._ref: value}
-        before, change = value_at(scene, self._ref), self._editor.change
+        before, change = value_at(scene, self._ref), getattr(self._editor, "change", None)
         for peer in self._peers:
             values[peer] = value
             if change is not None:

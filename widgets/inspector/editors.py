@@ -40,7 +40,7 @@ from sinew.widgets.inspector.editor import ValueEditor
 from sinew.widgets.inspector.number_editors import NumberEditor, VectorEditor
 from sinew.widgets.inspector.stops_editor import CurveEditor, GradientEditor
 from sinew.widgets.parts import packed
-from sinew.widgets.protocols import EditTarget, ModelProvider
+from sinew.widgets.protocols import EditTarget, ModelProvider, loaded_model
 from sinew.widgets.texts import label_text
 from sinew.widgets.theme import SPACE
 
@@ -313,9 +313,8 @@ class NodesEditor(ValueEditor):
         super().__init__(parent)
         self._choices = choices
         self._value: tuple[NodeId, ...] = ()
-        self.button = QToolButton(self)
+        self.button = QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
         self.button.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.menu = QMenu(self)
         self.menu.aboutToShow.connect(self._fill_menu)
         self.button.setMenu(self.menu)
@@ -383,8 +382,7 @@ class NameChoices:
 
     def _skin_sections(self, node_id: NodeId) -> Choices:
         """Returns the sections of a character, outer ones first."""
-        status = self._model_of(node_id)
-        model = status.model if status is not None else None
+        model = loaded_model(self._model_of(node_id))
         if model is None:
             return Choices("No model")
         shares = self._covered.get((model.mesh,), lambda: covered_shares(model.mesh))
@@ -410,15 +408,14 @@ class NameChoices:
     def _bones(self, node_id: NodeId) -> Choices:
         if not node_id:
             return Choices("No parent")
-        status = self._model_of(node_id)
-        skeleton = status.model.skeleton if status is not None and status.model is not None else None
-        if skeleton is None:
+        model = loaded_model(self._model_of(node_id))
+        if model is None or model.skeleton is None:
             return Choices("No bones")
-        return Choices("None", tuple((name, name) for name in skeleton.names))
+        return Choices("None", tuple((name, name) for name in model.skeleton.names))
 
     def _clips(self, node_id: NodeId) -> Choices:
-        status = self._model_of(node_id)
-        names = tuple(clip.name for clip in status.model.clips) if status is not None and status.model else ()
+        model = loaded_model(self._model_of(node_id))
+        names = tuple(clip.name for clip in model.clips) if model is not None else ()
         return Choices(f"{names[0]} (first)" if names else "No clips", tuple((name, name) for name in names))
 
 

@@ -26,7 +26,7 @@ from sinew.widgets.inspector.editor import Binding, ValueEditor
 from sinew.widgets.inspector.keys import KeyButton, KeyState, KeyTarget
 from sinew.widgets.parts import packed, tool_button
 from sinew.widgets.texts import label_text, tip_text
-from sinew.widgets.theme import SPACE, SPACE_WIDE, tabular
+from sinew.widgets.theme import SPACE, SPACE_WIDE, bold, tabular
 
 MakeEditor = Callable[[Param], ValueEditor]
 MakeBinding = Callable[[Param, ParamRef, ValueEditor], Binding]
@@ -46,10 +46,8 @@ class FormSection(QTreeWidgetItem):
     def __init__(self, title: str, rows: Iterable["FormRow"], *, is_entry: bool = False) -> None:
         super().__init__([label_text(title)])
         self.title, self.rows, self.is_entry = title, list(rows), is_entry
-        font = self.font(0)
-        font.setBold(True)
-        self.setFont(0, font)
-        self.setSizeHint(0, QSize(0, _line_height(font) + SPACE_WIDE))
+        self.setFont(0, bold(self.font(0)))
+        self.setSizeHint(0, QSize(0, _line_height(self.font(0)) + SPACE_WIDE))
         self.addChildren(self.rows)
 
 
@@ -109,7 +107,7 @@ class SettingRow(FormRow):
         self.is_wide = role in (Role.GRADIENT, Role.CURVE) or self._is_texture or is_vector
         self.title = QLabel() if self.is_wide else None
         self._widgets: RowWidgets | None = None
-        self._is_locked = self._is_marked = False
+        self.is_locked = self._is_marked = False
         self._tip = record.tooltip
         self.setToolTip(0, self._tip)
         self.setTextAlignment(0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
@@ -208,7 +206,7 @@ class SettingRow(FormRow):
             self._widgets.editor.show_mixed(values)
         elif self._widgets is not None:
             self._widgets.editor.set_value(self.value)
-        if is_mixed != self._is_marked and not self._is_locked:
+        if is_mixed != self._is_marked and not self.is_locked:
             self._is_marked = is_mixed
             self._show_label()
         self._mark_modified()
@@ -240,13 +238,9 @@ class SettingRow(FormRow):
 
     # Locking
 
-    @property
-    def is_locked(self) -> bool:
-        return self._is_locked
-
     def lock(self, current: str | None) -> None:
         """Makes the row read-only; `current` is the text of the current value, None if the shown one equals it."""
-        self._is_locked, self._is_marked = True, current is not None
+        self.is_locked, self._is_marked = True, current is not None
         self._tip = self.record.tooltip if current is None else f"{self.record.tooltip}\n\nNow: {current}"
         self._show_label()
         self._show_tip()
@@ -287,7 +281,7 @@ class SettingRow(FormRow):
             self._widgets.editor.setToolTip(self._tip)
 
     def _disable_if_locked(self) -> None:
-        if self._widgets is not None and self._is_locked:
+        if self._widgets is not None and self.is_locked:
             self._widgets.editor.setEnabled(False)
             self._widgets.reset_button.setEnabled(False)
             if self.key_button is not None:
@@ -339,10 +333,8 @@ class NoteRow(FormRow):
 
     def __init__(self, text: str, mark: str = "") -> None:
         super().__init__()
-        self.label = QLabel(text)
-        self.label.setWordWrap(True)
+        self.label = QLabel(text, wordWrap=True, textInteractionFlags=Qt.TextInteractionFlag.TextSelectableByMouse)
         self.label.setForegroundRole(QPalette.ColorRole.WindowText if mark else QPalette.ColorRole.PlaceholderText)
-        self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.row = QWidget()
         layout = packed(QHBoxLayout(self.row), spacing=SPACE_WIDE, margins=_WIDE_MARGINS)
         if mark:

@@ -20,7 +20,7 @@ from sinew.sim.scene.params import Role, value_text
 from sinew.widgets.icons import icon
 from sinew.widgets.inspector.form import FactRow, FormSection, SettingRow
 from sinew.widgets.inspector.keys import add_key_actions
-from sinew.widgets.theme import SPACE, dress
+from sinew.widgets.theme import SPACE, bold, dress
 
 _FACT_SHARE = 0.36  # Widest label column for facts, as a share of the width: labels of a file may be long
 _LABEL_MAX = 200  # [px]
@@ -203,9 +203,7 @@ class FormTree(QTreeWidget):
     def _label_width(self, item: QTreeWidgetItem) -> int:
         if item.isHidden():
             return 0
-        bold = item.font(0)
-        bold.setBold(True)
-        return 2 * self.indentation() + QFontMetrics(bold).horizontalAdvance(item.text(0)) + 2 * SPACE
+        return 2 * self.indentation() + QFontMetrics(bold(item.font(0))).horizontalAdvance(item.text(0)) + 2 * SPACE
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -24,9 +24,9 @@ from sinew.sim.kinds.contract import Command, Panel
 from sinew.sim.scene.scene import Node
 from sinew.widgets.icons import GlyphLabel, icon
 from sinew.widgets.inspector.editors import QuietComboBox
-from sinew.widgets.parts import NOTICE_ICON, packed
+from sinew.widgets.parts import NOTICE_ICON, packed, text_label
 from sinew.widgets.texts import label_text, tip_text
-from sinew.widgets.theme import SPACE, SPACE_WIDE
+from sinew.widgets.theme import SPACE, SPACE_WIDE, bold
 
 _TITLE_ICON = 24
 _COLUMNS = 2  # Buttons per line of a notice: more would need a wide inspector
@@ -38,12 +38,9 @@ class InspectorHeader(QWidget):
         super().__init__(parent)
         self._icon = GlyphLabel("view", _TITLE_ICON, self)
         self._icon.set_role(QPalette.ColorRole.WindowText)
-        self.title = _plain_label(self)
-        font = self.title.font()
-        font.setBold(True)
-        self.title.setFont(font)
-        self.title.setWordWrap(False)
-        self.subtitle = _plain_label(self, dim=True)
+        self.title = QLabel(self, textFormat=Qt.TextFormat.PlainText)
+        self.title.setFont(bold(self.title.font()))
+        self.subtitle = text_label(parent=self, dim=True)
         layout = QGridLayout(self)
         layout.setContentsMargins(SPACE_WIDE, SPACE_WIDE, SPACE_WIDE, SPACE_WIDE)
         layout.setHorizontalSpacing(SPACE_WIDE)
@@ -72,8 +69,7 @@ class InspectorNotice(QFrame):
         sign.set_role(QPalette.ColorRole.WindowText)
         if mark in ("warning", "error"):
             sign.set_tint(mark)
-        self.label = _plain_label(self)
-        self.label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.label = text_label(parent=self, copied=True)
         self._buttons = QGridLayout()
         self._buttons.setSpacing(SPACE)
         self._buttons.setColumnStretch(_COLUMNS, 1)
@@ -100,9 +96,6 @@ class InspectorNotice(QFrame):
 class HistoryBanner(InspectorNotice):
     """Banner of settings of an earlier time; hidden until `show` is called."""
 
-    back_requested = Signal()  # Show the current settings again
-    restore_requested = Signal()  # Make the shown values the current ones
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("mdi6.history", parent)
         self.setFrameShape(QFrame.Shape.StyledPanel)
@@ -111,8 +104,6 @@ class HistoryBanner(InspectorNotice):
         self.setContentsMargins(SPACE_WIDE, SPACE, SPACE_WIDE, SPACE)
         self.back_button = self.add_button("Back to now", "Show the current settings.")
         self.restore_button = self.add_button("Restore these values", "")
-        self.back_button.clicked.connect(self.back_requested)
-        self.restore_button.clicked.connect(self.restore_requested)
 
     def report(self, text: str, tip: str, *, restorable: bool) -> None:
         """Shows a text in the banner; `restorable` if the values differ from the current ones."""
@@ -136,9 +127,7 @@ class PresetBar(QWidget):
         self.combo.setPlaceholderText("Custom")
         self.combo.setToolTip("Apply a preset, as one edit.")
         self.combo.activated.connect(lambda index: self.chosen.emit(self.combo.itemText(index)))
-        self.line = QLineEdit(self)
-        self.line.setPlaceholderText("Name of the preset, then Return")
-        self.line.setMaxLength(_NAME_MAX)
+        self.line = QLineEdit(self, placeholderText="Name of the preset, then Return", maxLength=_NAME_MAX)
         self.line.returnPressed.connect(self._save)
         self.line.installEventFilter(self)
         menu = QMenu(self)
@@ -146,11 +135,9 @@ class PresetBar(QWidget):
         self.delete_action = menu.addAction(icon("delete"), "Delete preset")
         self.delete_action.setEnabled(False)
         self.delete_action.triggered.connect(lambda: self.deleted.emit(self.combo.currentText()))
-        self.button = QToolButton(self)
+        self.button = QToolButton(self, autoRaise=True, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup)
         self.button.setIcon(icon("settings"))
-        self.button.setAutoRaise(True)
         self.button.setMenu(menu)
-        self.button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.button.setToolTip("Save or delete a preset")
         self.button.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         pages = QWidget(self)
@@ -216,8 +203,6 @@ class NodeStatus:
 class NodeHead(QWidget):
     """Status, mute and solo buttons, presets, and the widgets that the type of the selected node adds."""
 
-    reset_requested = Signal()  # Back to the first frame
-    resume_requested = Signal()  # Continue from the last valid state
     switched = Signal(str, bool)  # "muted" or "solo", and its new value
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -228,12 +213,10 @@ class NodeHead(QWidget):
         self.notice = InspectorNotice("error", self)
         self.reset_button = self.notice.add_button("Reset", "Reset the simulation to the first frame.")
         self.resume_button = self.notice.add_button("Resume", "")
-        self.reset_button.clicked.connect(self.reset_requested)
-        self.resume_button.clicked.connect(self.resume_requested)
         self.warning = InspectorNotice("warning", self)
         self.remedy_button = self.warning.add_button("", "")
         self.remedy_button.clicked.connect(lambda: self.status.remedy and self.status.remedy.run())
-        self.note = _plain_label(self, dim=True)
+        self.note = text_label(parent=self, dim=True)
         self.mute_button, self.solo_button = self._switch("muted", "Mute"), self._switch("solo", "Solo")
         self._heads = QVBoxLayout()
         self._buttons = packed(QHBoxLayout(), self.mute_button, self.solo_button, spacing=SPACE)
@@ -300,19 +283,9 @@ class NodeHead(QWidget):
 
 
 def head_button(icon_name: str, text: str, tip: str = "") -> QToolButton:
-    button = QToolButton()
+    button = QToolButton(toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
     button.setIcon(icon(icon_name))
     button.setText(text)
     button.setToolTip(tip)
-    button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
     button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
     return button
-
-
-def _plain_label(parent: QWidget, *, dim: bool = False) -> QLabel:
-    label = QLabel(parent)
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    if dim:
-        label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-    return label

@@ -37,7 +37,7 @@ from sinew.widgets.inspector.sections import (
     world_placement,
 )
 from sinew.widgets.parts import packed
-from sinew.widgets.protocols import EditTarget, ModelProvider, ModelState, ModelStatus, PoseProvider
+from sinew.widgets.protocols import EditTarget, ModelProvider, ModelState, ModelStatus, PoseProvider, loaded_model
 
 _STATES = {
     ModelState.LOADING: ", loading",
@@ -259,8 +259,8 @@ class Inspector(QWidget):
         node_id, bone = self._selection.node, self._selection.bone
         if not self._placements or node_id is None or bone is None or self._pose_of is None:
             return
-        pose, status = self._pose_of(node_id), self._model_of(node_id)
-        joint = joint_index(status.model, bone) if status is not None and status.model is not None else None
+        pose, model = self._pose_of(node_id), loaded_model(self._model_of(node_id))
+        joint = joint_index(model, bone) if model is not None else None
         if pose is None or joint is None:
             return
         world = self._world_of(node_id) if self._world_of is not None else None
@@ -284,7 +284,7 @@ class Inspector(QWidget):
         node = scene.node(chosen.node)
         status = self._model_of(node.id)
         self._shown_state = _row_state(status)
-        model = status.model if status is not None else None
+        model = loaded_model(status)
         joint = joint_index(model, chosen.bone) if chosen.bone is not None and model is not None else None
         if joint is not None and model is not None:
             self._header.show_subject("bone", chosen.bone or "", f"Bone of {node.name}")
@@ -318,8 +318,9 @@ class Inspector(QWidget):
     def _node_sections(self, node: Node, status: ModelStatus | None) -> list[FormSection]:
         self._show_subject(node, status)
         sections = self._setting_sections(Node, node.id, "node", "Node")
-        sections += self._setting_sections(Transform, node.id, "transform", "Transform")
-        sections += self._setting_sections(Attachment, node.id, "attachment", "Attachment")
+        if KINDS[node.kind].has_place:
+            sections += self._setting_sections(Transform, node.id, "transform", "Transform")
+            sections += self._setting_sections(Attachment, node.id, "attachment", "Attachment")
         sections += self._setting_sections(type(node.settings), node.id, node.kind, KINDS[node.kind].label)
         panel = self._panels.get(node.kind)
         add = panel.add_entry if panel is not None else None

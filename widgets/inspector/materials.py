@@ -18,7 +18,7 @@ from sinew.widgets.inspector.dialog_editors import ColourEditor, TextureEditor, 
 from sinew.widgets.inspector.editor import ValueEditor
 from sinew.widgets.inspector.form import FactRow, FormSection
 from sinew.widgets.inspector.number_editors import NumberEditor
-from sinew.widgets.protocols import EditTarget, ModelProvider
+from sinew.widgets.protocols import EditTarget, ModelProvider, loaded_model
 
 _THUMBNAIL = 32
 
@@ -80,8 +80,7 @@ class MaterialRows(QObject):
         return number
 
     def _of(self, node_id: NodeId, name: str) -> tuple[Material | None, MaterialLook]:
-        status, scene = self._model_of(node_id), self._target.scene
-        model = status.model if status is not None else None
+        model, scene = loaded_model(self._model_of(node_id)), self._target.scene
         settings = scene.node(node_id).settings if scene.has(node_id) else None
         look = look_of(settings.materials if isinstance(settings, ModelSettings) else (), name)
         return material_of(model, name) if model is not None else None, look

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QWidget
 
 from sinew.sim.assets.formats import model_format_name
 from sinew.sim.assets.influences import weighted_vertex_counts
@@ -212,16 +212,15 @@ class ListEdits:
         self._set(f"{verb} {name_of(type(changed))}", (*entries[:index], changed, *entries[index + 1 :]))
 
     def add_bar(self) -> QWidget:
-        bar, button = QWidget(), tool_button("add", "Add", f"Add to the {self._record.label.lower()}.")
-        menu = QMenu(button)
+        bar = QWidget()
+        menu = QMenu(bar)
+        button = tool_button("add", "Add", f"Add to the {self._record.label.lower()}.", menu=menu)
         holder = part_of(self._target.scene, self._ref.owner, self._ref.part)
         for cls in entry_types(type(holder), self._ref.name):
             action = menu.addAction(label_of(cls))
             action.setToolTip(cls.__doc__ or "")
             action.triggered.connect(lambda _=False, cls=cls: self.add(cls))
         menu.setToolTipsVisible(True)
-        button.setMenu(menu)
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         layout = packed(QHBoxLayout(bar), button, spacing=SPACE)
         layout.addStretch(1)
         return bar
@@ -229,19 +228,14 @@ class ListEdits:
     def bar(self, index: int) -> QWidget:
         bar, entries = QWidget(), self.entries
         muted = entries[index].muted
-        mute = tool_button("hidden" if muted else "visible", tip="Mute", checkable=True)
+        icon = "hidden" if muted else "visible"
+        mute = tool_button(icon, tip="Mute", checkable=True, act=lambda on: self.mute(index, on))
         mute.setChecked(muted)
-        mute.clicked.connect(lambda on: self.mute(index, on))
-        up, down = (
-            tool_button("up", tip="Move up: apply it earlier"),
-            tool_button("down", tip="Move down: apply it later"),
-        )
+        up = tool_button("up", tip="Move up: apply it earlier", act=lambda: self.move(index, -1))
+        down = tool_button("down", tip="Move down: apply it later", act=lambda: self.move(index, 1))
         up.setEnabled(index > 0)
         down.setEnabled(index + 1 < len(entries))
-        up.clicked.connect(lambda: self.move(index, -1))
-        down.clicked.connect(lambda: self.move(index, 1))
-        remove = tool_button("delete", tip="Remove")
-        remove.clicked.connect(lambda: self.remove(index))
+        remove = tool_button("delete", tip="Remove", act=lambda: self.remove(index))
         layout = packed(QHBoxLayout(bar), mute, up, down, spacing=SPACE)
         layout.addStretch(1)
         layout.addWidget(remove)

@@ -2,6 +2,7 @@
 
 import math
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt
@@ -411,10 +412,8 @@ class StopsEditor(ValueEditor):
         self.share.setToolTip("Position of the selected stop, from birth (0) to death (1).")
         self.forward_gestures(self.share)
         self.share.edited.connect(self._share_edited)
-        self.add_button = self.tool("add", "Add a stop after the selected one")
-        self.remove_button = self.tool("remove", "Remove the selected stop")
-        self.add_button.clicked.connect(self.insert_stop)
-        self.remove_button.clicked.connect(self.remove_stop)
+        self.add_button = self.tool("add", "Add a stop after the selected one", act=self.insert_stop)
+        self.remove_button = self.tool("remove", "Remove the selected stop", act=self.remove_stop)
 
     def arrange(self, view: StopView, value_part: QWidget, *more: QWidget) -> None:
         self.view = view
@@ -426,8 +425,9 @@ class StopsEditor(ValueEditor):
         packed(QVBoxLayout(self), view, fields, spacing=SPACE)
         self.setFocusProxy(view)
 
-    def tool(self, icon_name: str, tip: str) -> QToolButton:
-        button = tool_button(icon_name, tip=tip, parent=self)
+    def tool(self, icon_name: str, tip: str, **options: Any) -> QToolButton:
+        """Returns a button; for `options` see `tool_button`."""
+        button = tool_button(icon_name, tip=tip, parent=self, **options)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         return button
 
@@ -553,9 +553,7 @@ class CurveEditor(StopsEditor):
         self.value.setToolTip(f"{record.label} at the selected stop.")
         self.forward_gestures(self.value)
         self.value.edited.connect(self._value_edited)
-        self.shape_button = self.tool("morph", "Easings and presets for the whole curve")
-        self.shape_button.setMenu(self._shapes_menu())
-        self.shape_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.shape_button = self.tool("morph", "Easings and presets for the whole curve", menu=self._shapes_menu())
         self.arrange(self.plot, self.value, self.shape_button)
 
     def show_values(self, values: tuple[float, ...]) -> None:

@@ -194,7 +194,7 @@ class TimelineNotice(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self.setAccessibleName("Playback notice")
 
-    def set_notice(self, text: str, warn: bool) -> None:
+    def set_notice(self, text: str, warn: bool = False) -> None:
         if (text, warn) != (self._text, self._warn):
             self._text, self._warn = text, warn
             self.setToolTip(text)

@@ -153,15 +153,13 @@ class CostStrip:
         was_shown = self.is_shown
         self._costs, self._source, self._painted = costs, source, None
         if not was_shown:
-            self._timeline.ruler.set_strip(self._paint, self._height())
-            self._timeline.ruler.set_strip_tip(self.tip_at)
+            self._timeline.ruler.set_strip(self._paint, self._height(), self.tip_at)
         self._timeline.ruler.update_strip()
 
     def hide(self) -> None:
         if self.is_shown:
             self._costs = self._painted = None
             self._timeline.ruler.set_strip(None)
-            self._timeline.ruler.set_strip_tip(None)
 
     def tip_at(self, seconds: float) -> str:
         costs, step = self._costs, self._timeline.ruler.clip.frame_step

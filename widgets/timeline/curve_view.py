@@ -16,7 +16,7 @@ from PySide6.QtGui import (
     QPen,
     QPolygonF,
 )
-from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from sinew.sim.scene.curves import Curve, Key, KeyMode
 from sinew.widgets.inspector.keys import KeyState, key_colour, paint_diamond
@@ -24,13 +24,13 @@ from sinew.widgets.number_text import nice_above
 from sinew.widgets.theme import blend, colours
 from sinew.widgets.timeline.key_sheet import KeyId, KeyRow, KeySheet
 from sinew.widgets.timeline.ruler_paint import small_font
-from sinew.widgets.timeline.ruler_scale import RulerScale, fitted, snapped
+from sinew.widgets.timeline.time_view import Drag, TimeView
 
 _RADIUS, _REACH, _MARGIN, _HANDLE, _STEP = 4.5, 7.0, 14.0, 42.0, 3.0
 
 
 @dataclass(slots=True)
-class _CurveDrag:
+class _CurveDrag(Drag):
     """`side` is 0 for a key, -1 and 1 for the slope before and after it."""
 
     press: QPointF
@@ -39,27 +39,19 @@ class _CurveDrag:
     side: int
     lo: float
     hi: float
-    changed: bool = False
 
 
-class CurveView(QWidget):
+class CurveView(TimeView[_CurveDrag]):
     """Graph of the row that is active in a dope sheet, with the signals of `KeySheet`."""
 
     edit_started = Signal(str)
     edited = Signal(object)
-    edit_finished = Signal()
-    edit_cancelled = Signal()
 
     def __init__(self, sheet: KeySheet, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._sheet = sheet
-        self._scale = fitted(1.0, 1.0)
-        self._time, self._frame_step = 0.0, 1.0 / 30.0
-        self._drag: _CurveDrag | None = None
         sheet.row_changed.connect(self.update)
-        self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setMinimumHeight(90)
         self.setAccessibleName("Curves")
         self.setToolTip(
@@ -67,14 +59,6 @@ class CurveView(QWidget):
             " right click for interpolation"
         )
         self.hide()
-
-    def set_scale(self, scale: RulerScale, frame_step: float) -> None:
-        self._scale, self._frame_step = scale, frame_step
-        self.update()
-
-    def set_time(self, time: float) -> None:
-        self._time = time
-        self.update()
 
     def sizeHint(self) -> QSize:
         return QSize(160, 130)
@@ -124,11 +108,11 @@ class CurveView(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         palette, role = self.palette(), QPalette.ColorRole
-        base, text, accent = (palette.color(part) for part in (role.Base, role.Text, role.Highlight))
+        base, text = palette.color(role.Base), palette.color(role.Text)
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), base)
             painter.setFont(small_font(self.font()))
-            painter.fillRect(QRectF(round(self._scale.x_of(self._time)), 0.0, 2.0, self.height()), accent)
+            self.paint_playhead(painter)
             if not (curves := self._curves()):
                 painter.setPen(blend(base, text, 0.6))
                 painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, "Select a row of numbers above")
@@ -233,8 +217,7 @@ class CurveView(QWidget):
             moved = msgspec.structs.replace(key, **values)
         else:
             time = key.time + (place.x() - drag.press.x()) * self._scale.seconds_per_pixel
-            if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-                time = snapped(time, self._frame_step)
+            time = self.dragged_time(time, event)
             value = float(key.value) + self._value_of(place.y()) - self._value_of(drag.press.y())
             moved = msgspec.structs.replace(key, time=time, value=value)
         self.edited.emit({drag.key: moved})
@@ -246,13 +229,12 @@ class CurveView(QWidget):
         lo, hi = self.span
         return self._scale.pixels(1.0) / self._pixels_per_unit(lo, hi)
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton:
-            self._end(cancelled=False)
+    def claims(self, event: QKeyEvent) -> bool:
+        return super().claims(event) or self._sheet.claims(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self._drag is not None:
-            self._end(cancelled=True)
+        if self._drag is not None:
+            super().keyPressEvent(event)
         else:
             self._sheet.keyPressEvent(event)
 
@@ -264,12 +246,6 @@ class CurveView(QWidget):
         self._sheet.fill_menu(menu)
         menu.popup(event.globalPos())
 
-    def _end(self, cancelled: bool) -> None:
-        drag, self._drag = self._drag, None
-        if drag is not None and drag.changed:
-            (self.edit_cancelled if cancelled else self.edit_finished).emit()
-        self.update()
-
 
 def _distance(one: QPointF, other: QPointF) -> float:
-    return math.hypot(one.x() - other.x(), one.y() - other.y())
+    return math.dist(one.toTuple(), other.toTuple())

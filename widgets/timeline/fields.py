@@ -210,11 +210,10 @@ class ValuesMenu(QMenu):
         for row in rows:
             field = NumberField(
                 box, lo=row.lo, hi=row.hi, step=row.step, decimals=row.decimals, unit=row.unit,
-                optional=row.fallback is not None,
+                optional=row.fallback is not None, special=row.special,
             )  # fmt: skip
             field.setAccessibleName(row.label)
             field.setToolTip(row.tip)
-            field.set_special_text(row.special)
             if row.fallback is not None:
                 field.set_fallback(row.fallback)
             self.fields[row.name] = field

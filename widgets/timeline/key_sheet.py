@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
     QFontMetricsF,
-    QHelpEvent,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -19,16 +18,15 @@ from PySide6.QtGui import (
     QPaintEvent,
     QPalette,
     QPen,
-    QResizeEvent,
-    QWheelEvent,
 )
-from PySide6.QtWidgets import QMenu, QScrollBar, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from sinew.sim.scene.curves import Curve, Key, KeyMode
 from sinew.widgets.inspector.keys import KeyState, key_colour, paint_diamond
 from sinew.widgets.theme import blend
 from sinew.widgets.timeline.ruler_paint import small_font
-from sinew.widgets.timeline.ruler_scale import RulerScale, fitted, snapped
+from sinew.widgets.timeline.ruler_scale import snapped
+from sinew.widgets.timeline.time_view import Drag, TimeRows
 
 KeyId = tuple[str, tuple[str, str, int], float]
 """A node, the address of one of its curves, and the time of a key [s]."""
@@ -41,7 +39,7 @@ MODES = {
     KeyMode.EXPONENTIAL: "Ease In, Exponential",
     KeyMode.SMOOTH: "Ease In and Out",
 }
-_RADIUS, _REACH, _THRESHOLD, _WHEEL_NOTCH, _ROWS_MIN, _ROWS_MAX = 4.5, 7.0, 3.0, 120.0, 3, 6
+_RADIUS, _REACH, _THRESHOLD, _ROWS_MIN, _ROWS_MAX = 4.5, 7.0, 3.0, 3, 6
 _TIP = (
     "Drag to move (Ctrl between frames, Alt scales about the playhead), drag beside keys to select,"
     " Delete removes, Ctrl+C and Ctrl+V copy to the playhead"
@@ -78,15 +76,14 @@ def scaled_keys(keys: Mapping[KeyId, Key], about: float, factor: float) -> dict[
 
 
 @dataclass(slots=True)
-class _KeyDrag:
+class _KeyDrag(Drag):
     press: QPointF
     keys: dict[KeyId, Key]  # Empty while a box is drawn
     anchor: float = 0.0  # Time of the pressed key [s]
     former: frozenset[KeyId] = frozenset()  # Selected before a box
-    changed: bool = False
 
 
-class KeySheet(QWidget):
+class KeySheet(TimeRows[_KeyDrag]):
     """Dope sheet.
 
     Signals:
@@ -97,8 +94,6 @@ class KeySheet(QWidget):
 
     edit_started = Signal(str)
     edited = Signal(object)
-    edit_finished = Signal()
-    edit_cancelled = Signal()
     chosen = Signal(str)
     row_changed = Signal()
 
@@ -107,17 +102,9 @@ class KeySheet(QWidget):
         self.rows: tuple[KeyRow, ...] = ()
         self.selected: frozenset[KeyId] = frozenset()
         self.active = 0  # Number of the row that was pressed last
-        self._scale = fitted(1.0, 1.0)
-        self._time, self._frame_step = 0.0, 1.0 / 30.0
-        self._drag: _KeyDrag | None = None
         self._box: QRectF | None = None
         self._copied: dict[KeyId, Key] = {}
-        self.scroll_bar = QScrollBar(Qt.Orientation.Vertical, self)
-        self.scroll_bar.valueChanged.connect(lambda _: self.update())
-        self.scroll_bar.hide()
-        self.setMouseTracking(True)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Dope sheet")
         self.setAccessibleDescription("Keys of animated settings")
         self.setToolTip(_TIP)
@@ -132,17 +119,8 @@ class KeySheet(QWidget):
             self.selected &= known
         self.active = min(self.active, max(len(shown) - 1, 0))
         self.setVisible(bool(shown))
-        self.updateGeometry()
-        self._arrange()
+        self.arrange()
         self.row_changed.emit()
-
-    def set_scale(self, scale: RulerScale, frame_step: float) -> None:
-        self._scale, self._frame_step = scale, frame_step
-        self.update()
-
-    def set_time(self, time: float) -> None:
-        self._time = time
-        self.update()
 
     def select(self, keys: Iterable[KeyId]) -> None:
         self.selected = frozenset(keys)
@@ -171,19 +149,9 @@ class KeySheet(QWidget):
     def minimumSizeHint(self) -> QSize:
         return QSize(160, math.ceil(self._row_height * min(len(self.rows), _ROWS_MIN)) + 2)
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._arrange()
-
-    def _arrange(self) -> None:
-        hidden = math.ceil(len(self.rows) * self._row_height) - self.height()
-        bar, width = self.scroll_bar, self.scroll_bar.sizeHint().width()
-        bar.setRange(0, max(hidden, 0))
-        bar.setPageStep(self.height())
-        bar.setSingleStep(math.ceil(self._row_height))
-        bar.setGeometry(self.width() - width, 0, width, self.height())
-        bar.setVisible(hidden > 0)
-        self.update()
+    @property
+    def row_heights(self) -> tuple[float, float]:
+        return len(self.rows) * self._row_height, self._row_height
 
     @property
     def _row_height(self) -> float:
@@ -220,7 +188,7 @@ class KeySheet(QWidget):
                         paint_diamond(painter, centre, _RADIUS, fill, text if is_chosen else line)
             self._paint_names(painter, base, text)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing, False)
-            painter.fillRect(QRectF(round(self._scale.x_of(self._time)), 0.0, 2.0, self.height()), accent)
+            self.paint_playhead(painter)
             if self._box is not None:
                 painter.setPen(QPen(text, 1.0, Qt.PenStyle.DashLine))
                 painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -344,18 +312,18 @@ class KeySheet(QWidget):
         if drag is None:
             self.setCursor(Qt.CursorShape.SizeHorCursor if self.keys_at(place) else Qt.CursorShape.ArrowCursor)
             return
-        if not drag.changed and (place - drag.press).manhattanLength() < _THRESHOLD:
+        is_begun = drag.changed or self._box is not None
+        if not is_begun and (place - drag.press).manhattanLength() < _THRESHOLD:
             return
         if not drag.keys:
-            drag.changed, self._box = True, QRectF(drag.press, place).normalized()
+            self._box = QRectF(drag.press, place).normalized()
             self.select(drag.former | self._within(self._box))
             return
         if not drag.changed:
             drag.changed = True
             self.edit_started.emit("Move keys")
         time = drag.anchor + (place.x() - drag.press.x()) * self._scale.seconds_per_pixel
-        if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            time = snapped(time, self._frame_step)
+        time = self.dragged_time(time, event)
         about = self._frame(self._time)
         if event.modifiers() & Qt.KeyboardModifier.AltModifier and drag.anchor != about and time != about:
             moved = scaled_keys(drag.keys, about, (time - about) / (drag.anchor - about))
@@ -364,23 +332,17 @@ class KeySheet(QWidget):
         self.edited.emit(moved)
         self.select((node, address, key.time) for (node, address, _), key in moved.items())
 
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton:
-            self._end(cancelled=False)
-
     def _within(self, box: QRectF) -> frozenset[KeyId]:
         rows = enumerate(self.rows)
         return frozenset(
             one for number, row in rows for one, key in row.all_keys() if box.contains(self.place_of(number, key.time))
         )
 
-    def _end(self, cancelled: bool) -> None:
-        drag, self._drag, self._box = self._drag, None, None
-        if drag is not None and drag.keys and drag.changed:
-            (self.edit_cancelled if cancelled else self.edit_finished).emit()
-            if cancelled:
-                self.select(drag.keys)
-        self.update()
+    def end_drag(self, cancelled: bool) -> None:
+        drag, self._box = self._drag, None
+        super().end_drag(cancelled)
+        if cancelled and drag is not None and drag.changed:
+            self.select(drag.keys)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         hit = self.keys_at(QPointF(event.pos()))
@@ -391,17 +353,12 @@ class KeySheet(QWidget):
         self.fill_menu(menu)
         menu.popup(event.globalPos())
 
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        rows = event.angleDelta().y() / _WHEEL_NOTCH
-        self.scroll_bar.setValue(self.scroll_bar.value() - round(rows * self.scroll_bar.singleStep()))
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self._drag is not None:
-            self._end(cancelled=True)
-        elif (act := self._act_of(event)) is not None:
+        act = self._act_of(event)
+        if act is not None:
             act()
         else:
-            event.ignore()
+            super().keyPressEvent(event)
 
     def _act_of(self, event: QKeyEvent) -> Callable[[], None] | None:
         for standard, act in (
@@ -414,16 +371,9 @@ class KeySheet(QWidget):
                 return act
         return None
 
-    def _takes(self, event: QKeyEvent) -> bool:
-        return self._drag is not None or self._act_of(event) is not None
+    def claims(self, event: QKeyEvent) -> bool:
+        return super().claims(event) or self._act_of(event) is not None
 
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._takes(event):
-            event.accept()
-            return True
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            number = self._row_at(event.pos().y())
-            name = self.rows[number].name if 0 <= number < len(self.rows) else ""
-            QToolTip.showText(event.globalPos(), f"{name}\n{_TIP}" if name else "", self)
-            return True
-        return super().event(event)
+    def tip_at(self, place: QPointF) -> str:
+        number = self._row_at(place.y())
+        return f"{self.rows[number].name}\n{_TIP}" if 0 <= number < len(self.rows) else ""

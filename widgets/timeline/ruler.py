@@ -79,7 +79,7 @@ class MarkerDrag:
     """Drag of a marker; snaps to frames, at least one from the other marker, Ctrl disables snapping."""
 
     def __init__(self, ruler: "Ruler", name: str, x: float) -> None:
-        self._ruler, self._name, self._before = ruler, name, ruler.point(name)
+        self._ruler, self._name, self._before = ruler, name, ruler.points[name]
         self._press = x
         self._knob = x - ruler.scale.x_of(ruler.mark_time(name))
         self._caught = self._changed = False
@@ -133,6 +133,10 @@ class Ruler(QWidget):
 
     Attributes:
         snaps: Scrubbing snaps to frames.
+        follows: The view pages when the playhead leaves it.
+        empty_text: Shown without a clip.
+        time: Time of the playhead [s].
+        points: In and out point [s]; None is an end of the clip.
     """
 
     view_changed = Signal()
@@ -148,12 +152,12 @@ class Ruler(QWidget):
         super().__init__(parent)
         self.clip = _NO_CLIP
         self.scale = fitted(0.0, 1.0)
-        self._time = 0.0
-        self._points: dict[str, float | None] = {IN_POINT: None, OUT_POINT: None}
+        self.time = 0.0
+        self.points: dict[str, float | None] = {IN_POINT: None, OUT_POINT: None}
         self._bind_pose = False
-        self._following = False
+        self.follows = False
         self._is_fitted = True
-        self._empty_text = ""
+        self.empty_text = ""
         self._strip: StripPainter | None = None
         self._strip_height = 0.0
         self._dragged = ""
@@ -181,20 +185,20 @@ class Ruler(QWidget):
 
     def set_time(self, time: float) -> None:
         """Moves the playhead; repaints only its old and new position."""
-        if time == self._time:
+        if time == self.time:
             return
-        was_shown = self.scale.shows(self._time)
+        was_shown = self.scale.shows(self.time)
         self._update_playhead()
-        self._time = time
+        self.time = time
         self._update_playhead()
-        if self._following and not self.is_dragging and was_shown and not self.scale.shows(time):
+        if self.follows and self._gesture is None and was_shown and not self.scale.shows(time):
             self.look_through(self.scale.turned_to(time, self.clip.duration))
 
     def set_points(self, in_point: float | None, out_point: float | None) -> None:
         """Sets in and out point [s]; None is an end of the clip."""
         points = {IN_POINT: in_point, OUT_POINT: out_point}
-        if points != self._points:
-            self._points = points
+        if points != self.points:
+            self.points = points
             self._refresh()
 
     def set_bind_pose(self, shown: bool) -> None:
@@ -202,17 +206,11 @@ class Ruler(QWidget):
             self._bind_pose = shown
             self._refresh()
 
-    def set_following(self, following: bool) -> None:
-        """Lets the view page when the playhead leaves it."""
-        self._following = following
-
-    def set_empty_text(self, text: str) -> None:
-        self._empty_text = text
-        self._refresh()
-
-    def set_strip(self, paint: StripPainter | None, height: float = 0.0) -> None:
-        """Shows a strip below the ruler, `height` in [px]; None removes it."""
-        self._strip, self._strip_height = paint, height if paint is not None else 0.0
+    def set_strip(
+        self, paint: StripPainter | None, height: float = 0.0, tip: Callable[[float], str] | None = None
+    ) -> None:
+        """Shows a strip below the ruler, `height` in [px], `tip` returns its tip at a time [s]; None removes it."""
+        self._strip, self._strip_height, self._strip_tip = paint, height, tip
         self.updateGeometry()
         self._refresh()
 
@@ -228,14 +226,6 @@ class Ruler(QWidget):
         self._is_fitted = False
         self.scale = scale
         self._refresh()
-
-    @property
-    def is_dragging(self) -> bool:
-        return self._gesture is not None
-
-    @property
-    def time(self) -> float:
-        return self._time
 
     @property
     def has_clip(self) -> bool:
@@ -284,7 +274,7 @@ class Ruler(QWidget):
     def _paint_empty(self, painter: QPainter, view: RulerView) -> None:
         painter.fillRect(self.rect(), view.colours.band)
         painter.setPen(view.colours.label)
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self._empty_text)
+        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, self.empty_text)
 
     def _paint_markers(self, painter: QPainter, view: RulerView) -> None:
         for name in (IN_POINT, OUT_POINT):
@@ -304,17 +294,17 @@ class Ruler(QWidget):
         paint_bubble(painter, view, text, rect, view.colours.label, view.colours.lane)
 
     def _paint_playhead(self, painter: QPainter, view: RulerView) -> None:
-        x = self.scale.x_of(self._time)
-        if self.scale.shows(self._time):
+        x = self.scale.x_of(self.time)
+        if self.scale.shows(self.time):
             paint_line(painter, view, x, view.colours.accent)
             paint_line(painter, view, x + view.hair, view.colours.accent)
             paint_pointer(painter, view, x)
-        text = frame_text(self.clip.frame_of(self._time))
+        text = frame_text(self.clip.frame_of(self.time))
         paint_bubble(painter, view, text, self._flag_rect(view), view.colours.accent, view.colours.on_accent)
 
     def _flag_rect(self, view: RulerView) -> QRectF:
         widest = "0" * len(str(self.clip.last_frame)) + ".0"
-        return bubble_rect(view, widest, self.scale.x_of(self._time), view.bands.frames)
+        return bubble_rect(view, widest, self.scale.x_of(self.time), view.bands.frames)
 
     def _hover_bubble(self, view: RulerView) -> tuple[str, QRectF]:
         assert self._hover is not None
@@ -324,7 +314,7 @@ class Ruler(QWidget):
 
     def _update_playhead(self) -> None:
         view = self._ruler_view()
-        self._update_line(self.scale.x_of(self._time))
+        self._update_line(self.scale.x_of(self.time))
         self.update(self._flag_rect(view).toAlignedRect().adjusted(-1, -1, 1, 1))
 
     def _update_hover(self) -> None:
@@ -343,7 +333,7 @@ class Ruler(QWidget):
     def _ruler_view(self) -> RulerView:
         if self._view is None:
             font = small_font(self.font())
-            settings = PlaybackSettings(in_point=self.mark_time(IN_POINT) or None, out_point=self._points[OUT_POINT])
+            settings = PlaybackSettings(in_point=self.mark_time(IN_POINT) or None, out_point=self.points[OUT_POINT])
             in_time, out_time = play_range(settings, self.clip.duration)
             self._view = RulerView(
                 clip=self.clip,
@@ -351,8 +341,8 @@ class Ruler(QWidget):
                 bands=ruler_bands(float(self.width()), float(self.height()), font, self._strip_height),
                 in_time=in_time,
                 out_time=out_time,
-                marks={name: self.mark_time(name) for name in self._points},
-                set_marks=frozenset(name for name, point in self._points.items() if point is not None),
+                marks={name: self.mark_time(name) for name in self.points},
+                set_marks=frozenset(name for name, point in self.points.items() if point is not None),
                 bind_pose=self._bind_pose,
                 font=font,
                 colours=ruler_colours(self.palette()),
@@ -362,29 +352,22 @@ class Ruler(QWidget):
 
     def mark_time(self, name: str) -> float:
         """Returns a point clamped to the clip [s], or an end of the clip."""
-        point, duration = self._points[name], self.clip.duration
+        point, duration = self.points[name], self.clip.duration
         if point is None:
             return min(self.clip.start, duration) if name == IN_POINT else duration
         return min(max(point, 0.0), duration)
 
-    def set_strip_tip(self, tip: Callable[[float], str] | None) -> None:
-        """Sets the function that returns the tip of the strip at a time [s]."""
-        self._strip_tip = tip
-
     def scrub_to(self, time: float) -> None:
-        if time != self._time:
+        if time != self.time:
             self.set_time(time)
             self.scrubbed.emit(time)
-
-    def point(self, name: str) -> float | None:
-        return self._points[name]
 
     def edit_begin(self, name: str) -> None:
         self._dragged = name
         self.edit_started.emit(name)
 
     def edit_to(self, name: str, value: float | None) -> None:
-        self._points = {**self._points, name: value}
+        self.points = {**self.points, name: value}
         self._refresh()
         self.edited.emit(name, value)
 
@@ -425,7 +408,7 @@ class Ruler(QWidget):
         marker = self._marker_at(event.position())
         if not marker:
             self.fit()
-        elif self._points[marker] is not None:
+        elif self.points[marker] is not None:
             self.edit_begin(marker)
             self.edit_to(marker, None)
             self.edit_end(marker, cancelled=False)

@@ -75,7 +75,7 @@ class Timeline(QWidget):
         self.notice = TimelineNotice(self._row)
         self.fields = TimeFields(self._row)
         self.ruler = Ruler(self)
-        self.ruler.set_empty_text(_EMPTY_TEXT)
+        self.ruler.empty_text = _EMPTY_TEXT
         self.tracks = Tracks(self)
         self.sheet = KeySheet(self)
         self.curves = CurveView(self.sheet, self)
@@ -148,7 +148,7 @@ class Timeline(QWidget):
     def set_playing(self, playing: bool, direction: int = 1) -> None:
         """Shows the state of playback; `direction` is 1 or -1."""
         self.transport.set_playing(playing, direction)
-        self.ruler.set_following(playing)
+        self.ruler.follows = playing
 
     def set_playback(self, playback: PlaybackSettings) -> None:
         self.loop_button.set_mode(playback.loop)
@@ -160,13 +160,6 @@ class Timeline(QWidget):
     def set_bind_pose(self, shown: bool) -> None:
         self.bind_pose_button.setChecked(shown)
         self.ruler.set_bind_pose(shown)
-
-    def set_realtime(self, text: str, warn: bool = False) -> None:
-        """Shows a text such as "real time" or "dropping frames: 21 of 60 drawn"."""
-        self.notice.set_notice(text, warn)
-
-    def fit(self) -> None:
-        self.ruler.fit()
 
     # Keys
 
@@ -259,7 +252,7 @@ class Timeline(QWidget):
         if name == END:
             self.edited.emit(name, value)
             return
-        points = {IN_POINT: self.ruler.point(IN_POINT), OUT_POINT: self.ruler.point(OUT_POINT), name: value}
+        points = {**self.ruler.points, name: value}
         self.ruler.set_points(points[IN_POINT], points[OUT_POINT])
         self.fields.set_points(points[IN_POINT], points[OUT_POINT])
         self.edited.emit(name, value)

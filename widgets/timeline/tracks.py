@@ -3,29 +3,26 @@ import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QBrush,
     QColor,
     QContextMenuEvent,
     QFontMetricsF,
-    QHelpEvent,
-    QKeyEvent,
     QMouseEvent,
     QPainter,
     QPaintEvent,
     QPalette,
     QPen,
     QPolygonF,
-    QResizeEvent,
-    QWheelEvent,
 )
-from PySide6.QtWidgets import QScrollBar, QSizePolicy, QToolTip, QWidget
+from PySide6.QtWidgets import QWidget
 
 from sinew.sim.scene.strips import GROUP, Strip, StripMode
 from sinew.widgets.theme import blend
 from sinew.widgets.timeline.ruler_paint import small_font
-from sinew.widgets.timeline.ruler_scale import RulerScale, fitted, snapped
+from sinew.widgets.timeline.ruler_scale import snapped
+from sinew.widgets.timeline.time_view import Drag, TimeRows
 from sinew.widgets.timings.colours import PALETTE
 
 
@@ -146,7 +143,7 @@ def mask_text(mask: str) -> str:
     return mask.partition(":")[2] if mask.startswith(GROUP) else mask
 
 
-_PADDING, _GRIP, _THRESHOLD, _WHEEL_NOTCH = 4.0, 5.0, 2.0, 120.0
+_PADDING, _GRIP, _THRESHOLD = 4.0, 5.0, 2.0
 _HUES = ("#3a78c2", *(PALETTE[number] for number in (0, 2, 6, 5, 1, 3)))
 """Colours of the clips of a model, all distinct from blue."""
 
@@ -157,15 +154,14 @@ MOVE, START, END = "move", "start", "end"
 
 
 @dataclass(slots=True)
-class _StripDrag:
+class _StripDrag(Drag):
     row: StripRow
     bar: StripBar
     part: str
     press: float
-    changed: bool = False
 
 
-class Tracks(QWidget):
+class Tracks(TimeRows[_StripDrag]):
     """Tracks below the ruler: strips of the characters, then cached steps of the simulated nodes.
 
     Signals:
@@ -177,8 +173,6 @@ class Tracks(QWidget):
 
     edit_started = Signal(str, str)
     edited = Signal(str, int, str, float)
-    edit_finished = Signal()
-    edit_cancelled = Signal()
     chosen = Signal(str)
     menu_requested = Signal(str, int, object, float)
 
@@ -186,14 +180,6 @@ class Tracks(QWidget):
         super().__init__(parent)
         self.strips: tuple[StripRow, ...] = ()
         self.bars: tuple[BarRow, ...] = ()
-        self._scale = fitted(1.0, 1.0)
-        self._time, self._frame_step = 0.0, 1.0 / 30.0
-        self._drag: _StripDrag | None = None
-        self.scroll_bar = QScrollBar(Qt.Orientation.Vertical, self)
-        self.scroll_bar.valueChanged.connect(lambda _: self.update())
-        self.scroll_bar.hide()
-        self.setMouseTracking(True)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.setAccessibleName("Tracks")
         self.setAccessibleDescription("Strips of clips, and cached steps of simulations")
 
@@ -203,23 +189,14 @@ class Tracks(QWidget):
             self.strips = shown
             held = self._drag and (self._drag.row.node, self._drag.bar.index)
             if held and all((row.node, bar.index) != held for row in shown for bar in row.bars):
-                self._end(cancelled=False)
-            self._arrange()
+                self.end_drag(cancelled=False)
+            self.arrange()
 
     def set_bars(self, rows: Sequence[BarRow]) -> None:
         if (shown := tuple(rows)) != self.bars:
             is_other = len(shown) != len(self.bars)
             self.bars = shown
-            self._arrange() if is_other else self.update()
-
-    def set_scale(self, scale: RulerScale, frame_step: float) -> None:
-        self._scale, self._frame_step = scale, frame_step
-        self.update()
-
-    def set_time(self, time: float) -> None:
-        for moment in (self._time, time):
-            self.update(QRectF(self._scale.x_of(moment) - 2.0, 0.0, 5.0, self.height()).toAlignedRect())
-        self._time = time
+            self.arrange() if is_other else self.update()
 
     def sizeHint(self) -> QSize:
         return QSize(160, math.ceil(self.strip_height + self.bar_height) + 2)
@@ -227,10 +204,6 @@ class Tracks(QWidget):
     def minimumSizeHint(self) -> QSize:
         rows = min(sum(row.is_active for row in self.strips), ROWS_SHOWN)
         return QSize(160, math.ceil(rows * self.strip_height if rows > 1 else self.bar_height) + 2)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._arrange()
 
     @property
     def bar_height(self) -> float:
@@ -250,16 +223,9 @@ class Tracks(QWidget):
                     return self._bar_rect(number, bar)
         raise KeyError(node)
 
-    def _arrange(self) -> None:
-        hidden = math.ceil(self._top(len(self.strips) + len(self.bars))) - self.height()
-        bar, width = self.scroll_bar, self.scroll_bar.sizeHint().width()
-        bar.setRange(0, max(hidden, 0))
-        bar.setPageStep(self.height())
-        bar.setSingleStep(math.ceil(self.bar_height))
-        bar.setGeometry(self.width() - width, 0, width, self.height())
-        bar.setVisible(hidden > 0)
-        self.updateGeometry()
-        self.update()
+    @property
+    def row_heights(self) -> tuple[float, float]:
+        return self._top(len(self.strips) + len(self.bars)), self.bar_height
 
     def _top(self, number: int) -> float:
         """Returns the upper edge of a row before scrolling [px]."""
@@ -276,7 +242,7 @@ class Tracks(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:  # noqa: ARG002
         palette, role = self.palette(), QPalette.ColorRole
-        base, text, accent = (palette.color(part) for part in (role.Base, role.Text, role.Highlight))
+        base, text = palette.color(role.Base), palette.color(role.Text)
         with QPainter(self) as painter:
             painter.fillRect(self.rect(), base)
             painter.setFont(small_font(self.font()))
@@ -287,7 +253,7 @@ class Tracks(QWidget):
                     self._paint_strips(painter, number, self.strips[number])
                 else:
                     self._paint_bar(painter, area, self.bars[number - len(self.strips)])
-            painter.fillRect(QRectF(round(self._scale.x_of(self._time)), 0.0, 2.0, self.height()), accent)
+            self.paint_playhead(painter)
 
     def _paint_strips(self, painter: QPainter, number: int, row: StripRow) -> None:
         palette, role = self.palette(), QPalette.ColorRole
@@ -414,14 +380,8 @@ class Tracks(QWidget):
         before = drag.bar.end if drag.part == END else drag.bar.start
         if not math.isfinite(before):
             before = self._scale.time_of(drag.press)
-        time = before + (x - drag.press) * self._scale.seconds_per_pixel
-        if not event.modifiers() & Qt.KeyboardModifier.ControlModifier:
-            time = snapped(time, self._frame_step)
+        time = self.dragged_time(before + (x - drag.press) * self._scale.seconds_per_pixel, event)
         self.edited.emit(drag.row.node, drag.bar.index, drag.part, time)
-
-    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        if event.button() == Qt.MouseButton.LeftButton:
-            self._end(cancelled=False)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         if event.button() == Qt.MouseButton.LeftButton:
@@ -436,25 +396,6 @@ class Tracks(QWidget):
             time = snapped(self._scale.time_of(place.x()), self._frame_step)
             on_screen = self.mapToGlobal(place).toPoint()
             self.menu_requested.emit(row.node, bar.index if bar is not None else -1, on_screen, time)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        rows = event.angleDelta().y() / _WHEEL_NOTCH
-        self.scroll_bar.setValue(self.scroll_bar.value() - round(rows * self.scroll_bar.singleStep()))
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape and self._drag is not None:
-            self._end(cancelled=True)
-        else:
-            event.ignore()
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and self._drag is not None:
-            event.accept()
-            return True
-        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
-            QToolTip.showText(event.globalPos(), self.tip_at(QPointF(event.pos())), self)
-            return True
-        return super().event(event)
 
     def tip_at(self, place: QPointF) -> str:
         number = self._row_at(place.y())
@@ -485,10 +426,3 @@ class Tracks(QWidget):
                 at_end = math.isfinite(bar.end) and abs(place.x() - area.right()) <= _GRIP
                 return row, bar, END if at_end else START if at_start else MOVE
         return row, None, MOVE
-
-    def _end(self, cancelled: bool) -> None:
-        drag, self._drag = self._drag, None
-        if drag is not None:
-            self.update()
-            if drag.changed:
-                (self.edit_cancelled if cancelled else self.edit_finished).emit()

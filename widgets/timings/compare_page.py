@@ -2,7 +2,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, QTimer, Signal
 from PySide6.QtGui import QColor, QContextMenuEvent, QPalette
 from PySide6.QtWidgets import (
     QComboBox,
@@ -20,7 +20,7 @@ from sinew.sim.maths.arrays import Float64
 from sinew.sim.profile.comparison import RecordingComparison, compare, verdict
 from sinew.sim.profile.history import Quantity, TimingRecording, source_text
 from sinew.widgets.icons import icon
-from sinew.widgets.parts import EmptyState, FlowRow, Pages, ShareSplitter, packed, plain_list
+from sinew.widgets.parts import EmptyState, FlowRow, Pages, ShareSplitter, choice_box, packed, plain_list, text_label
 from sinew.widgets.texts import label_text
 from sinew.widgets.theme import SPACE, colours, is_dark
 from sinew.widgets.timings.distribution_plot import DistributionPlot, Series
@@ -180,8 +180,6 @@ _A_COLOUR, _B_COLOUR = ("#56b4e9", "#0072b2"), ("#e69f00", "#b37700")
 
 
 class ComparePage(QWidget):
-    remove_requested = Signal(str)  # Name of a recording
-
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.recordings: tuple[TimingRecording, ...] = ()
@@ -201,7 +199,9 @@ class ComparePage(QWidget):
             self,
         )
         self.list, self.table = RecordingList(self), CompareTable(self)
-        self.sentence, self.caution = _wrapped_label(), _wrapped_label()
+        self.sentence, self.caution = text_label(copied=True), text_label(copied=True)
+        for label in (self.sentence, self.caution):
+            label.setContentsMargins(SPACE, 0, SPACE, 0)
         self.plot = DistributionPlot(self)
         row = FlowRow(self)
         for text, box in (("A", self.a_box), ("B", self.b_box)):
@@ -210,7 +210,7 @@ class ComparePage(QWidget):
             row.add(box)
         middle = QWidget(self)
         packed(QVBoxLayout(middle), self.sentence, self.caution, (self.plot, 1))
-        self.splitter = ShareSplitter([(self.list, 2), (middle, 5), (self.table, 4)], 1, self)
+        self.splitter = ShareSplitter([(self.list, 2), (middle, 5), (self.table, 4)], self)
         page = QWidget(self)
         packed(QVBoxLayout(page), row, (self.splitter, 1))
         self._stack = Pages(self.empty, page)
@@ -314,11 +314,7 @@ class ComparePage(QWidget):
     # --- parts ----------------------------------------------------------------------------------------
 
     def _box(self, name: str, entries: Sequence[tuple[str, object]] = ()) -> QComboBox:
-        box = QComboBox(self)
-        for text, data in entries:
-            box.addItem(text, data)
-        box.setAccessibleName(name)
-        box.setToolTip(name)
+        box = choice_box(name, entries)
         box.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         box.setMaximumWidth(self.fontMetrics().averageCharWidth() * 30)
         return box
@@ -331,7 +327,6 @@ class ComparePage(QWidget):
         self.table.path_chosen.connect(lambda path: self.pass_box.setCurrentIndex(self.pass_box.findData(path)))
         self.list.a_chosen.connect(self.a_box.setCurrentText)
         self.list.b_chosen.connect(self.b_box.setCurrentText)
-        self.list.remove_requested.connect(self.remove_requested)
         palette = self.caution.palette()
         palette.setColor(QPalette.ColorRole.WindowText, QColor(colours().warning))
         self.caution.setPalette(palette)
@@ -341,12 +336,3 @@ def _tag(text: str, box: QComboBox) -> QWidget:
     pair = QWidget()
     packed(QHBoxLayout(pair), QLabel(text), box, spacing=SPACE)
     return pair
-
-
-def _wrapped_label() -> QLabel:
-    label = QLabel()
-    label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setContentsMargins(SPACE, 0, SPACE, 0)
-    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-    return label

@@ -8,7 +8,6 @@ from PySide6.QtGui import QColor, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QStackedLayout,
     QTabWidget,
     QVBoxLayout,
@@ -16,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from sinew.sim.profile.sample import FrameSample, TimerStatus
-from sinew.widgets.parts import ShareSplitter, packed, tool_button
+from sinew.widgets.parts import ShareSplitter, packed, text_label, tool_button
 from sinew.widgets.texts import tip_text
 from sinew.widgets.theme import SPACE, tabular
 from sinew.widgets.timings.colours import pass_colour
@@ -33,23 +32,19 @@ class FramePanel(QWidget):
     """Panel of one frame; `buttons` select a frame and stand next to its title."""
 
     stepped = Signal(int)  # Select the previous (-1) or next (1) frame
-    worst_requested = Signal()  # Select the slowest frame
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.sample: FrameSample | None = None
-        self.empty = QLabel("Click a spike in the plot to see its frame, or press Slowest Frame.", self)
+        self.empty = text_label("Click a spike in the plot to see its frame, or press Slowest Frame.", self, dim=True)
         self.buttons = QWidget(self)
-        self.facts = QLabel(self)
+        self.facts = text_label(parent=self, dim=True, copied=True)
         self.passes = self._make_passes()
-        self.previous_button = tool_button("previous", "", "Previous frame")
-        self.next_button = tool_button("next", "", "Next frame")
+        self.previous_button = tool_button("previous", "", "Previous frame", act=lambda: self.stepped.emit(-1))
+        self.next_button = tool_button("next", "", "Next frame", act=lambda: self.stepped.emit(1))
         self.worst_button = tool_button(
             "mdi6.arrow-up-bold-outline", "Slowest Frame", "Select the slowest of the frames shown"
         )
-        self.previous_button.clicked.connect(lambda: self.stepped.emit(-1))
-        self.next_button.clicked.connect(lambda: self.stepped.emit(1))
-        self.worst_button.clicked.connect(self.worst_requested)
         self._arrange()
 
     def show_sample(self, sample: FrameSample | None) -> None:
@@ -84,14 +79,8 @@ class FramePanel(QWidget):
         return passes
 
     def _arrange(self) -> None:
-        self.empty.setWordWrap(True)
         self.empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self.empty.setForegroundRole(QPalette.ColorRole.PlaceholderText)
         self.facts.setFont(tabular(self.font()))
-        self.facts.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.facts.setWordWrap(True)
-        self.facts.setTextFormat(Qt.TextFormat.PlainText)
-        self.facts.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.facts.setContentsMargins(SPACE, 0, SPACE, 0)
         details = QWidget(self)
         packed(QVBoxLayout(details), self.facts, (self.passes, 1))
@@ -126,7 +115,7 @@ class FramesPage(QWidget):
         super().__init__(parent)
         self.table, self.area = PassTable(self), PlotsArea(self)
         self.histogram, self.frame_panel = DistributionPlot(self), FramePanel(self)
-        self.summary = QLabel(self)
+        self.summary = text_label(parent=self, dim=True)
         self.statistics: RegionStatistics | None = None
         self.chosen: FrameSample | None = None
         self._status = TimerStatus()
@@ -136,7 +125,7 @@ class FramesPage(QWidget):
         area.frame_pointed.connect(lambda _: self._show_current())
         area.region_changed.connect(self.count)
         area.window_changed.connect(self.count)
-        self.frame_panel.worst_requested.connect(self.choose_worst)
+        self.frame_panel.worst_button.clicked.connect(self.choose_worst)
         self.frame_panel.stepped.connect(self.step)
 
     def draw(self, frames: FrameTable, choice: TimingsOptions) -> None:
@@ -233,8 +222,6 @@ class FramesPage(QWidget):
 
     def _arrange(self) -> None:
         self.summary.setFont(tabular(self.font()))
-        self.summary.setForegroundRole(QPalette.ColorRole.PlaceholderText)
-        self.summary.setWordWrap(True)
         self.summary.setContentsMargins(SPACE, 0, SPACE, 0)
         legend = QWidget(self)
         packed(QVBoxLayout(legend), (self.table, 1), self.summary)
@@ -243,7 +230,7 @@ class FramesPage(QWidget):
         self.side.addTab(self.histogram, "Histogram")
         self.side.addTab(self.frame_panel, "Frame")
         self.side.setCornerWidget(self.frame_panel.buttons)
-        self.splitter = ShareSplitter([(legend, 4), (self.area, 6), (self.side, 3)], 1, self)
+        self.splitter = ShareSplitter([(legend, 4), (self.area, 6), (self.side, 3)], self)
         packed(QVBoxLayout(self), self.splitter)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

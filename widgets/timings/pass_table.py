@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 from sinew.sim.profile.sample import TimerStatus
 from sinew.widgets.parts import plain_list
 from sinew.widgets.texts import label_text, tip_text
-from sinew.widgets.theme import SPACE, colours
+from sinew.widgets.theme import SPACE, bold, colours
 from sinew.widgets.timings.colours import pass_colour
 from sinew.widgets.timings.frames import TOTAL, FrameStatistics, RegionStatistics, TimingsOptions
 from sinew.widgets.timings.texts import milliseconds, percent, source_of
@@ -179,9 +179,7 @@ class PassTable(PassList):
             for number in range(len(COLUMNS)):
                 item.setData(number, Qt.ItemDataRole.ForegroundRole, QColor(colours().disabled) if hidden else None)
                 if row.path == TOTAL:
-                    font = self.font()
-                    font.setBold(True)
-                    item.setFont(number, font)
+                    item.setFont(number, bold(self.font()))
 
     def _text(self, row: FrameStatistics, column: PassColumn) -> str:
         value = self._value(row, column)

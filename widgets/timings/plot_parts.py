@@ -121,24 +121,17 @@ class PlotHeader(QWidget):
         super().__init__(parent)
         self.setFont(tabular(self.font()))
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._title, self._reading = ElidedLabel(parent=self), QLabel(self)
-        packed(QHBoxLayout(self), (self._title, 1), self._reading, spacing=_GAP, margins=QMargins(SPACE, 0, SPACE, 0))
+        self._title, self.reading = ElidedLabel(parent=self), QLabel(self)
+        packed(QHBoxLayout(self), (self._title, 1), self.reading, spacing=_GAP, margins=QMargins(SPACE, 0, SPACE, 0))
 
     @property
     def title(self) -> str:
         return self.accessibleName()
 
-    @property
-    def reading(self) -> str:
-        return self._reading.text()
-
     def set_title(self, title: str) -> None:
         if title != self.title:
             self.setAccessibleName(title)
             self._title.set_text("", placeholder=title)
-
-    def set_reading(self, reading: str) -> None:
-        self._reading.setText(reading)
 
     def sizeHint(self) -> QSize:
         return QSize(0, self.fontMetrics().height() + SPACE)
@@ -149,8 +142,7 @@ class TimeBox(pg.ViewBox):  # type: ignore[misc]
     scaled = Signal(float)  # Factor by which the wheel turned over the vertical axis
     scale_reset = Signal()  # The vertical axis was double-clicked
     panned = Signal(float)  # Time [s] by which the plot was dragged
-    # Times [s] of a region that is selected, and whether it is finished
-    region_dragged = Signal(float, float, bool)
+    region_dragged = Signal(float, float)  # Times [s] of a region that is selected
     clicked = Signal(float)  # A time [s]
     double_clicked = Signal(float)  # A time [s]
 
@@ -182,7 +174,7 @@ class TimeBox(pg.ViewBox):  # type: ignore[misc]
             self._draws_region = axis is None and bool(ev.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         if self._draws_region:
             start = float(self.mapToView(ev.buttonDownPos()).x())
-            self.region_dragged.emit(min(start, here), max(start, here), ev.isFinish())
+            self.region_dragged.emit(min(start, here), max(start, here))
         elif axis != 1:
             self.panned.emit(float(self.mapToView(ev.lastPos()).x()) - here)
 
@@ -191,5 +183,9 @@ class TimeBox(pg.ViewBox):  # type: ignore[misc]
             ev.ignore()
             return
         ev.accept()
+        if getattr(ev.currentItem, "orientation", "") == "left":  # the axis forwards its clicks
+            if ev.double():
+                self.scale_reset.emit()
+            return
         signal = self.double_clicked if ev.double() else self.clicked
         signal.emit(float(self.mapToView(ev.pos()).x()))

@@ -164,10 +164,10 @@ class PlotsArea(QWidget):
         self.hold_requested.emit()
         self.set_window(self.window_shown.panned(seconds))
 
-    def _drag_region(self, begin: float, end: float, finished: bool) -> None:  # noqa: ARG002
+    def _drag_region(self, begin: float, end: float) -> None:
         self.hold_requested.emit()
-        if self.frames is not None and end > begin:
-            self.set_region((self.frames.now + begin, self.frames.now + end))
+        if end > begin:
+            self._move_region(begin, end)
 
     def _move_region(self, begin: float, end: float) -> None:
         if self.frames is not None:
@@ -210,7 +210,7 @@ class PlotsArea(QWidget):
                 total = float(self.frames.total(quantity, slice(index, index + 1))[0])
                 total = None if math.isnan(total) else total
             plot.point_at(self._under_mouse, total)
-            self.headers[quantity].set_reading(self._reading(index, total))
+            self.headers[quantity].reading.setText(self._reading(index, total))
 
     def _reading(self, index: int | None, total: float | None) -> str:
         if index is None or self.frames is None:

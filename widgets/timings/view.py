@@ -2,23 +2,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from PySide6.QtCore import QElapsedTimer, QSignalBlocker, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QHideEvent, QKeySequence, QPalette, QShowEvent
+from PySide6.QtGui import QHideEvent, QPalette, QShowEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QLabel,
     QLayout,
     QLineEdit,
     QMenu,
     QSizePolicy,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
 
 from sinew.sim.profile.history import QuantityHistory, TimingRecording
-from sinew.sim.profile.sample import FrameSample, TimerStatus
+from sinew.sim.profile.sample import TimerStatus
 from sinew.widgets.icons import icon
-from sinew.widgets.parts import EmptyState, FlowRow, Pages, packed, tool_button
+from sinew.widgets.parts import EmptyState, FlowRow, Pages, choice_box, packed, tool_button
 from sinew.widgets.theme import SPACE, tabular
 from sinew.widgets.timings.compare_page import ComparePage
 from sinew.widgets.timings.frames import FrameTable, Level, PlottedTimes, TimingsOptions, Unit
@@ -45,24 +43,23 @@ class Toolbar(FlowRow):
             "pause", "Pause", "Pause the view; measuring continues (Shift+P)", checkable=True
         )
         self.live_button = tool_button("last", "Live", "Back to the newest frames")
-        self.shown_box = _box("GPU times, CPU times, or both", [(times.value, times) for times in PlottedTimes])
-        self.unit_box = _box("Milliseconds, or share of the frame", [("ms", Unit.MILLISECONDS), ("%", Unit.SHARE)])
-        self.level_box = _box("Detail of the stack", [(level.label, level) for level in Level])
-        self.name_edit = QLineEdit(self)
-        self.record_button = tool_button("mdi6.record", "Record", "", checkable=True)
+        self.shown_box = choice_box("GPU times, CPU times, or both", [(times.value, times) for times in PlottedTimes])
+        self.unit_box = choice_box(
+            "Milliseconds, or share of the frame", [("ms", Unit.MILLISECONDS), ("%", Unit.SHARE)]
+        )
+        self.level_box = choice_box("Detail of the stack", [(level.label, level) for level in Level])
+        self.name_edit = QLineEdit(self, placeholderText=self._free_name())
+        self.record_button = tool_button("mdi6.record", "Record", "", checkable=True, act=self._record)
         self.compare_button = tool_button("compare", "Compare", "Compare two recordings", checkable=True)
-        self.more_button = tool_button("mdi6.dots-horizontal", "", "Compare back ends, import, export, clear")
-        self.menu = QMenu(self.more_button)
+        self.menu = QMenu(self)
+        more = "Compare back ends, import, export, clear"
+        self.more_button = tool_button("mdi6.dots-horizontal", "", more, menu=self.menu)
         self.name_edit.setAccessibleName("Name of the next recording")
         self.name_edit.setToolTip("Name of the next recording")
-        self.name_edit.setPlaceholderText(self._free_name())
         self.name_edit.setFixedWidth(self.fontMetrics().averageCharWidth() * _NAME_CHARACTERS)
         self.name_edit.returnPressed.connect(self.record_button.click)
-        self.record_button.clicked.connect(self._record)
         for box in (self.shown_box, self.unit_box, self.level_box):
             box.currentIndexChanged.connect(lambda _: self.choice_edited.emit())
-        self.more_button.setMenu(self.menu)
-        self.more_button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.live_button.setEnabled(False)
         self.add(
             self.measure_button, self.pause_button, self.live_button, self.shown_box, self.unit_box, self.level_box,
@@ -136,15 +133,6 @@ class Toolbar(FlowRow):
             self.record_stopped.emit()
 
 
-def _box(tip: str, entries: Sequence[tuple[str, object]]) -> QComboBox:
-    box = QComboBox()
-    for text, data in entries:
-        box.addItem(text, data)
-    box.setToolTip(tip)
-    box.setAccessibleName(tip)
-    return box
-
-
 INTERVAL = 100  # [ms] between two refreshes
 
 _STATISTICS_INTERVAL = 500  # [ms], shortest time between two updates of the statistics
@@ -178,19 +166,7 @@ class SourceLabel(QLabel):
 
 
 class TimingsView(QWidget):
-    """The timings panel; the shortcut of `pause_action` works inside it."""
-
-    frame_chosen = Signal(object)  # The user selected a `FrameSample`
     held_changed = Signal(bool)  # The view was paused or resumed
-    timing_toggled = Signal(bool)  # Switch measuring on or off
-    record_requested = Signal(str)  # Name of the recording
-    record_stopped = Signal()
-    recording_removed = Signal(str)  # Name of the recording
-    import_requested = Signal()
-    export_csv_requested = Signal()
-    export_trace_requested = Signal()
-    clear_requested = Signal()
-    back_ends_requested = Signal()  # Compare transform feedback and compute
     state_changed = Signal()  # `state()` has changed
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -207,7 +183,6 @@ class TimingsView(QWidget):
         self.frames_page, self.compare_page = FramesPage(self), ComparePage(self)
         self.empty = EmptyState("mdi6.timer-outline", "", "", self)
         self.pages = Pages(self.empty, self.frames_page, self.compare_page)
-        self.pause_action = self._make_pause_action()
         self._timer = QTimer(self, interval=INTERVAL)
         self._timer.timeout.connect(self._refresh_if_seen)
         layout = packed(QVBoxLayout(self), self.toolbar, (self.pages, 1), self.honesty)
@@ -221,7 +196,7 @@ class TimingsView(QWidget):
     def set_history(self, history: QuantityHistory) -> None:
         """Shows another history; resumes a paused view."""
         self._history = history
-        self.choose_frame(None)
+        self.frames_page.choose(None)
         self.go_live()
         self.redraw()
 
@@ -244,13 +219,6 @@ class TimingsView(QWidget):
         self.toolbar.set_taken([recording.name for recording in recordings])
         self.compare_page.set_recordings(recordings)
 
-    def set_recording(self, active: bool, frames: int = 0) -> None:
-        self.toolbar.set_recording(active, frames)
-
-    def choose_frame(self, sample: FrameSample | None) -> None:
-        """Selects a frame without emitting a signal."""
-        self.frames_page.choose(sample)
-
     def compare(self, a: str, b: str) -> None:
         self.compare_page.choose(a, b)
         self.toolbar.compare_button.setChecked(True)
@@ -260,6 +228,9 @@ class TimingsView(QWidget):
     @property
     def is_held(self) -> bool:
         return self._held is not None
+
+    def set_held(self, held: bool) -> None:
+        (self.hold if held else self.go_live)()
 
     def hold(self) -> None:
         """Pauses the view; frames are still measured."""
@@ -279,7 +250,6 @@ class TimingsView(QWidget):
 
     def _show_held(self) -> None:
         self.toolbar.set_held(self.is_held)
-        self.pause_action.setChecked(self.is_held)
         self.held_changed.emit(self.is_held)
 
     # --- drawing --------------------------------------------------------------------------------------
@@ -361,52 +331,18 @@ class TimingsView(QWidget):
 
     # --- parts ----------------------------------------------------------------------------------------
 
-    def _make_pause_action(self) -> QAction:
-        action = QAction(icon("pause"), "Pause", self)
-        action.setCheckable(True)
-        action.setShortcut(QKeySequence("Shift+P"))
-        action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
-        action.setToolTip("Pause the view of the timings; measuring continues.")
-        action.triggered.connect(self._set_held)
-        self.addAction(action)
-        return action
-
-    def _set_held(self, held: bool) -> None:
-        (self.hold if held else self.go_live)()
-
     def _connect(self) -> None:
         bar, page = self.toolbar, self.frames_page
-        bar.measure_button.toggled.connect(self.timing_toggled)
-        bar.pause_button.toggled.connect(self._set_held)
+        bar.pause_button.toggled.connect(self.set_held)
         bar.live_button.clicked.connect(self.go_live)
         bar.choice_edited.connect(lambda: self.set_choice(bar.apply_to(self._choice)))
-        bar.record_requested.connect(self._record)
-        bar.record_stopped.connect(self.record_stopped)
         bar.compare_button.toggled.connect(lambda _: self._show_page())
-        for text, name, signal in (
-            ("Compare Back Ends", "compare", self.back_ends_requested),
-            ("Import CSV…", "open", self.import_requested),
-            ("Export CSV…", "save", self.export_csv_requested),
-            ("Export Chrome Trace…", "save", self.export_trace_requested),
-            ("Clear", "clear", self.clear_requested),
-        ):
-            bar.menu.addAction(icon(name), text).triggered.connect(signal)
-        page.frame_chosen.connect(self.frame_chosen)
         page.area.hold_requested.connect(self.hold)
         page.area.window_changed.connect(self.state_changed)
         page.table.toggled.connect(self._toggle)
         page.table.soloed.connect(lambda path: self.set_choice(self._choice.soloed(path)))
         page.table.double_clicked.connect(lambda path: self.set_choice(self._before_click.soloed(path)))
         page.table.all_requested.connect(lambda: self.set_choice(replace(self._choice, hidden=frozenset(), solo="")))
-        self.compare_page.remove_requested.connect(self.recording_removed)
-        self.compare_page.list.export_csv_requested.connect(self.export_csv_requested)
-        self.compare_page.list.export_trace_requested.connect(self.export_trace_requested)
-
-    def _record(self, name: str) -> None:
-        """Starts a recording and switches measuring on."""
-        if not self.status.enabled:
-            self.timing_toggled.emit(True)
-        self.record_requested.emit(name)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

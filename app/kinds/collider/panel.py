@@ -12,6 +12,7 @@ from sinew.sim.kinds.collider.fit import FittedCollider, fit_colliders
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.contract import Command, Panel
 from sinew.sim.scene.scene import Attachment, Node, NodeId
+from sinew.widgets.protocols import loaded_model
 
 _GROUP = "group"  # id of the new group among the new nodes; it is replaced when they are added
 
@@ -62,8 +63,7 @@ class ColliderPanel(Panel):
         character = self._context.document.scene.by_id.get(node.attachment.node)
         if character is None or not character.settings.is_character:
             return None
-        status = self._context.store.status(character.id)
-        model = status.model if status is not None else None
+        model = loaded_model(self._context.store.status(character.id))
         return (character, model) if model is not None and model.skeleton is not None else None
 
     def _fit(self, node: Node, model: CharacterModel, select: NodeId = "") -> None:

@@ -162,8 +162,7 @@ class EmitterTool(Tool):
     def end(self, *, cancel: bool = False) -> None:
         if self._drag is None:
             return
-        finish = self._document.cancel_gesture if cancel else self._document.end_gesture
-        finish(self._drag.gesture)
+        self._document.end_gesture(self._drag.gesture, cancel=cancel)
         self._drag = None
         self.refresh()
 

@@ -21,12 +21,13 @@ from sinew.app.document.history import Gesture
 from sinew.app.editor.editor_context import EditorContext
 from sinew.app.viewport.kernel_comparison import KernelComparison, KernelDifference
 from sinew.sim.gl.errors import ShaderMessage
+from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.contract import Dock, Panel, Submenu
 from sinew.sim.kinds.kernel.kind import KernelSettings, kernel_settings
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 from sinew.sim.scene.view_state import Selection
-from sinew.widgets.code_editor import CodeEditor
+from sinew.widgets.code_editor import CodeEditor, FindRow
 from sinew.widgets.parts import packed
 from sinew.widgets.texts import menu_text
 from sinew.widgets.theme import SPACE
@@ -44,6 +45,8 @@ class KernelPanel(Panel):
         self._context = context
         self._node: NodeId | None = None
         self._gesture: Gesture | None = None
+        self._looked: tuple[object, ...] = ()
+        self._used: tuple[object, ...] = ()
         self.text, self.shipped, self.generated = CodeEditor(), CodeEditor(), CodeEditor()
         for other in (self.shipped, self.generated):
             other.setReadOnly(True)
@@ -58,9 +61,13 @@ class KernelPanel(Panel):
         for widget, title in ((self.text, "Text"), (self.shipped, "Shipped"), (self.generated, "Generated")):
             self.tabs.addTab(widget, title)
         self.widget = QWidget()
+        self.find = FindRow(self.widget, self._shown_text)
         head = packed(QHBoxLayout(), (self.files, 1), self.on, self.revert, spacing=SPACE)
         probe = packed(QHBoxLayout(), self.array, self.element, (self.value, 1), spacing=SPACE)
-        packed(QVBoxLayout(self.widget), head, (self.tabs, 1), self.messages, self.difference, probe, spacing=SPACE)
+        below = (self.find, self.messages, self.difference, probe)
+        packed(QVBoxLayout(self.widget), head, (self.tabs, 1), *below, spacing=SPACE)
+        self.difference.setWordWrap(True)
+        self.messages.hide()
         self.messages.setMaximumHeight(self.messages.fontMetrics().height() * 4)
         self.docks = (Dock("kernel", "Kernel", self.widget),)
         self.adds = (Submenu("&Kernel of Selection", self._list_files),)
@@ -81,6 +88,11 @@ class KernelPanel(Panel):
         self.messages.itemActivated.connect(lambda item: self.text.show_line(item.data(256)))
         context.document.changed.connect(self._on_changed)
         self._show()
+
+    def _shown_text(self) -> CodeEditor:
+        shown = self.tabs.currentWidget()
+        assert isinstance(shown, CodeEditor)
+        return shown
 
     # --- the scene ------------------------------------------------------------------------------------
 
@@ -135,6 +147,13 @@ class KernelPanel(Panel):
             if files:
                 QTimer.singleShot(0, lambda: self._ask(files))
         self._show()
+        used = tuple((node.muted, node.settings) for node in self._kernels())
+        if used != self._used and change.kind is not ChangeKind.REPLACED:
+            self.comparison.cancel()
+            if used:
+                self.difference.setText("Comparing with the shipped kernel…")
+                self.comparison.start()
+        self._used = used
 
     def _ask(self, files: list[str]) -> None:
         if self._context.dialogs.use_kernels(files):
@@ -185,7 +204,6 @@ class KernelPanel(Panel):
         gesture = self._gesture = self._gesture or self._context.document.new_gesture(f"Edit {self._settings().file}")
         self._context.document.set_value(ParamRef(self._node, "kernel", "text"), self.text.toPlainText(), gesture)
         self._rested.start()
-        self.comparison.start()
 
     def _end_gesture(self) -> None:
         if self._gesture is not None:
@@ -201,7 +219,7 @@ class KernelPanel(Panel):
         if self._node is None or not self.widget.isVisible() or self._context.client.engine is None:
             return
         file = self._settings().file
-        lines = {marked_line(one, self.text.toPlainText()): one.text for one in self._messages() if one.file == file}
+        lines = {message.line: message.text for message in self._messages() if message.file == file}
         self.text.mark(lines)
         shown = [f"{file}:{line}: {text}" for line, text in lines.items()]
         if shown != [self.messages.item(i).text() for i in range(self.messages.count())]:
@@ -212,7 +230,16 @@ class KernelPanel(Panel):
         self.messages.setVisible(bool(shown))
         if self.tabs.currentWidget() is self.generated:
             self.generated.show_text(self._context.client.engine.library.generated(file))
+        self._show_unused(self._context.client.engine.library, file)
         self._show_value()
+
+    def _show_unused(self, library: ShaderLibrary, file: str) -> None:
+        """Greys lines that no program compiles, whenever the text or the number of programs has changed."""
+        text = self.text.toPlainText()
+        looked = file, text, library.program_count
+        if looked != self._looked and library.read(file) == text:
+            self._looked = looked
+            self.text.show_unused(library.unused_lines(file))
 
     def _show_difference(self, found: KernelDifference) -> None:
         self.difference.setText(str(found))
@@ -235,24 +262,9 @@ class KernelPanel(Panel):
         if array is None:
             self.value.clear()
             return
-        with self._context.viewport.gl_current():
-            values = array.read()
-        place = min(self.element.value(), len(values) - 1)
-        shown = np.atleast_1d(values[place]) if len(values) else np.zeros(0)
-        self.value.setText(f"of {len(values)}: " + ", ".join(f"{number:.7g}" for number in shown.ravel()[:16].tolist()))
-
-
-def marked_line(message: ShaderMessage, text: str) -> int:
-    """Returns the line to mark: compilers report a missing semicolon at the next token that they see."""
-    if "expecting" not in message.text or "';'" not in message.text.partition("expecting")[2]:
-        return message.line
-    lines = text.splitlines()
-    before = [number for number in range(min(message.line - 1, len(lines)), 0, -1) if is_code(lines[number - 1])]
-    unfinished = [number for number in before if lines[number - 1].partition("//")[0].rstrip()[-1] not in ";{}"]
-    return (unfinished or before or [message.line])[0]
-
-
-def is_code(line: str) -> bool:
-    """Returns False for comments, directives and empty lines."""
-    code = line.partition("//")[0].strip()
-    return bool(code) and not code.startswith("#")
+        count, shown = array.shape[0], np.zeros(0)
+        place = min(self.element.value(), count - 1)
+        if count:
+            with self._context.viewport.gl_current():
+                shown = np.atleast_1d(array.read()[place] if array.element is None else array.element(place))
+        self.value.setText(f"of {count}: " + ", ".join(f"{number:.7g}" for number in shown.ravel()[:16].tolist()))

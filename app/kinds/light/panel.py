@@ -69,8 +69,7 @@ class LightTool(Tool):
 
     def end(self, *, cancel: bool = False) -> None:
         if self._drag is not None:
-            finish = self._context.document.cancel_gesture if cancel else self._context.document.end_gesture
-            finish(self._drag.gesture)
+            self._context.document.end_gesture(self._drag.gesture, cancel=cancel)
             self._drag = None
 
     def _light_at(self, position: QPointF) -> NodeId | None:

@@ -169,8 +169,7 @@ class HumanoidMap(QDialog):
             "mdi6.target", "Pick", "Click a bone in the viewport or the outliner: it becomes the joint.", checkable=True
         )
         self.reset = tool_button("reset", "Reset to Automatic", "Use the bones of the file, or those found by name.")
-        self.state = QLabel(self)
-        self.state.setWordWrap(True)
+        self.state = QLabel(self, wordWrap=True)
         form = QFormLayout()
         form.addRow("Bone", self.bone)
         form.addRow("Joint", packed(QHBoxLayout(), (self.joint, 1), self.pick, spacing=SPACE_WIDE))

@@ -39,10 +39,9 @@ class MotionList(QWidget):
     def _row(self, number: int, path: str) -> QHBoxLayout:
         fault = self._context.files.fault_of(path)
         mark, label = GlyphLabel("warning" if fault else "clip", _SIDE, self), ElidedLabel(parent=self)
-        remove = tool_button("delete", tip=f"Remove {Path(path).name}")
+        remove = tool_button("delete", tip=f"Remove {Path(path).name}", act=lambda: self.remove(number))
         label.set_text(Path(path).name)
         label.setToolTip(fault or path)
-        remove.clicked.connect(lambda: self.remove(number))
         return packed(QHBoxLayout(), mark, (label, 1), remove, spacing=SPACE)
 
     def remove(self, number: int) -> None:

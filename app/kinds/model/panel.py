@@ -18,6 +18,7 @@ from sinew.sim.memo import Memo
 from sinew.sim.scene.scene import Node, NodeId, ParamRef
 from sinew.widgets.inspector.form import FormSection, WidgetRow
 from sinew.widgets.inspector.head import InspectorNotice
+from sinew.widgets.protocols import loaded_model
 
 
 class WeightSliders:
@@ -52,7 +53,7 @@ class WeightSliders:
         made.edit_started.connect(self._begin)
         made.edited.connect(self._edit)
         made.edit_finished.connect(self._end)
-        made.edit_cancelled.connect(self._cancel)
+        made.edit_cancelled.connect(lambda: self._end(cancel=True))
         made.reset_requested.connect(self.reset)
         made.solo_requested.connect(self.solo)
         self.follow(self._node)
@@ -96,15 +97,9 @@ class WeightSliders:
         if self._gesture is None:
             document.end_gesture(gesture)
 
-    def _end(self) -> None:
-        if self._gesture is not None:
-            self._context.document.end_gesture(self._gesture)
-            self._gesture = None
-
-    def _cancel(self) -> None:
-        if self._gesture is not None:
-            self._context.document.cancel_gesture(self._gesture)
-            self._gesture = None
+    def _end(self, *, cancel: bool = False) -> None:
+        self._context.document.end_gesture(self._gesture, cancel=cancel)
+        self._gesture = None
 
 
 class ModelPanel(Panel):
@@ -126,15 +121,13 @@ class ModelPanel(Panel):
         self.expressions.follow(node)
 
     def note(self, node: Node, system: Any) -> str:  # noqa: ARG002
-        status, scene = self._context.store.status(node.id), self._context.document.scene
-        model = status.model if status is not None else None
+        scene, model = self._context.document.scene, loaded_model(self._context.store.status(node.id))
         if model is None:
             return ""
         return self._problems.get((node, scene, model), lambda: "\n".join(BoneModifiers(model).problems(node, scene)))
 
     def facts(self, node: Node) -> Sequence[FormSection]:
-        status = self._context.store.status(node.id)
-        model = status.model if status is not None else None
+        model = loaded_model(self._context.store.status(node.id))
         targets, sections = model.mesh.targets if model is not None else None, []
         if model is not None and model.skeleton is not None:
             sections.append(FormSection("Motions", [WidgetRow(lambda: MotionList(self._context, node))]))
@@ -148,13 +141,12 @@ class ModelPanel(Panel):
         return sections
 
     def add_entry(self, node: Node, cls: type[Any]) -> bool:
-        status = self._context.store.status(node.id)
-        model = status.model if status is not None else None
+        model = loaded_model(self._context.store.status(node.id))
         return model is not None and add_modifier(self._context, node, model, cls)
 
     def fill_menu(self, menu: Any, node: Node, place: Any) -> None:  # noqa: ARG002
-        status = self._context.store.status(node.id)
-        if status is not None and status.model is not None and status.model.skeleton is not None:
+        model = loaded_model(self._context.store.status(node.id))
+        if model is not None and model.skeleton is not None:
             menu.addAction("Add Motion…", lambda: ask_motion(self._context, node.id))
             menu.addAction("Humanoid Map…", lambda: HumanoidMap(self._context, node.id).show())
             menu.addSeparator()

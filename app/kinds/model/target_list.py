@@ -54,12 +54,9 @@ class TargetList(QWidget):
         self._names, self._shown = tuple(names), tuple(names)
         self._weights: Mapping[str, float] = {}
         self._solo = ""
-        self.search = QLineEdit(self)
-        self.search.setPlaceholderText(f"Search {len(names)} {noun}")
-        self.search.setClearButtonEnabled(True)
+        self.search = QLineEdit(self, placeholderText=f"Search {len(names)} {noun}", clearButtonEnabled=True)
         self.search.textChanged.connect(self._filter)
-        self.reset_all = tool_button("reset", "Reset all", "Reset all weights to the clip.")
-        self.reset_all.clicked.connect(self.reset_requested)
+        self.reset_all = tool_button("reset", "Reset all", "Reset all weights to the clip.", act=self.reset_requested)
         declared = Declaration(doc="Weight", lo=limits[0], hi=limits[1], soft=(0.0, 1.0), step=0.01)
         record = Param("weight", float, 1, optional=False, default=0.0, declared=declared)
         self.rows = [self._make_row(record, has_solo) for _ in range(min(len(names), ROWS_MAX))]

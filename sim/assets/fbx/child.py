@@ -114,6 +114,8 @@ class _Scene:
         self._arrays: dict[str, Any] = {}
         self._channels: dict[int, tuple[int, int, Any]] = {}  # mesh, number and object of blend channels, by element
 
+        self._left_out = self._meshes_left_out()  # Nodes, and whether each is a lower level of detail
+
     def content(self) -> bytes:
         scene = self._scene
         self._materials = items(scene.materials)
@@ -132,6 +134,8 @@ class _Scene:
                     ("camera", len(items(scene.cameras))),
                     ("light", len(items(scene.lights))),
                     ("constraint", len(items(scene.constraints))),
+                    ("hidden object", sum(not number for number in self._left_out.values())),
+                    ("lower detail level", sum(self._left_out.values())),
                 )
                 if count
             },
@@ -141,9 +145,28 @@ class _Scene:
         np.savez(stream, **self._arrays)
         return stream.getvalue()
 
+    def _meshes_left_out(self) -> dict[int, bool]:
+        """Returns nodes whose meshes are hidden or lower levels of detail; none if no mesh would be left."""
+        reasons: dict[int, bool] = {}
+        for number, node in enumerate(self._nodes):
+            parent = hold(node.parent)
+            above = self._numbers[parent.typed_id] if parent is not None else -1
+            if above in reasons:
+                reasons[number] = reasons[above]
+            elif not node.visible:
+                reasons[number] = False
+            elif parent is not None and parent.attrib_type == self._ufbx.ElementType.LOD_GROUP:
+                levels = [self._numbers[level.typed_id] for level in items(parent.children)]
+                if number != levels[0]:
+                    reasons[number] = True
+        shown = [number for number, node in enumerate(self._nodes) if node.attrib_type == self._ufbx.ElementType.MESH]
+        left_out = {number: reasons[number] for number in shown if number in reasons}
+        return left_out if len(left_out) < len(shown) else {}
+
     def _node_records(self) -> list[dict[str, Any]]:
         types = self._ufbx.ElementType
         useless = types.CAMERA, types.LIGHT, types.STEREO_CAMERA, types.CAMERA_SWITCHER, types.MARKER
+        is_skeleton = not items(self._scene.meshes) and len(items(self._scene.bones)) > 0
         records = []
         for node in self._nodes:
             local, parent = hold(node.local_transform), node.parent
@@ -151,7 +174,10 @@ class _Scene:
                 {
                     "name": node.name,
                     "parent": self._numbers[hold(parent).typed_id] if parent is not None else -1,
-                    "is_useless": node.attrib_type in useless,  # unless something is below it
+                    # Unless something is below it; beside a skeleton there are targets of cameras.
+                    "is_useless": node.attrib_type in useless
+                    or node.is_scale_helper
+                    or (is_skeleton and node.attrib_type == types.EMPTY and node.node_depth == 1),
                     "position": list(local.translation),
                     "orientation": list(local.rotation),
                     "scale": list(local.scale),
@@ -165,19 +191,27 @@ class _Scene:
         arrays[f"{name}.corners"] = indices(mesh.vertex_indices)
         arrays[f"{name}.faces"] = table(mesh.faces, 2, "<i8")
         arrays[f"{name}.materials"] = indices(mesh.face_material)
+        colours = [one.vertex_color for one in items(mesh.color_sets)]
+        # A set that is all black is a mask of other programs.
+        painted = [one for one in colours if table(hold(one).values, 4)[:, :3].any()]
         for key, attribute, width in (
-            ("normal", mesh.vertex_normal, 3), ("texcoord", mesh.vertex_uv, 2), ("color", mesh.vertex_color, 4),
+            ("normal", mesh.vertex_normal, 3), ("texcoord", mesh.vertex_uv, 2),
+            *(("color", one, 4) for one in painted[:1]),
         ):  # fmt: skip
             if hold(attribute).exists and len(hold(attribute.indices)) == mesh.num_indices:
                 arrays[f"{name}.{key}"] = table(attribute.values, width)
                 arrays[f"{name}.{key}.corners"] = indices(attribute.indices)
-        instances, skins = items(mesh.instances), items(mesh.skin_deformers)
+        instances = [node for node in items(mesh.instances) if self._numbers[node.typed_id] not in self._left_out]
+        skins = items(mesh.skin_deformers)
         numbers = {material.typed_id: place for place, material in enumerate(self._materials)}
         return {
             "name": mesh.name,
             "nodes": [self._numbers[node.typed_id] for node in instances],
             "geometry": [matrix(hold(node.geometry_to_node)).tolist() for node in instances],
-            "materials": [numbers[material.typed_id] for material in items(mesh.materials)],
+            "materials": [
+                [numbers[material.typed_id] for material in items(node.materials) or items(mesh.materials)]
+                for node in instances
+            ],
             "skin": self._skin(name, skins[0]) if skins else None,
             "extra_skins": max(len(skins) - 1, 0),
             "shapes": self._shapes(number, items(mesh.blend_deformers)),
@@ -299,6 +333,7 @@ class _Scene:
             ("roughness", pbr, "roughness"), ("emission", pbr, "emission_color"),
             ("emission_factor", pbr, "emission_factor"), ("opacity", pbr, "opacity"),
             ("diffuse", fbx, "diffuse_color"), ("transparency", fbx, "transparency_factor"),
+            ("transparent", fbx, "transparency_color"),
             ("highlights", fbx, "specular_color"), ("gloss", fbx, "specular_factor"),
             ("exponent", fbx, "specular_exponent"),
         ):  # fmt: skip
@@ -314,6 +349,8 @@ class _Scene:
             texture = hold(hold(getattr(maps, name)).texture)
             if texture is None or key in record["textures"]:
                 continue
+            if layers := items(texture.file_textures):
+                texture = layers[0]
             image = bytes(texture.content)
             if image:
                 self._arrays[f"material{number}.{key}"] = np.frombuffer(image, np.uint8)

@@ -43,7 +43,8 @@ from sinew.sim.assets.raw import (
     RawVertices,
 )  # fmt: skip
 from sinew.sim.maths import quaternion
-from sinew.sim.maths.arrays import Float64
+from sinew.sim.maths.arrays import Float64, UInt32
+from sinew.sim.maths.polygons import triangulated
 from sinew.sim.printable import printable
 
 Index = npt.NDArray[np.int64]
@@ -55,6 +56,9 @@ POLL = 0.02
 INFLUENCES = 8
 TARGET_BYTES = 1 << 29
 """Maximum size of the differences of all blend shapes [bytes]."""
+
+UNKNOWN_REASON = "Failed to load"
+"""What the library says without a reason."""
 
 DUAL_QUATERNION = 2, 3
 """Skinning methods of the file that are dual quaternions, and a mix of them with linear blending."""
@@ -98,7 +102,8 @@ def _read_apart(data: bytes, watch: LoadWatch) -> dict[str, npt.NDArray[Any]]:
         pump.join()
     content = written[0] if written else b""
     if process.returncode == child.REFUSED:
-        raise ElementFault("", printable(content.decode(errors="replace"))[:200] or "cannot be read")
+        reason = printable(content.decode(errors="replace"))[:200]
+        raise ElementFault("", "is damaged" if reason in ("", UNKNOWN_REASON) else reason)
     if process.returncode:
         raise ElementFault("", "reading was stopped: the file is damaged, or needs too much memory or time")
     with np.load(io.BytesIO(content), allow_pickle=False) as archive:
@@ -181,9 +186,12 @@ class _Reader:
         for column, key in enumerate(streams, start=1):
             stored = "texcoord1" if key == "texcoord" else key
             attributes[stored] = arrays[f"{name}.{key}"][used[:, column]].astype(np.float32)
-        sections = self._sections(mesh, name, faces, vertex_of.reshape(-1))
+        triangle_corners, face = triangulated(points[corners], faces[:, 0], faces[:, 1])
+        triangles = vertex_of.reshape(-1)[triangle_corners].astype(np.uint32)
+        materials = arrays[f"{name}.materials"]
+        material = materials[face] if len(materials) == len(faces) else np.zeros_like(face)
         shapes = self._targets(mesh, name, len(points), of_point, place)
-        for node, geometry in zip(mesh["nodes"], mesh["geometry"], strict=True):
+        for node, geometry, listed in zip(mesh["nodes"], mesh["geometry"], mesh["materials"], strict=True):
             joints, matrices, influences = self._influences(mesh, name, len(points), joint_of, node, geometry)
             skin = RawSkin(joints, matrices)
             own = {**attributes, "blendindices": influences[0][of_point], "blendweights": influences[1][of_point]}
@@ -192,7 +200,7 @@ class _Reader:
                 mesh["name"].strip() or self._document["nodes"][node]["name"].strip() or f"mesh {number}",
                 "",
                 [RawVertices(len(used), own, shapes)],
-                sections,
+                self._sections(listed, triangles, material),
                 skin=len(self._model.skins) - 1,
                 joint=joint_of[node],
             )
@@ -206,17 +214,10 @@ class _Reader:
         if mesh["skin"] and mesh.get("extra_skins"):
             self._model.warnings.append("Meshes with several skins follow the first one.")
 
-    def _sections(self, mesh: dict[str, Any], name: str, faces: Index, vertex_of: Index) -> list[RawSection]:
-        fans = np.maximum(faces[:, 1] - 2, 0)
-        face = np.repeat(np.arange(len(faces)), fans)
-        step = np.arange(len(face)) - np.repeat(np.cumsum(fans) - fans, fans)
-        first = faces[face, 0]
-        triangles = vertex_of[np.stack([first, first + step + 1, first + step + 2], axis=1)].astype(np.uint32)
-        own = self._arrays[f"{name}.materials"]
-        material = own[face] if len(own) == len(faces) else np.zeros(len(face), np.int64)
+    def _sections(self, listed: list[int], triangles: UInt32, material: Index) -> list[RawSection]:
+        """Returns a section for each material of an instance; `material` is the number of each triangle."""
         sections = []
         for number in np.unique(material).tolist():
-            listed = mesh["materials"]
             found = self._model.materials[listed[number]].name if 0 <= number < len(listed) else ""
             sections.append(RawSection(found, "", 0, triangles[material == number]))
         return sections
@@ -400,13 +401,15 @@ class _MaterialReader:
     def _material(self, number: int, name: str, stored: dict[str, Any]) -> Material:
         texture, image = self._texture(number, stored, "base_color")
         _, normal = self._texture(number, stored, "normal")
-        _, emission_image = self._texture(number, stored, "emission")
+        emission_name, emission_image = self._texture(number, stored, "emission")
         factor = _number(stored, "base_factor", 1.0)
         colour = _colour(stored.get("base_color") or stored.get("diffuse"), (1.0, 1.0, 1.0))
-        glow = _number(stored, "emission_factor", 1.0)
-        opacity = _number(
-            stored, "opacity", 1.0 - _number(stored, "transparency", 0.0) if "opacity" not in stored else 1.0
-        )
+        is_lost = emission_name is not None and emission_image is None
+        glow = 0.0 if is_lost else _number(stored, "emission_factor", 1.0)
+        # Maya writes transparency as a colour at factor 1, Blender and 3ds Max as the factor.
+        clear = _number(stored, "transparency", 0.0)
+        clear = clear if clear < 1.0 else sum(_colour(stored.get("transparent"), (0.0, 0.0, 0.0))) / 3.0
+        opacity = _number(stored, "opacity", 1.0 - clear)
         roughness = _number(stored, "roughness", 0.7)
         metal = _number(stored, "metalness", 0.0)
         diffuse, (red, green, blue) = (1.0, 1.0, 1.0) if image is not None else colour, colour

@@ -133,7 +133,8 @@ def _write_mesh(top: Any, name: str, sampling: int, track: Track) -> None:
         else:
             sample = AbcGeom.OPolyMeshSchemaSample(positions, _integers(corners), _integers(counts))
             if track.texcoords is not None:
-                sample.setUVs(_texcoords(track.texcoords[corners], AbcGeom.GeometryScope.kFacevaryingScope))
+                texcoords = _pairs(track.texcoords[corners])
+                sample.setUVs(AbcGeom.OV2fGeomParamSample(texcoords, AbcGeom.GeometryScope.kFacevaryingScope))
         schema.set(sample)
     taken: set[str] = set()
     faces: dict[str, list[Int32]] = {}
@@ -149,11 +150,12 @@ def _write_strands(top: Any, name: str, sampling: int, track: Track) -> None:
     schema = AbcGeom.OCurves(top, name, Abc.Argument(sampling)).getSchema()
     for frame in range(len(track.positions)):
         form = (AbcGeom.CurveType.kLinear, AbcGeom.CurvePeriodicity.kNonPeriodic)
-        widths = () if track.widths is None else (_widths(track, frame),)
+        widths, texcoords = _widths(track, frame), _pairs(track.texcoords)
         counts, positions = _integers(track.counts), _vectors(track.positions[frame])
-        sample = AbcGeom.OCurvesSchemaSample(positions, counts, *form, *widths)
+        sized = () if track.widths is None else (_per_point(widths),)
+        sample = AbcGeom.OCurvesSchemaSample(positions, counts, *form, *sized)
         if track.texcoords is not None:
-            sample.setUVs(_texcoords(track.texcoords, AbcGeom.GeometryScope.kUniformScope))
+            sample.setUVs(AbcGeom.OV2fGeomParamSample(texcoords, AbcGeom.GeometryScope.kUniformScope))
         schema.set(sample)
     _write_colours(schema, sampling, track)
 
@@ -162,12 +164,14 @@ def _write_particles(top: Any, name: str, sampling: int, track: Track) -> None:
     schema = AbcGeom.OPoints(top, name, Abc.Argument(sampling)).getSchema()
     for frame in range(len(track.positions)):
         living = track.living(track.positions, frame)
-        numbers = np.arange(len(living)) if track.ids is None else track.living(track.ids, frame) & ID_MASK
-        sample = AbcGeom.OPointsSchemaSample(_vectors(living), _integers(numbers))
+        ids = _integers(np.arange(len(living)) if track.ids is None else track.living(track.ids, frame) & ID_MASK)
+        positions, widths = _vectors(living), _widths(track, frame)
+        sample = AbcGeom.OPointsSchemaSample(positions, ids)
         if track.velocities is not None:
-            sample.setVelocities(_vectors(track.living(track.velocities, frame)))
+            velocities = _vectors(track.living(track.velocities, frame))
+            sample.setVelocities(velocities)
         if track.widths is not None:
-            sample.setWidths(_widths(track, frame))
+            sample.setWidths(_per_point(widths))
         schema.set(sample)
     _write_colours(schema, sampling, track)
 
@@ -189,10 +193,14 @@ def _write_colours(schema: Any, sampling: int, track: Track) -> None:
 
 
 def _widths(track: Track, frame: int) -> Any:
-    values = _floats(track.living(track.widths, frame))
+    return _floats(np.zeros(0) if track.widths is None else track.living(track.widths, frame))
+
+
+def _per_point(values: Any) -> Any:
     return AbcGeom.OFloatGeomParamSample(values, AbcGeom.GeometryScope.kVertexScope)
 
 
+# Samples do not own their arrays, which therefore have names until `set` has read them.
 _WRITERS = {Topology.SURFACE: _write_mesh, Topology.STRANDS: _write_strands, Topology.POINTS: _write_particles}
 _READ = (AbcGeom.IPolyMesh, AbcGeom.IPoints, AbcGeom.ICurves)
 
@@ -210,8 +218,10 @@ def _integers(values: npt.NDArray[Any] | None) -> Any:
     return imath.IntArrayFromBuffer(counted) if len(counted) else imath.IntArray(0)
 
 
-def _texcoords(values: Float32, scope: Any) -> Any:
-    return AbcGeom.OV2fGeomParamSample(imath.V2fArrayFromBuffer(np.ascontiguousarray(values, np.float32)), scope)
+def _pairs(values: npt.NDArray[Any] | None) -> Any:
+    if values is None or not len(values):
+        return imath.V2fArray(0)
+    return imath.V2fArrayFromBuffer(np.ascontiguousarray(values, np.float32))
 
 
 def _array(values: Any) -> Float32:

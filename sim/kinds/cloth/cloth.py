@@ -1,6 +1,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -82,6 +83,8 @@ class Cloth(Owner):
         values: Painted maps.
         weights: Of the pins, painted or not, shape (P,).
         limited: Particles with a largest distance from their places, shape (P,).
+        is_recorded: Whether the next `step` sets `recorded`.
+        recorded: State and inputs that the last step began with.
 
     Raises:
         SettingsError: If no cloth can be built from the settings.
@@ -98,6 +101,8 @@ class Cloth(Owner):
         pins: ClothPins | None = None,
     ) -> None:
         self.stopped, self.placements, self._shared_pins = "", 0, pins
+        self.is_recorded = False
+        self.recorded: tuple[npt.NDArray[np.void], ClothInputs] | None = None
         self.statistics: ClothStatistics | None = None
         self.measures_lines = False
         self.lines: LineMeasures | None = None
@@ -165,6 +170,7 @@ class Cloth(Owner):
         """Advances the cloth by `STEP_TIME`; returns False if it is stopped."""
         if self.stopped:
             return False
+        self.recorded = (self._state.newest.read(), inputs) if self.is_recorded else None
         self._end_step(self._solver.step(self._state, self.settings, self._with_pins(inputs)))
         return True
 
@@ -402,10 +408,13 @@ class Cloth(Owner):
 
     def positions_of(self, particles: npt.NDArray[np.integer]) -> npt.NDArray[np.float32]:
         """Returns positions [m], shape (N, 3), without reading the other particles; waits for the GPU."""
+        found = [self.record_of(int(particle))["position"][:3] for particle in particles]
+        return np.array(found, np.float32).reshape(-1, 3)
+
+    def record_of(self, particle: int) -> Any:
+        """Returns the record of one particle; waits for the GPU."""
         buffer = self._monitor.sound.newest
-        size = buffer.dtype.itemsize
-        records = [buffer.read(offset=int(particle) * size, count=1)["position"] for particle in particles]
-        return np.concatenate(records)[:, :3] if records else np.zeros((0, 3), np.float32)
+        return buffer.read(offset=particle * buffer.dtype.itemsize, count=1)[0]
 
     def velocities(self) -> npt.NDArray[np.float32]:
         """Returns world velocities [m/s], shape (P, 3); waits for the GPU."""

@@ -1,4 +1,4 @@
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ from sinew.sim.kinds.cloth.follow import PinFollower
 from sinew.sim.kinds.cloth.group import ClothGroups
 from sinew.sim.kinds.cloth.maps import RANGES, ClothMap, values_on
 from sinew.sim.kinds.cloth.model import build_cloth, placed
+from sinew.sim.kinds.cloth.oracle_step import oracle_distance
 from sinew.sim.kinds.cloth.settings import ClothComparisonChoice, ClothSettings, ClothSource, compared_settings
 from sinew.sim.kinds.cloth.solver import ClothInputs
 from sinew.sim.kinds.cloth.stability import StabilityEstimator
@@ -31,6 +32,7 @@ from sinew.sim.kinds.contract import (
     System,
     World,
 )
+from sinew.sim.kinds.oracle import HasOracle
 from sinew.sim.kinds.packing import State, unpacked_state
 from sinew.sim.kinds.partners import partners
 from sinew.sim.maths.points import nearest_to_ray
@@ -96,7 +98,7 @@ class Recovery:
         return self._estimator.allows(settings)
 
 
-class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports, Measures):
+class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports, Measures, HasOracle):
     """The cloth of one node.
 
     In the editor, maps that were painted on another mesh are resampled on a worker thread first if it takes long.
@@ -214,6 +216,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
             if self._partners:
                 self._wait(taken)
             else:
+                cloth.is_recorded = self.is_recorded
                 cloth.step(taken)
                 if self.comparison is not None:
                     with self.context.timers.scope("rival", self.label):
@@ -321,8 +324,12 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         texcoords = np.asarray(cloth.model.surface.texcoords, np.float32)
         shape = (cloth.model.particle_count, 3)
         return {
-            "positions": Array(cloth.positions, shape, np.float32, "points"),
-            "velocities": Array(cloth.velocities, shape, np.float32, "velocities"),
+            "positions": Array(
+                cloth.positions, shape, np.float32, "points", element=lambda i: cloth.record_of(i)["position"][:3]
+            ),
+            "velocities": Array(
+                cloth.velocities, shape, np.float32, "velocities", element=lambda i: cloth.record_of(i)["velocity"][:3]
+            ),
             "triangles": Array(lambda: triangles, triangles.shape, np.uint32, "triangles"),
             "texcoords": Array(lambda: texcoords, texcoords.shape, np.float32, "texcoords"),
         }
@@ -346,6 +353,9 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
             apart = self.comparison.read()
             values |= {"apart": apart.most, "apart_mean": apart.mean}
         return values
+
+    def oracle(self) -> Callable[[], float]:
+        return oracle_distance(self._built)
 
     def snapshot(self) -> State:
         cloth = self._built

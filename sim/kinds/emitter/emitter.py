@@ -227,9 +227,11 @@ class Emitter(Owner):
             self._take_counts(self._count.read(self.side.texture, self.slot_count))
         return self.alive
 
-    def read(self) -> npt.NDArray[np.void]:
-        """Returns records of `PARTICLE` up to `slot_count`; waits for the GPU."""
-        return self.side.buffer.read(count=self.slot_count)
+    def read(self, first: int = 0, count: int | None = None) -> npt.NDArray[np.void]:
+        """Returns records of `PARTICLE` from `first` on, up to `slot_count`; waits for the GPU."""
+        buffer, left = self.side.buffer, max(self.slot_count - first, 0)
+        length = left if count is None else min(count, left)
+        return buffer.read(offset=first * buffer.dtype.itemsize if length else 0, count=length)
 
     def snapshot(self) -> State:
         stream = self._schedule

@@ -225,8 +225,20 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         count = self.emitter.settings.capacity
         shape = (count, 3)
         return {
-            "positions": Array(lambda: self._slots("position"), shape, np.float32, "points"),
-            "velocities": Array(lambda: self._slots("velocity"), shape, np.float32, "velocities"),
+            "positions": Array(
+                lambda: self._slots("position"),
+                shape,
+                np.float32,
+                "points",
+                element=lambda slot: self._slots("position", slot, 1)[0],
+            ),
+            "velocities": Array(
+                lambda: self._slots("velocity"),
+                shape,
+                np.float32,
+                "velocities",
+                element=lambda slot: self._slots("velocity", slot, 1)[0],
+            ),
             "ids": Array(self._birth_numbers, (count,), np.int64, "ids"),
             "widths": Array(self._widths, (count,), np.float32, "widths"),
         }
@@ -268,10 +280,10 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
         assert self.emitter is not None
         return self.emitter
 
-    def _slots(self, field: str) -> npt.NDArray[Any]:
-        """Returns a field of all slots, shape (capacity, 3), NaN for the dead."""
-        out = np.full((self._built.settings.capacity, 3), np.nan, np.float32)
-        records = self._built.read()
+    def _slots(self, field: str, first: int = 0, count: int | None = None) -> npt.NDArray[Any]:
+        """Returns a field of slots, by default of all, shape (N, 3), NaN for the dead."""
+        out = np.full((self._built.settings.capacity if count is None else count, 3), np.nan, np.float32)
+        records = self._built.read(first, count)
         alive = np.flatnonzero(records["position"][:, 3] >= 0.0)
         out[alive] = records[field][alive, :3]
         return out

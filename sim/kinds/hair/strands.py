@@ -5,6 +5,7 @@ import numpy as np
 
 from sinew.sim.colliders.scene_colliders import NO_COLLIDERS, Colliders
 from sinew.sim.fields.state import Fields
+from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.buffer_ring import BufferRing
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.kernel import Kernel
@@ -307,20 +308,24 @@ class Strands(Owner):
 
     # --- queries, which wait for the GPU --------------------------------------------------------------
 
-    def offsets(self) -> Float32:
-        """Returns points of the guides relative to their roots [m], shape (G, K, 3)."""
-        texels = strand_texels(self.state.now.read(), self.growth.guides.count)[..., :3].copy()
+    def offsets(self, first: int = 0, count: int | None = None) -> Float32:
+        """Returns points of guides, by default of all, relative to their roots [m], shape (G, K, 3)."""
+        texels = self._texels(self.state.now, first, count)[..., :3].copy()
         texels[:, 0] = 0.0
         return texels
 
-    def positions(self) -> Float32:
-        """Returns points of the guides in the world [m], shape (G, K, 3)."""
-        return self._roots.places(0, self.growth.guides.count)[:, None] + self.offsets()
+    def positions(self, first: int = 0, count: int | None = None) -> Float32:
+        """Returns points of guides, by default of all, in the world [m], shape (G, K, 3)."""
+        offsets = self.offsets(first, count)
+        return self._roots.places(first, len(offsets))[:, None] + offsets
 
-    def velocities(self) -> Float32:
-        """Returns velocities of the points [m/s], shape (G, K, 3)."""
-        count = self.growth.guides.count
-        now, before = (strand_texels(one.read(), count) for one in (self.state.now, self.state.before))
+    def _texels(self, buffer: Buffer, first: int, count: int | None) -> Float32:
+        count = self.growth.guides.count if count is None else count
+        return strand_texels(buffer.read(offset=first * buffer.dtype.itemsize, count=count), count)
+
+    def velocities(self, first: int = 0, count: int | None = None) -> Float32:
+        """Returns velocities of points of guides, by default of all [m/s], shape (G, K, 3)."""
+        now, before = (self._texels(one, first, count) for one in (self.state.now, self.state.before))
         moved = now[..., :3] - before[..., :3]
         moved[:, 0] = 0.0
         found: Float32 = (moved + now[:, :1, :3]) / np.float32(self.settings.substep_time)

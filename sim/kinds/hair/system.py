@@ -228,8 +228,20 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         count, knots = strands.growth.guides.count, strands.settings.knots
         shape = (count * knots, 3)
         return {
-            "positions": Array(lambda: strands.positions().reshape(-1, 3), shape, np.float32, "points"),
-            "velocities": Array(lambda: strands.velocities().reshape(-1, 3), shape, np.float32, "velocities"),
+            "positions": Array(
+                lambda: strands.positions().reshape(-1, 3),
+                shape,
+                np.float32,
+                "points",
+                element=lambda point: strands.positions(point // knots, 1)[0, point % knots],
+            ),
+            "velocities": Array(
+                lambda: strands.velocities().reshape(-1, 3),
+                shape,
+                np.float32,
+                "velocities",
+                element=lambda point: strands.velocities(point // knots, 1)[0, point % knots],
+            ),
             "counts": Array(lambda: np.full(count, knots, np.int32), (count,), np.int32, "counts"),
         }
 

@@ -38,6 +38,7 @@ KERNEL = Kind(
     icon="mdi6.code-braces",
     settings=KernelSettings,
     since=3,
+    has_place=False,
     shader_text=shader_text,
     panel="sinew.app.kinds.kernel.panel:KernelPanel",
 )

@@ -13,6 +13,7 @@ from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.grid import GridShape, grid_surface
 from sinew.sim.kinds.cloth.material import constants_of
 from sinew.sim.kinds.cloth.model import build_cloth
+from sinew.sim.kinds.cloth.oracle import NEIGHBOURHOOD, distant_pairs
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSource, PinPreset
 from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.kinds.cloth.surface import ClothSurface
@@ -21,7 +22,6 @@ from sinew.sim.scene.params import Effect
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.cloth.cloth_cases import STILL, collider_inputs, reference_run, run, springs
 from tests.oracles import cloth as reference
-from tests.oracles.cloth_touch import NEIGHBOURHOOD, distant_pairs
 
 STEPS = 60
 BOUND = 1e-4  # largest distance from the reference as a part of the extent; damped motion forgets its rounding errors

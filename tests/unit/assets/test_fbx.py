@@ -13,6 +13,7 @@ from sinew.sim.assets.model import Interpolation
 from sinew.sim.assets.raw import LoadCancelled, ModelError
 from sinew.sim.characters.reference import skin
 from sinew.sim.characters.settings import SkinningMethod
+from tests.fbx_samples import write_mixamo
 from tests.refusals import refusal
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("ufbx") is None, reason="needs ufbx")
@@ -104,3 +105,72 @@ def test_phong_becomes_metallic_roughness(assets: Path) -> None:
     assert base == material.diffuse
     np.testing.assert_allclose(dielectric, (0.0144, 0.0152, 0.016), rtol=1e-5)
     assert (metal, roughness) == (0.0, pytest.approx(0.41113, abs=1e-5))
+
+
+def sections(model) -> list[str]:
+    return [model.materials[section.material].name for section in model.mesh.sections if section.material >= 0]
+
+
+def test_concave_polygons_do_not_overlap(folder: Path) -> None:
+    mesh = load_model(folder / "blender_300_ngon_e_7400_binary.fbx").mesh
+    a, b, c = (mesh.positions[mesh.triangles[:, corner]].astype(np.float64) for corner in range(3))
+    areas = np.cross(b - a, c - a)
+    assert (areas @ areas.sum(axis=0) >= 0.0).all()
+
+
+def test_instances_of_a_mesh_have_materials_of_their_own(folder: Path) -> None:
+    model = load_model(folder / "max_instanced_material_7700_binary.fbx")
+    assert sections(model) == ["GreenMat", "RedMat", "BlueMat"]
+
+
+def test_of_levels_of_detail_the_first_one_is_drawn(folder: Path) -> None:
+    model = load_model(folder / "maya_lod_group_7500_ascii.fbx")
+    assert [section.triangle_count for section in model.mesh.sections] == [120, 24]
+    assert "4 lower detail levels of the file are left out." in model.warnings
+
+
+def test_a_file_whose_only_mesh_is_hidden_shows_it(folder: Path) -> None:
+    assert load_model(folder / "maya_cube_hidden_7500_ascii.fbx").mesh.triangle_count == 12
+
+
+def test_hidden_meshes_are_left_out(tmp_path: Path) -> None:
+    path = write_mixamo(tmp_path / "a.fbx")
+    path.write_text(
+        path.read_text()
+        .replace("Objects: {", """Objects: {
+Geometry: 5, "Geometry::Proxy", "Mesh" {
+    Vertices: *9 { a: 0,0,0,1,0,0,0,1,0 } PolygonVertexIndex: *3 { a: 0,1,-3 }
+}
+Model: 6, "Model::Proxy", "Mesh" { Version: 232 Properties70: {
+P: "Visibility", "Visibility", "", "A",0
+} }""")
+        .replace("Connections: {", "Connections: {\nC: \"OO\",5,6\nC: \"OO\",6,0")
+    )  # fmt: skip
+    model = load_model(path)
+    assert model.mesh.triangle_count == load_model(write_mixamo(tmp_path / "b.fbx")).mesh.triangle_count
+    assert "1 hidden object of the file is left out." in model.warnings
+
+
+def test_a_black_colour_set_is_not_drawn(folder: Path) -> None:
+    colours = load_model(folder / "maya_uv_and_color_sets_7500_ascii.fbx").mesh.colours
+    assert colours is not None
+    assert (colours[:, :3] == 1.0).all()
+
+
+def test_beside_a_skeleton_single_nodes_are_left_out(assets: Path) -> None:
+    skeleton = load_model(assets / "fbx/ozz/pab_walk.fbx").skeleton
+    assert skeleton is not None
+    assert [name for name, parent in zip(skeleton.names, skeleton.parents, strict=True) if parent < 0] == ["Hips"]
+
+
+def test_a_lost_image_does_not_glow(folder: Path) -> None:
+    (material,) = load_model(folder / "maya_texture_layers_7500_binary.fbx").materials
+    assert material.texture == "checkerboard_weight.png"
+    assert material.emission == (0.0, 0.0, 0.0)
+
+
+def test_transparency_is_colour_times_factor_at_factor_1(folder: Path) -> None:
+    (maya, *_) = load_model(folder / "maya_phong_properties_7700_ascii.fbx").materials
+    (blender,) = load_model(folder / "blender_293_material_mapping_7400_binary.fbx").materials
+    assert maya.opacity == pytest.approx(0.95, abs=1e-6)
+    assert blender.opacity == pytest.approx(0.4556, abs=1e-3)

@@ -55,6 +55,16 @@ def test_a_polygon_becomes_a_fan_with_its_attributes(tmp_path):
     np.testing.assert_array_equal(mesh.normals, [(0, 0, 1)] * 4)
 
 
+def test_a_concave_polygon_is_covered_once(tmp_path):
+    outline = [(0, 0), (4, 0), (4, 1), (1, 1), (1, 4), (0, 4)]
+    text = "".join(f"v {x} {y} 0\n" for x, y in outline) + "f 1 2 3 4 5 6\nf 6 1 2 3 4 5\nf 5 6 1 2 3 4\n"
+    mesh = load(tmp_path, text).mesh
+    a, b, c = (mesh.positions[mesh.triangles[:, corner]] for corner in range(3))
+    areas = 0.5 * np.cross(b - a, c - a)[:, 2].reshape(3, 4)
+    np.testing.assert_allclose(areas.sum(axis=1), 7.0)
+    assert (areas >= 0.0).all()
+
+
 def test_negative_indices_count_back_from_the_newest(tmp_path):
     text = "v 9 9 9\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf -3 -2 -1\nv 5 5 5\nf -4 -3 -1\n"
     mesh = load(tmp_path, text).mesh

@@ -18,6 +18,7 @@ from sinew.sim.kinds.cloth.grid import GridShape
 from sinew.sim.kinds.cloth.kind import FABRIC_FIELDS, PRESETS, completed, with_preset
 from sinew.sim.kinds.cloth.material import constants_of
 from sinew.sim.kinds.cloth.model import build_cloth
+from sinew.sim.kinds.cloth.oracle import ClothParticles, air_velocity, spring_forces
 from sinew.sim.kinds.cloth.pins import parse_pins, pin_flags, pin_list_text, toggled_pin_list
 from sinew.sim.kinds.cloth.self_contact import EMPTY, LEAF_MAX, contact_tree
 from sinew.sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSettings, ClothSource, PinPreset, PinTarget
@@ -32,9 +33,7 @@ from sinew.sim.scene.transform import Transform, node_matrix
 from sinew.sim.scene.world_transforms import WorldTransforms
 from sinew.sim.skin.attachment import attach, closest_weights
 from tests.gltf_samples import morphing
-from tests.oracles.air import air_velocity
 from tests.oracles.attachment import attached_points
-from tests.oracles.cloth import Particles, spring_forces
 
 
 @pytest.mark.parametrize(("columns", "rows"), [(2, 2), (3, 2), (7, 5), (40, 3)])
@@ -355,7 +354,7 @@ def test_folding_a_strip_takes_the_moment_of_the_material() -> None:
     positions = model.positions.reshape(3, 9, 3).copy()
     positions[0] = positions[1] + [0.0, edge * np.cos(angle / 2), edge * np.sin(angle / 2)]
     positions[2] = positions[1] + [0.0, -edge * np.cos(angle / 2), edge * np.sin(angle / 2)]
-    force = spring_forces(model, constants, Particles(positions.reshape(-1, 3), np.zeros((27, 3))))
+    force = spring_forces(model, constants, ClothParticles(positions.reshape(-1, 3), np.zeros((27, 3))))
     push = force.reshape(3, 9, 3)[0, :, 1].sum()
     moment = push * edge * np.sin(angle / 2)
     # Diagonals and threads keep their lengths, so all of it is bending.

@@ -4,12 +4,21 @@ import pytest
 from hypothesis import given
 from hypothesis.extra.numpy import arrays
 
+from sinew.sim.colliders.ellipsoid_oracle import ellipsoid_distance
+from sinew.sim.colliders.oracle import (
+    RESTING_ACCELERATION,
+    Contact,
+    bounce,
+    collider_contact,
+    contact_velocity,
+    local_points,
+    proximity,
+)
 from sinew.sim.colliders.outline import Outline, outline
 from sinew.sim.colliders.state import RIGID_SHAPES, ColliderShape, ColliderState
-from tests.oracles.collider_motion import local_points, world_points
-from tests.oracles.contact import RESTING_ACCELERATION, Contact, bounce, collider_contact, contact_velocity, resolve
-from tests.oracles.ellipsoid import ellipsoid_distance
-from tests.oracles.shapes import Float64, closest_point, outward_normal, proximity, signed_distance
+from tests.oracles.collider_motion import world_points
+from tests.oracles.contact import resolve
+from tests.oracles.shapes import Float64, closest_point, outward_normal, signed_distance
 from tests.oracles.sweep import NEVER, SWEEP_SLOP, sweep, swept_contact
 from tests.unit.colliders.cases import SIZES, SOLIDS, collider, placed
 
@@ -225,11 +234,13 @@ def implicit(shape: ColliderShape, p: Float64) -> Float64:
 @EVERY_SHAPE
 def test_closest_points_lie_on_the_surface_at_that_distance(shape: ColliderShape) -> None:
     points = points_around(shape)
-    near = proximity(shape, np.array(SIZES[shape]), points)
-    np.testing.assert_array_equal(near.distance < 0.0, implicit(shape, points) < 0.0)
-    np.testing.assert_allclose(implicit(shape, near.closest), 0.0, atol=1e-11)
-    np.testing.assert_allclose(np.linalg.norm(points - near.closest, axis=1), np.abs(near.distance), atol=1e-12)
-    np.testing.assert_allclose(np.linalg.norm(near.normal, axis=1), 1.0, atol=1e-13)
+    size = np.array(SIZES[shape])
+    distance, normal = proximity(shape, size, points)
+    closest = closest_point(shape, size, points)
+    np.testing.assert_array_equal(distance < 0.0, implicit(shape, points) < 0.0)
+    np.testing.assert_allclose(implicit(shape, closest), 0.0, atol=1e-11)
+    np.testing.assert_allclose(np.linalg.norm(points - closest, axis=1), np.abs(distance), atol=1e-12)
+    np.testing.assert_allclose(np.linalg.norm(normal, axis=1), 1.0, atol=1e-13)
 
 
 @EVERY_SHAPE
@@ -285,9 +296,9 @@ def test_vertices_lie_on_the_surface_with_its_normals(shape: ColliderShape) -> N
     assert np.all(np.sum(faces * mean, axis=1) > 1e-7), "triangles face outwards"
     points, normals = mesh.positions.astype(np.float64), mesh.normals.astype(np.float64)
     np.testing.assert_allclose(np.linalg.norm(normals, axis=1), 1.0, atol=1e-6)
-    near = proximity(shape, np.array(SIZES[shape]), points + 0.05 * normals)
-    np.testing.assert_allclose(near.closest, points, atol=1e-6)
-    np.testing.assert_allclose(near.distance, 0.05, atol=1e-6)
+    size, above = np.array(SIZES[shape]), points + 0.05 * normals
+    np.testing.assert_allclose(closest_point(shape, size, above), points, atol=1e-6)
+    np.testing.assert_allclose(signed_distance(shape, size, above), 0.05, atol=1e-6)
 
 
 @pytest.mark.parametrize("shape", SOLIDS)

@@ -12,6 +12,7 @@ from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.bench.pose import synthetic_character
 from sinew.sim.characters.settings import ModelSettings
+from sinew.sim.colliders.oracle import RESTING_ACCELERATION, local_points, velocity_at
 from sinew.sim.colliders.outline import outline
 from sinew.sim.colliders.pack import COLLIDER_TEXELS, arranged, motion_of, pack_colliders
 from sinew.sim.colliders.scene_colliders import colliders_over
@@ -33,8 +34,7 @@ from sinew.sim.scene.params import params_of
 from sinew.sim.scene.scene import Attachment, Node, NodeId, Scene
 from sinew.sim.scene.transform import Transform, node_matrix
 from sinew.sim.scene.world_transforms import PosedCharacters, WorldTransforms, rigid_frames
-from tests.oracles.collider_motion import local_points, velocity_at, world_points
-from tests.oracles.contact import RESTING_ACCELERATION
+from tests.oracles.collider_motion import world_points
 from tests.oracles.shapes import signed_distance
 from tests.oracles.sweep import SWEEP_SLOP
 from tests.unit.colliders.cases import SIZES, Posed, collider, placed

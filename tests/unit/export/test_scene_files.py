@@ -227,6 +227,21 @@ def test_alembic_has_colours_widths_and_the_names_of_sections(tmp_path: Path) ->
     assert sets == {"Skin": [0, 2], "Gold": [1]}
 
 
+def test_alembic_has_the_widths_and_velocities_of_every_particle(tmp_path: Path) -> None:
+    abc, geom = pytest.importorskip("alembic3d.Abc"), pytest.importorskip("alembic3d.AbcGeom")
+    values = np.random.default_rng(0).random((6, 3000, 7), np.float32)
+    dust = Track(name="Dust", positions=values[..., :3], velocities=values[..., 3:6], widths=values[..., 6])
+    written(tmp_path / "a.abc", dust)
+    points = geom.IPoints(abc.IArchive(str(tmp_path / "a.abc")).getTop(), "Dust").getSchema()
+    for frame in range(6):
+        when = abc.ISampleSelector(frame)
+        np.testing.assert_array_equal(
+            np.array(memoryview(points.getValue(when).getVelocities())), values[frame, :, 3:6]
+        )
+        widths = points.getWidthsParam().getExpandedValue(when).getVals()
+        np.testing.assert_array_equal(np.array(memoryview(widths)), values[frame, :, 6])
+
+
 def test_gltf_has_colours_and_the_sides_and_shading_of_sections(tmp_path: Path) -> None:
     written(tmp_path / "one.glb", Track(name="Dust", positions=particles().positions[1:2]))
     Checked((tmp_path / "one.glb").read_bytes())

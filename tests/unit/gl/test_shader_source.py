@@ -207,3 +207,10 @@ def test_a_vertex_for_several_records_calls_once_for_each_and_captures_them_in_t
 def test_fields_that_glsl_has_no_type_for_are_refused(field: tuple) -> None:
     with pytest.raises(RecordError, match=field[0]):
         capture_text([np.dtype([field])], [])
+
+
+def test_a_missing_semicolon_is_reported_in_its_line() -> None:
+    text = "float a = 1.0\n\n// comment\nfloat b;\n"
+    source = resolve("f", lambda _: text)
+    log = "0:4(1): error: syntax error, unexpected FLOAT, expecting ',' or ';'\n0:4(1): error: undeclared identifier\n"
+    assert [message.line for message in parse_log(log, source)] == [1, 4]

@@ -18,7 +18,7 @@ _CENTRE = 1e-14
 
 
 def ellipsoid_distance(points: Float64, semi_axes: Float64) -> tuple[Float64, Float64]:
-    """Signed distance [m] (n,), negative inside, and outward unit normal (n, 3) at the closest surface point.
+    """Returns the signed distance [m] (n,), negative inside, and the outward normal (n, 3) of the closest point.
 
     With w_i = y_i / (s + a_i² - a_min²) the closest point is a_i² w_i, where s > 0 solves |a w| = 1; w is along the
     normal, and the point lies (s - a_min²) w from the surface.
@@ -34,7 +34,7 @@ def ellipsoid_distance(points: Float64, semi_axes: Float64) -> tuple[Float64, Fl
 
 
 def _multiplier(scaled: Float64, gaps: Float64) -> Float64:
-    """Root s (n,) of |a y / (s + gaps)| = 1 for `scaled` = a y (n, 3), all positive.
+    """Returns the root s (n,) of |a y / (s + gaps)| = 1 for `scaled` = a y (n, 3), all positive.
 
     Newton on the reciprocal length, which is concave and nearly linear, from below: every step stays below the root,
     and a bracket guards against rounding.

@@ -1,0 +1,162 @@
+"""Cloth in double precision: the oracle of the kernels in shaders/cloth.
+
+It scatters over springs and faces where the kernels gather, and looks at all pairs of particles where they look at
+lists, so that a mistake in a table shows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from sinew.sim.colliders.oracle import bounce, collider_contact
+from sinew.sim.colliders.state import ColliderState
+from sinew.sim.kinds.air import AirTravel
+from sinew.sim.kinds.cloth.material import ClothConstants, constants_of
+from sinew.sim.kinds.cloth.model import ClothModel
+from sinew.sim.kinds.cloth.settings import ClothSettings
+from sinew.sim.kinds.cloth.springs import SpringKind
+from sinew.sim.maths.gusts import Gusts, gusts_at
+
+Float64 = npt.NDArray[np.float64]
+
+ABSORBED, PUSHED, NEIGHBOURHOOD = 0.2, 0.1, 1.5
+"""As in shaders/cloth/self_contact.glsl."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClothParticles:
+    """Positions [m] and velocities [m/s], each (P, 3); the velocity is (x - x_before) / h of position Verlet."""
+
+    positions: Float64
+    velocities: Float64
+
+
+@dataclass(frozen=True, slots=True)
+class ClothActions:
+    held: npt.NDArray[np.bool_]  # Pinned particles, shape (P,)
+    targets: Float64  # Their positions at the end of the step [m], shape (P, 3)
+    colliders: Sequence[ColliderState] = ()  # Over the step
+    travel: AirTravel | None = None  # As in `ClothInputs`
+
+
+def step(
+    model: ClothModel, settings: ClothSettings, particles: ClothParticles, actions: ClothActions, *, time: float = 0.0
+) -> ClothParticles:
+    """Returns the state after a step that begins at `time` [s]; the gusts stay as they are then."""
+    constants, gusts = constants_of(settings), gusts_at(settings, time, actions.travel)
+    h, count = settings.substep_time, settings.substeps
+    masses, held = (model.shares * constants.mass_scale)[:, None], actions.held[:, None]
+    for index in range(count):
+        before, speed = particles.positions, particles.velocities
+        forces = spring_forces(model, constants, particles) + air_forces(model, constants, particles, gusts)
+        velocities = speed + h * (constants.gravity + forces / masses - constants.air_drag * speed)
+        positions = before + h * velocities
+        if settings.self_collision:
+            change, push = touches(model, settings, particles)
+            velocities, positions = velocities + change, positions + h * change + push
+        for collider in actions.colliders:
+            contact = collider_contact(collider, positions, (index + 1) / count, settings.step_time, h)
+            positions, velocities = bounce(positions, velocities, contact, constants.clearance, h)
+        way = (actions.targets - before) / (count - index)
+        particles = ClothParticles(np.where(held, before + way, positions), np.where(held, way / h, velocities))
+    return particles
+
+
+def spring_forces(model: ClothModel, constants: ClothConstants, particles: ClothParticles) -> Float64:
+    """Returns the force of all springs on every particle [N], shape (P, 3)."""
+    springs = model.springs
+    first, second = springs.pairs.T
+    apart = particles.positions[first] - particles.positions[second]
+    relative = particles.velocities[first] - particles.velocities[second]
+    length = np.linalg.norm(apart, axis=1)
+    along = apart / np.maximum(length, 1e-20)[:, None]
+    longer = lengthening(model, constants, length)
+    stiffness = springs.factors * constants.stiffness[springs.kinds]
+    damping = springs.factors * constants.damping[springs.kinds]
+    force = -(stiffness * longer + damping * np.sum(relative * along, axis=1))[:, None] * along
+    return _summed(first, force, model.particle_count) + _summed(second, -force, model.particle_count)
+
+
+def lengthening(model: ClothModel, constants: ClothConstants, length: Float64) -> Float64:
+    """Returns how much longer than at rest springs are [m], between the limits of bend springs."""
+    springs = model.springs
+    longer = length - springs.rest
+    limited = np.clip(longer, -constants.fold / np.maximum(springs.rest, 1e-20), constants.bend_pull)
+    found: Float64 = np.where(springs.kinds == SpringKind.BEND, limited, longer)
+    return found
+
+
+def air_velocity(wind: Float64, gusts: Gusts, points: Float64) -> Float64:
+    """Returns the velocity of the air [m/s] at points (n, 3), as shaders/common/gusts.glsl."""
+    angle = points @ gusts.waves[:, :3].T + gusts.waves[:, 3]
+    velocity: Float64 = wind + np.cos(angle) @ gusts.amplitudes
+    return velocity
+
+
+def air_forces(model: ClothModel, constants: ClothConstants, particles: ClothParticles, gusts: Gusts) -> Float64:
+    """Returns the force of the air on every particle [N], shape (P, 3): on each face a part for every corner.
+
+    The faces of a sheet are its cells.  The air at a corner is that at the particle, the face moves with the mean of
+    its corners.
+    """
+    faces = cells_of(model)
+    corners = particles.positions[faces]
+    count = faces.shape[1]
+    across = corners[:, 2] - corners[:, 0], corners[:, 3 if count == 4 else 1] - corners[:, 1 if count == 4 else 0]
+    area = 0.5 * np.cross(*across)
+    size = np.linalg.norm(area, axis=1)
+    normal = area / np.maximum(size, 1e-20)[:, None]
+    moving = particles.velocities[faces].mean(axis=1)
+    total = np.zeros_like(particles.positions)
+    for corner in range(count):
+        wind = air_velocity(constants.wind, gusts, corners[:, corner]) - moving
+        head_on = np.sum(wind * normal, axis=1)[:, None] * normal
+        drag = constants.normal_drag * head_on + constants.tangent_drag * (wind - head_on)
+        scale = size * np.linalg.norm(wind, axis=1) / count
+        total += _summed(faces[:, corner], scale[:, None] * drag, model.particle_count)
+    return total
+
+
+def cells_of(model: ClothModel) -> npt.NDArray[np.int64]:
+    """Returns the faces that the air acts on: cells of a sheet (F, 4) around their outline, or triangles (F, 3)."""
+    if model.grid is None:
+        return model.faces.astype(np.int64)
+    numbers = model.grid.numbers().astype(np.int64)
+    outline = (numbers[:-1, :-1], numbers[:-1, 1:], numbers[1:, 1:], numbers[1:, :-1])
+    return np.stack([corner.ravel() for corner in outline], axis=1)
+
+
+def distant_pairs(rest: Float64, thickness: float) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Returns pairs of particles (P, 3) that are no neighbours at rest, each once."""
+    first, second = np.triu_indices(len(rest), 1)
+    apart = np.linalg.norm(rest[first] - rest[second], axis=1) > NEIGHBOURHOOD * thickness
+    return first[apart], second[apart]
+
+
+def touches(model: ClothModel, settings: ClothSettings, particles: ClothParticles) -> tuple[Float64, Float64]:
+    """Returns changes of velocities [m/s] and positions [m] by self-collision in a substep, each (P, 3)."""
+    thickness, weights = settings.thickness, 1.0 / model.shares
+    first, second = distant_pairs(model.positions, thickness)
+    apart = particles.positions[first] - particles.positions[second]
+    reach = np.linalg.norm(apart, axis=1)
+    normal = apart / np.maximum(reach, 1e-20)[:, None]
+    relative = particles.velocities[first] - particles.velocities[second]
+    rate = np.sum(relative * normal, axis=1)
+    stopped = ABSORBED * np.maximum(-rate - np.maximum(reach - thickness, 0.0) / settings.substep_time, 0.0)
+    slide = relative - rate[:, None] * normal
+    speed = np.linalg.norm(slide, axis=1)
+    held = np.minimum(settings.self_friction * stopped, ABSORBED * speed) / np.maximum(speed, 1e-20)
+    change = stopped[:, None] * normal - held[:, None] * slide
+    push = (PUSHED * np.maximum(thickness - reach, 0.0))[:, None] * normal
+    share = (weights[first] / (weights[first] + weights[second]))[:, None]
+    count = model.particle_count
+    velocity, place = (_summed(first, share * x, count) + _summed(second, (share - 1.0) * x, count)
+                       for x in (change, push))  # fmt: skip
+    return velocity, place
+
+
+def _summed(owner: npt.NDArray[np.integer], values: Float64, count: int) -> Float64:
+    columns = [np.bincount(owner, weights=values[:, axis], minlength=count) for axis in range(3)]
+    return np.stack(columns, axis=1)
