@@ -15,6 +15,7 @@ vec4 smallest_turn(vec3 from, vec3 to) {
 
 #ifdef EXACT_REST
 const float PULLED_STIFFNESS = 64.0; // stiffer joints pull less, unless they are damped
+const float PULLED_HOLD = 1.0;       // a stiffer hold, as a mass over a mass, pulls less
 
 vec3 tangents[SEGMENTS];             // of the segments before the substep
 #endif
@@ -85,6 +86,17 @@ void bend_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
 #ifdef HOLD
     vec3 groomed = vec3(0.0);
 #endif
+#if defined(HOLD) && defined(EXACT_REST)
+    float pulled_hold = min(h * h * u_rod.z, PULLED_HOLD);
+    vec3 holding[KNOTS];
+    vec3 all_holding = vec3(0.0);
+    for (int k = 1; k < KNOTS; ++k) {
+        groomed += root.segment * quaternion_rotate(root.turn, rest_edge(strand, k - 1).xyz);
+        holding[k] = (k == SEGMENTS ? 0.5 : 1.0) * pulled_hold * rest_load(strand, k - 1).w * (groomed - now[k]);
+        all_holding += holding[k];
+    }
+    groomed = vec3(0.0);
+#endif
 #ifdef EXACT_REST
     // Displacements by what a strand at rest carries, times masses.
     vec3 below = (float(SEGMENTS) - 0.5) * h * h * (u_gravity + u_step.z * u_wind);
@@ -96,8 +108,13 @@ void bend_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
 #ifdef FIELDS
     for (int k = 1; k < KNOTS; ++k) {
         FIELD_OF_KNOT(k)
-        below += (k == SEGMENTS ? 0.5 : 1.0) * h * h * field_push().xyz;
+        vec4 pushed = field_push();
+        vec3 blown = pushed.w * u_wind + (u_step.z + pushed.w) * field_air();
+        below += (k == SEGMENTS ? 0.5 : 1.0) * h * h * (pushed.xyz + blown);
     }
+#endif
+#ifdef HOLD
+    below += all_holding;
 #endif
     vec3 pull = pull_of(root.segment, lag, tangents[0], below, stiffness[0] * rho[0] - stiffness[1] * rho[1]);
 #endif
@@ -112,6 +129,9 @@ void bend_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
         drag = (u_step.z + pushed.w) * h;
         push += pushed.w * h * (h * air_at(place) - u_step.y * root.move) + drag * h * field_air();
         weight += pushed.xyz;
+#ifdef EXACT_REST
+        below -= mass * h * h * (pushed.w * u_wind + (u_step.z + pushed.w) * field_air());
+#endif
 #endif
         float held = 0.0;
 #if defined(LOADS) || defined(HOLD)
@@ -126,6 +146,9 @@ void bend_strand(int strand, Root root, inout vec3 knots[KNOTS]) {
 #endif
 #ifdef EXACT_REST
         below -= mass * h * h * (weight + u_step.z * u_wind);
+#ifdef HOLD
+        below -= holding[k];
+#endif
         push -= pull / mass;
         if (k < SEGMENTS) {
             vec3 bend = stiffness[k] * rho[k];

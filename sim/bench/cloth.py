@@ -184,7 +184,7 @@ class SolverCloth(Owner):
         self._solver: LineSolver | ClothSolver = self.owns(solver(library, model, tables))
 
     def step(self) -> None:
-        self._solver.step(self._state, self._settings, self._inputs, time=0.0)
+        self._solver.step(self._state, self._settings, self._inputs)
 
     def step_from(self, start: Buffer) -> None:
         """Steps from the same state each time: springs would unfold the sheet."""

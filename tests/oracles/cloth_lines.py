@@ -6,14 +6,16 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.colliders.oracle import bounce, collider_contact
-from sinew.sim.kinds.cloth.line_oracle import LineOracle, bending_matrix, thomas
+from sinew.sim.kinds.cloth.line_oracle import Family, LineOracle, bending_matrix, thomas
+from sinew.sim.kinds.cloth.line_solver import INERTIA, SUBSTEPS_OF_INERTIA
 from sinew.sim.kinds.cloth.maps import ClothMap, Values
 from sinew.sim.kinds.cloth.model import ClothModel
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.cloth.springs import SpringKind
+from sinew.sim.maths.gusts import gusts_at
 from tests.oracles.cloth import Actions, Particles
 
-__all__ = ["MappedLines", "bending_matrix", "run", "strains", "thomas"]
+__all__ = ["MappedLines", "MeasuredLines", "bending_matrix", "run", "strains", "thomas"]
 
 Float64 = npt.NDArray[np.float64]
 
@@ -48,6 +50,43 @@ class MappedLines(LineOracle):
             hit = bounce(found.positions, found.velocities, contact, self.constants.clearance, h)
             found = Particles(np.where(held, found.positions, hit[0]), np.where(held, found.velocities, hit[1]))
         return found if adds_load else self._kept(found)
+
+
+class MeasuredLines(LineOracle):
+    """Also measures what a substep leaves."""
+
+    def measured(self, particles: Particles, actions: Actions, *, time: float) -> tuple[float, Float64]:
+        """Largest load, and the largest error of the edges at each particle, of a substep from here."""
+        gusts, count = gusts_at(self.settings, time), self.settings.substeps
+        self.loads, self._solved = np.zeros(self.model.particle_count), list[tuple[Any, ...]]()
+        self.substep(particles, actions, gusts, 1.0 / count, 1.0, adds_load=True)
+        inertia = np.maximum(1.0, INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / count) * self.loads)
+        self._solved = []
+        self.substep(particles, actions, gusts, 1.0 / count, 1.0, inertia)
+        return float(self.loads.max()), self._errors()
+
+    def _solve(self, family: Family, places: Float64, before: Float64, inverse: Float64, *, adds_load: bool) -> Float64:
+        impulse = super()._solve(family, places, before, inverse, adds_load=adds_load)
+        self._solved.append((family, places, before, impulse))  # later families move the places
+        return impulse
+
+    def _errors(self) -> Float64:
+        h, found = self.settings.substep_time, np.zeros(self.model.particle_count)
+        for family, places, before, impulse in self._solved:
+            stiffness = self.constants.stiffness[family.kind]
+            if stiffness == 0.0:
+                continue
+            exists, rate = family.factors > 0.0, self.constants.damping[family.kind] / (stiffness * h)
+            apart = np.diff(places[family.particles], axis=1)
+            length = np.linalg.norm(apart, axis=2)
+            moved = apart - np.diff(before[family.particles], axis=1)
+            damped = rate * np.sum(apart * moved, axis=2) / np.maximum(length, 1e-20)
+            elastic = impulse / (stiffness * np.where(exists, family.factors, 1.0) * h * h)
+            left = np.abs(length - family.rest + damped + elastic) / (1.0 + rate)
+            left = np.where(exists, left / np.where(exists, family.rest, 1.0), 0.0)
+            for ends in (family.particles[:, :-1], family.particles[:, 1:]):
+                np.maximum.at(found, ends, left)
+        return found
 
 
 def run(

@@ -25,7 +25,8 @@ TINY = 1e-12
 class Strands:
     """Strands and their roots in frames `turns` (N, 4) at `places` (N, 3).
 
-    `path` gives places and turns of the roots at a moment [s]; `air` the velocity of the air at places and a moment.
+    `path` gives places and turns of the roots at a moment [s]; `air` the velocity of the air at places and a moment,
+    and `blown` that of constant air of fields, which adds to it.
     """
 
     settings: HairSettings
@@ -33,6 +34,7 @@ class Strands:
     path: Callable[[float], tuple[Float64, Float64]]
     colliders: Sequence[ColliderState] = ()
     air: Callable[[Float64, float], Float64] = lambda places, _: np.zeros_like(places)
+    blown: tuple[float, float, float] = (0.0, 0.0, 0.0)
     head: Float64 | None = None
     time: float = 0.0
     pulled: StrandDrag | None = None
@@ -64,7 +66,8 @@ class Strands:
 
     def _solved(self, move: Float64, time: float) -> Float64:
         solver = {HairSolver.ROD: self._rod, HairSolver.SPRINGS: self._springs, HairSolver.LAYERS: self._layers}
-        return solver[self.settings.solver](move, self.air((self.places - move)[:, None] + self.now, time))
+        air = self.air((self.places - move)[:, None] + self.now, time) + np.array(self.blown)
+        return solver[self.settings.solver](move, air)
 
     @property
     def _segments(self) -> Float64:
@@ -86,7 +89,8 @@ class Strands:
         held = h * h * s.hold * np.clip(1.0 - np.arange(1, n + 1) / n / max(s.hold_fade, 1e-9), 0.0, 1.0)
         inertia = (self.now - self.before)[:, 1:] + (s.felt * (self.move - move))[:, None]
         push = h * h * (np.array(s.gravity) + loads) + drag * (h * air[:, 1:] - (s.felt * move)[:, None])
-        push += held[:, None] * (self.groom.offsets(frames) - self.now)[:, 1:]
+        away = (self.groom.offsets(frames) - self.now)[:, 1:]
+        push += held[:, None] * away
         out = self.now.copy()
         difference = np.zeros((n, n))  # of joint j by knot k + 1
         for j in range(n):
@@ -101,7 +105,9 @@ class Strands:
         if s.exact_rest:
             stiff = (h * h * GRAVITY * s.bending_length**3 / size**4)[:, None]
             share = np.maximum(np.minimum(64.0 / np.maximum(stiff, TINY), 1.0), 1.0 - 4.0 / lag)
-            weight = masses[:, None] * h * h * (np.array(s.gravity) + loads + s.drag * np.array(s.wind))
+            weight = h * h * (np.array(s.gravity) + loads + s.drag * (np.array(s.wind) + np.array(self.blown)))
+            weight += min(1.0, 1.0 / max(h * h * s.hold, TINY)) * held[:, None] * away
+            weight *= masses[:, None]
             below, bent_below = (np.cumsum(one[:, ::-1], axis=1)[:, ::-1] for one in (weight, bent))
             along = _unit(np.diff(self.now, axis=1))
             most = size[:, None] * (0.5 + 8.0 * lag * stiff)

@@ -111,7 +111,10 @@ class ClothPanel(Panel):
     # --- following ------------------------------------------------------------------------------------
 
     def follow(self, node: Node | None, system: Any) -> None:
-        self._node, self._system = node, system if node is not None else None
+        self._node, former, self._system = node, self._system, system if node is not None else None
+        for one, is_shown in ((former, False), (self._system, True)):
+            if getattr(one, "cloth", None) is not None:
+                one.cloth.measures_lines = is_shown
         if self._subject != (node.id if node is not None else None):
             self._subject = node.id if node is not None else None
             self.plots.set_subject(node.name if node is not None else "")
@@ -291,7 +294,9 @@ def compared_texts(system: Any, frames: Sequence[FrameSample]) -> list[str]:
     costs = step_costs(frames, system.label)
     for name, cost, one in zip(COMPARED[-2:], costs, (comparison.of, comparison.cloth), strict=True):
         settings = one.settings
-        if math.isfinite(cost):
+        if system.meets_others:
+            texts[name] = "not shown for cloths that meet"
+        elif math.isfinite(cost):
             texts[name] = f"{settings.solver.value}, {settings.substeps:,} substeps: {1e3 * cost:.3g} ms"
         else:
             texts[name] = "Ctrl+T measures"
@@ -335,7 +340,7 @@ class StabilityGauge:
         """Returns the latest stability, or None, and measures again after changes."""
         model, settings = cloth.model, cloth.settings
         if settings.has_lines:
-            return line_stability(settings, cloth.statistics.load) if cloth.statistics is not None else None
+            return line_stability(settings, cloth.lines) if cloth.lines is not None else None
         if model is not self._model:
             self._latest = None
         if not self._busy and (model is not self._model or settings != self._settings):

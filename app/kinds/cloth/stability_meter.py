@@ -1,11 +1,11 @@
-"""Meter of the substep relative to the longest stable one, with remedies."""
+"""Meter of the substep relative to the longest stable one, or of what lines hold and leave, with remedies."""
 
 from PySide6.QtCore import QMargins, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QWidget
 
 from sinew.sim.kinds.cloth.settings import SUBSTEPS_MAX
-from sinew.sim.kinds.cloth.stability import MARGIN, ClothStability
+from sinew.sim.kinds.cloth.stability import ERROR, MARGIN, ClothStability
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.widgets.overlay import DIM, GROUND, TEXT, ViewportOverlay
 from sinew.widgets.parts import FillBar, packed
@@ -13,6 +13,15 @@ from sinew.widgets.theme import SPACE_WIDE
 
 _SPAN = 1.25  # ratio at the right end of the bar
 _TICK = 3
+_SPRINGS_TIP = f"""\
+Duration of a substep relative to the longest stable one, which depends on springs, masses and damping.
+Below {MARGIN:g} the cloth is stable with a margin, because strong stretch lowers the limit.
+Above 1 it is unstable."""
+_LINES_TIP = f"""\
+Lines hold every stiffness, but a taut thread needs shorter substeps the more it carries for its mass.
+Load: a substep relative to the longest that holds the load. Below {MARGIN:g} there is a margin; above 1 particles
+get more inertia: they do not jitter, but move too slowly.
+Error: what solving one direction after another leaves, as a part of the length of a thread."""
 _STABLE, _NEAR, _UNSTABLE = QColor("#2f9e77"), QColor("#e0a030"), QColor("#d9503f")
 
 
@@ -49,11 +58,11 @@ class StabilityMeterWidget(QWidget):
         """Shows the stability; None means that it is unknown, `holds_load` that it is of the load of lines."""
         self._stability, self._holds_load = stability, holds_load
         self.bar.show_stability(stability, holds_load=holds_load)
-        self.button.setVisible(stability is not None and stability.ratio >= MARGIN)
+        self.button.setVisible(stability is not None and (stability.ratio >= MARGIN or stability.error >= ERROR))
         if stability is not None:
             self._show_remedies(stability)
         self.softer_action.setVisible(not holds_load)
-        self.setToolTip(load_tip(stability) if holds_load else meter_tip(stability))
+        self.setToolTip(meter_tip(stability, holds_load=holds_load))
         number, word = texts_of(stability, holds_load=holds_load)
         self.setAccessibleName(f"Stability: {number}, {word}")
 
@@ -65,11 +74,12 @@ class StabilityMeterWidget(QWidget):
     def _show_remedies(self, stability: ClothStability) -> None:
         """Shows the cost of each remedy; one that does not help is disabled and says why."""
         now = round(STEP_TIME / (stability.ratio * stability.h_max))
-        helps, softens = ratio_with(stability, stability.substeps) < 1.0, 0.0 < stability.softening < 1.0
+        helps, softens = STEP_TIME / stability.substeps < stability.h_max, 0.0 < stability.softening < 1.0
         more = f"Substeps {now:,} → {stability.substeps:,}: {stability.substeps / now:,.3g} × the time of a step"
         never = f"{SUBSTEPS_MAX:,} substeps are not enough; make the fabric softer or heavier."
         if self._holds_load:
             never = f"{SUBSTEPS_MAX:,} substeps do not hold this load."
+            helps = helps and stability.substeps > now
         softer = f"Soften the fabric to {100.0 * stability.softening:.2g} % of its stiffness"
         stiff = "Softening does not help: air drag alone needs more substeps."
         for action, is_on, text, why in (
@@ -89,7 +99,7 @@ class StabilityOverlay(ViewportOverlay):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent, takes_mouse=True)
         self.meter = StabilityMeterWidget(self, on_picture=True)
-        self.meter.bar.setFixedWidth(self.fontMetrics().averageCharWidth() * 34)
+        self.meter.bar.setFixedWidth(self.fontMetrics().averageCharWidth() * 42)
         packed(QHBoxLayout(self), self.meter)
 
     def show_stability(self, stability: ClothStability | None, *, holds_load: bool = False) -> None:
@@ -145,17 +155,18 @@ class _MeterBar(FillBar):
         painter.drawLine(bound, round(box.bottom()), bound, round(box.bottom()) - _TICK)
 
 
-def ratio_with(stability: ClothStability, substeps: int) -> float:
-    return STEP_TIME / substeps / stability.h_max
-
-
 def texts_of(stability: ClothStability | None, *, holds_load: bool) -> tuple[str, str]:
     """Number and word of the meter."""
     if not holds_load or stability is None:
         return meter_text(stability), meter_word(stability)
-    count = f"{stability.substeps:,} substep" + ("s hold" if stability.substeps > 1 else " holds")
-    held = count if ratio_with(stability, stability.substeps) < 1.0 else "No number of substeps holds"
-    return f"{held} this load", "overloaded" if stability.ratio >= 1.0 else ""
+    word = "near the limit" if stability.ratio >= MARGIN else "inaccurate" if stability.error >= ERROR else "holds"
+    word = "overloaded" if stability.ratio >= 1.0 else word
+    load = "> 99" if stability.ratio > 99.0 else f"{stability.ratio:.2f}"
+    return f"load {load}, error {percent_of(stability.error)}", word
+
+
+def percent_of(error: float) -> str:
+    return "> 99 %" if error > 0.99 else f"{100.0 * error:.2g} %" if error >= 1e-5 else "< 0.001 %"
 
 
 def meter_text(stability: ClothStability | None) -> str:
@@ -175,29 +186,19 @@ def meter_word(stability: ClothStability | None) -> str:
 def meter_colour(stability: ClothStability) -> QColor:
     if stability.ratio >= 1.0:
         return _UNSTABLE
-    return _NEAR if stability.ratio >= MARGIN else _STABLE
+    return _NEAR if stability.ratio >= MARGIN or stability.error >= ERROR else _STABLE
 
 
-def load_tip(stability: ClothStability | None) -> str:
-    lines = [
-        "Lines hold every stiffness; a taut thread needs shorter substeps the more it carries for its mass.",
-        f"Below {MARGIN:g} of the longest substep the load is held with a margin.",
-        "Above 1 its particles get more inertia: they do not jitter, but move too slowly.",
-    ]
+def meter_tip(stability: ClothStability | None, *, holds_load: bool) -> str:
+    lines = [_LINES_TIP if holds_load else _SPRINGS_TIP]
     if stability is not None:
-        substep = stability.ratio * stability.h_max
-        lines.append(f"Substep {substep * 1e3:.3g} ms, longest that holds the load {stability.h_max * 1e3:.3g} ms.")
-    return "\n".join(lines)
-
-
-def meter_tip(stability: ClothStability | None) -> str:
-    lines = [
-        "Duration of a substep relative to the longest stable one, which depends on springs, masses and damping.",
-        f"Below {MARGIN:g} the cloth is stable with a margin, because strong stretch lowers the limit.",
-        "Above 1 it is unstable.",
-    ]
-    if stability is not None:
-        substep = stability.ratio * stability.h_max
-        lines.append(f"Substep {substep * 1e3:.3g} ms, longest stable {stability.h_max * 1e3:.3g} ms.")
-        lines.append(f"Fewest stable substeps: {stability.substeps:,}.")
+        substep, longest = 1e3 * stability.ratio * stability.h_max, 1e3 * stability.h_max
+        holds = "that holds the load" if holds_load else "stable"
+        lines.append(f"Substep {substep:.3g} ms, longest {holds} {longest:.3g} ms.")
+        if holds_load:
+            error, usual = percent_of(stability.error), percent_of(stability.usual_error)
+            lines.append(f"Largest error {error}; 99 % of the particles have at most {usual}.")
+            lines.append("Twice the substeps leave about a quarter of it.")
+        fewest = f"that hold the load with errors below {100 * ERROR:g} %" if holds_load else "that are stable"
+        lines.append(f"Fewest substeps {fewest}: {stability.substeps:,}.")
     return "\n".join(lines)

@@ -35,7 +35,7 @@ POINT = record("ClothPoint", point=(4, "f4"))
 ROW = record("ClothRow", row=(4, "f4"))
 """The equation of an edge of a line: lower, upper, right side, 0."""
 LOAD = record("ClothLoad", load=(4, "f4"))
-"""Zeros, then the square of the substep over the longest one that holds the load of the particle."""
+"""Largest error of the edges of a particle or 0, zeros, the square of the substep over the longest one for its load."""
 
 SPRING_ENDS = np.dtype([("ends", "f4", 2), ("rest", "f4")])
 SPRING_LINE = record("ClothSpringLine", first=(4, "f4"), second=(4, "f4"))

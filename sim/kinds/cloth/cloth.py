@@ -1,4 +1,5 @@
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ from sinew.sim.gl.buffer_ring import PingPong
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.objects import Owner
+from sinew.sim.gl.readback import Readback
 from sinew.sim.gl.staging import BufferSpan
 from sinew.sim.gl.texture import BufferTexture
 from sinew.sim.kinds.cloth.buffers import PARTICLE, ClothTables, DrawnMesh, SpringLines, rest_records
-from sinew.sim.kinds.cloth.line_solver import LineSolver
+from sinew.sim.kinds.cloth.line_solver import LineMeasures, LineSolver
 from sinew.sim.kinds.cloth.maps import UNLIMITED_DISTANCE, ClothMap, particle_texels, values_on
 from sinew.sim.kinds.cloth.material import ClothConstants
 from sinew.sim.kinds.cloth.model import build_cloth
@@ -73,6 +75,8 @@ class Cloth(Owner):
         step_count: Steps since the start.
         stopped: Why the cloth stopped; "" while it runs.
         statistics: Newest energies and strain; None before the first arrive.
+        measures_lines: `poll` and `check` also measure what a substep of lines leaves, which costs two substeps.
+        lines: The newest of these measures; None before the first arrive.
         measures: Records of `MEASURE` for each particle, of the last step.
         sheet, driven: The drawn vertices, as of the last `refresh`; without a driven mesh None.
         placements: How often something else than a step has changed the state.
@@ -100,6 +104,8 @@ class Cloth(Owner):
         self.is_recorded = False
         self.recorded: tuple[npt.NDArray[np.void], ClothInputs] | None = None
         self.statistics: ClothStatistics | None = None
+        self.measures_lines = False
+        self.lines: LineMeasures | None = None
         self._context, self._library = context, library
         self._is_measured = True
         self._asked_at = -np.inf
@@ -127,6 +133,7 @@ class Cloth(Owner):
         solver = LineSolver if settings.has_lines else ClothSolver
         self._solver: LineSolver | ClothSolver = self.owns(solver(self._library, model, tables))
         self._monitor = self.owns(ClothMonitor(self._context, self._library, model, tables, rest))
+        self._line_readback = self.owns(Readback(self._context, label="cloth lines"))
         self.measures = self._monitor.measures.buffer
         self.pins = self._shared_pins or self.owns(ClothPins(self._context, self._library, model.positions))
         particles = model.particle_of_vertex.astype(np.int32).view(PARTICLE)
@@ -164,21 +171,20 @@ class Cloth(Owner):
         if self.stopped:
             return False
         self.recorded = (self._state.newest.read(), inputs) if self.is_recorded else None
-        time = self.step_count * STEP_TIME
-        pins, former = self.pins.texture, self.pins.former
-        constants = self._solver.step(self._state, self.settings, inputs, time=time, pins=pins, former=former)
-        self._end_step(constants)
+        self._end_step(self._solver.step(self._state, self.settings, self._with_pins(inputs)))
         return True
 
     def step_with_others(self, inputs: ClothInputs, settings: ClothSettings) -> Iterator[None]:
         """Advances by `STEP_TIME` like `step`, a substep of `settings` for each item."""
-        time = self.step_count * STEP_TIME
-        pins, former = self.pins.texture, self.pins.former
-        constants = self._solver.begin(self._state, settings, inputs, time=time, pins=pins, former=former)
+        constants = self._solver.begin(self._state, settings, self._with_pins(inputs))
         for index in range(settings.substeps):
             yield
             self._solver.substep(self._state, index)
         self._end_step(constants)
+
+    def _with_pins(self, inputs: ClothInputs) -> ClothInputs:
+        time = self.step_count * STEP_TIME
+        return replace(inputs, time=time, pins=self.pins.texture, former=self.pins.former)
 
     def _end_step(self, constants: ClothConstants) -> None:
         self.pins.arrive()
@@ -374,9 +380,15 @@ class Cloth(Owner):
         statistics = self._monitor.poll()
         if statistics is not None:
             self.statistics = statistics
+        found = self._line_readback.poll()
+        if found is not None:
+            self.lines = self._line_measures(found)
         if self.step_count and now - self._asked_at >= INTERVAL:
             self._measure()
             self._monitor.request(self.step_count * STEP_TIME)
+            loads = self._line_loads()
+            if loads is not None:
+                self._line_readback.request(loads)
             self._asked_at = now
         return statistics is not None and self._stop_if_failed(statistics)
 
@@ -384,6 +396,9 @@ class Cloth(Owner):
         """Returns statistics of the last step, and stops the cloth if it failed; waits for the GPU."""
         self._measure()
         self.statistics = self._monitor.read(self.step_count * STEP_TIME)
+        loads = self._line_loads()
+        if loads is not None:
+            self.lines = self._line_measures(loads.read())
         self._stop_if_failed(self.statistics)
         return self.statistics
 
@@ -435,12 +450,19 @@ class Cloth(Owner):
         self.placements += 1
 
     def _measure(self) -> None:
-        if isinstance(self._solver, LineSolver) and self.step_count:
-            loads = self._solver.load(self._state, self.settings, self.pins.texture)
-            self._monitor.take_load(loads, loads.buffer.count)
         if not self._is_measured or not self.step_count:
             self._monitor.measure(self._state.texture, self._solver.constants(self.settings))
             self._is_measured = True
+
+    def _line_loads(self) -> Buffer | None:
+        """Records of `LOAD` of the present state; None if they are not wanted, or still on the way."""
+        if not self.measures_lines or not isinstance(self._solver, LineSolver) or self._line_readback.pending:
+            return None
+        return self._solver.measure(self._state, self.settings, self._with_pins(NO_INPUTS)).buffer
+
+    def _line_measures(self, loads: npt.NDArray[np.void]) -> LineMeasures:
+        errors, _, _, held = loads["load"][: self.model.particle_count].T
+        return LineMeasures(float(held.max()), float(errors.max()), float(np.quantile(errors, 0.99)))
 
     def _read(self) -> npt.NDArray[np.void]:
         return self._monitor.sound.newest.read(count=self.model.particle_count)
@@ -449,7 +471,7 @@ class Cloth(Owner):
         self.step_count = 0
         self.placements += 1
         self.stopped = ""
-        self.statistics = None
+        self.statistics = self.lines = None
         self.built_at = self.world_from_cloth
         self.start = self.model.positions
         self._drawn = False

@@ -79,35 +79,39 @@ class ClothGroup(Owner):
 
 
 class ClothGroups(Service):
-    """The groups of a simulation: `add` takes the cloths of a step, the first `finish` of a group makes its step."""
+    """The groups of a simulation: `add` takes the cloths of a step, the first `finish` of a group makes its step.
+
+    The second cloths of comparisons, see `ClothComparison`, meet one another in groups of their own.
+    """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         self._context, self._library = context, library
-        self._waiting: dict[NodeId, ClothInStep] = {}
-        self._groups: dict[tuple[NodeId, ...], ClothGroup] = {}
-        self._used: set[tuple[NodeId, ...]] = set()
+        self._waiting: dict[tuple[NodeId, bool], ClothInStep] = {}
+        self._groups: dict[tuple[tuple[NodeId, ...], bool], ClothGroup] = {}
+        self._used: set[tuple[tuple[NodeId, ...], bool]] = set()
 
-    def add(self, node: NodeId, cloth: Cloth, inputs: ClothInputs | None) -> None:
-        self._waiting[node] = ClothInStep(cloth, inputs)
+    def add(self, node: NodeId, cloth: Cloth, inputs: ClothInputs | None, *, is_second: bool = False) -> None:
+        self._waiting[node, is_second] = ClothInStep(cloth, inputs)
 
-    def finish(self, nodes: tuple[NodeId, ...], scene: Scene) -> None:
+    def finish(self, nodes: tuple[NodeId, ...], scene: Scene, *, is_second: bool = False) -> None:
         """Makes the step of the cloths among these nodes that were added."""
-        cloths = {node: self._waiting.pop(node) for node in nodes if node in self._waiting}
+        waiting, key = self._waiting, (nodes, is_second)
+        cloths = {node: waiting.pop((node, is_second)) for node in nodes if (node, is_second) in waiting}
         if not any(one.inputs is not None for one in cloths.values()):
             return
-        self._used.add(nodes)
+        self._used.add(key)
         meeting = pairs(scene)
         models = {node: one.cloth.model for node, one in cloths.items()}
-        group = self._groups.get(nodes)
+        group = self._groups.get(key)
         if group is None or not group.is_of(models, meeting):
-            self.disown(self._groups.pop(nodes, None))
-            group = self._groups[nodes] = self.owns(ClothGroup(self._context, self._library, models, meeting))
+            self.disown(self._groups.pop(key, None))
+            group = self._groups[key] = self.owns(ClothGroup(self._context, self._library, models, meeting))
         substeps = max(one.cloth.settings.substeps for one in cloths.values())
         group.step(list(cloths.values()), substeps)
 
     def finish_step(self) -> None:
         """Releases the groups of former steps; keeps them if none made a step, as after a restored state."""
         self._waiting.clear()
-        for nodes in self._groups.keys() - self._used if self._used else ():
-            self.disown(self._groups.pop(nodes))
+        for key in self._groups.keys() - self._used if self._used else ():
+            self.disown(self._groups.pop(key))
         self._used.clear()

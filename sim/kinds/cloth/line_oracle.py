@@ -178,10 +178,11 @@ class LineOracle:
         bent: Float64 = self._inverse[1] @ places
         return bent
 
-    def _solve(self, family: Family, places: Float64, before: Float64, inverse: Float64, *, adds_load: bool) -> None:
+    def _solve(self, family: Family, places: Float64, before: Float64, inverse: Float64, *, adds_load: bool) -> Float64:
+        """Returns the impulses of the edges times the substep."""
         h, constants, kind = self.settings.substep_time, self.constants, family.kind
         if constants.stiffness[kind] == 0.0:
-            return
+            return np.zeros_like(family.rest)
         exists = family.factors > 0.0
         rate = constants.damping[kind] / (constants.stiffness[kind] * h)
         here, weight = places[family.particles], inverse[family.particles]
@@ -207,3 +208,4 @@ class LineOracle:
         pull = impulse[..., None] * along
         np.subtract.at(places, family.particles[:, :-1], weight[:, :-1, None] * pull)
         np.add.at(places, family.particles[:, 1:], weight[:, 1:, None] * pull)
+        return impulse

@@ -7,7 +7,7 @@ References: M. Macklin et al. 2019, "Small steps in physics simulation"; M. Ward
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from sinew.sim.gl.pass_list import Pass, run_passes
 from sinew.sim.gl.record import Record
 from sinew.sim.gl.texture import BufferTexture, TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
-from sinew.sim.kinds.cloth.buffers import CLOTH_STATE, LOAD, POINT, ROW, ClothTables
+from sinew.sim.kinds.cloth.buffers import CLOTH_STATE, LOAD, PIN, POINT, ROW, ClothTables
 from sinew.sim.kinds.cloth.lines import BendRows, LineFamily, grid_bending, mesh_bending, mesh_families
 from sinew.sim.kinds.cloth.maps import ClothMap, Values, extremes
 from sinew.sim.kinds.cloth.material import UNLIMITED, ClothConstants, constants_of
@@ -36,9 +36,8 @@ from sinew.sim.kinds.cloth.solver import (
     HAND_REACH,
     ClothInputs,
     holds,
-    plain_values,
-    spring_uniforms,
     step_features,
+    step_uniforms,
 )
 from sinew.sim.kinds.cloth.springs import SpringKind
 from sinew.sim.maths.gusts import gusts_at
@@ -68,6 +67,15 @@ _FINISHES = ("SELF", "MET", "COLLIDERS", "SKIN", "FRICTION_MAP", "PIN_MAPS")
 
 
 @dataclass(frozen=True, slots=True)
+class LineMeasures:
+    """What a substep of lines leaves: errors are lengths over those that the forces stand for, minus 1."""
+
+    load: float  # Square of the substep over the longest one that holds the load
+    error: float  # The largest of all edges
+    usual_error: float  # 99 % of the particles have a smaller one
+
+
+@dataclass(frozen=True, slots=True)
 class _Family:
     kind: SpringKind
     stride: int  # Between records of edges that follow each other
@@ -76,6 +84,7 @@ class _Family:
     set_up: Kernel
     apply: Kernel
     loaded: Kernel  # `apply` that also adds up the load
+    error: Kernel
     count: int  # Records of edges, padded
     uniforms: dict[str, object] = field(default_factory=dict)
     tables: dict[str, TexelBuffer] = field(default_factory=dict)
@@ -94,6 +103,8 @@ class LineSolver(Owner):
         self._points = [self._texels(POINT, "points") for _ in range(3)]
         self._rows = [self._texels(ROW, "rows") for _ in range(2)]
         self._loads = [self._texels(LOAD, "loads") for _ in range(3)]  # The first stays zero
+        self._all_rows: list[TexelBuffer] = []  # Of each family, for `measure`
+        self._ahead: TexelBuffer | None = None
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._settings: ClothSettings | None = None
         self.pending: Sequence[ClothSettings] = ()
@@ -124,44 +135,26 @@ class LineSolver(Owner):
 
     # --- stepping -------------------------------------------------------------------------------------
 
-    def step(
-        self,
-        state: PingPong,
-        settings: ClothSettings,
-        inputs: ClothInputs,
-        *,
-        time: float,
-        pins: BufferTexture | None = None,
-        former: BufferTexture | None = None,
-    ) -> ClothConstants:
+    def step(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> ClothConstants:
         """As `ClothSolver.step`."""
-        constants = self.begin(state, settings, inputs, time=time, pins=pins, former=former)
+        constants = self.begin(state, settings, inputs)
         for first, end in self._parts:
             self._make(state, first, end)
         return constants
 
-    def begin(
-        self,
-        state: PingPong,
-        settings: ClothSettings,
-        inputs: ClothInputs,
-        *,
-        time: float,
-        pins: BufferTexture | None = None,
-        former: BufferTexture | None = None,
-    ) -> ClothConstants:
+    def begin(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> ClothConstants:
         """As `ClothSolver.begin`."""
         # Substeps of cloths that meet alternate: with programs of their own they send their constants once.
         self._own = {} if inputs.met is None else {"MET": inputs.met.place + 1}
         constants = self.constants(settings)
         for later in self.pending:
             coming = constants_of(later)
-            self._ends(self._features(coming, later, inputs, pins), inputs)
+            self._ends(step_features(self._tables, coming, later, inputs), inputs)
             self._families_of(coming, later)
             if later.bend_stiffness > 0.0:
                 self._bend_kernel(later)
         self.pending = ()
-        predict, finish, reads = self._prepare(state, settings, inputs, time, pins, former)
+        predict, finish, reads = self._prepare(state, settings, inputs)
         passes, reads["u_loads"] = self._load_passes(predict, reads, state)
         run_passes(passes)
         self._predict, self._finish, self._reads = predict, finish, reads
@@ -195,12 +188,31 @@ class LineSolver(Owner):
         run_passes(passes)
         state.turned(end - first)
 
-    def load(self, state: PingPong, settings: ClothSettings, pins: BufferTexture | None = None) -> TexelBuffer:
-        """Records of `LOAD` of a substep from the state on, which stays as it is."""
+    def measure(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> TexelBuffer:
+        """Records of `LOAD` of a substep from the state on, which stays as it is; pins go on at their speed."""
         self._own = {}
         self.constants(settings)
-        predict, _, reads = self._prepare(state, settings, ClothInputs(), 0.0, pins, None, finds_contacts=False)
-        passes, loads = self._load_passes(predict, reads, state)
+        passes = []
+        if inputs.pins is not None:
+            self._ahead = self._ahead or self._texels(PIN, "pins ahead")
+            kernel = self._kernel("line_ahead", PIN)
+            kernel.program["u_step"] = STEP_TIME
+            reads: dict[str, BufferTexture] = {"u_state": state.texture, "u_pins": inputs.pins}
+            passes.append(Pass(kernel, (self._ahead.buffer,), self._padded, reads))
+            inputs = replace(inputs, pins=self._ahead)
+        predict, _, reads = self._prepare(state, settings, inputs, finds_contacts=False)
+        found, loads = self._load_passes(predict, reads, state)
+        progress = "u_progress", (1.0 / settings.substeps, 0.0)
+        reads |= {"u_state": state.texture, "u_loads": loads}
+        passes += [*found, Pass(predict, (self._points[0].buffer,), self._padded, reads, progress)]
+        between = self._between(state.texture, is_measured=True)
+        passes += between
+        last = self._last(between)
+        for family, rows in zip(self._used(), self._all_rows, strict=False):
+            self._set(family.error, self._values_of(family))
+            reads = {**self._tables.textures, **family.tables, "u_points": last, "u_rows": rows, "u_loads": loads}
+            loads = self._loads[2] if loads is self._loads[1] else self._loads[1]
+            passes.append(Pass(family.error, (loads.buffer,), self._padded, reads | {"u_state": state.texture}))
         run_passes(passes)
         return loads
 
@@ -228,43 +240,24 @@ class LineSolver(Owner):
             narrow = float(np.quantile(threads.rest, 0.05)) if threads.count else UNLIMITED
             self._hand_reach = HAND_REACH * narrow
             self._relaxations = self._bend_steps(settings)
-            substep = settings.substep_time
-            self._uniforms = plain_values(
-                spring_uniforms(self._model, constants)
-                | {
-                    "u_substep": substep,
-                    "u_inverse_mass": 1.0 / constants.mass_scale,
-                    "u_gravity": constants.gravity,
-                    "u_air_drag": constants.air_drag,
-                    "u_wind": constants.wind,
-                    "u_drag": (constants.normal_drag, constants.tangent_drag),
-                    "u_hand_pull": pull or UNLIMITED,
-                    "u_inertia": INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / settings.substeps),
-                    "u_clearance": constants.clearance,
-                    "u_self": (settings.thickness, settings.self_friction),
-                    "u_rate": settings.internal_damping / substep,
-                    "u_step": STEP_TIME,
-                }
-            )
+            self._uniforms = step_uniforms(self._model, settings, constants, pull) | {
+                "u_inertia": INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / settings.substeps),
+                "u_clearance": float(constants.clearance),
+                "u_self": (settings.thickness, settings.self_friction),
+                "u_rate": settings.internal_damping / settings.substep_time,
+                "u_step": STEP_TIME,
+            }
         return self._constants
 
     def _prepare(
-        self,
-        state: PingPong,
-        settings: ClothSettings,
-        inputs: ClothInputs,
-        time: float,
-        pins: BufferTexture | None,
-        former: BufferTexture | None,
-        *,
-        finds_contacts: bool = True,
+        self, state: PingPong, settings: ClothSettings, inputs: ClothInputs, *, finds_contacts: bool = True
     ) -> tuple[Kernel, Kernel, dict[str, BufferTexture]]:
         """Kernels before and after the lines with their uniforms, and the textures that both read."""
         constants, colliders = self._constants, inputs.colliders
-        features = self._features(constants, settings, inputs, pins)
+        features = step_features(self._tables, constants, settings, inputs)
         predict, finish = self._ends(features, inputs)
         reads = dict(self._tables.textures)
-        for name, texture in (("u_pins", pins), ("u_former", former), ("u_maps", self._tables.maps)):
+        for name, texture in (("u_pins", inputs.pins), ("u_former", inputs.former), ("u_maps", self._tables.maps)):
             if texture is not None:
                 reads[name] = texture
         if inputs.met is not None:
@@ -275,7 +268,7 @@ class LineSolver(Owner):
             reads["u_colliders"] = colliders.texture
             finish.program["u_collider_count"] = colliders.count
         if "GUSTS" in features:
-            gusts = gusts_at(settings, time, inputs.travel)
+            gusts = gusts_at(settings, inputs.time, inputs.travel)
             predict.program.update({"u_waves": gusts.waves, "u_amplitudes": gusts.amplitudes})
         if "FIELDS" in features:
             if self._sampler is None:
@@ -290,15 +283,6 @@ class LineSolver(Owner):
             self._set(kernel, self._uniforms)
         predict.program.update({"u_grabbed": inputs.grabbed, "u_hand": (*inputs.hand, self._hand_reach)})
         return predict, finish, reads
-
-    def _features(
-        self, constants: ClothConstants, settings: ClothSettings, inputs: ClothInputs, pins: BufferTexture | None
-    ) -> tuple[str, ...]:
-        colliders = inputs.colliders
-        return step_features(
-            self._tables, constants, settings, pins is not None, bool(colliders), inputs.fields is not None,
-            colliders.skin is not None, inputs.met is not None,
-        )  # fmt: skip
 
     def _ends(self, features: tuple[str, ...], inputs: ClothInputs) -> tuple[Kernel, Kernel]:
         """Kernels before and after the lines."""
@@ -319,7 +303,7 @@ class LineSolver(Owner):
 
     # --- passes between prediction and contacts ---------------------------------------------------------
 
-    def _between(self, state: BufferTexture, *, is_loaded: bool = False) -> list[Pass]:
+    def _between(self, state: BufferTexture, *, is_loaded: bool = False, is_measured: bool = False) -> list[Pass]:
         """Bending, then each family: set up, levels, apply."""
         settings, passes, here = self._settings, [], self._points[0]
         assert settings is not None
@@ -337,17 +321,21 @@ class LineSolver(Owner):
                 here = target
         levels = {1: self._kernel("line_level", ROW), 2: self._kernel("line_level", ROW, {"TWICE": True})}
         loads = self._loads[0] if is_loaded else None
-        for family in self._used():
-            stiffness = float(self._constants.stiffness[family.kind])
-            compliance = 1.0 / (stiffness * settings.substep_time**2)
-            apply = family.loaded if is_loaded else family.apply
-            values = self._uniforms | family.uniforms | {"u_compliance": min(compliance, UNLIMITED)}
+        for number, family in enumerate(self._used()):
+            apply, values = family.loaded if is_loaded else family.apply, self._values_of(family)
             for kernel in (family.set_up, apply):
                 self._set(kernel, values)
             rows, spare = self._rows
+            needed = self._level_count(family, settings)
+            if is_measured:
+                if number == len(self._all_rows):
+                    self._all_rows.append(self._texels(ROW, "all rows"))
+                rows = self._all_rows[number]
+                if -(-needed // 2) % 2:
+                    rows, spare = spare, rows
             reads = {**self._tables.textures, **family.tables, "u_points": here, "u_state": state}
             passes.append(Pass(family.set_up, (rows.buffer,), family.count, reads))
-            done, needed = 0, self._level_count(family, settings)
+            done = 0
             while done < needed:
                 taken = 2 if needed - done > 1 else 1
                 reach = "u_reach", (float(family.stride << done), float(family.count - 1))
@@ -364,6 +352,11 @@ class LineSolver(Owner):
             here = target
         return passes
 
+    def _values_of(self, family: _Family) -> dict[str, object]:
+        assert self._settings is not None
+        compliance = 1.0 / (float(self._constants.stiffness[family.kind]) * self._settings.substep_time**2)
+        return self._uniforms | family.uniforms | {"u_compliance": min(compliance, UNLIMITED)}
+
     def _other(self, here: TexelBuffer) -> TexelBuffer:
         return self._points[2] if here is self._points[1] else self._points[1]
 
@@ -377,7 +370,7 @@ class LineSolver(Owner):
         return [family for family in families if stiffness[family.kind] > 0.0 and family.longest]
 
     def _families_of(self, constants: ClothConstants, settings: ClothSettings) -> list[_Family]:
-        is_mapped = "SPRING_MAPS" in self._features(constants, settings, ClothInputs(), None)
+        is_mapped = "SPRING_MAPS" in step_features(self._tables, constants, settings, ClothInputs())
         is_damped = bool(constants.damping.any())
         key = is_damped, is_mapped, *self._own.values()
         if key not in self._families:
@@ -434,10 +427,13 @@ class LineSolver(Owner):
             for one, tables in zip(self._mesh, self._mesh_tables, strict=True)
         ]
 
-    def _family_kernels(self, defines: dict[str, object], extra: dict[str, object]) -> tuple[Kernel, Kernel, Kernel]:
+    def _family_kernels(
+        self, defines: dict[str, object], extra: dict[str, object]
+    ) -> tuple[Kernel, Kernel, Kernel, Kernel]:
         apply = self._kernel("line_apply", POINT, defines)
         loaded = self._kernel("line_apply", (POINT, LOAD), defines | {"LOAD": True})
-        return self._kernel("line_set_up", ROW, defines | extra), apply, loaded
+        error = self._kernel("line_error", LOAD, defines | extra)
+        return self._kernel("line_set_up", ROW, defines | extra), apply, loaded, error
 
     def _family_tables(self, family: LineFamily) -> dict[str, TexelBuffer]:
         before, after = family.neighbours

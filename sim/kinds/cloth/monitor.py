@@ -32,7 +32,6 @@ class ClothStatistics:
     elastic: float
     potential: float
     strain: float  # Largest elongation of a thread over its rest length; negative if all are slack
-    load: float = 0.0  # Square of the substep of lines over the longest one that holds the load
     failed: int = 0  # Number of the step that failed, from 1; 0 if none
 
     @property
@@ -46,8 +45,7 @@ class ClothMonitor(Owner):
     def __init__(
         self, context: Context, library: ShaderLibrary, model: ClothModel, tables: ClothTables, rest: np.ndarray
     ) -> None:
-        self._model, self._tables, self._context = model, tables, context
-        self._load_levels: list[TexelBuffer] = []
+        self._model, self._tables = model, tables
         self.sound = self.owns(PingPong(context, rest, label="cloth sound state"))
         self.measures = self._totals(context, len(rest), "cloth measures")
         self._levels = [self.measures]
@@ -56,8 +54,8 @@ class ClothMonitor(Owner):
         self._library, self._measures = library, dict[bool, Kernel]()
         self._reduce = Kernel(library, "cloth/reduce.glsl", MEASURED, defines={"CHUNK": CHUNK})
         self._keep = Kernel(library, "cloth/keep.glsl", CLOTH_STATE, records=len(rest))
-        # The totals; the second half of the first sound particle, whose last number is the step that failed; the load.
-        self._report = self.owns(Buffer(context, np.zeros(3, MEASURE), usage="copy", label="cloth report"))
+        # The totals; the second half of the first sound particle, whose last number is the step that failed.
+        self._report = self.owns(Buffer(context, np.zeros(2, MEASURE), usage="copy", label="cloth report"))
         self._readback = self.owns(Readback(context, label="cloth report"))
         self._requested_at, self._is_outdated, self._is_past = 0.0, False, False
         self._uniforms: tuple[ClothConstants, dict[str, object]] | None = None
@@ -102,17 +100,6 @@ class ClothMonitor(Owner):
         for source, target in pairwise(self._levels):
             self._reduce.run(None, target.buffer, target.buffer.count, u_records=source, u_count=source.buffer.count)
 
-    def take_load(self, loads: BufferTexture, count: int) -> None:
-        """Records of `LOAD`, whose largest the next report has."""
-        if not self._load_levels:
-            self._load_levels = [
-                self._totals(self._context, one.buffer.count, "cloth load") for one in self._levels[1:]
-            ]
-        source: BufferTexture = loads
-        for target in self._load_levels:
-            self._reduce.run(None, target.buffer, target.buffer.count, u_records=source, u_count=count)
-            source, count = target, target.buffer.count
-
     def reset(self, rest: np.ndarray) -> None:
         """Takes a state as the sound one, and discards a pending report."""
         self.sound.write(rest)
@@ -151,11 +138,9 @@ class ClothMonitor(Owner):
         half = MEASURE.itemsize
         self._levels[-1].buffer.copy_to(self._report, half)
         self.sound.newest.copy_to(self._report, half, source_offset=half, target_offset=half)
-        if self._load_levels:
-            self._load_levels[-1].buffer.copy_to(self._report, half, target_offset=2 * half)
 
 
 def _statistics(report: npt.NDArray[np.void], time: float) -> ClothStatistics:
-    total, sound, load = report
+    total, sound = report
     values = {name: float(total[name]) for name in MEASURE.names or ()}
-    return ClothStatistics(time=time, failed=int(sound["strain"]), load=float(load["strain"]), **values)
+    return ClothStatistics(time=time, failed=int(sound["strain"]), **values)

@@ -52,6 +52,9 @@ class ClothInputs:
     travel: AirTravel | None = None  # Of the air to the start of the step, if it has keys
     fields: Fields | None = None
     met: MetCloths | None = None  # Other cloths, whose contact is found before each substep
+    time: float = 0.0  # Since the start, at the beginning of the step [s]; gusts depend on it
+    pins: BufferTexture | None = None  # Targets at the end of the step, a texel a particle; None if none is held
+    former: BufferTexture | None = None  # Targets at its start, for painted maps
 
 
 class ClothSolver(Owner):
@@ -77,25 +80,13 @@ class ClothSolver(Owner):
         self._hand_reach = HAND_REACH * float(np.median(threads.rest)) if threads.count else UNLIMITED
         self._hand_pull = HAND_PULL * float(np.median(threads.rest * threads.factors)) if threads.count else 0.0
 
-    def step(
-        self,
-        state: PingPong,
-        settings: ClothSettings,
-        inputs: ClothInputs,
-        *,
-        time: float,
-        pins: BufferTexture | None = None,
-        former: BufferTexture | None = None,
-    ) -> ClothConstants:
+    def step(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> ClothConstants:
         """Advances the state by `STEP_TIME`; returns the constants of the settings.
 
         Args:
             state: Records of `CLOTH_STATE`; the newest ones become the state at the end of the step.
-            time: Since the start, at the beginning of the step [s]; gusts depend on it.
-            pins: Targets at the end of the step, one texel a particle, or None if no particle is held.
-            former: Targets at its start, for painted maps.
         """
-        constants = self.begin(state, settings, inputs, time=time, pins=pins, former=former)
+        constants = self.begin(state, settings, inputs)
         if self._skin is None:
             state.run(self._kernel, "u_state", "u_progress", self._progress)
             return constants
@@ -120,29 +111,20 @@ class ClothSolver(Owner):
         during = first / len(self._progress), end / len(self._progress)
         self._kernel.program.update(self._near.find(self._skin, state.texture, during, self._clearance))
 
-    def begin(
-        self,
-        state: PingPong,
-        settings: ClothSettings,
-        inputs: ClothInputs,
-        *,
-        time: float,
-        pins: BufferTexture | None = None,
-        former: BufferTexture | None = None,
-    ) -> ClothConstants:
+    def begin(self, state: PingPong, settings: ClothSettings, inputs: ClothInputs) -> ClothConstants:
         """Prepares the substeps of a step, see `step`."""
         constants, colliders, others = self.constants(settings), inputs.colliders, inputs.met
         has_colliders, has_fields, skin = bool(colliders), inputs.fields is not None, colliders.skin
-        met = pins is not None, has_colliders, has_fields, skin is not None, others is not None
+        met = inputs.pins is not None, has_colliders, has_fields, skin is not None, others is not None
         features = self._features.get(met)
         if features is None:
-            features = self._features[met] = step_features(self._tables, constants, settings, *met)
+            features = self._features[met] = step_features(self._tables, constants, settings, inputs)
         layout = colliders.layout if has_colliders else ANY_ORDER
         has_others = colliders.count > layout.planes + layout.ovals
         variant = layout, has_others, others.place if others is not None else -1
         kernel = self._kernels.get((features, *variant)) or self._build(features, *variant)
         for later in self.pending:
-            needed = step_features(self._tables, constants_of(later), later, *met)
+            needed = step_features(self._tables, constants_of(later), later, inputs)
             if (needed, *variant) not in self._kernels:
                 self._build(needed, *variant)
         self.pending = ()
@@ -153,19 +135,19 @@ class ClothSolver(Owner):
             program.set_if_active("u_self", (settings.thickness, settings.self_friction))
         for name, texture in self._tables.textures.items():
             program[name] = texture
-        if pins is not None:
-            program["u_pins"] = pins
+        if inputs.pins is not None:
+            program["u_pins"] = inputs.pins
         if self._tables.maps is not None:
             program.set_if_active("u_maps", self._tables.maps)
-        if former is not None:
-            program.set_if_active("u_former", former)
+        if inputs.former is not None:
+            program.set_if_active("u_former", inputs.former)
             program.set_if_active("u_step", STEP_TIME)
         if "COLLIDERS" in features:
             program["u_clearance"] = constants.clearance
         if has_colliders:
             program["u_colliders"], program["u_collider_count"] = colliders.texture, colliders.count
         if "GUSTS" in features:
-            gusts = gusts_at(settings, time, inputs.travel)
+            gusts = gusts_at(settings, inputs.time, inputs.travel)
             program["u_waves"], program["u_amplitudes"] = gusts.waves, gusts.amplitudes
         if has_fields:
             if self._sampler is None:
@@ -188,16 +170,7 @@ class ClothSolver(Owner):
             self._settings, self._features = settings, {}
             constants = self._constants = constants_of(settings)
             pull = self._hand_pull * constants.stiffness[SpringKind.STRUCTURAL] * (constants.stretch_limit - 1.0)
-            uniforms = spring_uniforms(self._model, constants) | {
-                "u_substep": settings.substep_time,
-                "u_inverse_mass": 1.0 / constants.mass_scale,
-                "u_gravity": constants.gravity,
-                "u_air_drag": constants.air_drag,
-                "u_wind": constants.wind,
-                "u_drag": (constants.normal_drag, constants.tangent_drag),
-                "u_hand_pull": pull or UNLIMITED,
-            }
-            self._uniforms = plain_values(uniforms)
+            self._uniforms = step_uniforms(self._model, settings, constants, pull)
             count = settings.substeps
             self._progress = [(1.0 / (count - index), (index + 1) / count) for index in range(count)]
         return self._constants
@@ -227,15 +200,10 @@ def holds(program: Program, token: object, constants: ClothConstants) -> bool:
 
 
 def step_features(
-    tables: ClothTables,
-    constants: ClothConstants,
-    settings: ClothSettings,
-    has_pins: bool,
-    has_colliders: bool,
-    has_fields: bool = False,
-    has_skin: bool = False,
-    meets_others: bool = False,
+    tables: ClothTables, constants: ClothConstants, settings: ClothSettings, inputs: ClothInputs
 ) -> tuple[str, ...]:
+    has_pins, has_skin = inputs.pins is not None, inputs.colliders.skin is not None
+    meets_colliders = bool(inputs.colliders) or has_skin
     strength = constants.stiffness + constants.damping
     maps = settings.maps[0] if settings.maps else None
     has_air = constants.normal_drag > 0.0 or constants.tangent_drag > 0.0
@@ -249,11 +217,11 @@ def step_features(
         "PINS": has_pins,
         "PIN_MAPS": has_pins and maps is not None and bool(maps.pin or maps.distance),
         "SPRING_MAPS": tables.is_grid and maps is not None and bool(maps.stretch or maps.bend),
-        "FRICTION_MAP": (has_colliders or has_skin) and maps is not None and bool(maps.friction),
-        "COLLIDERS": has_colliders or has_skin,
+        "FRICTION_MAP": meets_colliders and maps is not None and bool(maps.friction),
+        "COLLIDERS": meets_colliders,
         "SKIN": has_skin,
-        "FIELDS": has_fields,
-        "MET": meets_others,
+        "FIELDS": inputs.fields is not None,
+        "MET": inputs.met is not None,
     }
     return tuple(name for name, is_needed in features.items() if is_needed)
 
@@ -280,6 +248,21 @@ def spring_uniforms(model: ClothModel, constants: ClothConstants) -> dict[str, o
         "u_border": model.border_share,
         "u_ones": (1.0, 1.0),
     }
+
+
+def step_uniforms(
+    model: ClothModel, settings: ClothSettings, constants: ClothConstants, hand_pull: float
+) -> dict[str, object]:
+    values = spring_uniforms(model, constants) | {
+        "u_substep": settings.substep_time,
+        "u_inverse_mass": 1.0 / constants.mass_scale,
+        "u_gravity": constants.gravity,
+        "u_air_drag": constants.air_drag,
+        "u_wind": constants.wind,
+        "u_drag": (constants.normal_drag, constants.tangent_drag),
+        "u_hand_pull": hand_pull or UNLIMITED,
+    }
+    return plain_values(values)
 
 
 def plain_values(uniforms: dict[str, object]) -> dict[str, object]:

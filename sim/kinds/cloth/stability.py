@@ -9,6 +9,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from sinew.sim.kinds.cloth.line_solver import LineMeasures
 from sinew.sim.kinds.cloth.maps import extremes
 from sinew.sim.kinds.cloth.material import ClothConstants, constants_of
 from sinew.sim.kinds.cloth.model import ClothModel, build_cloth
@@ -17,6 +18,9 @@ from sinew.sim.kinds.cloth.springs import SpringKind, neighbour_table
 
 Float64 = npt.NDArray[np.float64]
 
+
+ERROR = 0.01
+"""Error of lines from which on the remedy takes more substeps."""
 
 MARGIN = 0.8
 """Recommended part of the largest stable substep."""
@@ -41,6 +45,9 @@ class ClothStability:
     substeps: int  # Fewest substeps that keep the margin, up to the allowed maximum
     # Factor of all stiffness at which the present substeps keep the margin; 1 if they do, 0 if none does
     softening: float = 1.0
+    # Of lines: length of the edges over the one that their forces stand for, minus 1: the largest, and below it 99 %
+    error: float = 0.0
+    usual_error: float = 0.0
 
     @property
     def is_stable(self) -> bool:
@@ -88,12 +95,13 @@ def hardest_constants(settings: ClothSettings) -> ClothConstants:
     )
 
 
-def line_stability(settings: ClothSettings, load: float) -> ClothStability:
-    """Of lines under the load of the last step: the square of the substep over the longest one that holds it."""
-    ratio = float(np.sqrt(min(max(load, 1e-18), 1e18)))
+def line_stability(settings: ClothSettings, found: LineMeasures) -> ClothStability:
+    ratio, error, usual = (min(max(value, 1e-9), 1e9) for value in (found.load**0.5, found.error, found.usual_error))
     h_max = min(settings.substep_time / ratio, NEVER)
-    needed = np.ceil(settings.step_time / (MARGIN * h_max))
-    return ClothStability(h_max, ratio, int(np.clip(needed, 1, SUBSTEPS_MAX)), softening=0.0 if ratio > MARGIN else 1.0)
+    # The error falls with the square of the substep.
+    needed = np.ceil(max(settings.step_time / (MARGIN * h_max), settings.substeps * (error / ERROR) ** 0.5))
+    substeps, softening = int(np.clip(needed, 1, SUBSTEPS_MAX)), 0.0 if ratio > MARGIN else 1.0
+    return ClothStability(h_max, ratio, substeps, softening, error, usual)
 
 
 def stability(model: ClothModel, settings: ClothSettings) -> ClothStability:

@@ -34,10 +34,11 @@ from sinew.sim.kinds.contract import (
 )
 from sinew.sim.kinds.oracle import HasOracle
 from sinew.sim.kinds.packing import State, unpacked_state
+from sinew.sim.kinds.partners import partners
 from sinew.sim.maths.points import nearest_to_ray
 from sinew.sim.memo import same_objects
 from sinew.sim.scene.params import Effect, Settings, SettingsError, changed_effects
-from sinew.sim.scene.scene import Node, NodeId
+from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.vectors import Vec3
 
 PROOF = 30
@@ -104,7 +105,8 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
 
     Attributes:
         cloth: None until it can be built.
-        comparison: The same cloth with another solver, while the settings compare two.
+        comparison: The same cloth with another solver, while its settings compare two; also while a cloth that it
+            meets is compared.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
@@ -118,6 +120,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         self._former = np.eye(4)  # Transform of the node before the last change
         self._has_jumped = False
         self._partners: tuple[NodeId, ...] = ()
+        self._linked: tuple[Scene | None, bool] = (None, False)
         self._teleport, self._recovery = TeleportHandling(), Recovery()
         self._binding: tuple[tuple[object, ...], BackgroundJob[Driven] | None] = ((), None)
         self._resampling: tuple[tuple[object, ...], BackgroundJob[object] | None] = ((), None)
@@ -128,6 +131,10 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
     @property
     def is_ready(self) -> bool:
         return self.cloth is not None
+
+    @property
+    def meets_others(self) -> bool:
+        return bool(self._partners)
 
     @property
     def stopped(self) -> str:
@@ -186,7 +193,8 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         cloth, node, world = self._built, self.node, inputs.world
         self._partners = inputs.partners.get(node.id, ())
         if self._partners:
-            world.services.get(ClothGroups).add(node.id, cloth, None)
+            self._compare()
+            self._wait(None)
         if cloth.stopped:
             return
         cloth.hold_pins()
@@ -206,18 +214,22 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
             if self.comparison is not None:
                 self._compare()
             if self._partners:
-                world.services.get(ClothGroups).add(node.id, cloth, taken)
+                self._wait(taken)
             else:
                 cloth.is_recorded = self.is_recorded
                 cloth.step(taken)
-            if self.comparison is not None:
-                with self.context.timers.scope("rival", self.label):
-                    self.comparison.cloth.step(taken)
+                if self.comparison is not None:
+                    with self.context.timers.scope("rival", self.label):
+                        self.comparison.cloth.step(taken)
         self._teleport.end_step(node, cloth, world, inputs.time)
 
     def finish_step(self) -> None:
+        groups, scene = self.world.services.get(ClothGroups), self.world.unevaluated
         if self._partners:
-            self.world.services.get(ClothGroups).finish(self._partners, self.world.unevaluated)
+            groups.finish(self._partners, scene)
+        if self._partners and self.comparison is not None:
+            with self.context.timers.scope("rival", self.label):
+                groups.finish(self._partners, scene, is_second=True)
 
     def reset(self) -> None:
         self._restart(self.world, self.world.start_time)
@@ -359,6 +371,8 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         self._follower.take_character(world.characters)
         cloth.start = start
         self._teleport.restore(head, self.node, cloth, world)
+        if "rival" in head:
+            self._compare()
         if self.comparison is not None and "rival" in head:
             self.comparison.restore(head["rival"])
 
@@ -381,7 +395,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
     def _compare(self) -> None:
         """Makes, changes or removes the second solver, and lets it take the state after anything but a step."""
         cloth, comparison = self._built, self.comparison
-        compared = compared_settings(cloth.settings)
+        compared = compared_settings(cloth.settings) or (cloth.settings if self._meets_compared() else None)
         if comparison is not None and (
             compared is None
             or comparison.model is not cloth.model
@@ -398,6 +412,23 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         else:
             comparison.cloth.settings = compared
             comparison.follow()
+
+    def _meets_compared(self) -> bool:
+        """Returns True if a cloth that acts on this one is compared; then this one too is simulated a second time."""
+        scene = self.world.unevaluated
+        if scene is not self._linked[0]:
+            linked = [scene.node(one).settings for one in partners(scene).get(self.node.id, ())]
+            compared = [isinstance(one, ClothSettings) and compared_settings(one) is not None for one in linked]
+            self._linked = scene, any(compared)
+        return self._linked[1]
+
+    def _wait(self, inputs: ClothInputs | None) -> None:
+        """Adds the cloth, and the second one of its comparison, to the step of the cloths that meet."""
+        groups = self.world.services.get(ClothGroups)
+        groups.add(self.node.id, self._built, inputs)
+        if self.comparison is not None:
+            second = self.comparison.cloth
+            groups.add(self.node.id, second, None if second.stopped else inputs, is_second=True)
 
     def _is_resampling(self, settings: ClothSettings, placement: np.ndarray) -> bool:
         """Starts to resample the maps of another large mesh on a worker; returns True until they are known."""

@@ -5,7 +5,14 @@ import numpy as np
 import pytest
 
 from sinew.sim.engine import Engine
-from sinew.sim.kinds.cloth.settings import ClothComparisonChoice, ClothSettings, ClothSolving, compared_settings
+from sinew.sim.kinds.cloth.settings import (
+    ClothComparisonChoice,
+    ClothPlacement,
+    ClothSettings,
+    ClothSolving,
+    PinPreset,
+    compared_settings,
+)
 from sinew.sim.kinds.cloth.system import ClothSystem
 from sinew.sim.render.render_view import DisplayOptions, Overlay
 from sinew.sim.scene.clock import STEP_TIME
@@ -76,6 +83,40 @@ def test_the_second_solver_is_restored_and_starts_again_with_the_first(engine: E
     assert system.comparison.cloth.positions().tobytes() == system.cloth.positions().tobytes()
     assert stepped(engine, scene_of(rival=ClothComparisonChoice.LINES), 0, 2).comparison is None
     assert stepped(engine, scene_of(columns=9, **COMPARED), 2, 4).comparison is not None
+
+
+def meeting(**changes: Any) -> Scene:
+    small = {"columns": 7, "rows": 7, "width": 0.6, "height": 0.6, "placement": ClothPlacement.FLAT, "thickness": 0.06}
+    low = msgspec.structs.replace(
+        LINES, **small, pins=PinPreset.ALL_CORNERS, other_cloths=True, stretch_stiffness=1e3, **changes
+    )
+    high = msgspec.structs.replace(LINES, **small, pins=PinPreset.NONE)
+    above = Transform(position=(0.02, 0.08, 0.0), rotation=(4.0, 25.0, 7.0))
+    return Scene(
+        nodes=(Node(id="c", name="Low", settings=low), Node(id="d", name="High", transform=above, settings=high))
+    )
+
+
+def test_the_second_solver_meets_second_cloths_as_if_it_were_the_first(engine: Engine) -> None:
+    def positions(system: Any) -> list[bytes]:
+        cloths = [system.cloth] + ([] if system.comparison is None else [system.comparison.cloth])
+        return [cloth.positions().tobytes() for cloth in cloths]
+
+    found = []
+    springs = {"solver": ClothSolving.SPRINGS, "substeps": 24}
+    for scene in (meeting(), meeting(**springs), meeting(**COMPARED)):
+        engine.simulation.reset()
+        stepped(engine, scene, 0, 20)
+        found.append([positions(engine.simulation.systems[name]) for name in "cd"])
+    first, second, both = found
+    assert both == [[one, other] for (one,), (other,) in zip(first, second, strict=True)]
+    assert first[1] != second[1], "they must have touched"
+    state = engine.simulation.state()
+    stepped(engine, meeting(**COMPARED), 20, 24)
+    later = [positions(engine.simulation.systems[name]) for name in "cd"]
+    engine.restore(state, 20 * STEP_TIME)
+    stepped(engine, meeting(**COMPARED), 20, 24)
+    assert [positions(engine.simulation.systems[name]) for name in "cd"] == later
 
 
 def test_settings_without_another_solver_compare_nothing() -> None:

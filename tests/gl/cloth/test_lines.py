@@ -22,11 +22,12 @@ from sinew.sim.kinds.cloth.maps import ClothMap, packed
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSolving, ClothSource, PinPreset
 from sinew.sim.kinds.cloth.solver import ClothInputs
+from sinew.sim.scene.clock import STEP_TIME
 from tests.gl.back_ends import ON_BOTH
-from tests.gl.cloth.cloth_cases import collider_inputs, run
+from tests.gl.cloth.cloth_cases import STILL, collider_inputs, run
 from tests.gl.cloth.test_cloth_reference import colliders, uneven_surface
 from tests.oracles import cloth_lines as reference
-from tests.oracles.cloth import Actions
+from tests.oracles.cloth import Actions, Particles
 
 STEPS = 24
 FALL = 36
@@ -106,11 +107,64 @@ def test_a_sheet_on_two_corners_does_not_jitter(context: Context, library: Shade
     settings = lines(columns=64, rows=64, width=1.0, height=1.0, density=0.12, shear_stiffness=40.0, substeps=substeps)
     cloth = Cloth(context, library, settings)
     run(cloth, 24)
+    cloth.measures_lines = True
     statistics = cloth.check()
     assert cloth.stopped == ""
+    assert cloth.lines is not None
     assert statistics.strain < (0.03 if substeps > 1 else 0.3)
     assert np.abs(cloth.velocities()).max() < 2.0
-    assert statistics.load > 1.0
+    assert cloth.lines.load > 1.0
+
+
+@ON_BOTH
+@pytest.mark.parametrize("name", ["in the wind", "undamped", "mesh in the wind"])
+def test_the_error_of_lines_is_what_a_substep_of_the_reference_leaves(
+    context: Context, library: ShaderLibrary, name: str
+) -> None:
+    settings, errors = CASES[name], []
+    for substeps in (settings.substeps, 2 * settings.substeps):
+        chosen = msgspec.structs.replace(settings, substeps=substeps)
+        cloth = Cloth(context, library, chosen, uneven_surface() if settings.source is ClothSource.MESH else None)
+        cloth.measures_lines = True
+        for step in range(12):
+            cloth.pins.set_targets(cloth.model.positions + np.array([0.01 * step, 0.0, 0.0]))
+            run(cloth, 1)
+        before = cloth.snapshot().packed()
+        cloth.check()
+        assert cloth.snapshot().packed() == before
+        solver = reference.MeasuredLines(cloth.model, chosen)
+        start = Particles(*(values.astype(np.float64) for values in (cloth.positions(), cloth.velocities())))
+        actions = Actions(cloth.model.pinned(chosen), start.positions + STEP_TIME * start.velocities)
+        load, expected = solver.measured(start, actions, time=12 * STEP_TIME)
+        found = cloth.lines
+        assert found is not None
+        assert found.load == pytest.approx(load, rel=2e-3, abs=2e-6)
+        assert found.error == pytest.approx(expected.max(), rel=0.02, abs=2e-6)
+        assert found.usual_error == pytest.approx(np.quantile(expected, 0.99), rel=0.02, abs=2e-6)
+        errors.append(found.error)
+    assert 1e-5 < errors[1] < 0.7 * errors[0]
+
+
+@pytest.mark.parametrize("apart", [0.5, 0.8])
+@pytest.mark.parametrize("context", ["tf"], indirect=True)
+def test_nearly_straight_lines_between_near_pins_do_not_fly_aside(
+    context: Context, library: ShaderLibrary, apart: float
+) -> None:
+    """Such a line becomes longer only by moving aside, to first order some thousand times as far."""
+    only_threads = {
+        "stretch_stiffness": 1e6,
+        "shear_stiffness": 0.0,
+        "bend_stiffness": 0.0,
+        "pins": PinPreset.ALL_CORNERS,
+    }
+    settings = lines(columns=2, rows=13, width=0.1, height=1.2, substeps=1, **(STILL | only_threads))
+    cloth = Cloth(context, library, settings)
+    places = cloth.model.positions * np.array([1.0, apart, 1.0])
+    places[2:-2, 2] += np.where(np.arange(22) // 2 % 2, 1e-4, 0.0)
+    cloth.start_from(places)
+    run(cloth, 1)
+    assert cloth.check().strain < 0.1
+    assert np.abs(cloth.positions() - places).max() < 0.1
 
 
 @pytest.mark.parametrize("context", ["tf"], indirect=True)
@@ -140,8 +194,11 @@ def test_touches_do_not_drive_a_sheet_that_jitters(context: Context, library: Sh
     topology = build_cloth(settings).topology(np.eye(4))
     maps = packed({ClothMap.PIN: held.astype(np.float64), ClothMap.MASS: masses}, topology)
     cloth = Cloth(context, library, msgspec.structs.replace(settings, maps=maps))
+    cloth.measures_lines = True
     run(cloth, 30)
-    assert cloth.check().load > 2.0
+    cloth.check()
+    assert cloth.lines is not None
+    assert cloth.lines.load > 2.0
     assert np.abs(cloth.velocities()).max() < 30.0
 
 

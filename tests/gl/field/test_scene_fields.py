@@ -245,12 +245,12 @@ def test_a_restored_step_continues_with_the_same_bits(context: Context) -> None:
     engine.release()
 
 
-@pytest.mark.parametrize("solver", list(HairSolver))
-def test_a_uniform_wind_blows_like_the_wind_of_the_node(context: Context, solver: HairSolver) -> None:
+@pytest.mark.parametrize(("solver", "exact"), [*((one, False) for one in HairSolver), (HairSolver.ROD, True)])
+def test_a_uniform_wind_blows_like_the_wind_of_the_node(context: Context, solver: HairSolver, exact: bool) -> None:
     """Cloth, hair and particles, from the moment of their birth on."""
     up, own = Transform(rotation=(0.0, 0.0, -90.0)), {"wind": (2.0, 0.0, 0.0)}
     solved = msgspec.structs.replace(
-        BALL, settings=msgspec.structs.replace(BALL.settings, solver=solver, knot_drag=0.1)
+        BALL, settings=msgspec.structs.replace(BALL.settings, solver=solver, knot_drag=0.1, exact_rest=exact)
     )
     kept = {"capacity": 200, "drag": 2.0, "substeps": 2}
     burst = EmitterSettings(mode=EmissionMode.BURST, bursts="0:200", **kept)

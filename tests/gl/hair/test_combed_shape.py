@@ -71,10 +71,11 @@ def test_double_precision_stays_where_it_was_combed() -> None:
     assert moved[False] > 1e-2
 
 
-def test_damping_does_not_change_where_strands_sag_to(context: Context, library: ShaderLibrary) -> None:
+@pytest.mark.parametrize("hold", [0.0, 1000.0])
+def test_damping_does_not_change_where_strands_sag_to(context: Context, library: ShaderLibrary, hold: float) -> None:
     ends = []
     for damping in (0.0, 1.0):
-        settings, groom = on_a_head("Curls", damping=damping, exact_rest=True, carried=0.7, drag=6.0)
+        settings, groom = on_a_head("Curls", damping=damping, exact_rest=True, carried=0.7, drag=6.0, hold=hold)
         strands = strands_of(context, library, settings, groom)
         ends.append(run(strands, 1000))
         strands.release()

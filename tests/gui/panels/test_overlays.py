@@ -11,7 +11,9 @@ from sinew.app.kinds.cloth.stability_meter import (
     meter_text,
     meter_word,
 )
-from sinew.sim.kinds.cloth.stability import ClothStability
+from sinew.sim.kinds.cloth.line_solver import LineMeasures
+from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSolving
+from sinew.sim.kinds.cloth.stability import ClothStability, line_stability
 from sinew.sim.maths.ramps import Ramp, ramp_colours
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
@@ -128,6 +130,22 @@ def test_both_remedies_name_their_cost(meter, qtbot):
     with qtbot.waitSignal(meter.soft_requested) as asked:
         meter.softer_action.trigger()
     assert asked.args == pytest.approx([0.25])
+
+
+def test_the_meter_of_lines_shows_load_and_error(meter):
+    settings = ClothSettings(solver=ClothSolving.LINES, substeps=16)
+    shown = {}
+    for load, error in ((0.25, 0.003), (0.25, 0.04), (4.0, 0.003)):
+        found = line_stability(settings, LineMeasures(load, error, 0.5 * error))
+        meter.show_stability(found, holds_load=True)
+        shown[load, error] = meter.accessibleName(), found.substeps, meter.button.isVisible()
+    assert shown == {
+        (0.25, 0.003): ("Stability: load 0.50, error 0.3 %, holds", 10, False),
+        (0.25, 0.04): ("Stability: load 0.50, error 4 %, inaccurate", 32, True),
+        (4.0, 0.003): ("Stability: load 2.00, error 0.3 %, overloaded", 40, True),
+    }
+    assert meter.substeps_action.isEnabled()
+    assert "99 % of the particles have at most 0.15 %" in meter.toolTip()
 
 
 def test_a_remedy_that_does_not_help_is_disabled(meter):
