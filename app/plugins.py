@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar
 
+from sinew import shaders
 from sinew.app.cli.failure import CommandError, print_warnings
 from sinew.app.files.settings_store import config_folder
 from sinew.sim.export.atomic_file import write_atomically
@@ -59,6 +60,14 @@ class Plugin:
     @property
     def title(self) -> str:
         return self.name if self.what == FILE else f"{self.name} of {self.package}"
+
+    @property
+    def places(self) -> list[Path]:
+        """The files and folders of a plug-in that was imported: its module, and shaders that lie elsewhere."""
+        module = sys.modules[self.module]
+        folders = getattr(module, "__path__", None) or [module.__file__]
+        found = [Path(place) for place in (*folders, *(shaders.ROOTS.get(kind) for kind in self.kinds)) if place]
+        return list(dict.fromkeys(found))
 
     def fail(self, error: BaseException) -> None:
         reason = " ".join(str(error).split())

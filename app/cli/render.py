@@ -27,14 +27,14 @@ from sinew.app.cli.options import (
     whole_number,
 )
 from sinew.app.cli.progress import Progress, add_progress_option
-from sinew.app.cli.renderer import STANDARD_SAMPLES, VIEWS, Renderer
+from sinew.app.cli.renderer import MANY_SAMPLES, VIEWS, Renderer
 from sinew.app.cli.run import headless
 from sinew.app.cli.scene import OpenedScene, opened
 from sinew.app.cli.variants import add_variant_options, annotated, joined, setting_text, skinned_by, varied
 from sinew.app.farm.chunks import Chunk
 from sinew.app.farm.divide import add_farm_options, chunk_words, is_divided, run_divided, write_template
 from sinew.app.farm.parts import parts_folder, remove_parts
-from sinew.app.farm.task import Finished
+from sinew.app.farm.task import TaskResult
 from sinew.app.files.project_file import is_project
 from sinew.app.plugins import options_of_child
 from sinew.sim.assets.images import load_image
@@ -105,7 +105,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--samples", type=whole_number(1, SAMPLES_MAX), metavar="N",
         help="average N images for smooth edges, fine strands, soft shadows and the focus of cameras (default:"
-        f" {STANDARD_SAMPLES} in the standard look, 1 in the classic one)",
+        f" {MANY_SAMPLES} in the standard look with hair, fur or depth of field, else 1)",
     )  # fmt: skip
     parser.add_argument(
         "--burn-in", nargs="*", metavar="NODE.SETTING",
@@ -259,7 +259,7 @@ def _divided(
         for frame in frames:
             os.replace(numbered_path(images, frame), numbered_path(options.output, frame))
 
-    def take(chunk: Chunk, _finished: Finished) -> None:
+    def take(chunk: Chunk, _finished: TaskResult) -> None:
         newest = numbered_path(images, chunk[1])
         if options.preview is not None and newest.suffix == PART_SUFFIX:
             shutil.copyfile(newest, options.preview)

@@ -10,18 +10,19 @@ from pyglm import glm
 from sinew.app.cli.failure import CommandError, print_warnings
 from sinew.app.cli.run import Baker, SceneRun, known_bake
 from sinew.app.cli.scene import OpenedScene
-from sinew.app.viewport.follow import travel
 from sinew.sim.engine import Engine
 from sinew.sim.export.image import Layers
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.kinds.camera.placed import camera_in_cuts, placed_camera
 from sinew.sim.kinds.camera.settings import CameraSettings
+from sinew.sim.kinds.hair.settings import HairSettings
 from sinew.sim.maths.arrays import Float32
 from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sinew.sim.render.sample import ImageSample, Lens
 from sinew.sim.scene.camera import DIRECTIONS, Camera
 from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.keyed import curves_of
 from sinew.sim.scene.params import validated
 from sinew.sim.scene.scene import NodeId, Scene
 from sinew.sim.scene.vectors import Colour
@@ -31,8 +32,8 @@ VIEWS = {**DIRECTIONS, "side": DIRECTIONS["right"]}  # yaw and pitch [°]
 
 CUTS = "cuts"
 
-STANDARD_SAMPLES = 16
-"""Number of samples of an image in the standard look."""
+MANY_SAMPLES = 16
+"""Number of samples by default of images in the standard look that show hair or fur, or through a lens."""
 
 FRAMING_SAMPLES = 9  # times whose bounds are framed, so that a character that travels stays in the image
 
@@ -52,7 +53,7 @@ class Renderer:
         bakes: Bake the simulated steps when `finish` is called.
         through: Name of a camera of the scene, or "cuts"; replaces other cameras.
         keeps_light: Draw linear light too, which `layers` then has; not in the classic look.
-        samples: Number of samples of an image; None for 16 in the standard look and 1 in the classic one.
+        samples: Number of samples of an image; None for `default_samples`.
         run: Engine of the same scene that is drawn as it is, and not released; by default the renderer has its own.
     """
 
@@ -71,8 +72,8 @@ class Renderer:
         run: SceneRun | None = None,
     ) -> None:
         if samples is None:
-            samples = STANDARD_SAMPLES if scene.scene.view.look is Look.STANDARD else 1
-        self._scene, self._samples = scene, samples
+            samples = default_samples(scene.scene, through)
+        self._scene, self.samples = scene, samples
         self._through = through
         if through not in ("", CUTS) and scene.named(through).kind != CameraSettings.kind:
             raise CommandError(scene.path, f"--camera {through}", "is not a camera")
@@ -103,11 +104,11 @@ class Renderer:
 
         The light of several times and samples is averaged. A simulation shows its nearest step.
         """
-        count, image = max(len(times), self._samples), object()
+        count, image = max(len(times), self.samples), object()
         light: npt.NDArray[np.float64] | float = 0.0
         self._light = None
         for number in range(count):
-            sample = ImageSample(number, count, image) if self._samples > 1 else None
+            sample = ImageSample(number, count, image) if self.samples > 1 else None
             pixels, linear = self._picture(times[number * len(times) // count], camera, sample)
             if linear is not None:
                 linear /= count
@@ -193,7 +194,7 @@ class Renderer:
         character = self.engine.views.characters.get(node.id)
         if character is None:
             return camera
-        return camera.moved(glm.dvec3(*travel(node, character, state.time, self._time)))
+        return camera.moved(glm.dvec3(*character.travel(node, state.time, self._time)))
 
     def framed(self, camera: Camera, name: str, times: Sequence[float]) -> Camera:
         """Returns the camera moved to frame a node at these times [s]; raises CommandError if it does not exist, or
@@ -278,6 +279,23 @@ class Renderer:
         self.engine.advance(time)
         box = self.engine.views.bounds(node)
         return (box.lo, box.hi) if box else None
+
+
+def default_samples(scene: Scene, through: str = "") -> int:
+    """Returns the number of samples of an image without --samples; `through` is as for `Renderer`."""
+    if scene.view.look is Look.CLASSIC:
+        return 1
+    for node in scene.nodes:
+        settings = node.settings
+        if isinstance(settings, HairSettings):
+            needs_many = node.id in scene.shown or bool(curves_of(node, "node", "visible"))
+        elif isinstance(settings, CameraSettings) and through.casefold() in (CUTS, node.name.casefold(), node.id):
+            needs_many = settings.aperture > 0.0 or bool(curves_of(node, node.kind, "aperture"))
+        else:
+            needs_many = False
+        if needs_many:
+            return MANY_SAMPLES
+    return 1
 
 
 def _spread(times: Sequence[float]) -> list[float]:

@@ -17,7 +17,7 @@ from sinew.app.cli.failure import print_line
 from sinew.app.cli.options import add_output_option, add_outside_option, add_scene_argument, frame_range, require_folder
 from sinew.app.cli.progress import Progress, add_progress_option
 from sinew.app.cli.render import frame_times
-from sinew.app.cli.renderer import Renderer
+from sinew.app.cli.renderer import Renderer, default_samples
 from sinew.app.cli.run import headless
 from sinew.app.cli.scene import OpenedScene, opened
 from sinew.sim.engine import Engine
@@ -58,16 +58,18 @@ def run(options: argparse.Namespace) -> None:
         try:
             camera = renderer.camera(None, [times[0], times[-1]])
             samples: list[FrameSample] = []
-            pixels = renderer.picture([times[0]], camera)  # shaders are built before anything is measured
+            renderer.picture([times[0]], camera)  # shaders are built before anything is measured
             context.timers.switch(True)
             for index, time in enumerate(times):
-                pixels = renderer.picture([time], camera)
+                renderer.picture([time], camera)
                 context.timers.finish_frame(SceneMoment(options.frames[0] + index, time))
                 samples += context.timers.poll()
                 progress((index + 1) / len(times))
             samples += context.timers.poll()
             source = context.timers.status.source.label
             context.timers.switch(False)
+            renderer.samples = default_samples(scene.scene)
+            pixels = renderer.picture([times[-1]], camera)
             parts = {
                 f"Cost per frame and pass, {len(samples)} frames, {source}": costs(samples),
                 "Stability": stability(scene, renderer),

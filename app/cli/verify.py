@@ -3,7 +3,7 @@
 import argparse
 import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from sinew.app.cli.scene import opened
 from sinew.app.farm.chunks import Chunk
 from sinew.app.farm.divide import add_farm_options, is_divided, run_divided, write_verify_template
 from sinew.app.farm.parts import FREE, without
-from sinew.app.farm.task import Finished
+from sinew.app.farm.task import TaskResult
 from sinew.app.files.project_file import cache_folder
 from sinew.app.files.project_json import ProjectError
 from sinew.sim.assets.raw import ModelError
@@ -86,17 +86,23 @@ def run(options: argparse.Namespace) -> int:
     if is_divided(options):
         return _divided(options)
     status = DONE
-    for project in projects:
-        try:
-            line = verified(project, options)
-        except (CommandError, BakeError, ModelError, ProjectError) as error:
-            if len(projects) == 1:
-                raise
-            print_failure(error, verbose=options.verbose)
-            status = FAILED
-        else:
-            print_line(f"{project}: {line}" if len(projects) > 1 else line)
+    several = counted(len(projects), "project") if len(projects) > 1 else projects[0].name
+    with Progress(f"verifying {several}", lines=options.progress) as progress:
+        for number, project in enumerate(projects):
+            try:
+                line = verified(project, options, _share(progress, number, len(projects)))
+            except (CommandError, BakeError, ModelError, ProjectError) as error:
+                if len(projects) == 1:
+                    raise
+                print_failure(error, verbose=options.verbose)
+                status = FAILED
+            else:
+                print_line(f"{project}: {line}" if len(projects) > 1 else line)
     return status
+
+
+def _share(progress: Progress, number: int, count: int) -> Callable[[float], None]:
+    return lambda share: progress((number + share) / count)
 
 
 def _divided(options: argparse.Namespace) -> int:
@@ -105,7 +111,7 @@ def _divided(options: argparse.Namespace) -> int:
     words = ["verify", *(word for word in without(options.words, FREE) if word not in names)]
     failed = []
 
-    def take(chunk: Chunk, finished: Finished) -> None:
+    def take(chunk: Chunk, finished: TaskResult) -> None:
         if finished.status:
             failed.append(finished)
             print(f"sinew: {finished.reason}", file=sys.stderr)
@@ -119,7 +125,7 @@ def _divided(options: argparse.Namespace) -> int:
     return FAILED if failed else DONE
 
 
-def verified(project: Path, options: argparse.Namespace) -> str:
+def verified(project: Path, options: argparse.Namespace, progress: Callable[[float], object]) -> str:
     """Verifies a bake and returns a line about it.
 
     Raises:
@@ -141,10 +147,7 @@ def verified(project: Path, options: argparse.Namespace) -> str:
     nodes = {node for node in nodes if len(bake.steps(node))}
     if not nodes:
         raise CommandError(folder, "", "contains no steps of nodes of the project")
-    with (
-        headless(options.backend) as context,
-        Progress(f"verifying {project.name}", lines=options.progress) as progress,
-    ):
+    with headless(options.backend) as context:
         runner = SceneRun(context, scene)
         here = context.capabilities.renderer
         if bake.index.renderer != here:

@@ -333,7 +333,9 @@ def playback_menu(context: EditorContext, binding: TimelineBinding) -> Menu:
     ])  # fmt: skip
 
 
-def simulation_menu(context: EditorContext, work: SimulationWork, preferences: Preferences, kinds: Kinds) -> Menu:
+def simulation_menu(
+    context: EditorContext, work: SimulationWork, output: Output, preferences: Preferences, kinds: Kinds
+) -> Menu:
     document, playback = context.document, context.playback
 
     def nothing_simulated() -> str:
@@ -371,6 +373,8 @@ def simulation_menu(context: EditorContext, work: SimulationWork, preferences: P
         Action("simulate.verify", "&Verify Bake",
                "Repeat the baked simulation in the background and report whether every step is bit-identical.",
                work.verifying.start, reason=no_bake_folder),
+        Action("simulate.verify_projects", "Verify Ba&kes…",
+               "Verify the bakes of saved projects here, on several processes or on a scheduler.", output.open_verify),
         Action("simulate.sweep", "S&weep…", "Try values of one or two settings of the selected object on a map.",
                work.open_sweeps, reason=nothing_simulated),
         SEPARATOR,

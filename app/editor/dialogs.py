@@ -55,6 +55,11 @@ class Dialogs:
         both = file_filter("Projects and models", [PROJECT_SUFFIX, *MODEL_FORMATS.suffixes()])
         return self._existing("Open", both, _PROJECTS, *_importable())
 
+    def project_paths(self, chosen: Path | None) -> list[Path]:
+        begin = str(chosen or self.folder() or "")
+        names, _ = QFileDialog.getOpenFileNames(self.parent, "Verify projects", begin, _PROJECTS)
+        return [Path(name) for name in names]
+
     def model_path(self, title: str = "Import model") -> Path | None:
         return self._existing(title, _models())
 

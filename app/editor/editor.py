@@ -216,7 +216,7 @@ class Editor:
             action_table.add_menu(context, self.files, kinds),
             action_table.skinning_menu(context),
             action_table.playback_menu(context, self.binding),
-            action_table.simulation_menu(context, self.work, preferences, kinds),
+            action_table.simulation_menu(context, self.work, self.output, preferences, kinds),
             action_table.timing_menu(self.timings, self.measure, self.compare_back_ends),
             action_table.window_menu(window, preferences),
             action_table.help_menu(context, window, kinds, self.show_guide, lambda: self.begin_tour()),

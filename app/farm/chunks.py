@@ -5,15 +5,17 @@ import sys
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from sinew.app.cli.failure import CommandError, print_warnings
-from sinew.app.farm.task import Finished
+from sinew.app.farm.task import Report, TaskResult
 from sinew.sim.printable import counted
 
-FIRST_SIZE = 8
-FIXED_SHARE = 0.1  # Largest part of a chunk's time for starting and loading
+FIRST_SIZE = 16
+FIXED_SHARE, FIXED_SHARE_MAX = 0.1, 0.5
+"""Wanted part of a chunk's time for starting and loading, and the largest one where the last items are divided."""
 RETRIES = 10
 """How often a chunk is started again after its process or its worker died."""
 
@@ -32,8 +34,8 @@ class Workers(Protocol):
     def slots(self) -> int:
         """Number of commands at a time."""
 
-    def submit(self, words: Sequence[str], output: Path | None, report: Callable[[float], object]) -> Future[Finished]:
-        """Starts a command with an output; `report` may be called from any thread. The result may raise WorkerLost."""
+    def submit(self, words: Sequence[str], output: Path | None, report: Report) -> Future[TaskResult]:
+        """Starts a command with an output. The result may raise WorkerLost."""
 
     def cancel(self) -> None:
         """Ends all commands."""
@@ -51,7 +53,7 @@ def run_chunks(
     workers: Workers,
     words_of: Callable[[Chunk], Sequence[str]],
     output: Path | None,
-    take: Callable[[Chunk, Finished], object],
+    take: Callable[[Chunk, TaskResult], object],
     progress: Callable[[float], object],
     *,
     largest: int = sys.maxsize,
@@ -59,7 +61,8 @@ def run_chunks(
 ) -> None:
     """Runs all items.
 
-    Chunks become so long that starting and loading is at most a tenth of their time, unless workers had nothing to do.
+    Chunks become so long that starting and loading is at most a tenth of their time, or half of it at the end, so that
+    all workers have something to do.
 
     Args:
         items: Numbers in ascending order.
@@ -77,20 +80,20 @@ def run_chunks(
     size = min(FIRST_SIZE, math.ceil(total / workers.slots), largest)
     again: deque[Chunk] = deque()
     lost: Counter[Chunk] = Counter()
-    running: dict[Future[Finished], Chunk] = {}
+    running: dict[Future[TaskResult], Chunk] = {}
     shares: dict[Chunk, float] = {}
     try:
         while left or again or running:
             while (left or again) and len(running) < workers.slots:
                 chunk = again.popleft() if again else _taken(left, size)
-                running[workers.submit(words_of(chunk), output, _reporter(shares, chunk))] = chunk
+                shares[chunk] = 0.0
+                running[workers.submit(words_of(chunk), output, partial(shares.__setitem__, chunk))] = chunk
             for future in wait(running, timeout=0.2, return_when=FIRST_COMPLETED).done:
                 chunk = running.pop(future)
-                shares.pop(chunk, None)
                 try:
                     finished = future.result()
                 except WorkerLost as error:
-                    finished = Finished(-1, [], [f"sinew: {error}"])
+                    finished = TaskResult(-1, [], [f"sinew: {error}"])
                 if finished.status < 0:
                     lost[chunk] += 1
                     if lost[chunk] > RETRIES:
@@ -102,9 +105,8 @@ def run_chunks(
                 else:
                     take(chunk, finished)
                     done += _length(chunk)
-                    share = max(math.ceil(len(left) / workers.slots), 1)
-                    size = min(better_size(finished, chunk, size), share, largest)
-            progress((done + sum(share * _length(chunk) for chunk, share in list(shares.items()))) / total)
+                    size = min(better_size(finished, chunk, size, math.ceil(len(left) / workers.slots)), largest)
+            progress((done + sum(shares[chunk] * _length(chunk) for chunk in running.values())) / total)
     except BaseException:
         workers.cancel()
         raise
@@ -112,16 +114,17 @@ def run_chunks(
         print_warnings("workers", [f"{counted(lost.total(), 'task')} ended early and ran again"])
 
 
-def better_size(finished: Finished, chunk: Chunk, size: int) -> int:
-    """Returns the number of items of the next chunk, by the time that a finished one took."""
+def better_size(finished: TaskResult, chunk: Chunk, size: int, even: int) -> int:
+    """Returns the size of the next chunk, by the time that a finished one took; `even` is left for each worker."""
     if finished.first is None:
-        return size
+        return max(min(size, even), 1)
     first, share = finished.first
     if share >= 1.0:
-        return 2 * size  # its items took no time that can be told from the start
+        return max(min(2 * size, even), 1)  # its items took no time that can be told from the start
     item = max((finished.seconds - first) / ((1.0 - share) * _length(chunk)), 1e-6)
     fixed = max(first - share * _length(chunk) * item, 0.0)
-    return max(math.ceil(fixed / item * (1.0 / FIXED_SHARE - 1.0)), 1)
+    least, wanted = (fixed / item * (1.0 / part - 1.0) for part in (FIXED_SHARE_MAX, FIXED_SHARE))
+    return max(math.ceil(min(wanted, max(even, least))), 1)
 
 
 def _taken(left: deque[int], size: int) -> Chunk:
@@ -140,10 +143,3 @@ def _halves(chunk: Chunk) -> list[Chunk]:
 
 def _length(chunk: Chunk) -> int:
     return chunk[1] - chunk[0] + 1
-
-
-def _reporter(shares: dict[Chunk, float], chunk: Chunk) -> Callable[[float], None]:
-    def report(share: float) -> None:
-        shares[chunk] = share
-
-    return report

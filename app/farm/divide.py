@@ -4,18 +4,18 @@ import argparse
 import contextlib
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from sinew.app.cli.failure import CommandError, print_line, print_warnings
 from sinew.app.cli.options import output_file, require_folder
 from sinew.app.cli.progress import Progress
-from sinew.app.farm.chunks import Chunk, TaskError, Workers, run_chunks
+from sinew.app.farm.chunks import Chunk, TaskError, run_chunks
 from sinew.app.farm.local import LocalWorkers
 from sinew.app.farm.parts import FREE, without
 from sinew.app.farm.scheduler import Scheduler
-from sinew.app.farm.task import Finished
+from sinew.app.farm.task import TaskResult
 from sinew.sim.assets.formats import Format, Formats
 from sinew.sim.export.atomic_file import write_atomically
 
@@ -49,17 +49,9 @@ def is_divided(options: argparse.Namespace) -> bool:
     return bool(options.workers or options.scheduler)
 
 
-@contextlib.contextmanager
-def _workers(options: argparse.Namespace) -> Iterator[Workers]:
-    if options.workers and options.scheduler:
-        raise CommandError("--workers", "", "does not go with --scheduler, which has workers of its own")
-    with Scheduler(options.scheduler) if options.scheduler else LocalWorkers(options.workers) as workers:
-        yield workers
-
-
 def run_divided(
     options: argparse.Namespace, label: str, items: Iterable[int], words_of: Callable[[Chunk], Sequence[str]],
-    parts: Path | None = None, take: Callable[[Chunk, Finished], object] | None = None,
+    parts: Path | None = None, take: Callable[[Chunk, TaskResult], object] | None = None,
     **how: Any,
 ) -> None:  # fmt: skip
     """Runs items on the workers of the options; prints each of their warnings once.
@@ -71,7 +63,7 @@ def run_divided(
     """
     said: set[str] = set()
 
-    def took(chunk: Chunk, finished: Finished) -> None:
+    def took(chunk: Chunk, finished: TaskResult) -> None:
         for line in finished.said:
             subject, is_warning, text = line.removeprefix("sinew: ").partition(": warning: ")
             if is_warning and line not in said:
@@ -79,14 +71,19 @@ def run_divided(
                 print_warnings(subject, [text])
         for name, data in finished.files.items():
             if parts is None or Path(name).parent != Path(parts.name):
-                raise TaskError(f"{finished.worker}: read other files than this machine, or wrote {name}")
+                raise TaskError(f"{finished.worker}: has other files or plug-ins than this machine, or wrote {name}")
             parts.mkdir(exist_ok=True)
             write_atomically(parts / Path(name).name, data)
         if take is not None:
             take(chunk, finished)
 
+    if options.workers and options.scheduler:
+        raise CommandError("--workers", "", "does not go with --scheduler, which has workers of its own")
     output = options.output if parts is not None else None
-    with _workers(options) as workers, Progress(label, lines=options.progress) as progress:
+    with (
+        Scheduler(options.scheduler) if options.scheduler else LocalWorkers(options.workers) as workers,
+        Progress(label, lines=options.progress) as progress,
+    ):
         try:
             run_chunks(items, workers, words_of, output, took, progress, **how)
         except BaseException:

@@ -1,12 +1,11 @@
 import subprocess
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
-from sinew.app.farm.task import Finished, run_command
+from sinew.app.farm.task import Report, TaskResult, run_command
 
 PATIENCE = 5.0  # [s] that an ended command may take
 
@@ -24,12 +23,10 @@ class LocalWorkers:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._threads.shutdown(cancel_futures=True)
 
-    def submit(self, words: Sequence[str], output: Path | None, report: Callable[[float], object]) -> Future[Finished]:
+    def submit(self, words: Sequence[str], output: Path | None, report: Report) -> Future[TaskResult]:
         target = ["--output", str(output)] if output is not None else []
         return self._threads.submit(run_command, [*words, *target], report, self._add)
 

@@ -6,7 +6,7 @@ import glob
 import hashlib
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from importlib.metadata import version
 from pathlib import Path
@@ -15,11 +15,13 @@ from typing import Any
 import msgspec
 
 import sinew.app
+from sinew.app import plugins
 from sinew.app.cli.scene import OpenedScene
 from sinew.app.farm.chunks import Chunk
 from sinew.sim.assets.content import content_sum
 from sinew.sim.assets.environment import Panorama
 from sinew.sim.assets.images import MipImage
+from sinew.sim.kinds import packages
 
 FREE = {"--output": 1, "--workers": 1, "--scheduler": 1, "--openjd": 1, "--preview": 1, "--cells": 1, "--part": 1,
         "--progress": 0, "--resume": 0, "--verbose": 0}  # fmt: skip
@@ -43,16 +45,29 @@ def without(words: Sequence[str], options: dict[str, int]) -> list[str]:
 @functools.cache
 def program_version() -> str:
     """Returns the version of the program and a checksum of its files."""
-    root, sums = Path(sinew.app.__file__).parents[1], hashlib.sha256()
-    for path in sorted(path for folder in ("app", "sim", "shaders") for path in (root / folder).rglob("*.*")):
-        if path.is_file() and path.parent.name != "__pycache__":
-            sums.update(f"{path.relative_to(root).as_posix()};".encode() + path.read_bytes())
-    return f"{version('sinew')} ({sums.hexdigest()[:12]})"
+    root = Path(sinew.app.__file__).parents[1]
+    return f"{version('sinew')} ({_checksum(root / folder for folder in ('app', 'sim', 'shaders'))[:12]})"
+
+
+def _checksum(places: Iterable[Path]) -> str:
+    """Returns a checksum of files and of folders with all that is below them, wherever they are."""
+    sums = hashlib.sha256()
+    for place in places:
+        for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
+            if path.is_file() and path.parent.name != "__pycache__":
+                sums.update(f"{path.relative_to(place.parent).as_posix()};".encode() + path.read_bytes())
+    return sums.hexdigest()
 
 
 def parts_folder(output: Path, scene: OpenedScene, words: Sequence[str]) -> Path:
-    """Returns the folder for parts of an output, named by the command, the version and the content of all files."""
-    sums = hashlib.sha256(msgspec.json.encode([program_version(), without(words, FREE), scene.scene, scene.view_state]))
+    """Returns the folder for parts of an output.
+
+    Its name depends on the command, the version of the program, and the content of all files and plug-ins.
+    """
+    used = {*packages(scene.scene.nodes).values()}
+    code = [(plugin.package, _checksum(plugin.places)) for plugin in plugins.PLUGINS if plugin.package in used]
+    versions = [program_version(), code]
+    sums = hashlib.sha256(msgspec.json.encode([versions, without(words, FREE), scene.scene, scene.view_state]))
     named: dict[str, Any] = {str(node): model for node, model in scene.models.items()}
     for node, model in sorted(scene.models.items()):  # content sums know only the names of materials
         sums.update(f"{node} {model.materials!r};".encode())

@@ -5,22 +5,29 @@ import ipaddress
 import logging
 import os
 import platform
+import socket
 import subprocess
 import tempfile
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from sinew.app.cli.failure import CommandError, one_line
 from sinew.app.farm.chunks import WorkerLost
 from sinew.app.farm.parts import program_version
-from sinew.app.farm.task import Finished, run_command, written_below
+from sinew.app.farm.task import Report, TaskResult, run_command
 
 PATIENCE = 20.0  # [s], for the scheduler's answer
+REFUSALS = {
+    "CERTIFICATE_VERIFY_FAILED": "its certificate was not signed by the authority that this machine knows, or expired",
+    "SSLV3_ALERT_CERTIFICATE_EXPIRED": "the certificate of this machine has expired",
+    "TLSV1_ALERT_UNKNOWN_CA": "it does not know who signed the certificate of this machine",
+    "WRONG_VERSION_NUMBER": "it is not encrypted",
+}
+"""Why encrypted connections fail, by the names of OpenSSL."""
 
 
 class Scheduler:
@@ -46,11 +53,14 @@ class Scheduler:
             raise CommandError(address, "", "is on another machine and not encrypted; use tls:// with certificates")
         security = distributed.Security(require_encryption=True) if is_encrypted else None
         self._address, self._topic = address, f"sinew-{uuid.uuid4().hex}"
-        self._reports: dict[str, Callable[[float], object]] = {}
+        self._reports: dict[str, Report] = {}
         try:
+            if security is not None:
+                _require_handshake(address, security)
             self._client = distributed.Client(address, timeout=PATIENCE, security=security, set_as_default=False)
-        except (OSError, RuntimeError, TimeoutError, TypeError, ValueError) as error:
-            raise CommandError(address, "", f"cannot connect to the scheduler: {one_line(str(error))}") from None
+        except (OSError, RuntimeError, TypeError, ValueError) as error:
+            reason = REFUSALS.get(getattr(error, "reason", ""), one_line(str(error)))
+            raise CommandError(address, "", f"cannot connect to the scheduler: {reason}") from None
         try:
             self._require_versions()
         except BaseException:
@@ -62,9 +72,7 @@ class Scheduler:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with contextlib.suppress(OSError, TimeoutError):  # the scheduler may have ended
             self._client.close(timeout=PATIENCE)
 
@@ -73,12 +81,12 @@ class Scheduler:
         count: int = sum(worker["nthreads"] for worker in self._known().values())
         return max(count, 1)
 
-    def submit(self, words: Sequence[str], output: Path | None, report: Callable[[float], object]) -> Future[Finished]:
-        name, result = uuid.uuid4().hex, Future[Finished]()
+    def submit(self, words: Sequence[str], output: Path | None, report: Report) -> Future[TaskResult]:
+        name, result = uuid.uuid4().hex, Future[TaskResult]()
         self._reports[name] = report
         task = self._executor.submit(_run, list(words), output and output.name, os.getcwd(), self._topic, name)
 
-        def pass_on(task: Future[Finished]) -> None:
+        def pass_on(task: Future[TaskResult]) -> None:
             self._reports.pop(name, None)
             error = None if task.cancelled() else task.exception()
             if error is None and not task.cancelled():
@@ -118,6 +126,22 @@ class Scheduler:
                 raise CommandError(worker, "", f"has {version}, this machine {_version()}")
 
 
+def _require_handshake(address: str, security: Any) -> None:
+    """Raises OSError or ValueError at once with the reason, which dask finds out late and reports in many lines."""
+    from distributed.comm.addressing import get_address_host_port
+
+    for file in (security.tls_ca_file, security.tls_client_cert, security.tls_client_key):
+        if file and "\n" not in file and not os.path.isfile(file):
+            raise ValueError(f"{file} is missing")
+    if (context := security.get_connection_args("client")["ssl_context"]) is None:
+        raise ValueError("dask's configuration names no certificates (distributed.comm.tls)")
+    with (
+        socket.create_connection(get_address_host_port(address, strict=True), PATIENCE) as plain,
+        context.wrap_socket(plain) as encrypted,
+    ):
+        encrypted.recv(1)  # since TLS 1.3 a server answers before it has checked the client
+
+
 def _is_here(address: str) -> bool:
     host = address.partition("://")[2] or address
     host = host.rpartition(":")[0].strip("[]") or host
@@ -137,7 +161,7 @@ def _version() -> str:
     return f"Sinew {program_version()} on {platform.system()} {platform.machine()}"
 
 
-def _run(words: list[str], output: str | None, folder: str, topic: str, name: str) -> Finished:
+def _run(words: list[str], output: str | None, folder: str, topic: str, name: str) -> TaskResult:
     from distributed import get_worker
 
     worker = get_worker()
@@ -148,7 +172,9 @@ def _run(words: list[str], output: str | None, folder: str, topic: str, name: st
             [*words, *target], lambda share: worker.log_event(topic, (name, share)), processes.add,
             folder if os.path.isdir(folder) else None,
         )  # fmt: skip
-        return replace(finished, files=written_below(Path(place)), worker=worker.address)
+        written = [path for path in sorted(Path(place).rglob("*")) if path.is_file()]
+        files = {path.relative_to(place).as_posix(): path.read_bytes() for path in written}
+        return replace(finished, files=files, worker=worker.address)
 
 
 def _end_commands(topic: str) -> None:

@@ -7,33 +7,23 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from sinew.app.cli.main import ENDS_WITH_INPUT
 from sinew.app.cli.progress import LINE
 
+Report = Callable[[float], object]
+"""Gets the finished fraction, from any thread."""
+
 
 @dataclass(slots=True)
-class Finished:
-    """Result of a command.
-
-    Attributes:
-        status: Exit status; negative if a signal ended the process.
-        notes: Lines of standard output without progress.
-        said: Lines of standard error.
-        seconds: Time from start to end [s].
-        first: Time [s] and finished fraction at the first progress line; None without one.
-        files: Content of the written files by name, if they were written on another machine.
-        worker: Address of that machine, or "".
-    """
-
-    status: int
-    notes: list[str]
-    said: list[str]
-    seconds: float = 0.0
-    first: tuple[float, float] | None = None
-    files: dict[str, bytes] = field(default_factory=dict)
-    worker: str = ""
+class TaskResult:
+    status: int  # Negative if a signal ended the process
+    notes: list[str]  # Lines of standard output without progress
+    said: list[str]  # Lines of standard error
+    seconds: float = 0.0  # From start to end
+    first: tuple[float, float] | None = None  # Time [s] and finished fraction at the first progress line
+    files: dict[str, bytes] = field(default_factory=dict)  # What another machine wrote, by name
+    worker: str = ""  # Address of that machine
 
     @property
     def reason(self) -> str:
@@ -44,9 +34,9 @@ class Finished:
 
 
 def run_command(
-    words: Sequence[str], report: Callable[[float], object], started: Callable[[subprocess.Popen[str]], object],
+    words: Sequence[str], report: Report, started: Callable[[subprocess.Popen[str]], object],
     folder: str | None = None,
-) -> Finished:  # fmt: skip
+) -> TaskResult:  # fmt: skip
     """Runs a command to its end in a folder; `started` gets its process."""
     begun, first = time.monotonic(), None
     notes: list[str] = []
@@ -67,11 +57,4 @@ def run_command(
                     notes.append(line.rstrip())
         errors.seek(0)
         said = errors.read().splitlines()
-    return Finished(process.returncode, notes, said, time.monotonic() - begun, first)
-
-
-def written_below(folder: Path) -> dict[str, bytes]:
-    """Returns the content of all files below a folder by their relative names."""
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
-    }
+    return TaskResult(process.returncode, notes, said, time.monotonic() - begun, first)

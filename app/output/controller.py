@@ -1,5 +1,6 @@
 """Render and export commands, which ask for a file, copy the project and queue the job."""
 
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,11 +18,13 @@ from sinew.app.output.jobs import JobQueue, OutputJob
 from sinew.app.output.settings import (
     ExportSettings,
     RenderSettings,
+    VerifySettings,
     export_words,
     picture_path,
     pictures_there,
     refused,
     render_words,
+    run_words,
 )
 from sinew.app.output.window import OutputWindow
 from sinew.app.timeline.active_model import ActiveModel
@@ -50,7 +53,9 @@ class Output:
     def window(self) -> OutputWindow:
         """The window, made at first use with the frames of the current scene."""
         if self._window is None:
-            self._window = OutputWindow(self.queue, self.render, self.export, self._cameras, self._dialogs.parent)
+            self._window = OutputWindow(
+                self.queue, self.render, self.export, self.verify, self._cameras, self._dialogs.parent
+            )
             shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.HelpContents), self._window)
             shortcut.activated.connect(lambda: self.help())
         playback = self._document.scene.playback
@@ -64,6 +69,9 @@ class Output:
 
     def open_render(self) -> None:
         self.window.show_page(0)
+
+    def open_verify(self) -> None:
+        self.window.show_page(2)
 
     def open_export(self, format: SceneFormat) -> None:
         self.window.show_page(1, format)
@@ -101,6 +109,16 @@ class Output:
             path, meant = SCENE_FORMATS.typed(path, format)
             options = options if meant is format else self.window.options_of(meant)
             self._queue(path, lambda project: export_words(settings, options, path, project, self._selected()))
+
+    def verify(self, settings: VerifySettings) -> None:
+        """Asks for projects, and queues one job, which reads them as they were saved."""
+        projects = self._dialogs.project_paths(self._document.path)
+        if not projects:
+            return
+        title = f"Verify {projects[0].name if len(projects) == 1 else f'{len(projects)} projects'}"
+        folder = tempfile.TemporaryDirectory(prefix="sinew-verify-", ignore_cleanup_errors=True)
+        words = ["verify", *map(str, projects), *run_words(settings)]
+        self.queue.add(OutputJob(projects[0], words, folder, title=title), allow_outside=settings.outside)
 
     def _cameras(self) -> Choices:
         cameras = tuple((node.id, node.name) for node in self._document.scene.of_kind(CameraSettings.kind))

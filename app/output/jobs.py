@@ -3,6 +3,7 @@
 The window stays responsive, a job that fails affects nothing else, and the result is the same as on the command line.
 """
 
+import os
 import sys
 import tempfile
 import time
@@ -38,6 +39,7 @@ class OutputJob:
     text: str = ""  # Last message: a note, or why it failed
     started: float = 0.0  # Monotonic time [s]
     notes: list[str] = field(default_factory=list)
+    title: str = ""  # In place of the name of the file
 
     @property
     def preview(self) -> Path:
@@ -45,9 +47,15 @@ class OutputJob:
 
     def plain(self, line: str) -> str:
         """Returns a line of the command without the paths of the project copy and of the file."""
+        if self.title:  # it may name several files
+            return line.removeprefix(f"{self.path.parent}{os.sep}")
         subject, mark, text = line.partition(": warning: ")
         warning = text if mark and Path(subject).parent in (Path(self.folder.name), self.path.parent) else line
         return warning.removeprefix(f"{self.path}: ")
+
+    @property
+    def name(self) -> str:
+        return self.title or NUMBERED.sub("…", self.path.name)
 
     @property
     def status(self) -> str:
@@ -82,9 +90,9 @@ class JobQueue(QObject):
     @property
     def unfinished(self) -> str:
         """A sentence about unfinished jobs, or ""."""
-        names = [printable(NUMBERED.sub("…", job.path.name)) for job in self.jobs if job.state in (WAITING, RUNNING)]
+        names = [printable(job.name) for job in self.jobs if job.state in (WAITING, RUNNING)]
         are = "is" if len(names) == 1 else "are"
-        return f"{', '.join(names)} {are} not finished yet and will not be written." if names else ""
+        return f"{', '.join(names)} {are} not finished yet and will be cancelled." if names else ""
 
     def snapshot(self, *, is_shared: bool = False) -> tuple[tempfile.TemporaryDirectory[str], Path]:
         """Returns a temporary folder with a copy of the current project, and the path of the copy.
@@ -117,7 +125,9 @@ class JobQueue(QObject):
             raise
         return folder, path
 
-    def add(self, job: OutputJob) -> None:
+    def add(self, job: OutputJob, *, allow_outside: bool = True) -> None:
+        """Queues a job; projects that are not a copy by `snapshot` must not read every file that they name."""
+        job.words += ["--allow-outside"] if allow_outside else []
         job.words += options_of_child(packages(self._document.scene.nodes).values())
         self.jobs.append(job)
         self._waiting.append(job)
@@ -154,7 +164,7 @@ class JobQueue(QObject):
         process.readyReadStandardOutput.connect(lambda: self._read(job, process))
         process.finished.connect(lambda status, _how: self._finished(job, process, status))
         process.errorOccurred.connect(lambda error: self._could_not_start(job, process, error))
-        process.start(sys.executable, ["-m", "sinew", *job.words, "--allow-outside", "--progress"])
+        process.start(sys.executable, ["-m", "sinew", *job.words, "--progress"])
         self.changed.emit(job)
 
     def _read(self, job: OutputJob, process: QProcess) -> None:
@@ -181,18 +191,22 @@ class JobQueue(QObject):
             self._end(job, CANCELLED)
             self._start_next()
             return
-        for line in lines if status == 0 else lines[:-1]:
-            self.warned.emit(str(job.path), job.plain(line))
+        reasons = [line for line in lines if status and ": warning: " not in line]
+        for line in lines:
+            if line not in reasons:
+                self.warned.emit(str(job.path), job.plain(line))
         if status == 0:
-            note = "; ".join(map(job.plain, job.notes)) or "written"
-            job.share, job.text = 1.0, note
+            notes = list(map(job.plain, job.notes)) or ["written"]
+            job.share, job.text = 1.0, "\n".join(notes)
             self._end(job, DONE)
-            self.written.emit(str(job.path), note)
+            self.written.emit(str(job.path), "; ".join(notes))
         else:
-            reason = (lines or said or job.notes or ["ended without a message"])[-1]
-            job.text = job.plain(reason)
+            reasons = reasons or lines[-1:] or said[-1:] or job.notes[-1:] or ["ended without a message"]
+            reasons = list(map(job.plain, reasons))
+            job.text = "\n".join([*reasons, *(map(job.plain, job.notes) if job.title else ())])
             self._end(job, FAILED)
-            self.failed.emit(str(job.path), job.text)
+            for reason in reasons:
+                self.failed.emit(str(job.path), reason)
         self._start_next()
 
     def _end(self, job: OutputJob, state: str) -> None:

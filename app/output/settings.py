@@ -45,6 +45,14 @@ class RunSettings(msgspec.Struct, frozen=True, kw_only=True):
     scheduler: Scheduler = ""
 
 
+class VerifySettings(RunSettings, frozen=True, kw_only=True):
+    outside: Annotated[
+        bool,
+        param("Read files that a project names outside its own folder and the one above it, also on other machines.",
+              label="Files elsewhere"),
+    ] = False  # fmt: skip
+
+
 class FrameSpan(msgspec.Struct, frozen=True, kw_only=True):
     first: Annotated[
         int, param("First frame; frame 0 is the start.", label="First frame", lo=0, hi=10**6, soft=(0, 1000))
@@ -81,7 +89,7 @@ class RenderSettings(FrameSpan, frozen=True, kw_only=True):
     samples: Annotated[
         int,
         param("Images that are averaged for smooth edges, fine strands, soft shadows and the focus of cameras; 0 for 16"
-              " in the standard look and 1 in the classic one.", lo=0, hi=256, soft=(0, 64)),
+              " in the standard look with hair, fur or the aperture of a camera, else 1.", lo=0, hi=256, soft=(0, 64)),
     ] = 0  # fmt: skip
     blur: Annotated[
         int,

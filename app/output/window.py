@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from sinew.app.output.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, JobQueue, OutputJob
-from sinew.app.output.settings import ExportSettings, RenderSettings, missing_codecs
+from sinew.app.output.settings import ExportSettings, RenderSettings, VerifySettings, missing_codecs
 from sinew.sim.export.formats import SCENE_FORMATS, SceneFormat, missing_package
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.widgets.inspector.editors import MakeChoices, SettingsForm
@@ -41,18 +41,21 @@ class OutputWindow(QDialog):
         queue: JobQueue,
         render: Callable[[RenderSettings], None],
         export: Callable[[ExportSettings, SceneFormat, msgspec.Struct | None], None],
+        verify: Callable[[VerifySettings], None],
         cameras: MakeChoices,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self.setWindowTitle("Render and Export")
+        self.setWindowTitle("Render, Export and Verify")
         self._queue = queue
         self._offered: dict[SettingsForm, tuple[int, int, float]] = {}
         self.render_form = SettingsForm(RenderSettings(), cameras)
         self.export_form = SettingsForm(ExportSettings())
+        self.verify_form, self.verify_button = SettingsForm(VerifySettings()), QPushButton("Verify…")
         self.render_button, self.export_button = QPushButton("Render…"), QPushButton("Export…")
         self.render_button.clicked.connect(lambda: render(self.render_settings))
         self.export_button.clicked.connect(lambda: export(self.export_settings, self.format, self.options))
+        self.verify_button.clicked.connect(lambda: verify(self.verify_settings))
         self._build_pages()
         self._build_list()
         self.setMinimumWidth(self.fontMetrics().height() * 30)
@@ -79,6 +82,7 @@ class OutputWindow(QDialog):
         shown = QWidget()
         packed(QVBoxLayout(shown), self.formats, self.missing, self.export_form, self._option_place, spacing=SPACE_WIDE)
         self.tabs.addTab(_page(shown, self.export_button), "Export Scene")
+        self.tabs.addTab(_page(self.verify_form, self.verify_button), "Verify Bakes")
         self.formats.currentIndexChanged.connect(lambda _: self._show_options())
         self._show_options()
 
@@ -119,7 +123,7 @@ class OutputWindow(QDialog):
         return form.settings if form is not None else None
 
     def show_page(self, page: int, format: SceneFormat | None = None) -> None:
-        """Shows the page of renderings, 0, or exports, 1."""
+        """Shows the page of renderings, 0, exports, 1, or verifications, 2."""
         self.tabs.setCurrentIndex(page)
         self.render_form.show_values(camera=self.render_settings.camera)
         if format is not None:
@@ -155,6 +159,11 @@ class OutputWindow(QDialog):
     def export_settings(self) -> ExportSettings:
         assert isinstance(self.export_form.settings, ExportSettings)
         return self.export_form.settings
+
+    @property
+    def verify_settings(self) -> VerifySettings:
+        assert isinstance(self.verify_form.settings, VerifySettings)
+        return self.verify_form.settings
 
     def _grow(self) -> None:
         """Enlarges the window for new content; labels with word wrap do not request their height."""
@@ -204,7 +213,7 @@ class JobRow(QWidget):
     def __init__(self, job: OutputJob, cancel: Callable[[OutputJob], None]) -> None:
         super().__init__()
         self._job = job
-        self.name, self.bar = QLabel(job.path.name), QProgressBar()
+        self.name, self.bar = QLabel(job.name), QProgressBar()
         self.status = _hint()
         self.status.setTextFormat(Qt.TextFormat.PlainText)
         self.name.setToolTip(str(job.path))

@@ -151,7 +151,11 @@ void main() {
 #ifdef OCCLUSION
     open *= texture(u_open, gl_FragCoord.xy * frame.viewport.zw).r;
 #endif
-    vec3 light = surface_light(v_position, normal, base.rgb, u_specular, surface.x, surface.y, open) + glow_of();
+    vec3 light = surface_light(v_position, normal, base.rgb, u_specular, surface.x, surface.y, open);
+#ifdef ROOT_SHADE
+    light *= v_scalar;
+#endif
+    light += glow_of();
     o_colour = vec4(image_from_linear(tone_mapped(light)), opacity);
 #else
     vec3 albedo = base.rgb, specular = u_specular, glow = glow_of();

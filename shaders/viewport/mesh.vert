@@ -1,6 +1,7 @@
 #version 330 core
 // Surface of a character from the skinned-vertex buffer.
-// Inputs: position and normal in model space (skinned), texture coordinate, optional scalar for the ramps.
+// Inputs: position and normal in model space (skinned), texture coordinate, optional scalar for the ramps or
+// the part of the light that strands let through to their roots.
 // Outputs: the same in world space [m].
 
 #include "viewport/frame.glsl"
@@ -16,7 +17,7 @@ in vec2 a_texcoord;
 in vec4 a_colour;
 out vec4 v_colour;
 #endif
-#ifdef SCALAR_WEIGHT
+#if defined(SCALAR_WEIGHT) || defined(ROOT_SHADE)
 in float a_scalar;
 #endif
 #ifdef SCALAR_DIFFERENCE
@@ -37,7 +38,7 @@ void main() {
     v_colour = a_colour;
 #endif
     v_scalar = 0.0;
-#ifdef SCALAR_WEIGHT
+#if defined(SCALAR_WEIGHT) || defined(ROOT_SHADE)
     v_scalar = a_scalar;
 #endif
 #ifdef SCALAR_DIFFERENCE

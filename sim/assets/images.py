@@ -278,7 +278,6 @@ def _averaged(values: Float32, axis: int, first: int, length: int) -> Float32:
 
 
 def _linear(image: UInt8) -> Float32:
-    light = np.empty(image.shape, np.float32)
-    np.take(_LINEAR, image[..., :3], out=light[..., :3])
-    np.take(_STRAIGHT, image[..., 3], out=light[..., 3])
+    light: Float32 = np.take(_LINEAR, image, mode="clip")  # twice as fast as "raise"
+    light[..., 3] = _STRAIGHT[image[..., 3]]
     return light

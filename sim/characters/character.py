@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.animation.evaluate import bind_pose
+from sinew.sim.animation.evaluate import bind_pose, root_motion
 from sinew.sim.animation.pose import Pose
 from sinew.sim.assets.influences import joint_boxes, reach_of
 from sinew.sim.assets.model import NO_WEIGHTS, Bounds, CharacterModel
@@ -39,6 +39,7 @@ from sinew.sim.maths.transform import polar, transform_points
 from sinew.sim.memo import Memo
 from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.strips import StripSample, is_cut
+from sinew.sim.scene.vectors import Vec3
 from sinew.sim.scene.view import SkinningComparison
 from sinew.sim.scene.world_transforms import PosedCharacter, PosedCharacters, WorldTransforms
 
@@ -72,6 +73,7 @@ class Character(Owner):
         animated_pose: Without turns of simulated joints; without a skeleton it holds only the deformation of the
             surface.
         world_from_model: Shape (4, 4).
+        root_covers: Area of the strands that grow on an area of the skin at each vertex, (V,), by their visible node.
     """
 
     def __init__(
@@ -85,6 +87,7 @@ class Character(Owner):
         self.animated_pose = bind_pose(model)
         self.world_from_model = np.eye(4)
         self.texture_origin_bottom = True
+        self.root_covers: dict[NodeId, Float64] = {}
         self._bind_pose = self.animated_pose
         self._turns: dict[NodeId, JointTurns] = {}
         # In other models the palette of the bind pose may differ from the identity, or morph weights from 0.
@@ -254,6 +257,22 @@ class Character(Owner):
     def time(self) -> float | None:
         """Scene time of the pose [s]; None before the first update."""
         return self._key.time if self._key is not None else None
+
+    def travel(self, node: Node, before: float, after: float) -> Vec3:
+        """Returns the horizontal motion [m] between two scene times [s]; zero if it stays in place.
+
+        Uses the joint that carries the body (`sinew.sim.animation.evaluate`), so that swaying does not count.
+        """
+        model, settings = self.animated, model_settings(node)
+        clip, skeleton = active_clip(settings, model), model.skeleton
+        if clip is None or skeleton is None or settings.lock_root:
+            return 0.0, 0.0, 0.0
+        if (motion := root_motion(skeleton, clip, up_axis(settings, model))) is None:
+            return 0.0, 0.0, 0.0
+        start, end = (self.pose_at(time).model_from_joint[motion.joint, :3, 3] for time in (before, after))
+        way = end - start
+        x, _, z = (self.world_from_model[:3, :3] @ (way * motion.horizontal)).tolist()
+        return x, 0.0, z
 
     def pose_at(self, time: float) -> Pose:
         """Returns a pose without applying it or turns of simulated joints; the bind pose before the first update."""

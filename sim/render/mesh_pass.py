@@ -99,6 +99,7 @@ class SurfaceItem(Item):
     scalar_scale: float = 1.0  # Ramp coordinate per unit of the scalar
     emission: tuple[float, float, float] = (0.0, 0.0, 0.0)  # Emitted light, linear RGB
     is_coloured: bool = False  # Vertex colours multiply the colours of the materials
+    has_root_shade: bool = False  # In the standard look the scalar is the part of the light that hair lets through
     middles: npt.NDArray[np.float64] | None = None  # Approximate centres of the ranges [m], shape (R, 3)
 
     @property
@@ -204,6 +205,8 @@ class MeshPass(Owner):
         features = material.features & {"MASK"} if plain else material.features.union(macros)
         if "METAL" in features and (macros or not (material.is_textured or surface.is_coloured)):
             features -= {"METAL"}
+        if surface.has_root_shade and "STANDARD" in features and not features & _UNOCCLUDED:
+            features |= {"ROOT_SHADE"}
         if is_flat:
             features |= {"FLAT"}
         return (

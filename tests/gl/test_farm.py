@@ -179,7 +179,7 @@ def test_wrong_options_are_one_line(
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[object]:
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address=None) as made:
+    with distributed.LocalCluster(2, threads_per_worker=1, processes=True, dashboard_address=":0") as made:
         yield made
 
 
@@ -195,6 +195,66 @@ def test_a_scheduler_with_two_workers_is_the_same_with_one_killed(
     assert main([*FILM, "--frames", "2:7", "--scheduler", cluster.scheduler_address, "--output",
                  str(tmp_path / "%04d.png")]) == 0  # fmt: skip
     assert pictures(tmp_path) == pictures(alone)
+
+
+@pytest.fixture(scope="module")
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Keys with certificates: the authority `ca`, `farm` and `old` by it, `old` has expired, and `other` by itself."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("openssl is missing")
+    folder = tmp_path_factory.mktemp("tls")
+    new = "-newkey rsa:2048 -nodes -days 2"
+    for words in (
+        f"req -x509 {new} -keyout ca.key -out ca.pem -subj /CN=authority",
+        f"req -x509 {new} -keyout other.key -out other.pem -subj /CN=other",
+        f"req {new} -keyout farm.key -out farm.csr -subj /CN=farm",
+        "x509 -req -in farm.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -out farm.pem",
+        "x509 -req -in farm.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days -1 -out old.pem",
+    ):
+        done = subprocess.run([openssl, *words.split()], cwd=folder, capture_output=True, text=True)
+        if done.returncode:  # an older openssl makes no certificate that has expired
+            pytest.skip(done.stderr)
+    return folder
+
+
+def tls(folder: Path, certificate: str = "farm", key: str = "farm", authority: str = "ca") -> dict[str, object]:
+    files = {"cert": folder / f"{certificate}.pem", "key": folder / f"{key}.key"}
+    roles = [(role, what) for role in ("client", "scheduler", "worker") for what in files]
+    given = {f"distributed.comm.tls.{role}.{what}": str(files[what]) for role, what in roles}
+    return {**given, "distributed.comm.tls.ca-file": str(folder / f"{authority}.pem")}
+
+
+def test_encrypted_connections(
+    alone: Path, tmp_path: Path, cluster, certificates: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import dask
+    import distributed
+
+    sweep = [*SHEET, *VALUES, "--output", str(tmp_path / "a.csv"), "--scheduler"]
+    with (
+        dask.config.set(tls(certificates)),
+        distributed.LocalCluster(
+            1, threads_per_worker=1, protocol="tls://", security=distributed.Security(require_encryption=True),
+            dashboard_address=":0", local_directory=str(tmp_path / "elsewhere"),
+        ) as made,
+    ):  # fmt: skip
+        address = made.scheduler_address
+        assert address.startswith("tls://127.0.0.1:")
+        assert main([*sweep, address]) == 0
+        assert rows(tmp_path / "a.csv") == rows(alone / "a.csv")
+        plain = cluster.scheduler_address.replace("tcp", "tls")
+        for target, mine, reason in (
+            (address, ("other", "other"), "it does not know who signed the certificate of this machine"),
+            (address, ("other", "other", "other"), "its certificate was not signed by the authority that this machine"),
+            (address, ("old",), "the certificate of this machine has expired"),
+            (plain, (), "it is not encrypted"),
+        ):
+            capsys.readouterr()
+            with dask.config.set(tls(certificates, *mine)):
+                assert main([*sweep, target]) == 1
+            (line,) = capsys.readouterr().err.splitlines()
+            assert line.startswith(f"sinew: {target}: cannot connect to the scheduler: {reason}")
 
 
 def test_a_worker_of_another_version_is_refused(cluster, monkeypatch: pytest.MonkeyPatch) -> None:

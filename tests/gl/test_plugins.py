@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ from PIL import Image
 
 from sinew.app import plugins
 from sinew.app.cli.main import main
+from sinew.app.cli.scene import opened
+from sinew.app.farm.parts import parts_folder
 from sinew.app.files.project_file import load_project, save_project
 from sinew.app.files.project_json import ProjectError
 from sinew.sim.kinds import KINDS
@@ -231,6 +234,26 @@ def test_tasks_of_a_farm_name_the_plugins(site, project, tmp_path, loaded):
         given = ["--require-plugin", "acme-rope 1.0"][: 2 * number]
         assert main([*map(str, words), "--openjd", str(template), *given]) == 0
         assert template.read_text().count('"--require-plugin",') == 2  # a step for the cells, and one that joins them
+
+
+def test_parts_of_an_output_depend_on_the_files_of_the_plugins_in_use(site, project, tmp_path, loaded):
+    def parts() -> Path:
+        return parts_folder(tmp_path / "a.csv", opened(project), ["sweep"])
+
+    folder = tmp_path / "site"
+    shutil.copytree(site, folder)
+    install(tmp_path / "other", "other", {"formats:other": "other_format:FORMAT"}, {"other_format.py": "FORMAT = 3"})
+    loaded(folder, tmp_path / "other")
+    first = parts()
+    (tmp_path / "other" / "other_format.py").write_text("FORMAT = 4")
+    assert parts() == first, "no node of the project is of it"
+    (file,) = folder.rglob("system.py")
+    file.write_text(file.read_text() + "\n# changed\n")
+    second = parts()
+    assert second != first
+    (shader, *_) = folder.rglob("*.glsl")
+    shader.write_text(shader.read_text() + "\n")
+    assert parts() not in (first, second)
 
 
 def test_packages_with_damaged_metadata_are_left_out(site, tmp_path, loaded, capsys):

@@ -47,6 +47,9 @@ class Answers(Dialogs):
     def open_path(self):
         return self._given("open")
 
+    def project_paths(self, chosen):
+        return [path for path in (chosen, self._given("projects")) if path is not None]
+
     def model_path(self, title=""):
         return self._given("model")
 

@@ -3,6 +3,7 @@ import threading
 import pytest
 
 from sinew.app.files.project_file import cache_folder
+from sinew.app.output.jobs import DONE, FAILED
 from sinew.sim.cache.bake import Bake
 from sinew.sim.colliders.skin_mesh import skin_corners
 from sinew.sim.kinds.cloth.settings import ClothPlacement, PinPreset
@@ -269,3 +270,35 @@ def test_a_cloth_on_a_skin_is_scrubbed_edited_undone_baked_and_verified(fresh, a
     document.set_value(ParamRef(skin, "collider", "friction"), friction)
     picture(fresh)
     assert not fresh.baking.is_of_now(cloth)
+
+
+def test_bakes_of_several_projects_are_one_job_with_a_line_for_each(baked, qtbot, tmp_path):
+    editor, _, path = baked
+    editor.files.save_to(path)
+    other = tmp_path / "b.sinew"
+    other.write_bytes(path.read_bytes())
+    editor.window.actions_table["simulate.verify_projects"].trigger()
+    window, queue = editor.output.window, editor.output.queue
+    assert window.verify_button.isVisible()
+
+    def verified(**values):
+        window.verify_form.show_values(**values)
+        window.verify_button.click()
+        qtbot.waitUntil(lambda: not queue.busy, timeout=240000)
+        return queue.jobs[-1]
+
+    entries = editor.document.undo_stack.count()
+    editor.dialogs.path = None
+    job = verified(outside=True)
+    assert (job.state, job.name, job.text) == (DONE, "Verify a.sinew", "1 node, 20 steps, bit-identical")
+    editor.dialogs.path = other
+    job = verified(workers=2, outside=False)
+    assert ["--allow-outside" in job.words for job in queue.jobs] == [True, False]
+    assert job.state == FAILED
+    assert job.text.splitlines() == [
+        f"b.sinew: has no baked steps; {cache_folder(other).name} is missing",
+        "a.sinew: 1 node, 20 steps, bit-identical",
+    ]
+    assert messages(editor)[-1] == job.text.splitlines()[0]
+    assert editor.document.undo_stack.count() == entries
+    window.close()

@@ -246,7 +246,7 @@ def test_closing_warns_of_unfinished_jobs(qtbot, editor, tmp_path, monkeypatch):
         editor.window.close()
         assert editor.window.isVisible()
         text, more, buttons = shown.pop()
-        assert "first_….png, second_….png are not finished yet and will not be written." in more
+        assert "first_….png, second_….png are not finished yet and will be cancelled." in more
         assert ("Save the changes" in text) is ("Unsaved changes are lost otherwise." in more) is edited
         assert buttons == (3 if edited else 2)
     assert editor.output.queue.busy, "the jobs continue"

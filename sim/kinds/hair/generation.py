@@ -21,6 +21,7 @@ from sinew.sim.kinds.hair.growth import (
     coverage_of,
     growth_on_ellipsoid,
     growth_on_model,
+    root_cover,
 )
 from sinew.sim.kinds.hair.imported import growth_from_file
 from sinew.sim.kinds.hair.records import GeneratedStrands, StrandBuffers, packed_strands, upload_strands
@@ -163,7 +164,9 @@ def grown_whole(
     if settings.form in (HairForm.SHELLS, HairForm.AUTOMATIC):
         coverage()
     growth.rooted  # noqa: B018  computed here, on the worker thread
-    return GeneratedStrands(settings, as_grown, growth, packed_strands(settings, growth), coverage)
+    return GeneratedStrands(
+        settings, as_grown, growth, packed_strands(settings, growth), coverage, root_cover(ground, growth)
+    )
 
 
 class StrandGeneration:

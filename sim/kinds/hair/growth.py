@@ -327,6 +327,30 @@ def coverage_on_model(
     return SurfaceCoverage(growth.surface, strands, compact.astype(np.uint32), places, density, is_own=False)
 
 
+def root_cover(ground: GrowthSurface, growth: Growth) -> Float64 | None:
+    """Returns the length of strands on an area of the surface at rest [1/m] at each vertex, shape (V,).
+
+    The density comes from the table, if there is one, because few roots would be uneven.  None without a model.
+    """
+    if ground.model is None or growth.is_own:
+        return None
+    mesh, children, guides = ground.model.mesh, growth.children, growth.guides
+    count, roots = mesh.vertex_count, children.roots
+    places = growth.surface.positions @ growth.surface.world_from_model[:3, :3].T
+    areas = np.maximum(_gathered(mesh.triangles, triangle_areas(places, mesh.triangles), count) / 3.0, 1e-12)
+    lengths = children.factors * np.einsum("nk,nk->n", children.weights, guides.lengths[children.guides])
+    lengths *= children.forms[:, 3]
+    corners = roots.corners.ravel()
+    counts = np.bincount(corners, roots.shares.ravel(), count)
+    sums = np.bincount(corners, (roots.shares * lengths[:, None]).ravel(), count)
+    if ground.table is not None:
+        shares = np.diff(ground.table[:, 0].astype(np.float64), prepend=0.0) / _WHOLE
+        mean = np.divide(sums, counts, out=np.full(count, lengths.mean()), where=counts > 0.0)
+        sums = mean * children.count * _gathered(ground.table[:, 1:], shares, count) / 3.0
+    cover: Float64 = sums / areas
+    return cover
+
+
 def coverage_on_ellipsoid(settings: HairSettings, growth: Growth) -> SurfaceCoverage:
     turn, height = np.meshgrid(np.linspace(0.0, 2.0 * np.pi, ROUND + 1), np.sin(np.linspace(0.0, np.pi / 2, HIGH + 1)))
     positions, normals = ellipsoid_places(settings.radii, turn.ravel(), height.ravel())

@@ -15,7 +15,7 @@ from sinew.sim.kinds.hair.groom import Groom, rest_texels
 from sinew.sim.kinds.hair.growth import Children, Growth, SurfaceCoverage
 from sinew.sim.kinds.hair.roots import Roots, RootSurface
 from sinew.sim.kinds.hair.settings import HairSettings
-from sinew.sim.maths.arrays import Float32
+from sinew.sim.maths.arrays import Float32, Float64
 
 ROOT = record("HairRoot", start=(4, "f4"), turn_start=(4, "f4"), end=(4, "f4"), turn_end=(4, "f4"))
 """Root: position, segment length [m] | rotation | position at the end of the step, 0 | rotation; see hair/root.glsl."""
@@ -109,6 +109,7 @@ class GeneratedStrands:
     growth: Growth  # With edits
     packed: PackedStrands
     coverage: Callable[[], SurfaceCoverage | None]  # Creates the surface that shells copy
+    root_cover: Float64 | None  # See `growth.root_cover`
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -302,6 +302,9 @@ class HairSettings(RootSettings, frozen=True, kw_only=True):
     tilt: Annotated[float, _look(
         "Shift of the highlights by the tilt of the cuticle scales.", unit="rad", lo=-0.5, hi=0.5, soft=(0.0, 0.1),
         step=0.005)] = 0.035  # fmt: skip
+    skin_shade: Annotated[float, _look(
+        "How much strands darken the skin around their roots in the standard look: dense, long and thick ones most.",
+        lo=0.0, hi=1.0, step=0.05, sparse=True)] = 1.0  # fmt: skip
     shadow: Annotated[float, _look(
         "Strength of self-shadowing; 0 for none.", lo=0.0, hi=10.0, soft=(0.0, 2.0), step=0.1, label="Self-shadow",
     )] = 1.0  # fmt: skip

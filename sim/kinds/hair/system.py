@@ -46,7 +46,7 @@ from sinew.sim.kinds.hair.strands import Strands, check_room, strands_between
 from sinew.sim.kinds.packing import State, unpacked_state
 from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.maths.points import nearest_to_ray
-from sinew.sim.memo import same_objects
+from sinew.sim.memo import Memo, same_objects
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Effect, Settings, SettingsError, changed_effects, params_of
 from sinew.sim.scene.scene import Node
@@ -79,6 +79,9 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         self._inputs: tuple[Any, ...] = ()
         self._placed: Float64 | None = None
         self._surfaces = GrowthSurfaces()
+        self._root_cover: Float64 | None = None
+        self._cover = Memo[Float64]()
+        self._shaded: Character | None = None
 
     @property
     def is_ready(self) -> bool:
@@ -137,6 +140,7 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         super().apply(node, world)
         key = (node, character, carrier, strands, *images.values())
         if not self.is_due and same_objects(self._key, key):
+            self._shade_skin()
             return
         self._key = key
         self._report_missing(missing(node, world, character))
@@ -149,6 +153,7 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
             self._drop()
         else:
             self._take(settings, ground, character if ground.model is not None else None, tuple(images.values()))
+        self._shade_skin()
 
     def step(self, inputs: StepInputs) -> None:
         self.world = inputs.world
@@ -370,10 +375,25 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         self._release()
         self.strands = self.owns(strands)
         self._sources, self._placed, self.grown = sources, ground.surface_from_file, generated.as_grown
+        self._root_cover = generated.root_cover
         self._regroom(settings)
         strands.apply(settings)
         strands.preview(strands.growth.guides if self._shows_groom else None)
         self._take_rival(settings, character)
+
+    def _shade_skin(self) -> None:
+        """Sets `Character.root_covers` of the model that visible strands grow on."""
+        character, length, cover = self._sources[0] if self._sources else None, self._root_cover, None
+        assert isinstance(character, Character | None)
+        if self.strands is not None and length is not None and self.node.id in self.world.scene.shown:
+            settings = self.strands.settings
+            factor = settings.skin_shade * (settings.root_radius + settings.tip_radius)
+            cover = self._cover.get((self.strands, factor), lambda: length * factor) if factor > 0.0 else None
+        if self._shaded is not None and (cover is None or self._shaded is not character):
+            self._shaded.root_covers.pop(self.node.id, None)
+        if cover is not None and character is not None:
+            character.root_covers[self.node.id] = cover
+        self._shaded = character if cover is not None else None
 
     def _skin(self, character: Character) -> SurfaceTexels:
         vertices = character.primary.vertices
@@ -435,8 +455,9 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
 
     def _release(self) -> None:
         self.disown(self.rival, self.strands)
-        self.strands = self.grown = self.rival = None
+        self.strands = self.grown = self.rival = self._root_cover = None
         self._sources = ()
+        self._shade_skin()
 
 
 def _same_growth(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:

@@ -9,7 +9,8 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.task import Task
 from sinew.sim.kinds.contract import CharacterView, Counts, World
-from sinew.sim.memo import Memo
+from sinew.sim.maths.arrays import Float64
+from sinew.sim.memo import Memo, same_objects
 from sinew.sim.render.items import Item, Stage
 from sinew.sim.render.mesh_pass import Scalar, SurfaceItem
 from sinew.sim.render.overlay_pass import SkeletonItem, bone_records, joint_markers
@@ -27,6 +28,9 @@ from sinew.sim.render.texture_upload import MipImages, SharedTextures, upload_im
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.view import DisplayMode, SkinningComparison
 from sinew.sim.scene.world_transforms import vector
+
+LEAST_LIGHT = 0.35
+"""Part of the light that arrives at the roots of very dense strands."""
 
 _SOLID: tuple[Stage, ...] = ("shadow", "opaque", "pick")
 _THROUGH: tuple[Stage, ...] = (*_SOLID, "glass")
@@ -48,7 +52,8 @@ class ModelView(CharacterView):
         self._arrays: tuple[SurfaceArrays, SurfaceArrays] | None = None
         self._compared = False
         self._surfaces = {False: Memo[SurfaceItem](), True: Memo[SurfaceItem]()}
-        self._weight_joint: int | None = None
+        self._weight_joint: int | None = None  # -1 while the scalars are the shade of roots
+        self._covers: tuple[Float64, ...] = ()
 
     def upload(self, prepared: PreparedModel, images: MipImages) -> Task[None]:
         model, context = prepared.model, self._context
@@ -98,7 +103,7 @@ class ModelView(CharacterView):
     def show_weights(self, joint: int | None) -> None:
         if joint == self._weight_joint:
             return
-        self._weight_joint = joint
+        self._weight_joint, self._covers = joint, ()
         model = self.character.model
         weights = np.zeros(model.mesh.vertex_count, np.float32)
         if joint is not None and model.skin is not None:
@@ -120,7 +125,9 @@ class ModelView(CharacterView):
             character.animated_pose.warps,
         )
         emission = (0.0, 0.0, 0.0) if warps is None else vector(warps.light)
-        world_from_model = character.world_from_model
+        world_from_model, has_root_shade = character.world_from_model, False
+        if scalar is Scalar.NONE:
+            has_root_shade = self._show_root_shade()
 
         def make() -> SurfaceItem:
             return SurfaceItem(
@@ -136,13 +143,23 @@ class ModelView(CharacterView):
                 emission=emission,
                 stages=_THROUGH if materials.blended else _SOLID,
                 is_coloured=character.model.mesh.is_coloured,
+                has_root_shade=has_root_shade,
             )
 
-        key = (self._node, arrays, ranges, world_from_model, materials.drawn, scalar, scale, *emission)
+        key = (self._node, arrays, ranges, world_from_model, materials.drawn, scalar, scale, has_root_shade, *emission)
         surface = self._surfaces[display.second].get(key, make)
         if anchors is not None:
             surface.middles = anchors.posed(world_from_model, character.animated_pose.palette)
         return surface
+
+    def _show_root_shade(self) -> bool:
+        """Sets the scalars to the part of the light that arrives between strands; returns False without strands."""
+        covers = tuple(self.character.root_covers.values())
+        if covers and not same_objects(covers, self._covers):
+            self._weight_joint, self._covers = -1, covers
+            shade = LEAST_LIGHT + (1.0 - LEAST_LIGHT) * np.exp(-0.5 * np.sum(covers, axis=0))
+            self._static.set_scalars(shade.astype(np.float32))
+        return bool(covers)
 
     def _scalar(self, display: DisplayOptions) -> tuple[Scalar, float]:
         settings, overlay = display.settings, display.overlay

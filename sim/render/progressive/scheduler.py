@@ -163,7 +163,7 @@ class RenderScheduler:
             plan = FramePlan(budget=self._budget if self._is_software else None, quality=self._quality)
             steps = (self._picture.draw_alone if alone else self._picture.draw)(render_view, size, plan)
             pending = PendingImage(self._context, self._picture.block, self._picture.target, size, steps, self._budget)
-            if self.takes_one_go(render_view) and render_view.sample is None:
+            if not self._is_software and render_view.sample is None:
                 pending.hand_out(math.inf)
         return pending
 

@@ -1,3 +1,4 @@
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from sinew.sim.kinds.hair.system import HairSystem
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.maths.srgb import linear_from_srgb, srgb_from_linear
 from sinew.sim.render.projection import Projection
+from sinew.sim.render.render_view import RenderView
 from sinew.sim.render.sample import ImageSample
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.scene import Node, Scene
@@ -262,13 +264,58 @@ def test_samples_calm_fur_and_keep_its_cover(stage: Stage) -> None:
     assert flicker(many) < 0.6 * single
     again = sampled(stage, yaws[0], 16)
     np.testing.assert_array_equal(again, many[0])
-    fine, coarse = Framebuffer(stage.engine.context, (4 * SIZE[0], 4 * SIZE[1]), label="fine"), []
-    for yaw in yaws:
-        stage.engine.draw(fine, camera(2.0, yaw))
-        light = linear_from_srgb(fine.read_pixels()[..., :3] / 255.0)
-        coarse.append(255.0 * srgb_from_linear(light.reshape(SIZE[0], 4, SIZE[1], 4, 3).mean(axis=(1, 3))))
+    assert flicker(many) < 1.1 * flicker([coarse(stage, yaw) for yaw in yaws])
+
+
+class StandingView:
+    """The window of an editor in which nothing changes."""
+
+    is_still = True
+
+    def __init__(self, engine: Engine, camera: Camera) -> None:
+        self._engine, self._camera = engine, camera
+
+    def prepare(self) -> int:
+        return self._engine.views.version
+
+    def set_up(self, now: float) -> None:
+        pass
+
+    def render_view(self) -> RenderView:
+        return self._engine.render_view(self._camera)
+
+
+def accumulated(stage: Stage, yaw: float) -> Picture:
+    """The image of a window after all its samples."""
+    pictures, source = stage.engine.pictures, StandingView(stage.engine, camera(2.0, yaw))
+    pictures.lose()
+    pictures.paint(stage.output, source)
+    while not pictures.is_complete:
+        for delay in pictures.complete(source):
+            time.sleep(delay.seconds if delay is not None else 0.0)
+        pictures.paint(stage.output, source)
+    return stage.output.read_pixels()[..., :3].astype(np.float64)
+
+
+def coarse(stage: Stage, yaw: float) -> Picture:
+    """The mean of 4 x 4 pixels."""
+    fine = Framebuffer(stage.engine.context, (4 * SIZE[0], 4 * SIZE[1]), label="fine")
+    stage.engine.draw(fine, camera(2.0, yaw))
+    light = linear_from_srgb(fine.read_pixels()[..., :3] / 255.0)
     fine.release()
-    assert flicker(many) < 1.1 * flicker(coarse)
+    return 255.0 * srgb_from_linear(light.reshape(SIZE[0], 4, SIZE[1], 4, 3).mean(axis=(1, 3)))
+
+
+@pytest.mark.parametrize("settings", [FUR, LONG])
+def test_a_standing_view_flickers_as_little_as_many_pixels(stage: Stage, settings: HairSettings) -> None:
+    """Half second differences of a turntable, over the pixels that change by more than 2."""
+    stage.show(settings, root_radius=1e-4)
+    found = []
+    for draw in (accumulated, coarse):
+        one, two, three = (draw(stage, yaw) for yaw in (60.0, 61.0, 62.0))
+        changing = np.maximum(np.abs(one - two), np.abs(three - two)) > 2.0
+        found.append(np.abs(one - 2.0 * two + three)[changing].mean() / 2.0)
+    assert found[0] < 1.2 * found[1]
 
 
 def test_samples_cover_as_much_as_one_image(stage: Stage) -> None:

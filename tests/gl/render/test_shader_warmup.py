@@ -1,4 +1,5 @@
 import gc
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -157,6 +158,7 @@ def test_it_is_the_frame_that_drawing_at_once_gives(stage: Stage, context: Conte
     expected = stage.picture(overlay=overlay)
     stage.output.clear()
     pending = stage.engine.begin(stage.output.size, FRONT, overlay)
+    pending.hand_out(math.inf)
     context.finish()
     assert pending.done
     assert pending.size == stage.output.size

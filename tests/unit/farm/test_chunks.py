@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sinew.app.cli.failure import CommandError
 from sinew.app.farm.chunks import RETRIES, Chunk, WorkerLost, better_size, run_chunks
 from sinew.app.farm.parts import finished_chunks, without
-from sinew.app.farm.task import Finished
+from sinew.app.farm.task import Report, TaskResult
 
 START, ITEM = 1.4, 0.5  # [s]
 
@@ -19,17 +19,17 @@ START, ITEM = 1.4, 0.5  # [s]
 class Answers:
     """Workers that answer every command at once, or as `answer` says."""
 
-    def __init__(self, slots: int = 2, answer: Callable[[Chunk], Finished | Exception] | None = None) -> None:
+    def __init__(self, slots: int = 2, answer: Callable[[Chunk], TaskResult | Exception] | None = None) -> None:
         self.slots, self.cancelled = slots, False
         self.commands: list[Chunk] = []
         self._answer = answer or timed
 
-    def submit(self, words: Sequence[str], output: Path | None, report: Callable[[float], object]) -> Future[Finished]:
+    def submit(self, words: Sequence[str], output: Path | None, report: Report) -> Future[TaskResult]:
         first, last = words[-1].split(":")
         chunk = int(first), int(last)
         self.commands.append(chunk)
         report(0.5)
-        future: Future[Finished] = Future()
+        future: Future[TaskResult] = Future()
         answer = self._answer(chunk)
         if isinstance(answer, Exception):
             future.set_exception(answer)
@@ -41,9 +41,9 @@ class Answers:
         self.cancelled = True
 
 
-def timed(chunk: Chunk) -> Finished:
+def timed(chunk: Chunk) -> TaskResult:
     count = chunk[1] - chunk[0] + 1
-    return Finished(0, [], [], START + count * ITEM, (START + ITEM, 1.0 / count))
+    return TaskResult(0, [], [], START + count * ITEM, (START + ITEM, 1.0 / count))
 
 
 def words_of(chunk: Chunk) -> list[str]:
@@ -67,10 +67,11 @@ def test_chunks_become_so_long_that_the_start_is_a_tenth() -> None:
     workers = Answers(1)
     run_chunks(range(500), workers, words_of, None, lambda *_: None, lambda _: None)
     lengths = [last - first + 1 for first, last in workers.commands]
-    assert lengths[0] == 8
+    assert lengths[0] == 16
     assert set(lengths[1:-1]) == {26}  # 9 x 1.4 s / 0.5 s
     assert START / (START + 26 * ITEM) <= 0.1
-    assert max(last - first + 1 for first, last in few_items(24)) <= 11, "two workers share 24 items"
+    assert few_items(24) == [(0, 11), (12, 23)]
+    assert [last - first + 1 for first, last in few_items(40)] == [16, 16, 4, 4], "starting is at most half"
 
 
 def few_items(count: int) -> list[Chunk]:
@@ -80,18 +81,18 @@ def few_items(count: int) -> list[Chunk]:
 
 
 def test_sizes_without_a_time_of_an_item() -> None:
-    assert better_size(Finished(0, [], []), (0, 3), 4) == 4
-    assert better_size(Finished(0, [], [], 2.0, (2.0, 1.0)), (0, 3), 4) == 8
+    assert better_size(TaskResult(0, [], []), (0, 3), 4, 9) == 4
+    assert better_size(TaskResult(0, [], [], 2.0, (2.0, 1.0)), (0, 3), 4, 9) == 8
 
 
 def test_what_died_runs_again() -> None:
     died: list[Chunk] = []
 
-    def dies_at_first(chunk: Chunk) -> Finished | Exception:
+    def dies_at_first(chunk: Chunk) -> TaskResult | Exception:
         if any(first <= chunk[0] <= last for first, last in died):
             return timed(chunk)
         died.append(chunk)
-        return Finished(-9, [], []) if len(died) % 2 else WorkerLost("tcp://a")
+        return TaskResult(-9, [], []) if len(died) % 2 else WorkerLost("tcp://a")
 
     workers, taken = Answers(2, dies_at_first), []
     run_chunks(range(20), workers, words_of, None, lambda chunk, _: taken.append(chunk), lambda _: None)
@@ -100,8 +101,8 @@ def test_what_died_runs_again() -> None:
 
 
 def test_chunks_become_shorter_where_workers_live_shortly() -> None:
-    def lives_for_two(chunk: Chunk) -> Finished:
-        return timed(chunk) if chunk[1] - chunk[0] < 2 else Finished(-9, [], [])
+    def lives_for_two(chunk: Chunk) -> TaskResult:
+        return timed(chunk) if chunk[1] - chunk[0] < 2 else TaskResult(-9, [], [])
 
     workers, taken = Answers(2, lives_for_two), []
     run_chunks(range(60), workers, words_of, None, lambda chunk, _: taken.append(chunk), lambda _: None)
@@ -109,7 +110,7 @@ def test_chunks_become_shorter_where_workers_live_shortly() -> None:
 
 
 def test_what_always_dies_ends_the_command() -> None:
-    workers = Answers(1, lambda _: Finished(-11, [], ["sinew: lost"]))
+    workers = Answers(1, lambda _: TaskResult(-11, [], ["sinew: lost"]))
     with pytest.raises(CommandError, match="11 attempts of one task ended early: lost"):
         run_chunks(range(1), workers, words_of, None, lambda *_: None, lambda _: None)
     assert len(workers.commands) == RETRIES + 1
@@ -117,14 +118,14 @@ def test_what_always_dies_ends_the_command() -> None:
 
 
 def test_a_failure_ends_the_others_with_its_line() -> None:
-    workers = Answers(2, lambda _: Finished(1, [], ["noise", "sinew: a.sinew: disk is full"], worker="tls://w:1"))
+    workers = Answers(2, lambda _: TaskResult(1, [], ["noise", "sinew: a.sinew: disk is full"], worker="tls://w:1"))
     with pytest.raises(CommandError, match=r"^tls://w:1: a\.sinew: disk is full$"):
         run_chunks(range(40), workers, words_of, None, lambda *_: None, lambda _: None)
     assert workers.cancelled
 
 
 def test_failures_can_be_kept() -> None:
-    workers, taken = Answers(2, lambda chunk: Finished(chunk[0] % 2, [], [])), []
+    workers, taken = Answers(2, lambda chunk: TaskResult(chunk[0] % 2, [], [])), []
     run_chunks(
         range(5), workers, words_of, None, lambda chunk, one: taken.append((chunk, one.status)), lambda _: None,
         largest=1, keeps_failed=True,

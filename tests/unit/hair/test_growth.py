@@ -16,7 +16,14 @@ from sinew.sim.kinds.hair.brush import BrushedGroom, RootFrames, mirrored
 from sinew.sim.kinds.hair.costs import RIVAL, costs_of, middle_costs, step_costs
 from sinew.sim.kinds.hair.groom import TURN_MAX, Groom, carried_loads, grow
 from sinew.sim.kinds.hair.groom_edits import GroomEdits, packed_size, unpacked
-from sinew.sim.kinds.hair.growth import SurfaceMaps, channel_of, growth_on_ellipsoid, growth_on_model
+from sinew.sim.kinds.hair.growth import (
+    GrowthSurface,
+    SurfaceMaps,
+    channel_of,
+    growth_on_ellipsoid,
+    growth_on_model,
+    root_cover,
+)
 from sinew.sim.kinds.hair.guide_looks import guide_colours, widths_of
 from sinew.sim.kinds.hair.imported import details, largest_turns, smooth_curves
 from sinew.sim.kinds.hair.kind import CROWD, HAIR, WIDER, covering, new_hair
@@ -33,6 +40,7 @@ from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.view_state import Selection, ViewState
 from sinew.sim.skin.scalp import head_joint, scalp
 from sinew.sim.skin.surface_table import bone_density, skin_area, surface_table
+from tests.model_samples import mesh_of, model_of
 
 BALL = HairSettings(source=HairSource.ELLIPSOID, radii=(0.3, 0.2, 0.1), guides=60, children=500, knots=8)
 
@@ -135,6 +143,28 @@ def test_a_channel_of_an_image_is_a_factor(humanoid: CharacterModel, channel: Im
     dense = surface_table(humanoid, pixels=channel_of(halves(column), channel))
     found = growth_on_model(settings, humanoid, dense, np.eye(4)).guides.roots
     assert on_right(humanoid, found).mean() > 0.9
+
+
+def test_the_cover_of_roots_is_the_length_of_strands_on_an_area() -> None:
+    """600 strands of 10 cm on half of a sheet of 1 x 1 m, which its node makes twice as wide."""
+    x, y = np.meshgrid(np.linspace(0.0, 1.0, 17), np.linspace(0.0, 1.0, 9))
+    first = (np.arange(8)[:, None] * 17 + np.arange(16)).ravel()
+    faces = np.concatenate([np.stack([first, first + 1, first + 18], 1), np.stack([first, first + 18, first + 17], 1)])
+    texcoords = np.stack([x.ravel(), y.ravel()], axis=1)
+    model = model_of(mesh_of(np.pad(texcoords, ((0, 0), (0, 1))), faces, texcoords=texcoords))
+    table, settings = surface_table(model, pixels=halves(0)[..., :1]), msgspec.structs.replace(FEW, children=600)
+    world_from_model = np.diag([2.0, 1.0, 1.0, 1.0])
+    growth = growth_on_model(settings, model, table, world_from_model)
+    ground = GrowthSurface(world_from_model, model, table)
+    cover = root_cover(ground, growth).reshape(9, 17)
+    np.testing.assert_allclose(cover[:, 11:], 60.0, rtol=1e-6)
+    assert cover[:, :6].max() == 0.0
+    areas = np.full((9, 17), 2.0 / 128)
+    areas[[0, -1]] /= 2.0
+    areas[:, [0, -1]] /= 2.0
+    of_file = root_cover(replace(ground, table=None), growth).reshape(9, 17)
+    for found in (cover, of_file):
+        assert (found * areas)[1:-1].sum() == pytest.approx(52.5, rel=0.1)
 
 
 def test_weights_of_bones_are_factors(humanoid: CharacterModel) -> None:
