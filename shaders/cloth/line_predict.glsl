@@ -76,6 +76,8 @@ void run(int id) {
     vec3 force = neighbour_air(id, own, air, u_drag);
     vec3 relative = air - own.velocity;
     float speed = max(sqrt(dot(relative, relative)), CLOTH_TINY);
+    // Faces with slow corners do not drive a fast particle away from the air.
+    force *= float(dot(force, relative) > 0.0);
     acceleration += force * (inverse_mass / (1.0 + u_substep * inverse_mass * sqrt(dot(force, force)) / speed));
 #endif
     inverse_mass /= inertia;

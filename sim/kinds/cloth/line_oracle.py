@@ -146,6 +146,7 @@ class LineOracle:
         inverse = np.where(actions.held, 0.0, 1.0 / (model.shares * constants.mass_scale))
         force = air_forces(model, constants, particles, gusts)
         wind = air_velocity(constants.wind, gusts, before) - velocities
+        force = np.where(np.sum(force * wind, axis=1)[:, None] > 0.0, force, 0.0)
         size, speed = np.linalg.norm(force, axis=1), np.linalg.norm(wind, axis=1)
         resisted = 1.0 + h * inverse * size / np.maximum(speed, 1e-20)
         acceleration = constants.gravity + force * (inverse / resisted)[:, None]

@@ -202,6 +202,20 @@ def test_touches_do_not_drive_a_sheet_that_jitters(context: Context, library: Sh
     assert np.abs(cloth.velocities()).max() < 30.0
 
 
+@pytest.mark.parametrize("context", ["tf"], indirect=True)
+def test_wind_moves_no_loose_particle_faster_than_itself(context: Context, library: ShaderLibrary) -> None:
+    """Without stiffness along the threads faces grow, and their slow corners would drive the fast ones on."""
+    settings = lines(
+        source=ClothSource.MESH, pin_list="0 3-5", density=0.2, stretch_stiffness=0.0, shear_stiffness=3.0,
+        bend_stiffness=0.0, wind=(-11.0, -55.0, 18.0), normal_drag=1.2, tangent_drag=1.2, air_drag=0.1, substeps=4,
+        stretch_limit=1000.0,
+    )  # fmt: skip
+    cloth = Cloth(context, library, settings, uneven_surface())
+    run(cloth, 30)
+    assert cloth.stopped == ""
+    assert np.linalg.norm(cloth.velocities(), axis=1).max() < 1.2 * np.linalg.norm(settings.wind)
+
+
 FALLING = lines(
     columns=13, rows=13, width=2.0, height=2.0, placement=ClothPlacement.FLAT, pins=PinPreset.NONE, air_drag=1.0,
     shear_stiffness=200.0, internal_damping=1e-3,
