@@ -126,7 +126,7 @@ def require_inside(path: Path, scene: Scene) -> None:
         node, more = scene.node(found[0].node), len(found) - 1
         others = f", and {more} more" if more else ""
         where = "on another machine" if found[0].is_network else f"outside of {project_folders(path)[-1]}"
-        reason = f"names {found[0].path}{others}, {where}; --allow-outside permits it"
+        reason = f"names {found[0].path}{others}, {where}; --allow-outside (in Python allow_outside=True) permits it"
         raise CommandError(path, f"{node.kind} {node.name!r}", reason)
 
 

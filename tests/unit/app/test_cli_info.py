@@ -165,7 +165,7 @@ def test_files_outside_are_refused_alike_whether_they_exist(command, is_there, t
     assert out == ""
     assert err == (
         f"sinew: {path}: model 'x': names {secret}, and 1 more, outside of {tmp_path / 'a'};"
-        " --allow-outside permits it\n"
+        " --allow-outside (in Python allow_outside=True) permits it\n"
     )
     status = main([*command[:1], str(path), *command[1:], "--allow-outside"])
     assert "--allow-outside" not in capsys.readouterr().err
@@ -173,8 +173,10 @@ def test_files_outside_are_refused_alike_whether_they_exist(command, is_there, t
     node = {"id": "x", "name": "x", "model": {"path": "//host/share/a.ezm"}}
     path.write_text(json.dumps({"format": "sinew-project", "version": 2, "nodes": [node]}))
     assert main([*command[:1], str(path), *command[1:]]) == 1
-    expected = f"sinew: {path}: model 'x': names //host/share/a.ezm, on another machine; --allow-outside permits it\n"
-    assert capsys.readouterr().err == expected
+    assert capsys.readouterr().err == (
+        f"sinew: {path}: model 'x': names //host/share/a.ezm, on another machine;"
+        " --allow-outside (in Python allow_outside=True) permits it\n"
+    )
 
 
 def test_missing_textures_are_reported_once_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
