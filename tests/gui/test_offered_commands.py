@@ -124,5 +124,5 @@ def test_lengths_of_the_difference_are_metres_once_the_unit_is_known(editor):
         picture(editor)
     drawn = reported[-1]
     assert drawn.unit_scale == 0.01
-    assert drawn.difference_scale == pytest.approx(0.01 * editor.client._scale)
+    assert drawn.difference_scale == pytest.approx(0.01 * editor.client.difference_scale)
     assert all(" m" in value for _, value in editor.overlays._rows(drawn)[-4:-2])

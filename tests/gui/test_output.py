@@ -143,7 +143,9 @@ def test_a_typed_suffix_selects_the_format(editor, tmp_path, monkeypatch):
 
 def test_a_video_that_cannot_be_written_is_refused(editor, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "av", None)
-    window = OutputWindow(editor.output.queue, editor.output.render, editor.output.export, editor.output._cameras)
+    window = OutputWindow(
+        editor.output.queue, editor.output.render, editor.output.export, editor.output.verify, editor.output._cameras
+    )
     assert ".mp4 .webm .mkv .mov: needs the package av: pip install sinew[video]" in window.missing_codecs.text()
     editor.output._window = window
     for name, alpha, reason in (

@@ -24,7 +24,7 @@ def user(qtbot, fresh, session, monkeypatch):
     monkeypatch.setattr(fresh.dialogs, "save_path", real.save_path)
     fresh.window.activateWindow()
     yield User(qtbot, fresh, session)
-    fresh.output.close()
+    fresh.output.queue.cancel_all()
 
 
 class User:
