@@ -73,21 +73,15 @@ class ParticleSystem(System, Draggable):
 
     def arrays(self) -> Mapping[str, Array]:
         shape = (self.count, 3)
+
+        def points(field: str, what: str) -> Array:
+            return Array(
+                lambda: self._read(field), shape, np.float32, what, element=lambda index: self._element(field, index)
+            )
+
         return {
-            "positions": Array(
-                lambda: self._read("position"),
-                shape,
-                np.float32,
-                "points",
-                element=lambda index: self._element("position", index),
-            ),
-            "velocities": Array(
-                lambda: self._read("velocity"),
-                shape,
-                np.float32,
-                "velocities",
-                element=lambda index: self._element("velocity", index),
-            ),
+            "positions": points("position", "points"),
+            "velocities": points("velocity", "velocities"),
         }
 
     def snapshot(self) -> State:

@@ -224,21 +224,15 @@ class EmitterSystem(System, ShowsMoments, Stoppable, Exports, Measures):
             return {}
         count = self.emitter.settings.capacity
         shape = (count, 3)
+
+        def points(field: str, what: str) -> Array:
+            return Array(
+                lambda: self._slots(field), shape, np.float32, what, element=lambda slot: self._slots(field, slot, 1)[0]
+            )
+
         return {
-            "positions": Array(
-                lambda: self._slots("position"),
-                shape,
-                np.float32,
-                "points",
-                element=lambda slot: self._slots("position", slot, 1)[0],
-            ),
-            "velocities": Array(
-                lambda: self._slots("velocity"),
-                shape,
-                np.float32,
-                "velocities",
-                element=lambda slot: self._slots("velocity", slot, 1)[0],
-            ),
+            "positions": points("position", "points"),
+            "velocities": points("velocity", "velocities"),
             "ids": Array(self._birth_numbers, (count,), np.int64, "ids"),
             "widths": Array(self._widths, (count,), np.float32, "widths"),
         }

@@ -1,5 +1,5 @@
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -232,21 +232,16 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         strands = self.strands
         count, knots = strands.growth.guides.count, strands.settings.knots
         shape = (count * knots, 3)
+
+        def points(read: Callable[..., Float32], what: str) -> Array:
+            return Array(
+                lambda: read().reshape(-1, 3), shape, np.float32, what,
+                element=lambda point: read(point // knots, 1)[0, point % knots],
+            )  # fmt: skip
+
         return {
-            "positions": Array(
-                lambda: strands.positions().reshape(-1, 3),
-                shape,
-                np.float32,
-                "points",
-                element=lambda point: strands.positions(point // knots, 1)[0, point % knots],
-            ),
-            "velocities": Array(
-                lambda: strands.velocities().reshape(-1, 3),
-                shape,
-                np.float32,
-                "velocities",
-                element=lambda point: strands.velocities(point // knots, 1)[0, point % knots],
-            ),
+            "positions": points(strands.positions, "points"),
+            "velocities": points(strands.velocities, "velocities"),
             "counts": Array(lambda: np.full(count, knots, np.int32), (count,), np.int32, "counts"),
         }
 
