@@ -281,26 +281,6 @@ def test_guides_or_drawn_strands(fur_project: Path, tmp_path: Path, capsys: pyte
         assert ((lengths > 0.03) & (lengths < 0.13)).all()
 
 
-def test_a_vertex_texture_gives_every_vertex_in_every_frame(project, steps, tmp_path, monkeypatch):
-    exr = pytest.importorskip("OpenEXR")
-    vertex_texture = pytest.importorskip("sinew.sim.export.exr")
-    monkeypatch.setattr(vertex_texture, "WIDTH_MAX", 20)
-    path = exported(project, tmp_path / "a.exr", "--node", "Sheet")
-    about = json.loads(path.with_suffix(".json").read_text())
-    assert (about["width"], about["rows_per_frame"], about["height"]) == (20, 3, 75)
-    pixels = exr.File(str(path)).channels()["RGB"].pixels
-    wanted = steps["Sheet.positions"]
-    lines = [line.split() for line in path.with_suffix(".obj").read_text().splitlines()]
-    places = np.array([line[1:] for line in lines if line[0] == "vt"], float)
-    for frame in (0, 11, FRAMES):
-        # What a shader does: the vertex's own texture coordinate, so many rows further down.
-        u, v = places[:, 0] * about["width"], (1.0 - places[:, 1]) * about["height"] + 3 * frame
-        np.testing.assert_allclose(u % 1.0, 0.5, atol=1e-5)
-        found = wanted[0] + pixels[v.astype(int), u.astype(int)]
-        np.testing.assert_allclose(found, wanted[frame], atol=1e-7)
-    np.testing.assert_allclose(about["box_min"], wanted.min(axis=(0, 1)), atol=1e-7)
-
-
 def test_wrong_options_are_reported(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for options, expected in (
         (["--node", "Nobody"], "there is no node 'Nobody'; there are: Sheet, Sparks / hot, Tiny"),

@@ -104,8 +104,11 @@ def _written(
     recording: SceneRecording, path: Path, format: SceneFormat, options: msgspec.Struct | None, warned: Report
 ) -> str:
     _require_room(recording, path)
+    chosen = format.chosen(options)
     with contextlib.ExitStack() as stack:
         names = [path, *(path.with_suffix(suffix) for suffix in format.beside)]
+        if format.files:
+            path, *_ = names = resolved(format.files)(path, *chosen)
         files = tuple(stack.enter_context(atomic_path(name)) for name in names)
         with failures_of_libraries(path), naming(path):
             if "materials" in format.keeps:
@@ -119,10 +122,11 @@ def _written(
                 recording = replace(recording, tracks=held)
                 for line in places.lost:
                     warned(f"{path}: {line}")
-            for line in resolved(format.write)(recording, files, *format.chosen(options)) or ():
+            for line in resolved(format.write)(recording, files, *chosen) or ():
                 warned(f"{path}: {line}")
             difference = largest_difference(recording, resolved(format.read)(files), path)
-        if difference > TOLERANCE * recording.extent():
+        bound = resolved(format.bound)(recording, *chosen) if format.bound else 0.0
+        if difference > TOLERANCE * recording.extent() + bound:
             raise ExportError(f"{path}: the read-back differs by {difference:.2g} m; no file was written")
     points = sum(track.point_count for track in recording.tracks)
     what = "points" if all(track.triangles is None for track in recording.tracks) else "vertices"
