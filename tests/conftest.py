@@ -32,8 +32,9 @@ hypothesis.settings.load_profile("sinew")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """What kernels run on in tests that do not say it themselves."""
+    """What kernels run on in tests that do not say it themselves, and whether stored results are renewed."""
     parser.addoption("--back-end", choices=("auto", "tf", "compute"), default="auto", help="what kernels run on")
+    parser.addoption("--store-keys", action="store_true", help="write the stored keys of nodes instead of comparing")
 
 
 def pytest_configure(config: pytest.Config) -> None:
