@@ -24,9 +24,7 @@ from sinew.app.cli.failure import (
     print_failure,
     quiet_libraries,
 )
-
-ENDS_WITH_INPUT = "SINEW_ENDS_WITH_INPUT"
-"""Environment variable of a process that ends when its standard input is closed: a killed parent leaves no orphan."""
+from sinew.app.farm.task import ENDS_WITH_INPUT
 
 COMMANDS = {
     "info": ("sinew.app.cli.info", "describe a model or a project"),
