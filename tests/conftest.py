@@ -147,7 +147,7 @@ class _Swallowed(logging.Handler):
 def survived() -> Iterator[list[BaseException]]:
     """What the program survived in drawing and simulating; a test that did not clear it fails with the first."""
     handler = _Swallowed()
-    logs = [logging.getLogger(name) for name in ("sinew.sim.guard", "sinew.app.viewport.renderer")]
+    logs = [logging.getLogger(name) for name in ("sinew.sim.guard", "sinew.app.session.renderer")]
     for log in logs:
         log.addHandler(handler)
         log.setLevel(logging.INFO)

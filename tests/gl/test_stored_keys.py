@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from sinew import resources
-from sinew.app.cli.scene import opened
+from sinew.app.headless.scene import opened
 from sinew.sim.cache.keys import node_keys
 from sinew.sim.characters.prepared import prepare_model
-from sinew.sim.engine import Engine
 from sinew.sim.gl.task import finish
 from sinew.sim.kinds import KINDS
+from sinew.sim.run.engine import Engine
 
 STORED = Path(__file__).parents[1] / "data" / "keys"
 PROJECTS = sorted(resources.path("projects").glob("*.sinew"))

@@ -16,7 +16,7 @@ __all__ = ["CommandError", "Project", "ProjectNode", "ProjectNodes", "SettingsVi
 api_version = 1
 
 _MODULES = {
-    "CommandError": "cli.failure",
+    "CommandError": "failure.errors",
     "Project": "api.project",
     "ProjectNode": "api.nodes",
     "ProjectNodes": "api.nodes",

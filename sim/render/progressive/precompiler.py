@@ -18,13 +18,13 @@ import msgspec
 from sinew import shaders
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.characters.prepared import PreparedModel
-from sinew.sim.engine import Engine
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.task import finish
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.background import Background, BackgroundJob, Cancelled, Pause, part_of
 from sinew.sim.render.render_view import Overlay
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import step_end
 from sinew.sim.scene.params import Effect, Param, Role, params_of
