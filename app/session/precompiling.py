@@ -10,7 +10,7 @@ from sinew.app.files.scene_files import SceneFiles
 from sinew.app.session.playback import Playback
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
-from sinew.sim.render.progressive.precompiler import Precompiler, PrecompileScene
+from sinew.sim.run.precompiler import Precompiler, PrecompileScene
 from sinew.sim.scene.scene import Scene
 
 

@@ -112,7 +112,7 @@ def test_forbidden_imports_are_found_and_others_allowed() -> None:
         ("sim/animation/pose.py", "from sim.run import engine"),
         ("sim/animation/pose.py", "from ..gl import buffer"),
         ("sim/bench/pose.py", "import glcontext"),
-        ("sim/assets/formats.py", "reader = 'sim.gl.texture:pixel_format'"),
+        ("sim/assets/formats.py", "reader = 'sinew.sim.gl.texture:pixel_format'"),
         ("sim/run/engine.py", "import app.document.document"),
         ("sim/gl/context.py", "from widgets import viewport"),
         ("widgets/viewport.py", "import sim.gl.context"),
@@ -128,7 +128,7 @@ def test_forbidden_imports_are_found_and_others_allowed() -> None:
     for name, text in (
         ("widgets/timeline.py", "from sim.scene.playhead import Playhead\nimport numpy as np"),
         ("sim/run/engine.py", "from sim.gl.context import Context\nfrom shaders import ROOT"),
-        ("sim/kinds/rope/kind.py", "ROPE = Kind(system='sim.kinds.rope.system:RopeSystem')"),
+        ("sim/kinds/rope/kind.py", "ROPE = Kind(system='sinew.sim.kinds.rope.system:RopeSystem')"),
         ("app/main.py", "from widgets.viewport import Viewport\nimport sim.run.engine"),
     ):
         assert violations(Source(name, text)) == [], text

@@ -5,7 +5,7 @@ from PySide6.QtWidgets import QApplication
 
 from sinew.app.project.settings_store import program_cache_folder
 from sinew.sim.gl import program
-from sinew.sim.render.progressive.precompiler import Precompiler
+from sinew.sim.run.precompiler import Precompiler
 from tests.gui.editor_harness import Clock, picture
 
 PATIENCE = 300_000  # longest wait [ms]: a busy machine takes its time to compile
