@@ -1,16 +1,19 @@
 """Sinew: an editor for skinned characters and the cloth, hair, fur and particles that live on them.
 
 The public names are in `__all__`; the guide explains them on its page "Python". `api_version` grows with every change
-that breaks a program.  In a checkout the subpackages (`sinew.app`, `sinew.sim`, ...) are the folders in its root; in a
-wheel they stand here.
+that breaks a program.
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-_ROOT = Path(__file__).resolve().parents[3]
+if TYPE_CHECKING:
+    from sinew.app.api.nodes import ProjectNode, ProjectNodes, SettingsView
+    from sinew.app.api.project import Project
+    from sinew.app.failure.errors import CommandError
 
-if (_ROOT / "pyproject.toml").is_file() and (_ROOT / ".ci/package/sinew/__init__.py").samefile(__file__):
-    __path__.append(str(_ROOT))
+if Path(__file__).parents[1].name == ".links":  # `pip install -e .`: modules have the paths that an editor shows
+    __path__.insert(0, str(Path(__file__).parents[2]))
 
 __all__ = ["CommandError", "Project", "ProjectNode", "ProjectNodes", "SettingsView", "api_version", "open"]
 api_version = 1
@@ -24,7 +27,7 @@ _MODULES = {
 }
 
 
-def open(path=None, *, backend="auto", allow_outside=False):
+def open(path: str | Path | None = None, *, backend: str = "auto", allow_outside: bool = False) -> "Project":
     """Opens a project, or a model as a new project, and returns a `Project`; use it in a `with` statement.
 
     Args:
@@ -41,7 +44,7 @@ def open(path=None, *, backend="auto", allow_outside=False):
     return open_project(path, backend, allow_outside=allow_outside)
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _MODULES:
         from importlib import import_module
 
@@ -53,5 +56,5 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return [*__all__, "__version__"]
