@@ -18,7 +18,17 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdShade, UsdSkel, Vt
 from sinew.sim.assets.model import AlphaMode, Material, Sampled, Skeleton, Skin
 from sinew.sim.export.formats import UsdOptions
 from sinew.sim.export.gltf_parts import is_metal_exact, metal_and_base
-from sinew.sim.export.scene.recording import JointMotion, SceneRecording, Topology, Track, plain_material
+from sinew.sim.export.scene.recording import (
+    FILM_ASPECT,
+    FILM_WIDTH,
+    CameraTrack,
+    FoundNode,
+    JointMotion,
+    SceneRecording,
+    Topology,
+    Track,
+    plain_material,
+)
 from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.maths.transform import compose
 from sinew.sim.printable import numbered
@@ -403,8 +413,9 @@ def _write_shapes(stage: Any, mesh: Any, motion: Any, track: Track, first: int) 
         weights.Set(Vt.FloatArray.FromNumpy(np.ascontiguousarray(row, np.float32)), first + frame)
 
 
-Frames = list[list[Float32]]
 ROOT = Sdf.Path("/World")
+TENTHS = 10.0
+"""Lenses are stored in tenths of the unit of the stage."""
 
 
 def write_usd(recording: SceneRecording, files: tuple[Path, ...], options: UsdOptions) -> list[str]:
@@ -425,6 +436,8 @@ def write_usd(recording: SceneRecording, files: tuple[Path, ...], options: UsdOp
         else:
             prim = _WRITERS[track.form](stage, path, track, recording.first, options)
         prim.SetDisplayName(track.name)
+    for camera in recording.cameras:
+        _write_camera(stage, ROOT.AppendChild(identifier(camera.name, taken)), camera, recording.first)
     stage.GetRootLayer().Save()
     # A preview surface takes its colour from a single source.
     coloured = (track for track in recording.tracks if track.form is Topology.SURFACE and track.colours is not None)
@@ -432,18 +445,29 @@ def write_usd(recording: SceneRecording, files: tuple[Path, ...], options: UsdOp
     return [f"left out: colours of vertices where there is an image, of {name}" for name in both]
 
 
-def read_usd(files: tuple[Path, ...]) -> Frames:
-    """Reads world positions by node and frame; USD itself skins characters."""
+def read_usd(files: tuple[Path, ...]) -> list[FoundNode]:
+    """Reads nodes in world space; USD itself skins characters."""
     stage = Usd.Stage.Open(str(files[0]))
     codes = [Usd.TimeCode(t) for t in range(int(stage.GetStartTimeCode()), int(stage.GetEndTimeCode()) + 1)]
-    nodes: Frames = []
+    nodes = []
     for prim in stage.GetDefaultPrim().GetChildren():
         if prim.IsA(UsdSkel.Root):
-            nodes.append(read_character(prim, codes))
+            nodes.append(FoundNode(read_character(prim, codes)))
         elif prim.IsA(UsdGeom.PointBased):
-            points = UsdGeom.PointBased(prim).GetPointsAttr()
-            nodes.append([np.array(points.Get(code), np.float32).reshape(-1, 3) for code in codes])
+            based, strands = UsdGeom.PointBased(prim), UsdGeom.BasisCurves(prim)
+            sized = strands or UsdGeom.Points(prim)
+            widths = _stored(sized.GetWidthsAttr(), codes) if sized else []
+            counts = [np.array(strands.GetCurveVertexCountsAttr().Get(), np.int32)] * len(codes) if strands else []
+            positions, normals = (_stored(one, codes, 3) for one in (based.GetPointsAttr(), based.GetNormalsAttr()))
+            nodes.append(FoundNode(positions, widths, normals, counts))
     return nodes
+
+
+def _stored(attribute: Any, codes: list[Any], *shape: int) -> list[Float32]:
+    """Returns the values of an attribute at time codes; [] if the file has none."""
+    if not attribute.HasAuthoredValue():
+        return []
+    return [np.array(attribute.Get(code), np.float32).reshape(-1, *shape) for code in codes]
 
 
 def _write_mesh(stage: Any, path: Any, track: Track, first: int, options: UsdOptions) -> Any:
@@ -451,9 +475,9 @@ def _write_mesh(stage: Any, path: Any, track: Track, first: int, options: UsdOpt
     write_topology(mesh, track)
     if options.normals:
         normals = mesh.CreateNormalsAttr()
-        mesh.SetNormalsInterpolation(UsdGeom.Tokens.vertex)
+        mesh.SetNormalsInterpolation(UsdGeom.Tokens.faceVarying if any(track.flat) else UsdGeom.Tokens.vertex)
         for frame in range(len(track.positions)):
-            normals.Set(vectors(track.surface(frame).normals), first + frame)
+            normals.Set(vectors(track.shading_normals(frame)), first + frame)
     _write_points(mesh, track, first)
     return mesh.GetPrim()
 
@@ -484,6 +508,22 @@ def _write_particles(stage: Any, path: Any, track: Track, first: int, _options: 
     _write_widths_and_colours(points, track, first)
     _write_points(points, track, first)
     return points.GetPrim()
+
+
+def _write_camera(stage: Any, path: Any, camera: CameraTrack, first: int) -> None:
+    written = UsdGeom.Camera.Define(stage, path)
+    placement = written.AddTransformOp()
+    for frame, matrix in enumerate(camera.world_from_camera):
+        placement.Set(Gf.Matrix4d(matrix.T.tolist()), first + frame)
+    width = FILM_WIDTH / 1000.0
+    if camera.height:
+        written.CreateProjectionAttr(UsdGeom.Tokens.orthographic)
+        width = camera.height * FILM_ASPECT
+    written.CreateHorizontalApertureAttr(width * TENTHS)
+    written.CreateVerticalApertureAttr(width / FILM_ASPECT * TENTHS)
+    written.CreateFocalLengthAttr((0.05 if camera.height else camera.focal_length / 1000.0) * TENTHS)
+    written.CreateClippingRangeAttr(Gf.Vec2f(camera.near, camera.far))
+    written.GetPrim().SetDisplayName(camera.name)
 
 
 def _write_widths_and_colours(prim: Any, track: Track, first: int) -> None:
