@@ -276,7 +276,8 @@ class GltfScene:
         mesh: Json = {"name": model.path.stem, "primitives": primitives}
         if used and targets is not None:
             mesh["weights"] = targets.rest_weights[used].tolist()
-            mesh["extras"] = {"targetNames": [targets.names[weight] for weight in used]}
+            if not targets.is_frame[used].all():
+                mesh["extras"] = {"targetNames": [targets.names[weight] for weight in used]}
         return self.put("meshes", mesh), used
 
     def _attributes(self, model: CharacterModel, part: _Part, skin: dict[int, int] | None) -> dict[str, int]:

@@ -183,8 +183,9 @@ def _write_mesh(top: Any, name: str, sampling: int, track: Track) -> None:
         schema.set(sample)
     taken: set[str] = set()
     faces: dict[str, list[Int32]] = {}
-    for name, first, count in track.ranges:
-        faces.setdefault(name, []).append(np.arange(first, first + count, dtype=np.int32))
+    for section in track.sections:
+        own = np.arange(section.first, section.first + section.count, dtype=np.int32)
+        faces.setdefault(section.material.name, []).append(own)
     for name, numbers in faces.items():
         sample = AbcGeom.OFaceSetSchemaSample(_integers(np.concatenate(numbers)))
         schema.createFaceSet(_name(name, taken)).getSchema().set(sample)

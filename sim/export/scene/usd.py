@@ -37,6 +37,7 @@ TYPES = Sdf.ValueTypeNames
 Four = tuple[float, float, float, float]
 Three = tuple[float, float, float]
 
+LOOKS = "Looks"
 _BLACK = (0.0, 0.0, 0.0)
 _WRAPS = {10497: "repeat", 33071: "clamp", 33648: "mirror"}
 _COLOURS = "diffuseColor", "specularColor", "emissiveColor"
@@ -55,14 +56,16 @@ class _Texture:
 
 
 def add_material(mesh: Any, name: str, material: Material, *, has_colours: bool = False) -> Any:
-    """Writes a material below a mesh.
+    """Writes a material below a mesh, apart from its sections, whose names it may have.
 
     Args:
-        name: Valid and unique below the mesh.
+        name: Valid and unique among the materials of the mesh.
         material: With image files.
         has_colours: Whether sections without image take their colour from the vertices.
     """
-    stage, path = mesh.GetPrim().GetStage(), mesh.GetPath().AppendChild(name)
+    stage, looks = mesh.GetPrim().GetStage(), mesh.GetPath().AppendChild(LOOKS)
+    UsdGeom.Scope.Define(stage, looks)
+    path = looks.AppendChild(name)
     written = UsdShade.Material.Define(stage, path)
     surface = _shader(stage, path.AppendChild("Surface"), "UsdPreviewSurface")
     for key, value in _values(material).items():
@@ -204,7 +207,7 @@ def _write_materials(mesh: Any, track: Track) -> None:
     """Writes materials; plain colours are for programs that show none."""
     sections, has_colours = track.sections, track.colours is not None
     mesh.CreateDoubleSidedAttr(any(section.has_backs for section in sections))
-    taken: set[str] = set()
+    taken, named = {LOOKS}, set[str]()
     written: dict[str, Any] = {}
     for section in sections:
         prim, name = mesh.GetPrim(), section.material.name
@@ -214,8 +217,7 @@ def _write_materials(mesh: Any, track: Track) -> None:
                 mesh, identifier(name, taken), UsdGeom.Tokens.face, faces, "materialBind", UsdGeom.Tokens.nonOverlapping
             ).GetPrim()
         if name not in written:
-            place = identifier(f"{name}_material", taken)
-            written[name] = add_material(mesh, place, section.material, has_colours=has_colours)
+            written[name] = add_material(mesh, identifier(name, named), section.material, has_colours=has_colours)
         bind_material(prim, written[name])
     if track.colours is not None:
         write_colours(mesh, _coloured(track), UsdGeom.Tokens.vertex)
@@ -276,11 +278,11 @@ def write_character(stage: Any, path: Any, track: Track, first: int) -> Any:
     for frame, matrix in enumerate(rig.world_from_model):
         placement.Set(Gf.Matrix4d(matrix.T.tolist()), first + frame)
     bones = _Bones(skeleton, skin)
-    skel = UsdSkel.Skeleton.Define(stage, path.AppendChild("Skeleton"))
+    skel = UsdSkel.Skeleton.Define(stage, path.AppendChild(f"{path.name}_skeleton"))
     skel.CreateJointsAttr(Vt.TokenArray(bones.paths))
     skel.CreateBindTransformsAttr(_matrices(bones.bound))
     skel.CreateRestTransformsAttr(_matrices(bones.rest))
-    motion = UsdSkel.Animation.Define(stage, path.AppendChild("Motion"))
+    motion = UsdSkel.Animation.Define(stage, path.AppendChild(f"{path.name}_motion"))
     motion.CreateJointsAttr(Vt.TokenArray(bones.paths))
     translations, rotations = motion.CreateTranslationsAttr(), motion.CreateRotationsAttr()
     scales = motion.CreateScalesAttr()
@@ -289,7 +291,7 @@ def write_character(stage: Any, path: Any, track: Track, first: int) -> Any:
         translations.Set(vectors(moves), first + frame)
         rotations.Set(Vt.QuatfArray.FromNumpy(np.ascontiguousarray(turns, np.float32)), first + frame)
         scales.Set(Vt.Vec3hArray.FromNumpy(np.ascontiguousarray(sizes, np.float16)), first + frame)
-    drawn = UsdGeom.Mesh.Define(stage, path.AppendChild("Mesh"))
+    drawn = UsdGeom.Mesh.Define(stage, path.AppendChild(f"{path.name}_mesh"))
     write_topology(drawn, track)
     drawn.CreatePointsAttr(vectors(mesh.positions))
     drawn.CreateNormalsAttr(vectors(mesh.normals))
@@ -346,11 +348,11 @@ class _Bones:
     def __init__(self, skeleton: Skeleton, skin: Skin) -> None:
         order = np.concatenate((np.flatnonzero(skeleton.parents < 0), *skeleton.hierarchy.levels))
         self._order = order
-        paths: list[str] = [""] * skeleton.joint_count
+        paths, taken = [""] * skeleton.joint_count, set[str]()
         for joint in order.tolist():
             parent = int(skeleton.parents[joint])
             above = f"{paths[parent]}/" if parent >= 0 else ""
-            paths[joint] = f"{above}{Tf.MakeValidIdentifier(skeleton.names[joint])}_{joint}"
+            paths[joint] = f"{above}{identifier(skeleton.names[joint], taken)}"
         self.paths = [paths[joint] for joint in order]
         self.of_entry = np.argsort(order)
         self.bound = skeleton.model_from_bind[order]
@@ -390,9 +392,9 @@ def _write_shapes(stage: Any, mesh: Any, motion: Any, track: Track, first: int) 
     assert track.rig is not None
     targets = track.rig.model.mesh.targets
     assert targets is not None
-    tokens, paths = [], []
+    tokens, paths, taken = [], [], {child.GetName() for child in mesh.GetPrim().GetChildren()}
     for weight, name in enumerate(targets.names):
-        token = f"{Tf.MakeValidIdentifier(name)}_{weight}"
+        token = identifier(name, taken)
         runs = np.flatnonzero(targets.weight_of == weight)
         vertices = [np.arange(targets.counts[t]) + targets.firsts[t] for t in runs]
         rows = [np.arange(targets.counts[t]) + targets.starts[t] for t in runs]
@@ -490,7 +492,7 @@ def _write_strands(stage: Any, path: Any, track: Track, first: int, _options: Us
     if track.texcoords is not None:
         write_texcoords(curves, track.texcoords, UsdGeom.Tokens.uniform)
     material = track.materials[0] if track.materials else plain_material(track.name)
-    place = identifier(f"{material.name}_material", set())
+    place = identifier(material.name, set())
     bind_material(curves.GetPrim(), add_material(curves, place, material, has_colours=track.colours is not None))
     _write_widths_and_colours(curves, track, first)
     _write_points(curves, track, first)
