@@ -27,7 +27,7 @@ from sinew.sim.export.formats import (
 )
 from sinew.sim.export.png16 import read_png16, write_png16
 from sinew.sim.export.scene.glb import read_surface, write_surface
-from sinew.sim.export.scene.recording import SceneRecording, Track
+from sinew.sim.export.scene.recording import FoundNode, SceneRecording, Track
 from sinew.sim.maths.arrays import Float32, Float64, Intp
 
 SIZE_MIN, SIZE_MAX = 64, 8192
@@ -150,7 +150,7 @@ def write_vertex_texture(recording: SceneRecording, files: tuple[Path, ...], opt
     return lines
 
 
-def read_vertex_texture(files: tuple[Path, ...]) -> list[list[Float32]]:
+def read_vertex_texture(files: tuple[Path, ...]) -> list[FoundNode]:
     """Decodes the positions of the one surface in every frame as an engine does, by its texture coordinates."""
     about: dict[str, Any] = json.loads(files[1].read_text(encoding="utf-8"))
     first, places = read_surface(files[2])
@@ -160,10 +160,10 @@ def read_vertex_texture(files: tuple[Path, ...]) -> list[list[Float32]]:
     remap = about.get("os-remap")
     if not remap:
         stride = about["rows_per_frame"]
-        return [[first + image[rows + stride * frame, columns] for frame in range(about["frames"])]]
+        return [FoundNode([first + image[rows + stride * frame, columns] for frame in range(about["frames"])])]
     low, high = np.array(remap["Min"]), np.array(remap["Max"])
     frames = (image[rows + frame, columns] for frame in range(remap["Frames"]))
-    return [[(first + _y_up(low + pixels * (high - low))).astype(np.float32) for pixels in frames]]
+    return [FoundNode([(first + _y_up(low + pixels * (high - low))).astype(np.float32) for pixels in frames])]
 
 
 def blending_error(track: Track) -> float:

@@ -240,7 +240,7 @@ def test_usd_has_meshes_particles_and_characters(project, steps, tmp_path, capsy
     assert set(ids.tolist()) == set(range(36)), "90 a second are born, and none twice"
     root = skel.Root(prims["Tiny"])
     assert skel.BakeSkinning(root, usd.TimeCode(0) and __import__("pxr.Gf").Gf.Interval(0, FRAMES))
-    baked = geom.Mesh(stage.GetPrimAtPath(prims["Tiny"].GetPath().AppendChild("Mesh")))
+    baked = geom.Mesh(stage.GetPrimAtPath(prims["Tiny"].GetPath().AppendChild("Tiny_mesh")))
     for frame in (0, 7, FRAMES):
         world = np.array(geom.Xformable(baked).ComputeLocalToWorldTransform(frame))
         points = np.array(baked.GetPointsAttr().Get(frame)) @ world[:3, :3] + world[3, :3]

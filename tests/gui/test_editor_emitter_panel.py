@@ -102,6 +102,19 @@ def test_a_low_capacity_is_raised_by_the_button_as_one_edit(stage):
     assert stage.document.undo_stack.count() == 1
 
 
+def test_the_button_and_the_warning_name_the_capacity_of_the_largest_keys(stage):
+    stage.set(rate=1000.0, lifetime=1.0, lifetime_variance=0.0, capacity=1200)
+    assert stage.status.warning == ""
+    keys = (Key(0.0, 1000.0), Key(2.0, 1400.0))
+    stage.document.replace_curves("Key rate", stage.node, (Curve(part="emitter", field="rate", keys=keys),))
+    drawn(stage.editor)
+    assert "take 1,401 particles" in stage.status.warning
+    assert stage.head.remedy_button.text() == "Set capacity to 1,401"
+    stage.head.remedy_button.click()
+    drawn(stage.editor)
+    assert (stage.settings.capacity, stage.status.warning) == (1401, "")
+
+
 def test_another_seed_is_one_edit_and_changes_particles(stage):
     stage.play(5)
     with stage.editor.viewport.gl_current():

@@ -239,7 +239,7 @@ def test_alembic_has_the_widths_and_velocities_of_every_particle(tmp_path: Path)
         velocities = np.array(memoryview(points.getValue(when).getVelocities()))
         np.testing.assert_array_equal(velocities, values[frame, :, 3:6])
         widths = points.getWidthsParam().getExpandedValue(when).getVals()
-        np.testing.assert_array_equal(np.array(memoryview(widths)), values[frame, :, 6])
+        np.testing.assert_array_equal(np.array(memoryview(widths)), values[frame, :, 6] / 2.0, "radii")
 
 
 def test_gltf_has_colours_and_the_sides_and_shading_of_sections(tmp_path: Path) -> None:
