@@ -63,6 +63,26 @@ class UsdOptions(msgspec.Struct, frozen=True):
     ] = True
 
 
+class AlembicPurpose(enum.Enum):
+    GENERAL = "general"
+    GROOM = "groom"
+
+
+class GroomFrames(enum.Enum):
+    FIRST = "first"
+    GUIDES = "guides"
+    STRANDS = "strands"
+
+
+class AlembicOptions(msgspec.Struct, frozen=True):
+    purpose: Annotated[
+        AlembicPurpose, param("Everything in metres (general), or hair as a groom for Unreal (groom).", label="For")
+    ] = AlembicPurpose.GENERAL
+    groom_frames: Annotated[
+        GroomFrames, param("Of a groom: the first frame, moving guides, or moving guides and strands.")
+    ] = GroomFrames.FIRST
+
+
 class TextureNormals(enum.Enum):
     PACKED = "packed"
     SEPARATE = "separate"
@@ -128,6 +148,8 @@ class SceneFormat(Format):
         is_single: Whether a file holds one object.
         beside: Suffixes of its companion files.
         files: Takes the chosen path and any options; returns all files, if `beside` does not name them.
+        variant: Takes this format, the recording and the options; returns the format that they choose, what it holds
+            of the recording, and lines about the rest.
         bound: Takes the recording and any options; returns the largest rounding of a position [m], if there is one.
     """
 
@@ -141,6 +163,7 @@ class SceneFormat(Format):
     beside: tuple[str, ...] = ()
     files: str = ""
     bound: str = ""
+    variant: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,7 +249,8 @@ SCENE_FORMATS: Formats[SceneFormat] = Formats(
         module="pxr", package="usd-core", extra="usd",
     ),
     SceneFormat(
-        name="Alembic", suffixes=(".abc",), holds=_ALL,
+        name="Alembic", suffixes=(".abc",), holds=_ALL, options=AlembicOptions,
+        variant="sinew.sim.export.scene.groom:chosen_groom",
         keeps=frozenset({"colours", "widths", "velocities", "ids", "cameras", "normals"}),
         write="sinew.sim.export.scene.alembic:write_alembic", read="sinew.sim.export.scene.alembic:read_alembic",
         module="alembic3d", package="alembic3d", extra="abc",

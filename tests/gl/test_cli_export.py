@@ -281,6 +281,27 @@ def test_guides_or_drawn_strands(fur_project: Path, tmp_path: Path, capsys: pyte
         assert ((lengths > 0.03) & (lengths < 0.13)).all()
 
 
+def test_strands_of_a_groom_name_their_nearest_guides(fur_project: Path, tmp_path: Path, capsys) -> None:
+    pytest.importorskip("alembic3d")
+    from tests.unit.export.test_groom import opened, value
+
+    path = exported(fur_project, tmp_path / "a.abc", "--frames", "0", "--option", "purpose=groom")
+    assert "left out: Body; Unreal groom holds strands only" in capsys.readouterr().err
+    _, curves = opened(path)
+    guides, drawn = (
+        np.array(memoryview(curves[f"Hair_{name}"].getValue().getPositions())).reshape(count, -1, 3)
+        for name, count in (("guides", 12), ("strands", 40))
+    )
+    closest = value(curves["Hair_strands"], "V3i", "groom_closest_guides")
+    weights = value(curves["Hair_strands"], "V3f", "groom_guide_weights")
+    apart = np.linalg.norm(drawn[:, None, 0] - guides[None, :, 0], axis=2)
+    # The pose moves roots a little from where guides were chosen.
+    nearest = np.argsort(apart, axis=1)[:, :3]
+    assert np.mean([set(a) == set(b) for a, b in zip(closest.tolist(), nearest.tolist(), strict=True)]) > 0.6
+    of_closest = np.take_along_axis(apart, closest, axis=1)
+    assert (np.take_along_axis(weights, of_closest.argmin(axis=1)[:, None], axis=1)[:, 0] > 0.33).all()
+
+
 def test_wrong_options_are_reported(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for options, expected in (
         (["--node", "Nobody"], "there is no node 'Nobody'; there are: Sheet, Sparks / hot, Tiny"),

@@ -61,6 +61,10 @@ def write_scene(
         recording, lines = as_chosen(recording, choice, resolved(format.as_skin))
         for line in lines:
             warned(f"{path}: {line}")
+    if format.variant:
+        format, recording, lines = resolved(format.variant)(format, recording, *format.chosen(options))
+        for line in lines:
+            warned(f"{path}: {line}")
     files = files_of(recording, path, format)
     left = [track.name for track in recording.tracks if track.form.value not in format.holds]
     lost: dict[tuple[str, ...], list[str]] = {}
