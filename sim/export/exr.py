@@ -18,7 +18,6 @@ import OpenEXR
 from sinew.sim.export.image import Layers
 from sinew.sim.export.scene.recording import FoundNode, SceneRecording
 from sinew.sim.export.surface import write_obj
-from sinew.sim.maths.arrays import Float32
 from sinew.sim.maths.srgb import linear_from_srgb
 
 FAR = np.float32(1e30)

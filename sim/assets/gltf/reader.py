@@ -219,8 +219,10 @@ def _remove_joints(model: RawModel, removed: set[int]) -> None:
     used = [number for number, skin in enumerate(model.skins) if removed.isdisjoint(skin.joints)]
     for mesh in model.meshes:
         mesh.joint, mesh.skin = number_of[mesh.joint], used.index(mesh.skin)
-    model.skins = [RawSkin([number_of[joint] for joint in skin.joints], skin.bind_from_mesh)
-                   for skin in (model.skins[number] for number in used)]
+    model.skins = [
+        RawSkin([number_of[joint] for joint in skin.joints], skin.bind_from_mesh)
+        for skin in (model.skins[number] for number in used)
+    ]
     for clip in model.clips:
         clip.channels = [replace(c, joint=number_of[c.joint]) for c in clip.channels if c.joint in number_of]
     model.clips = [clip for clip in model.clips if clip.channels]

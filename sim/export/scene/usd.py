@@ -37,7 +37,6 @@ TYPES = Sdf.ValueTypeNames
 Four = tuple[float, float, float, float]
 Three = tuple[float, float, float]
 
-LOOKS = "Looks"
 _BLACK = (0.0, 0.0, 0.0)
 _WRAPS = {10497: "repeat", 33071: "clamp", 33648: "mirror"}
 _COLOURS = "diffuseColor", "specularColor", "emissiveColor"
@@ -56,16 +55,14 @@ class _Texture:
 
 
 def add_material(mesh: Any, name: str, material: Material, *, has_colours: bool = False) -> Any:
-    """Writes a material below a mesh, apart from its sections, whose names it may have.
+    """Writes a material below a mesh.
 
     Args:
-        name: Valid and unique among the materials of the mesh.
+        name: Valid and unique below the mesh.
         material: With image files.
         has_colours: Whether sections without image take their colour from the vertices.
     """
-    stage, looks = mesh.GetPrim().GetStage(), mesh.GetPath().AppendChild(LOOKS)
-    UsdGeom.Scope.Define(stage, looks)
-    path = looks.AppendChild(name)
+    stage, path = mesh.GetPrim().GetStage(), mesh.GetPath().AppendChild(name)
     written = UsdShade.Material.Define(stage, path)
     surface = _shader(stage, path.AppendChild("Surface"), "UsdPreviewSurface")
     for key, value in _values(material).items():
@@ -207,17 +204,18 @@ def _write_materials(mesh: Any, track: Track) -> None:
     """Writes materials; plain colours are for programs that show none."""
     sections, has_colours = track.sections, track.colours is not None
     mesh.CreateDoubleSidedAttr(any(section.has_backs for section in sections))
-    taken, named = {LOOKS}, set[str]()
+    taken: set[str] = set()
     written: dict[str, Any] = {}
     for section in sections:
         prim, name = mesh.GetPrim(), section.material.name
         if track.ranges:
             faces = Vt.IntArray.FromNumpy(np.arange(section.first, section.first + section.count, dtype=np.int32))
+            part = identifier(f"{name}_faces", taken)
             prim = UsdGeom.Subset.CreateGeomSubset(
-                mesh, identifier(name, taken), UsdGeom.Tokens.face, faces, "materialBind", UsdGeom.Tokens.nonOverlapping
+                mesh, part, UsdGeom.Tokens.face, faces, "materialBind", UsdGeom.Tokens.nonOverlapping
             ).GetPrim()
         if name not in written:
-            written[name] = add_material(mesh, identifier(name, named), section.material, has_colours=has_colours)
+            written[name] = add_material(mesh, identifier(name, taken), section.material, has_colours=has_colours)
         bind_material(prim, written[name])
     if track.colours is not None:
         write_colours(mesh, _coloured(track), UsdGeom.Tokens.vertex)
