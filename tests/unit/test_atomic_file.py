@@ -116,3 +116,11 @@ def test_formulas_are_text_in_cells(text: str) -> None:
 def test_numbers_and_words_stay_as_they_are_in_cells(text: str) -> None:
     assert cell_text(text) == text
     assert text_of_cell(text) == text
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    with pytest.raises(FileNotFoundError, match=f"the folder {re.escape(str(folder))} does not exist"):
+        write_atomically(folder / "a.json", b"")
+    with pytest.raises(FileNotFoundError, match="the folder .*gone does not exist"), atomic_path(folder / "a.mp4"):
+        pass

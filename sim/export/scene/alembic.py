@@ -144,7 +144,7 @@ def read_alembic(files: tuple[Path, ...]) -> list[FoundNode]:
                     raise ValueError(f"{header.getName()} was read back as {sample.getType()}, {sample.getBasis()}")
                 counts.append(np.array(sample.getCurvesNumVertices(), np.int32))
         normals = _expanded(schema.getNormalsParam(), when) if is_mesh else []
-        if normals and len(normals[0]) != len(positions[0]):  # of corners
+        if normals and schema.getNormalsParam().getScope() == AbcGeom.GeometryScope.kFacevaryingScope:
             normals = [values.reshape(-1, 3, 3)[:, ::-1].reshape(-1, 3) for values in normals]
         widths = [] if is_mesh else _expanded(schema.getWidthsParam(), when)
         widths = [values * np.float32(1.0 if is_strands else 2.0) for values in widths]
@@ -168,7 +168,7 @@ def _write_mesh(top: Any, name: str, sampling: int, track: Track) -> None:
     for frame in range(len(track.positions)):
         positions = _vectors(track.positions[frame])
         shading, scope = track.shading_normals(frame), AbcGeom.GeometryScope.kVertexScope
-        if len(shading) != track.point_count:
+        if any(track.flat):
             shading, scope = shading.reshape(-1, 3, 3)[:, ::-1], AbcGeom.GeometryScope.kFacevaryingScope
         normals = _vectors(shading.reshape(-1, 3))
         if frame:
