@@ -278,7 +278,8 @@ def test_normals_across_a_seam_are_written_and_sections_can_be_flat(is_flat: boo
     stored = np.array(memoryview(schema.getNormalsParam().getExpandedValue().getVals()))
     corners = stored.reshape(-1, 3, 3)[:, ::-1] if is_flat else stored[track.triangles]
     np.testing.assert_allclose(corners, wanted, atol=1e-6)
-    mesh = geom.Mesh(usd.Stage.Open(str(tmp_path / "a.usda")).GetPrimAtPath("/World/Seam"))
+    stage = usd.Stage.Open(str(tmp_path / "a.usda"))
+    mesh = geom.Mesh(stage.GetPrimAtPath("/World/Seam"))
     stored = np.array(mesh.GetNormalsAttr().Get(11))
     assert mesh.GetNormalsInterpolation() == ("faceVarying" if is_flat else "vertex")
     np.testing.assert_allclose(stored.reshape(-1, 3, 3) if is_flat else stored[track.triangles], wanted, atol=1e-6)
