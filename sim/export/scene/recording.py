@@ -188,7 +188,7 @@ class SceneRecording:
 class FoundNode:
     """A node read back from a file: arrays of its living points by frame, empty for what the format does not store."""
 
-    positions: Sequence[Float32]
+    positions: Sequence[Float32] | Float32
     widths: Sequence[Float32] = ()
     normals: Sequence[Float32] = ()  # As `Track.shading_normals`
     counts: Sequence[Int32] = ()
@@ -270,7 +270,7 @@ def as_chosen(recording: SceneRecording, choice: Characters, as_skin: AsSkin) ->
             if choice is Characters.SKIN:
                 text = f"written as a skin, a linear approximation of {reason}, up to {apart:.2g} m away"
                 changes = {"rig": shown, "positions": frames}
-            if track.rig.is_dual and (track.rig.scales == 1.0).all():
+            if track.rig is not None and track.rig.is_dual and (track.rig.scales == 1.0).all():
                 text += f"; {PRESERVE}"
         lines.append(f"{track.name}: {text}")
         tracks.append(replace(track, **changes))
