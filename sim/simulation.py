@@ -18,6 +18,9 @@ from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.background import BackgroundJob
 from sinew.sim.kinds.contract import (
+    ColliderSource,
+    Coupling,
+    ForceSource,
     Grab,
     Kind,
     Prepares,
@@ -29,6 +32,7 @@ from sinew.sim.kinds.contract import (
     System,
     World,
     has_state,
+    loaded,
     stop_reason,
 )
 from sinew.sim.kinds.field_targets import fields_on
@@ -243,8 +247,9 @@ class Simulation:
         self._preparing = [(node_id, one) for node_id, one in self.systems.items() if isinstance(one, Prepares)]
         self._unfinished = {}
         for kind in KINDS.values():
-            if kind.unfinished and (nodes := scene.simulated_of_kind(kind.name)):
-                self._unfinished |= kind.load("unfinished")(nodes, world)
+            unfinished = kind.part(ColliderSource).unfinished
+            if unfinished and (nodes := scene.simulated_of_kind(kind.name)):
+                self._unfinished |= loaded(unfinished)(nodes, world)
 
     def _apply_keys(self, world: World) -> None:
         """Systems take nodes whose values changed with time."""
@@ -260,7 +265,7 @@ class Simulation:
         try:
             system = self.systems.get(node.id)
             if system is None:
-                system = self.systems[node.id] = kind.load("system")(self._context, self._library)
+                system = self.systems[node.id] = loaded(kind.system)(self._context, self._library)
         except Exception as error:
             self._guard.note(node.id, error)
             return
@@ -276,7 +281,7 @@ class Simulation:
         if node.curves and system.is_ready:
             system.warm_up(variants(node))
         self._stepped.append((node, kind, system))
-        (self._turning if kind.turns_joints else self._following).append((node, kind, system))
+        (self._turning if kind.part(Coupling).turns_joints else self._following).append((node, kind, system))
         self._stale.add(node.id)
 
     def retry(self) -> None:
@@ -577,7 +582,8 @@ class Simulation:
     def _advance_joint_surroundings(self, world: World) -> None:
         """Sets what acts on the systems that turn joints: all but what they move."""
         self._fields = {}
-        if any(kind.collides(node.settings) or fields_on(world, node) for node, kind, _ in self._turning):
+        couplings = [(node, kind.part(Coupling)) for node, kind, _ in self._turning]
+        if any(coupling.collides(node.settings) or fields_on(world, node) for node, coupling in couplings):
             colliders, fields = (
                 {k: one for k, one in placed.items() if not _is_turned(world.scene.node(k), world)}
                 for placed in self._all_placed(world, [])
@@ -597,13 +603,13 @@ class Simulation:
         colliders: dict[NodeId, Any] = {}
         fields: dict[NodeId, Any] = {}
         for kind in KINDS.values():
-            for part, placed in (("colliders", colliders), ("fields", fields)):
-                nodes = world.scene.simulated_of_kind(kind.name) if getattr(kind, part) else ()
+            for source, placed in ((kind.part(ColliderSource), colliders), (kind.part(ForceSource), fields)):
+                nodes = world.scene.simulated_of_kind(kind.name) if source.of else ()
                 if self._unfinished:
                     nodes = tuple(node for node in nodes if node.id not in self._unfinished)
                 if nodes:
                     with self._context.timers.scope(f"{kind.name}s"):
-                        placed |= self._placed(kind.load(part), nodes, world)
+                        placed |= self._placed(loaded(source.of), nodes, world)
                     warnings += world.places.all_missing(nodes)
         return colliders, fields
 

@@ -134,9 +134,9 @@ def test_forbidden_imports_are_found_and_others_allowed() -> None:
         assert violations(Source(name, text)) == [], text
 
 
-def test_package_files_are_empty_except_the_list_of_kinds() -> None:
+def test_package_files_are_empty_except_the_list_of_kinds_and_the_contract() -> None:
     packages = [source for source in sources("app", "widgets", "sim") if source.name.endswith("__init__.py")]
-    assert [package.module for package in packages if package.text] == ["sim.kinds"]
+    assert [package.module for package in packages if package.text] == ["sim.kinds", "sim.kinds.contract"]
 
 
 def test_modules_of_commands_without_opengl_are_pure() -> None:
