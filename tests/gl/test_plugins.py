@@ -206,8 +206,9 @@ def test_nodes_of_a_plug_in_for_another_api_are_kept(loaded, tmp_path, capsys):
     path = tmp_path / "a.sinew"
     path.write_text(json.dumps({"format": "sinew-project", "version": 3, "nodes": [node]}))
     project = load_project(path)
-    assert project.warnings == ("Old needs the plug-in old 0.1; it is kept but not shown",)
-    save_project(path, project.scene, project.view_state)
+    unknown = "Old has the unknown type acme.old of the plug-in old 0.1; it is kept but not shown"
+    assert project.warnings == (unknown,)
+    save_project(path, project.scene, project.view_state, project.unknown)
     assert [saved for saved in json.loads(path.read_text())["nodes"] if saved["id"] == "o"] == [node]
 
 
