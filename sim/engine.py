@@ -183,17 +183,17 @@ class Engine(Owner):
 
     def _trusted(self, scene: Scene) -> Scene:
         """Returns the scene without the kernels that may not be used: they have no part in keys of cached steps."""
-        if not any(KINDS[node.kind].has(ShaderTexts) for node in scene.nodes):
+        if not any(ShaderTexts in KINDS[node.kind].declared for node in scene.nodes):
             return scene
         return self._trusts.get((scene,), lambda: msgspec.structs.replace(
-            scene, nodes=tuple(node for node in scene.nodes if not KINDS[node.kind].has(ShaderTexts))
+            scene, nodes=tuple(node for node in scene.nodes if ShaderTexts not in KINDS[node.kind].declared)
         ))  # fmt: skip
 
     def _use_kernels(self, scene: Scene) -> None:
         """Replaces shader files by texts of the scene; a node whose text does not compile is reported."""
         nodes: tuple[Node, ...] = ()
         for kind in KINDS.values():
-            if kind.has(ShaderTexts) and scene.of_kind(kind.name):
+            if ShaderTexts in kind.declared and scene.of_kind(kind.name):
                 nodes += scene.simulated_of_kind(kind.name)
         if nodes == self._kernels:
             return
@@ -364,7 +364,7 @@ class Engine(Owner):
         nothing: dict[NodeId, Any] = {}
         return self._colliders.get((scene, self.views.characters), lambda: tuple(
             (one.shape, tuple(one.size.tolist()), tuple(one.world_from_collider.ravel().tolist()))
-            for kind in KINDS.values() if kind.has(ColliderSource)
+            for kind in KINDS.values() if ColliderSource in kind.declared
             for node in scene.simulated_of_kind(kind.name)
             if not any(above.settings.is_character for above in scene.carriers(node.id))
             for one in self._guard.call(node, functools.partial(_colliders, kind, node, places), nothing).values()

@@ -143,6 +143,7 @@ class Simulation:
         self._preparing: list[tuple[NodeId, Prepares]] = []
         self._unfinished: dict[NodeId, BackgroundJob[Any]] = {}
         """Jobs that colliders wait for."""
+        self._sources: list[tuple[str, ColliderSource | ForceSource]] = []
         self._partners: Mapping[NodeId, tuple[NodeId, ...]] = {}
         self._has_partners = False  # Whether `_partners` are of the applied scene
         self._stale: set[NodeId] = set()
@@ -245,11 +246,14 @@ class Simulation:
         self._turning.sort(key=lambda one: len(scene.carriers(one[0].id)))
         self._has_partners = False
         self._preparing = [(node_id, one) for node_id, one in self.systems.items() if isinstance(one, Prepares)]
-        self._unfinished = {}
+        self._unfinished, self._sources = {}, []
         for kind in KINDS.values():
-            unfinished = kind.part(ColliderSource).unfinished
-            if unfinished and (nodes := scene.simulated_of_kind(kind.name)):
-                self._unfinished |= loaded(unfinished)(nodes, world)
+            if (force := kind.declared.get(ForceSource)) is not None:
+                self._sources.append((kind.name, force))
+            if (source := kind.declared.get(ColliderSource)) is not None:
+                self._sources.append((kind.name, source))
+                if source.unfinished and (nodes := scene.simulated_of_kind(kind.name)):
+                    self._unfinished |= loaded(source.unfinished)(nodes, world)
 
     def _apply_keys(self, world: World) -> None:
         """Systems take nodes whose values changed with time."""
@@ -602,15 +606,15 @@ class Simulation:
         """Returns placements of colliders and of force fields; adds lines about missing parents to `warnings`."""
         colliders: dict[NodeId, Any] = {}
         fields: dict[NodeId, Any] = {}
-        for kind in KINDS.values():
-            for source, placed in ((kind.part(ColliderSource), colliders), (kind.part(ForceSource), fields)):
-                nodes = world.scene.simulated_of_kind(kind.name) if source.of else ()
-                if self._unfinished:
-                    nodes = tuple(node for node in nodes if node.id not in self._unfinished)
-                if nodes:
-                    with self._context.timers.scope(f"{kind.name}s"):
-                        placed |= self._placed(loaded(source.of), nodes, world)
-                    warnings += world.places.all_missing(nodes)
+        for name, source in self._sources:
+            nodes = world.scene.simulated_of_kind(name)
+            if self._unfinished:
+                nodes = tuple(node for node in nodes if node.id not in self._unfinished)
+            if nodes:
+                placed = colliders if isinstance(source, ColliderSource) else fields
+                with self._context.timers.scope(f"{name}s"):
+                    placed |= self._placed(loaded(source.of), nodes, world)
+                warnings += world.places.all_missing(nodes)
         return colliders, fields
 
     def _advance_surroundings(self, world: World) -> None:

@@ -106,7 +106,7 @@ def scene_entries(
         if parent is None:
             roots.append(rows[node.id])
             continue
-        if KINDS[node.kind].has(ColliderSource) and len(alike := below[place]) >= _FOLDED:
+        if ColliderSource in KINDS[node.kind].declared and len(alike := below[place]) >= _FOLDED:
             if scene.node(place[0]).settings.is_group:
                 parent.is_folded = True
             elif place not in folds:

@@ -25,7 +25,7 @@ class SelectedNode(QObject):
         tip = "Simulate again, with the current settings; the folder of the bake stays."
         self._detach = Command("free_bake", "Detach Bake", tip, baking.free)
         self._head = context.panels.inspector.head
-        self._stores = {name: PresetStore(folder, kind) for name, kind in KINDS.items() if kind.has(Presets)}
+        self._stores = {name: PresetStore(folder, kind) for name, kind in KINDS.items() if Presets in kind.declared}
         self._own: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in self._stores}
         self._listed = ""
         self._refusals: dict[NodeId, tuple[Settings, str]] = {}

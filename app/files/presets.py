@@ -32,7 +32,7 @@ class PresetStore:
     """Presets of one kind in `folder`, which is read again for every query and made for the first preset."""
 
     def __init__(self, folder: Path, kind: Kind) -> None:
-        assert kind.has(Presets)
+        assert Presets in kind.declared
         self._presets = kind.part(Presets)
         self._folder, self._settings = folder / self._presets.folder, kind.settings
 

@@ -119,7 +119,7 @@ def node_keys(world: World) -> dict[NodeId, str]:
 
 def _shaders(scene: Scene) -> list[bytes]:
     """Returns the shader texts of the scene, which any node may use."""
-    kinds = [(kind, kind.part(ShaderTexts).of) for kind in KINDS.values() if kind.has(ShaderTexts)]
+    kinds = [(kind, kind.part(ShaderTexts).of) for kind in KINDS.values() if ShaderTexts in kind.declared]
     return [
         msgspec.json.encode(read(node.settings)) for kind, read in kinds for node in scene.simulated_of_kind(kind.name)
     ]
@@ -138,7 +138,7 @@ def is_current(key: str, world: World, node: Node) -> bool:
 def _met(world: World, *, turned: bool = True) -> list[bytes]:
     scene = world.unevaluated
     simulated = scene.simulated
-    colliders = [node for node in scene.nodes if KINDS[node.kind].has(ColliderSource)]
+    colliders = [node for node in scene.nodes if ColliderSource in KINDS[node.kind].declared]
     own = [part for node in colliders for part in (b"heard" if node.id in simulated else b"", _whole(world, node))]
     return own + _all_carrying(world, colliders, turned=turned)
 
@@ -151,7 +151,7 @@ def _all_carrying(world: World, nodes: Sequence[Node], *, turned: bool = True) -
 
 def _carrying(world: World, carrier: Node) -> bytes:
     """Returns the transform of a parent; the pose of a character, and what turns its joints."""
-    if not KINDS[carrier.kind].has(CharacterSource):
+    if CharacterSource not in KINDS[carrier.kind].declared:
         return _record(SameNode(carrier), None)
     parts = [_whole(world, carrier)]
     for node in world.unevaluated.nodes:
@@ -238,7 +238,7 @@ def _draws(declared: Declaration) -> bool:
 def digest(world: World, node: Node) -> str:
     scene, rebuilt = world.scene, frozenset((Effect.REBUILD,))
     parts = (ColliderSource, ForceSource, CharacterSource)
-    kinds = {name for name, kind in KINDS.items() if kind.system or any(map(kind.has, parts))}
+    kinds = {name for name, kind in KINDS.items() if kind.system or not kind.declared.keys().isdisjoint(parts)}
     settings = {one.id: _in_force(world, one) for one in scene.nodes if one.kind in kinds}
     nodes = [
         [

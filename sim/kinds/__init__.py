@@ -36,7 +36,7 @@ def packages(nodes: Iterable[Node]) -> dict[NodeId, str]:
 
 
 def character_kind() -> Kind:
-    return next(kind for kind in KINDS.values() if kind.has(CharacterSource))
+    return next(kind for kind in KINDS.values() if CharacterSource in kind.declared)
 
 
 def group_kind() -> Kind:

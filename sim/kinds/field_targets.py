@@ -23,7 +23,7 @@ def acting_fields(scene: Scene, node: Node) -> tuple[Node, ...]:
     return tuple(
         field
         for kind in KINDS.values()
-        if kind.has(ForceSource)
+        if ForceSource in kind.declared
         for field in scene.simulated_of_kind(kind.name)
         if kind.part(ForceSource).acts_on(field, node, scene)
     )

@@ -9,8 +9,9 @@ from sinew.sim.scene.scene import NodeId, Scene
 
 def all_pairs(scene: Scene) -> Iterator[tuple[NodeId, NodeId]]:
     for kind in KINDS.values():
-        pairs = kind.part(Coupling).pairs
-        yield from pairs(scene) if pairs is not None else ()
+        coupling = kind.declared.get(Coupling)
+        if coupling is not None and coupling.pairs is not None:
+            yield from coupling.pairs(scene)
 
 
 def partners(scene: Scene) -> Mapping[NodeId, tuple[NodeId, ...]]:

@@ -43,7 +43,7 @@ class ViewEntry(View):
         self.is_helper = view.is_helper
         self.is_light = False
         name = node.settings.kind
-        self.rank = not KINDS[name].has(CharacterSource), list(KINDS).index(name)
+        self.rank = CharacterSource not in KINDS[name].declared, list(KINDS).index(name)
 
     def apply(self, node: Node, subject: Any, world: World) -> None:
         self._guard.call(node, lambda: self.view.apply(node, subject, world), None)

@@ -7,6 +7,7 @@ commands without a window load no Qt.
 import dataclasses
 import functools
 import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -47,7 +48,7 @@ class PluginInfo:
 _DEFAULTS: dict[type[Part], Any] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Kind:
     """Declaration of a type of node.
 
@@ -86,23 +87,21 @@ class Kind:
 
     def part(self, cls: type[P]) -> P:
         """Returns the declared part of this class, or its default."""
-        for part in self.parts:
-            if isinstance(part, cls):
-                return part
-        default: P = _DEFAULTS.get(cls) or _DEFAULTS.setdefault(cls, cls())
-        return default
+        part: P = self.declared.get(cls) or _DEFAULTS.get(cls) or _DEFAULTS.setdefault(cls, cls())
+        return part
 
     def with_parts(self, *parts: Part) -> Self:
         """Returns a kind with these parts in place of its own of the same classes."""
         others = tuple(part for part in self.parts if type(part) not in map(type, parts))
         return dataclasses.replace(self, parts=others + parts)
 
-    def has(self, cls: type[Part]) -> bool:
-        return any(isinstance(part, cls) for part in self.parts)
+    @functools.cached_property
+    def declared(self) -> Mapping[type[Part], Any]:
+        return {type(part): part for part in self.parts}
 
     @property
     def can_be_muted(self) -> bool:
-        return bool(self.system) or any(self.has(cls) for cls in (ColliderSource, ForceSource, ShaderTexts))
+        return bool(self.system) or not self.declared.keys().isdisjoint((ColliderSource, ForceSource, ShaderTexts))
 
     @property
     def package(self) -> str:

@@ -231,7 +231,7 @@ def _collider_signature(scene: Scene) -> tuple[Any, ...]:
     """Returns the choices of all colliders with the number of equal ones: other kinds have shaders for them."""
     counts: dict[str, int] = {}
     for node in scene.nodes:
-        if KINDS[node.kind].has(ColliderSource):
+        if ColliderSource in KINDS[node.kind].declared:
             values = [getattr(node.settings, param.name) for param in params_of(type(node.settings))]
             choices = [value for value in values if isinstance(value, enum.Enum | bool)]
             signature = repr((bool(node.attachment.node), choices))

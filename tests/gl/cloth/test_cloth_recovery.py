@@ -77,7 +77,7 @@ def test_more_substeps_resume_it(stage: Stage) -> None:
 
 
 def test_settings_that_were_stable_before_resume_it(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sinew.sim.kinds.cloth.system.StabilityEstimator.allows", lambda *_: False)
+    monkeypatch.setattr("sinew.sim.kinds.cloth.recovery.StabilityEstimator.allows", lambda *_: False)
     stage.stop()
     stage.change(stretch_stiffness=1e6)
     assert stage.cloth.stopped
