@@ -16,7 +16,7 @@ from tests.plugins.packages import install
 BAD_PANEL = """
 import dataclasses
 from acme_rope.kind import ROPE
-from sinew.sim.kinds.contract import Adds, Command, Panel, Tool
+from sinew.sim.kinds.contract import Adds, Command, Form, Panel, Tool
 
 class BadTool(Tool):
     def hover(self, place):
