@@ -88,7 +88,7 @@ class Tool:
 class Panel:
     """Editor widgets of a kind besides its rows of settings; one per window.
 
-    `cls(context)` creates it with the `sinew.app.editor.editor_context.EditorContext` of the window.
+    `cls(context)` creates it with the `sinew.app.session.editor_context.EditorContext` of the window.
 
     Attributes:
         head: Widget at the top of the inspector while a node of the kind is selected.

@@ -220,7 +220,7 @@ class StepsTogether(abc.ABC):
 
 
 class Draggable(abc.ABC):
-    """Ability of systems whose particles `sinew.app.editor.drag_tool.DragTool` can drag; see `StepInputs.grabbed`."""
+    """Ability of systems whose particles `sinew.app.kinds.drag_tool.DragTool` can drag; see `StepInputs.grabbed`."""
 
     @abc.abstractmethod
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:

@@ -5,7 +5,6 @@ import msgspec
 import numpy as np
 import pytest
 
-from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.cloth.cloth import Cloth
@@ -13,6 +12,7 @@ from sinew.sim.kinds.cloth.recovery import PROOF, TRIES
 from sinew.sim.kinds.cloth.settings import ClothSettings, PinPreset
 from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.kinds.cloth.system import ClothSystem
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
 
