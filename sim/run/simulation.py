@@ -586,8 +586,7 @@ class Simulation:
     def _advance_joint_surroundings(self, world: World) -> None:
         """Sets what acts on the systems that turn joints: all but what they move."""
         self._fields = {}
-        couplings = [(node, kind.part(Coupling)) for node, kind, _ in self._turning]
-        if any(coupling.collides(node.settings) or fields_on(world, node) for node, coupling in couplings):
+        if any(kind.part(Coupling).collides(one.settings) or fields_on(world, one) for one, kind, _ in self._turning):
             colliders, fields = (
                 {k: one for k, one in placed.items() if not _is_turned(world.scene.node(k), world)}
                 for placed in self._all_placed(world, [])

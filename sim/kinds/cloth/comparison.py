@@ -104,7 +104,7 @@ class ComparedCloth(Owner):
     """The comparison of a cloth, if there is one.
 
     Attributes:
-        comparison: None while neither the settings nor those of a cloth that it meets compare two solvers.
+        comparison: None while neither its settings nor the settings of a cloth that it meets compare two solvers.
     """
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
