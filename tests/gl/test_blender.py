@@ -19,10 +19,10 @@ import numpy as np
 import pytest
 
 from sinew import resources
-from sinew.app.cli.export import as_drawn
-from sinew.app.cli.run import SceneRun, headless
-from sinew.app.cli.scene import opened
-from sinew.app.cli.tracks import TrackRecorder
+from sinew.app.headless.run import SceneRun, headless
+from sinew.app.headless.scene import opened
+from sinew.app.headless.tracks import TrackRecorder
+from sinew.app.jobs.export import as_drawn
 from sinew.sim.export.formats import SCENE_FORMATS, Characters, GlbOptions
 from sinew.sim.export.scene.recording import CameraTrack, SceneRecording, Topology, Track
 from sinew.sim.export.scene.writing import write_scene
