@@ -28,8 +28,8 @@ from alembic3d import Abc, AbcCoreAbstract, AbcGeom
 
 from sinew.sim.export.formats import is_full
 from sinew.sim.export.scene.recording import (
-    FILM_ASPECT,
-    FILM_WIDTH,
+    SENSOR_ASPECT,
+    SENSOR_WIDTH,
     CameraTrack,
     FoundNode,
     SceneRecording,
@@ -247,8 +247,8 @@ def _write_camera(top: Any, name: str, sampling: int, camera: CameraTrack) -> No
         placed.getSchema().set(moved)
     sample = AbcGeom.CameraSample()
     sample.setFocalLength(camera.focal_length)
-    sample.setHorizontalAperture(FILM_WIDTH / 10.0)  # [cm]
-    sample.setVerticalAperture(FILM_WIDTH / FILM_ASPECT / 10.0)
+    sample.setHorizontalAperture(SENSOR_WIDTH / 10.0)  # [cm]
+    sample.setVerticalAperture(SENSOR_WIDTH / SENSOR_ASPECT / 10.0)
     sample.setNearClippingPlane(camera.near)
     sample.setFarClippingPlane(camera.far)
     AbcGeom.OCamera(placed, f"{name}Shape").getSchema().set(sample)

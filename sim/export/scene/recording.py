@@ -149,12 +149,12 @@ class CameraTrack:
 
     @property
     def focal_length(self) -> float:
-        """Focal length [mm] on film of `FILM_WIDTH`."""
-        return FILM_WIDTH / FILM_ASPECT / 2.0 / math.tan(math.radians(self.field_of_view) / 2.0)
+        """Focal length [mm] on a sensor of `SENSOR_WIDTH`."""
+        return SENSOR_WIDTH / SENSOR_ASPECT / 2.0 / math.tan(math.radians(self.field_of_view) / 2.0)
 
 
-FILM_WIDTH, FILM_ASPECT = 36.0, 16.0 / 9.0
-"""Film [mm] for formats that store a lens by focal length; programs keep its width, so pictures are 16:9."""
+SENSOR_WIDTH, SENSOR_ASPECT = 36.0, 16.0 / 9.0
+"""Sensor [mm] for formats that store a lens by focal length; programs use its width, so pictures are 16:9."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from sinew.sim.assets.model import AlphaMode, Material, Sampled, Skeleton, Skin
 from sinew.sim.export.formats import UsdOptions
 from sinew.sim.export.gltf_parts import is_metal_exact, metal_and_base
 from sinew.sim.export.scene.recording import (
-    FILM_ASPECT,
-    FILM_WIDTH,
+    SENSOR_ASPECT,
+    SENSOR_WIDTH,
     CameraTrack,
     FoundNode,
     JointMotion,
@@ -515,12 +515,12 @@ def _write_camera(stage: Any, path: Any, camera: CameraTrack, first: int) -> Non
     placement = written.AddTransformOp()
     for frame, matrix in enumerate(camera.world_from_camera):
         placement.Set(Gf.Matrix4d(matrix.T.tolist()), first + frame)
-    width = FILM_WIDTH / 1000.0
+    width = SENSOR_WIDTH / 1000.0
     if camera.height:
         written.CreateProjectionAttr(UsdGeom.Tokens.orthographic)
-        width = camera.height * FILM_ASPECT
+        width = camera.height * SENSOR_ASPECT
     written.CreateHorizontalApertureAttr(width * TENTHS)
-    written.CreateVerticalApertureAttr(width / FILM_ASPECT * TENTHS)
+    written.CreateVerticalApertureAttr(width / SENSOR_ASPECT * TENTHS)
     written.CreateFocalLengthAttr((0.05 if camera.height else camera.focal_length / 1000.0) * TENTHS)
     written.CreateClippingRangeAttr(Gf.Vec2f(camera.near, camera.far))
     written.GetPrim().SetDisplayName(camera.name)
