@@ -92,13 +92,13 @@ def own_layout(vertices: int, frames: int, normals: TextureNormals) -> Layout:
 def texture_files(path: Path, options: PngTextureOptions) -> tuple[Path, ...]:
     """Returns texture, JSON, GLB and the texture of separate normals; OpenVAT has its own names."""
     if not _is_open_vat(options):
-        name, about, turned = path.stem, ".json", "_normals"
+        name, about, still, turned = path.stem, ".json", "_vat.glb", "_normals"
         texture = path
     else:
-        name, about, turned = path.stem.removesuffix("_vat"), "-remap_info.json", "_vnrm"
+        name, about, still, turned = path.stem.removesuffix("_vat"), "-remap_info.json", ".glb", "_vnrm"
         texture = path.with_name(f"{name}_vat{path.suffix}")
     more = (path.with_name(f"{name}{turned}{path.suffix}"),) if options.normals is TextureNormals.SEPARATE else ()
-    return texture, path.with_name(f"{name}{about}"), path.with_name(f"{name}.glb"), *more
+    return texture, path.with_name(f"{name}{about}"), path.with_name(f"{name}{still}"), *more
 
 
 def texture_bound(recording: SceneRecording, options: PngTextureOptions) -> float:
@@ -194,6 +194,7 @@ def _own_parameters(
     positions = texture[: layout.stride * recording.frame_count].reshape(-1, 3)
     return {
         "name": track.name, "vertices": track.point_count, "frames": recording.frame_count, "rate": recording.rate,
+        "start": recording.first / recording.rate,
         "width": layout.width, "height": layout.height, "rows_per_frame": layout.stride, "normals": normals.value,
         "meaning": "difference to frame 0 [m], y up; row = frame * rows_per_frame + vertex // width from the top,"
         " column = vertex % width; TEXCOORD_1 of the GLB selects frame 0; packed normals lie half the height lower",

@@ -193,16 +193,16 @@ LISTED, NAME_MAX = 8, 60
 def nodes_without_content(document: GltfDocument) -> set[int]:
     """Returns the nodes that only hold points and lines, or only such nodes."""
     used = {joint for skin in document.skins for joint in skin.joints}
-    kept, parents = set[int](), node_parents(document)
+    filled, parents = set[int](), node_parents(document)
     for index, node in enumerate(document.nodes):
         meshes = [] if node.mesh is None else document.meshes[node.mesh : node.mesh + 1]
         primitives = [primitive for mesh in meshes for primitive in mesh.primitives]
         is_empty = not primitives and not node.children
         if is_empty or node.camera is not None or index in used or any(p.mode >= TRIANGLES for p in primitives):
-            while index != _NO_PARENT and index not in kept:
-                kept.add(index)
+            while index != _NO_PARENT and index not in filled:
+                filled.add(index)
                 index = parents[index]
-    return set(range(len(parents))) - kept
+    return set(range(len(parents))) - filled
 
 
 def _remove_joints(model: RawModel, removed: set[int]) -> None:
@@ -213,9 +213,9 @@ def _remove_joints(model: RawModel, removed: set[int]) -> None:
         more = f" and {len(top) - LISTED} more" if len(top) > LISTED else ""
         names = ", ".join(printable(name, NAME_MAX) for name in top[:LISTED])
         model.warnings[model.warnings.index(LEFT_OUT)] = f"{LEFT_OUT.rstrip('.')}: {names}{more}."
-    kept = [joint for joint in range(len(bones)) if joint not in removed]
-    number_of = {joint: number for number, joint in enumerate(kept)} | {_NO_PARENT: _NO_PARENT}
-    model.skeletons[0].bones = [replace(bones[joint], parent=number_of[bones[joint].parent]) for joint in kept]
+    filled = [joint for joint in range(len(bones)) if joint not in removed]
+    number_of = {joint: number for number, joint in enumerate(filled)} | {_NO_PARENT: _NO_PARENT}
+    model.skeletons[0].bones = [replace(bones[joint], parent=number_of[bones[joint].parent]) for joint in filled]
     used = [number for number, skin in enumerate(model.skins) if removed.isdisjoint(skin.joints)]
     for mesh in model.meshes:
         mesh.joint, mesh.skin = number_of[mesh.joint], used.index(mesh.skin)

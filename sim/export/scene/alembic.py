@@ -28,8 +28,8 @@ from alembic3d import Abc, AbcCoreAbstract, AbcGeom
 
 from sinew.sim.export.formats import AlembicOptions, is_full
 from sinew.sim.export.scene.recording import (
-    FILM_ASPECT,
-    FILM_WIDTH,
+    SENSOR_ASPECT,
+    SENSOR_WIDTH,
     CameraTrack,
     FoundNode,
     SceneRecording,
@@ -142,7 +142,7 @@ def read_alembic(files: tuple[Path, ...]) -> list[FoundNode]:
                     raise ValueError(f"{header.getName()} was read back as {sample.getType()}, {sample.getBasis()}")
                 counts.append(np.array(sample.getCurvesNumVertices(), np.int32))
         normals = _expanded(schema.getNormalsParam(), when) if is_mesh else []
-        if normals and len(normals[0]) != len(positions[0]):  # of corners
+        if normals and schema.getNormalsParam().getScope() == AbcGeom.GeometryScope.kFacevaryingScope:
             normals = [values.reshape(-1, 3, 3)[:, ::-1].reshape(-1, 3) for values in normals]
         widths = [] if is_mesh else _expanded(schema.getWidthsParam(), when)
         widths = [values * np.float32(1.0 if is_strands else 2.0) for values in widths]
@@ -172,7 +172,7 @@ def _write_mesh(top: Any, name: str, sampling: int, track: Track) -> None:
     for frame in range(len(track.positions)):
         positions = vectors(track.positions[frame])
         shading, scope = track.shading_normals(frame), AbcGeom.GeometryScope.kVertexScope
-        if len(shading) != track.point_count:
+        if any(track.flat):
             shading, scope = shading.reshape(-1, 3, 3)[:, ::-1], AbcGeom.GeometryScope.kFacevaryingScope
         normals = vectors(shading.reshape(-1, 3))
         if frame:
@@ -251,8 +251,8 @@ def _write_camera(top: Any, name: str, sampling: int, camera: CameraTrack) -> No
         placed.getSchema().set(moved)
     sample = AbcGeom.CameraSample()
     sample.setFocalLength(camera.focal_length)
-    sample.setHorizontalAperture(FILM_WIDTH / 10.0)  # [cm]
-    sample.setVerticalAperture(FILM_WIDTH / FILM_ASPECT / 10.0)
+    sample.setHorizontalAperture(SENSOR_WIDTH / 10.0)  # [cm]
+    sample.setVerticalAperture(SENSOR_WIDTH / SENSOR_ASPECT / 10.0)
     sample.setNearClippingPlane(camera.near)
     sample.setFarClippingPlane(camera.far)
     AbcGeom.OCamera(placed, f"{name}Shape").getSchema().set(sample)

@@ -153,12 +153,12 @@ class CameraTrack:
 
     @property
     def focal_length(self) -> float:
-        """Focal length [mm] on film of `FILM_WIDTH`."""
-        return FILM_WIDTH / FILM_ASPECT / 2.0 / math.tan(math.radians(self.field_of_view) / 2.0)
+        """Focal length [mm] on a sensor of `SENSOR_WIDTH`."""
+        return SENSOR_WIDTH / SENSOR_ASPECT / 2.0 / math.tan(math.radians(self.field_of_view) / 2.0)
 
 
-FILM_WIDTH, FILM_ASPECT = 36.0, 16.0 / 9.0
-"""Film [mm] for formats that store a lens by focal length; programs keep its width, so pictures are 16:9."""
+SENSOR_WIDTH, SENSOR_ASPECT = 36.0, 16.0 / 9.0
+"""Sensor [mm] for formats that store a lens by focal length; programs use its width, so pictures are 16:9."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ class SceneRecording:
 class FoundNode:
     """A node read back from a file: arrays of its living points by frame, empty for what the format does not store."""
 
-    positions: Sequence[Float32]
+    positions: Sequence[Float32] | Float32
     widths: Sequence[Float32] = ()
     normals: Sequence[Float32] = ()  # As `Track.shading_normals`
     counts: Sequence[Int32] = ()
@@ -274,7 +274,7 @@ def as_chosen(recording: SceneRecording, choice: Characters, as_skin: AsSkin) ->
             if choice is Characters.SKIN:
                 text = f"written as a skin, a linear approximation of {reason}, up to {apart:.2g} m away"
                 changes = {"rig": shown, "positions": frames}
-            if track.rig.is_dual and (track.rig.scales == 1.0).all():
+            if track.rig is not None and track.rig.is_dual and (track.rig.scales == 1.0).all():
                 text += f"; {PRESERVE}"
         lines.append(f"{track.name}: {text}")
         tracks.append(replace(track, **changes))

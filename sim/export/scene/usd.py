@@ -19,8 +19,8 @@ from sinew.sim.assets.model import AlphaMode, Material, Sampled, Skeleton, Skin
 from sinew.sim.export.formats import UsdOptions
 from sinew.sim.export.gltf_parts import is_metal_exact, metal_and_base
 from sinew.sim.export.scene.recording import (
-    FILM_ASPECT,
-    FILM_WIDTH,
+    SENSOR_ASPECT,
+    SENSOR_WIDTH,
     CameraTrack,
     FoundNode,
     JointMotion,
@@ -37,7 +37,6 @@ TYPES = Sdf.ValueTypeNames
 Four = tuple[float, float, float, float]
 Three = tuple[float, float, float]
 
-LOOKS = "Looks"
 _BLACK = (0.0, 0.0, 0.0)
 _WRAPS = {10497: "repeat", 33071: "clamp", 33648: "mirror"}
 _COLOURS = "diffuseColor", "specularColor", "emissiveColor"
@@ -56,16 +55,14 @@ class _Texture:
 
 
 def add_material(mesh: Any, name: str, material: Material, *, has_colours: bool = False) -> Any:
-    """Writes a material below a mesh, apart from its sections, whose names it may have.
+    """Writes a material below a mesh.
 
     Args:
-        name: Valid and unique among the materials of the mesh.
+        name: Valid and unique below the mesh.
         material: With image files.
         has_colours: Whether sections without image take their colour from the vertices.
     """
-    stage, looks = mesh.GetPrim().GetStage(), mesh.GetPath().AppendChild(LOOKS)
-    UsdGeom.Scope.Define(stage, looks)
-    path = looks.AppendChild(name)
+    stage, path = mesh.GetPrim().GetStage(), mesh.GetPath().AppendChild(name)
     written = UsdShade.Material.Define(stage, path)
     surface = _shader(stage, path.AppendChild("Surface"), "UsdPreviewSurface")
     for key, value in _values(material).items():
@@ -207,17 +204,18 @@ def _write_materials(mesh: Any, track: Track) -> None:
     """Writes materials; plain colours are for programs that show none."""
     sections, has_colours = track.sections, track.colours is not None
     mesh.CreateDoubleSidedAttr(any(section.has_backs for section in sections))
-    taken, named = {LOOKS}, set[str]()
+    taken: set[str] = set()
     written: dict[str, Any] = {}
     for section in sections:
         prim, name = mesh.GetPrim(), section.material.name
         if track.ranges:
             faces = Vt.IntArray.FromNumpy(np.arange(section.first, section.first + section.count, dtype=np.int32))
+            part = identifier(f"{name}_faces", taken)
             prim = UsdGeom.Subset.CreateGeomSubset(
-                mesh, identifier(name, taken), UsdGeom.Tokens.face, faces, "materialBind", UsdGeom.Tokens.nonOverlapping
+                mesh, part, UsdGeom.Tokens.face, faces, "materialBind", UsdGeom.Tokens.nonOverlapping
             ).GetPrim()
         if name not in written:
-            written[name] = add_material(mesh, identifier(name, named), section.material, has_colours=has_colours)
+            written[name] = add_material(mesh, identifier(name, taken), section.material, has_colours=has_colours)
         bind_material(prim, written[name])
     if track.colours is not None:
         write_colours(mesh, _coloured(track), UsdGeom.Tokens.vertex)
@@ -517,12 +515,12 @@ def _write_camera(stage: Any, path: Any, camera: CameraTrack, first: int) -> Non
     placement = written.AddTransformOp()
     for frame, matrix in enumerate(camera.world_from_camera):
         placement.Set(Gf.Matrix4d(matrix.T.tolist()), first + frame)
-    width = FILM_WIDTH / 1000.0
+    width = SENSOR_WIDTH / 1000.0
     if camera.height:
         written.CreateProjectionAttr(UsdGeom.Tokens.orthographic)
-        width = camera.height * FILM_ASPECT
+        width = camera.height * SENSOR_ASPECT
     written.CreateHorizontalApertureAttr(width * TENTHS)
-    written.CreateVerticalApertureAttr(width / FILM_ASPECT * TENTHS)
+    written.CreateVerticalApertureAttr(width / SENSOR_ASPECT * TENTHS)
     written.CreateFocalLengthAttr((0.05 if camera.height else camera.focal_length / 1000.0) * TENTHS)
     written.CreateClippingRangeAttr(Gf.Vec2f(camera.near, camera.far))
     written.GetPrim().SetDisplayName(camera.name)

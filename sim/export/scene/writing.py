@@ -209,7 +209,7 @@ def largest_difference(
 
 POSITIONS = "points"
 
-Compared = tuple[str, Sequence[np.ndarray], Callable[[int], np.ndarray]]
+Compared = tuple[str, Sequence[np.ndarray] | np.ndarray, Callable[[int], np.ndarray]]
 
 
 def _compared(track: Track, node: FoundNode, keeps: Collection[str]) -> Iterator[Compared]:

@@ -16,8 +16,8 @@ EVERY = AlembicOptions(purpose=AlembicPurpose.GROOM, groom_frames=GroomFrames.ST
 
 def strands(name: str, count: int, seed: int, **more) -> Track:
     random = np.random.default_rng(seed)
-    roots = random.uniform(-1.0, 1.0, (1, count, 1, 3)) + (5.0, 1.0, -2.0)
-    steps = random.normal(0.0, 0.03, (FRAMES, count, KNOTS, 3)) + (0.0, 0.05, 0.0)
+    roots = random.uniform(-1.0, 1.0, (1, count, 1, 3)) + np.array((5.0, 1.0, -2.0))
+    steps = random.normal(0.0, 0.03, (FRAMES, count, KNOTS, 3)) + np.array((0.0, 0.05, 0.0))
     steps[:, :, 0] = 0.0
     positions = (roots + np.cumsum(steps, axis=2)).reshape(FRAMES, -1, 3).astype(np.float32)
     return Track(

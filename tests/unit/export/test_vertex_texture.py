@@ -126,7 +126,7 @@ def test_own_texture_holds_metres_and_normals(normals, tmp_path, monkeypatch):
     assert about["height"] == 36 * (2 if normals is TextureNormals.PACKED else 1)
     image = pixels(tmp_path / "a.exr")
     other = pixels(tmp_path / "a_normals.exr") if normals is TextureNormals.SEPARATE else image
-    _, stored = surface(tmp_path / "a.glb")
+    _, stored = surface(tmp_path / "a_vat.glb")
     u, v = stored["TEXCOORD_1"].astype(np.float64).T
     for frame in range(6):
         rows = np.floor(v * about["height"]).astype(int) + 6 * frame
