@@ -92,13 +92,13 @@ def own_layout(vertices: int, frames: int, normals: TextureNormals) -> Layout:
 def texture_files(path: Path, options: PngTextureOptions) -> tuple[Path, ...]:
     """Returns texture, JSON, GLB and the texture of separate normals; OpenVAT has its own names."""
     if not _is_open_vat(options):
-        name, about, still, turned = path.stem, ".json", "_vat.glb", "_normals"
+        name, about, turned = path.stem, ".json", "_normals"
         texture = path
     else:
-        name, about, still, turned = path.stem.removesuffix("_vat"), "-remap_info.json", ".glb", "_vnrm"
+        name, about, turned = path.stem.removesuffix("_vat"), "-remap_info.json", "_vnrm"
         texture = path.with_name(f"{name}_vat{path.suffix}")
     more = (path.with_name(f"{name}{turned}{path.suffix}"),) if options.normals is TextureNormals.SEPARATE else ()
-    return texture, path.with_name(f"{name}{about}"), path.with_name(f"{name}{still}"), *more
+    return texture, path.with_name(f"{name}{about}"), path.with_name(f"{name}_vat.glb"), *more
 
 
 def texture_bound(recording: SceneRecording, options: PngTextureOptions) -> float:

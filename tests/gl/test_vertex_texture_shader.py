@@ -34,7 +34,7 @@ def test_the_decoder_of_the_guide(context: Context, tmp_path) -> None:
     written(recording, tmp_path / "a.png", PngTextureOptions())
     remap = json.loads((tmp_path / "a-remap_info.json").read_text())["os-remap"]
     image = np.ascontiguousarray(np.round(read_png16(tmp_path / "a_vat.png") * 65535), np.uint16)
-    _, stored = surface(tmp_path / "a.glb")
+    _, stored = surface(tmp_path / "a_vat.glb")
     page = resources.path("guide/output.md").read_text()
     (decoder,) = re.findall(r"```glsl\n(.*?)```", page, re.DOTALL)
     program = GL.glCreateProgram()

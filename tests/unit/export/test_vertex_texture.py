@@ -91,7 +91,7 @@ def test_open_vat_is_decoded_by_its_formulas(suffix, normals, size, tmp_path):
     assert width & (width - 1) == 0
     assert height & (height - 1) == 0
     assert 0.5 <= width / height <= 2.0
-    _, stored = surface(tmp_path / "wave.glb")
+    _, stored = surface(tmp_path / "wave_vat.glb")
     assert np.array_equal(stored["TEXCOORD_0"], np.column_stack((track.texcoords[:, 0], 1.0 - track.texcoords[:, 1])))
     u, v = stored["TEXCOORD_1"].astype(np.float64).T
     bound = (high - low) / (131070.0 if suffix == ".png" else 2.0**25) + 4e-7  # and float32 of the sum
@@ -108,7 +108,7 @@ def test_open_vat_is_decoded_by_its_formulas(suffix, normals, size, tmp_path):
             assert degrees(y_up(2.0 * texel(0.5) - 1.0), wanted) < 0.01
         elif normals is TextureNormals.SEPARATE:
             assert degrees(y_up(2.0 * texel(0.0, pixels(tmp_path / f"wave_vnrm{suffix}")) - 1.0), wanted) < 0.01
-    files = {f"wave_vat{suffix}", "wave-remap_info.json", "wave.glb"}
+    files = {f"wave_vat{suffix}", "wave-remap_info.json", "wave_vat.glb"}
     files |= {f"wave_vnrm{suffix}"} if normals is TextureNormals.SEPARATE else set()
     assert {path.name for path in tmp_path.iterdir()} == files
 
