@@ -8,12 +8,13 @@ import stat
 from pathlib import Path
 from typing import Any
 
+from sinew.sim.assets.raw import FileError
 from sinew.sim.printable import printable
 
 _WHERE_MAX = 200
 
 
-class ProjectError(ValueError):
+class ProjectError(FileError):
     """Error about a project in one line that names file, JSON path and reason."""
 
     def __init__(self, path: Path | str, where: str, reason: str) -> None:

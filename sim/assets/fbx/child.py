@@ -1,22 +1,15 @@
-"""Process that reads an FBX file, and writes its content as an npz archive to standard output.
+"""Reads an FBX file in a process of its own, as arrays by name; one is a JSON document that names the others.
 
 The binding hands out pointers into the scene without keeping the scene alive, so nothing is freed before the process
 ends.  Imports nothing of the program: starting it must be fast.
 """
 
-import gc
-import io
 import json
-import os
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
-
-MEMORY_MAX = 1 << 30
-SECONDS_MAX = 30
 
 KEYS_MAX = 10_000
 """Number of keys of a joint above which keys that follow from their neighbours are left out."""
@@ -28,40 +21,12 @@ SAME_TIME = 1e-6
 
 DEPTH_MAX = 1000
 
-REFUSED = 3
-"""Exit status after an error of the file, whose reason is then on standard output."""
-
 ALIVE: list[Any] = []
 """Objects that the binding has returned: it frees dropped ones, and others point into them."""
 
 
-def main() -> None:
-    gc.disable()
-    out = os.dup(1)
-    os.dup2(2, 1)  # the library may print
-    _limit()
-    sys.path[:] = sys.argv[1:] or sys.path
-    data = sys.stdin.buffer.read()
-    status = 0
-    try:
-        content = _Scene(data).content()
-    except MemoryError:
-        content, status = b"needs more than 1 GiB of memory", REFUSED
-    except Exception as error:  # of the library, with a class for each reason
-        content, status = (str(error) or type(error).__name__).encode(), REFUSED
-    with os.fdopen(out, "wb") as stream:
-        stream.write(content)
-    os._exit(status)
-
-
-def _limit() -> None:
-    try:
-        import resource
-    except ImportError:  # Windows
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_MAX, MEMORY_MAX))
-    resource.setrlimit(resource.RLIMIT_CPU, (SECONDS_MAX, SECONDS_MAX))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+def content(data: bytes) -> dict[str, Any]:
+    return _Scene(data).content()
 
 
 def hold(thing: Any) -> Any:
@@ -116,7 +81,7 @@ class _Scene:
 
         self._left_out = self._meshes_left_out()  # Nodes, and whether each is a lower level of detail
 
-    def content(self) -> bytes:
+    def content(self) -> dict[str, Any]:
         scene = self._scene
         self._materials = items(scene.materials)
         rate = hold(scene.settings).frames_per_second
@@ -141,9 +106,7 @@ class _Scene:
             },
         }
         self._arrays["document"] = np.frombuffer(json.dumps(document).encode(), np.uint8)
-        stream = io.BytesIO()
-        np.savez(stream, **self._arrays)
-        return stream.getvalue()
+        return self._arrays
 
     def _meshes_left_out(self) -> dict[int, bool]:
         """Returns nodes whose meshes are hidden or lower levels of detail; none if no mesh would be left."""
@@ -357,7 +320,3 @@ class _Scene:
             files = {"relative": texture.relative_filename, "file": texture.filename}
             record["textures"][key] = {**files, "embedded": bool(image)}
         return record
-
-
-if __name__ == "__main__":
-    main()

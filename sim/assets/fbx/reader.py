@@ -4,21 +4,16 @@ The library `ufbx` reads the file in a process of its own (`child.py`), with lim
 checked here like any other file.  Source: the documentation of ufbx 0.21.
 """
 
-import io
 import json
 import math
-import subprocess
-import sys
-import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from sinew.sim.assets.faults import MAX_JOINTS, MAX_MAGNITUDE, MAX_PARTS, MAX_VERTICES, ElementFault
-from sinew.sim.assets.fbx import child
+from sinew.sim.assets.apart import read_apart
+from sinew.sim.assets.faults import MAX_JOINTS, MAX_MAGNITUDE, MAX_PARTS, MAX_VERTICES, ElementFault, check_magnitude, quoted
 from sinew.sim.assets.formats import IMAGE_FORMATS
 from sinew.sim.assets.materials import TextureFolder, base_name, lost_colours
 from sinew.sim.assets.model import (
@@ -49,65 +44,18 @@ from sinew.sim.printable import printable
 
 Index = npt.NDArray[np.int64]
 
-TIMEOUT = 60.0
-"""Longest time that reading may take [s]; the process itself is limited to `child.SECONDS_MAX` of the processor."""
-
-POLL = 0.02
 INFLUENCES = 8
 TARGET_BYTES = 1 << 29
 """Maximum size of the differences of all blend shapes [bytes]."""
-
-UNKNOWN_REASON = "Failed to load"
-"""What the library says without a reason."""
 
 DUAL_QUATERNION = 2, 3
 """Skinning methods of the file that are dual quaternions, and a mix of them with linear blending."""
 
 
 def read_fbx(data: bytes, path: Path, watch: LoadWatch) -> RawModel:
-    arrays = _read_apart(data, watch)
-    try:
-        document = json.loads(bytes(arrays.pop("document")))
-        return _Reader(document, arrays, path, watch).model()
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        if isinstance(error, ElementFault):
-            raise
-        raise ElementFault("", f"was not read consistently ({type(error).__name__}: {error})") from error
-
-
-def _read_apart(data: bytes, watch: LoadWatch) -> dict[str, npt.NDArray[Any]]:
-    """Reads a file by `child.py`.
-
-    Raises:
-        ElementFault: With the reason of the library, or of the process.
-        LoadCancelled: If the load was cancelled; the process is killed.
-    """
-    process = subprocess.Popen(
-        [sys.executable, "-I", child.__file__, *(path for path in sys.path if path)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-    )  # fmt: skip
-    written: list[bytes] = []
-    pump = threading.Thread(target=lambda: written.append(process.communicate(data)[0]), daemon=True)
-    pump.start()
-    ends = time.monotonic() + TIMEOUT
-    try:
-        while pump.is_alive():
-            watch.advance()
-            pump.join(POLL)
-            if time.monotonic() > ends:
-                raise ElementFault("", f"reading took more than {TIMEOUT:.0f} s")
-    finally:
-        if process.poll() is None:
-            process.kill()
-        pump.join()
-    content = written[0] if written else b""
-    if process.returncode == child.REFUSED:
-        reason = printable(content.decode(errors="replace"))[:200]
-        raise ElementFault("", "is damaged" if reason in ("", UNKNOWN_REASON) else reason)
-    if process.returncode:
-        raise ElementFault("", "reading was stopped: the file is damaged, or needs too much memory or time")
-    with np.load(io.BytesIO(content), allow_pickle=False) as archive:
-        return {name: archive[name] for name in archive.files}
+    arrays = read_apart("sinew.sim.assets.fbx.child:content", data, watch.advance)
+    document = json.loads(bytes(arrays.pop("document")))
+    return _Reader(document, arrays, path, watch).model()
 
 
 class _Reader:
@@ -155,6 +103,9 @@ class _Reader:
         if len(numbers) > MAX_JOINTS:
             raise ElementFault("nodes", f"there are more than {MAX_JOINTS}")
         joint_of = {number: joint for joint, number in enumerate(numbers)}
+        for number in numbers:
+            for part in ("position", "orientation", "scale"):
+                check_magnitude(f"node {quoted(nodes[number]['name'])}", part, np.array(nodes[number][part], np.float64))
         bones = [
             RawBone(
                 nodes[number]["name"].strip() or f"node {number}",
@@ -236,6 +187,7 @@ class _Reader:
         weights = np.zeros((count, INFLUENCES), np.float64)
         if joints:
             vertices, owners, values = self._arrays[f"{name}.skin.influences"].T
+            _check_points(f"the skin of mesh {quoted(mesh['name'])}", vertices, count)
             order = np.lexsort((-values, vertices))
             vertices, owners, values = vertices[order].astype(np.int64), owners[order], values[order]
             rank = np.arange(len(vertices)) - np.searchsorted(vertices, vertices)
@@ -262,6 +214,7 @@ class _Reader:
                 self._watch.advance()
                 part = f"{name}.shape{number}.{key}"
                 vertices, target = self._arrays[f"{part}.vertices"], {}
+                _check_points(f"blend shape {quoted(shape['name'])} of {place}", vertices, point_count)
                 for stored, semantic in (("points", "position"), ("normals", "normal")):
                     offsets = self._arrays.get(f"{part}.{stored}")
                     if offsets is not None:
@@ -326,6 +279,12 @@ class _Reader:
         return found
 
 
+def _check_points(place: str, points: npt.NDArray[Any], count: int) -> None:
+    if len(points) and not 0 <= points.min() <= points.max() < count:
+        wrong = points[(points < 0) | (points >= count)][0]
+        raise ElementFault(place, f"names point {wrong:.0f} of {count}")
+
+
 def _at(moments: Float64, times: Float64, values: Float64, is_rotation: bool) -> Float64:
     """Interpolates linear keys at times; rotations along the shortest arc."""
     after = np.clip(np.searchsorted(times, moments), 1, len(times) - 1)
@@ -387,7 +346,7 @@ def _target_names(shape: dict[str, Any]) -> list[str]:
 class _MaterialReader:
     def __init__(self, stored: list[dict[str, Any]], arrays: dict[str, Any], folder: Path, stem: str) -> None:
         self._stored, self._arrays = stored, arrays
-        self._folders = [TextureFolder(folder / name) for name in ("", "textures", "Textures", f"{stem}.fbm")]
+        self._folders = [TextureFolder(folder, name) for name in ("", "textures", "Textures", f"{stem}.fbm")]
 
     def read(self) -> list[RawMaterial]:
         found, taken = [], set[str]()
