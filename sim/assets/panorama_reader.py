@@ -18,7 +18,7 @@ from sinew.sim.assets.faults import ElementFault
 from sinew.sim.assets.images import ImageError
 from sinew.sim.assets.load import read_bytes
 from sinew.sim.assets.raw import ModelError, reading
-from sinew.sim.maths.arrays import Bool, Float32, UInt8
+from sinew.sim.maths.arrays import Bool, Float32, Int32, UInt8
 from sinew.sim.printable import size_text
 
 SIDE_MAX = 8192
@@ -146,11 +146,11 @@ def _unpacked(data: bytes, starts: list[int], place: int, width: int) -> tuple[U
         Rows up to the first that is damaged or begins elsewhere, (N, W, 4), and the place behind them.
     """
     length, stored = 4 * width, np.frombuffer(data, np.uint8)
-    at = np.array(starts, np.int64) + 4
-    filled, is_usable = np.zeros(len(starts), np.int64), np.ones(len(starts), bool)
-    begins, counts, repeats = list[npt.NDArray[np.int64]](), list[npt.NDArray[np.int64]](), list[Bool]()
+    at = np.array(starts, np.int32) + np.int32(4)
+    filled, is_usable = np.zeros(len(starts), np.int32), np.ones(len(starts), bool)
+    begins, counts, repeats = list[Int32](), list[Int32](), list[Bool]()
     while (active := is_usable & (filled < length)).any():
-        code = stored.take(at, mode="clip").astype(np.int64)
+        code = stored.take(at, mode="clip").astype(np.int32)
         is_run = code > 128
         count = np.where(is_run, code - 128, code)
         # A run ends within its channel, and its texels within the file.
@@ -169,14 +169,19 @@ def _unpacked(data: bytes, starts: list[int], place: int, width: int) -> tuple[U
         place = int(at[number])
     if not wanted:
         return np.empty((0, width, 4), np.uint8), place
-    begin, count, is_run = (np.stack(parts)[:, wanted].T.reshape(-1) for parts in (begins, counts, repeats))
-    used = count > 0
-    begin, count, is_run = begin[used], count[used], is_run[used]
-    # From the number of a texel to its place: constant within a run, ascending within literals.
-    first = np.cumsum(count) - count
-    source = np.repeat(np.where(is_run, begin, begin - first), count)
-    source += np.arange(len(source)) * np.repeat(~is_run, count)
-    return stored[source].reshape(-1, 4, width).transpose(0, 2, 1), place
+    runs = [np.stack(parts) for parts in (begins, counts, repeats)]
+    texels = np.empty((len(wanted), 4, width), np.uint8)
+    for row in range(0, len(wanted), _ROWS_MIN):
+        chosen = wanted[row : row + _ROWS_MIN]
+        begin, count, is_run = (part[:, chosen].T for part in runs)
+        used = count > 0
+        begin, count, is_run = begin[used], count[used], is_run[used]
+        # Steps from the place of a texel to that of the next one: 0 within a run, 1 within literals.
+        steps = np.repeat(~is_run, count).astype(np.int32)
+        last = np.where(is_run, begin, begin + count - 1)
+        steps[np.cumsum(count) - count] = begin - np.append(0, last[:-1])
+        texels[row : row + len(chosen)] = stored[np.cumsum(steps)].reshape(-1, 4, width)
+    return texels.transpose(0, 2, 1), place
 
 
 def _shortfall(data: bytes, place: int) -> str:
