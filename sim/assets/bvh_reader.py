@@ -222,6 +222,8 @@ def _motion(text: str, before: int, watch: LoadWatch) -> tuple[float, int, Float
 
 
 def _values(text: str) -> Float64:
+    if text.isspace():
+        return np.zeros(0)
     with warnings.catch_warnings():
         warnings.simplefilter("error", DeprecationWarning)
         try:

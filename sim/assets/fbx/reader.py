@@ -7,7 +7,7 @@ checked here like any other file.  Source: the documentation of ufbx 0.21.
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +43,7 @@ from sinew.sim.maths.polygons import triangulated
 from sinew.sim.printable import printable
 
 Index = npt.NDArray[np.int64]
+Side = Literal["left", "right"]
 
 INFLUENCES = 8
 TARGET_BYTES = 1 << 29
@@ -84,6 +85,8 @@ class _Reader:
         for number, stack in enumerate(document["stacks"]):
             self._watch.advance()
             self._read_stack(number, stack, joint_of)
+        if not document["is_resampled"]:
+            model.warnings.append("The animations are long: between the frames of the file they follow straight lines.")
         skipped = document["left_out"]
         names = [f"{count:,} {what}{'s' if count != 1 else ''}" for what, count in skipped.items()]
         if names:
@@ -250,10 +253,13 @@ class _Reader:
         if length <= 0.0 or len(times) < 2:
             return (np.maximum(times - times[0], 0.0) if len(times) else times), values
         inside = (times > 0.0) & (times < length)
-        ends = _at(np.array([0.0, length]), times, values, is_rotation)
+        begins = _at(np.zeros(1), times, values, is_rotation)
+        ends = [_at(np.array([length]), times, values, is_rotation, side) for side in ("left", "right")]
+        if np.array_equal(*ends):
+            del ends[1]
         return (
-            np.concatenate([[0.0], times[inside], [length]]),
-            np.concatenate([ends[:1], values[inside], ends[1:]]),
+            np.concatenate([[0.0], times[inside], [length] * len(ends)]),
+            np.concatenate([begins, values[inside], *ends]),
         )
 
     def _weights(
@@ -267,12 +273,17 @@ class _Reader:
             for channel in sorted(channel for one, channel in stack["weights"] if one == mesh_number):
                 times, values = self._keys(f"stack{number}.weight{mesh_number}.{channel}", begin, end, False)
                 curves[channel] = _with_crossings(times, values[:, 0] / 100.0, mesh["shapes"][channel]["targets"])
-            times = np.unique(np.concatenate([times for times, _ in curves.values()]))
+            moments = np.unique(np.concatenate([times for times, _ in curves.values()]))
+            jumps = np.concatenate([times[1:][np.diff(times) == 0.0] for times, _ in curves.values()])
+            times = np.sort(np.concatenate([moments, np.unique(jumps)]))
+            comes_before = np.append(np.diff(times) == 0.0, False)
             columns = []
             for channel, shape in enumerate(mesh["shapes"]):
-                weight = (
-                    np.interp(times, *curves[channel]) if channel in curves else np.full(len(times), shape["weight"])
-                )
+                weight = np.full(len(times), shape["weight"])
+                if channel in curves:
+                    known, values = curves[channel][0], curves[channel][1][:, None]
+                    before, after = (_at(times, known, values, False, side)[:, 0] for side in ("left", "right"))
+                    weight = np.where(comes_before, before, after)
                 columns.append(_hat(weight, shape["targets"]))
             values = np.concatenate(columns, axis=1)
             found += [RawChannel(joint_of[node], "weights", "LINEAR", times, values) for node in mesh["nodes"]]
@@ -285,11 +296,17 @@ def _check_points(place: str, points: npt.NDArray[Any], count: int) -> None:
         raise ElementFault(place, f"names point {wrong:.0f} of {count}")
 
 
-def _at(moments: Float64, times: Float64, values: Float64, is_rotation: bool) -> Float64:
-    """Interpolates linear keys at times; rotations along the shortest arc."""
-    after = np.clip(np.searchsorted(times, moments), 1, len(times) - 1)
-    share = (moments - times[after - 1]) / np.maximum(times[after] - times[after - 1], 1e-12)
-    share = np.clip(share, 0.0, 1.0)
+def _at(moments: Float64, times: Float64, values: Float64, is_rotation: bool, side: Side = "right") -> Float64:
+    """Interpolates linear keys at times; rotations along the shortest arc.
+
+    Where two keys have the same time the value jumps, and `side` is that of the result.
+    """
+    if len(times) < 2:
+        return np.repeat(values, len(moments), axis=0)
+    after = np.clip(np.searchsorted(times, moments, side), 1, len(times) - 1)
+    spans = times[after] - times[after - 1]
+    share = np.clip((moments - times[after - 1]) / np.where(spans > 0.0, spans, 1.0), 0.0, 1.0)
+    share[spans <= 0.0] = side == "right"
     if is_rotation:
         return quaternion.slerp(quaternion.normalised(values[after - 1]), quaternion.normalised(values[after]), share)
     found: Float64 = values[after - 1] + share[:, None] * (values[after] - values[after - 1])
@@ -303,39 +320,37 @@ def _is_constant(values: Float64, rest: Float64, is_rotation: bool) -> bool:
 
 
 def _hat(weight: Float64, targets: list[float]) -> Float64:
-    """Returns weights of the in-betweens of a channel, (F, T): linear between neighbours, from zero at weight 0.
+    """Returns weights of the in-betweens of a channel, (F, T): linear from neighbour to neighbour.
 
-    Weights beyond the last target are extrapolated; below zero the first one is negative.
+    At weight 0 all are zero, whatever the order and the signs of the targets; beyond the outermost the line goes on.
     """
-    if len(targets) == 1:
-        return weight[:, None] / (targets[0] or 1.0)
-    known = np.array([0.0, *targets])
-    after = np.clip(np.searchsorted(known, weight, side="right"), 1, len(targets))
-    share = (weight - known[after - 1]) / np.where(
-        known[after] > known[after - 1], known[after] - known[after - 1], 1.0
-    )
-    found = np.zeros((len(weight), len(targets) + 1))
+    if not any(targets):
+        return np.repeat(weight[:, None], len(targets), axis=1) if len(targets) == 1 else np.zeros((len(weight), len(targets)))
+    order = np.argsort([0.0, *targets], kind="stable")
+    known = np.array([0.0, *targets])[order]
+    distinct = np.flatnonzero(np.diff(known, prepend=-np.inf) > 0.0)
+    after = np.clip(np.searchsorted(known, weight, side="right"), distinct[1], distinct[-1])
+    before = after - 1
+    share = (weight - known[before]) / (known[after] - known[before])
+    found = np.zeros((len(weight), len(known)))
     rows = np.arange(len(weight))
-    found[rows, after - 1] = 1.0 - share
-    found[rows, after] = share
-    below = weight < 0.0
-    found[below] = 0.0
-    found[below, 1] = weight[below] / (known[1] or 1.0)
+    found[rows, order[before]] = 1.0 - share
+    found[rows, order[after]] = share
     return found[:, 1:]
 
 
 def _with_crossings(times: Float64, weight: Float64, targets: list[float]) -> tuple[Float64, Float64]:
     """Adds keys where the curve crosses a target, as its in-betweens are linear from key to key."""
-    extra = []
-    for level in (0.0, *targets[:-1]) if len(targets) > 1 else ():
+    moments, values = [times], [weight]
+    for level in {0.0, *targets} if len(targets) > 1 else ():
         before, after = weight[:-1] - level, weight[1:] - level
-        crossing = np.flatnonzero(before * after < 0.0)
-        extra.append(
-            times[crossing]
-            + (times[crossing + 1] - times[crossing]) * before[crossing] / (before[crossing] - after[crossing])
-        )
-    all_times = np.unique(np.concatenate([times, *extra]))
-    return all_times, np.interp(all_times, times, weight)
+        crossing = np.flatnonzero((before * after < 0.0) & (np.diff(times) > 0.0))
+        share = before[crossing] / (before[crossing] - after[crossing])
+        moments.append(times[crossing] + (times[crossing + 1] - times[crossing]) * share)
+        values.append(np.full(len(crossing), level))
+    all_times = np.concatenate(moments)
+    order = np.argsort(all_times, kind="stable")
+    return all_times[order], np.concatenate(values)[order]
 
 
 def _target_names(shape: dict[str, Any]) -> list[str]:
