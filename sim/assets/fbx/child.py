@@ -27,7 +27,12 @@ SAME_TIME = 1e-6
 DEPTH_MAX = 1000
 
 TOLERANCE = 2e-4
-"""Largest error between keys: of rotations [rad], of weights, and of others as a part of their range."""
+"""Largest error between keys: of rotations [rad], of weights, and of others as a part of their range or of a mesh.
+
+The smallest mesh counts if it is smaller than the range, but not below `RANGE_MIN` of the range.
+"""
+
+RANGE_MIN = 1e-2
 
 SPAN_MIN = 1e-5
 """Time between keys [s] that is not divided further: the value jumps."""
@@ -111,7 +116,7 @@ class _Scene:
         self._arrays: dict[str, Any] = {}
         self._channels: dict[int, tuple[int, int, Any]] = {}  # mesh, number and object of blend channels, by element
 
-        self._probes_left = PROBES_MAX
+        self._probes_left, self._mesh_size = PROBES_MAX, math.inf
         self._left_out = self._meshes_left_out()  # Nodes, and whether each is a lower level of detail
 
     def content(self) -> dict[str, Any]:
@@ -184,7 +189,9 @@ class _Scene:
 
     def _mesh(self, number: int, mesh: Any) -> dict[str, Any]:
         name, arrays = f"mesh{number}", self._arrays
-        arrays[f"{name}.points"] = table(mesh.vertices, 3)
+        points = arrays[f"{name}.points"] = table(mesh.vertices, 3)
+        if len(points):
+            self._mesh_size = min(self._mesh_size, float(np.ptp(points, axis=0).max()))
         arrays[f"{name}.corners"] = indices(mesh.vertex_indices)
         arrays[f"{name}.faces"] = table(mesh.faces, 2, "<i8")
         arrays[f"{name}.materials"] = indices(mesh.face_material)
@@ -334,6 +341,8 @@ class _Scene:
             self._arrays[name] = np.array(list(self._resampled(rows, value_at, TOLERANCE, _turned)))
             return
         extent = 100.0 if width == 1 else float(np.ptp(table[:, 1:], axis=0).max())
+        if name.endswith(".translation"):
+            extent = min(extent, max(self._mesh_size, RANGE_MIN * extent))
         tolerance = TOLERANCE * extent + SMALLEST * float(np.abs(table[:, 1:]).max())
         self._arrays[name] = np.array(list(self._resampled(rows, value_at, tolerance, _moved)))
 
