@@ -63,7 +63,7 @@ def reduced(image: Float32, width: int, height: int) -> Float32:
 
 
 def reduced_bands(rows_of: Callable[[int, int], Float32], size: tuple[int, int], wanted: tuple[int, int]) -> Float32:
-    """Averages an image whose rows are read in bands: `rows_of(begin, end)`, from the top; sizes are (rows, columns)."""
+    """Averages an image like `reduced`; `rows_of(begin, end)` returns its rows, sizes are (rows, columns)."""
     rows, columns = size
     height, width = min(wanted[0], rows), min(wanted[1], columns)
     weights = solid_angles(rows, columns).astype(np.float32)

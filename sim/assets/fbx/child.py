@@ -273,10 +273,12 @@ class _Scene:
             ):
                 if keys:
                     original = self._nodes[self._numbers[node.typed_id]]
-                    self._keys(
-                        f"stack{number}.{place}.{path}", keys[:1] if is_constant else keys, width,
-                        [] if is_constant else frames, partial(self._transform, hold(stack.anim), original, path, known),
-                    )  # fmt: skip
+                    value_at = partial(self._transform, hold(stack.anim), original, path, known)
+                    key_name = f"stack{number}.{place}.{path}"
+                    if is_constant:
+                        self._keys(key_name, keys[:1], width, [], value_at)
+                    else:
+                        self._keys(key_name, keys, width, frames, value_at)
                     paths.append(path)
             joints.append({"node": self._numbers[node.typed_id], "place": place, "paths": paths})
         weights = []

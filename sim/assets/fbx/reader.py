@@ -13,7 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.assets.apart import read_apart
-from sinew.sim.assets.faults import MAX_JOINTS, MAX_MAGNITUDE, MAX_PARTS, MAX_VERTICES, ElementFault, check_magnitude, quoted
+from sinew.sim.assets.faults import (
+    MAX_JOINTS,
+    MAX_MAGNITUDE,
+    MAX_PARTS,
+    MAX_VERTICES,
+    ElementFault,
+    check_magnitude,
+    quoted,
+)
 from sinew.sim.assets.formats import IMAGE_FORMATS
 from sinew.sim.assets.materials import TextureFolder, base_name, lost_colours
 from sinew.sim.assets.model import (
@@ -108,7 +116,9 @@ class _Reader:
         joint_of = {number: joint for joint, number in enumerate(numbers)}
         for number in numbers:
             for part in ("position", "orientation", "scale"):
-                check_magnitude(f"node {quoted(nodes[number]['name'])}", part, np.array(nodes[number][part], np.float64))
+                check_magnitude(
+                    f"node {quoted(nodes[number]['name'])}", part, np.array(nodes[number][part], np.float64)
+                )
         bones = [
             RawBone(
                 nodes[number]["name"].strip() or f"node {number}",
@@ -324,8 +334,8 @@ def _hat(weight: Float64, targets: list[float]) -> Float64:
 
     At weight 0 all are zero, whatever the order and the signs of the targets; beyond the outermost the line goes on.
     """
-    if not any(targets):
-        return np.repeat(weight[:, None], len(targets), axis=1) if len(targets) == 1 else np.zeros((len(weight), len(targets)))
+    if not any(targets):  # one target at 0 % is reached at 100 %
+        return weight[:, None] * (np.arange(len(targets)) == 0)
     order = np.argsort([0.0, *targets], kind="stable")
     known = np.array([0.0, *targets])[order]
     distinct = np.flatnonzero(np.diff(known, prepend=-np.inf) > 0.0)

@@ -197,7 +197,10 @@ MOTION = "MOTION\nFrames: {}\nFrame Time: 0.1\n"
     ("text", "reason"),
     [
         ("HIERARCHY " * MANY + "BONE", "line 1: unknown keyword 'BONE'"),
-        ("HIERARCHY\nROOT " + "a" * 500_000 + "\n{\n" + "End Site\n{\n}\n" * 8000, "line 2: a name has 500,000 characters"),
+        (
+            "HIERARCHY\nROOT " + "a" * 500_000 + "\n{\n" + "End Site\n{\n}\n" * 8000,
+            "line 2: a name has 500,000 characters",
+        ),
         ("HIERARCHY\nROOT a\n{\n" + "End Site\n{\n" * 8000, "line 6: End Site inside of an End Site"),
         (
             "HIERARCHY\nROOT a\n{\nCHANNELS 1 Xrotation\n" + "JOINT b\n{\n}\n" * 8000 + "}\n"

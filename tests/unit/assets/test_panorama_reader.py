@@ -198,14 +198,14 @@ def test_openexr_decodes_colours_alone(tmp_path: Path, monkeypatch: pytest.Monke
     content = panorama_reader.exr_content(str(path).encode())
     np.testing.assert_array_equal(content["light"], expected)
     monkeypatch.setattr(panorama_reader, "DECODED_MAX", 16 * 32 * (3 * 2 + 80 * 4) - 1)
-    with pytest.raises(ElementFault, match="83 channels with 163.0 KiB in all.*keep R, G, B alone"):
+    with pytest.raises(ElementFault, match=r"83 channels with 163\.0 KiB in all.*keep R, G, B alone"):
         panorama_reader.exr_content(str(path).encode())
 
 
 @needs_openexr
 def test_all_parts_of_openexr_are_checked(tmp_path: Path) -> None:
     small, large = np.zeros((16, 32), np.float16), np.zeros((1, 8193), np.float16)
-    path = write_exr(tmp_path / "light.exr", {name: small for name in "RGB"}, {name: large for name in "RGB"})
+    path = write_exr(tmp_path / "light.exr", dict.fromkeys("RGB", small), dict.fromkeys("RGB", large))
     assert refusal(load_panorama, path, ImageError).startswith("part 1: has 8193 x 1 pixels")
 
 
@@ -221,7 +221,9 @@ def test_grey_and_foreign_channels_of_openexr(tmp_path: Path) -> None:
 @needs_openexr
 def test_lines_of_the_library_reach_nobody(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     random = np.random.default_rng(3)
-    whole = write_exr(tmp_path / "light.exr", {name: random.random((16, 32), np.float32) for name in "RGB"}).read_bytes()
+    whole = write_exr(
+        tmp_path / "light.exr", {name: random.random((16, 32), np.float32) for name in "RGB"}
+    ).read_bytes()
     path = tmp_path / "damaged.exr"
     for number in range(4):
         data = bytearray(whole)
