@@ -150,9 +150,9 @@ def _unpacked(data: bytes, starts: list[int], place: int, width: int) -> tuple[U
     filled, is_usable = np.zeros(len(starts), np.int32), np.ones(len(starts), bool)
     begins, counts, repeats = list[Int32](), list[Int32](), list[Bool]()
     while (active := is_usable & (filled < length)).any():
-        code = stored.take(at, mode="clip").astype(np.int32)
-        is_run = code > 128
-        count = np.where(is_run, code - 128, code)
+        code: Int32 = stored.take(at, mode="clip").astype(np.int32)
+        is_run: Bool = code > 128
+        count: Int32 = np.where(is_run, code - 128, code)
         # A run ends within its channel, and its texels within the file.
         after = at + 1 + np.where(is_run, 1, count)
         active &= (count > 0) & (filled % width + count <= width) & (after <= len(data))
@@ -169,14 +169,14 @@ def _unpacked(data: bytes, starts: list[int], place: int, width: int) -> tuple[U
         place = int(at[number])
     if not wanted:
         return np.empty((0, width, 4), np.uint8), place
-    runs = [np.stack(parts) for parts in (begins, counts, repeats)]
+    all_begins, all_counts, all_repeats = np.stack(begins), np.stack(counts), np.stack(repeats)
     texels = np.empty((len(wanted), 4, width), np.uint8)
     for row in range(0, len(wanted), _ROWS_MIN):
         chosen = wanted[row : row + _ROWS_MIN]
-        begin, count, is_run = (part[:, chosen].T for part in runs)
-        used = count > 0
-        begin, count, is_run = begin[used], count[used], is_run[used]
-        # Steps from the place of a texel to that of the next one: 0 within a run, 1 within literals.
+        used = all_counts[:, chosen].T > 0
+        begin, count = all_begins[:, chosen].T[used], all_counts[:, chosen].T[used]
+        is_run = all_repeats[:, chosen].T[used]
+        # Steps from the place of a texel to the next place: 0 within a run, 1 within literals.
         steps = np.repeat(~is_run, count).astype(np.int32)
         last = np.where(is_run, begin, begin + count - 1)
         steps[np.cumsum(count) - count] = begin - np.append(0, last[:-1])
@@ -223,13 +223,12 @@ def _exr(path: Path) -> Float32:
     """Returns linear RGB, (H, W, 3), at most KEPT_SIZE, row 0 at the top."""
     if importlib.util.find_spec("OpenEXR") is None:
         raise ElementFault("", "OpenEXR needs a package: pip install 'sinew[exr]'")
-    light: Float32 = read_apart(f"{__name__}:exr_content", os.fsencode(os.path.abspath(path)))["light"]
+    light: Float32 = read_apart(f"{__name__}:exr_content", os.fsencode(os.path.abspath(path)))["colours"]
     return light
 
 
 def exr_content(path: bytes) -> dict[str, npt.NDArray[Any]]:
     """Reads colours of the first part, band by band; for `read_apart`, as the library prints and may crash."""
-    import Imath
     import OpenEXR
 
     name: Any = os.fsdecode(path)
@@ -248,16 +247,16 @@ def exr_content(path: bytes) -> dict[str, npt.NDArray[Any]]:
         raise ElementFault("", "has neither the channels R, G and B nor Y")
     if any((channels[one].xSampling, channels[one].ySampling) != (1, 1) for one in names):
         raise ElementFault("", "has channels of several sizes")
-    half = Imath.PixelType(Imath.PixelType.HALF)
+    types: Any = type(channels[names[0]].type)
+    half = types(types.HALF)
     size = width * height * sum(2 if channel.type == half else 4 for channel in channels.values())
     if size > DECODED_MAX:
         reason = f"has {len(channels)} channels with {size_text(size)} in all, more than {size_text(DECODED_MAX)}"
         raise ElementFault("", f"{reason}; keep {', '.join(names)} alone")
-    pixel = Imath.PixelType(Imath.PixelType.FLOAT)
 
     def light_of(begin: int, end: int) -> Float32:
-        read = file.channels(names, pixel, window.min.y + begin, window.min.y + end - 1)
+        read = file.channels(names, types(types.FLOAT), window.min.y + begin, window.min.y + end - 1)
         bands = [np.frombuffer(band, np.float32).reshape(end - begin, width) for band in read]
         return _usable(np.stack(bands * (3 // len(bands)), axis=-1))
 
-    return {"light": reduced_bands(light_of, (height, width), KEPT_SIZE)}
+    return {"colours": reduced_bands(light_of, (height, width), KEPT_SIZE)}

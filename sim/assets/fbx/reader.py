@@ -265,7 +265,7 @@ class _Reader:
         inside = (times > 0.0) & (times < length)
         begins = _at(np.zeros(1), times, values, is_rotation)
         ends = [_at(np.array([length]), times, values, is_rotation, side) for side in ("left", "right")]
-        if np.array_equal(*ends):
+        if np.array_equal(ends[0], ends[1]):
             del ends[1]
         return (
             np.concatenate([[0.0], times[inside], [length] * len(ends)]),
@@ -309,7 +309,7 @@ def _check_points(place: str, points: npt.NDArray[Any], count: int) -> None:
 def _at(moments: Float64, times: Float64, values: Float64, is_rotation: bool, side: Side = "right") -> Float64:
     """Interpolates linear keys at times; rotations along the shortest arc.
 
-    Where two keys have the same time the value jumps, and `side` is that of the result.
+    Where two keys have the same time the value jumps, and `side` selects the value before or after.
     """
     if len(times) < 2:
         return np.repeat(values, len(moments), axis=0)
@@ -332,10 +332,11 @@ def _is_constant(values: Float64, rest: Float64, is_rotation: bool) -> bool:
 def _hat(weight: Float64, targets: list[float]) -> Float64:
     """Returns weights of the in-betweens of a channel, (F, T): linear from neighbour to neighbour.
 
-    At weight 0 all are zero, whatever the order and the signs of the targets; beyond the outermost the line goes on.
+    At weight 0 all are zero, whatever the order and the signs of the targets; beyond the outermost the line continues.
     """
     if not any(targets):  # one target at 0 % is reached at 100 %
-        return weight[:, None] * (np.arange(len(targets)) == 0)
+        first: Float64 = weight[:, None] * (np.arange(len(targets)) == 0)
+        return first
     order = np.argsort([0.0, *targets], kind="stable")
     known = np.array([0.0, *targets])[order]
     distinct = np.flatnonzero(np.diff(known, prepend=-np.inf) > 0.0)

@@ -196,7 +196,7 @@ def test_openexr_decodes_colours_alone(tmp_path: Path, monkeypatch: pytest.Monke
     expected = np.stack([light[name] for name in "RGB"], axis=-1).astype(np.float32)
     np.testing.assert_array_equal(load_panorama(path).levels[0], expected)
     content = panorama_reader.exr_content(str(path).encode())
-    np.testing.assert_array_equal(content["light"], expected)
+    np.testing.assert_array_equal(content["colours"], expected)
     monkeypatch.setattr(panorama_reader, "DECODED_MAX", 16 * 32 * (3 * 2 + 80 * 4) - 1)
     with pytest.raises(ElementFault, match=r"83 channels with 163\.0 KiB in all.*keep R, G, B alone"):
         panorama_reader.exr_content(str(path).encode())
