@@ -66,8 +66,12 @@ def read_raw(
     data = read_bytes(path)
     watch = LoadWatch(progress, cancelled)
     watch.advance()
-    with reading(partial(ModelError, path)):
-        raw = _format_of(data, path).read(data, path, watch, options)
+    refused = partial(ModelError, path)
+    with reading(refused):
+        known = _format_of(data, path)
+    known.chosen(options)  # options of another format are an error of the caller, not of the file
+    with reading(refused):
+        raw = known.read(data, path, watch, options)
     watch.finish()
     return raw
 
