@@ -17,15 +17,15 @@ from typing import Any
 
 import msgspec
 
-from sinew.app import plugins
-from sinew.app.cli.run import headless
-from sinew.app.files.project_file import PROJECT_SUFFIX, load_project, save_project
-from sinew.app.plugin_loading import load
-from sinew.sim.engine import Engine
+from sinew.app.headless.run import headless
+from sinew.app.plugins import plugins
+from sinew.app.plugins.plugin_loading import load
+from sinew.app.project.project_file import PROJECT_SUFFIX, load_project, save_project
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import AddPlace, Kind
+from sinew.sim.kinds.contract import AddPlace, Adds, Kind
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Param, params_of, validated
@@ -55,7 +55,7 @@ def installed_kind(name: str) -> Kind:
 def _nodes(kind: Kind) -> tuple[Node, ...]:
     """Returns a node with the defaults, and one of each Add entry."""
     made = [Node(id="", settings=kind.settings())]
-    made += [entry.make(AddPlace(Scene(), ViewState())) for entry in kind.adds]
+    made += [entry.make(AddPlace(Scene(), ViewState())) for entry in kind.part(Adds).entries]
     return tuple(msgspec.structs.replace(node, id=f"n{i}", name=f"{kind.label} {i}") for i, node in enumerate(made))
 
 

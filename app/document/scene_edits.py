@@ -5,11 +5,11 @@ import msgspec
 
 from sinew.app.document.arrange import grouped, ordered, put_on, topmost, ungrouped
 from sinew.app.document.document import Document
-from sinew.app.files.node_text import nodes_of, nodes_text
+from sinew.app.project.node_text import nodes_of, nodes_text
 from sinew.sim.assets.model import Bounds, CharacterModel
 from sinew.sim.characters.settings import BONE_PART, BonePose, ModelSettings, SkinningMethod
 from sinew.sim.kinds import KINDS, group_kind
-from sinew.sim.kinds.contract import AddPlace
+from sinew.sim.kinds.contract import AddPlace, Adds
 from sinew.sim.scene.params import params_of
 from sinew.sim.scene.scene import VIEW, Attachment, Node, NodeId, ParamRef, Scene
 from sinew.sim.scene.view import DisplayMode, SkinningComparison
@@ -188,7 +188,7 @@ class SceneEdits:
 
     def add(self, entry_id: str) -> NodeId:
         """Adds the node of an entry of the Add menu and selects it; raises KeyError if there is no such entry."""
-        entries = {entry.id: entry for kind in KINDS.values() for entry in kind.adds}
+        entries = {entry.id: entry for kind in KINDS.values() for entry in kind.part(Adds).entries}
         return self._document.add_node(entries[entry_id].make(self.place))
 
     def set_all(self, text: str, values: Mapping[NodeId, Mapping[str, Any]]) -> None:

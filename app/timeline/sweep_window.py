@@ -26,16 +26,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sinew.app.cli.sweep import CAPTION, TIME_COLUMN, columns_of_sheet
 from sinew.app.document.document import Document
-from sinew.app.files.access import FileAccess
-from sinew.app.files.project_json import ProjectError
+from sinew.app.jobs.settings import RunSettings, run_words
+from sinew.app.jobs.sweep import CAPTION, TIME_COLUMN, columns_of_sheet
 from sinew.app.output.jobs import CANCELLED, FAILED, RUNNING, JobQueue, OutputJob
-from sinew.app.output.settings import RunSettings, run_words
-from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.app.project.access import FileAccess
+from sinew.app.project.project_json import ProjectError
+from sinew.app.session.renderer import ViewportRenderer
 from sinew.sim.cache.sweep import SweepAxis, SweepError, axis_of, combinations
 from sinew.sim.export.formats import IMAGE_WRITERS
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Form
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.params import Effect, Param, ParamError, Role, Scale, params_of, value_text
 from sinew.sim.scene.scene import Node, NodeId, ParamRef, Scene
@@ -367,7 +368,7 @@ def sweepable(node: Node) -> list[Param]:
     if not KINDS[node.kind].system:
         return []
     records = [r for r in params_of(type(node.settings)) if r.declared.effect not in (Effect.VIEW, Effect.POSE)]
-    idle = KINDS[node.kind].idle(node)
+    idle = KINDS[node.kind].part(Form).idle(node)
     plain = [r for r in records if r.declared.role is Role.PLAIN and r.name not in idle and not r.optional]
     numbers = [record for record in plain if record.type in (int, float)]
     return numbers + [r for r in plain if r.type is bool or isinstance(r.default, enum.Enum)]

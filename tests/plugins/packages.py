@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from sinew import shaders
-from sinew.app import plugin_loading, plugins
 from sinew.app.cli.main import COMMANDS
+from sinew.app.plugins import plugin_loading, plugins
 from sinew.sim.kinds import contract, register, unregister
 from sinew.sim.kinds.contract import Kind
 
@@ -23,7 +23,7 @@ ROPE_PACKAGE = Path(__file__).with_name("rope")
 def registered(kind: Kind) -> Iterator[None]:
     """Adds a kind with its shaders, without a package."""
     register(kind)
-    shaders.ROOTS[kind.name] = Path(kind.shaders)
+    shaders.ROOTS[kind.name] = Path(kind.plugin.shaders)
     try:
         yield
     finally:

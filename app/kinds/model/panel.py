@@ -4,12 +4,12 @@ from typing import Any
 import numpy as np
 
 from sinew.app.document.history import Gesture
-from sinew.app.editor.editor_context import EditorContext
 from sinew.app.kinds.model.humanoid_map import HumanoidMap
 from sinew.app.kinds.model.motion_list import MotionList, ask_motion
 from sinew.app.kinds.model.new_modifier import add_modifier
 from sinew.app.kinds.model.target_list import TargetList
 from sinew.app.kinds.model.textures import Textures
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.modifiers.evaluation import BoneModifiers
 from sinew.sim.characters.settings import TARGET_WEIGHT_MAX, ModelSettings
@@ -131,10 +131,10 @@ class ModelPanel(Panel):
         targets, sections = model.mesh.targets if model is not None else None, []
         if model is not None and model.skeleton is not None:
             sections.append(FormSection("Motions", [WidgetRow(lambda: MotionList(self._context, node))]))
-        if model is None or targets is None or targets.are_frames or not targets.names:
+        if model is None or targets is None or not targets.settable:
             return sections
         self.follow(node, None)
-        sections.append(FormSection("Morph targets", [WidgetRow(lambda: self.targets.make(targets.names))]))
+        sections.append(FormSection("Morph targets", [WidgetRow(lambda: self.targets.make(targets.settable))]))
         if model.rig.expressions:
             names = [expression.name for expression in model.rig.expressions]
             sections.append(FormSection("Expressions", [WidgetRow(lambda: self.expressions.make(names))]))
