@@ -114,7 +114,7 @@ def texture_bound(recording: SceneRecording, options: PngTextureOptions) -> floa
 
 
 def write_vertex_texture(recording: SceneRecording, files: tuple[Path, ...], options: PngTextureOptions) -> list[str]:
-    """Writes the one surface; returns a line that tells what is lost between frames and by rounding."""
+    """Writes the one surface; returns a line about what is lost between frames and by rounding."""
     (track,) = recording.tracks
     frames, vertices, normals = recording.frame_count, track.point_count, options.normals
     is_open_vat, is_exr = _is_open_vat(options), isinstance(options, ExrTextureOptions)
