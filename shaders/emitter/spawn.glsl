@@ -18,7 +18,8 @@ void run(int id) {
     Particle own = Particle(start.position, start.velocity);
 #ifdef FIELDS
     FieldSample samples[1];
-    fields_at(vec3[1](start.position), moment, samples);
+    vec3 middle = start.position + 0.5 * rest_of_substep(moment).pace.y * start.velocity;
+    fields_at(vec3[1](middle), moment, samples);
     field_push = vec4(samples[0].acceleration, samples[0].drag);
     field_air = samples[0].air;
 #endif

@@ -164,6 +164,7 @@ EMITTER = Kind(
     ),
     presets=Presets("sinew-particles", "particles", "particles", BUILT_IN, PRESET_FIELDS, cached),
     idle=idle,
+    version=2,
     choices={
         EmissionMode.RATE: "Steady stream",
         EmissionMode.BURST: "Bursts only",
