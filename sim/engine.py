@@ -58,7 +58,7 @@ class Engine(Owner):
     """Engine that poses, skins, simulates and draws a scene.
 
     `apply` takes the scene, `advance` and `step` set the time, `draw` renders and never advances time.  The context
-    must be current in every call.
+    must be current in every call; what runs kernels binds the default framebuffer first.
 
     Args:
         library: Shader programs shared with another engine; by default the engine has its own.
@@ -108,6 +108,7 @@ class Engine(Owner):
         Raises:
             GLError: From a step, if the driver cannot hold the model.
         """
+        self.context.bind_default_framebuffer()
         node = self._character_node(node_id)
         view: CharacterView = KINDS[node.kind].load("character")(self.context, self.library)
         yield from view.upload(prepared, images)
@@ -127,7 +128,7 @@ class Engine(Owner):
         self.views.put_character(node, view, self.world)
 
     def _character_node(self, node_id: NodeId) -> Node:
-        return self.views.scene.by_id.get(node_id) or Node(id=node_id, settings=character_kind().settings())
+        return self.views.scene.by_id.get(node_id) or character_kind().new_node(node_id)
 
     def remove_model(self, node_id: NodeId) -> None:
         if node_id in self.views.characters:
@@ -147,6 +148,7 @@ class Engine(Owner):
 
     def apply(self, scene: Scene) -> None:
         """Applies a scene; finds changes by comparing it with the previous one."""
+        self.context.bind_default_framebuffer()
         with self.context.timers.scope("apply"):
             if not self.library.takes_texts:
                 scene = self._trusted(scene)
@@ -285,6 +287,7 @@ class Engine(Owner):
 
     def refresh(self, now: float) -> None:
         """Updates the drawn data of the simulation; call this once per frame with the monotonic time [s]."""
+        self.context.bind_default_framebuffer()
         with self.context.timers.scope("draw"):
             self.simulation.refresh(self.world, now)
 
@@ -315,6 +318,7 @@ class Engine(Owner):
 
     def _pose(self, time: float) -> None:
         """Poses the characters; skinning follows when their joints are turned."""
+        self.context.bind_default_framebuffer()
         self._time = time
         scene = self._keyed.at(self._source, time) if self._source.is_keyed else self._source
         if scene is self.views.scene:

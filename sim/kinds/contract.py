@@ -177,6 +177,7 @@ class Kind:
             by id.  For a kind of a plug-in it is the `version` of the kind that wrote the node.
         version: Version of the solver; increase it if the same settings, or a default, give other results.
         since: First version of project files with this kind.
+        new: Settings of new nodes, if these are not the defaults.
         has_place: Whether transforms and attachments of nodes mean something.
         collides: Whether nodes with these settings collide.
         acts_on: Whether a node of this kind, a force field, acts on another one.
@@ -217,6 +218,7 @@ class Kind:
     migrate: Callable[[int, dict[str, Any], Mapping[str, dict[str, Any]]], None] | None = None
     version: int = 1
     since: int = 2
+    new: Settings | None = None
     has_place: bool = True
     collides: Callable[[Settings], bool] = lambda _: True
     acts_on: Callable[[Node, Node, Scene], bool] = lambda _, __, ___: False
@@ -238,6 +240,10 @@ class Kind:
     @property
     def can_be_muted(self) -> bool:
         return bool(self.system or self.colliders or self.fields or self.shader_text)
+
+    def new_node(self, node_id: NodeId = "", **fields: Any) -> Node:
+        """Returns a node with the settings of new nodes and these fields."""
+        return Node(id=node_id, settings=self.new or self.settings(), **fields)
 
     def load(self, part: str) -> Any:
         """Imports the class or function of a field such as "system"; returns None for an empty field."""

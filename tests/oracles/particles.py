@@ -203,9 +203,7 @@ def _met(
         contact = swept_contact(state, start, position, span[0], span[1], STEP_TIME, time)
         touches = contact.distance < clearance
         if response is CollisionResponse.BOUNCE:
-            position, velocity, flight = bounced(
-                position, velocity, contact, clearance, flight, pull, settings.drag
-            )
+            position, velocity, flight = bounced(position, velocity, contact, clearance, flight, pull, settings.drag)
         else:
             pushed = position + (clearance - contact.distance)[:, None] * contact.normal
             position = np.where(touches[:, None], pushed, position)
@@ -220,9 +218,7 @@ def _met(
     )
 
 
-def flown(
-    start: Float64, velocity: Float64, pull: Float64, drag: float, times: Float64
-) -> tuple[Float64, Float64]:
+def flown(start: Float64, velocity: Float64, pull: Float64, drag: float, times: Float64) -> tuple[Float64, Float64]:
     """Places and velocities (n, 3) after times (n,) [s] of a constant acceleration and drag."""
     left, gain, square = np.array([drag_terms(drag, time) for time in times]).T[..., None]
     return start + gain * velocity + square * pull, left * velocity + gain * pull

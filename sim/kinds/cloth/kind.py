@@ -201,6 +201,7 @@ CLOTH = Kind(
     icon="mdi6.flag-variant-outline",
     hue="#0072b2",
     settings=ClothSettings,
+    new=NEW_CLOTH,
     adds=(AddEntry("cloth", "&Cloth", "Add a sheet of cloth.", new_cloth),),
     presets=Presets("sinew-fabric", "fabrics", "a fabric", PRESETS, FABRIC_FIELDS),
     idle=idle,
