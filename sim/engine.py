@@ -148,7 +148,6 @@ class Engine(Owner):
 
     def apply(self, scene: Scene) -> None:
         """Applies a scene; finds changes by comparing it with the previous one."""
-        self.context.bind_default_framebuffer()
         with self.context.timers.scope("apply"):
             if not self.library.takes_texts:
                 scene = self._trusted(scene)
@@ -157,16 +156,17 @@ class Engine(Owner):
             self._source = scene
             self.views.take(self._keyed.at(scene, self._moment) if scene.is_keyed else scene)
             world = self.world
-            is_news = self.views.is_news(world)
+            is_news, is_due = self.views.is_news(world), self.simulation.is_due
             content, former = (scene, world.characters, world.assets), self._content
             self._content = content
             is_animated = scene.is_keyed and same_objects(content, former)
+            if is_news or is_due:
+                self.context.bind_default_framebuffer()
             if is_news and not is_animated:
                 self._guard.renew(scene.by_id)
                 for node_id, character in self.views.characters.items():
                     if node_id in self._assets.animated or character.animated is not character.model:
                         character.animate(self._assets.animated_model(node_id, character.model))
-            is_due = self.simulation.is_due
             self.simulation.apply(self._simulated_world if scene.is_keyed else world)
             if is_due:
                 self.views.version += 1

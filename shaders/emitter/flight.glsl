@@ -35,7 +35,7 @@ Span rest_of_substep(float moment) {
 #endif
 }
 
-Particle moved_on(Particle own, Span span, inout float life) {
+Particle moved_on(int slot, Particle own, Span span, inout float life) {
 #ifdef FIELDS
     float drag = emitter.gravity.w + field_push.w;
     span.pace = pace_of(drag, span.time);
@@ -43,7 +43,7 @@ Particle moved_on(Particle own, Span span, inout float life) {
     float drag = emitter.gravity.w;
 #endif
     vec3 pull = acceleration(own.position + 0.5 * span.pace.y * own.velocity);
-    vec3 shift = rounding_shift(own.position, life, span.from);
+    vec3 shift = rounding_shift(own.position, life, span.from, slot);
     Particle moved = flown(own, pull, span.pace, shift);
 #ifdef COLLIDERS
     float clearance = emitter.cone.z;

@@ -66,9 +66,9 @@ Particle flown(Particle own, vec3 pull, vec3 pace, vec3 shift) {
 // Less than half a unit in the last place of a position, at random: a position plus a way plus this is rounded up as
 // often as the way is nearer to the next number, so that slow particles far from the origin keep their speed.
 // Reference: M. Croci et al. 2022, "Stochastic rounding", Royal Society Open Science 9.
-vec3 rounding_shift(vec3 position, float life, float moment) {
+vec3 rounding_shift(vec3 position, float life, float moment, int slot) {
     ivec3 bits = floatBitsToInt(position);
     vec3 unit = intBitsToFloat(max((bits & 0x7f800000) - 0x0b800000, ivec3(0)));
-    uvec3 random = pcg3d(uvec3(bits) + uvec3(floatBitsToUint(life), floatBitsToUint(moment), 0u));
+    uvec3 random = pcg3d(uvec3(bits) + uvec3(floatBitsToUint(life), floatBitsToUint(moment), uint(slot)));
     return (unit_numbers(random) - 0.49999997) * unit;
 }

@@ -26,7 +26,7 @@ void run(int id) {
 #ifdef SKIN
     skin_record = id;
 #endif
-    Particle moved = moved_on(own, rest_of_substep(moment), life);
+    Particle moved = moved_on(id, own, rest_of_substep(moment), life);
     bool sound = is_sound(moved.position, moved.velocity);
     o_position = sound ? vec4(moved.position, life) : vec4(vec3(0.0), BROKEN);
     o_velocity = vec4(sound ? moved.velocity : vec3(0.0), float(generation));

@@ -45,7 +45,7 @@ void run(int id) {
     bear_again(uint(id), own, life, counted, span);
     generation = float(counted);
 #endif
-    Particle moved = moved_on(own, span, life);
+    Particle moved = moved_on(id, own, span, life);
     bool sound = is_sound(moved.position, moved.velocity);
     bool lives = life >= 0.0;
     bool breaks = lives && !sound;
