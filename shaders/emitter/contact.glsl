@@ -17,10 +17,19 @@ struct Flight {
     vec3 shift;      // see rounding_shift
 };
 
+float farthest(vec3 position) {
+    vec3 far = abs(position);
+    return max(far.x, max(far.y, far.z));
+}
+
 // A particle this near to its distance from a surface stays on it [m]; more than rounding takes it away in a step.
 float stick_slop(vec3 position) {
-    vec3 far = abs(position);
-    return 1e-5 + 1e-6 * max(far.x, max(far.y, far.z));
+    return 1e-5 + 1e-6 * farthest(position);
+}
+
+// At least a unit in the last place: a particle that rounding put this far above a surface still lies on it [m].
+float touch_slop(vec3 position) {
+    return 1.2e-7 * farthest(position);
 }
 
 // As swept_contact, with one look at the surface instead of two: where the path enters it, or else where the path ends.
@@ -66,7 +75,8 @@ Contact path_contact(samplerBuffer colliders, int index, vec3 start, vec3 end, f
 // Bounces at the moment of the contact and flies on to the end of the substep. The moment is where the parabola along
 // the normal through the end of the flight meets the surface. What falls back at once, or lies there already, rests.
 void bounce(Contact contact, inout Particle moved, inout Flight flight, float clearance) {
-    float gap = contact.distance - clearance;
+    float reach = clearance + touch_slop(moved.position);
+    float gap = contact.distance - reach;
     float speed = dot(moved.velocity - contact.velocity, contact.normal);
     float push = dot(flight.pull - flight.drag * moved.velocity, contact.normal);
     float impact = sqrt(max(speed * speed - 2.0 * push * gap, 0.0));
@@ -76,17 +86,25 @@ void bounce(Contact contact, inout Particle moved, inout Flight flight, float cl
     contact.restitution *= approach > abs(push) * flight.time ? 1.0 : 0.0;
     met.velocity = contact_velocity(met.velocity, contact, 0.0);
     vec3 end = moved.position;
-    moved = flown(met, flight.pull, pace_of(flight.drag, after), flight.shift);
+    vec3 pace = pace_of(flight.drag, after);
+    vec3 way = way_of(met, flight.pull, pace) + flight.shift;
+    moved = Particle(met.position + way, pace.x * met.velocity + pace.y * flight.pull);
     flight = Flight(met, after, flight.pull, flight.drag, flight.shift);
     contact.distance += dot(moved.position - end, contact.normal);
     contact.restitution = 0.0;
-    bounce_contact(moved.position, moved.velocity, contact, clearance, 0.5 * after);
+    if (contact.distance < reach) {
+        vec3 rest = contact_velocity(moved.velocity, contact, 0.0);
+        float height = max(clearance, contact.distance);
+        moved.position = met.position + contact_position(way, moved.velocity, rest, contact, height, 0.5 * after);
+        moved.velocity = rest;
+    }
 }
 
 // Answers one contact; returns whether there was one.
 bool meet(Contact contact, inout Particle moved, inout Flight flight, float clearance) {
     bool touches = contact.distance < clearance;
 #if RESPONSE == 1
+    touches = contact.distance < clearance + touch_slop(moved.position);
     if (touches) {
         bounce(contact, moved, flight, clearance);
     }

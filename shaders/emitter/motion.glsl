@@ -57,10 +57,14 @@ vec3 pace_of(float drag, float time) {
     return vec3(left, y, slow ? slow_z : (time - y) / max(drag, 1e-20));
 }
 
-// Exact for an acceleration that does not change meanwhile. `shift` [m] is added to the way before it is rounded.
+// Exact for an acceleration that does not change meanwhile.
+vec3 way_of(Particle own, vec3 pull, vec3 pace) {
+    return pace.y * own.velocity + pace.z * pull;
+}
+
+// After that way; `shift` [m] is added to it before the position is rounded.
 Particle flown(Particle own, vec3 pull, vec3 pace, vec3 shift) {
-    vec3 way = pace.y * own.velocity + pace.z * pull + shift;
-    return Particle(own.position + way, pace.x * own.velocity + pace.y * pull);
+    return Particle(own.position + (way_of(own, pull, pace) + shift), pace.x * own.velocity + pace.y * pull);
 }
 
 // Less than half a unit in the last place of a position, at random: a position plus a way plus this is rounded up as
