@@ -36,7 +36,7 @@ from tests.oracles.hair import Strands
 
 Float64 = npt.NDArray[np.float64]
 
-PLACES = [(0.0, 0.0, 0.0), *(tuple(distance * axis) for distance in (10.0, 100.0) for axis in np.eye(3))]
+PLACES = [(0.0, 0.0, 0.0), (10.0, 10.0, 10.0), (100.0, 100.0, 100.0)]
 SCALES = (0.01, 1.0, 100.0)
 SUBSTEPS = (1, 8, 64)
 EVERYWHERE = [*itertools.product(PLACES, SCALES, SUBSTEPS)]
@@ -172,7 +172,7 @@ def test_strands_hang_as_the_elastica_everywhere(context: Context, library: Shad
         np.testing.assert_allclose(
             found[:, :2], expected, atol=0.01 if scale >= 1.0 else 0.03, err_msg=f"{scale}, {substeps}"
         )
-        for place in ((10.0, -10.0, 10.0), (0.0, 100.0, 0.0), (100.0, 100.0, 100.0)):
+        for place in PLACES[1:]:
             moved = hung(context, library, place, scale, substeps, 30)
             np.testing.assert_array_equal(moved, hung(context, library, (0.0, 0.0, 0.0), scale, substeps, 30))
 
@@ -189,7 +189,7 @@ def lean(engine: Engine, place: Any, scale: float, substeps: int, pole: bool, **
         shape = ColliderSettings(shape=ColliderShape.CAPSULE, radius=0.2 * scale, length=4.0 * scale)
         turned = Transform(position=tuple(at.tolist()), rotation=(90.0, 0.0, 0.0))
         engine.apply(Scene(nodes=(character, springs(settings), Node(id="b", settings=shape, transform=turned))))
-    for step in range(600):
+    for step in range(400):
         engine.step((step + 1) * STEP_TIME)
     x, y, _ = system.arrays()["tips"].read()[0].astype(np.float64) - head
     return math.degrees(math.atan2(-y, x))
@@ -198,8 +198,7 @@ def lean(engine: Engine, place: Any, scale: float, substeps: int, pole: bool, **
 @ON_BOTH
 def test_bones_hang_and_rest_at_the_known_angles_everywhere(context: Context, engine: Engine) -> None:
     """Between stiffness and gravity, and on a capsule: chords of the circle of the tip."""
-    places = ((0.0, 0.0, 0.0), (10.0, 0.0, 0.0), (0.0, 100.0, 0.0), (100.0, 100.0, 100.0))
-    for place, scale, substeps in itertools.product(places, SCALES, (1, 4, 16)):
+    for place, scale, substeps in itertools.product(PLACES, SCALES, (1, 4, 16)):
         rounding = math.degrees(2.0 * unit_of(*place, scale) / scale)
         hangs = lean(engine, place, scale, substeps, False, stiffness=scale, drag=0.4)
         assert hangs == pytest.approx(45.0, abs=max(0.02, rounding)), (place, scale, substeps)
