@@ -170,7 +170,7 @@ def test_strands_hang_as_the_elastica_everywhere(context: Context, library: Shad
     for scale, substeps in itertools.product(SCALES, (4, 8, 16)):
         found = hung(context, library, (0.0, 0.0, 0.0), scale, substeps, 1500 if scale > 1.0 else 500)
         np.testing.assert_allclose(
-            found[:, :2], expected, atol=0.01 if scale >= 1.0 else 0.03, err_msg=f"{scale}, {substeps}"
+            found[:, :2], expected, atol=0.01 if scale >= 1.0 else 0.035, err_msg=f"{scale}, {substeps}"
         )
         for place in PLACES[1:]:
             moved = hung(context, library, place, scale, substeps, 30)
