@@ -88,8 +88,7 @@ class AddPlace:
 
     @property
     def character(self) -> Node | None:
-        chosen = self.view.selection.node
-        node = self.scene.by_id.get(chosen) if chosen is not None else None
+        node = self.scene.by_id.get(self.view.selection.node or "")
         return node if node is not None and node.settings.is_character else None
 
     @property
