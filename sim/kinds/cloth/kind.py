@@ -204,7 +204,7 @@ CLOTH = Kind(
     system="sinew.sim.kinds.cloth.system:ClothSystem",
     view="sinew.sim.kinds.cloth.view:ClothView",
     parts=(
-        Adds((AddEntry("cloth", "&Cloth", "Add a sheet of cloth.", new_cloth),)),
+        Adds((AddEntry("cloth", "&Cloth", "Add a sheet of cloth.", new_cloth),), new=NEW_CLOTH),
         Presets("sinew-fabric", "fabrics", "a fabric", PRESETS, FABRIC_FIELDS),
         Form(idle=idle, unkeyable=unkeyable, panel="sinew.app.kinds.cloth.panel:ClothPanel"),
         Files(files_of),
