@@ -1,6 +1,24 @@
 // The edges of a family of lines, and the particles around them.
 // GRID takes them by arithmetic, where record i is the edge from particle i on; otherwise they come from tables, where the
 // edges of a path follow each other. A particle that is missing is its neighbour, so that its edge has no direction.
+// Reference: J.-P. Ryckaert et al. 1977, "Numerical integration of the cartesian equations of motion of a system with
+// constraints", for impulses along the edges as they were, which keep angular momentum.
+
+uniform samplerBuffer u_state;     // at the beginning of the substep
+uniform samplerBuffer u_points;    // offset from there [m], inverse mass [1/kg]
+uniform samplerBuffer u_loads;     // see cloth/line_predict.glsl
+uniform float u_inertia;
+#ifdef DAMPED
+uniform float u_rate;              // damping over stiffness over the substep
+
+#include "cloth/offset.glsl"
+
+// How far a particle has moved in this substep [m].
+vec3 moved(int id) {
+    vec4 second = texelFetch(u_state, 2 * id + 1);
+    return texelFetch(u_points, id).xyz - remainder_of(second.w, texelFetch(u_state, 2 * id).xyz);
+}
+#endif
 
 #ifdef GRID
 uniform ivec2 u_size;              // columns, rows
@@ -77,4 +95,21 @@ Beside beside(int id) {
 
 vec3 direction(vec3 way) {
     return way / max(sqrt(dot(way, way)), 1e-20);
+}
+
+struct Way {
+    vec3 whole;                    // [m]
+    vec3 along;                    // direction
+    vec3 push;                     // direction of impulses
+};
+
+// Impulses are along the edge as it was at the beginning of the substep, unless it has turned far or carries so much that its
+// particles have more inertia.
+Way way_between(int from, int to) {
+    vec3 start = texelFetch(u_state, 2 * to).xyz - texelFetch(u_state, 2 * from).xyz;
+    vec3 whole = start + (texelFetch(u_points, to).xyz - texelFetch(u_points, from).xyz);
+    vec3 along = direction(whole);
+    vec3 former = direction(start);
+    float load = u_inertia * max(texelFetch(u_loads, from).w, texelFetch(u_loads, to).w);
+    return Way(whole, along, load < 1.0 && dot(former, along) > 0.5 ? former : along);
 }

@@ -209,6 +209,7 @@ CLOTH = Kind(
     pairs=pairs,
     unkeyable=unkeyable,
     migrate=migrate,
+    version=2,
     system="sinew.sim.kinds.cloth.system:ClothSystem",
     view="sinew.sim.kinds.cloth.view:ClothView",
     panel="sinew.app.kinds.cloth.panel:ClothPanel",
