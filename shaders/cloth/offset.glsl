@@ -12,10 +12,9 @@ vec3 last_place(vec3 position) {
 }
 
 vec3 remainder_of(float code, vec3 position) {
-    float z = floor(code / 65536.0 + 0.5);
-    float left = code - 65536.0 * z;
-    float y = floor(left / 256.0 + 0.5);
-    return vec3(left - 256.0 * y, y, z) * (last_place(position) * (1.0 / 254.0));
+    int whole = int(code);
+    ivec3 parts = (ivec3(whole, whole + 128, whole + 32896) << ivec3(24, 16, 8)) >> 24;
+    return vec3(parts) * (last_place(position) * (1.0 / 254.0));
 }
 
 float remainder_code(vec3 remainder, vec3 position) {

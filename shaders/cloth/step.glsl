@@ -13,6 +13,7 @@
 #include "cloth/spring.glsl"
 #include "cloth/offset.glsl"
 #include "cloth/air.glsl"
+#define CENTRED
 #ifdef GRID
 #include "cloth/grid.glsl"
 #else
@@ -75,10 +76,13 @@ vec3 air_at(vec3 point) {
 void run(int id) {
     vec4 first = texelFetch(u_state, 2 * id);
     vec4 second = texelFetch(u_state, 2 * id + 1);
-    Particle own = Particle(first.xyz, second.xyz);
+    vec3 here = first.xyz;
+    vec3 remainder = remainder_of(second.w, here);
+    Particle own = Particle(remainder, second.xyz);
+    centre = here;
     vec3 air = vec3(0.0);
 #ifdef AIR
-    air = air_at(own.position);
+    air = air_at(here);
 #endif
 #ifdef FIELDS
     vec4 pushed = texelFetch(u_fields, 2 * id);
@@ -90,10 +94,9 @@ void run(int id) {
     vec3 velocity = own.velocity + u_substep * acceleration;
 #ifdef FIELDS
     velocity += (u_progress.y < u_kick.y ? u_kick.x : 0.0) * pushed.xyz;
-    vec3 carried = air_at(own.position) + field_air;
+    vec3 carried = air_at(here) + field_air;
     velocity = carried + exp(-pushed.w * u_substep) * (velocity - carried);
 #endif
-    vec3 remainder = remainder_of(second.w, first.xyz);
     vec3 way = u_substep * velocity;
     bool held = false;
 #ifdef PINS
@@ -104,14 +107,14 @@ void run(int id) {
 #endif
     if (pin.w > 0.0) {
         held = true;
-        way = way_along((pin.xyz - own.position) - remainder, 1e30);
+        way = way_along((pin.xyz - here) - remainder, 1e30);
     }
 #endif
     if (id == u_grabbed) {
-        held = is_dragged(own.position, remainder, force, way) || held;
+        held = is_dragged(here, remainder, force, way) || held;
     }
     vec3 offset = remainder + way;
-    Particle solved = Particle(own.position + offset, held ? way / u_substep : velocity);
+    Particle solved = Particle(here + offset, held ? way / u_substep : velocity);
     Particle moved = solved;
 #ifdef SELF
     vec3 change;
@@ -135,7 +138,7 @@ void run(int id) {
     collide(u_colliders, u_collider_count, moved, u_progress.y, u_clearance, u_substep);
 #ifdef SKIN
     float begins = u_progress.y - u_substep / STEP_TIME;
-    Contact skin = skin_contact(id, own.position, moved.position, begins, u_progress.y, u_substep);
+    Contact skin = skin_contact(id, here, moved.position, begins, u_progress.y, u_substep);
     ROUGHEN(skin)
     bounce_contact(moved.position, moved.velocity, skin, u_clearance, u_substep);
 #endif
@@ -150,9 +153,9 @@ void run(int id) {
         moved = solved;
     }
 #ifdef PIN_MAPS
-    keep_near(target, map.y, own.position, moved.position, moved.velocity);
+    keep_near(target, map.y, here, moved.position, moved.velocity);
 #endif
-    vec4 place = moved_by(first.xyz, offset + (moved.position - solved.position));
+    vec4 place = moved_by(here, offset + (moved.position - solved.position));
     o_position = vec4(place.xyz, first.w);
     o_velocity = vec4(moved.velocity, place.w);
 }
