@@ -13,8 +13,8 @@ uniform samplerBuffer u_sums;      // loads so far
 void run(int id) {
     Beside around = beside(id);
     vec4 own = texelFetch(u_points, id);
-    Way before = way_between(around.particles.x, id);
-    Way after = way_between(id, around.particles.y);
+    Way before = way_between(around.particles.x, id, thread_at(around.edges.x));
+    Way after = way_between(id, around.particles.y, thread_at(around.edges.y));
     float to = texelFetch(u_rows, around.edges.x).z;
     float from = texelFetch(u_rows, around.edges.y).z;
     o_point = vec4(own.xyz + own.w * (to * before.push - from * after.push), own.w);

@@ -6,16 +6,16 @@
 #include "cloth/line_edge.glsl"
 
 uniform samplerBuffer u_rows;
-uniform float u_compliance;        // as in cloth/line_set_up.glsl
-
 float error_of(int id) {
-    Edge edge = edge_at(id);
-    Way way = way_between(edge.particles.y, edge.particles.z);
-    float longer = sqrt(dot(way.whole, way.whole)) - edge.rest + texelFetch(u_rows, id).z * u_compliance / max(edge.factor, 1e-20);
+    ivec4 particles = particles_at(id);
+    vec2 thread = thread_at(id);
+    Way way = way_between(particles.y, particles.z, thread);
+    float longer = sqrt(dot(way.whole, way.whole)) - thread.x;
+    longer += texelFetch(u_rows, id).z * u_compliance / max(thread.y, 1e-20);
 #ifdef DAMPED
-    longer = (longer + u_rate * dot(way.along, moved(edge.particles.z) - moved(edge.particles.y))) / (1.0 + u_rate);
+    longer = (longer + u_rate * dot(way.along, way.moved)) / (1.0 + u_rate);
 #endif
-    return edge.factor > 0.0 ? abs(longer) / max(edge.rest, 1e-20) : 0.0;
+    return thread.y > 0.0 ? abs(longer) / max(thread.x, 1e-20) : 0.0;
 }
 
 void run(int id) {

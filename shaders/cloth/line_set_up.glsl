@@ -8,30 +8,29 @@
 
 #include "cloth/line_edge.glsl"
 
-uniform float u_compliance;        // 1 / (stiffness for a factor of 1, times the square of the substep) [1/kg]
-
 const float TRUST = 0.25;          // compliance over inverse mass for an error as long as the edge
 const float SOFTEST = 1e-6;        // compliance over inverse mass that rounding needs where a line is held at both ends
 
 void run(int id) {
-    Edge edge = edge_at(id);
-    float first = texelFetch(u_points, edge.particles.y).w;
-    float second = texelFetch(u_points, edge.particles.z).w;
-    Way before = way_between(edge.particles.x, edge.particles.y);
-    Way way = way_between(edge.particles.y, edge.particles.z);
-    Way after = way_between(edge.particles.z, edge.particles.w);
+    ivec4 particles = particles_at(id);
+    vec2 thread = thread_at(id);
+    float first = texelFetch(u_points, particles.y).w;
+    float second = texelFetch(u_points, particles.z).w;
+    Way before = way_between(particles.x, particles.y, thread_at(edge_before(id)));
+    Way way = way_between(particles.y, particles.z, thread);
+    Way after = way_between(particles.z, particles.w, thread_at(edge_after(id)));
     float reach = sqrt(dot(way.whole, way.whole));
-    float longer = reach - edge.rest;
-    float error = longer / max(max(reach, edge.rest), 1e-20);
+    float longer = reach - thread.x;
+    float error = longer / max(max(reach, thread.x), 1e-20);
     float softest = max(SOFTEST, TRUST * error * error);
-    float compliance = u_compliance / max(edge.factor, 1e-20);
+    float compliance = u_compliance / max(thread.y, 1e-20);
 #ifdef DAMPED
-    longer = (longer + u_rate * dot(way.along, moved(edge.particles.z) - moved(edge.particles.y))) / (1.0 + u_rate);
+    longer = (longer + u_rate * dot(way.along, way.moved)) / (1.0 + u_rate);
     compliance /= 1.0 + u_rate;
 #endif
     float weight = first + second;
     float diagonal = max(compliance, softest * weight) + weight * dot(way.along, way.push);
-    float inverse = edge.factor > 0.0 ? 1.0 / max(diagonal, 1e-30) : 0.0;
+    float inverse = thread.y > 0.0 ? 1.0 / max(diagonal, 1e-30) : 0.0;
     float lower = -first * dot(before.push, way.along) * inverse;
     float upper = -second * dot(way.along, after.push) * inverse;
     o_row = vec4(lower, upper, -longer * inverse, 0.0);

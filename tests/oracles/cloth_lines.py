@@ -66,10 +66,10 @@ class MeasuredLines(LineOracle):
         return float(self.loads.max()), self._errors()
 
     def _solve(
-        self, family: Family, places: Float64, before: Float64, inverse: Float64, loaded: npt.NDArray[np.bool_], *,
+        self, family: Family, places: Float64, before: Float64, inverse: Float64, heavy: npt.NDArray[np.bool_], *,
         adds_load: bool,
     ) -> Float64:  # fmt: skip
-        impulse = super()._solve(family, places, before, inverse, loaded, adds_load=adds_load)
+        impulse = super()._solve(family, places, before, inverse, heavy, adds_load=adds_load)
         self._solved.append((family, places, before, impulse))  # later families move the places
         return impulse
 

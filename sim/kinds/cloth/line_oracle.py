@@ -158,9 +158,9 @@ class LineOracle:
         held = actions.held[:, None]
         places = np.where(held, before + share * (actions.targets - before), places)
         places = self._bent(places, inverse)
-        loaded = np.broadcast_to(inertia, len(places)) > 1.0
+        heavy = np.broadcast_to(inertia, len(places)) > 1.0
         for family in self.families:
-            self._solve(family, places, before, inverse, loaded, adds_load=adds_load)
+            self._solve(family, places, before, inverse, heavy, adds_load=adds_load)
         velocities = (places - before) / h
         if settings.self_collision:
             change, push = touches(model, settings, ClothParticles(places, velocities))
@@ -184,10 +184,10 @@ class LineOracle:
         return bent
 
     def _solve(
-        self, family: Family, places: Float64, before: Float64, inverse: Float64, loaded: npt.NDArray[np.bool_], *,
+        self, family: Family, places: Float64, before: Float64, inverse: Float64, heavy: npt.NDArray[np.bool_], *,
         adds_load: bool,
     ) -> Float64:  # fmt: skip
-        """Returns the impulses of the edges times the substep; `loaded` particles (P,) have more inertia."""
+        """Returns the impulses of the edges times the substep; `heavy` particles (P,) have more inertia."""
         h, constants, kind = self.settings.substep_time, self.constants, family.kind
         if constants.stiffness[kind] == 0.0:
             return np.zeros_like(family.rest)
@@ -199,12 +199,14 @@ class LineOracle:
         along = apart / np.maximum(length, 1e-20)[..., None]
         former = np.diff(before[family.particles], axis=1)
         moved = np.sum(along * (apart - former), axis=2)
-        start = former / np.maximum(np.linalg.norm(former, axis=2), 1e-20)[..., None]
-        heavy = loaded[family.particles]
-        keeps = (np.sum(start * along, axis=2) > TURN) & ~(heavy[:, :-1] | heavy[:, 1:])
-        push = np.where(keeps[..., None], start, along)
         stiffness = constants.stiffness[kind] * np.where(exists, family.factors, 1.0)
         both_weights = weight[:, :-1] + weight[:, 1:]
+        reach = np.maximum(np.linalg.norm(former, axis=2), 1e-20)
+        start = former / reach[..., None]
+        taut = (reach - family.rest) * stiffness * h * h * np.maximum(weight[:, :-1], weight[:, 1:]) / reach
+        keeps = INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / self.settings.substeps) * taut < 1.0
+        keeps &= (np.sum(start * along, axis=2) > TURN) & ~heavy[family.particles[:, :-1]]
+        push = np.where((keeps & ~heavy[family.particles[:, 1:]])[..., None], start, along)
         error = (length - family.rest) / np.maximum(np.maximum(length, family.rest), 1e-20)
         compliance = np.maximum(1.0 / (stiffness * h * h * (1.0 + rate)), TRUST * error**2 * both_weights)
         diagonal = compliance + both_weights * np.sum(push * along, axis=2)
@@ -215,9 +217,9 @@ class LineOracle:
         right = np.where(exists, -(length - family.rest + rate * moved) / (1.0 + rate), 0.0)
         impulse = thomas(lower, diagonal, upper, right)
         if adds_load:
-            taut = 0.5 * np.maximum(-impulse, 0.0) / np.maximum(length, 1e-20)
-            np.add.at(self.loads, family.particles[:, :-1], weight[:, :-1] * taut)
-            np.add.at(self.loads, family.particles[:, 1:], weight[:, 1:] * taut)
+            load = 0.5 * np.maximum(-impulse, 0.0) / np.maximum(length, 1e-20)
+            np.add.at(self.loads, family.particles[:, :-1], weight[:, :-1] * load)
+            np.add.at(self.loads, family.particles[:, 1:], weight[:, 1:] * load)
         pull = impulse[..., None] * push
         np.subtract.at(places, family.particles[:, :-1], weight[:, :-1, None] * pull)
         np.add.at(places, family.particles[:, 1:], weight[:, 1:, None] * pull)

@@ -434,8 +434,8 @@ class LineSolver(Owner):
     def _family_kernels(
         self, defines: dict[str, object], extra: dict[str, object]
     ) -> tuple[Kernel, Kernel, Kernel, Kernel]:
-        apply = self._kernel("line_apply", POINT, defines)
-        loaded = self._kernel("line_apply", (POINT, LOAD), defines | {"LOAD": True})
+        apply = self._kernel("line_apply", POINT, defines | extra)
+        loaded = self._kernel("line_apply", (POINT, LOAD), defines | extra | {"LOAD": True})
         error = self._kernel("line_error", LOAD, defines | extra)
         return self._kernel("line_set_up", ROW, defines | extra), apply, loaded, error
 
