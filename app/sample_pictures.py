@@ -6,6 +6,7 @@ from pathlib import Path
 from sinew.app.cli.renderer import Renderer
 from sinew.app.cli.run import headless
 from sinew.app.cli.scene import opened
+from sinew.app.files.permitted import Permitted
 from sinew.app.files.project_file import PROJECT_SUFFIX
 from sinew.app.help import picture_of
 from sinew.resources import path
@@ -19,7 +20,7 @@ def draw_samples(projects: Path) -> list[Path]:
     drawn = []
     with headless() as context:
         for project in sorted(projects.glob(f"*{PROJECT_SUFFIX}")):
-            renderer = Renderer(context, opened(project), SIZE)
+            renderer = Renderer(context, opened(project, Permitted(outside=False, kernels=True)), SIZE)
             picture = renderer.picture([MOMENT], renderer.camera("saved", [MOMENT]))
             drawn.append(picture_of(project))
             IMAGE_WRITERS.of(drawn[-1]).save(picture, drawn[-1])

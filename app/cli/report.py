@@ -14,7 +14,14 @@ import msgspec
 import numpy as np
 
 from sinew.app.cli.failure import print_line
-from sinew.app.cli.options import add_output_option, add_outside_option, add_scene_argument, frame_range, require_folder
+from sinew.app.cli.options import (
+    add_output_option,
+    add_permission_options,
+    add_scene_argument,
+    frame_range,
+    permitted,
+    require_folder,
+)
 from sinew.app.cli.progress import Progress, add_progress_option
 from sinew.app.cli.render import frame_times
 from sinew.app.cli.renderer import Renderer, default_samples
@@ -45,12 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"frames that are simulated, drawn and measured (default: 0:{FRAMES - 1})",
     )  # fmt: skip
     add_progress_option(parser)
-    add_outside_option(parser)
+    add_permission_options(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     require_folder(options.output)
-    scene = opened(options.path, allow_outside=options.allow_outside)
+    scene = opened(options.path, permitted(options))
     times = frame_times(scene, *options.frames)
     label = f"measuring {options.path.name}"
     with headless() as context, Progress(label, lines=options.progress) as progress:

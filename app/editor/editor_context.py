@@ -10,6 +10,7 @@ from sinew.app.document.document import Document
 from sinew.app.document.scene_edits import SceneEdits
 from sinew.app.editor.dialogs import Dialogs
 from sinew.app.editor.panels import Panels
+from sinew.app.files.access import FileAccess
 from sinew.app.files.model_store import ModelStore
 from sinew.app.files.motions import Motions
 from sinew.app.files.scene_files import SceneFiles
@@ -36,6 +37,7 @@ class EditorContext:
     store: ModelStore
     active: ActiveModel  # The model that commands act on
     files: SceneFiles  # Other files of the scene than models
+    access: FileAccess
     panels: Panels
     dialogs: Dialogs
     marks: ParticleMarks  # The selected particles and the particle under the mouse

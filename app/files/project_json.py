@@ -10,7 +10,7 @@ from typing import Any
 
 from sinew.sim.printable import printable
 
-_WHERE_MAX = 200
+_WHERE_MAX, _REASON_MAX = 200, 800
 
 
 class ProjectError(ValueError):
@@ -18,7 +18,7 @@ class ProjectError(ValueError):
 
     def __init__(self, path: Path | str, where: str, reason: str) -> None:
         place = f"{printable(where, _WHERE_MAX)}: " if where else ""
-        super().__init__(printable(f"{path}: {place}{reason}"))
+        super().__init__(printable(f"{path}: {place}{printable(reason, _REASON_MAX)}"))
         self.path = Path(path)
         self.where = where
         self.reason = reason

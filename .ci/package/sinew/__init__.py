@@ -24,13 +24,14 @@ _MODULES = {
 }
 
 
-def open(path=None, *, backend="auto", allow_outside=False):
+def open(path=None, *, backend="auto", allow_outside=False, kernels=True):
     """Opens a project, or a model as a new project, and returns a `Project`; use it in a `with` statement.
 
     Args:
         path: None for an empty project.  In the editor, None and the path of its project mean the open project.
         backend: "tf", "compute", or "auto" for the faster one.
         allow_outside: Read files that a project names outside its own folder and the one above it.
+        kernels: Use the kernels of a project, not the shipped shaders.
 
     Raises:
         ValueError: If the project or the model cannot be read.
@@ -38,7 +39,7 @@ def open(path=None, *, backend="auto", allow_outside=False):
     """
     from sinew.app.api.project import open_project
 
-    return open_project(path, backend, allow_outside=allow_outside)
+    return open_project(path, backend, allow_outside=allow_outside, kernels=kernels)
 
 
 def __getattr__(name):
