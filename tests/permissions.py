@@ -1,4 +1,4 @@
-from sinew.app.files.permitted import Permitted
+from sinew.app.project.permitted import Permitted
 
 OWN = Permitted(outside=False, kernels=True)
 """What projects of the tests may do."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from sinew.app.files.model_scene import companions
+from sinew.app.project.model_scene import companions
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.springs.settings import SpringBoneSettings
 from sinew.sim.scene.scene import Node, Scene

@@ -11,8 +11,8 @@ import pytest
 import sinew
 from sinew import resources
 from sinew.app.document.document import Document
-from sinew.app.files.project_file import OvertakenError, load_project, save_project
-from sinew.app.files.project_json import ProjectError
+from sinew.app.project.project_file import OvertakenError, load_project, save_project
+from sinew.app.project.project_json import ProjectError
 from sinew.sim.export import atomic_file
 from sinew.sim.export.atomic_file import exclusive
 from sinew.sim.scene.scene import NEW_SCENE
