@@ -30,11 +30,12 @@ DEPTH_MAX = 64
 ELEMENTS_MAX = 1 << 14
 """Elements of an array."""
 
-_WORD = re.compile(r"\w+|[^\w\s]")
+_WORD = re.compile(r"\w+|<<|[^\w\s]")
 _DIRECTIVE = re.compile(r"\s*#\s*(\w*)(.*)", re.DOTALL)
 _MACRO = re.compile(r"\s*(\w+)(\(([^)]*)\))?(.*)", re.DOTALL)
 _CONSTANT = re.compile(r"\bconst\s+u?int\s+(\w+)\s*=\s*([^;,]+);")
 _INTEGER = re.compile(r"(0[xX][0-9a-fA-F]+|\d+)[uU]?")
+_SUFFIX = re.compile(r"(?<=\d)[uU]\b")
 _OPERATORS = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.floordiv}
 
 
@@ -188,7 +189,7 @@ def _value(text: str, constants: Mapping[str, str], depth: int = 0) -> int:
     if len(text) > 200 or depth >= DEPTH_MAX:
         return 0
     try:
-        return _computed(ast.parse(text.strip(), mode="eval").body, constants, depth)
+        return _computed(ast.parse(_SUFFIX.sub("", text).strip(), mode="eval").body, constants, depth)
     except (SyntaxError, ValueError, RecursionError, MemoryError, ZeroDivisionError):
         return 0
 

@@ -1,6 +1,7 @@
 """Trial of programs with kernels of a project: their texts are checked, and another process compiles them first."""
 
 import atexit
+import contextlib
 import hashlib
 import queue
 import struct
@@ -133,6 +134,10 @@ class _TrialProcess:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+            self._reader.join()
+            for stream in (self._process.stdin, self._process.stdout):
+                with contextlib.suppress(BrokenPipeError):  # a request that was not read
+                    stream.close() if stream is not None else None
             self._process = None
 
     def _asked(self, request: TrialRequest) -> bytes | None:
@@ -166,7 +171,8 @@ class _TrialProcess:
                 answers.put(data)
             answers.put(None)
 
-        threading.Thread(target=read, daemon=True).start()
+        self._reader = threading.Thread(target=read, daemon=True)
+        self._reader.start()
         return process
 
     def _reason(self) -> str:
@@ -174,12 +180,12 @@ class _TrialProcess:
         try:
             status = self._process.wait(1.0)
         except subprocess.TimeoutExpired:
-            return f"was not compiled within {PATIENCE:.0f} s"
+            return f"was not compiled and run once within {PATIENCE:.0f} s"
         if sys.platform != "win32":
             import signal
 
             if status == -signal.SIGXCPU:
-                return f"takes more than {SECONDS_MAX} s to compile"
+                return f"takes more than {SECONDS_MAX} s to compile and to run once"
         return f"ends the compiler, or needs more than {size_text(MEMORY_MAX)} of memory"
 
 
