@@ -30,10 +30,10 @@ SHIPPED = (shaders.ROOT / FILE).read_text()
 RUN = "void run(int id) {\n"
 SHEET = Node(id="sheet", name="Sheet", settings=ClothSettings(columns=8, rows=8, substeps=8, pins=PinPreset.NONE))
 HEAVIER = SHIPPED.replace("acceleration = u_gravity", "acceleration = 2.0 * u_gravity")
-ENDLESS = SHIPPED.replace(
-    RUN,
-    f"{RUN}float q = float(id); for (int a = 0; a < 2000000000; a++) q = q * 1.001 + float(a); if (q == 5.0) return;\n",
+LOOPS = (
+    "for (int a = 0; a < 60000; a++) for (int b = 0; b < 60000; b++) q = q * 1.001 + float(b);"  # drivers end long ones
 )
+ENDLESS = SHIPPED.replace(RUN, f"{RUN}float q = float(id); {LOOPS} if (q == 5.0) return;")
 LARGE = SHIPPED.replace(RUN, f"{RUN}float q[2000000000]; q[id] = 1.0; if (q[id * 2] < -1.0) return;\n")
 
 
