@@ -30,10 +30,18 @@ SHIPPED = (shaders.ROOT / FILE).read_text()
 RUN = "void run(int id) {\n"
 SHEET = Node(id="sheet", name="Sheet", settings=ClothSettings(columns=8, rows=8, substeps=8, pins=PinPreset.NONE))
 HEAVIER = SHIPPED.replace("acceleration = u_gravity", "acceleration = 2.0 * u_gravity")
-LOOPS = (
-    "for (int a = 0; a < 60000; a++) for (int b = 0; b < 60000; b++) q = q * 1.001 + float(b);"  # drivers end long ones
-)
-ENDLESS = SHIPPED.replace(RUN, f"{RUN}float q = float(id); {LOOPS} if (q == 5.0) return;")
+
+
+def calls(count: int) -> str:
+    """Returns the text with functions that a compiler puts 2**count times where they are called."""
+    functions = "".join(
+        f"float f{n}(float x) {{ return f{n - 1}(x) + cos(f{n - 1}(x * 1.3)); }}\n" for n in range(1, count)
+    )
+    functions = f"float f0(float x) {{ return sin(x) * x; }}\n{functions}"
+    return functions + SHIPPED.replace(RUN, f"{RUN}if (f{count - 1}(float(id)) == 1.0) return;\n")
+
+
+ENDLESS, SLOW = calls(30), calls(13)
 LARGE = SHIPPED.replace(RUN, f"{RUN}float q[2000000000]; q[id] = 1.0; if (q[id * 2] < -1.0) return;\n")
 
 
@@ -127,7 +135,7 @@ def test_a_folder_of_binaries_remembers_programs(context: Context, tmp_path: Pat
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_a_trial_and_its_process(tmp_path: Path, number: signal.Signals, status: int) -> None:
-    path, out = project_with(tmp_path, ENDLESS), tmp_path / "o.npz"
+    path, out = project_with(tmp_path, SLOW), tmp_path / "o.npz"
     process = started("-m", "sinew", "simulate", path, "--steps", "2", "--output", out)
     try:
         ends, trial = time.monotonic() + 120, None
