@@ -163,7 +163,7 @@ class ShaderLibrary:
 
     def untried(self, texts: Mapping[str, str]) -> list[Callable[[], None]]:
         """Returns functions for a worker thread: they try the programs that these texts change, and never raise."""
-        trials = []
+        trials: list[Callable[[], None]] = []
         for recipe, _ in self._programs.values():
             with contextlib.suppress(ShaderError):  # `changed` reports it
                 sources = self._resolved(recipe, texts)

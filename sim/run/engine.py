@@ -1,5 +1,5 @@
 import functools
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -25,7 +25,7 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.task import Task, finish
 from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS, character_kind
-from sinew.sim.kinds.background import Background, BackgroundJob
+from sinew.sim.kinds.background import Background, BackgroundJob, Pause
 from sinew.sim.kinds.contract import CharacterView, Grab, Kind, World
 from sinew.sim.memo import Memo, same_objects
 from sinew.sim.render.frame_renderer import FrameRenderer
@@ -91,7 +91,7 @@ class Engine(Owner):
         self._owns_library = library is None
         self._trials = self.owns(Background())
         self._trials.is_on = background
-        self._trial: tuple[dict[str, str], BackgroundJob[None]] | None = None
+        self._trial: tuple[Mapping[str, str], BackgroundJob[None]] | None = None
         self.awaits_kernels = False
 
     # --- the scene ------------------------------------------------------------------------------------
@@ -193,13 +193,15 @@ class Engine(Owner):
         An engine with the library of another waits until that one uses them.
         """
         nodes = self._used_kernels(scene)
-        texts, _, _ = self._texts_of(nodes) if nodes != self._kernels else (self.library.texts, {}, ())
+        texts = self._texts_of(nodes)[0] if nodes != self._kernels else self.library.texts
         self.awaits_kernels = texts != self.library.texts
         if self.awaits_kernels and self._owns_library:
             if self._trial is None or self._trial[0] != texts:
                 trials = self.library.untried(texts)
-                self._trial = texts, self._trials.start(lambda _: [trial() for trial in trials] and None)
-            self.awaits_kernels = not self._trial[1].is_done
+                self._trial = trial = texts, self._trials.start(functools.partial(_run_all, trials))
+            else:
+                trial = self._trial
+            self.awaits_kernels = not trial[1].is_done
         return self._with_kernels(scene, self._kernels) if self.awaits_kernels else scene
 
     @property
@@ -497,3 +499,9 @@ class Engine(Owner):
 def _colliders(kind: Kind, node: Node, places: WorldTransforms) -> dict[NodeId, Any]:
     found: dict[NodeId, Any] = kind.load("colliders")((node,), places)
     return found
+
+
+def _run_all(works: Iterable[Callable[[], None]], pause: Pause) -> None:
+    for work in works:
+        pause(0.0)
+        work()

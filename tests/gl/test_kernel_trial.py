@@ -136,10 +136,10 @@ def test_a_folder_of_binaries_remembers_programs(context: Context, tmp_path: Pat
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_a_trial_and_its_process(tmp_path: Path, number: signal.Signals, status: int) -> None:
     path, out = project_with(tmp_path, SLOW), tmp_path / "o.npz"
-    process = started("-m", "sinew", "simulate", path, "--steps", "2", "--output", out)
+    process = started("-m", "sinew", "simulate", path, "--steps", "2", "--output", out, MESA_SHADER_CACHE_DISABLE="1")
     try:
         ends, trial = time.monotonic() + 120, None
-        while trial is None and time.monotonic() < ends:
+        while trial is None and process.poll() is None and time.monotonic() < ends:
             children = psutil.Process(process.pid).children()
             trial = next((child for child in children if child.cpu_times().user > 1.0), None)
             time.sleep(0.05)
