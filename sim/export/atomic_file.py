@@ -60,8 +60,8 @@ def write_atomically(path: Path, data: bytes) -> None:
 def exclusive(path: Path) -> Iterator[None]:
     """Excludes other processes and threads that use this function for a file of the same folder.
 
-    Nothing stays on the disk, whatever ends the process.  Where a folder cannot be locked, as on some network drives,
-    nobody is excluded.
+    Nothing stays on the disk, whatever ends the process.  Folders that cannot be locked, as on some network drives,
+    exclude no caller.
 
     Raises:
         OSError: If somebody else is in the block for longer than `LOCK_PATIENCE`.

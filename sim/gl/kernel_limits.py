@@ -16,13 +16,13 @@ from sinew.sim.gl.shader_source import BLOCK_COMMENT, ShaderSource
 from sinew.sim.printable import shortened
 
 WORDS_MAX = 1 << 18
-"""Words of the text after preprocessing; the largest shipped program has 13 000."""
+"""Words of the text after preprocessing; shipped programs are below a tenth."""
 
 WORK_MAX = 1 << 20
 """Words that macros produce on the way."""
 
 INLINED_MAX = 1 << 18
-"""Words of `main` with those of all functions in place of their calls; the largest shipped program has 12 000."""
+"""Words of a function with the words of all that it calls; shipped programs are below a tenth."""
 
 DEPTH_MAX = 64
 """Macros within macros, and functions within functions."""
@@ -222,7 +222,7 @@ def _check_calls(words: Sequence[str], at: Sequence[int]) -> None:
         for one in functions[name]:
             found = max(found, one.words + sum(size(called, depth + 1) for called in one.calls if called in functions))
             if found > INLINED_MAX:
-                reason = f"the function {shortened(name)} has more than {INLINED_MAX:,} words with those that it calls"
+                reason = f"the function {shortened(name)} has more than {INLINED_MAX:,} words with the functions that it calls"
                 raise TooLargeError(one.line, reason)
         sizes[name] = found
         return found

@@ -250,7 +250,7 @@ def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
 
 
 def _without_numpy(value: Any) -> Any:
-    """Returns numbers and arrays of numpy, also in lists and objects, as those of Python."""
+    """Converts numbers and arrays of numpy, also in lists and objects, to plain Python values."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, list | tuple):
