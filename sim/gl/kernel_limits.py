@@ -222,7 +222,8 @@ def _check_calls(words: Sequence[str], at: Sequence[int]) -> None:
         for one in functions[name]:
             found = max(found, one.words + sum(size(called, depth + 1) for called in one.calls if called in functions))
             if found > INLINED_MAX:
-                reason = f"the function {shortened(name)} has more than {INLINED_MAX:,} words with the functions that it calls"
+                most = f"{INLINED_MAX:,} words with the functions that it calls"
+                reason = f"the function {shortened(name)} has more than {most}"
                 raise TooLargeError(one.line, reason)
         sizes[name] = found
         return found

@@ -78,7 +78,7 @@ def try_program(context: "Context", sources: ProgramSources, files: Sequence[str
 
     Args:
         context: Its folder of binaries remembers programs for other processes.
-        files: The files of the project among those of the program.
+        files: Files of the program that the project replaces.
 
     Raises:
         ShaderError: If the program does not compile, or goes beyond a limit.
