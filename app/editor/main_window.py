@@ -50,7 +50,7 @@ class MainWindow(QMainWindow):
         self.closing: Callable[[], None] = lambda: None
         self.viewport = viewport
         self._kinds = kinds
-        self._is_stale = self._seeks = False
+        self._is_stale = self._seeks = self._waits = False
         self.question, self.disk_question = QuestionBar(), QuestionBar()
         centre = QWidget()
         packed(QVBoxLayout(centre), self.question, self.disk_question, spacing=0).addWidget(viewport, 1)
@@ -75,7 +75,10 @@ class MainWindow(QMainWindow):
         """Shows the progress of a simulation; an empty text hides it."""
         self._seeks = bool(text)
         self._seek.setVisible(self._is_stale and not self._seeks)
-        self._show_work(text, fraction, "Stop simulating; the playhead moves to the last simulated frame.")
+        if self._waits:
+            self._show_work(text, fraction, "Stop waiting; the playhead stays.", "Stop Waiting")
+        else:
+            self._show_work(text, fraction, "Stop simulating; the playhead moves to the last simulated frame.")
 
     def show_task(self, text: str, fraction: float, priority: int) -> None:
         """Shows the progress of a task; an empty text hides it."""
@@ -88,7 +91,8 @@ class MainWindow(QMainWindow):
         """Shows the progress of a file transfer; an empty text hides it."""
         self._show_work(text, fraction, "Cancel; a half written file is deleted.")
 
-    def _show_work(self, text: str, fraction: float, tip: str) -> None:
+    def _show_work(self, text: str, fraction: float, tip: str, button: str = "Cancel") -> None:
+        self._cancel.setText(button)
         self._cancel.setToolTip(tip)
         for widget in (self._loading, self._bar, self._cancel):
             widget.setVisible(bool(text))
@@ -109,7 +113,7 @@ class MainWindow(QMainWindow):
     def show_simulation(self, state: SimulationState) -> None:
         """Shows the state of the simulation, with a button to simulate to the playhead if its clock is elsewhere."""
         self._simulation.setText(simulation_text(state))
-        self._is_stale = state.stale
+        self._is_stale, self._waits = state.stale, state.waits
         self._seek.setVisible(state.stale and not self._seeks)
 
     def show_unread(self, count: int) -> None:
