@@ -275,6 +275,7 @@ class Editor:
         self._connect_drops()
         self.overlays.empty.chosen.connect(self.files.open)
         self.overlays.empty.set_recent(self.recent.paths())
+        self.edits.tell = self.window.show_news
         self.recent.changed.connect(lambda: self.overlays.empty.set_recent(self.recent.paths()))
         self.overlays.empty.open_button.clicked.connect(self.window.actions_table["file.open"].trigger)
         self.overlays.empty.tour_button.clicked.connect(self.begin_tour)
