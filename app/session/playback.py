@@ -15,6 +15,7 @@ from sinew.sim.scene.playback import (
     advanced,
     pause,
     play,
+    play_range,
     scrub,
     simulation_start,
     stepped,
@@ -155,6 +156,11 @@ class Playback(QObject):
     def duration(self) -> float:
         """End of the scene [s]."""
         return self._duration()
+
+    @property
+    def end(self) -> float:
+        """Out point, else the end of the scene [s]."""
+        return play_range(self._settings(), self._duration())[1]
 
     @property
     def pace(self) -> float:

@@ -30,6 +30,7 @@ class SimulationSeek(QObject):
         super().__init__()
         self._tasks, self._playback, self._stepper = tasks, playback, stepper
         self._first = self._done = self._count = 0
+        self._until: float | None = None
         self._task = TaskHandle()
         document.changed.connect(self._on_changed)
         playback.time_changed.connect(lambda _: self._task.cancel())
@@ -46,14 +47,18 @@ class SimulationSeek(QObject):
         """Numbers of the last simulated step and of the last one to simulate."""
         return self._first + self._done, self._first + self._count
 
-    def start(self) -> None:
-        """Simulates from the first frame with the current settings; uses cached steps."""
+    def start(self, until: float | None = None) -> None:
+        """Simulates from the first frame with the current settings; uses cached steps.
+
+        Args:
+            until: Scene time [s] up to which steps are simulated while the playhead stays; the playhead's by default.
+        """
         if not (self._stepper.is_active or self._stepper.is_waiting):
             self.ended.emit("Nothing to simulate")
             return
         self._playback.pause()
         self._stepper.reset()
-        self._begin()
+        self._begin(until)
 
     def catch_up(self) -> None:
         """Simulates the missing steps before the playhead, then continues playing."""
@@ -65,7 +70,7 @@ class SimulationSeek(QObject):
         self._begin()
 
     def cancel(self) -> None:
-        """Cancels the seek and moves the playhead to the last simulated step, unless playback waited for it."""
+        """Cancels the seek and moves the playhead to the last simulated step if it was to be reached."""
         if self._playback.is_waiting:
             self._playback.pause()
         elif self.busy:
@@ -82,17 +87,18 @@ class SimulationSeek(QObject):
             self._task.cancel()
             self.ended.emit(self._text)
 
-    def _begin(self) -> None:
+    def _begin(self, until: float | None = None) -> None:
         self._task.cancel()
         runner = self._stepper.runner
         if runner is not None:
+            self._until = until
             self._count_missing(runner)
             self._task = self._tasks.add(
                 self._simulate(runner), Priority.SIMULATE, on_done=self._on_simulated, on_error=self._on_failed
             )
 
     def _count_missing(self, runner: SimulationRunner) -> None:
-        wanted = runner.step_of(self._playback.playhead.time)
+        wanted = runner.step_of(self._playback.playhead.time if self._until is None else self._until)
         self._count, self._done = runner.missing(wanted), 0
         self._first = wanted - self._count
 
@@ -139,9 +145,10 @@ class SimulationSeek(QObject):
     def _finish(self, text: str) -> None:
         runner, waits = self._stepper.runner, self._playback.is_waiting
         if runner is not None:
-            reached = runner.time_of(self._first + self._done)
-            self._playback.adopt(reached)
-            self._stepper.settle(reached)
+            if self._until is None:
+                self._playback.adopt(runner.time_of(self._first + self._done))
+            self._stepper.settle(self._playback.playhead.time)
+            self._playback.report()
         self.ended.emit(text)
         if waits:
             self._playback.toggle(self._playback.playhead.direction)

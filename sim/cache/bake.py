@@ -99,13 +99,15 @@ def _is_sound(row: bytes, known: int | None) -> bool:
 class Bake:
     """A bake on the disk, which keeps no file open; the constructor raises BakeError if its index cannot be used.
 
+    A folder without an index is a bake of no node.
+
     Attributes:
         damaged: Damaged rows that were not reported yet, one per node; the reader clears it.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.index = _read_index(folder)
+        self.index = _read_index(folder) if is_bake(folder) else Index()
         self._steps: dict[NodeId, range] = {}
         self._sound: set[tuple[NodeId, int]] = set()
         self.damaged: list[DamagedRow] = []

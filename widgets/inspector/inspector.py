@@ -296,6 +296,7 @@ class Inspector(QWidget):
             part = f"{BONE_PART}{chosen.bone}"
             return [
                 *self._setting_sections(BonePose, node.id, part, "Pose Offset"),
+                *(panel.bone_facts(node, chosen.bone or "") if (panel := self._panels.get(node.kind)) else ()),
                 joint_section(model, joint),
                 local,
                 world,
@@ -489,6 +490,9 @@ class Inspector(QWidget):
             return
         value: Any = value_at(self.scene, ref)
         row.set_value(value)
+        section = row.parent()
+        if isinstance(section, FormSection) and section.is_entry and ref.name == "bone":
+            section.show_note(value)
         self._tree.hide_settings(self._hidden())
         if row.record.declared.role in (Role.CARRIER, Role.PATH):
             self._tree.refresh(NAMED_ROLES)
