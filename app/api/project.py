@@ -31,7 +31,7 @@ from sinew.app.headless.scene import OpenedScene, opened, require_inside, with_f
 from sinew.app.jobs.export import ExportJob, as_drawn, default_frames, export_scene
 from sinew.app.jobs.job import IMAGE, PYTHON, keywords, options_of
 from sinew.app.jobs.options import Size, Span, format_options, require_folder
-from sinew.app.jobs.render import RenderJob, without_overlays
+from sinew.app.jobs.render import RenderJob, refused, without_overlays
 from sinew.app.jobs.simulate import refuse, simulated_arrays
 from sinew.app.plugins import plugin_loading, plugins
 from sinew.app.project.project_file import PROJECT_SUFFIX, is_project, load_project
@@ -283,6 +283,8 @@ class Project(abc.ABC):
             raise ValueError(f"{target}: several frames need a number such as %04d in the name")
         format = SCENE_FORMATS.of(target) if is_scene else RENDER_FORMATS.of(target)
         require_package(target, format)
+        if isinstance(job, RenderJob) and (reason := refused(job)):
+            raise ValueError(f"{target}: {reason}")
         settings = format_options(format, job.options, target)
         with self._separate(with_bake=not is_scene) as run:
             if isinstance(job, ExportJob):

@@ -139,7 +139,7 @@ def run(job: BenchJob) -> None:
     for key, value in machine.items():
         print(f"{key}: {value}")
     print(table(rows))
-    if old is not None:
+    if old is not None and job.compare is not None:
         print(f"\ncompared with {job.compare}, less than 1 is faster:")
         print(comparison(rows, old))
         print_warnings(job.compare, differences(machine, old))

@@ -370,8 +370,8 @@ def keywords(place: Place, *classes: type[msgspec.Struct]) -> Callable[[F], F]:
         def checked(*arguments: Any, **given: Any) -> Any:
             for name, value in given.items():
                 if (one := known.get(name)) is not None and not (value is None and one.is_optional):
-                    many = one.is_many and not isinstance(value, str)
-                    given[name] = tuple(map(one.read, value)) if many else one.read(value)
+                    several = [value] if isinstance(value, str) else value
+                    given[name] = tuple(map(one.read, several)) if one.is_many else one.read(value)
                 elif one is None and name not in signature.parameters:
                     raise TypeError(f"{function.__name__}() has no argument {name!r}; there are: {', '.join(known)}")
             return function(*arguments, **given)

@@ -94,6 +94,10 @@ class BurnIn(Value, frozen=True):
     def of(cls, value: Any) -> "BurnIn":
         return cls(True, ", ".join(value))
 
+    @classmethod
+    def of_form(cls, **parts: Any) -> "BurnIn":
+        return cls(**parts) if parts["burn_in"] else cls()
+
     def __str__(self) -> str:
         return self.burnt
 
@@ -118,7 +122,7 @@ class RenderJob(Divided, frozen=True, kw_only=True):
     rate: Annotated[
         float | None,
         option("Frames per second instead, counted from the start of the clip; a simulation has 60 steps a second.",
-               "HZ", unit="Hz", lo=1e-6, hi=1000.0, soft=(1.0, 60.0), start=60.0),
+               "HZ", unit="Hz", lo=0.001, hi=1000.0, soft=(1.0, 60.0), start=60.0),
     ] = None  # fmt: skip
     size: Annotated[Size, option("Width and height.", "WxH", ANYWHERE | IMAGE, unit="px")] = Size()
     camera: Annotated[
@@ -358,10 +362,10 @@ def timed_frames(scene: OpenedScene, job: RenderJob) -> tuple[list[tuple[int, fl
         return frames, 1.0 / float(times[1] - times[0]) if len(times) > 1 else 1.0 / STEP_TIME
     clip = scene.clip()
     length = clip.duration if clip is not None else SIMULATED_FRAMES * STEP_TIME
-    frames = job.frames or Span(0, max(round(length * job.rate) - 1, 0) if several else 0)
-    if frames.last > frames.first and not several:
+    chosen = job.frames or Span(0, max(round(length * job.rate) - 1, 0) if several else 0)
+    if chosen.last > chosen.first and not several:
         raise CommandError(scene.path, "--output", "several frames need a number such as %04d in the name")
-    return [(frame, frame / job.rate) for frame in frames.numbers], job.rate
+    return [(frame, frame / job.rate) for frame in chosen.numbers], job.rate
 
 
 def warm_up(context: Context, renderers: Sequence[Renderer], moments: Sequence[float], camera: Camera) -> None:

@@ -75,7 +75,7 @@ def run(job: ReportJob) -> None:
             context.timers.switch(False)
             renderer.samples = default_samples(scene.scene)
             pixels = renderer.picture([times[-1]], camera)
-            parts = {
+            parts: dict[str, Sequence[Row]] = {
                 f"Cost per frame and pass, {len(samples)} frames, {source}": costs(samples),
                 "Stability": stability(scene, renderer),
                 "Checksums of the result (SHA-256)": checksums(scene, renderer.engine),

@@ -12,6 +12,7 @@ from sinew.app.document.document import Document
 from sinew.app.headless.image_sink import NUMBERED
 from sinew.app.jobs.export import ExportJob
 from sinew.app.jobs.job import job_of_form, word_of
+from sinew.app.jobs.options import Span
 from sinew.app.jobs.render import RenderJob, refused
 from sinew.app.jobs.verify import VerifyJob
 from sinew.app.output.jobs import JobQueue, OutputJob
@@ -79,9 +80,9 @@ class Output:
             return
         path, format = RENDER_FORMATS.typed(path, next(iter(RENDER_FORMATS)))
         job = job_of_form(RenderJob, self.window.render_form.settings, scene=Path(), output=path)
-        assert job.frames is not None
+        frames = job.frames or Span()
         job = msgspec.structs.replace(
-            job, output=picture_path(path, job.frames), around=self._selected() if job.turntable else "",
+            job, output=picture_path(path, frames), around=self._selected() if job.turntable else "",
             options=(f"codec={job.codec.value}",) if format.options is VideoOptions else (),
         )  # fmt: skip
         refusal = refused(job)
@@ -89,7 +90,7 @@ class Output:
         if refusal:
             self._failed(str(job.output), refusal)
             return
-        there = 0 if job.resume else pictures_there(job.output, job.frames)
+        there = 0 if job.resume else pictures_there(job.output, frames)
         answer = (
             self._dialogs.pictures_there(job.output.parent, NUMBERED.sub("…", job.output.name), there)
             if there

@@ -1,6 +1,7 @@
 """`import sinew` with OpenGL: the same bits and pixels as the command line, and the shipped examples."""
 
 import gc
+import inspect
 import json
 import re
 from pathlib import Path
@@ -131,6 +132,23 @@ def test_wrong_numbers_are_refused_and_disable_nothing(flag: Path, tmp_path: Pat
         assert (strands.measures(), strands.arrays()) == ({}, {})
         assert project.nodes["Cape"].measures()["strain"] >= 0.0
         assert project.render((8, 8)).shape == (8, 8, 3)
+
+
+def test_keywords_are_the_options_of_jobs(flag: Path, tmp_path: Path) -> None:
+    names = [*inspect.signature(sinew.Project.render).parameters]
+    assert names == ["self", "size", "time", "camera", "view", "alpha", "samples"]
+    assert {"rate", "size", "camera", "view", "alpha", "samples", "nodes", "children"} < {
+        *inspect.signature(sinew.Project.export).parameters
+    }
+    assert "    samples: Images that are averaged" in inspect.getdoc(sinew.Project.render)
+    with sinew.open(flag) as project:
+        with pytest.raises(TypeError, match=r"render\(\) has no argument 'colour'; there are: size, "):
+            project.render(colour=1)
+        with pytest.raises(sinew.CommandError, match="no node 'Capes'"):
+            project.export(tmp_path / "a.glb", frames=(0, 0), nodes="Capes")
+        project.export(tmp_path / "a.webp", frames=(0, 1), size=(32, 24), alpha=True)
+        with Image.open(tmp_path / "a.webp") as image:
+            assert image.mode == "RGBA"
 
 
 def test_two_projects_are_open_at_once(flag: Path) -> None:
