@@ -25,7 +25,6 @@ from sinew.sim.scene.params import Declaration, param, params_of, range_text, va
 
 J = TypeVar("J", bound="Command")
 F = TypeVar("F", bound=Callable[..., Any])
-DECLARED, ASKED = "param", "option"  # in the extra values of an annotation
 
 
 class Place(enum.Flag):
@@ -41,45 +40,30 @@ WORDS, FORM, PYTHON, IMAGE = Place
 ANYWHERE = WORDS | FORM | PYTHON
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Asked:
-    """The part of an option that `Declaration` does not express; see `option`."""
+    """The part of an option that `Declaration` does not express."""
 
-    metavar: str = ""
+    metavar: str = ""  # Stands for the value in the help
     at: Place = ANYWHERE
-    word: str = ""
-    content: bool = True
-    is_argument: bool = False
-    formats: Formats[Any] | None = None
-    instead_of: str = ""
-    start: Any = None
-    off: Any = None
+    word: str = ""  # Its name on the command line, if the field has another
+    content: bool = True  # False if it does not change the result: parts of divided work do not depend on it
+    is_argument: bool = False  # Typed without its name
+    formats: Formats[Any] | None = None  # The file has a suffix of these
+    instead_of: str = ""  # Options with the same text exclude each other
+    start: Any = None  # Value that the form starts with, where the default is None
+    off: Any = None  # Value of the form that stands for None; the form starts with it
 
 
-def option(
-    doc: str, metavar: str = "", at: Place = ANYWHERE, *, word: str = "", content: bool = True,
-    is_argument: bool = False, formats: Formats[Any] | None = None, instead_of: str = "", start: Any = None,
-    off: Any = None, **declared: Any,
-) -> msgspec.Meta:  # fmt: skip
-    """Returns the annotation of a field of a job, with its text, unit and bounds as those of `param`.
+def option(doc: str, metavar: str = "", at: Place = ANYWHERE, **more: Any) -> msgspec.Meta:
+    """Returns the annotation of an option; `more` are fields of `Asked` and arguments of `param`.
 
     A field without default is required; the option of a tuple may be repeated.
-
-    Args:
-        metavar: Stands for the value in the help.
-        at: Where it is offered.
-        word: Its name on the command line, if the field has another.
-        content: False if it does not change the result; parts of divided work do not depend on it.
-        is_argument: It is typed without its name.
-        formats: The file has a suffix of these.
-        instead_of: Name that options share of which only one may be given.
-        start: Value that the form starts with if the default is None.
-        off: Value of the form that stands for None; the form starts with it.
     """
-    asked = Asked(metavar=metavar, at=at, word=word, content=content, is_argument=is_argument, formats=formats,
-                  instead_of=instead_of, start=start, off=off)  # fmt: skip
-    made = param(doc, **declared)
-    return msgspec.Meta(ge=made.ge, le=made.le, description=doc, extra={**(made.extra or {}), ASKED: asked})
+    own = {field.name: more.pop(field.name) for field in fields(Asked) if field.name in more}
+    made = param(doc, **more)
+    extra = {**(made.extra or {}), "asked": Asked(metavar, at, **own)}
+    return msgspec.Meta(ge=made.ge, le=made.le, description=doc, extra=extra)
 
 
 class Value(msgspec.Struct, frozen=True):
@@ -156,18 +140,12 @@ def options_of(cls: type[msgspec.Struct]) -> tuple[Option, ...]:
     names = [name for kind in cls.__mro__ for name in vars(kind).get("__annotations__", ())]
     found = []
     for field in sorted(msgspec.structs.fields(cls), key=lambda field: names.index(field.name)):
-        hint, *metas = typing.get_args(hints[field.name])
-        meta = next(one for one in metas if isinstance(one, msgspec.Meta) and one.extra)
+        hint, meta = typing.get_args(hints[field.name])
         union = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
-        plain = next(one for one in union if one is not types.NoneType)
-        is_many = typing.get_origin(plain) is tuple
-        assert meta.extra is not None
-        found.append(
-            Option(
-                field.name, typing.get_args(plain)[0] if is_many else plain, is_many, types.NoneType in union,
-                field.default, meta.extra[DECLARED], meta.extra[ASKED],
-            )
-        )  # fmt: skip
+        plain, is_many = union[0], typing.get_origin(union[0]) is tuple
+        kind, is_optional = typing.get_args(plain)[0] if is_many else plain, len(union) > 1
+        declared, asked = meta.extra.values()
+        found.append(Option(field.name, kind, is_many, is_optional, field.default, declared, asked))
     return tuple(found)
 
 
@@ -200,7 +178,7 @@ def add_options(parser: argparse.ArgumentParser, cls: type[Plugins]) -> None:
     if issubclass(cls, Command) and cls.formats is not None:
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
         parser.epilog = _option_lines(cls.formats)
-    groups: dict[str, Any] = {}
+    groups: dict[str, Any] = {"": parser}
     for one in options_of(cls):
         asked, is_required = one.asked, one.default is msgspec.NODEFAULT
         if WORDS not in asked.at:
@@ -218,23 +196,19 @@ def add_options(parser: argparse.ArgumentParser, cls: type[Plugins]) -> None:
             many, single = ("+", None) if is_required else ("*", "?")
             parser.add_argument(one.name, nargs=many if one.is_many else single, **how)
             continue
-        if one.is_many:
-            how["action"] = "append"
-        elif one.is_value and one.type.several:
-            how |= {"nargs": "*", "default": None}
-        if asked.instead_of and asked.instead_of not in groups:
+        how |= {"required": True} if is_required else {}
+        how |= {"action": "append"} if one.is_many else {}
+        how |= {"nargs": "*", "default": None} if one.is_value and one.type.several else {}
+        if asked.instead_of not in groups:
             groups[asked.instead_of] = parser.add_mutually_exclusive_group()
-        place = groups.get(asked.instead_of, parser)
-        place.add_argument(one.word, dest=one.name, **how, **({"required": True} if is_required else {}))
+        groups[asked.instead_of].add_argument(one.word, dest=one.name, **how)
 
 
 def _option_lines(formats: Formats[Any]) -> str:
     lines = []
     for format in formats:
         for record in params_of(format.options) if format.options else ():
-            choices = (
-                "|".join(str(member.value) for member in record.type) if issubclass(record.type, enum.Enum) else ""
-            )
+            choices = "|".join(member.value for member in record.type) if issubclass(record.type, enum.Enum) else ""
             allowed = f" ({choices or range_text(record.declared)})" if choices or range_text(record.declared) else ""
             default = value_text(record.default)
             lines.append(f"  {format.suffixes[0]} {record.name}{allowed}: {record.declared.doc} Default: {default}.")
@@ -254,10 +228,9 @@ def _reader(one: Option) -> Callable[[str], Any]:
 def _help(one: Option) -> str:
     doc = one.declared.doc.removesuffix(".")
     doc = doc[0].lower() + doc[1:] if not doc[1].isupper() else doc
-    bounds = f" ({text})" if (text := range_text(one.declared)) and one.type in (int, float) else ""
+    bounds = f" ({text})" if (text := range_text(one.declared)) else ""
     shown = "" if one.default in (None, (), False, msgspec.NODEFAULT) else word_of(one.default)
-    default = f" (default: {shown})" if shown else ""
-    return f"{doc}{bounds}{default}".replace("%", "%%")
+    return f"{doc}{bounds}{f' (default: {shown})' if shown else ''}".replace("%", "%%")
 
 
 def job_of(cls: type[J], options: argparse.Namespace) -> J:
@@ -299,7 +272,7 @@ def word_of(value: object) -> str:
 def content_of(job: Command) -> bytes:
     """Returns what the result of a job depends on, besides the contents of files."""
     values = {one.name: getattr(job, one.name) for one in options_of(type(job)) if one.asked.content}
-    return msgspec.json.encode([type(job).command, values], enc_hook=str)
+    return msgspec.json.encode([job.command, values], enc_hook=str)
 
 
 def record_of(job: Command) -> list[tuple[str, str]]:
@@ -320,12 +293,12 @@ def form_class(cls: type[Command]) -> type[msgspec.Struct]:
     """Returns a class of settings for `SettingsForm`; where a job runs comes last."""
     rows: list[tuple[str, Any, Any]] = []
     for one in sorted(options_of(cls), key=lambda one: not one.asked.content):
-        start = one.default if one.default is not None else one.asked.start
+        start = one.asked.start if one.default is None else one.default
         if FORM not in one.asked.at:
             continue
         if one.is_value:
             hints = typing.get_type_hints(one.type, include_extras=True)
-            rows += [(field, hint, getattr(start, field)) for field, hint in hints.items()]
+            rows += [(name, hints[name], getattr(start, name)) for name in one.type.__struct_fields__]
             continue
         declared = {field.name: getattr(one.declared, field.name) for field in fields(one.declared)}
         if one.asked.off is not None:
@@ -339,11 +312,9 @@ def job_of_form(cls: type[J], form: msgspec.Struct, **others: Any) -> J:
     """Returns a job with the values of a form, and with others that are not asked there."""
     values: dict[str, Any] = {}
     for one in options_of(cls):
-        if FORM not in one.asked.at:
-            continue
-        if one.is_value:
+        if FORM in one.asked.at and one.is_value:
             values[one.name] = one.type.of_form(**{name: getattr(form, name) for name in one.type.__struct_fields__})
-        else:
+        elif FORM in one.asked.at:
             value = getattr(form, one.name)
             value = value.strip() if isinstance(value, str) else value
             values[one.name] = None if one.asked.off is not None and value == one.asked.off else value
@@ -354,32 +325,33 @@ def job_of_form(cls: type[J], form: msgspec.Struct, **others: Any) -> J:
 
 
 def keywords(place: Place, *classes: type[msgspec.Struct]) -> Callable[[F], F]:
-    """Gives a method whose last parameter takes any keyword those that options have at a place.
+    """Decorates a method whose last parameter takes any keyword: these are the options at a place.
 
-    It gets the checked values, and the signature and the documentation of the options.  It raises TypeError for an
-    unknown name, and the errors of `Option.read`.
+    The method gets checked values, and their signature and documentation.  It raises TypeError for an unknown name,
+    and the errors of `Option.read`.
     """
     known = {one.name: one for cls in classes for one in options_of(cls) if place in one.asked.at}
 
-    def with_options(function: F) -> F:
-        signature = inspect.signature(function)
-        own = [one for one in signature.parameters.values() if one.kind is not inspect.Parameter.VAR_KEYWORD]
-        more = [one for one in known.values() if one.name not in signature.parameters]
+    def decorated(function: F) -> F:
+        own = dict(list(inspect.signature(function).parameters.items())[:-1])
+        more = [one for one in known.values() if one.name not in own]
 
         @functools.wraps(function)
         def checked(*arguments: Any, **given: Any) -> Any:
+            if unknown := given.keys() - known.keys() - own.keys():
+                raise TypeError(
+                    f"{function.__name__}() has no argument {min(unknown)!r}; there are: {', '.join(known)}"
+                )
             for name, value in given.items():
                 if (one := known.get(name)) is not None and not (value is None and one.is_optional):
                     several = [value] if isinstance(value, str) else value
                     given[name] = tuple(map(one.read, several)) if one.is_many else one.read(value)
-                elif one is None and name not in signature.parameters:
-                    raise TypeError(f"{function.__name__}() has no argument {name!r}; there are: {', '.join(known)}")
             return function(*arguments, **given)
 
-        parameters = [inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default) for one in more]
-        typing.cast(Any, checked).__signature__ = signature.replace(parameters=[*own, *parameters])
+        named = [inspect.Parameter(one.name, inspect.Parameter.KEYWORD_ONLY, default=one.default) for one in more]
+        typing.cast(Any, checked).__signature__ = inspect.Signature([*own.values(), *named])
         lines = "".join(f"    {one.name}: {one.declared.doc}\n" for one in more)
         checked.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}\n{lines}"
         return typing.cast(F, checked)
 
-    return with_options
+    return decorated

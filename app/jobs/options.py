@@ -36,13 +36,10 @@ class Span(Value, frozen=True):
     @classmethod
     def of(cls, value: Any) -> "Span":
         """Converts "A:B", "A", a range, or first and last frame."""
-        if isinstance(value, range):
-            value = (value.start, value.stop - 1) if value.step == 1 else (0, -1)
-        if not isinstance(value, str):
-            value = value if isinstance(value, Span) else cls(*value)
-            if not 0 <= value.first <= value.last:
-                raise ValueError(f"frames {value} is not an ascending range of frames from 0")
-        match = re.fullmatch(r"([0-9]{1,20})(?::([0-9]{1,20}))?", str(value))
+        if isinstance(value, range) and value.step == 1:
+            value = value.start, value.stop - 1
+        value = ":".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+        match = re.fullmatch(r"([0-9]{1,20})(?::([0-9]{1,20}))?", value)
         if match is None:
             raise ValueError(f"{value!r} is not A:B with whole numbers from 0")
         first, last = int(match[1]), int(match[2] or match[1])
@@ -71,12 +68,7 @@ class Size(Value, frozen=True):
     @classmethod
     def of(cls, value: Any) -> "Size":
         """Converts "WxH", or width and height."""
-        if not isinstance(value, str):
-            made = value if isinstance(value, Size) else cls(*value)
-            for name in cls.__struct_fields__:
-                if not 0 < (side := getattr(made, name)) <= SIDE_MAX:
-                    raise ValueError(f"{name} = {side} is not from 1 to {SIDE_MAX}")
-            return made
+        value = "x".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
         match = re.fullmatch(r"([0-9]{1,6})[xX×]([0-9]{1,6})", value)
         if match is None or not all(0 < int(side) <= SIDE_MAX for side in match.groups()):
             raise ValueError(f"{value!r} is not WxH with sides from 1 to {SIDE_MAX}")
