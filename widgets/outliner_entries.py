@@ -10,6 +10,7 @@ from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.materials import missing_images, overridden_materials
 from sinew.sim.characters.settings import MaterialLook, ModelSettings
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import ColliderSource
 from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.view_state import Selection, selection_of
 from sinew.widgets.icons import kind_icon
@@ -105,7 +106,7 @@ def scene_entries(
         if parent is None:
             roots.append(rows[node.id])
             continue
-        if KINDS[node.kind].colliders and len(alike := below[place]) >= _FOLDED:
+        if ColliderSource in KINDS[node.kind].declared and len(alike := below[place]) >= _FOLDED:
             if scene.node(place[0]).settings.is_group:
                 parent.is_folded = True
             elif place not in folds:
@@ -205,12 +206,12 @@ def add_model_entries(entry: Entry, node: Node, model: CharacterModel) -> None:
     if model.skeleton is not None and model.skeleton.joint_count:
         _add_skeleton(entry, node_id, model)
     targets = model.mesh.targets
-    if targets is not None and targets.names and not targets.are_frames:
+    if targets is not None and targets.settable:
         chosen = Selection(node=node_id)
         group = entry.add(Entry(EntryKind.TARGETS, (node_id, "targets"), "Morph targets", "morph", chosen, dim=True))
         group.is_folded = True
-        group.note, group.tip = f"{len(targets.names):,}", "Set by the sliders in the inspector"
-        for name in targets.names:
+        group.note, group.tip = f"{len(targets.settable):,}", "Set by the sliders in the inspector"
+        for name in targets.settable:
             group.add(Entry(EntryKind.TARGET, (node_id, "target", name), name, "morph", chosen, tip=name))
     if model.materials:
         chosen = Selection(node=node_id)

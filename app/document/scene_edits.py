@@ -9,7 +9,7 @@ from sinew.app.project.node_text import nodes_of, nodes_text
 from sinew.sim.assets.model import Bounds, CharacterModel
 from sinew.sim.characters.settings import BONE_PART, BonePose, ModelSettings, SkinningMethod
 from sinew.sim.kinds import KINDS, group_kind
-from sinew.sim.kinds.contract import AddPlace
+from sinew.sim.kinds.contract import AddPlace, Adds
 from sinew.sim.scene.params import params_of
 from sinew.sim.scene.scene import VIEW, Attachment, Node, NodeId, ParamRef, Scene
 from sinew.sim.scene.view import DisplayMode, SkinningComparison
@@ -102,7 +102,7 @@ class SceneEdits:
         document, chosen = self._document, topmost(self._document.scene, self._unlocked)
         if chosen:
             kind = group_kind()
-            group = document.named(Node(id="", name=kind.label, settings=kind.settings()))
+            group = document.named(kind.new_node(name=kind.label))
             nodes = grouped(self.places, chosen, group)
             document.set_nodes(nodes, f"Group {document.nodes_text(chosen)}", Selection(node=group.id))
 
@@ -188,7 +188,7 @@ class SceneEdits:
 
     def add(self, entry_id: str) -> NodeId:
         """Adds the node of an entry of the Add menu and selects it; raises KeyError if there is no such entry."""
-        entries = {entry.id: entry for kind in KINDS.values() for entry in kind.adds}
+        entries = {entry.id: entry for kind in KINDS.values() for entry in kind.part(Adds).entries}
         return self._document.add_node(entries[entry_id].make(self.place))
 
     def set_all(self, text: str, values: Mapping[NodeId, Mapping[str, Any]]) -> None:

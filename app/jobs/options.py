@@ -16,7 +16,7 @@ from sinew.sim.assets.formats import MODEL_FORMATS, Format, Formats
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.kinds import packages
 from sinew.sim.refusal import refusal
-from sinew.sim.scene.params import param, params_of
+from sinew.sim.scene.params import param, params_of, switch_of
 from sinew.sim.scene.scene import Scene
 
 C = TypeVar("C", bound=Command)
@@ -163,13 +163,13 @@ def format_options(format: Format, texts: Sequence[str], path: Path) -> msgspec.
     if not texts:
         return None
     declared = {record.name: record for record in params_of(format.options)} if format.options else {}
-    values = {}
+    values: dict[str, str | bool] = {}
     for text in texts:
         name, _, value = text.partition("=")
         if name not in declared:
             known = ", ".join(declared) or "none"
             raise CommandError(path, f"--option {text}", f"{format.name} has no option {name!r}; there are: {known}")
-        values[name] = value
+        values[name] = switch_of(value) if declared[name].type is bool else value
     assert format.options is not None
     try:
         made: msgspec.Struct = msgspec.convert(values, format.options, strict=False)

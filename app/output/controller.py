@@ -16,7 +16,7 @@ from sinew.app.jobs.options import Span
 from sinew.app.jobs.render import RenderJob, refused
 from sinew.app.jobs.verify import VerifyJob
 from sinew.app.output.jobs import JobQueue, OutputJob
-from sinew.app.output.pictures import picture_path, pictures_there
+from sinew.app.output.pictures import picture_path, pictures_there, suggested_path
 from sinew.app.output.window import OutputWindow
 from sinew.app.project.access import FileAccess
 from sinew.app.project.project_json import ProjectError
@@ -75,12 +75,13 @@ class Output:
     def render(self) -> None:
         suffixes = RENDER_FORMATS.suffixes()
         kinds = [file_filter("Images and videos", suffixes), *(file_filter(f.name, f.suffixes) for f in RENDER_FORMATS)]
-        path = self._asked("Render animation", suffixes[0], ";;".join(kinds))
+        job = job_of_form(RenderJob, self.window.render_form.settings, scene=Path(), output=Path())
+        frames = job.frames or Span()
+        suggested = suggested_path(self._document.title, frames, alpha=job.alpha)
+        path = self._asked("Render animation", suggested, ";;".join(kinds))
         if path is None:
             return
         path, format = RENDER_FORMATS.typed(path, next(iter(RENDER_FORMATS)))
-        job = job_of_form(RenderJob, self.window.render_form.settings, scene=Path(), output=path)
-        frames = job.frames or Span()
         job = msgspec.structs.replace(
             job, output=picture_path(path, frames), around=self._selected() if job.turntable else "",
             options=(f"codec={job.codec.value}",) if format.options is VideoOptions else (),
@@ -102,7 +103,8 @@ class Output:
 
     def export(self) -> None:
         format = self.window.format
-        path = self._asked(f"Export {format.name}", format.suffixes[0], file_filter(format.name, format.suffixes))
+        suggested = Path(f"{self._document.title}{format.suffixes[0]}")
+        path = self._asked(f"Export {format.name}", suggested, file_filter(format.name, format.suffixes))
         if path is None:
             return
         path, meant = SCENE_FORMATS.typed(path, format)
@@ -127,8 +129,8 @@ class Output:
         cameras = tuple((node.id, node.name) for node in self._document.scene.of_kind(CameraSettings.kind))
         return Choices("As chosen below", (("cuts", "Cuts"), *cameras) if cameras else ())
 
-    def _asked(self, title: str, suffix: str, kinds: str) -> Path | None:
-        path = self._dialogs.save_path(title, Path(f"{self._document.title}{suffix}"), kinds)
+    def _asked(self, title: str, suggestion: Path, kinds: str) -> Path | None:
+        path = self._dialogs.save_path(title, suggestion, kinds)
         return path.absolute() if path is not None else None
 
     def _queue(self, job: RenderJob | ExportJob, *, is_shared: bool = False) -> None:

@@ -19,6 +19,14 @@ def picture_path(path: Path, frames: Span) -> Path:
     return path.with_name(f"{stem}{path.suffix}")
 
 
+def suggested_path(title: str, frames: Span, *, alpha: bool) -> Path:
+    """Returns the name that is proposed: an image, a video, or numbered images if no video can be written."""
+    video = next((f for f in VIDEO_FORMATS if not missing_package(f) and (f.has_alpha or not alpha)), None)
+    if len(frames.numbers) > 1 and video is not None:
+        return Path(f"{title}{video.suffixes[0]}")
+    return picture_path(Path(f"{title}{next(iter(RENDER_FORMATS)).suffixes[0]}"), frames)
+
+
 def pictures_there(path: Path, frames: Span) -> int:
     """Returns the number of images of a rendering that exist already."""
     place = NUMBERED.search(path.name)

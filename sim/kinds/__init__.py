@@ -3,7 +3,7 @@ from collections.abc import Iterable
 from sinew.sim.kinds.camera.kind import CAMERA
 from sinew.sim.kinds.cloth.kind import CLOTH
 from sinew.sim.kinds.collider.kind import COLLIDER
-from sinew.sim.kinds.contract import Kind
+from sinew.sim.kinds.contract import CharacterSource, Kind
 from sinew.sim.kinds.emitter.kind import EMITTER
 from sinew.sim.kinds.environment.kind import ENVIRONMENT
 from sinew.sim.kinds.field.kind import FIELD
@@ -36,7 +36,7 @@ def packages(nodes: Iterable[Node]) -> dict[NodeId, str]:
 
 
 def character_kind() -> Kind:
-    return next(kind for kind in KINDS.values() if kind.character)
+    return next(kind for kind in KINDS.values() if CharacterSource in kind.declared)
 
 
 def group_kind() -> Kind:

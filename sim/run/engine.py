@@ -26,7 +26,16 @@ from sinew.sim.gl.task import Task, finish
 from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS, character_kind
 from sinew.sim.kinds.background import Background
-from sinew.sim.kinds.contract import CharacterView, Grab, Kind, World
+from sinew.sim.kinds.contract import (
+    CharacterSource,
+    CharacterView,
+    ColliderSource,
+    Grab,
+    Kind,
+    ShaderTexts,
+    World,
+    loaded,
+)
 from sinew.sim.memo import Memo, same_objects
 from sinew.sim.render.frame_renderer import FrameRenderer
 from sinew.sim.render.ghost_pass import DepthTerms
@@ -58,7 +67,7 @@ class Engine(Owner):
     """Engine that poses, skins, simulates and draws a scene.
 
     `apply` takes the scene, `advance` and `step` set the time, `draw` renders and never advances time.  The context
-    must be current in every call.
+    must be current in every call; what runs kernels binds the default framebuffer first.
 
     Args:
         library: Shader programs shared with another engine; by default the engine has its own.
@@ -108,8 +117,9 @@ class Engine(Owner):
         Raises:
             GLError: From a step, if the driver cannot hold the model.
         """
+        self.context.bind_default_framebuffer()
         node = self._character_node(node_id)
-        view: CharacterView = KINDS[node.kind].load("character")(self.context, self.library)
+        view: CharacterView = loaded(KINDS[node.kind].part(CharacterSource).view)(self.context, self.library)
         yield from view.upload(prepared, images)
         if self.views.scene.has(node_id):
             node = self._character_node(node_id)
@@ -127,7 +137,7 @@ class Engine(Owner):
         self.views.put_character(node, view, self.world)
 
     def _character_node(self, node_id: NodeId) -> Node:
-        return self.views.scene.by_id.get(node_id) or Node(id=node_id, settings=character_kind().settings())
+        return self.views.scene.by_id.get(node_id) or character_kind().new_node(node_id)
 
     def remove_model(self, node_id: NodeId) -> None:
         if node_id in self.views.characters:
@@ -155,16 +165,17 @@ class Engine(Owner):
             self._source = scene
             self.views.take(self._keyed.at(scene, self._moment) if scene.is_keyed else scene)
             world = self.world
-            is_news = self.views.is_news(world)
+            is_news, is_due = self.views.is_news(world), self.simulation.is_due
             content, former = (scene, world.characters, world.assets), self._content
             self._content = content
             is_animated = scene.is_keyed and same_objects(content, former)
+            if is_news or is_due:
+                self.context.bind_default_framebuffer()
             if is_news and not is_animated:
                 self._guard.renew(scene.by_id)
                 for node_id, character in self.views.characters.items():
                     if node_id in self._assets.animated or character.animated is not character.model:
                         character.animate(self._assets.animated_model(node_id, character.model))
-            is_due = self.simulation.is_due
             self.simulation.apply(self._simulated_world if scene.is_keyed else world)
             if is_due:
                 self.views.version += 1
@@ -174,17 +185,17 @@ class Engine(Owner):
 
     def _trusted(self, scene: Scene) -> Scene:
         """Returns the scene without the kernels that may not be used: they have no part in keys of cached steps."""
-        if not any(KINDS[node.kind].shader_text for node in scene.nodes):
+        if not any(ShaderTexts in KINDS[node.kind].declared for node in scene.nodes):
             return scene
         return self._trusts.get((scene,), lambda: msgspec.structs.replace(
-            scene, nodes=tuple(node for node in scene.nodes if not KINDS[node.kind].shader_text)
+            scene, nodes=tuple(node for node in scene.nodes if ShaderTexts not in KINDS[node.kind].declared)
         ))  # fmt: skip
 
     def _use_kernels(self, scene: Scene) -> None:
         """Replaces shader files by texts of the scene; a node whose text does not compile is reported."""
         nodes: tuple[Node, ...] = ()
         for kind in KINDS.values():
-            if kind.shader_text is not None and scene.of_kind(kind.name):
+            if ShaderTexts in kind.declared and scene.of_kind(kind.name):
                 nodes += scene.simulated_of_kind(kind.name)
         if nodes == self._kernels:
             return
@@ -193,9 +204,7 @@ class Engine(Owner):
         faults: list[tuple[NodeId, SettingsError]] = []
         owners: dict[str, NodeId] = {}
         for node in nodes:
-            read = KINDS[node.kind].shader_text
-            assert read is not None
-            file, base, text = read(node.settings)
+            file, base, text = KINDS[node.kind].part(ShaderTexts).of(node.settings)
             if self._shipped(file) == base:
                 texts[file], owners[file] = text, node.id
             else:
@@ -285,6 +294,7 @@ class Engine(Owner):
 
     def refresh(self, now: float) -> None:
         """Updates the drawn data of the simulation; call this once per frame with the monotonic time [s]."""
+        self.context.bind_default_framebuffer()
         with self.context.timers.scope("draw"):
             self.simulation.refresh(self.world, now)
 
@@ -315,6 +325,7 @@ class Engine(Owner):
 
     def _pose(self, time: float) -> None:
         """Poses the characters; skinning follows when their joints are turned."""
+        self.context.bind_default_framebuffer()
         self._time = time
         scene = self._keyed.at(self._source, time) if self._source.is_keyed else self._source
         if scene is self.views.scene:
@@ -357,7 +368,7 @@ class Engine(Owner):
         nothing: dict[NodeId, Any] = {}
         return self._colliders.get((scene, self.views.characters), lambda: tuple(
             (one.shape, tuple(one.size.tolist()), tuple(one.world_from_collider.ravel().tolist()))
-            for kind in KINDS.values() if kind.colliders
+            for kind in KINDS.values() if ColliderSource in kind.declared
             for node in scene.simulated_of_kind(kind.name)
             if not any(above.settings.is_character for above in scene.carriers(node.id))
             for one in self._guard.call(node, functools.partial(_colliders, kind, node, places), nothing).values()
@@ -456,5 +467,5 @@ class Engine(Owner):
 
 
 def _colliders(kind: Kind, node: Node, places: WorldTransforms) -> dict[NodeId, Any]:
-    found: dict[NodeId, Any] = kind.load("colliders")((node,), places)
+    found: dict[NodeId, Any] = loaded(kind.part(ColliderSource).of)((node,), places)
     return found

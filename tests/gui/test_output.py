@@ -14,7 +14,7 @@ from sinew.app.jobs.render import BurnIn, RenderJob, View, refused
 from sinew.app.jobs.sweep import SweepJob
 from sinew.app.jobs.verify import VerifyJob
 from sinew.app.output.jobs import CANCELLED, DONE, FAILED
-from sinew.app.output.pictures import picture_path
+from sinew.app.output.pictures import picture_path, suggested_path
 from sinew.app.output.window import OutputWindow
 from sinew.app.session.dialogs import Dialogs, OverwriteChoice
 from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
@@ -228,12 +228,19 @@ def test_names_of_images_are_numbered():
     ):  # fmt: skip
         assert picture_path(Path(name), Span(0, 9)) == Path(expected)
         assert picture_path(Path(name), Span(4, 4)) == Path(name)
+    assert suggested_path("cape", Span(4, 4), alpha=False) == Path("cape.png")
+    animation = suggested_path("cape", Span(0, 9), alpha=False)
+    assert animation in (Path("cape.mp4"), Path("cape.webp")), "a video, of the first format that can be written"
+    assert picture_path(animation, Span(0, 9)) == animation
+    assert reason(animation) == ""
+    assert suggested_path("cape", Span(0, 9), alpha=True) == Path("cape.webp")
+
+
+def reason(name, **values):
+    return refused(RenderJob(scene=Path("a.sinew"), output=Path(name), **values))
 
 
 def test_what_does_not_go_together_is_refused():
-    def reason(name, **values):
-        return refused(RenderJob(scene=Path("a.sinew"), output=Path(name), **values))
-
     assert "turntable" in reason("a.png", camera="c", turntable=1.0)
     assert reason("a.gif", alpha=True) == ""
     assert "stores no opacity; images, animated WebP and GIF do" in reason("a.mov", alpha=True)
