@@ -19,12 +19,6 @@
 #endif
 #ifdef COLLIDERS
 #include "cloth/contact.glsl"
-uniform samplerBuffer u_colliders;
-uniform int u_collider_count;
-#ifdef SKIN
-#include "skin/contact.glsl"
-const float STEP_TIME = 1.0 / 60.0;
-#endif
 #endif
 #ifdef SELF
 #include "cloth/self_contact.glsl"
@@ -132,15 +126,9 @@ void run(int id) {
 #ifdef FRICTION_MAP
     friction_factor = texelFetch(u_maps, id).z;
 #endif
-    collide(u_colliders, u_collider_count, moved, u_progress.y, u_clearance, u_substep);
+    collide(id, own, moved, u_progress.y, u_clearance, u_substep);
     position = moved.position;
     velocity = moved.velocity;
-#ifdef SKIN
-    float begins = u_progress.y - u_substep / STEP_TIME;
-    Contact skin = skin_contact(id, own.position, position, begins, u_progress.y, u_substep);
-    ROUGHEN(skin)
-    bounce_contact(position, velocity, skin, u_clearance, u_substep);
-#endif
 #endif
 #ifdef PIN_MAPS
     vec4 map = texelFetch(u_maps, id);

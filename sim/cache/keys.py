@@ -131,7 +131,8 @@ def _met(world: World, *, turned: bool = True) -> list[bytes]:
     simulated = scene.simulated
     colliders = [node for node in scene.nodes if KINDS[node.kind].colliders]
     own = [part for node in colliders for part in (b"heard" if node.id in simulated else b"", _whole(world, node))]
-    return own + _all_carrying(world, colliders, turned=turned)
+    versions = {node.kind: KINDS[node.kind].version for node in colliders}
+    return [str(versions).encode(), *own, *_all_carrying(world, colliders, turned=turned)]
 
 
 def _all_carrying(world: World, nodes: Sequence[Node], *, turned: bool = True) -> list[bytes]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from sinew.sim.assets.build_mesh import welded_numbers
 from sinew.sim.assets.model import Mesh
-from sinew.sim.maths.arrays import Bool, UInt32
+from sinew.sim.maths.arrays import Bool, Float64, UInt32
 from sinew.sim.maths.points import places_on_curve
 
 AT_OPENING = (1, 2, 4)
@@ -14,6 +14,9 @@ AT_OPENING = (1, 2, 4)
 
 SHEET = 8
 """Flag of triangles of open sheets, which have no inside."""
+
+YIELDS = 32
+"""Flag of triangles that yield to the others."""
 
 _COVER = 0.03
 """Distance of a layer that covers another one, as a part of the extent of a mesh."""
@@ -25,7 +28,7 @@ _PAIRS = 4_000_000
 def skin_corners(mesh: Mesh, names: Sequence[str]) -> UInt32:
     """Returns vertices and flags (T, 4) of triangles that have an area; of all sections without names.
 
-    They are ordered along a curve through the bind pose, so that four, sixteen, ... in a row are neighbours.
+    The corners are counter-clockwise from outside: each connected part is turned as a whole.  The triangles are ordered along a curve through the bind pose, so that four, sixteen, ... in a row are neighbours.
     """
     flags = np.zeros(mesh.triangle_count, np.uint32)
     chosen = np.full(mesh.triangle_count, not names)
@@ -42,12 +45,31 @@ def skin_corners(mesh: Mesh, names: Sequence[str]) -> UInt32:
     used = used[np.argsort(places_on_curve(corners[used].mean(axis=1)), kind="stable")]
     triangles, flags = mesh.triangles[used], flags[used]
     ends = welded_numbers(mesh.positions)[triangles]
+    turned = _is_inward(ends, (areas[used] * mesh.normals[triangles].sum(axis=1)).sum(axis=1))
+    triangles[turned], ends[turned] = triangles[turned, ::-1], ends[turned, ::-1]
     nexts = np.roll(ends, -1, axis=1)
     keys, users = np.unique(np.minimum(ends, nexts) * len(positions) + np.maximum(ends, nexts), return_counts=True)
     at_opening = np.zeros(len(positions), bool)
     at_opening[np.concatenate(np.divmod(keys[users == 1], len(positions)))] = True
     flags |= (at_opening[ends] @ np.array(AT_OPENING)).astype(np.uint32)
     return np.concatenate([triangles.astype(np.uint32), flags[:, None]], axis=1)
+
+
+def _is_inward(ends: UInt32, outward: Float64) -> Bool:
+    """Returns whether triangles (T, 3) belong to a connected part whose corners are clockwise from outside, shape (T,).
+
+    Args:
+        outward: Area normal times the normals of the corners, shape (T,).  Of a single triangle it says little, as
+            smooth normals of a coarse mesh point inward at sharp edges; the sum over a part decides.
+    """
+    parts = np.arange(int(ends.max()) + 1)
+    before = np.full_like(parts, -1)
+    while (parts != before).any():
+        before = parts.copy()
+        np.minimum.at(parts, ends, parts[ends].min(axis=1, keepdims=True))
+        parts = parts[parts]
+    part = parts[ends[:, 0]]
+    return np.bincount(part, outward)[part] < 0.0
 
 
 def without_vertices(corners: UInt32, left_out: Bool) -> UInt32:
@@ -58,6 +80,13 @@ def without_vertices(corners: UInt32, left_out: Bool) -> UInt32:
     left = corners[~is_gone]
     left[:, 3] |= (at_opening[left[:, :3]] @ np.array(AT_OPENING)).astype(np.uint32)
     return left
+
+
+def with_yielding(corners: UInt32, yielding: Bool) -> UInt32:
+    """Returns `skin_corners` in which triangles with one of some vertices (V,) yield to the others."""
+    marked = corners.copy()
+    marked[yielding[corners[:, :3]].any(axis=1), 3] |= YIELDS
+    return marked
 
 
 def covered_shares(mesh: Mesh) -> dict[str, float]:

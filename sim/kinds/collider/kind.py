@@ -44,7 +44,8 @@ def outer_sections(model: CharacterModel | None) -> tuple[str, ...]:
 def idle(node: Node) -> frozenset[str]:
     settings = node.settings
     assert isinstance(settings, ColliderSettings)
-    return frozenset(name for names in SIZES_OF_SHAPE.values() for name in names) - set(SIZES_OF_SHAPE[settings.shape])
+    others = {"yields"} if settings.shape is ColliderShape.SKIN else {"yielding"}
+    return frozenset(others.union(*SIZES_OF_SHAPE.values())) - set(SIZES_OF_SHAPE[settings.shape])
 
 
 def migrate(version: int, raw: dict[str, Any], _nodes: Mapping[str, dict[str, Any]]) -> None:
@@ -80,6 +81,7 @@ COLLIDER = Kind(
     idle=idle,
     unkeyable=unkeyable,
     migrate=migrate,
+    version=2,
     colliders="sinew.sim.kinds.collider.place:placements",
     unfinished="sinew.sim.kinds.collider.place:unfinished",
     view="sinew.sim.kinds.collider.view:ColliderView",
