@@ -17,15 +17,15 @@ from typing import Any
 
 import msgspec
 
-from sinew.app import plugins
-from sinew.app.cli.run import headless
-from sinew.app.files.project_file import PROJECT_SUFFIX, load_project, save_project
-from sinew.app.plugin_loading import load
-from sinew.sim.engine import Engine
+from sinew.app.headless.run import headless
+from sinew.app.plugins import plugins
+from sinew.app.plugins.plugin_loading import load
+from sinew.app.project.project_file import PROJECT_SUFFIX, load_project, save_project
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import AddPlace, Kind
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Param, params_of, validated

@@ -32,8 +32,9 @@ hypothesis.settings.load_profile("sinew")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """What kernels run on in tests that do not say it themselves."""
+    """What kernels run on in tests that do not say it themselves, and whether stored results are renewed."""
     parser.addoption("--back-end", choices=("auto", "tf", "compute"), default="auto", help="what kernels run on")
+    parser.addoption("--store-keys", action="store_true", help="write the stored keys of nodes instead of comparing")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -146,7 +147,7 @@ class _Swallowed(logging.Handler):
 def survived() -> Iterator[list[BaseException]]:
     """What the program survived in drawing and simulating; a test that did not clear it fails with the first."""
     handler = _Swallowed()
-    logs = [logging.getLogger(name) for name in ("sinew.sim.guard", "sinew.app.viewport.renderer")]
+    logs = [logging.getLogger(name) for name in ("sinew.sim.guard", "sinew.app.session.renderer")]
     for log in logs:
         log.addHandler(handler)
         log.setLevel(logging.INFO)

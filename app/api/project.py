@@ -21,19 +21,19 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from sinew.app import plugin_loading, plugins
 from sinew.app.api.nodes import ProjectNode, ProjectNodes, SettingsView, near
-from sinew.app.cli.export import as_drawn, default_frames, export_scene
-from sinew.app.cli.failure import print_warnings
-from sinew.app.cli.image_sink import is_numbered, is_video, picture_sink
-from sinew.app.cli.options import format_options, frame_range, require_folder
-from sinew.app.cli.render import without_overlays
-from sinew.app.cli.renderer import VIEWS, Renderer
-from sinew.app.cli.run import Baker, SceneRun, headless, known_bake
-from sinew.app.cli.scene import OpenedScene, opened, require_inside, with_files
-from sinew.app.cli.simulate import refuse, simulated_arrays
 from sinew.app.document.document import Document
-from sinew.app.files.project_file import PROJECT_SUFFIX, is_project, load_project
+from sinew.app.failure.errors import print_warnings
+from sinew.app.headless.image_sink import is_numbered, is_video, picture_sink
+from sinew.app.headless.renderer import VIEWS, Renderer
+from sinew.app.headless.run import Baker, SceneRun, headless, known_bake
+from sinew.app.headless.scene import OpenedScene, opened, require_inside, with_files
+from sinew.app.jobs.export import as_drawn, default_frames, export_scene
+from sinew.app.jobs.options import format_options, frame_range, require_folder
+from sinew.app.jobs.render import without_overlays
+from sinew.app.jobs.simulate import refuse, simulated_arrays
+from sinew.app.plugins import plugin_loading, plugins
+from sinew.app.project.project_file import PROJECT_SUFFIX, is_project, load_project
 from sinew.sim.cache.bake import Bake
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, require_package

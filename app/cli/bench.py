@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 
 from sinew import resources
-from sinew.app.cli.failure import CommandError, print_line, print_warnings
-from sinew.app.cli.options import add_back_end_option, output_file, require_folder, whole_number
-from sinew.app.cli.progress import Progress
+from sinew.app.failure.errors import CommandError, print_line, print_warnings
+from sinew.app.failure.progress import Progress
 from sinew.app.farm.task import run_command
+from sinew.app.jobs.options import add_back_end_option, output_file, require_folder, whole_number
 from sinew.sim.assets.formats import Format, Formats
 from sinew.sim.bench.report import BaselineReport, ReportError, comparison, differences, read_report, report, table
 from sinew.sim.bench.runner import SYSTEMS, Row, row_of, rows_of

@@ -1,8 +1,8 @@
 import argparse
 from pathlib import Path
 
-from sinew.app.cli.failure import CommandError
-from sinew.app.cli.options import add_back_end_option
+from sinew.app.failure.errors import CommandError
+from sinew.app.jobs.options import add_back_end_option
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -7,11 +7,11 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from sinew.app.cli.failure import print_warnings
-from sinew.app.cli.options import add_outside_option, add_scene_argument
-from sinew.app.cli.progress import Progress
-from sinew.app.cli.scene import require_inside
-from sinew.app.files.project_file import is_project, load_project
+from sinew.app.failure.errors import print_warnings
+from sinew.app.failure.progress import Progress
+from sinew.app.headless.scene import require_inside
+from sinew.app.jobs.options import add_outside_option, add_scene_argument
+from sinew.app.project.project_file import is_project, load_project
 from sinew.sim.assets.build import build_model
 from sinew.sim.assets.info import info_text, model_info, table
 from sinew.sim.assets.load import read_raw

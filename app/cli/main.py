@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import NoReturn
 
-from sinew.app import plugins
-from sinew.app.cli.failure import (
+from sinew.app.failure.errors import (
     DONE,
     FAILED,
     WRONG_COMMAND_LINE,
@@ -24,20 +23,19 @@ from sinew.app.cli.failure import (
     print_failure,
     quiet_libraries,
 )
-
-ENDS_WITH_INPUT = "SINEW_ENDS_WITH_INPUT"
-"""Environment variable of a process that ends when its standard input is closed: a killed parent leaves no orphan."""
+from sinew.app.farm.task import ENDS_WITH_INPUT
+from sinew.app.plugins import plugins
 
 COMMANDS = {
     "info": ("sinew.app.cli.info", "describe a model or a project"),
-    "pose": ("sinew.app.cli.pose", "write a model in a pose"),
-    "simulate": ("sinew.app.cli.simulate", "simulate a project and write every step"),
-    "render": ("sinew.app.cli.render", "render a model or a project to images or a video"),
-    "export": ("sinew.app.cli.export", "export a model or a project over time for other programs"),
-    "report": ("sinew.app.cli.report", "write a page with image, settings, timings, stability and checksums"),
-    "verify": ("sinew.app.cli.verify", "simulate a bake again and report the first step that differs"),
-    "sweep": ("sinew.app.cli.sweep", "run a simulation with many settings, and write a table and images"),
-    "run": ("sinew.app.cli.script", "run a Python program that uses `import sinew`"),
+    "pose": ("sinew.app.jobs.pose", "write a model in a pose"),
+    "simulate": ("sinew.app.jobs.simulate", "simulate a project and write every step"),
+    "render": ("sinew.app.jobs.render", "render a model or a project to images or a video"),
+    "export": ("sinew.app.jobs.export", "export a model or a project over time for other programs"),
+    "report": ("sinew.app.jobs.report", "write a page with image, settings, timings, stability and checksums"),
+    "verify": ("sinew.app.jobs.verify", "simulate a bake again and report the first step that differs"),
+    "sweep": ("sinew.app.jobs.sweep", "run a simulation with many settings, and write a table and images"),
+    "run": ("sinew.app.api.script", "run a Python program that uses `import sinew`"),
     "bench": ("sinew.app.cli.bench", "measure on this machine and print a table"),
 }
 EDITOR = "sinew.app.cli.editor"
@@ -83,7 +81,7 @@ def _load_plugins(words: list[str]) -> None:
     if not plugins.is_off:
         plugins.find()
         if any(plugin.take for plugin in plugins.PLUGINS):
-            importlib.import_module("sinew.app.plugin_loading").load(COMMANDS)
+            importlib.import_module("sinew.app.plugins.plugin_loading").load(COMMANDS)
     plugins.require(options.require_plugin)
 
 

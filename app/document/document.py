@@ -11,10 +11,10 @@ from PySide6.QtCore import QObject, Signal
 
 from sinew.app.document.history import Gesture, GestureState, SceneEdit, UndoHistory, changed_values, values_text
 from sinew.app.document.keyed_values import NEAR, curves_ref, keyed_values, with_keys
-from sinew.app.document.node_names import NodeIds, NodeNames, default_name, renamed_links, unique_name
 from sinew.app.document.resize import Zoom, factor_of, followed
-from sinew.app.files.project_file import cache_folder, save_project
-from sinew.app.files.unknown_content import UnknownContent
+from sinew.app.project.node_names import NodeIds, NodeNames, default_name, renamed_links, unique_name
+from sinew.app.project.project_file import cache_folder, save_project
+from sinew.app.project.unknown_content import UnknownContent
 from sinew.sim.cache.bake import BakeError, carry
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.keyable import curve_fault

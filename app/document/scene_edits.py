@@ -5,7 +5,7 @@ import msgspec
 
 from sinew.app.document.arrange import grouped, ordered, put_on, topmost, ungrouped
 from sinew.app.document.document import Document
-from sinew.app.files.node_text import nodes_of, nodes_text
+from sinew.app.project.node_text import nodes_of, nodes_text
 from sinew.sim.assets.model import Bounds, CharacterModel
 from sinew.sim.characters.settings import BONE_PART, BonePose, ModelSettings, SkinningMethod
 from sinew.sim.kinds import KINDS, group_kind

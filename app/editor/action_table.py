@@ -7,21 +7,21 @@ from typing import TypeVar
 from PySide6.QtGui import QGuiApplication, QImageWriter
 from PySide6.QtWidgets import QMessageBox
 
-from sinew.app import plugins
 from sinew.app.document.python_text import python_text
 from sinew.app.document.scene_edits import SceneEdits
-from sinew.app.editor.actions import SEPARATOR, Action, Menu, command_action, shortcut_entries
-from sinew.app.editor.editor_context import EditorContext
+from sinew.app.editor.export import export_model
 from sinew.app.editor.main_window import MainWindow
-from sinew.app.editor.menus import ADD, RECENT, WINDOW
 from sinew.app.editor.preferences import Preferences
 from sinew.app.editor.simulation_work import SimulationWork
-from sinew.app.files.export import export_model
-from sinew.app.files.node_text import FORMAT
-from sinew.app.files.project_file import cache_folder
 from sinew.app.files.project_files import ProjectFiles
-from sinew.app.files.project_json import ProjectError
 from sinew.app.output.controller import Output
+from sinew.app.plugins import plugins
+from sinew.app.project.node_text import FORMAT
+from sinew.app.project.project_file import cache_folder
+from sinew.app.project.project_json import ProjectError
+from sinew.app.session.actions import SEPARATOR, Action, Menu, command_action, shortcut_entries
+from sinew.app.session.editor_context import EditorContext
+from sinew.app.session.menus import ADD, RECENT, WINDOW
 from sinew.app.timeline.binding import TimelineBinding
 from sinew.app.timings.panel import TimingsPanel
 from sinew.app.viewport.handle_tool import HandleTool

@@ -12,23 +12,17 @@ from pyqtgraph.util.garbage_collector import GarbageCollector
 from PySide6.QtCore import QCoreApplication, QObject, QPointF, QSocketNotifier, Qt, QThreadPool, QTimer
 from PySide6.QtWidgets import QApplication, QMenu
 
-from sinew.app import bootstrap
 from sinew.app.document.document import Document
 from sinew.app.document.scene_edits import SceneEdits
 from sinew.app.editor import action_table
-from sinew.app.editor.dialogs import Dialogs, RecoveryQuestions
 from sinew.app.editor.disk_changes import DiskChanges
-from sinew.app.editor.editor_context import EditorContext
 from sinew.app.editor.kind_panels import PluginReports, make_panels, replace_unknown_icons
 from sinew.app.editor.main_window import MainWindow, WindowState
-from sinew.app.editor.menus import add_place_menus, add_section_menus
-from sinew.app.editor.panels import Panels
 from sinew.app.editor.preferences import Preferences
 from sinew.app.editor.python import PythonConsole, is_script
 from sinew.app.editor.selected_node import SelectedNode
 from sinew.app.editor.simulation_work import SimulationWork
 from sinew.app.editor.stop_reports import StopReports
-from sinew.app.files.access import FileAccess
 from sinew.app.files.autosave import Autosave
 from sinew.app.files.model_loader import ModelLoader
 from sinew.app.files.model_store import ModelStore
@@ -38,27 +32,33 @@ from sinew.app.files.project_loader import ProjectLoader
 from sinew.app.files.recent_files import RecentFiles
 from sinew.app.files.recovery import RecoveryStore
 from sinew.app.files.scene_files import SceneFiles
-from sinew.app.files.settings_store import app_settings, config_folder, data_folder, program_cache_folder
-from sinew.app.help import TOUR_SAMPLE, guide_pages, guide_texts, place_of
+from sinew.app.help.guide import TOUR_SAMPLE, guide_pages, guide_texts, place_of
 from sinew.app.output.controller import Output
+from sinew.app.project.access import FileAccess
+from sinew.app.project.settings_store import app_settings, config_folder, data_folder, program_cache_folder
+from sinew.app.session import bootstrap
+from sinew.app.session.active_model import ActiveModel
+from sinew.app.session.bake_comparison import BakeComparison
+from sinew.app.session.dialogs import Dialogs, RecoveryQuestions
+from sinew.app.session.editor_context import EditorContext
+from sinew.app.session.frame_info import FrameInfo
+from sinew.app.session.ghosts import Ghosts
+from sinew.app.session.menus import add_place_menus, add_section_menus
+from sinew.app.session.panels import Panels
+from sinew.app.session.picker import ParticleMarks, Picker
+from sinew.app.session.playback import Playback
+from sinew.app.session.renderer import ViewportRenderer
+from sinew.app.session.second_engine import SecondEngine
+from sinew.app.session.simulation_stepper import SimulationStepper
 from sinew.app.tasks import TaskQueue
-from sinew.app.timeline.active_model import ActiveModel
 from sinew.app.timeline.binding import StripsBinding, TimelineBinding
 from sinew.app.timeline.cached_frame_bars import BakeDistance, CachedFrameBars
 from sinew.app.timeline.keys_binding import KeysBinding
-from sinew.app.timeline.playback import Playback
-from sinew.app.timeline.simulation_stepper import SimulationStepper
 from sinew.app.timings.panel import TimingsPanel
 from sinew.app.timings.past_values import PastValues
-from sinew.app.viewport.bake_comparison import BakeComparison
 from sinew.app.viewport.follow import Follow
-from sinew.app.viewport.frame_info import FrameInfo
-from sinew.app.viewport.ghosts import Ghosts
 from sinew.app.viewport.handle_tool import HandleTool
 from sinew.app.viewport.overlays import ViewportOverlays
-from sinew.app.viewport.picker import ParticleMarks, Picker
-from sinew.app.viewport.renderer import ViewportRenderer
-from sinew.app.viewport.second_engine import SecondEngine
 from sinew.app.viewport.tools import ViewportMenu, ViewportTools
 from sinew.app.viewport.uploads import Uploads
 from sinew.sim.assets.images import ImageBudget

@@ -7,10 +7,10 @@ from typing import Any, cast
 
 from PySide6.QtCore import QObject, Signal
 
-from sinew.app import plugins
-from sinew.app.editor.editor_context import EditorContext
-from sinew.app.editor.panels import Panels
-from sinew.app.plugins import Plugin, PluginError
+from sinew.app.plugins import plugins
+from sinew.app.plugins.plugins import Plugin, PluginError
+from sinew.app.session.editor_context import EditorContext
+from sinew.app.session.panels import Panels
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import Command, Kind, Panel, Tool
 from sinew.widgets.icons import glyph

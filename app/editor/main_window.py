@@ -5,15 +5,15 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QMainWindow, QProgressBar, QPushButton, QToolButton, QVBoxLayout, QWidget
 
-from sinew.app.bootstrap import APPLICATION
 from sinew.app.document.document import Document
-from sinew.app.editor.actions import Actions, Menu
 from sinew.app.editor.docks import Docks
-from sinew.app.editor.menus import Menus, Place
 from sinew.app.files.project_files import ProjectFiles
 from sinew.app.files.recent_files import RecentFiles
+from sinew.app.session.actions import Actions, Menu
+from sinew.app.session.bootstrap import APPLICATION
+from sinew.app.session.menus import Menus, Place
+from sinew.app.session.playback import SimulationState
 from sinew.app.tasks import Priority
-from sinew.app.timeline.playback import SimulationState
 from sinew.sim.kinds.contract import Panel
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.widgets.icons import icon

@@ -4,8 +4,8 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Qt
 
-from sinew.app.editor.editor_context import EditorContext
-from sinew.app.files.presets import PresetError, PresetStore
+from sinew.app.project.presets import PresetError, PresetStore
+from sinew.app.session.editor_context import EditorContext
 from sinew.app.timeline.bake_task import BakeTask
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import Command, Panel, Stoppable, stop_reason, warning_of

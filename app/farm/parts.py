@@ -15,9 +15,9 @@ from typing import Any
 import msgspec
 
 import sinew.app
-from sinew.app import plugins
-from sinew.app.cli.scene import OpenedScene
 from sinew.app.farm.chunks import Chunk
+from sinew.app.headless.scene import OpenedScene
+from sinew.app.plugins import plugins
 from sinew.sim.assets.content import content_sum
 from sinew.sim.assets.environment import Panorama
 from sinew.sim.assets.images import MipImage

@@ -8,16 +8,16 @@ import msgspec
 from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from sinew.app.document.document import Document
-from sinew.app.files.access import FileAccess
-from sinew.app.files.digest import file_digest
 from sinew.app.files.model_loader import ModelLoader
 from sinew.app.files.model_store import ModelStore
-from sinew.app.files.project_file import PROJECT_SUFFIX, LoadedProject, is_project
-from sinew.app.files.project_json import ProjectError
 from sinew.app.files.project_loader import ProjectLoader, ReadProject
-from sinew.app.files.project_paths import OutsideFile
 from sinew.app.files.recent_files import RecentFiles
 from sinew.app.files.recovery import Recovery
+from sinew.app.project.access import FileAccess
+from sinew.app.project.digest import file_digest
+from sinew.app.project.project_file import PROJECT_SUFFIX, LoadedProject, is_project
+from sinew.app.project.project_json import ProjectError
+from sinew.app.project.project_paths import OutsideFile
 from sinew.sim.assets.load import is_model
 from sinew.sim.characters.loaded_model import LoadedModel
 from sinew.sim.characters.playing import front_at_first

@@ -8,8 +8,8 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from sinew.app.document.document import Document
-from sinew.app.files.access import WITHHELD, FileAccess
 from sinew.app.files.model_store import ModelStore
+from sinew.app.project.access import WITHHELD, FileAccess
 from sinew.app.tasks import run_in_background
 from sinew.sim.assets.images import ImageBudget, ImageError, MipImage, pixel_count
 from sinew.sim.assets.model import CharacterModel, upright_mesh

@@ -8,14 +8,9 @@ import msgspec
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication
 
-from sinew.app.cli.image_sink import NUMBERED
 from sinew.app.document.document import Document
-from sinew.app.editor.dialogs import Dialogs, OverwriteChoice
-from sinew.app.editor.panels import Panels
-from sinew.app.files.access import FileAccess
-from sinew.app.files.project_json import ProjectError
-from sinew.app.output.jobs import JobQueue, OutputJob
-from sinew.app.output.settings import (
+from sinew.app.headless.image_sink import NUMBERED
+from sinew.app.jobs.settings import (
     ExportSettings,
     RenderSettings,
     VerifySettings,
@@ -26,8 +21,13 @@ from sinew.app.output.settings import (
     render_words,
     run_words,
 )
+from sinew.app.output.jobs import JobQueue, OutputJob
 from sinew.app.output.window import OutputWindow
-from sinew.app.timeline.active_model import ActiveModel
+from sinew.app.project.access import FileAccess
+from sinew.app.project.project_json import ProjectError
+from sinew.app.session.active_model import ActiveModel
+from sinew.app.session.dialogs import Dialogs, OverwriteChoice
+from sinew.app.session.panels import Panels
 from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, SceneFormat
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.widgets.inspector.editors import Choices

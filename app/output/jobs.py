@@ -13,13 +13,13 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, QProcess, QTimer, Signal
 
-from sinew.app.cli.image_sink import NUMBERED
-from sinew.app.cli.progress import LINE, time_left
 from sinew.app.document.document import Document
-from sinew.app.files.access import FileAccess
-from sinew.app.files.project_file import PROJECT_SUFFIX, save_project
-from sinew.app.files.project_json import ProjectError
-from sinew.app.plugins import options_of_child
+from sinew.app.failure.progress import LINE, time_left
+from sinew.app.headless.image_sink import NUMBERED
+from sinew.app.plugins.plugins import options_of_child
+from sinew.app.project.access import FileAccess
+from sinew.app.project.project_file import PROJECT_SUFFIX, save_project
+from sinew.app.project.project_json import ProjectError
 from sinew.sim.kinds import packages
 from sinew.sim.printable import printable
 from sinew.sim.scene.params import ParamError

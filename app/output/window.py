@@ -17,8 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from sinew.app.jobs.settings import ExportSettings, RenderSettings, VerifySettings, missing_codecs
 from sinew.app.output.jobs import CANCELLED, DONE, FAILED, RUNNING, WAITING, JobQueue, OutputJob
-from sinew.app.output.settings import ExportSettings, RenderSettings, VerifySettings, missing_codecs
 from sinew.sim.export.formats import SCENE_FORMATS, SceneFormat, missing_package
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.widgets.inspector.editors import MakeChoices, SettingsForm

@@ -7,20 +7,20 @@ import msgspec
 from PySide6.QtCore import QObject, Signal, SignalInstance
 
 from sinew.app.document.document import Document
-from sinew.app.files.access import FileAccess
-from sinew.app.files.project_file import cache_folder
-from sinew.app.files.project_json import ProjectError
 from sinew.app.output.jobs import RUNNING, JobQueue, OutputJob
+from sinew.app.project.access import FileAccess
+from sinew.app.project.project_file import cache_folder
+from sinew.app.project.project_json import ProjectError
+from sinew.app.session.playback import Playback
+from sinew.app.session.renderer import ViewportRenderer
+from sinew.app.session.simulation_stepper import SimulationStepper
 from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskProgress, TaskQueue
-from sinew.app.timeline.playback import Playback
 from sinew.app.timeline.seek import SimulationSeek
-from sinew.app.timeline.simulation_stepper import SimulationStepper
-from sinew.app.viewport.renderer import ViewportRenderer
 from sinew.sim.cache.bake import INDEX, Bake, BakeError, BakeWriter, is_bake
 from sinew.sim.cache.keys import is_current, node_keys
 from sinew.sim.kinds import packages
 from sinew.sim.kinds.contract import has_state
-from sinew.sim.runner import SimulationRunner
+from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.scene import NodeId, ParamRef
 

@@ -10,9 +10,9 @@ from sinew.app.document.document import Document
 from sinew.app.document.history import Gesture
 from sinew.app.document.keys import KeyEdits
 from sinew.app.files.model_store import ModelStore
-from sinew.app.files.settings_store import app_settings
-from sinew.app.timeline.active_model import ActiveModel
-from sinew.app.timeline.playback import Playback, SimulationState
+from sinew.app.project.settings_store import app_settings
+from sinew.app.session.active_model import ActiveModel
+from sinew.app.session.playback import Playback, SimulationState
 from sinew.sim.assets.humanoid import bones_of, is_humanoid
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.layers import GROUPS

@@ -3,11 +3,11 @@ import time
 from PySide6.QtCore import QObject, Qt, Signal
 
 from sinew.app.document.document import Document
+from sinew.app.session.playback import Playback
+from sinew.app.session.simulation_stepper import SimulationStepper
 from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskProgress, TaskQueue
-from sinew.app.timeline.playback import Playback
-from sinew.app.timeline.simulation_stepper import SimulationStepper
 from sinew.sim.gl.task import Delay
-from sinew.sim.runner import SimulationRunner
+from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import Effect

@@ -26,13 +26,13 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from sinew.app.cli.sweep import CAPTION, TIME_COLUMN, columns_of_sheet
 from sinew.app.document.document import Document
-from sinew.app.files.access import FileAccess
-from sinew.app.files.project_json import ProjectError
+from sinew.app.jobs.settings import RunSettings, run_words
+from sinew.app.jobs.sweep import CAPTION, TIME_COLUMN, columns_of_sheet
 from sinew.app.output.jobs import CANCELLED, FAILED, RUNNING, JobQueue, OutputJob
-from sinew.app.output.settings import RunSettings, run_words
-from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.app.project.access import FileAccess
+from sinew.app.project.project_json import ProjectError
+from sinew.app.session.renderer import ViewportRenderer
 from sinew.sim.cache.sweep import SweepAxis, SweepError, axis_of, combinations
 from sinew.sim.export.formats import IMAGE_WRITERS
 from sinew.sim.kinds import KINDS

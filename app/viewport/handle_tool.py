@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QPointF, Qt, Signal
 
 from sinew.app.document.document import Document
 from sinew.app.document.history import Gesture
-from sinew.app.viewport.renderer import ViewportRenderer
+from sinew.app.session.renderer import ViewportRenderer
 from sinew.sim.animation.pose import frame_below
 from sinew.sim.characters.settings import BONE_PART, BonePose
 from sinew.sim.kinds import KINDS

@@ -446,7 +446,7 @@ class StepsTogether(abc.ABC):
 
 
 class Draggable(abc.ABC):
-    """Ability of systems whose particles `sinew.app.editor.drag_tool.DragTool` can drag; see `StepInputs.grabbed`."""
+    """Ability of systems whose particles `sinew.app.kinds.drag_tool.DragTool` can drag; see `StepInputs.grabbed`."""
 
     @abc.abstractmethod
     def particle_at(self, element: int, origin: Vec3, direction: Vec3) -> int | None:
@@ -725,7 +725,7 @@ class Tool:
 class Panel:
     """Editor widgets of a kind besides its rows of settings; one per window.
 
-    `cls(context)` creates it with the `sinew.app.editor.editor_context.EditorContext` of the window.
+    `cls(context)` creates it with the `sinew.app.session.editor_context.EditorContext` of the window.
 
     Attributes:
         head: Widget at the top of the inspector while a node of the kind is selected.

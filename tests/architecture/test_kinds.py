@@ -16,7 +16,7 @@ FOLDERS = re.compile(rf"(sim|app)\.kinds\.({'|'.join(KINDS)})(\.|$)")
 TOKEN = re.compile(r"[a-z0-9_.:/-]+")  # texts that may stand for something; others are for people
 OWN = (
     "sim/kinds/", "app/kinds/", "sim/bench/", "resources/samples/", "app/sample_projects.py",
-    "app/files/migrations.py",
+    "app/project/migrations.py",
 )  # fmt: skip
 """Where kinds may be named: at home, by what measures them, by the scenes that are shipped, and in files of before."""
 

@@ -12,15 +12,15 @@ import pytest
 
 from acme_rope.kind import ROPE, RopeSettings
 from sinew.app.cli.main import main
-from sinew.app.files.project_file import load_project, save_project
+from sinew.app.project.project_file import load_project, save_project
 from sinew.sim.colliders.state import ColliderShape
-from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.contract import Grab
 from sinew.sim.kinds.particle_system import ParticleSystem
 from sinew.sim.render.frame import Camera
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
 from sinew.sim.scene.transform import Transform

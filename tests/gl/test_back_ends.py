@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sinew import resources
-from sinew.app.cli.run import SceneRun
-from sinew.app.cli.scene import opened
+from sinew.app.headless.run import SceneRun
+from sinew.app.headless.scene import opened
 from sinew.sim.gl import back_end
 from sinew.sim.gl.back_end import SIZES, BackEnd, BackEndChoice, BackEndComparison, BackEnds
 from sinew.sim.gl.bootstrap import GL

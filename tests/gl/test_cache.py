@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from sinew import resources
-from sinew.app.cli.run import SceneRun
-from sinew.app.cli.scene import OpenedScene, opened
-from sinew.app.files.project_file import save_project
+from sinew.app.headless.run import SceneRun
+from sinew.app.headless.scene import OpenedScene, opened
+from sinew.app.project.project_file import save_project
 from sinew.sim.cache.step_store import StepStore
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds.cloth.maps import ClothMap, ClothTopology, packed
@@ -19,7 +19,7 @@ from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothS
 from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.contract import Grab
 from sinew.sim.kinds.light.settings import LightSettings
-from sinew.sim.runner import SimulationRunner
+from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
 from sinew.sim.scene.view_state import ViewState

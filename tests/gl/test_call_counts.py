@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 
 from sinew import resources
-from sinew.app.cli.run import SceneRun
-from sinew.app.cli.scene import opened
-from sinew.sim.engine import Engine
+from sinew.app.headless.run import SceneRun
+from sinew.app.headless.scene import opened
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds import KINDS
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import step_end
 from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
 

@@ -12,9 +12,9 @@ from msgspec import structs
 from PIL import Image
 
 from sinew import resources
-from sinew.app.cli import run
 from sinew.app.cli.main import main
-from sinew.app.files.project_file import cache_folder, save_project
+from sinew.app.headless import run
+from sinew.app.project.project_file import cache_folder, save_project
 from sinew.sim.cache.bake import INDEX, Bake
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings
 from sinew.sim.kinds.cloth.system import ClothSystem

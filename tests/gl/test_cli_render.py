@@ -13,8 +13,8 @@ from PIL import Image
 
 from sinew import resources
 from sinew.app.cli.main import main
-from sinew.app.cli.render import OVERLAYS
-from sinew.app.files.project_file import save_project
+from sinew.app.jobs.render import OVERLAYS
+from sinew.app.project.project_file import save_project
 from sinew.sim.assets.load import load_model
 from sinew.sim.characters.settings import MaterialLook, ModelSettings
 from sinew.sim.kinds.cloth.settings import ClothSettings, PinPreset

@@ -10,9 +10,9 @@ import pytest
 from PIL import Image
 
 from sinew import resources
-from sinew.app.cli import render
 from sinew.app.cli.main import main
-from sinew.app.cli.render import turned
+from sinew.app.jobs import render
+from sinew.app.jobs.render import turned
 from sinew.sim.assets.formats import resolved
 from sinew.sim.export.formats import SCENE_FORMATS, VIDEO_FORMATS, VideoCodec, VideoOptions
 from sinew.sim.export.video_file import GifVideo, WebpVideo

@@ -15,9 +15,9 @@ import psutil
 import pytest
 
 from sinew import resources
-from sinew.app.cli import sweep as sweep_command
 from sinew.app.cli.main import main
 from sinew.app.farm.scheduler import Scheduler
+from sinew.app.jobs import sweep as sweep_command
 from tests.processes import started
 
 PROJECTS = resources.path("projects")

@@ -10,9 +10,9 @@ from msgspec import structs
 
 from sinew import resources
 from sinew.app.cli.main import main
-from sinew.app.cli.run import SceneRun
-from sinew.app.cli.scene import OpenedScene, opened
-from sinew.app.files.project_file import save_project
+from sinew.app.headless.run import SceneRun
+from sinew.app.headless.scene import OpenedScene, opened
+from sinew.app.project.project_file import save_project
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.cache.step_store import StepStore
 from sinew.sim.characters.modifiers.settings import LookAt
@@ -25,7 +25,7 @@ from sinew.sim.kinds.collider.settings import ColliderSettings
 from sinew.sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
 from sinew.sim.kinds.field.settings import FieldSettings
 from sinew.sim.kinds.light.settings import LightSettings
-from sinew.sim.runner import SimulationRunner
+from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.curves import Curve, Key, KeyMode
 from sinew.sim.scene.playback import PlaybackSettings
 from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value

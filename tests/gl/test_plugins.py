@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sinew.app import plugins
 from sinew.app.cli.main import main
-from sinew.app.cli.scene import opened
 from sinew.app.farm.parts import parts_folder
-from sinew.app.files.project_file import load_project, save_project
-from sinew.app.files.project_json import ProjectError
+from sinew.app.headless.scene import opened
+from sinew.app.plugins import plugins
+from sinew.app.project.project_file import load_project, save_project
+from sinew.app.project.project_json import ProjectError
 from sinew.sim.kinds import KINDS
 from tests.conftest import REPO_ROOT
 from tests.plugins.packages import install

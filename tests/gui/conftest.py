@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from sinew.app import bootstrap
 from sinew.app.files.project_files import UnsavedAnswer
+from sinew.app.session import bootstrap
 from tests.gui.editor_harness import Clock, Session, picture, sample
 from tests.plugins.packages import loaded, site  # noqa: F401  (fixtures)
 from tests.strict_shaders import strict_shaders  # noqa: F401  (an autouse fixture)

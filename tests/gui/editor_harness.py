@@ -7,9 +7,9 @@ from PySide6.QtCore import QCoreApplication, QEvent, QPointF, Qt
 from PySide6.QtGui import QImage, QMouseEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
-from sinew.app.editor.dialogs import Dialogs, OverwriteChoice
 from sinew.app.editor.editor import Editor
 from sinew.app.files.project_files import UnsavedAnswer
+from sinew.app.session.dialogs import Dialogs, OverwriteChoice
 from sinew.resources import path as resource
 from sinew.sim.kinds.cloth.settings import ClothSolving
 from sinew.sim.scene.clock import STEP_TIME

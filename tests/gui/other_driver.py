@@ -9,14 +9,14 @@ import sys
 import time
 from pathlib import Path
 
-from sinew.app import bootstrap
+from sinew.app.session import bootstrap
 
 bootstrap.prepare()
 
 from PySide6.QtWidgets import QApplication  # noqa: E402  (sharing contexts is settled before)
 
 from sinew.app.editor.editor import Editor  # noqa: E402
-from sinew.app.files.project_file import cache_folder  # noqa: E402
+from sinew.app.project.project_file import cache_folder  # noqa: E402
 from sinew.sim.cache.bake import Bake  # noqa: E402
 
 LONG = 600.0

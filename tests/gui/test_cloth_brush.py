@@ -5,8 +5,8 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from sinew.app.files.project_file import save_project
 from sinew.app.kinds.cloth.brush_tool import MapPaint
+from sinew.app.project.project_file import save_project
 from sinew.sim.kinds.cloth import system
 from sinew.sim.kinds.cloth.maps import UNLIMITED_DISTANCE, ClothMap, ClothTopology, packed, unpacked, values_on
 from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource, PinPreset

@@ -3,9 +3,9 @@ import threading
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from sinew.app.files.settings_store import program_cache_folder
+from sinew.app.project.settings_store import program_cache_folder
 from sinew.sim.gl import program
-from sinew.sim.render.progressive.precompiler import Precompiler
+from sinew.sim.run.precompiler import Precompiler
 from tests.gui.editor_harness import Clock, picture
 
 PATIENCE = 300_000  # longest wait [ms]: a busy machine takes its time to compile
@@ -58,7 +58,7 @@ def picture_once(editor):
 
 
 def test_a_new_cloth_starts_when_it_is_compiled(session, qtbot, monkeypatch, built, slow):
-    monkeypatch.setattr("sinew.app.viewport.renderer._LONG", 0.0)
+    monkeypatch.setattr("sinew.app.session.renderer._LONG", 0.0)
     editor = started(session)
     reported = []
     editor.tasks.progressed.connect(lambda text, *_: reported.append(text))

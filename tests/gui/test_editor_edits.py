@@ -4,7 +4,7 @@ import pytest
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 
-from sinew.app.files.project_file import load_project
+from sinew.app.project.project_file import load_project
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view import DisplayMode, SkinningComparison
 from tests.gui.editor_harness import Mouse, picture, place_of

@@ -5,7 +5,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from sinew.app.files.project_file import load_project
+from sinew.app.project.project_file import load_project
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.emitter.handles import KnobKind
 from sinew.sim.kinds.emitter.presets import PRESETS, with_preset

@@ -1,7 +1,7 @@
 from types import SimpleNamespace
 
-from sinew.app.files.project_file import load_project, save_project
 from sinew.app.kinds.environment.panel import EnvironmentPanel
+from sinew.app.project.project_file import load_project, save_project
 from sinew.sim.kinds.environment.settings import EnvironmentSource
 from sinew.sim.kinds.keyable import key_refusal
 from sinew.sim.scene.scene import VIEW, ParamRef

@@ -9,11 +9,11 @@ from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QPushButton
 
-from sinew.app.files.project_file import load_project
 from sinew.app.files.project_files import UnsavedAnswer
 from sinew.app.files.recovery import RecoveryStore
-from sinew.app.files.settings_store import data_folder
-from sinew.app.files.unknown_content import UnknownContent
+from sinew.app.project.project_file import load_project
+from sinew.app.project.settings_store import data_folder
+from sinew.app.project.unknown_content import UnknownContent
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.scene import NEW_SCENE, VIEW, Node, ParamRef, Scene
 from sinew.sim.scene.view import DisplayMode, SkinningComparison

@@ -4,7 +4,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
-from sinew.app.files.settings_store import app_settings
+from sinew.app.project.settings_store import app_settings
 from sinew.resources import path as resource
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.scene.scene import ParamRef

@@ -3,7 +3,7 @@ import pytest
 from PySide6.QtCore import QPointF
 
 from sinew import resources
-from sinew.app.files.project_file import load_project, save_project
+from sinew.app.project.project_file import load_project, save_project
 from sinew.sim.assets.model import EmbeddedImage
 from sinew.sim.characters.deformers.settings import Bulge, Twist
 from sinew.sim.scene.scene import ParamRef

@@ -6,8 +6,8 @@ from PySide6.QtWidgets import QApplication
 
 from acme_rope.kind import ROPE
 from sinew import resources
-from sinew.app.help import GUIDE, TOUR, TOUR_SAMPLE, guide_texts, shipped_samples
-from sinew.app.output.settings import RenderSettings
+from sinew.app.help.guide import GUIDE, TOUR, TOUR_SAMPLE, guide_texts, shipped_samples
+from sinew.app.jobs.settings import RenderSettings
 from sinew.resources import path as resource
 from sinew.sim.kinds import KINDS
 from sinew.sim.scene.params import params_of

@@ -7,8 +7,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from sinew import shaders
-from sinew.app.files.project_file import save_project
 from sinew.app.kinds.kernel.panel import KernelPanel
+from sinew.app.project.project_file import save_project
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.kernel.kind import KernelSettings
 from sinew.sim.scene.scene import Node, Scene

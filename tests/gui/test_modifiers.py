@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sinew.app.files.project_file import load_project, save_project
+from sinew.app.project.project_file import load_project, save_project
 from sinew.app.timeline.keys_binding import key_rows
 from sinew.resources import path as resource
 from sinew.sim.characters.modifiers.settings import FootPlanting, LookAt, TwoBoneIK

@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QApplication, QMenu
 from shiboken6 import isValid
 
 from sinew import resources
-from sinew.app.files.project_file import load_project, save_project
 from sinew.app.kinds.model.humanoid_map import HumanoidMap
 from sinew.app.kinds.model.motion_list import MotionList
+from sinew.app.project.project_file import load_project, save_project
 from sinew.sim.assets.load import load_model
 from sinew.sim.characters.playing import pose_of
 from sinew.sim.scene.strips import GROUP, Strip, StripMode

@@ -7,9 +7,7 @@ from PIL import Image
 from PySide6.QtWidgets import QApplication, QMessageBox
 
 from sinew.app.editor.action_table import SCENE_EXPORTS
-from sinew.app.editor.dialogs import Dialogs, OverwriteChoice
-from sinew.app.output.jobs import CANCELLED, DONE, FAILED
-from sinew.app.output.settings import (
+from sinew.app.jobs.settings import (
     RenderSettings,
     RunSettings,
     Viewpoint,
@@ -18,7 +16,9 @@ from sinew.app.output.settings import (
     render_words,
     run_words,
 )
+from sinew.app.output.jobs import CANCELLED, DONE, FAILED
 from sinew.app.output.window import OutputWindow
+from sinew.app.session.dialogs import Dialogs, OverwriteChoice
 from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.widgets.inspector.editors import NameEditor

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 from sinew import resources
-from sinew.app.cli.run import SceneRun
-from sinew.app.cli.scene import opened
-from sinew.app.timeline.playback import STEP_BUDGET, Playback
-from sinew.sim.engine import Engine
+from sinew.app.headless.run import SceneRun
+from sinew.app.headless.scene import opened
+from sinew.app.session.playback import STEP_BUDGET, Playback
 from sinew.sim.gl.context import Context
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.playback import PlaybackSettings
 from tests.gui.editor_harness import Clock

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from sinew import shaders
-from sinew.app import plugin_loading, plugins
 from sinew.app.cli.main import COMMANDS
+from sinew.app.plugins import plugin_loading, plugins
 from sinew.sim.kinds import contract, register, unregister
 from sinew.sim.kinds.contract import Kind
 

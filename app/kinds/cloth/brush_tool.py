@@ -6,9 +6,9 @@ import numpy as np
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QWidget
 
-from sinew.app.editor.brush_tool import BrushTarget, BrushTool, Edit, occlusion
-from sinew.app.editor.brush_widgets import BrushBar
-from sinew.app.editor.editor_context import EditorContext
+from sinew.app.kinds.brush_tool import BrushTarget, BrushTool, Edit, occlusion
+from sinew.app.kinds.brush_widgets import BrushBar
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.kinds.cloth.brush import MapBrush
 from sinew.sim.kinds.cloth.maps import RANGES, ClothMap, packed, unpacked, values_on
 from sinew.sim.kinds.cloth.settings import ClothSettings

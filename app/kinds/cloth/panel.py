@@ -9,11 +9,11 @@ from PySide6.QtCore import QObject, QPointF
 from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QMenu
 
-from sinew.app.editor.editor_context import EditorContext
 from sinew.app.kinds.cloth.brush_tool import MapBrushTool, MapPaint
 from sinew.app.kinds.cloth.section import section_cloth, section_names
 from sinew.app.kinds.cloth.stability_meter import StabilityMeterWidget, StabilityOverlay
 from sinew.app.kinds.cloth.tool import ClothTool, set_pin_preset
+from sinew.app.session.editor_context import EditorContext
 from sinew.app.tasks import run_in_background
 from sinew.sim.characters.settings import ModelSettings, section_list
 from sinew.sim.kinds.cloth.cloth import Cloth

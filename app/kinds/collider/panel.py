@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sinew.app.editor.editor_context import EditorContext
+from sinew.app.session.editor_context import EditorContext
 from sinew.app.tasks import run_in_background
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.reference import shaped_mesh

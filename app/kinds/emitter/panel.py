@@ -6,8 +6,8 @@ import numpy as np
 from PySide6.QtCore import QPointF, Qt
 
 from sinew.app.document.history import Gesture
-from sinew.app.editor.editor_context import EditorContext
 from sinew.app.kinds.emitter.widgets import EmitterOverlay, Population, PopulationBar
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.kinds.contract import Command, Panel, Tool
 from sinew.sim.kinds.emitter.handles import EmitterHandles, KnobGrab, KnobKind, dragged_setting
 from sinew.sim.kinds.emitter.settings import SURFACE_SOURCES, EmitterSettings

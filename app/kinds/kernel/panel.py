@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 )
 
 from sinew.app.document.history import Gesture
-from sinew.app.editor.editor_context import EditorContext
-from sinew.app.viewport.kernel_comparison import KernelComparison, KernelDifference
+from sinew.app.session.editor_context import EditorContext
+from sinew.app.session.kernel_comparison import KernelComparison, KernelDifference
 from sinew.sim.gl.errors import ShaderMessage
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.contract import Dock, Panel, Submenu

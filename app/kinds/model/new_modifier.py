@@ -5,7 +5,7 @@ import math
 import msgspec
 import numpy as np
 
-from sinew.app.editor.editor_context import EditorContext
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.assets.humanoid import bones_of
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.modifiers.settings import LookAt, TwoBoneIK

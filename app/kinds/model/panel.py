@@ -4,12 +4,12 @@ from typing import Any
 import numpy as np
 
 from sinew.app.document.history import Gesture
-from sinew.app.editor.editor_context import EditorContext
 from sinew.app.kinds.model.humanoid_map import HumanoidMap
 from sinew.app.kinds.model.motion_list import MotionList, ask_motion
 from sinew.app.kinds.model.new_modifier import add_modifier
 from sinew.app.kinds.model.target_list import TargetList
 from sinew.app.kinds.model.textures import Textures
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.modifiers.evaluation import BoneModifiers
 from sinew.sim.characters.settings import TARGET_WEIGHT_MAX, ModelSettings

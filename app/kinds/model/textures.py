@@ -2,7 +2,7 @@ from collections.abc import Mapping
 from itertools import zip_longest
 from pathlib import Path
 
-from sinew.app.editor.editor_context import EditorContext
+from sinew.app.session.editor_context import EditorContext
 from sinew.sim.characters.materials import REPORTED_MAX, MissingImage, located, missing_images, missing_lines
 from sinew.sim.characters.settings import MATERIAL_PART, ModelSettings
 from sinew.sim.kinds import KINDS

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sinew import resources
-from sinew.app.cli.run import SceneRun
-from sinew.app.cli.scene import opened
+from sinew.app.headless.run import SceneRun
+from sinew.app.headless.scene import opened
 from sinew.sim.assets.load import load_model
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.gl.context import Context

@@ -5,13 +5,13 @@ import msgspec
 import numpy as np
 import pytest
 
-from sinew.sim.engine import Engine
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.cloth.cloth import Cloth
 from sinew.sim.kinds.cloth.settings import ClothSettings, PinPreset
 from sinew.sim.kinds.cloth.stability import stability
 from sinew.sim.kinds.cloth.system import PROOF, TRIES, ClothSystem
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
 

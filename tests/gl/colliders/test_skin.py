@@ -14,7 +14,7 @@ from msgspec import structs
 
 from sinew import resources
 from sinew.app.cli.main import main
-from sinew.app.files.project_file import save_project
+from sinew.app.project.project_file import save_project
 from sinew.shaders import ROOT
 from sinew.sim.assets.model import Mesh, Section
 from sinew.sim.cache.keys import node_keys
@@ -23,7 +23,6 @@ from sinew.sim.characters.skinning import rest_records
 from sinew.sim.colliders.skin import NearTriangles, SceneSkins, SkinPlacement, SkinSurface, parts_of
 from sinew.sim.colliders.skin_mesh import covered_shares, skin_corners
 from sinew.sim.colliders.state import ColliderShape
-from sinew.sim.engine import Engine
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.buffer import Buffer
 from sinew.sim.gl.context import Context
@@ -39,6 +38,7 @@ from sinew.sim.kinds.hair.settings import HairSettings, HairSolver, HairSource
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.kinds.particle_system import PARTICLE
 from sinew.sim.maths.arrays import Float64, UInt32
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
 from sinew.sim.scene.transform import Transform

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from sinew.sim.colliders.state import ColliderShape
-from sinew.sim.engine import Engine
 from sinew.sim.fields.pack import pack_fields
 from sinew.sim.fields.sampler import FieldSampler
 from sinew.sim.fields.state import FieldPlacement, Fields, FieldShape, FieldType
@@ -27,6 +26,7 @@ from sinew.sim.kinds.field.settings import FieldSettings, FieldSource, VortexPro
 from sinew.sim.kinds.hair.settings import HairSettings, HairSolver, HairSource
 from sinew.sim.kinds.particle_system import PARTICLE
 from sinew.sim.maths.arrays import Float64
+from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import check, params_of

@@ -20,7 +20,6 @@ from sinew.sim.cache.step_store import StepStore
 from sinew.sim.characters import reference
 from sinew.sim.characters.settings import ModelSettings, SkinningMethod
 from sinew.sim.colliders.state import ColliderShape
-from sinew.sim.engine import Engine
 from sinew.sim.fields.state import FieldShape, FieldType
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
@@ -32,7 +31,8 @@ from sinew.sim.kinds.springs.settings import SUBSTEPS_MAX, SpringBoneSettings
 from sinew.sim.kinds.springs.system import SpringSystem
 from sinew.sim.maths import quaternion
 from sinew.sim.maths.transform import compose
-from sinew.sim.runner import SimulationRunner
+from sinew.sim.run.engine import Engine
+from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.curves import Curve, Key, KeyMode
 from sinew.sim.scene.params import params_of

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from sinew.app.cli.main import main
-from sinew.app.cli.scene import opened
-from sinew.app.files.project_file import save_project
+from sinew.app.headless.scene import opened
+from sinew.app.project.project_file import save_project
 from sinew.resources import path as resource
 from sinew.sim.assets.raw import RawBone, RawMaterial, RawMesh, RawModel, RawSection, RawSkeleton, RawVertices
 from sinew.sim.characters.settings import MaterialLook, ModelSettings

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from sinew.app.cli.main import main
-from sinew.app.document.node_names import NodeNames
-from sinew.app.files.project_file import load_project
-from sinew.app.files.project_json import VALUES_MAX, ProjectError
+from sinew.app.project.node_names import NodeNames
+from sinew.app.project.project_file import load_project
+from sinew.app.project.project_json import VALUES_MAX, ProjectError
 from sinew.sim.assets.raw import LoadCancelled
 from tests.conftest import REPO_ROOT
 from tests.refusals import refusal
@@ -164,7 +164,7 @@ PEAK_BYTES = 500 << 20
 READER = """
 import json, pathlib, sys, time
 from sinew.app.cli.main import main
-from sinew.app.files.project_file import load_project
+from sinew.app.project.project_file import load_project
 from sinew.sim.assets.images import load_image
 from sinew.sim.kinds.cloth.pins import pin_flags, toggled_pin_list
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QSettings
 
-from sinew.app.files.presets import PresetError, PresetStore
 from sinew.app.files.recent_files import COUNT_MAX, RecentFiles
+from sinew.app.project.presets import PresetError, PresetStore
 from sinew.app.timings.past_values import SceneHistory
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.cloth.kind import FABRIC_FIELDS

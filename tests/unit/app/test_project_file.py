@@ -13,10 +13,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sinew import resources
-from sinew.app.files.migrations import MIGRATIONS
-from sinew.app.files.project_file import load_project, save_project
-from sinew.app.files.project_json import DEPTH_MAX, SIZE_MAX, ProjectError
-from sinew.app.files.unknown_content import UnknownContent
+from sinew.app.project.migrations import MIGRATIONS
+from sinew.app.project.project_file import load_project, save_project
+from sinew.app.project.project_json import DEPTH_MAX, SIZE_MAX, ProjectError
+from sinew.app.project.unknown_content import UnknownContent
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.playback import SIMULATED_LENGTH

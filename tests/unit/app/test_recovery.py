@@ -6,10 +6,10 @@ import pytest
 
 from sinew.app.document.document import Document
 from sinew.app.files.autosave import Autosave, autosave_text
-from sinew.app.files.project_file import LoadedProject, load_project
-from sinew.app.files.project_json import ProjectError
 from sinew.app.files.recovery import ProcessLock, Recovery, RecoveryStore
-from sinew.app.files.unknown_content import UnknownContent
+from sinew.app.project.project_file import LoadedProject, load_project
+from sinew.app.project.project_json import ProjectError
+from sinew.app.project.unknown_content import UnknownContent
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.scene import Node, ParamRef, Scene, value_at
@@ -260,7 +260,7 @@ def test_locks_without_a_folder_and_empty_folders_are_removed(tmp_path):
 SAVER = """
 import itertools, os, random, signal, sys, time
 from pathlib import Path
-from sinew.app.files.project_file import load_project, save_project
+from sinew.app.project.project_file import load_project, save_project
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.view_state import ViewState

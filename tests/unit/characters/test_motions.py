@@ -9,8 +9,8 @@ import pytest
 from msgspec import structs
 
 from sinew import resources
-from sinew.app.cli.scene import opened
-from sinew.app.files.project_file import load_project, save_project
+from sinew.app.headless.scene import opened
+from sinew.app.project.project_file import load_project, save_project
 from sinew.sim.animation.evaluate import bind_pose, evaluate_pose
 from sinew.sim.assets.clip import UniformClip
 from sinew.sim.assets.humanoid import bones_of

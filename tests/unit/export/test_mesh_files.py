@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sinew.app.cli.failure import failure_text
-from sinew.app.cli.image_sink import picture_sink
+from sinew.app.failure.errors import failure_text
+from sinew.app.headless.image_sink import picture_sink
 from sinew.sim.export.formats import IMAGE_WRITERS, LAYER_FORMATS, SCENE_FORMATS, VIDEO_FORMATS, ExportError
 from sinew.sim.export.image import Layers
 from sinew.sim.export.npz import write_npz

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sinew.app.cli.failure import CommandError
+from sinew.app.failure.errors import CommandError
 from sinew.app.farm.chunks import RETRIES, Chunk, WorkerLost, better_size, run_chunks
 from sinew.app.farm.parts import finished_chunks, without
 from sinew.app.farm.task import Report, TaskResult

@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from sinew.app.cli.failure import CommandError
-from sinew.app.farm import divide
+from sinew.app.failure.errors import CommandError
+from sinew.app.jobs import divide
 
 
 def test_a_failure_leaves_no_empty_folder(

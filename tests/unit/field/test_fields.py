@@ -6,9 +6,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from sinew.app.document.node_names import renamed_links
-from sinew.app.files.node_text import nodes_of, nodes_text
-from sinew.app.files.project_file import load_project, save_project
+from sinew.app.project.node_names import renamed_links
+from sinew.app.project.node_text import nodes_of, nodes_text
+from sinew.app.project.project_file import load_project, save_project
 from sinew.sim.assets.scene_assets import SceneAssets
 from sinew.sim.cache.keys import digest, node_keys
 from sinew.sim.fields.pack import pack_fields
@@ -23,6 +23,7 @@ from sinew.sim.kinds.field.settings import FieldSettings, FieldSource, VortexPro
 from sinew.sim.kinds.group.kind import GROUP
 from sinew.sim.kinds.hair.settings import HairSettings
 from sinew.sim.kinds.light.settings import LightSettings
+from sinew.sim.run.simulation import SharedServices
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.curves import Curve, Key, KeyMode
 from sinew.sim.scene.params import params_of
@@ -30,7 +31,6 @@ from sinew.sim.scene.scene import Attachment, Node, ParamRef, Scene, with_value
 from sinew.sim.scene.transform import Transform
 from sinew.sim.scene.view_state import ViewState
 from sinew.sim.scene.world_transforms import WorldTransforms
-from sinew.sim.simulation import SharedServices
 from tests.oracles.fields import field_at, pulse_mean, vortex_speed
 
 FIELD = FieldSettings

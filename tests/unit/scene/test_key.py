@@ -7,7 +7,7 @@ import pytest
 from msgspec import structs
 
 from sinew import resources
-from sinew.app.cli.scene import OpenedScene, opened
+from sinew.app.headless.scene import OpenedScene, opened
 from sinew.sim.assets.content import content_sum
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.scene_assets import SceneAssets

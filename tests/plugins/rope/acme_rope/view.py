@@ -1,7 +1,7 @@
 from typing import Any
 
 from acme_rope.system import RopeSystem
-from sinew.app.editor.drag_tool import DragTool
+from sinew.app.kinds.drag_tool import DragTool
 from sinew.sim.assets.model import Bounds
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary

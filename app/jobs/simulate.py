@@ -1,0 +1,184 @@
+import argparse
+import contextlib
+import math
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sinew.app.failure.errors import CommandError, EndRequest, Interrupted, print_line, print_warnings
+from sinew.app.failure.progress import Progress
+from sinew.app.headless.run import Baker, SceneRun, headless, known_bake
+from sinew.app.headless.scene import OpenedScene, opened
+from sinew.app.jobs.options import (
+    add_back_end_option,
+    add_output_option,
+    add_outside_option,
+    finite_number,
+    require_folder,
+    require_project,
+    whole_number,
+)
+from sinew.sim.export.atomic_file import naming
+from sinew.sim.export.formats import ARRAY_WRITERS
+from sinew.sim.export.npz import FrameArrays
+from sinew.sim.kinds.contract import Array
+from sinew.sim.printable import counted, size_text
+from sinew.sim.scene.clock import STEP_TIME
+
+STEPS = 300
+STEPS_MAX = 10**9
+
+step_count = whole_number(0, STEPS_MAX)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("project", type=Path, metavar="PROJECT", help="the project to simulate, from its start")
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument(
+        "--steps", type=step_count, metavar="N", help=f"steps of 1/60 s of scene time (default: {STEPS})"
+    )
+    length.add_argument("--seconds", type=seconds, metavar="S", help="length in scene time, to the nearest step")
+    parser.add_argument(
+        "--every",
+        type=whole_number(1, STEPS_MAX),
+        default=1,
+        metavar="K",
+        help="write every Kth step (default: %(default)s)",
+    )
+    add_output_option(parser, ARRAY_WRITERS)
+    parser.add_argument(
+        "--partial",
+        action="store_true",
+        help="when interrupted, write the steps so far; interrupted again, write nothing",
+    )
+    add_back_end_option(parser)
+    parser.add_argument(
+        "--cache",
+        action="store_true",
+        help="bake the steps, and use the bake of the project where its settings are the same",
+    )
+    add_outside_option(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    require_folder(options.output)
+    require_project(options.project)
+    steps = STEPS if options.steps is None else options.steps
+    if options.seconds is not None:
+        steps = round(options.seconds / STEP_TIME)
+    scene = opened(options.project, allow_outside=options.allow_outside)
+    text = options.project.read_text(encoding="utf-8")
+    with headless(options.backend) as context, Progress(f"simulating {options.project.name}") as progress:
+        run = SceneRun(context, scene, known_bake(options.project), every_node=options.cache)
+        baker = Baker(run, options.project, context.capabilities.renderer) if options.cache else None
+        request = EndRequest()
+        with (
+            recorder(run, scene, steps // options.every + 1, options.output) as recorded,
+            request if options.partial else contextlib.nullcontext(),
+            baker or contextlib.nullcontext(),
+        ):
+            for step in range(0, steps + 1, options.every):
+                refuse(scene, run.advance_to(step, baker))
+                with naming(options.output):  # temporary files lie in the same folder
+                    recorded.add()
+                progress(step / max(steps, 1))
+                if request.number:
+                    print_warnings(options.output, [f"contains the steps up to {step} of {steps}"])
+                    break
+            if baker is not None:
+                baker.finish()
+            ARRAY_WRITERS.of(options.output).save(
+                recorded.arrays(options.every, text, run.engine.library.back_ends), options.output
+            )
+        run.release()
+    size = size_text(options.output.stat().st_size)
+    print_line(f"{options.output}: {counted(step, 'step')}, {step * STEP_TIME:.2f} s, {size}")
+    if request.number:
+        raise Interrupted(request.number)
+
+
+class StepRecorder:
+    """Recorder of simulation steps; `arrays` are by their names in the file, `folder` is for temporary files."""
+
+    def __init__(self, arrays: Mapping[str, Array], folder: Path) -> None:
+        self._constant = {name: array.read() for name, array in arrays.items() if array.is_constant}
+        self._moving = {name: array for name, array in arrays.items() if not array.is_constant}
+        self._frames = {name: FrameArrays(folder, array.shape, array.dtype) for name, array in self._moving.items()}
+        self._count = 0
+
+    def add(self) -> None:
+        for name, array in self._moving.items():
+            self._frames[name].append(array.read())
+        self._count += 1
+
+    def arrays(self, every: int, settings: str, back_ends: str) -> dict[str, npt.NDArray[Any] | FrameArrays]:
+        return {
+            **self._frames,
+            **self._constant,
+            "step": every * np.arange(self._count, dtype=np.int64),
+            "dt": np.array(STEP_TIME, np.float64),
+            "settings": np.array(settings, np.str_),
+            "back_end": np.array(back_ends, np.str_),  # the older name of "backend"
+            "backend": np.array(back_ends, np.str_),
+        }
+
+    def close(self) -> None:
+        for frames in self._frames.values():
+            frames.close()
+
+
+@contextlib.contextmanager
+def recorder(run: SceneRun, scene: OpenedScene, frame_count: int, output: Path) -> Iterator[StepRecorder]:
+    """Makes a recorder; raises CommandError if a node cannot be simulated, there is none, or the disk is too full."""
+    refuse(scene, run.problems())
+    arrays = simulated_arrays(run, scene)
+    if not arrays:
+        raise CommandError(scene.path, "", "contains no simulation")
+    moving = [array for array in arrays.values() if not array.is_constant]
+    require_disk_space(output, frame_count * sum(math.prod(a.shape) * np.dtype(a.dtype).itemsize for a in moving))
+    made = StepRecorder(arrays, output.parent)
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def simulated_arrays(run: SceneRun, scene: OpenedScene) -> dict[str, Array]:
+    """Returns the arrays of all simulated nodes by name, "NODE.array"; muted nodes are left out."""
+    found: dict[str, Array] = {}
+    for node in scene.scene.nodes:
+        system = run.engine.simulation.systems.get(node.id)
+        if system is not None and node.id in scene.scene.simulated:
+            found |= {f"{array_name(scene, node.name)}.{name}": array for name, array in system.arrays().items()}
+    return found
+
+
+def refuse(scene: OpenedScene, problems: Sequence[str]) -> None:
+    for problem in problems:
+        raise CommandError(scene.path, "", problem)
+
+
+def require_disk_space(output: Path, size: int) -> None:
+    """Checks the disk; raises CommandError if it cannot hold `size` bytes twice: while recording, and as file."""
+    free = shutil.disk_usage(output.parent).free
+    if 2 * size > free:
+        reason = f"needs {size_text(2 * size)} while it is written, {size_text(free)} are free"
+        raise CommandError(output, "", f"{reason}; use fewer steps or a larger --every")
+
+
+def array_name(scene: OpenedScene, name: str) -> str:
+    """Returns a name of an array; raises CommandError if it cannot stand in an archive."""
+    if any(letter == "\0" or "\ud800" <= letter < "\ue000" for letter in name):
+        raise CommandError(scene.path, f"node {name!r}", "the name has characters that cannot be written; rename it")
+    return name
+
+
+def seconds(text: str) -> float:
+    value = finite_number(text)
+    if not 0.0 <= value <= STEPS_MAX * STEP_TIME:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time from 0 to {STEPS_MAX * STEP_TIME:.0f} seconds")
+    return value

@@ -1,0 +1,262 @@
+import argparse
+import csv
+import io
+import math
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageDraw
+
+from sinew.app.failure.errors import CommandError, print_line
+from sinew.app.failure.progress import Progress, add_progress_option
+from sinew.app.farm.parts import finished_chunks, parts_folder, remove_parts
+from sinew.app.headless.run import SceneRun, headless
+from sinew.app.headless.scene import OpenedScene, opened
+from sinew.app.jobs.divide import add_farm_options, chunk_words, is_divided, run_divided, write_template
+from sinew.app.jobs.options import (
+    add_back_end_option,
+    add_outside_option,
+    any_of,
+    frame_range,
+    output_file,
+    require_folder,
+    require_project,
+)
+from sinew.app.jobs.render import picture_size
+from sinew.app.jobs.simulate import step_count
+from sinew.app.plugins.plugins import options_of_child
+from sinew.sim.cache.sweep import SweepAxis, SweepError, SweepOutcome, axis_of, combinations, with_values
+from sinew.sim.export.atomic_file import write_atomically
+from sinew.sim.export.formats import IMAGE_WRITERS
+from sinew.sim.gl.framebuffer import Framebuffer
+from sinew.sim.kinds import packages
+from sinew.sim.kinds.contract import Measures
+from sinew.sim.printable import cell_text, counted
+from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.params import ParamError, value_text
+
+STEPS = 120
+EVERY = 10  # steps between two measurements
+
+TIME = "time"
+TIME_COLUMN = "time [ms/step]"
+CAPTION = 34
+PART = ".cells"
+UInt8 = npt.NDArray[np.uint8]
+
+
+class SweptCell(msgspec.Struct):
+    outcome: SweepOutcome
+    image: bytes = b""  # RGB of the last step, row 0 at the top; empty without pictures
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("project", type=Path, metavar="PROJECT", help="the project to simulate, from its start")
+    parser.add_argument(
+        "--set", action="append", required=True, metavar="NODE.PARAM=VALUES", dest="axes",
+        help="values of a setting: 4,8,16 or 0:10:5 (from:to:count) or 100:4000:log:8; runs all combinations",
+    )  # fmt: skip
+    parser.add_argument(
+        "--steps", type=step_count, default=STEPS, metavar="N", help="steps of 1/60 s (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--measure", default="", metavar="NAMES", help="columns, such as strain,energy,time (default: all)"
+    )
+    parser.add_argument("--output", required=True, type=Path, metavar="FILE", help="the table, comma separated")
+    parser.add_argument(
+        "--pictures", type=output_file(IMAGE_WRITERS), metavar=f"FILE{any_of(IMAGE_WRITERS)}",
+        help="contact sheet of the last frames",
+    )  # fmt: skip
+    parser.add_argument(
+        "--cells", type=frame_range, metavar="A:B",
+        help="run only these combinations, counted from 0, and keep them next to the table until --workers joins them",
+    )  # fmt: skip
+    parser.add_argument(
+        "--size", type=picture_size, default=(320, 240), metavar="WxH", help="size of an image (default: 320x240)"
+    )
+    for add_option in (add_farm_options, add_back_end_option, add_progress_option, add_outside_option):
+        add_option(parser)
+
+
+def run(options: argparse.Namespace) -> None:
+    """Runs all combinations, in this process or divided; raises CommandError if a setting or a name is invalid."""
+    for output in (options.output, options.pictures):
+        if output is not None and options.cells is None:
+            require_folder(output)
+    require_project(options.project)
+    scene = opened(options.project, allow_outside=options.allow_outside)
+    options.words += options_of_child(packages(scene.scene.nodes).values(), options.words)
+    try:
+        axes = [axis_of(scene.scene, text) for text in options.axes]
+        runs = list(combinations(axes))
+    except (SweepError, ParamError) as error:
+        raise CommandError(options.project, "--set", str(error)) from error
+    if options.openjd is not None:
+        write_template(options, "sweep", "--cells", range(len(runs)), options.project)
+    elif options.cells is not None:
+        first, last = options.cells
+        if last >= len(runs):
+            raise CommandError(options.project, f"--cells {first}:{last}", f"there are cells 0 to {len(runs) - 1}")
+        done = _simulated(options, scene, axes, runs[first : last + 1])
+        parts = parts_folder(options.output, scene, options.words)
+        parts.mkdir(exist_ok=True)
+        write_atomically(parts / f"{first}-{last}{PART}", msgspec.msgpack.encode(done))
+        print_line(f"{parts / f'{first}-{last}{PART}'}: {counted(len(done), 'combination')}")
+    elif is_divided(options):
+        _write(options, axes, _divided(options, runs, parts_folder(options.output, scene, options.words)))
+        remove_parts(options.output)
+    else:
+        _write(options, axes, _simulated(options, scene, axes, runs))
+
+
+def _simulated(
+    options: argparse.Namespace, scene: OpenedScene, axes: Sequence[SweepAxis], runs: Sequence[tuple[object, ...]]
+) -> list[SweptCell]:
+    cells = []
+    with (
+        headless(options.backend) as context,
+        Progress(f"sweeping {options.project.name}", lines=options.progress) as progress,
+    ):
+        run = SceneRun(context, scene)
+        if not run.engine.simulation.states():
+            raise CommandError(options.project, "", "contains no simulation")
+        target = Framebuffer(context, options.size, label="contact sheet") if options.pictures else None
+        camera = scene.view_state.camera if scene.view_state is not None else Camera()
+        for number, values in enumerate(runs):
+            cell = SweptCell(outcome(run, scene, axes, values, options.steps))
+            if target is not None:
+                run.engine.refresh(time.monotonic())
+                run.engine.draw(target, camera)
+                cell.image = target.read_pixels(flip=True)[..., :3].tobytes()
+            cells.append(cell)
+            progress((number + 1) / len(runs))
+        if target is not None:
+            target.release()
+        run.release()
+    return cells
+
+
+def _divided(options: argparse.Namespace, runs: Sequence[tuple[object, ...]], parts: Path) -> list[SweptCell]:
+    """Runs the cells that have no part on workers, and reads all parts."""
+    known = {cell for first, last in finished_chunks(parts, PART) for cell in range(first, last + 1)}
+    missing = [cell for cell in range(len(runs)) if cell not in known]
+    if missing:
+        words_of = chunk_words("sweep", options, "--cells")
+        run_divided(options, f"sweeping {options.project.name}", missing, words_of, parts)
+    cells: dict[int, SweptCell] = {}
+    for first, last in finished_chunks(parts, PART):
+        data = (parts / f"{first}-{last}{PART}").read_bytes()
+        cells.update(zip(range(first, last + 1), msgspec.msgpack.decode(data, type=list[SweptCell]), strict=True))
+    return [  # with values as settings have them; the file has only plain values
+        SweptCell(replace(cell.outcome, values=values), cell.image)
+        for values, (_, cell) in zip(runs, sorted(cells.items()), strict=True)
+    ]
+
+
+def _write(options: argparse.Namespace, axes: Sequence[SweepAxis], cells: Sequence[SweptCell]) -> None:
+    outcomes = [cell.outcome for cell in cells]
+    names = columns(outcomes, options.measure, options.project)
+    write_atomically(options.output, table(axes, outcomes, names).encode("utf-8"))
+    print_line(f"{options.output}: {counted(len(outcomes), 'combination')} of {counted(options.steps, 'step')}")
+    if options.pictures is not None:
+        width, height = options.size
+        images = [np.frombuffer(cell.image, np.uint8).reshape(height, width, 3) for cell in cells]
+        IMAGE_WRITERS.of(options.pictures).save(contact_sheet(axes, outcomes, images), options.pictures)
+        print_line(f"{options.pictures}: {counted(len(images), 'image')}")
+
+
+def outcome(
+    run: SceneRun, scene: OpenedScene, axes: Sequence[SweepAxis], values: Sequence[object], steps: int
+) -> SweepOutcome:
+    """Runs one combination from the start; ends early if a node stops or settings are refused."""
+    run.engine.apply(with_values(scene.scene, axes, values))
+    run.restart()
+    problems = run.problems()
+    found: dict[str, float] = {}
+    costs: list[float] = []
+    while run.step_count < steps and not problems:
+        begun = time.perf_counter()
+        count = min(EVERY, steps - run.step_count)
+        problems = run.advance_to(run.step_count + count)
+        run.engine.context.finish()
+        costs.append((time.perf_counter() - begun) / count * 1e3)
+        _measure(run, axes, found)
+    milliseconds = statistics.median(costs) if costs else math.nan
+    return SweepOutcome(tuple(values), found, milliseconds, run.step_count, "; ".join(problems))
+
+
+def _measure(run: SceneRun, axes: Sequence[SweepAxis], found: dict[str, float]) -> None:
+    """Measures the nodes whose settings vary, else all; of several nodes the largest value counts."""
+    systems = run.engine.simulation.systems
+    nodes = [axis.ref.owner for axis in axes if axis.ref.owner in systems] or list(systems)
+    now: dict[str, float] = {}
+    for node in dict.fromkeys(nodes):
+        system = systems[node]
+        if system.is_ready and isinstance(system, Measures):
+            for name, value in system.measures().items():
+                now[name] = max(value, now.get(name, value))
+    for name, value in now.items():
+        found[name] = value
+        found[f"{name} max"] = max(value, found.get(f"{name} max", value))
+
+
+def columns(outcomes: Sequence[SweepOutcome], measures: str, project: Path) -> list[str]:
+    """Returns the names of the measures to write; raises CommandError if a requested measure does not exist."""
+    known = list(dict.fromkeys(name for run in outcomes for name in run.measures))
+    if not measures:
+        return [*known, TIME]
+    names = [name.strip() for name in measures.split(",")]
+    for name in names:
+        if name not in (*known, TIME):
+            raise CommandError(
+                project, "--measure", f"{name!r} is not measured; there are: {', '.join([*known, TIME])}"
+            )
+    return [full for name in names for full in (name, f"{name} max") if full in (*known, TIME)]
+
+
+def table(axes: Sequence[SweepAxis], outcomes: Sequence[SweepOutcome], names: Sequence[str]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    heads = [TIME_COLUMN if name == TIME else name for name in names]
+    writer.writerow([*(cell_text(axis.label) for axis in axes), *heads, "steps", "stable", "problem"])
+    for run in outcomes:
+        numbers = [run.milliseconds if name == TIME else run.measures.get(name, math.nan) for name in names]
+        shown = ["" if math.isnan(number) else f"{number:.6g}" for number in numbers]
+        words = [cell_text(value_text(value)) for value in run.values]
+        writer.writerow([*words, *shown, run.steps, "no" if run.problem else "yes", cell_text(run.problem)])
+    return text.getvalue()
+
+
+def columns_of_sheet(axes: Sequence[SweepAxis]) -> int:
+    return len(axes[-1].values) if len(axes) > 1 else math.ceil(math.sqrt(len(axes[0].values)))
+
+
+def contact_sheet(axes: Sequence[SweepAxis], outcomes: Sequence[SweepOutcome], images: Sequence[UInt8]) -> UInt8:
+    """Returns an image of rows of images with their values; with several axes, the last runs to the right."""
+    across = columns_of_sheet(axes)
+    down = math.ceil(len(images) / across)
+    height, width = images[0].shape[:2]
+    sheet = Image.new("RGB", (across * width, down * (height + CAPTION)), (30, 30, 30))
+    draw = ImageDraw.Draw(sheet)
+    for number, (run, image) in enumerate(zip(outcomes, images, strict=True)):
+        x, y = number % across * width, number // across * (height + CAPTION)
+        sheet.paste(Image.fromarray(np.ascontiguousarray(image)), (x, y))
+        pairs = zip(axes, run.values, strict=True)
+        words = ", ".join(f"{axis.ref.name} {value_text(value)}" for axis, value in pairs)
+        state = "stopped" if run.problem else f"{run.milliseconds:.1f} ms/step"
+        colour = (240, 119, 108) if run.problem else (200, 200, 200)
+        draw.text((x + 6, y + height + 3), _fitted(draw, words, width - 12), fill=(222, 222, 222))
+        draw.text((x + 6, y + height + 17), state, fill=colour)
+    return np.asarray(sheet)
+
+
+def _fitted(draw: ImageDraw.ImageDraw, words: str, width: int) -> str:
+    while words and draw.textlength(words) > width:
+        words = words[:-4].rstrip() + "..." if len(words) > 4 else ""
+    return words
