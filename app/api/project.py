@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import abc
 import contextlib
+import dataclasses
 import io
 import math
 import operator
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
@@ -40,12 +41,13 @@ from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, require_pack
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
-from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import System
+from sinew.sim.kinds import KINDS, add_entries
+from sinew.sim.kinds.contract import Added, AddEntry, AddPlace, System
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import validated
 from sinew.sim.scene.scene import PLAYBACK, VIEW, Node, Scene
+from sinew.sim.scene.view_state import Selection
 
 CHUNK = 10
 """Steps between two looks at the Stop button while no callback runs."""
@@ -103,12 +105,16 @@ class Project(abc.ABC):
         """Adds a node as one edit, and selects it.
 
         Args:
-            kind: Such as "cloth" or "emitter".
+            kind: Such as "cloth" or "emitter"; or an entry of the Add menu, such as "cape", which adds all that the
+                entry adds, to the parent.
             name: Gets a number if it is in use.
             values: Any settings of the node, with `position`, `parent` and so on.
         """
+        entries = add_entries()
+        if kind not in KINDS and kind in entries:
+            return self._add_entry(entries[kind], name, values)
         if kind not in KINDS:
-            raise LookupError(f"there is no type {kind!r}{near(kind, KINDS)}")
+            raise LookupError(f"there is no type {kind!r}{near(kind, [*KINDS, *entries])}")
         settings = KINDS[kind].settings
         own = {key: value for key, value in values.items() if key in settings.__struct_fields__}
         made = Node(id="", name=name, settings=validated(settings(), **own))
@@ -116,6 +122,22 @@ class Project(abc.ABC):
             node = ProjectNode(self, self.document.add_node(made))
             if rest := {key: value for key, value in values.items() if key not in own}:
                 node.set(**rest)
+        return node
+
+    def _add_entry(self, entry: AddEntry, name: str, values: dict[str, Any]) -> ProjectNode:
+        parent, view = values.pop("parent", None), self.document.view_state
+        if parent is not None:
+            selected = parent if isinstance(parent, ProjectNode) else self.nodes[parent]
+            view = msgspec.structs.replace(view, selection=Selection(node=selected.id))
+        with self._current() as run:
+            models = {node_id: character.model for node_id, character in run.engine.views.characters.items()}
+        made = Added.of(entry.make(AddPlace(self.document.scene, view, models=models)))
+        first, *others = made.nodes
+        first = msgspec.structs.replace(first, name=name or first.name)
+        with self.document.macro(f"Add {first.name}"):
+            node = ProjectNode(self, self.document.add_made(dataclasses.replace(made, nodes=(first, *others)))[0])
+            if values:
+                node.set(**values)
         return node
 
     def arrange(self, *nodes: ProjectNode | str) -> None:
@@ -368,7 +390,7 @@ class Project(abc.ABC):
         """Returns the scene without overlays; its `scene` is the same object until it is edited."""
         scene = self._scene()
         if self._shown is not None and scene.scene is self._source and not _differ(scene, self._shown):
-            return replace(self._shown, view_state=scene.view_state)
+            return dataclasses.replace(self._shown, view_state=scene.view_state)
         self._source = scene.scene
         return without_overlays(scene)
 
@@ -499,7 +521,7 @@ class ProjectFile(Project):
         path = document.path or (self._read.path if self._read is not None else Path(document.title))
         if self._read is None or files != self._files:
             self._read, self._files = with_files(path, scene, view_state), files
-        self._read = replace(self._read, path=path, scene=scene, view_state=view_state)
+        self._read = dataclasses.replace(self._read, path=path, scene=scene, view_state=view_state)
         return self._read
 
 

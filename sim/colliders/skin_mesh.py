@@ -1,11 +1,11 @@
 """Sections of a mesh as a collider, and which of them are outside."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
 from sinew.sim.assets.build_mesh import welded_numbers
-from sinew.sim.assets.model import Mesh
+from sinew.sim.assets.model import CharacterModel, Mesh
 from sinew.sim.maths.arrays import Bool, Float64, UInt32
 from sinew.sim.maths.points import places_on_curve
 
@@ -28,7 +28,8 @@ _PAIRS = 4_000_000
 def skin_corners(mesh: Mesh, names: Sequence[str]) -> UInt32:
     """Returns vertices and flags (T, 4) of triangles that have an area; of all sections without names.
 
-    The corners are counter-clockwise from outside: each connected part is turned as a whole.  The triangles are ordered along a curve through the bind pose, so that four, sixteen, ... in a row are neighbours.
+    The corners are counter-clockwise from outside: each connected part is turned as a whole.  The triangles are ordered
+    along a curve through the bind pose, so that four, sixteen, ... in a row are neighbours.
     """
     flags = np.zeros(mesh.triangle_count, np.uint32)
     chosen = np.full(mesh.triangle_count, not names)
@@ -118,3 +119,22 @@ def covered_shares(mesh: Mesh) -> dict[str, float]:
         in_front = (ways * mesh.normals[picked]).sum(1) > 0.5 * lengths
         shares[name] = float(((lengths < reach) & in_front).mean())
     return dict(sorted(shares.items(), key=lambda item: item[1]))
+
+
+def outer_sections(model: CharacterModel | None, left_out: Collection[str] = ()) -> tuple[str, ...]:
+    """Returns the sections that no other one covers; nothing, for all, if all remain.
+
+    Args:
+        left_out: Names of sections that do not count.
+    """
+    shares = covered_shares(model.mesh) if model is not None else {}
+    outer = tuple(name for name, share in shares.items() if share <= 0.5 and name not in left_out)
+    return outer if len(outer) < len(shares) else ()
+
+
+def body_sections(model: CharacterModel, hidden: Collection[str]) -> tuple[str, ...]:
+    """Returns `outer_sections` that are neither hidden nor open sheets, unless nothing else is left."""
+    sheets = {part.name for part in model.mesh.sections if part.is_open}
+    every = {part.name for part in model.mesh.sections}
+    left_out = {*hidden, *sheets}
+    return outer_sections(model, left_out if every - left_out else hidden)

@@ -104,10 +104,24 @@ class AddEntry:
     id: str  # Name of the action without its prefix: "cloth" for `add.cloth`
     label: str  # An ampersand marks the access key
     tip: str  # A sentence
-    make: Callable[[AddPlace], Node]  # Creates the node; id and name may be empty
+    make: Callable[[AddPlace], "Node | Added"]  # Creates the node; id and name may be empty
     icon: str = ""
     group: str = ""  # Title of the submenu, or ""
     where: Callable[[AddPlace], str] | None = None  # Suffix for this title, such as "on ground"
+    # A sentence if the selection is no place for it, or ""; None if every place is
+    reason: Callable[[AddPlace], str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """Several nodes of an entry of the Add menu, and what else it sets."""
+
+    nodes: Sequence[Node]  # The first one is selected
+    run_up: float = 0.0  # Pre-roll of a scene that has none [s]
+
+    @staticmethod
+    def of(made: "Node | Added") -> "Added":
+        return made if isinstance(made, Added) else Added((made,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +190,7 @@ class Kind:
         migrate: Updates the JSON object of a node in place; takes the version of the file, the object, and all objects
             by id.  For a kind of a plug-in it is the `version` of the kind that wrote the node.
         version: Version of the solver; increase it if the same settings, or a default, give other results.
-        since: First version of project files with this kind.
+        since: First version of project files with nodes of these settings.
         has_place: Whether transforms and attachments of nodes mean something.
         collides: Whether nodes with these settings collide.
         acts_on: Whether a node of this kind, a force field, acts on another one.
@@ -216,7 +230,7 @@ class Kind:
     resized: Callable[[Settings, Settings], float] = lambda _, __: 1.0
     migrate: Callable[[int, dict[str, Any], Mapping[str, dict[str, Any]]], None] | None = None
     version: int = 1
-    since: int = 2
+    since: Callable[[Settings], int] = lambda _: 2
     has_place: bool = True
     collides: Callable[[Settings], bool] = lambda _: True
     acts_on: Callable[[Node, Node, Scene], bool] = lambda _, __, ___: False

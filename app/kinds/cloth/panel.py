@@ -217,7 +217,7 @@ class ClothPanel(Panel):
             menu.addAction(f"&{verb} {what}").triggered.connect(lambda: self.tool.toggle_pins(numbers))
         presets = menu.addMenu("P&ins")
         group = QActionGroup(presets)
-        for preset in PinPreset if settings.source is ClothSource.GRID else MESH_PRESETS:
+        for preset in MESH_PRESETS if settings.source is ClothSource.MESH else PinPreset:
             action = QAction(preset.value.capitalize(), group)
             action.setCheckable(True)
             action.setChecked(preset is settings.pins and not settings.pin_list)

@@ -76,7 +76,7 @@ CAMERA = Kind(
     adds=(AddEntry("camera", "Ca&mera", "Add a camera at the present view.", new_camera, icon=ICON),),
     idle=idle,
     companions=cameras_of_file,
-    since=3,
+    since=lambda _: 3,
     view="sinew.sim.kinds.camera.view:CameraView",
     panel="sinew.app.kinds.camera.panel:CameraPanel",
 )

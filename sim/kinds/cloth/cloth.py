@@ -195,14 +195,19 @@ class Cloth(Owner):
 
     # --- changes --------------------------------------------------------------------------------------
 
-    def apply(self, settings: ClothSettings, surface: ClothSurface | None = None) -> Effect:
+    def apply(
+        self, settings: ClothSettings, surface: ClothSurface | None = None, *, is_refitted: bool = False
+    ) -> Effect:
         """Applies settings; returns the largest effect of the changed ones.
+
+        Args:
+            is_refitted: Whether the surface has changed although no setting did.
 
         Raises:
             SettingsError: If no cloth can be built from them; everything stays as it was.
         """
         effects = changed_effects(self.settings, settings)
-        if Effect.REBUILD in effects:
+        if is_refitted or Effect.REBUILD in effects:
             self.rebuild(settings, surface or self._surface, self.world_from_cloth)
             return Effect.REBUILD
         values = self.values if settings.maps == self.settings.maps else values_on(settings.maps, self.topology)

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 
+from sinew.sim.kinds.cloth.new_garment import garment_place, garment_reason, new_garment
 from sinew.sim.kinds.cloth.settings import (
     ClothLook,
     ClothMode,
@@ -11,6 +12,7 @@ from sinew.sim.kinds.cloth.settings import (
     ClothSettings,
     ClothSolving,
     ClothSource,
+    Garment,
     PinPreset,
     PinTarget,
     compared_settings,
@@ -106,6 +108,7 @@ _FIGURE = 1.8
 
 _SHEET = ("columns", "rows", "width", "height", "placement")
 _MESH = ("mesh_path", "mesh_section")
+_GARMENT = tuple(record.name for record in params_of(ClothSettings) if record.declared.group == "Garment")
 
 
 def new_cloth(place: AddPlace) -> Node:
@@ -122,8 +125,9 @@ def idle(node: Node) -> frozenset[str]:
     settings = node.settings
     assert isinstance(settings, ClothSettings)
     unused: dict[Collection[str], bool] = {
-        _SHEET: settings.source is ClothSource.MESH,
-        _MESH: settings.source is ClothSource.GRID,
+        _SHEET: settings.source is not ClothSource.GRID,
+        _MESH: settings.source is not ClothSource.MESH,
+        _GARMENT: settings.source is not ClothSource.GARMENT,
         _group("Springs"): settings.mode is ClothMode.MATERIAL,
         _group("Fabric") - {"mode"}: settings.mode is ClothMode.SPRINGS,
         ("solver", "rival"): settings.mode is ClothMode.SPRINGS,
@@ -180,6 +184,11 @@ def pairs(scene: Scene) -> tuple[tuple[NodeId, NodeId], ...]:
     return tuple(sorted(found))
 
 
+def since(settings: Settings) -> int:
+    assert isinstance(settings, ClothSettings)
+    return 4 if settings.source is ClothSource.GARMENT else 2
+
+
 def unkeyable(_node: Node, part: str, field: str) -> str:
     if part == ClothSettings.kind and field in ("other_cloths", "met_cloths"):
         return "what a cloth collides with cannot change with time"
@@ -201,7 +210,21 @@ CLOTH = Kind(
     icon="mdi6.flag-variant-outline",
     hue="#0072b2",
     settings=ClothSettings,
-    adds=(AddEntry("cloth", "&Cloth", "Add a sheet of cloth.", new_cloth),),
+    adds=(
+        AddEntry("cloth", "&Cloth", "Add a sheet of cloth.", new_cloth),
+        *(
+            AddEntry(
+                one.value,
+                f"&{one.value.capitalize()}",
+                f"Dress the character in a {one.value}, with a collider of its skin.",
+                functools.partial(new_garment, one),
+                group="&Garment",
+                where=garment_place,
+                reason=garment_reason,
+            )
+            for one in Garment
+        ),
+    ),
     presets=Presets("sinew-fabric", "fabrics", "a fabric", PRESETS, FABRIC_FIELDS),
     idle=idle,
     files=files_of,
@@ -209,6 +232,8 @@ CLOTH = Kind(
     pairs=pairs,
     unkeyable=unkeyable,
     migrate=migrate,
+    since=since,
+    version=2,
     system="sinew.sim.kinds.cloth.system:ClothSystem",
     view="sinew.sim.kinds.cloth.view:ClothView",
     panel="sinew.app.kinds.cloth.panel:ClothPanel",

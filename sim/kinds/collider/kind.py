@@ -2,8 +2,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from sinew.sim.assets.model import CharacterModel
-from sinew.sim.colliders.skin_mesh import covered_shares
+from sinew.sim.colliders.skin_mesh import outer_sections
 from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
 from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
@@ -32,13 +31,6 @@ def new_collider(shape: ColliderShape, place: AddPlace) -> Node:
     if place.attachment.node:
         return Node(id="", name=shape.value.capitalize(), attachment=place.attachment, settings=settings)
     return Node(id="", name=shape.value.capitalize(), transform=Transform(position=place.target), settings=settings)
-
-
-def outer_sections(model: CharacterModel | None) -> tuple[str, ...]:
-    """Returns the sections that no other one covers; nothing, for all, if none is covered."""
-    shares = covered_shares(model.mesh) if model is not None else {}
-    outer = tuple(name for name, share in shares.items() if share <= 0.5)
-    return outer if len(outer) < len(shares) else ()
 
 
 def idle(node: Node) -> frozenset[str]:

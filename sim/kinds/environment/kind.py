@@ -43,7 +43,7 @@ ENVIRONMENT = Kind(
     files=files_of,
     imports=(PANORAMA_FORMATS, new_panorama),
     idle=idle,
-    since=3,
+    since=lambda _: 3,
     view="sinew.sim.kinds.environment.view:EnvironmentView",
     panel="sinew.app.kinds.environment.panel:EnvironmentPanel",
 )  # fmt: skip

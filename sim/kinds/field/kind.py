@@ -93,7 +93,7 @@ FIELD = Kind(
     idle=idle,
     acts_on=acts_on,
     unkeyable=unkeyable,
-    since=3,
+    since=lambda _: 3,
     fields="sinew.sim.kinds.field.place:placements",
     view="sinew.sim.kinds.field.view:FieldView",
 )
