@@ -57,6 +57,11 @@ class Body:
     left: Float64  # Horizontal unit vector
     bones: Mapping[str, Float64]  # Places of the bones [m]
 
+    @staticmethod
+    def of_points(points: Float64, ground: float, height: float, left: Float64, bones: Mapping[str, Float64]) -> "Body":
+        outline = _outline(points, ground, height / (_LAYERS * _FINE), _LAYERS * _FINE + 1)
+        return Body(outline, ground, height, left / np.linalg.norm(left), bones)
+
     @property
     def slice(self) -> float:
         return self.height / (_LAYERS * _FINE)
@@ -110,11 +115,8 @@ def body_of(model: CharacterModel, settings: ModelSettings) -> Body:
     left = (places[bones["leftUpperArm"]] - places[bones["rightUpperArm"]]) * (1.0, 0.0, 1.0)
     if not np.linalg.norm(left) > 0.0:
         raise SettingsError("a garment needs upper arms side by side; name other bones in Bones")
-    step = height / (_LAYERS * _FINE)
     samples = sampled(points, mesh.triangles[used], height / _LAYERS)
-    outline = _outline(samples, ground, step, _LAYERS * _FINE + 1)
-    named = {bone: places[joint] for bone, joint in bones.items()}
-    return Body(outline, ground, height, left / np.linalg.norm(left), named)
+    return Body.of_points(samples, ground, height, left, {bone: places[joint] for bone, joint in bones.items()})
 
 
 def sampled(points: Float64, triangles: npt.NDArray[np.integer], spacing: float) -> Float64:
