@@ -10,6 +10,7 @@ from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.materials import missing_images, overridden_materials
 from sinew.sim.characters.settings import MaterialLook, ModelSettings
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import ColliderSource
 from sinew.sim.scene.scene import Node, NodeId, Scene
 from sinew.sim.scene.view_state import Selection, selection_of
 from sinew.widgets.icons import kind_icon
@@ -105,7 +106,7 @@ def scene_entries(
         if parent is None:
             roots.append(rows[node.id])
             continue
-        if KINDS[node.kind].colliders and len(alike := below[place]) >= _FOLDED:
+        if ColliderSource in KINDS[node.kind].declared and len(alike := below[place]) >= _FOLDED:
             if scene.node(place[0]).settings.is_group:
                 parent.is_folded = True
             elif place not in folds:

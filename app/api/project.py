@@ -42,7 +42,7 @@ from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds import KINDS, add_entries
-from sinew.sim.kinds.contract import Added, AddEntry, AddPlace, System
+from sinew.sim.kinds.contract import Added, AddEntry, AddPlace, Files, System
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import validated
@@ -529,7 +529,7 @@ def _files_of(scene: Scene) -> tuple[object, ...]:
     """Returns what the contents of the files of a scene depend on."""
     return tuple(
         (
-            node.id, KINDS[node.kind].files(node.settings),
+            node.id, KINDS[node.kind].part(Files).used(node.settings),
             (node.settings.motions, node.settings.humanoid) if isinstance(node.settings, ModelSettings) else (),
         )
         for node in scene.nodes

@@ -17,6 +17,7 @@ from sinew.sim.assets.info import info_text, model_info, table
 from sinew.sim.assets.load import read_raw
 from sinew.sim.characters.materials import missing_images, missing_lines
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Files
 from sinew.sim.printable import printable, printable_json
 
 
@@ -55,7 +56,7 @@ def project_info(path: Path, *, allow_outside: bool) -> dict[str, Any]:
     scene = project.scene
     if not allow_outside:
         require_inside(path, scene)
-    uses = [(node, use) for node in scene.nodes for use in KINDS[node.kind].files(node.settings)]
+    uses = [(node, use) for node in scene.nodes for use in KINDS[node.kind].part(Files).used(node.settings)]
     counts = Counter(node.kind for node in scene.nodes)
     return {
         "path": str(path),

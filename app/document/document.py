@@ -17,7 +17,7 @@ from sinew.app.project.project_file import cache_folder, save_project
 from sinew.app.project.unknown_content import UnknownContent
 from sinew.sim.cache.bake import BakeError, carry
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import Added
+from sinew.sim.kinds.contract import Added, Edits
 from sinew.sim.kinds.keyable import curve_fault
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.change import Change, ChangeKind, value_change
@@ -255,7 +255,7 @@ class Document(QObject):
         implied = []
         for node_id in edited:
             node = scene.node(node_id)
-            completed = KINDS[node.kind].completed(self.scene.node(node_id), node, scene)
+            completed = KINDS[node.kind].part(Edits).completed(self.scene.node(node_id), node, scene)
             for part in ("attachment", "transform"):
                 for name, value in msgspec.structs.asdict(getattr(completed, part)).items():
                     if value != getattr(getattr(node, part), name):

@@ -35,7 +35,7 @@ from sinew.sim.characters.settings import SkinningMethod, model_settings
 from sinew.sim.export.formats import MODEL_WRITERS, SCENE_FORMATS, Writer
 from sinew.sim.gl.back_end import TITLES, BackEndChoice
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import Command, Panel
+from sinew.sim.kinds.contract import Adds, Command, Panel
 from sinew.sim.printable import titled
 from sinew.sim.scene.handles import HandleMode
 from sinew.sim.scene.params import Param, params_of
@@ -273,7 +273,7 @@ def add_menu(context: EditorContext, files: ProjectFiles, kinds: Kinds) -> Menu:
             reason=functools.partial(context.edits.reason, e.reason) if e.reason is not None else None,
         )
         for kind in KINDS.values()
-        for e in kind.adds
+        for e in kind.part(Adds).entries
     ]
     commands = [command_action(c) for panel in kinds.values() for c in panel.adds if isinstance(c, Command)]
     model = Action("add.model", "&Model…", "Add a model from a file.",

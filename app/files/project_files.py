@@ -23,7 +23,7 @@ from sinew.sim.characters.loaded_model import LoadedModel
 from sinew.sim.characters.playing import front_at_first
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import AddPlace
+from sinew.sim.kinds.contract import AddPlace, Adds, Files
 from sinew.sim.scene.camera import Camera
 from sinew.sim.scene.params import bounded, validated
 from sinew.sim.scene.scene import NEW_SCENE, VIEW, Node, ParamRef, Scene
@@ -49,7 +49,7 @@ class _PendingImport:
 
 def companions(loaded: LoadedModel, node: Node, before: Scene) -> list[Node]:
     """Returns nodes that kinds add with the node of a model to a scene."""
-    found = [one for kind in KINDS.values() for one in kind.companions(loaded.model, node, before)]
+    found = [one for kind in KINDS.values() for one in kind.part(Adds).companions(loaded.model, node, before)]
     return [msgspec.structs.replace(one, transform=bounded(one.transform)) for one in found]
 
 
@@ -343,7 +343,7 @@ def can_open(path: Path) -> bool:
 
 def maker_of(path: Path) -> Maker | None:
     """Returns the function that makes a node from a file, by the extension; None for models and files of no kind."""
-    known = (kind.imports for kind in KINDS.values() if kind.imports is not None)
+    known = filter(None, (kind.part(Files).imports for kind in KINDS.values()))
     return next((make for formats, make in known if any(format.has_suffix(path) for format in formats)), None)
 
 

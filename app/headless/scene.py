@@ -20,7 +20,7 @@ from sinew.sim.characters.motions import animated_model
 from sinew.sim.characters.playing import active_clip
 from sinew.sim.characters.settings import ModelSettings, MotionFile
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import FileUse
+from sinew.sim.kinds.contract import Files, FileUse
 from sinew.sim.scene.scene import NEW_SCENE, Node, NodeId, Scene, node_named
 from sinew.sim.scene.view_state import ViewState
 
@@ -140,7 +140,7 @@ def _models_of(path: Path, scene: Scene) -> dict[NodeId, CharacterModel]:
     models: dict[NodeId, CharacterModel] = {}
     by_path: dict[str, CharacterModel] = {}
     for node in scene.nodes:
-        for use in KINDS[node.kind].files(node.settings):
+        for use in KINDS[node.kind].part(Files).used(node.settings):
             if use.content == "character":
                 _require(path, node, use)
                 models[node.id] = by_path.get(use.path) or by_path.setdefault(use.path, loaded(Path(use.path)))
@@ -156,7 +156,7 @@ def _assets_of(path: Path, scene: Scene, budget: ImageBudget) -> SceneAssets:
     contents: dict[tuple[str, Path], Asset] = {}
     failed: set[Path] = set()
     for node in scene.nodes:
-        for use in KINDS[node.kind].files(node.settings):
+        for use in KINDS[node.kind].part(Files).used(node.settings):
             name = Path(use.path)
             if use.content not in CONTENTS or (use.content, name) in contents or name in failed:
                 continue

@@ -26,7 +26,7 @@ from sinew.sim.export.formats import (
     VideoFormat,
 )
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import API, AddEntry, AddPlace, Kind
+from sinew.sim.kinds.contract import API, AddEntry, AddPlace, Adds, Coupling, Files, Kind, Part, PluginInfo, require_api
 from sinew.sim.printable import printable
 from sinew.sim.scene.params import Settings, params_of
 from sinew.sim.scene.scene import Node
@@ -104,30 +104,32 @@ def register(plugin: Plugin, found: Any, commands: Commands) -> None:
 def _add_kind(plugin: Plugin, kind: Any) -> None:
     if not isinstance(kind, Kind):
         raise PluginError(f"is {_a(kind)}, not a Kind")
-    if kind.api != API:
-        raise PluginError(f"is written for api={kind.api}; this program has {API}")
+    info = kind.plugin
+    if info is None:
+        raise PluginError(f"is declared without plugin=PluginInfo(api={API})")
+    require_api(info.api)
     if not _KIND_NAME.fullmatch(kind.name):
         raise PluginError(f"{kind.name!r} is no name of a type; allowed: VENDOR.NAME")
     if kind.name in KINDS:
         raise PluginError(f"the name {kind.name} is taken by {KINDS[kind.name].package}")
     if not (isinstance(kind.settings, type) and issubclass(kind.settings, Settings)):
         raise PluginError(f"its settings are {_a(kind.settings)}, not a subclass of Settings")
-    taken = {"model", *(entry.id for other in KINDS.values() for entry in other.adds)}
-    for entry in kind.adds:
+    taken = {"model", *(entry.id for other in KINDS.values() for entry in other.part(Adds).entries)}
+    for entry in kind.part(Adds).entries:
         if entry.id in taken:
             raise PluginError(f"the name add.{entry.id} of its Add entry is taken")
         taken.add(entry.id)
     kind.settings()
     params_of(kind.settings)
-    if kind.shaders:
-        if not Path(kind.shaders).is_dir():
-            raise PluginError(f"its folder of shaders {kind.shaders} does not exist")
-        shaders.ROOTS[kind.name] = Path(kind.shaders).resolve()
-    kinds.register(_guarded_kind(plugin, kind))
+    if info.shaders:
+        if not Path(info.shaders).is_dir():
+            raise PluginError(f"its folder of shaders {info.shaders} does not exist")
+        shaders.ROOTS[kind.name] = Path(info.shaders).resolve()
+    kinds.register(_guarded_kind(plugin, kind, info))
     plugin.kinds.append(kind.name)
 
 
-def _guarded_kind(plugin: Plugin, kind: Kind) -> Kind:
+def _guarded_kind(plugin: Plugin, kind: Kind, info: PluginInfo) -> Kind:
     """Returns a kind whose functions report their exceptions and return what a plain kind would."""
 
     def plain_node(*_: object) -> Node:
@@ -139,17 +141,22 @@ def _guarded_kind(plugin: Plugin, kind: Kind) -> Kind:
             where = plugin.guarded(entry.where, lambda _: "")
         return dataclasses.replace(entry, make=plugin.guarded(entry.make, plain_node), where=where)
 
-    changes: dict[str, Any] = {
-        field.name: plugin.guarded(getattr(kind, field.name), field.default)
-        for field in dataclasses.fields(kind)
-        if callable(field.default)
-    }
-    changes |= {"adds": tuple(map(add_entry, kind.adds)), "package": plugin.package}
-    if kind.pairs is not None:
-        changes["pairs"] = plugin.guarded(kind.pairs, lambda _: ())
-    if kind.imports is not None:
-        changes["imports"] = kind.imports[0], plugin.guarded(kind.imports[1], plain_node)
-    return dataclasses.replace(kind, **changes)
+    def guarded(part: Part) -> Part:
+        changes: dict[str, Any] = {
+            field.name: plugin.guarded(getattr(part, field.name), field.default)
+            for field in dataclasses.fields(part)
+            if callable(field.default)
+        }
+        if isinstance(part, Adds):
+            changes["entries"] = tuple(map(add_entry, part.entries))
+        elif isinstance(part, Coupling) and part.pairs is not None:
+            changes["pairs"] = plugin.guarded(part.pairs, lambda _: ())
+        elif isinstance(part, Files) and part.imports is not None:
+            changes["imports"] = part.imports[0], plugin.guarded(part.imports[1], plain_node)
+        return dataclasses.replace(part, **changes)
+
+    named = dataclasses.replace(info, package=plugin.package)
+    return dataclasses.replace(kind, parts=tuple(map(guarded, kind.parts)), plugin=named)
 
 
 def _add_format(plugin: Plugin, format: Any) -> None:

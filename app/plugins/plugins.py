@@ -21,6 +21,7 @@ from sinew import shaders
 from sinew.app.failure.errors import CommandError, print_warnings
 from sinew.app.project.settings_store import config_folder
 from sinew.sim.export.atomic_file import write_atomically
+from sinew.sim.kinds.contract.kind import ApiError
 from sinew.sim.printable import printable
 
 T = TypeVar("T")
@@ -71,7 +72,7 @@ class Plugin:
 
     def fail(self, error: BaseException) -> None:
         reason = " ".join(str(error).split())
-        if not isinstance(error, PluginError):
+        if not isinstance(error, PluginError | ApiError):
             reason = f"{type(error).__name__}: {reason}"
         self.state, reason = FAILED, printable(reason, _REASON_MAX)
         if reason not in self.reasons and len(self.reasons) < _REASONS:

@@ -5,6 +5,7 @@ from PySide6.QtCore import QObject, Signal
 
 from sinew.app.project.project_paths import OutsideFile
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Files
 from sinew.sim.scene.params import ParamError, Settings, with_paths
 from sinew.sim.scene.scene import Scene
 
@@ -28,7 +29,7 @@ class FileAccess(QObject):
     def readable(self, scene: Scene) -> Scene:
         """Returns a scene without blocked files; raises ParamError if a node cannot work without such a file."""
         for node in scene.nodes:
-            for use in KINDS[node.kind].files(node.settings):
+            for use in KINDS[node.kind].part(Files).used(node.settings):
                 if use.is_needed and not self.allows(use.path):
                     raise ParamError(f"{node.name}: {use.path} {WITHHELD}")
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Edits
 from sinew.sim.scene.scene import Node
 
 Migration = Callable[[dict[str, Any]], dict[str, Any]]
@@ -30,8 +31,9 @@ def migrate_nodes(content: dict[str, Any], version: int) -> dict[str, Any]:
     by_id = {raw["id"]: raw for raw in found if isinstance(raw.get("id"), str)}
     for raw in found:
         for kind in KINDS.values():
-            if kind.migrate is not None and not kind.package and isinstance(raw.get(kind.name), dict):
-                kind.migrate(version, raw, by_id)
+            migrate = kind.part(Edits).migrate
+            if migrate is not None and not kind.package and isinstance(raw.get(kind.name), dict):
+                migrate(version, raw, by_id)
     return content
 
 
@@ -49,7 +51,8 @@ def written_version(nodes: Iterable[Node], *, has_keys: bool = False) -> int:
     """
     needed = [_KEYED] if has_keys else [_PLAIN]
     for node in nodes:
-        needed += [_KEYED if node.curves else _PLAIN, KINDS[node.kind].since(node.settings)]
+        needed += [_KEYED if node.curves else _PLAIN, KINDS[node.kind].since]
+        needed.append(KINDS[node.kind].part(Edits).since(node.settings))
     return max(needed)
 
 

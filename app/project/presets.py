@@ -32,8 +32,8 @@ class PresetStore:
     """Presets of one kind in `folder`, which is read again for every query and made for the first preset."""
 
     def __init__(self, folder: Path, kind: Kind) -> None:
-        assert kind.presets is not None
-        self._presets: Presets = kind.presets
+        assert Presets in kind.declared
+        self._presets = kind.part(Presets)
         self._folder, self._settings = folder / self._presets.folder, kind.settings
 
     def load(self) -> tuple[dict[str, dict[str, Any]], list[PresetError]]:

@@ -18,7 +18,7 @@ from sinew.app.project.project_paths import resolved_path
 from sinew.app.project.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
 from sinew.sim.assets.raw import LoadWatch
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import Kind
+from sinew.sim.kinds.contract import Edits, Kind
 from sinew.sim.kinds.keyable import curve_fault, curves_refusal
 from sinew.sim.notes import Notes
 from sinew.sim.printable import printable
@@ -161,9 +161,10 @@ class ProjectDecoder:
         if version > kind.version:
             raise _UnusableNode(f"is of version {version} of {kind.name}, newer than {kind.version} of {kind.package}")
         raw = copy.deepcopy({key: value for key, value in raw.items() if key != PLUGIN})
-        if version < kind.version and kind.migrate is not None:
+        migrate = kind.part(Edits).migrate
+        if version < kind.version and migrate is not None:
             try:
-                kind.migrate(version, raw, by_id)
+                migrate(version, raw, by_id)
             except Exception as error:
                 raise _failed(kind, error) from error
         return raw

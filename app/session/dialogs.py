@@ -11,6 +11,7 @@ from sinew.app.files.recovery import Recovery, RecoveryStore
 from sinew.app.project.project_file import PROJECT_SUFFIX
 from sinew.sim.assets.formats import IMAGE_FORMATS, MODEL_FORMATS, STRAND_FORMATS, motion_suffixes
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Files
 from sinew.sim.printable import printable
 from sinew.widgets.texts import ALL_FILES, file_filter
 
@@ -144,8 +145,8 @@ class Dialogs:
 
 
 def _importable() -> tuple[str, ...]:
-    others = [(kind.label, kind.imports[0]) for kind in KINDS.values() if kind.imports is not None]
-    return _models(), *(file_filter(label, formats.suffixes()) for label, formats in others)
+    others = [(kind.label, kind.part(Files).imports) for kind in KINDS.values()]
+    return _models(), *(file_filter(label, imports[0].suffixes()) for label, imports in others if imports is not None)
 
 
 def _models() -> str:

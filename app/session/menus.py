@@ -6,7 +6,7 @@ from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QWidget
 from sinew.app.session.actions import SEPARATOR, Actions, Menu
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import AddEntry, AddPlace, Command, Kind, Panel, Submenu
+from sinew.sim.kinds.contract import AddEntry, AddPlace, Adds, Command, Kind, Panel, Submenu
 from sinew.widgets.texts import menu_text
 from sinew.widgets.theme import dress
 
@@ -152,7 +152,7 @@ class GroupMenu(QMenu):
 def groups_of(kind: Kind) -> dict[str, list[AddEntry]]:
     """Returns entries by the title of their submenu; an entry without submenu has its own group, by its id."""
     groups: dict[str, list[AddEntry]] = {}
-    for entry in kind.adds:
+    for entry in kind.part(Adds).entries:
         groups.setdefault(entry.group or entry.id, []).append(entry)
     return groups
 

@@ -36,6 +36,7 @@ from sinew.app.session.renderer import ViewportRenderer
 from sinew.sim.cache.sweep import SweepAxis, SweepError, axis_of, combinations
 from sinew.sim.export.formats import IMAGE_WRITERS
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Form
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.params import Effect, Param, ParamError, Role, Scale, params_of, value_text
 from sinew.sim.scene.scene import Node, NodeId, ParamRef, Scene
@@ -367,7 +368,7 @@ def sweepable(node: Node) -> list[Param]:
     if not KINDS[node.kind].system:
         return []
     records = [r for r in params_of(type(node.settings)) if r.declared.effect not in (Effect.VIEW, Effect.POSE)]
-    idle = KINDS[node.kind].idle(node)
+    idle = KINDS[node.kind].part(Form).idle(node)
     plain = [r for r in records if r.declared.role is Role.PLAIN and r.name not in idle and not r.optional]
     numbers = [record for record in plain if record.type in (int, float)]
     return numbers + [r for r in plain if r.type is bool or isinstance(r.default, enum.Enum)]

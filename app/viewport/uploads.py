@@ -13,6 +13,7 @@ from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskQueue
 from sinew.sim.characters.loaded_model import LoadedModel
 from sinew.sim.gl.task import Delay
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Files
 from sinew.sim.render.pass_context import DONE
 from sinew.sim.run.engine import Engine
 from sinew.sim.scene.scene import NodeId
@@ -117,4 +118,5 @@ class Uploads(QObject):
 
     def _path(self, node_id: NodeId) -> str:
         node = self._document.scene.node(node_id)
-        return next((use.path for use in KINDS[node.kind].files(node.settings) if use.content == "character"), "")
+        uses = KINDS[node.kind].part(Files).used(node.settings)
+        return next((use.path for use in uses if use.content == "character"), "")

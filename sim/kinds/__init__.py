@@ -3,7 +3,7 @@ from collections.abc import Iterable
 from sinew.sim.kinds.camera.kind import CAMERA
 from sinew.sim.kinds.cloth.kind import CLOTH
 from sinew.sim.kinds.collider.kind import COLLIDER
-from sinew.sim.kinds.contract import AddEntry, Kind
+from sinew.sim.kinds.contract import AddEntry, Adds, CharacterSource, Kind
 from sinew.sim.kinds.emitter.kind import EMITTER
 from sinew.sim.kinds.environment.kind import ENVIRONMENT
 from sinew.sim.kinds.field.kind import FIELD
@@ -36,11 +36,11 @@ def packages(nodes: Iterable[Node]) -> dict[NodeId, str]:
 
 
 def add_entries() -> dict[str, AddEntry]:
-    return {entry.id: entry for kind in KINDS.values() for entry in kind.adds}
+    return {entry.id: entry for kind in KINDS.values() for entry in kind.part(Adds).entries}
 
 
 def character_kind() -> Kind:
-    return next(kind for kind in KINDS.values() if kind.character)
+    return next(kind for kind in KINDS.values() if CharacterSource in kind.declared)
 
 
 def group_kind() -> Kind:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import msgspec
 
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Form
 from sinew.sim.refusal import refusal
 from sinew.sim.scene.curves import CURVES_MAX, Curve, Key, KeyMode
 from sinew.sim.scene.keyed import allowed
@@ -23,7 +24,7 @@ _BY_STEPS = (bool, enum.Enum)
 
 def key_refusal(node: Node, part: str, field: str) -> str:
     """Returns why a setting cannot have keys, or ""; raises KeyError for an unknown setting."""
-    return _declared_refusal(node, part, field) or KINDS[node.kind].unkeyable(node, part, field)
+    return _declared_refusal(node, part, field) or KINDS[node.kind].part(Form).unkeyable(node, part, field)
 
 
 def _declared_refusal(node: Node, part: str, field: str) -> str:

@@ -26,7 +26,16 @@ from sinew.sim.gl.task import Task, finish
 from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS, character_kind
 from sinew.sim.kinds.background import Background
-from sinew.sim.kinds.contract import CharacterView, Grab, Kind, World
+from sinew.sim.kinds.contract import (
+    CharacterSource,
+    CharacterView,
+    ColliderSource,
+    Grab,
+    Kind,
+    ShaderTexts,
+    World,
+    loaded,
+)
 from sinew.sim.memo import Memo, same_objects
 from sinew.sim.render.frame_renderer import FrameRenderer
 from sinew.sim.render.ghost_pass import DepthTerms
@@ -109,7 +118,7 @@ class Engine(Owner):
             GLError: From a step, if the driver cannot hold the model.
         """
         node = self._character_node(node_id)
-        view: CharacterView = KINDS[node.kind].load("character")(self.context, self.library)
+        view: CharacterView = loaded(KINDS[node.kind].part(CharacterSource).view)(self.context, self.library)
         yield from view.upload(prepared, images)
         if self.views.scene.has(node_id):
             node = self._character_node(node_id)
@@ -174,17 +183,17 @@ class Engine(Owner):
 
     def _trusted(self, scene: Scene) -> Scene:
         """Returns the scene without the kernels that may not be used: they have no part in keys of cached steps."""
-        if not any(KINDS[node.kind].shader_text for node in scene.nodes):
+        if not any(ShaderTexts in KINDS[node.kind].declared for node in scene.nodes):
             return scene
         return self._trusts.get((scene,), lambda: msgspec.structs.replace(
-            scene, nodes=tuple(node for node in scene.nodes if not KINDS[node.kind].shader_text)
+            scene, nodes=tuple(node for node in scene.nodes if ShaderTexts not in KINDS[node.kind].declared)
         ))  # fmt: skip
 
     def _use_kernels(self, scene: Scene) -> None:
         """Replaces shader files by texts of the scene; a node whose text does not compile is reported."""
         nodes: tuple[Node, ...] = ()
         for kind in KINDS.values():
-            if kind.shader_text is not None and scene.of_kind(kind.name):
+            if ShaderTexts in kind.declared and scene.of_kind(kind.name):
                 nodes += scene.simulated_of_kind(kind.name)
         if nodes == self._kernels:
             return
@@ -193,9 +202,7 @@ class Engine(Owner):
         faults: list[tuple[NodeId, SettingsError]] = []
         owners: dict[str, NodeId] = {}
         for node in nodes:
-            read = KINDS[node.kind].shader_text
-            assert read is not None
-            file, base, text = read(node.settings)
+            file, base, text = KINDS[node.kind].part(ShaderTexts).of(node.settings)
             if self._shipped(file) == base:
                 texts[file], owners[file] = text, node.id
             else:
@@ -357,7 +364,7 @@ class Engine(Owner):
         nothing: dict[NodeId, Any] = {}
         return self._colliders.get((scene, self.views.characters), lambda: tuple(
             (one.shape, tuple(one.size.tolist()), tuple(one.world_from_collider.ravel().tolist()))
-            for kind in KINDS.values() if kind.colliders
+            for kind in KINDS.values() if ColliderSource in kind.declared
             for node in scene.simulated_of_kind(kind.name)
             if not any(above.settings.is_character for above in scene.carriers(node.id))
             for one in self._guard.call(node, functools.partial(_colliders, kind, node, places), nothing).values()
@@ -456,5 +463,5 @@ class Engine(Owner):
 
 
 def _colliders(kind: Kind, node: Node, places: WorldTransforms) -> dict[NodeId, Any]:
-    found: dict[NodeId, Any] = kind.load("colliders")((node,), places)
+    found: dict[NodeId, Any] = loaded(kind.part(ColliderSource).of)((node,), places)
     return found

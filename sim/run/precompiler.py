@@ -23,6 +23,7 @@ from sinew.sim.gl.context import Context
 from sinew.sim.gl.task import finish
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.background import Background, BackgroundJob, Cancelled, Pause, part_of
+from sinew.sim.kinds.contract import ColliderSource
 from sinew.sim.render.render_view import Overlay
 from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
@@ -230,7 +231,7 @@ def _collider_signature(scene: Scene) -> tuple[Any, ...]:
     """Returns the choices of all colliders with the number of equal ones: other kinds have shaders for them."""
     counts: dict[str, int] = {}
     for node in scene.nodes:
-        if KINDS[node.kind].colliders:
+        if ColliderSource in KINDS[node.kind].declared:
             values = [getattr(node.settings, param.name) for param in params_of(type(node.settings))]
             choices = [value for value in values if isinstance(value, enum.Enum | bool)]
             signature = repr((bool(node.attachment.node), choices))

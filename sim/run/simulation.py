@@ -18,6 +18,9 @@ from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.background import BackgroundJob
 from sinew.sim.kinds.contract import (
+    ColliderSource,
+    Coupling,
+    ForceSource,
     Grab,
     Kind,
     Prepares,
@@ -29,6 +32,7 @@ from sinew.sim.kinds.contract import (
     System,
     World,
     has_state,
+    loaded,
     stop_reason,
 )
 from sinew.sim.kinds.field_targets import fields_on
@@ -139,6 +143,7 @@ class Simulation:
         self._preparing: list[tuple[NodeId, Prepares]] = []
         self._unfinished: dict[NodeId, BackgroundJob[Any]] = {}
         """Jobs that colliders wait for."""
+        self._sources: list[tuple[str, ColliderSource | ForceSource]] = []
         self._partners: Mapping[NodeId, tuple[NodeId, ...]] = {}
         self._has_partners = False  # Whether `_partners` are of the applied scene
         self._stale: set[NodeId] = set()
@@ -241,10 +246,14 @@ class Simulation:
         self._turning.sort(key=lambda one: len(scene.carriers(one[0].id)))
         self._has_partners = False
         self._preparing = [(node_id, one) for node_id, one in self.systems.items() if isinstance(one, Prepares)]
-        self._unfinished = {}
+        self._unfinished, self._sources = {}, []
         for kind in KINDS.values():
-            if kind.unfinished and (nodes := scene.simulated_of_kind(kind.name)):
-                self._unfinished |= kind.load("unfinished")(nodes, world)
+            if (force := kind.declared.get(ForceSource)) is not None:
+                self._sources.append((kind.name, force))
+            if (source := kind.declared.get(ColliderSource)) is not None:
+                self._sources.append((kind.name, source))
+                if source.unfinished and (nodes := scene.simulated_of_kind(kind.name)):
+                    self._unfinished |= loaded(source.unfinished)(nodes, world)
 
     def _apply_keys(self, world: World) -> None:
         """Systems take nodes whose values changed with time."""
@@ -260,7 +269,7 @@ class Simulation:
         try:
             system = self.systems.get(node.id)
             if system is None:
-                system = self.systems[node.id] = kind.load("system")(self._context, self._library)
+                system = self.systems[node.id] = loaded(kind.system)(self._context, self._library)
         except Exception as error:
             self._guard.note(node.id, error)
             return
@@ -276,7 +285,7 @@ class Simulation:
         if node.curves and system.is_ready:
             system.warm_up(variants(node))
         self._stepped.append((node, kind, system))
-        (self._turning if kind.turns_joints else self._following).append((node, kind, system))
+        (self._turning if kind.part(Coupling).turns_joints else self._following).append((node, kind, system))
         self._stale.add(node.id)
 
     def retry(self) -> None:
@@ -577,7 +586,7 @@ class Simulation:
     def _advance_joint_surroundings(self, world: World) -> None:
         """Sets what acts on the systems that turn joints: all but what they move."""
         self._fields = {}
-        if any(kind.collides(node.settings) or fields_on(world, node) for node, kind, _ in self._turning):
+        if any(kind.part(Coupling).collides(one.settings) or fields_on(world, one) for one, kind, _ in self._turning):
             colliders, fields = (
                 {k: one for k, one in placed.items() if not _is_turned(world.scene.node(k), world)}
                 for placed in self._all_placed(world, [])
@@ -596,15 +605,15 @@ class Simulation:
         """Returns placements of colliders and of force fields; adds lines about missing parents to `warnings`."""
         colliders: dict[NodeId, Any] = {}
         fields: dict[NodeId, Any] = {}
-        for kind in KINDS.values():
-            for part, placed in (("colliders", colliders), ("fields", fields)):
-                nodes = world.scene.simulated_of_kind(kind.name) if getattr(kind, part) else ()
-                if self._unfinished:
-                    nodes = tuple(node for node in nodes if node.id not in self._unfinished)
-                if nodes:
-                    with self._context.timers.scope(f"{kind.name}s"):
-                        placed |= self._placed(kind.load(part), nodes, world)
-                    warnings += world.places.all_missing(nodes)
+        for name, source in self._sources:
+            nodes = world.scene.simulated_of_kind(name)
+            if self._unfinished:
+                nodes = tuple(node for node in nodes if node.id not in self._unfinished)
+            if nodes:
+                placed = colliders if isinstance(source, ColliderSource) else fields
+                with self._context.timers.scope(f"{name}s"):
+                    placed |= self._placed(loaded(source.of), nodes, world)
+                warnings += world.places.all_missing(nodes)
         return colliders, fields
 
     def _advance_surroundings(self, world: World) -> None:

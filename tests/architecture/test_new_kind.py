@@ -29,7 +29,7 @@ from tests.gl.back_ends import ON_BOTH
 from tests.gl.conftest import context  # noqa: F401
 from tests.plugins.packages import registered
 
-FOLDER = Path(ROPE.shaders).parent
+FOLDER = Path(ROPE.plugin.shaders).parent
 SIZE = (320, 240)
 CAMERA = Camera(target=(0.0, 1.5, 0.0), distance=3.0)
 

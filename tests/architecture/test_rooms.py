@@ -34,7 +34,8 @@ def imports_between_rooms(files: Iterable[Source]) -> dict[str, dict[str, set[st
         room = room_of(source.module)
         if room is None or source.module == LIST_OF_KINDS:
             continue
-        for name in source.imports if source.module == CONTRACT else source.imports_of_types:
+        is_contract = source.module.startswith(CONTRACT)
+        for name in source.imports if is_contract else source.imports_of_types:
             other = room_of(name)
             if other not in (None, room):
                 graph.setdefault(room, {}).setdefault(other, set()).add(f"{source.module} imports {name}")

@@ -12,6 +12,7 @@ from sinew.app.headless.scene import opened
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import CharacterSource
 from sinew.sim.run.engine import Engine
 from sinew.sim.scene.clock import step_end
 from sinew.sim.scene.scene import Node, ParamRef, Scene, with_value
@@ -64,7 +65,7 @@ def test_a_step_of_many_nodes_takes_few_calls(context: Context, kind: str) -> No
     context.back_ends.choice = BackEndChoice.TF
     engine = Engine(context)
     settings, model = KINDS[kind].settings(), None
-    if KINDS[kind].character:
+    if KINDS[kind].part(CharacterSource).view:
         opened_scene = opened(resources.path("projects") / "humanoid.sinew")
         node_id, model = next(iter(opened_scene.models.items()))
         settings = opened_scene.scene.node(node_id).settings

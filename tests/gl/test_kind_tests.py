@@ -22,7 +22,7 @@ class BadView(RopeView):
     VIEW
 
 KIND = dataclasses.replace(
-    ROPE, name="acme.bad", settings=Settings, adds=(), panel="", system="acme_bad:BadSystem", view="acme_bad:BadView"
+    ROPE, name="acme.bad", settings=Settings, parts=(), system="acme_bad:BadSystem", view="acme_bad:BadView"
 )
 """
 

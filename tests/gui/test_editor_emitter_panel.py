@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QApplication
 
 from sinew.app.project.project_file import load_project
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Presets
 from sinew.sim.kinds.emitter.handles import KnobKind
 from sinew.sim.kinds.emitter.presets import PRESETS, with_preset
 from sinew.sim.kinds.emitter.settings import EmissionAim, EmissionMode, EmitterSource, ParticleLook
@@ -17,7 +18,7 @@ from sinew.widgets.messages import Severity
 from sinew.widgets.outliner_entries import EntryKind
 from tests.gui.editor_harness import NodeStage, Session, messages, picture, play, trigger
 
-OFFERED = KINDS["emitter"].presets
+OFFERED = KINDS["emitter"].part(Presets)
 NODE = ("muted", "solo")
 
 

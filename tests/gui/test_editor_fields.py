@@ -6,6 +6,7 @@ from PySide6.QtCore import QPointF
 from PySide6.QtWidgets import QApplication
 
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Adds
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.inspector.editors import NodesEditor
@@ -25,7 +26,7 @@ def rows(editor):
 
 
 def test_every_entry_adds_a_field_that_is_undone_saved_and_read_again(editor, tmp_path):
-    assert tuple(entry.id for entry in KINDS["field"].adds) == ENTRIES
+    assert tuple(entry.id for entry in KINDS["field"].part(Adds).entries) == ENTRIES
     for name in ENTRIES:
         trigger(editor, f"add.{name}")
         node = editor.document.selected

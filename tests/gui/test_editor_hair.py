@@ -5,6 +5,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Form
 from sinew.sim.kinds.hair import generation as growing
 from sinew.sim.kinds.hair.settings import HairDisplay, HairSolver, HairSource
 from sinew.sim.scene.scene import ParamRef
@@ -153,7 +154,7 @@ def test_a_dropped_file_is_read_saved_and_located_again(editor, tmp_path, qtbot,
     assert (node.settings.source, node.attachment.node, node.name) == (HairSource.FILE, character.id, "curls")
     qtbot.waitUntil(lambda: path in editor.scene_files.assets.strands, timeout=60000)
     assert strands_of(editor, node).growth.guides.count == 5
-    assert {"guides", "comb", "density_texture"} <= KINDS["hair"].idle(node)
+    assert {"guides", "comb", "density_texture"} <= KINDS["hair"].part(Form).idle(node)
     project = tmp_path / "a.sinew"
     assert editor.files.save_to(project)
     assert '"file": "curls.hair"' in project.read_text()

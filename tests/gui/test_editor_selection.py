@@ -8,6 +8,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 
 from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import Adds
 from sinew.sim.scene.scene import Attachment, ParamRef
 from sinew.sim.scene.view_state import Selection, selection_of
 from sinew.widgets.messages import Severity
@@ -476,7 +477,7 @@ def test_new_nodes_are_attached_to_the_selected_bone(posed):
         entry.id
         for kind in KINDS.values()
         if kind.name not in ("hair", "springs", "environment")
-        for entry in kind.adds
+        for entry in kind.part(Adds).entries
     ]
     for entry_id in sorted({*on_bones} - {"cloth", "plane", "skin"}):  # these hang, lie, or are the whole skin
         document.select(Selection(node=model, bone=bone))

@@ -16,7 +16,7 @@ from tests.plugins.packages import install
 BAD_PANEL = """
 import dataclasses
 from acme_rope.kind import ROPE
-from sinew.sim.kinds.contract import Command, Panel, Tool
+from sinew.sim.kinds.contract import Adds, Command, Form, Panel, Tool
 
 class BadTool(Tool):
     def hover(self, place):
@@ -38,9 +38,8 @@ class Settings(ROPE.settings, frozen=True):
     kind = "acme.bad"
 
 KIND = dataclasses.replace(
-    ROPE, name="acme.bad", settings=Settings, adds=(dataclasses.replace(ROPE.adds[0], id="bad"),), icon="no such icon",
-    panel="acme_bad:BadPanel",
-)
+    ROPE, name="acme.bad", settings=Settings, icon="no such icon",
+).with_parts(Adds((dataclasses.replace(ROPE.part(Adds).entries[0], id="bad"),)), Form(panel="acme_bad:BadPanel"))
 """
 
 

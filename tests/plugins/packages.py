@@ -23,7 +23,7 @@ ROPE_PACKAGE = Path(__file__).with_name("rope")
 def registered(kind: Kind) -> Iterator[None]:
     """Adds a kind with its shaders, without a package."""
     register(kind)
-    shaders.ROOTS[kind.name] = Path(kind.shaders)
+    shaders.ROOTS[kind.name] = Path(kind.plugin.shaders)
     try:
         yield
     finally:

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from sinew.sim.characters.settings import BONE_PART, MATERIAL_PART, BonePose, MaterialLook, ModelSettings
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import Panel
+from sinew.sim.kinds.contract import Form, Panel
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.params import Param, Role, entry_of, param_of, params_of, value_text
 from sinew.sim.scene.scene import PLAYBACK, VIEW, Attachment, Node, NodeId, ParamRef, Scene, part_of, value_at
@@ -416,7 +416,7 @@ class Inspector(QWidget):
         if node_id is None or not scene.has(node_id):
             return lambda _: False
         node = scene.node(node_id)
-        hidden = {(node.kind, name) for name in KINDS[node.kind].idle(node)}
+        hidden = {(node.kind, name) for name in KINDS[node.kind].part(Form).idle(node)}
         if self._peers:
             hidden.add(("node", "name"))
         carrier = scene.by_id.get(node.attachment.node)

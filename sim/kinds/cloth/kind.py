@@ -17,7 +17,7 @@ from sinew.sim.kinds.cloth.settings import (
     PinTarget,
     compared_settings,
 )
-from sinew.sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
+from sinew.sim.kinds.contract import AddEntry, AddPlace, Adds, Coupling, Edits, Files, FileUse, Form, Kind, Presets
 from sinew.sim.scene.params import Settings, params_of, validated, with_lengths
 from sinew.sim.scene.scene import Attachment, Node, NodeId, Scene
 from sinew.sim.scene.transform import Transform, node_matrix
@@ -210,31 +210,31 @@ CLOTH = Kind(
     icon="mdi6.flag-variant-outline",
     hue="#0072b2",
     settings=ClothSettings,
-    adds=(
-        AddEntry("cloth", "&Cloth", "Add a sheet of cloth.", new_cloth),
-        *(
-            AddEntry(
-                one.value,
-                f"&{one.value.capitalize()}",
-                f"Dress the character in a {one.value}, with a collider of its skin.",
-                functools.partial(new_garment, one),
-                group="&Garment",
-                where=garment_place,
-                reason=garment_reason,
-            )
-            for one in Garment
-        ),
-    ),
-    presets=Presets("sinew-fabric", "fabrics", "a fabric", PRESETS, FABRIC_FIELDS),
-    idle=idle,
-    files=files_of,
-    completed=completed,
-    pairs=pairs,
-    unkeyable=unkeyable,
-    migrate=migrate,
-    since=since,
     version=2,
     system="sinew.sim.kinds.cloth.system:ClothSystem",
     view="sinew.sim.kinds.cloth.view:ClothView",
-    panel="sinew.app.kinds.cloth.panel:ClothPanel",
+    parts=(
+        Adds(
+            (
+                AddEntry("cloth", "&Cloth", "Add a sheet of cloth.", new_cloth),
+                *(
+                    AddEntry(
+                        one.value,
+                        f"&{one.value.capitalize()}",
+                        f"Dress the character in a {one.value}, with a collider of its skin.",
+                        functools.partial(new_garment, one),
+                        group="&Garment",
+                        where=garment_place,
+                        reason=garment_reason,
+                    )
+                    for one in Garment
+                ),
+            )
+        ),
+        Presets("sinew-fabric", "fabrics", "a fabric", PRESETS, FABRIC_FIELDS),
+        Form(idle=idle, unkeyable=unkeyable, panel="sinew.app.kinds.cloth.panel:ClothPanel"),
+        Files(files_of),
+        Edits(completed=completed, migrate=migrate, since=since),
+        Coupling(pairs=pairs),
+    ),
 )

@@ -2,7 +2,7 @@ from typing import Any
 
 import numpy as np
 
-from sinew.sim.assets.humanoid import bones_of
+from sinew.sim.assets.humanoid import REQUIRED, bones_of
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.playing import up_axis
 from sinew.sim.characters.settings import ModelSettings, section_list
@@ -23,7 +23,9 @@ from sinew.sim.scene.params import SettingsError, validated
 from sinew.sim.scene.scene import Attachment, Node
 
 ARMS = ("leftUpperArm", "rightUpperArm")
-NEEDED = ("hips", *ARMS)
+SHOWN = 3
+"""Number of missing bones that a message names."""
+
 TALL = 1.8
 """Height of the body that the lengths below, and ease and cells, are meant for [m]."""
 
@@ -49,10 +51,11 @@ COLOURS = {Garment.SKIRT: (0.20, 0.32, 0.52), Garment.CAPE: (0.62, 0.16, 0.17), 
 
 
 def missing_bones(model: CharacterModel, settings: ModelSettings) -> str:
-    """Returns the bones that a garment needs and a model lacks, as text; "" for none."""
+    """Returns the bones of a human body that a model lacks, as text; "" for none."""
     bones = bones_of(model, settings.humanoid)
-    missing = [bone for bone in NEEDED if bone not in bones]
-    return ", ".join(missing if bones.keys() & {"neck", "head"} else [*missing, "neck or head"])
+    missing = [bone for bone in REQUIRED if bone not in bones]
+    more = f" and {len(missing) - SHOWN} more" if len(missing) > SHOWN else ""
+    return ", ".join(missing[:SHOWN]) + more
 
 
 def wearer(place: AddPlace) -> Node | None:

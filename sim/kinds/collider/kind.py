@@ -5,7 +5,7 @@ from typing import Any
 from sinew.sim.colliders.skin_mesh import outer_sections
 from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.kinds.collider.settings import SIZES_OF_SHAPE, ColliderSettings
-from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
+from sinew.sim.kinds.contract import AddEntry, AddPlace, Adds, ColliderSource, Edits, Form, Kind
 from sinew.sim.scene.params import with_lengths
 from sinew.sim.scene.scene import Attachment, Node
 from sinew.sim.scene.transform import Transform
@@ -53,29 +53,26 @@ def unkeyable(_node: Node, part: str, field: str) -> str:
     return "a surface that grows has no velocity for collisions" if is_size else ""
 
 
+def add_entry(shape: ColliderShape) -> AddEntry:
+    tip = f"Add a {shape.value} that cloth cannot enter."
+    if shape is ColliderShape.SKIN:
+        tip = "Let cloth, hair, spring bones and particles collide with the moving skin of the selected character."
+    make = functools.partial(new_collider, shape)
+    return AddEntry(shape.value, f"C&ollider: {shape.value.capitalize()}", tip, make)
+
+
 COLLIDER = Kind(
     name="collider",
     label="Collider",
     icon="mdi6.sphere",
     hue="#e6d732",
     settings=ColliderSettings,
-    adds=tuple(
-        AddEntry(
-            shape.value,
-            f"C&ollider: {shape.value.capitalize()}",
-            "Let cloth, hair, spring bones and particles collide with the moving skin of the selected character."
-            if shape is ColliderShape.SKIN
-            else f"Add a {shape.value} that cloth cannot enter.",
-            functools.partial(new_collider, shape),
-        )
-        for shape in ColliderShape
-    ),
-    idle=idle,
-    unkeyable=unkeyable,
-    migrate=migrate,
     version=2,
-    colliders="sinew.sim.kinds.collider.place:placements",
-    unfinished="sinew.sim.kinds.collider.place:unfinished",
     view="sinew.sim.kinds.collider.view:ColliderView",
-    panel="sinew.app.kinds.collider.panel:ColliderPanel",
+    parts=(
+        Adds(tuple(map(add_entry, ColliderShape))),
+        Form(idle=idle, unkeyable=unkeyable, panel="sinew.app.kinds.collider.panel:ColliderPanel"),
+        Edits(migrate=migrate),
+        ColliderSource("sinew.sim.kinds.collider.place:placements", "sinew.sim.kinds.collider.place:unfinished"),
+    ),
 )

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 from sinew.sim.assets.formats import STRAND_FORMATS
-from sinew.sim.kinds.contract import AddEntry, AddPlace, FileUse, Kind, Presets
+from sinew.sim.kinds.contract import AddEntry, AddPlace, Adds, Coupling, Files, FileUse, Form, Kind, Presets
 from sinew.sim.kinds.hair.presets import PRESET_FIELDS, PRESETS, with_preset
 from sinew.sim.kinds.hair.settings import (
     MAPPED,
@@ -177,27 +177,30 @@ HAIR = Kind(
     icon=ICON,
     hue="#a6611a",
     settings=HairSettings,
-    adds=(
-        AddEntry("hair", "&Hair", "Add hair or fur.", functools.partial(new_hair, ""), ICON, "&Hair", where),
-        *(
-            AddEntry(
-                f"hair.{name.lower().replace(' ', '-')}",
-                titled(name),
-                f"Add hair: {name.lower()}, on the selected model or bone if there is one.",
-                functools.partial(new_hair, name),
-                group="&Hair",
-                where=where,
-            )
-            for name in PRESETS
-        ),
-    ),
-    presets=Presets("sinew-hair", "hair", "hair", PRESETS, PRESET_FIELDS, cached, FITTED),
-    idle=idle,
-    choices={HairLook.KAJIYA: "Kajiya and Kay", HairLook.HAIR: "Highlights of hair"},
-    files=files_of,
-    imports=(STRAND_FORMATS, read_hair),
-    collides=collides,
     system="sinew.sim.kinds.hair.system:HairSystem",
     view="sinew.sim.kinds.hair.view:HairView",
-    panel="sinew.app.kinds.hair.panel:HairPanel",
-)
+    parts=(
+        Adds((
+            AddEntry("hair", "&Hair", "Add hair or fur.", functools.partial(new_hair, ""), ICON, "&Hair", where),
+            *(
+                AddEntry(
+                    f"hair.{name.lower().replace(' ', '-')}",
+                    titled(name),
+                    f"Add hair: {name.lower()}, on the selected model or bone if there is one.",
+                    functools.partial(new_hair, name),
+                    group="&Hair",
+                    where=where,
+                )
+                for name in PRESETS
+            ),
+        )),
+        Presets("sinew-hair", "hair", "hair", PRESETS, PRESET_FIELDS, cached, FITTED),
+        Form(
+            idle=idle,
+            choices={HairLook.KAJIYA: "Kajiya and Kay", HairLook.HAIR: "Highlights of hair"},
+            panel="sinew.app.kinds.hair.panel:HairPanel",
+        ),
+        Files(files_of, imports=(STRAND_FORMATS, read_hair)),
+        Coupling(collides=collides),
+    ),
+)  # fmt: skip

@@ -4,7 +4,7 @@ from pyglm import glm
 
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.playing import front_at_first
-from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
+from sinew.sim.kinds.contract import AddEntry, AddPlace, Adds, Form, Kind
 from sinew.sim.kinds.light.settings import LightSettings
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
@@ -42,8 +42,9 @@ LIGHT = Kind(
     label="Light",
     icon=ICON,
     settings=LightSettings,
-    companions=key_light,
-    adds=(AddEntry("light", "&Light", "Add a point light.", new_light, icon=ICON),),
     view="sinew.sim.kinds.light.view:LightView",
-    panel="sinew.app.kinds.light.panel:LightPanel",
+    parts=(
+        Adds((AddEntry("light", "&Light", "Add a point light.", new_light, icon=ICON),), companions=key_light),
+        Form(panel="sinew.app.kinds.light.panel:LightPanel"),
+    ),
 )

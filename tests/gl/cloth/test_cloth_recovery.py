@@ -8,9 +8,10 @@ import pytest
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.recovery import PROOF, TRIES
 from sinew.sim.kinds.cloth.settings import ClothSettings, PinPreset
 from sinew.sim.kinds.cloth.stability import stability
-from sinew.sim.kinds.cloth.system import PROOF, TRIES, ClothSystem
+from sinew.sim.kinds.cloth.system import ClothSystem
 from sinew.sim.run.engine import Engine
 from sinew.sim.scene.scene import Node, Scene
 from sinew.sim.scene.transform import Transform
@@ -76,7 +77,7 @@ def test_more_substeps_resume_it(stage: Stage) -> None:
 
 
 def test_settings_that_were_stable_before_resume_it(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sinew.sim.kinds.cloth.system.StabilityEstimator.allows", lambda *_: False)
+    monkeypatch.setattr("sinew.sim.kinds.cloth.recovery.StabilityEstimator.allows", lambda *_: False)
     stage.stop()
     stage.change(stretch_stiffness=1e6)
     assert stage.cloth.stopped

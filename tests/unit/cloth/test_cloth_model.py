@@ -25,6 +25,7 @@ from sinew.sim.kinds.cloth.settings import ClothMode, ClothPlacement, ClothSetti
 from sinew.sim.kinds.cloth.springs import WIDTH_MAX, SpringKind, face_table, neighbour_table
 from sinew.sim.kinds.cloth.stability import StabilityEstimator, largest_substep, softened, stability
 from sinew.sim.kinds.cloth.surface import ClothSurface, placed_as_model, surface_of_mesh
+from sinew.sim.kinds.contract import Edits
 from sinew.sim.maths.gusts import gusts_at
 from sinew.sim.maths.transform import compose, transform_points
 from sinew.sim.scene.params import ParamError, SettingsError, validated
@@ -254,7 +255,7 @@ def following(target: PinTarget, node: Node = CLOTH) -> Node:
 
 
 def test_pins_follow_the_only_character_and_the_cloth_stays_where_it_is() -> None:
-    assert KINDS["cloth"].completed is completed
+    assert KINDS["cloth"].part(Edits).completed is completed
     node = following(PinTarget.SURFACE)
     made = completed(CLOTH, node, Scene(nodes=(CHARACTER, node)))
     assert made.attachment == Attachment(node="character")

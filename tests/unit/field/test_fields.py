@@ -15,7 +15,7 @@ from sinew.sim.fields.pack import pack_fields
 from sinew.sim.fields.state import FieldShape, FieldType
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.cloth.settings import ClothSettings
-from sinew.sim.kinds.contract import AddPlace, World
+from sinew.sim.kinds.contract import AddPlace, Adds, Form, World
 from sinew.sim.kinds.emitter.settings import EmitterSettings
 from sinew.sim.kinds.field.kind import acts_on
 from sinew.sim.kinds.field.place import numbers_at, placements
@@ -182,16 +182,16 @@ def test_chosen_objects_follow_copies() -> None:
 
 def test_every_entry_makes_a_field_whose_settings_have_an_effect() -> None:
     place = AddPlace(Scene(), ViewState())
-    for entry in KINDS["field"].adds:
+    for entry in KINDS["field"].part(Adds).entries:
         node = entry.make(place)
-        shown = {record.name for record in params_of(FieldSettings)} - KINDS["field"].idle(node)
+        shown = {record.name for record in params_of(FieldSettings)} - KINDS["field"].part(Form).idle(node)
         assert node.settings.type.value == entry.id
         assert ("radius" in shown) == (node.settings.shape is FieldShape.SPHERE)
         assert ("drag" in shown) == (entry.id == "drag")
 
 
 def test_settings_whose_change_would_let_a_field_jump_take_no_keys() -> None:
-    unkeyable = KINDS["field"].unkeyable
+    unkeyable = KINDS["field"].part(Form).unkeyable
     windy, pulse = (field(FIELD(type=kind)) for kind in (FieldType.WIND, FieldType.PULSE))
     assert [unkeyable(node, "field", "speed") == "" for node in (windy, pulse)] == [True, False]
     assert unkeyable(windy, "field", "on_cloth") != ""

@@ -11,7 +11,7 @@ from sinew import resources
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.settings import ModelSettings
-from sinew.sim.kinds.contract import AddPlace
+from sinew.sim.kinds.contract import AddPlace, Presets
 from sinew.sim.kinds.hair.brush import BrushedGroom, RootFrames, mirrored
 from sinew.sim.kinds.hair.costs import RIVAL, costs_of, middle_costs, step_costs
 from sinew.sim.kinds.hair.groom import TURN_MAX, Groom, carried_loads, grow
@@ -258,7 +258,7 @@ def test_hair_on_a_larger_skin_has_more_and_thicker_strands() -> None:
 
 
 def test_another_preset_covers_as_much_more_and_is_still_named() -> None:
-    presets = HAIR.presets
+    presets = HAIR.part(Presets)
     found = covering(FUR, 2.0 * cover(FUR) / 3.0)
     assert presets.name_of(found, {}) == "Short fur"
     changed = msgspec.structs.replace(found, **presets.changes(found, PRESETS["Long"]))

@@ -18,7 +18,7 @@ from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.cloth.maps import ClothMaps
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.collider.settings import ColliderSettings
-from sinew.sim.kinds.contract import World
+from sinew.sim.kinds.contract import Files, World
 from sinew.sim.kinds.emitter.settings import CollisionResponse, EmitterSettings
 from sinew.sim.kinds.group.kind import GroupSettings
 from sinew.sim.kinds.hair.settings import HairSettings
@@ -145,7 +145,7 @@ def test_an_image_that_is_repainted_changes_the_hair_that_it_drives_and_no_other
     (hair,) = source.scene.of_kind("hair")
     nodes = (*source.scene.nodes, Node(id="x", settings=ClothSettings()))
     before = node_keys(world_of(source, structs.replace(source.scene, nodes=nodes)))
-    use = next(use for use in KINDS["hair"].files(hair.settings) if use.content == "image")
+    use = next(use for use in KINDS["hair"].part(Files).used(hair.settings) if use.content == "image")
     images = source.assets.images
     inverted = {**images, Path(use.path): 255 - images[Path(use.path)]}
     changed = dataclasses.replace(source, assets=dataclasses.replace(source.assets, images=inverted))

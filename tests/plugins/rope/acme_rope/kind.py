@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 from sinew.sim.kinds.air import field_weight_param
-from sinew.sim.kinds.contract import AddEntry, AddPlace, Kind
+from sinew.sim.kinds.contract import AddEntry, AddPlace, Adds, Form, Kind, PluginInfo
 from sinew.sim.scene.params import Effect, Role, Settings, param
 from sinew.sim.scene.scene import Node
 from sinew.sim.scene.transform import Transform
@@ -36,13 +36,11 @@ def new_rope(place: AddPlace) -> Node:
 
 ROPE = Kind(
     name="acme.rope",
-    api=1,
     label="Rope",
     icon="node",
     settings=RopeSettings,
-    adds=(AddEntry("rope", "&Rope", "Add a rope.", new_rope),),
-    shaders=Path(__file__).with_name("shaders"),
     system="acme_rope.system:RopeSystem",
     view="acme_rope.view:RopeView",
-    panel="acme_rope.view:RopePanel",
+    parts=(Adds((AddEntry("rope", "&Rope", "Add a rope.", new_rope),)), Form(panel="acme_rope.view:RopePanel")),
+    plugin=PluginInfo(api=2, shaders=Path(__file__).with_name("shaders")),
 )
