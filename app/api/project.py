@@ -128,6 +128,8 @@ class Project(abc.ABC):
         parent, view = values.pop("parent", None), self.document.view_state
         if parent is not None:
             selected = parent if isinstance(parent, ProjectNode) else self.nodes[parent]
+            if not self.document.scene.node(selected.id).settings.is_character:
+                raise ValueError(f"{selected.name} is no character")
             view = msgspec.structs.replace(view, selection=Selection(node=selected.id))
         with self._current() as run:
             models = {node_id: character.model for node_id, character in run.engine.views.characters.items()}

@@ -9,6 +9,7 @@ from sinew.sim.characters.settings import ModelSettings, section_list
 from sinew.sim.colliders.skin_mesh import body_sections
 from sinew.sim.colliders.state import ColliderShape
 from sinew.sim.kinds.cloth.settings import (
+    EASE_MAX,
     ClothMode,
     ClothSettings,
     ClothSolving,
@@ -108,7 +109,7 @@ def new_garment(garment: Garment, place: AddPlace) -> Added:
     }  # fmt: skip
     if worn:
         values |= {
-            "garment_ease": max(settings.garment_ease for _, settings in worn) + LAYER,
+            "garment_ease": min(max(settings.garment_ease for _, settings in worn) + LAYER, EASE_MAX),
             "other_cloths": True,
             "met_cloths": tuple(node_id for node_id, _ in worn),
         }

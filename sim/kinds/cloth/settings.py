@@ -14,6 +14,7 @@ from sinew.sim.scene.vectors import MOST, Amounts, Colour
 
 COLUMNS_MAX = 1024
 SUBSTEPS_MAX = 4096
+EASE_MAX = 200.0
 
 
 class ClothSource(enum.Enum):
@@ -129,7 +130,7 @@ class ClothSettings(Settings, frozen=True, kw_only=True):
         "Part of the way from the top edge to the ground.", label="Length", lo=0.05, hi=1.0, step=0.05,
     )] = 0.5  # fmt: skip
     garment_ease: Annotated[float, _garment(
-        "Distance to the body, for a height of 1.8 m.", label="Ease", unit="mm", lo=0.0, hi=200.0, soft=(5.0, 50.0),
+        "Distance to the body, for a height of 1.8 m.", label="Ease", unit="mm", lo=0.0, hi=EASE_MAX, soft=(5.0, 50.0),
         step=1.0,
     )] = 15.0  # fmt: skip
     garment_flare: Annotated[float, _garment(
