@@ -80,6 +80,14 @@ def test_the_sheet_follows_its_settings_the_unit_and_the_model(dressed: tuple[Pr
     np.testing.assert_allclose(np.ptp(shorter[..., 1]), 0.5 * np.ptp(first[..., 1]), rtol=1e-3)
     skirt.set(garment_length=0.5, garment_flare=12.0)
     np.testing.assert_array_equal(sheet_of(project, skirt), first)
+    given = first.reshape(-1, 3) + np.array([0.0, 0.3, 0.0])
+    with project.simulated(project.document.scene.node(skirt.id)) as system:
+        system.cloth.start_from(given)  # type: ignore[attr-defined]
+    project.step(1)
+    free = skirt.arrays()["positions"][first.shape[1] :]
+    assert np.abs(free - given[first.shape[1] :]).max() < 0.1, "a start from outside stays"
+    project.simulate(0)
+    assert np.abs(skirt.arrays()["positions"] - first.reshape(-1, 3)).max() < 0.3, "a reset places it anew"
     character.unit_scale = 2.0 * character.unit_scale
     np.testing.assert_allclose(sheet_of(project, skirt), 2.0 * first, atol=1e-6)
     skirt.garment_cell = 10.0

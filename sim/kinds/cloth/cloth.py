@@ -72,6 +72,7 @@ class Cloth(Owner):
     Attributes:
         built_at: World transform of the node that the model has, shape (4, 4).
         start: Particles at the start [m], shape (P, 3).
+        is_start_given: Whether `start_from` has set them until the next reset.
         step_count: Steps since the start.
         stopped: Why the cloth stopped; "" while it runs.
         statistics: Newest energies and strain; None before the first arrive.
@@ -159,12 +160,12 @@ class Cloth(Owner):
         self.pins.set_targets(self.model.positions, self._flags)
         self._start()
 
-    def start_from(self, positions: Float64) -> None:
-        """Starts the cloth at rest from world positions (P, 3) [m]."""
+    def start_from(self, positions: Float64, *, is_given: bool = True) -> None:
+        """Starts the cloth at rest from world positions (P, 3) [m]; a character does not move a start that is given."""
         self.write(positions, np.zeros(3))
         self.pins.detach()
         self.pins.set_targets(positions)
-        self.start = positions
+        self.start, self.is_start_given = positions, is_given
 
     def step(self, inputs: ClothInputs = NO_INPUTS) -> bool:
         """Advances the cloth by `STEP_TIME`; returns False if it is stopped."""
@@ -478,7 +479,7 @@ class Cloth(Owner):
         self.stopped = ""
         self.statistics = self.lines = None
         self.built_at = self.world_from_cloth
-        self.start = self.model.positions
+        self.start, self.is_start_given = self.model.positions, False
         self._drawn = False
 
     def _stop_if_failed(self, statistics: ClothStatistics) -> bool:

@@ -252,11 +252,13 @@ class TeleportHandling:
 
     def _place(self, cloth: Cloth, binding: SkinBinding, snapshot: PoseSnapshot) -> None:
         placed = self._placed
+        if cloth.is_start_given:
+            return
         if placed is not None and placed[0] is cloth.start and placed[1] is binding and placed[2].same(snapshot):
             return
         positions = binding.places(snapshot)
         if not np.array_equal(positions, cloth.start):
-            cloth.start_from(positions)
+            cloth.start_from(positions, is_given=False)
         self._placed = cloth.start, binding, snapshot
 
     # --- steps ----------------------------------------------------------------------------------------
