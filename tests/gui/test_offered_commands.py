@@ -20,6 +20,7 @@ NEEDS = {
     "simulate.sweep": "Nothing in the scene is simulated.",
     "simulate.pin": "There is no cloth in the scene.",
     "add.fit": "Open a model with bones first.",
+    "add.skirt": "Select a character first.",
     "node.mute": "Select a simulated object or a collider first.",
     "edit.delete": "Select an object first.",
 }
@@ -66,6 +67,22 @@ def test_the_menu_of_a_material_offers_cloth_and_hair(caped):
     made = caped.document.selected
     assert made.kind == "hair"
     assert made.settings.density_section == section
+
+
+def test_a_garment_is_one_edit_of_the_character(caped):
+    document, actions, menu = caped.document, caped.window.actions_table, caped.window.menus.add
+    before = document.scene
+    document.select(Selection(node="humanoid"))
+    menu.aboutToShow.emit()
+    assert "Garment on Humanoid" in texts(menu)
+    assert actions["add.dress"].isEnabled()
+    actions["add.dress"].trigger()
+    added = [node for node in document.scene.nodes if not before.has(node.id)]
+    assert [node.kind for node in added] == ["cloth", "collider"]
+    assert document.selected == added[0]
+    assert (document.scene.playback.run_up, document.undo_stack.undo_text) == (1.0, "Add Dress")
+    document.undo_stack.undo()
+    assert document.scene == before
 
 
 def test_colliders_of_a_character_are_one_row(caped, qtbot):

@@ -67,7 +67,7 @@ def wearer(place: AddPlace) -> Node | None:
 
 def garment_place(place: AddPlace) -> str:
     character = wearer(place)
-    return f"on {character.name}" if character is not None else ""
+    return f"on {character.name}" if character is not None else "on character"
 
 
 def garment_reason(place: AddPlace) -> str:
