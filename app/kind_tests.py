@@ -54,7 +54,7 @@ def installed_kind(name: str) -> Kind:
 
 def _nodes(kind: Kind) -> tuple[Node, ...]:
     """Returns a node with the defaults, and one of each Add entry."""
-    made, place = [Node(id="", settings=kind.settings())], AddPlace(Scene(), ViewState())
+    made, place = [kind.new_node()], AddPlace(Scene(), ViewState())
     for entry in kind.part(Adds).entries:
         if entry.reason is None or not entry.reason(place):
             made += Added.of(entry.make(place)).nodes

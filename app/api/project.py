@@ -105,8 +105,8 @@ class Project(abc.ABC):
         """Adds a node as one edit, and selects it.
 
         Args:
-            kind: Such as "cloth" or "emitter"; or an entry of the Add menu, such as "cape", which adds all that the
-                entry adds, to the parent.
+            kind: Such as "cloth" or "emitter"; the node has the settings of a new one in the window.  An entry of the Add
+                menu, such as "cape", adds all that the entry adds, to the parent.
             name: Gets a number if it is in use.
             values: Any settings of the node, with `position`, `parent` and so on.
         """
@@ -115,9 +115,9 @@ class Project(abc.ABC):
             return self._add_entry(entries[kind], name, values)
         if kind not in KINDS:
             raise LookupError(f"there is no type {kind!r}{near(kind, [*KINDS, *entries])}")
-        settings = KINDS[kind].settings
-        own = {key: value for key, value in values.items() if key in settings.__struct_fields__}
-        made = Node(id="", name=name, settings=validated(settings(), **own))
+        made = KINDS[kind].new_node(name=name)
+        own = {key: value for key, value in values.items() if key in made.settings.__struct_fields__}
+        made = msgspec.structs.replace(made, settings=validated(made.settings, **own))
         with self.document.macro(f"Add {name or KINDS[kind].label}"):
             node = ProjectNode(self, self.document.add_node(made))
             if rest := {key: value for key, value in values.items() if key not in own}:

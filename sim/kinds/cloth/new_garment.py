@@ -59,19 +59,19 @@ def missing_bones(model: CharacterModel, settings: ModelSettings) -> str:
     return ", ".join(missing[:SHOWN]) + more
 
 
-def wearer(place: AddPlace) -> Node | None:
+def character_of(place: AddPlace) -> Node | None:
     """Returns the selected character, otherwise the only one."""
     characters = place.scene.characters
     return place.character or (characters[0] if len(characters) == 1 else None)
 
 
 def garment_place(place: AddPlace) -> str:
-    character = wearer(place)
+    character = character_of(place)
     return f"on {character.name}" if character is not None else "on character"
 
 
 def garment_reason(place: AddPlace) -> str:
-    character = wearer(place)
+    character = character_of(place)
     model = place.models.get(character.id) if character is not None else None
     if character is None or not isinstance(character.settings, ModelSettings):
         return "Select a character first."
@@ -89,13 +89,13 @@ def new_garment(garment: Garment, place: AddPlace) -> Added:
     """
     if reason := garment_reason(place):
         raise SettingsError(reason)
-    character = wearer(place)
+    character = character_of(place)
     assert character is not None
     own, model = character.settings, place.models[character.id]
     assert isinstance(own, ModelSettings)
     assert model.skeleton is not None
     bones, names = bones_of(model, own.humanoid), model.skeleton.names
-    worn = [
+    others = [
         (node.id, node.settings)
         for node in place.scene.of_kind(ClothSettings.kind)
         if isinstance(node.settings, ClothSettings) and node.settings.source is ClothSource.GARMENT
@@ -107,11 +107,11 @@ def new_garment(garment: Garment, place: AddPlace) -> Added:
         "thickness": 0.02 * _height(model, own) / TALL,
         "pin_bone": names[bones["hips" if garment is Garment.SKIRT else spine[-1]]],
     }  # fmt: skip
-    if worn:
+    if others:
         values |= {
-            "garment_ease": min(max(settings.garment_ease for _, settings in worn) + LAYER, EASE_MAX),
+            "garment_ease": min(max(settings.garment_ease for _, settings in others) + LAYER, EASE_MAX),
             "other_cloths": True,
-            "met_cloths": tuple(node_id for node_id, _ in worn),
+            "met_cloths": tuple(node_id for node_id, _ in others),
         }
     attachment = Attachment(node=character.id)
     settings = validated(ClothSettings(), **values)

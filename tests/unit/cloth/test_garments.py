@@ -188,8 +188,8 @@ def test_the_entry_makes_a_garment_a_collider_and_a_preroll() -> None:
     names = humanoid().skeleton.names  # type: ignore[union-attr]
     assert cape.settings.pin_bone in names
     assert set(skin.settings.yielding) <= set(names)  # type: ignore[attr-defined]
-    worn = msgspec.structs.replace(cape, id="c")
-    again = new_garment(Garment.SKIRT, AddPlace(Scene(nodes=(character, worn, skin)), view, models=place.models))
+    first = msgspec.structs.replace(cape, id="c")
+    again = new_garment(Garment.SKIRT, AddPlace(Scene(nodes=(character, first, skin)), view, models=place.models))
     (skirt,) = again.nodes
     assert isinstance(skirt.settings, ClothSettings)
     assert skirt.settings.garment_ease == 15.0 + LAYER
