@@ -105,8 +105,8 @@ class Project(abc.ABC):
         """Adds a node as one edit, and selects it.
 
         Args:
-            kind: Such as "cloth" or "emitter"; the node has the settings of a new one in the window.  An entry of the Add
-                menu, such as "cape", adds all that the entry adds, to the parent.
+            kind: Such as "cloth" or "emitter"; the node has the settings of a new one in the window.  An entry of the
+                Add menu, such as "cape", adds all that the entry adds, to the parent.
             name: Gets a number if it is in use.
             values: Any settings of the node, with `position`, `parent` and so on.
         """

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from sinew.sim.assets.build_mesh import welded_numbers
 from sinew.sim.assets.model import CharacterModel, Mesh
@@ -56,7 +57,7 @@ def skin_corners(mesh: Mesh, names: Sequence[str]) -> UInt32:
     return np.concatenate([triangles.astype(np.uint32), flags[:, None]], axis=1)
 
 
-def _is_inward(ends: UInt32, outward: Float64) -> Bool:
+def _is_inward(ends: npt.NDArray[np.integer], outward: Float64) -> Bool:
     """Returns whether triangles (T, 3) belong to a connected part whose corners are clockwise from outside, shape (T,).
 
     Args:
@@ -70,7 +71,8 @@ def _is_inward(ends: UInt32, outward: Float64) -> Bool:
         np.minimum.at(parts, ends, parts[ends].min(axis=1, keepdims=True))
         parts = parts[parts]
     part = parts[ends[:, 0]]
-    return np.bincount(part, outward)[part] < 0.0
+    found: Bool = np.bincount(part, outward)[part] < 0.0
+    return found
 
 
 def without_vertices(corners: UInt32, left_out: Bool) -> UInt32:

@@ -3,7 +3,7 @@ from sinew.sim.characters.character import Character
 from sinew.sim.characters.playing import up_axis
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.background import Background, BackgroundJob, Pause
-from sinew.sim.kinds.cloth.garments import Body, body_of, dressed
+from sinew.sim.kinds.cloth.garments import BodyOutline, body_of, dressed
 from sinew.sim.kinds.cloth.settings import ClothSettings, ClothSource
 from sinew.sim.kinds.cloth.surface import ClothSurface
 from sinew.sim.kinds.contract import World
@@ -18,7 +18,7 @@ class GarmentFitting:
     """The sheet of a garment, in the editor fitted on a worker thread."""
 
     def __init__(self) -> None:
-        self._body = Memo[Body]()
+        self._body = Memo[BodyOutline]()
         self._key: tuple[object, ...] = ()
         self.job: BackgroundJob[ClothSurface] | None = None
         self._surface: ClothSurface | None = None

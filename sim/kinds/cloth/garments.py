@@ -50,7 +50,7 @@ _WAYS = np.stack([np.sin(_ANGLES), np.zeros(_DIRECTIONS), np.cos(_ANGLES)], axis
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class BodyOutline:
     outline: Float64  # Support function in slices of height (K, _DIRECTIONS) [m]; -inf without points
     ground: float  # Lowest height [m]
     height: float  # [m]
@@ -58,9 +58,11 @@ class Body:
     bones: Mapping[str, Float64]  # Places of the bones [m]
 
     @staticmethod
-    def of_points(points: Float64, ground: float, height: float, left: Float64, bones: Mapping[str, Float64]) -> "Body":
+    def of_points(
+        points: Float64, ground: float, height: float, left: Float64, bones: Mapping[str, Float64]
+    ) -> "BodyOutline":
         outline = _outline(points, ground, height / (_LAYERS * _FINE), _LAYERS * _FINE + 1)
-        return Body(outline, ground, height, left / np.linalg.norm(left), bones)
+        return BodyOutline(outline, ground, height, left / np.linalg.norm(left), bones)
 
     @property
     def slice(self) -> float:
@@ -74,10 +76,10 @@ class Body:
     def hips(self) -> float:
         return float(self.bones["hips"][1])
 
-    def around(self, points: Float64) -> "Body":
+    def around(self, points: Float64) -> "BodyOutline":
         """Returns the body with more points (N, 3)."""
         both = np.maximum(self.outline, _outline(points, self.ground, self.slice, len(self.outline)))
-        return Body(both, self.ground, self.height, self.left, self.bones)
+        return BodyOutline(both, self.ground, self.height, self.left, self.bones)
 
     def supports(self, heights: Float64, half: float) -> Float64:
         """Returns the support function of the points within `half` of each height, (H, _DIRECTIONS)."""
@@ -86,7 +88,7 @@ class Body:
         return np.stack([self.outline[a : b + 1].max(axis=0) for a, b in zip(first, last, strict=True)])
 
 
-def body_of(model: CharacterModel, settings: ModelSettings) -> Body:
+def body_of(model: CharacterModel, settings: ModelSettings) -> BodyOutline:
     """Returns the body of a character in its bind pose, without arms, head, lower legs and hidden sections.
 
     Raises:
@@ -116,7 +118,7 @@ def body_of(model: CharacterModel, settings: ModelSettings) -> Body:
     if not np.linalg.norm(left) > 0.0:
         raise SettingsError("a garment needs upper arms side by side; name other bones in Bones")
     samples = sampled(points, mesh.triangles[used], height / _LAYERS)
-    return Body.of_points(samples, ground, height, left, {bone: places[joint] for bone, joint in bones.items()})
+    return BodyOutline.of_points(samples, ground, height, left, {bone: places[joint] for bone, joint in bones.items()})
 
 
 def sampled(points: Float64, triangles: npt.NDArray[np.integer], spacing: float) -> Float64:
@@ -142,14 +144,14 @@ def _outline(points: Float64, ground: float, step: float, count: int) -> Float64
     return table
 
 
-def _waist(body: Body) -> float:
+def _waist(body: BodyOutline) -> float:
     """Returns the height between hips and ribs at which the outline is shortest."""
     heights = body.hips + np.linspace(0.05, 0.3, 40) * (body.neck - body.hips)
     around = body.supports(heights, 0.5 * abs(float(heights[1] - heights[0])) + body.height / _LAYERS).mean(axis=1)
     return float(heights[np.where(np.isfinite(around), around, np.inf).argmin()])
 
 
-def _top(body: Body, garment: Garment) -> float:
+def _top(body: BodyOutline, garment: Garment) -> float:
     if garment is Garment.SKIRT:
         return _waist(body)
     if garment is Garment.CAPE:
@@ -158,7 +160,7 @@ def _top(body: Body, garment: Garment) -> float:
     return arms - _ARM_PITS * (arms - body.hips)
 
 
-def garment_surface(body: Body, settings: ClothSettings) -> ClothSurface:
+def garment_surface(body: BodyOutline, settings: ClothSettings) -> ClothSurface:
     """Returns the sheet of a garment; its particles are in rows from the top edge down.
 
     Raises:
@@ -235,7 +237,7 @@ def _triangles(rows: int, columns: int) -> npt.NDArray[np.uint32]:
     return cells.reshape(-1, 3)
 
 
-def dressed(body: Body, garments: Sequence[ClothSettings]) -> ClothSurface:
+def dressed(body: BodyOutline, garments: Sequence[ClothSettings]) -> ClothSurface:
     """Returns the sheet of the last garment, around the body and the ones before it."""
     surface = garment_surface(body, garments[0])
     for settings in garments[1:]:

@@ -31,14 +31,14 @@ TALL = 1.8
 """Height of the body that the lengths below, and ease and cells, are meant for [m]."""
 
 LAYER = 10.0
-"""Ease of a garment beyond that of the ones under it [mm]."""
+"""Ease of a garment beyond the ease of the ones under it [mm]."""
 
 RUN_UP = 1.0
 """Pre-roll in which the character goes from the bind pose, which garments fit, to its first pose [s]."""
 
 FABRIC: dict[str, Any] = {
     "solver": ClothSolving.LINES, "mode": ClothMode.MATERIAL, "density": 0.2, "stretch_stiffness": 1e4,
-    "shear_stiffness": 40.0, "bend_stiffness": 2e-5, "substeps": 96, "pins": PinPreset.TOP,
+    "shear_stiffness": 40.0, "bend_stiffness": 2e-5, "substeps": 128, "pins": PinPreset.TOP,
     "pin_target": PinTarget.BONE,
 }  # fmt: skip
 """Cotton; the substeps keep the error below a percent on most characters that walk and run."""

@@ -10,7 +10,7 @@ from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import CharacterModel
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.colliders.skin_mesh import body_sections, skin_corners
-from sinew.sim.kinds.cloth.garments import PARTICLES_MAX, Body, body_of, dressed, garment_surface
+from sinew.sim.kinds.cloth.garments import PARTICLES_MAX, BodyOutline, body_of, dressed, garment_surface
 from sinew.sim.kinds.cloth.line_oracle import families
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.new_garment import FABRIC, LAYER, garment_place, garment_reason, new_garment
@@ -31,7 +31,7 @@ JOINTS = {
 }  # fmt: skip
 
 
-def tubes(a: float, b: float, apart: float, size: float = 1.0, radius: Float64 | None = None) -> Body:
+def tubes(a: float, b: float, apart: float, size: float = 1.0, radius: Float64 | None = None) -> BodyOutline:
     """Upright elliptic tubes of height 1.8 `size`, side by side; `radius` are factors of the heights."""
     angle = np.linspace(0.0, 2.0 * np.pi, 360, endpoint=False)
     heights = np.linspace(0.0, 1.8, 500)
@@ -42,7 +42,7 @@ def tubes(a: float, b: float, apart: float, size: float = 1.0, radius: Float64 |
         for sign in (-1.0, 1.0)
     ]
     joints = {name: size * np.array(place) for name, place in JOINTS.items()}
-    return Body.of_points(size * np.concatenate(rings), 0.0, 1.8 * size, LEFT, joints)
+    return BodyOutline.of_points(size * np.concatenate(rings), 0.0, 1.8 * size, LEFT, joints)
 
 
 def cut(**values: object) -> ClothSettings:
