@@ -23,7 +23,7 @@ from sinew.sim.colliders.skin_mesh import body_sections
 from sinew.sim.kinds.cloth.new_garment import ARMS, TALL, missing_bones
 from sinew.sim.kinds.cloth.settings import ClothSettings, Garment
 from sinew.sim.kinds.cloth.surface import ClothSurface
-from sinew.sim.maths.arrays import Float64
+from sinew.sim.maths.arrays import Bool, Float64
 from sinew.sim.maths.transform import transform_points
 from sinew.sim.scene.params import SettingsError
 
@@ -173,7 +173,7 @@ def garment_surface(body: BodyOutline, settings: ClothSettings) -> ClothSurface:
     heights = np.linspace(top, hem, _ROWS)
     half = max(ease, 0.75 * float(abs(heights[0] - heights[1])), body.height / _LAYERS)
     table = np.maximum.accumulate(body.supports(heights, half), axis=0)
-    covered = np.isfinite(table).all(axis=1)
+    covered: Bool = np.isfinite(table).all(axis=1)
     if not covered.any():
         raise SettingsError("nothing of the skin is left for a garment between its edges; move the top edge")
     table = np.where(covered[:, None], table, table[covered.argmax()])

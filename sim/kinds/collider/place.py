@@ -34,8 +34,8 @@ def placements(nodes: tuple[Node, ...], places: WorldTransforms) -> dict[NodeId,
     fixed = _fixed(nodes, [carrier.scale for carrier in carriers])
     world = np.array([carrier.world_from_carrier for carrier in carriers]) @ fixed.own
     placed: dict[NodeId, ColliderPlacement | SkinPlacement] = {
-        node_id: ColliderPlacement(shape, size, matrix, *surface)
-        for (node_id, shape, size, *surface), matrix in zip(fixed.values, world, strict=True)
+        node_id: ColliderPlacement(shape, size, matrix, friction, restitution, yields)
+        for (node_id, shape, size, friction, restitution, yields), matrix in zip(fixed.values, world, strict=True)
         if shape is not ColliderShape.SKIN
     }
     for node in fixed.skins:
