@@ -34,6 +34,8 @@ from sinew.app.jobs.options import format_options, frame_range, require_folder
 from sinew.app.jobs.render import without_overlays
 from sinew.app.jobs.simulate import refuse, simulated_arrays
 from sinew.app.plugins import plugin_loading, plugins
+from sinew.app.project.model_scene import scene_of_model
+from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import PROJECT_SUFFIX, is_project, load_project
 from sinew.sim.cache.bake import Bake
 from sinew.sim.characters.settings import ModelSettings
@@ -165,12 +167,19 @@ class Project(abc.ABC):
             raise RuntimeError("there is nothing to redo")
         self._document.undo_stack.redo()
 
-    def save(self, path: Path | str | None = None) -> None:
-        """Saves the project, with `path` under another name; raises ProjectError if it cannot be written."""
+    def save(self, path: Path | str | None = None, *, overwrite: bool = False) -> None:
+        """Saves the project, with `path` under another name.
+
+        Args:
+            overwrite: Also if another program has changed its file since it was opened or saved.
+
+        Raises:
+            ProjectError: If the file cannot be written, or was changed.
+        """
         target = Path(path) if path is not None else self.document.path
         if target is None or not is_project(target):
             raise ValueError(f"{target or 'a new project'}: a project is saved as NAME{PROJECT_SUFFIX}")
-        for warning in self.document.save(target.absolute()):
+        for warning in self.document.save(target.absolute(), overwrite=overwrite):
             print_warnings(target, [warning])
 
     # --- the simulation -------------------------------------------------------------------------------
@@ -482,25 +491,29 @@ class ProjectFile(Project):
         path: A project, or a model as a new project; None for an empty one.
     """
 
-    def __init__(self, path: Path | None, backend: BackEndChoice, *, allow_outside: bool) -> None:
+    def __init__(self, path: Path | None, backend: BackEndChoice, permitted: Permitted) -> None:
         super().__init__(Document())
-        self._backend = backend
+        self._backend, self._permitted = backend, permitted
         self._context: Context | None = None
         self._read: OpenedScene | None = None
         self._files: tuple[object, ...] = ()
+        self._asked = (Scene(),) * 2
         self._has_camera = path is not None and is_project(path)
         if path is not None and is_project(path):
             project = load_project(path)
-            if not allow_outside:
+            if not permitted.outside:
                 require_inside(path, project.scene)
             print_warnings(path, project.warnings)
             self._document.replace_scene(
                 project.scene, project.view_state, path=path, digest=project.digest, unknown=project.unknown
             )
         elif path is not None:
-            self._read = opened(path)
-            self._document.replace_scene(self._read.scene)
-            self._files = _files_of(self._read.scene)
+            self._read = opened(path, permitted)
+            (model,) = self._read.models.values()
+            scene = scene_of_model(path, model)
+            self._read = replace(self._read, scene=scene, models={scene.nodes[0].id: model})
+            self._document.replace_scene(scene)
+            self._files = _files_of(scene)
 
     def close(self) -> None:
         super().close()
@@ -522,9 +535,15 @@ class ProjectFile(Project):
         view_state = document.view_state if self._has_camera else None
         path = document.path or (self._read.path if self._read is not None else Path(document.title))
         if self._read is None or files != self._files:
-            self._read, self._files = with_files(path, scene, view_state), files
-        self._read = dataclasses.replace(self._read, path=path, scene=scene, view_state=view_state)
+            self._read, self._files = with_files(path, scene, view_state, self._permitted), files
+        self._read = dataclasses.replace(self._read, path=path, scene=self._trusted(scene), view_state=view_state)
         return self._read
+
+    def _trusted(self, scene: Scene) -> Scene:
+        """Returns what is permitted of a scene; the same object for the same scene."""
+        if scene is not self._asked[0]:
+            self._asked = scene, self._permitted.scene(scene)
+        return self._asked[1]
 
 
 def _files_of(scene: Scene) -> tuple[object, ...]:
@@ -538,11 +557,11 @@ def _files_of(scene: Scene) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def open_project(path: Path | str | None, backend: str, *, allow_outside: bool) -> Project:
+def open_project(path: Path | str | None, backend: str, *, allow_outside: bool, kernels: bool) -> Project:
     """See `sinew.open`."""
     live, wanted = Project.live, Path(path).absolute() if path is not None else None
     if live is not None and wanted in (None, live.path):
         return live
     if not plugins.is_off:
         plugin_loading.load({})
-    return ProjectFile(wanted, BackEndChoice(backend), allow_outside=allow_outside)
+    return ProjectFile(wanted, BackEndChoice(backend), Permitted(outside=allow_outside, kernels=kernels))

@@ -101,10 +101,19 @@ class Document(QObject):
             self.undo_stack.set_clean(False)
         self.title_changed.emit()
 
-    def save(self, path: Path) -> list[str]:
-        """Writes the project with its bake, and returns warnings; raises ProjectError if it cannot be written."""
+    def save(self, path: Path, *, overwrite: bool) -> list[str]:
+        """Writes the project with its bake, and returns warnings.
+
+        Args:
+            overwrite: Also over a content of its own file that it has not read.
+
+        Raises:
+            OvertakenError: If another program has changed its own file.
+            ProjectError: If it cannot be written.
+        """
         warnings = []
-        digest = save_project(path, self.scene, self.view_state, self.unknown)
+        known = self.digest if self.path is not None and not overwrite and _is_same(self.path, path) else ""
+        digest = save_project(path, self.scene, self.view_state, self.unknown, known=known)
         if self.path is not None and any(node.baked for node in self.scene.nodes):
             source, target = cache_folder(self.path), cache_folder(path)
             try:
@@ -445,3 +454,7 @@ class Document(QObject):
         if self.modified != self._was_modified:
             self._was_modified = self.modified
             self.title_changed.emit()
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return os.path.realpath(one) == os.path.realpath(other)

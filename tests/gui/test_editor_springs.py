@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from PySide6.QtWidgets import QApplication
 
-from sinew.app.files.project_files import companions
+from sinew.app.project.model_scene import companions
 from sinew.sim.characters.settings import ModelSettings
 from sinew.sim.kinds.springs.settings import SpringBoneSettings
 from sinew.sim.scene.scene import Node, Scene
@@ -88,14 +88,11 @@ def test_it_is_suggested_for_a_character_with_such_bones(editor):
 
 
 def test_springs_of_a_file_come_with_every_model_and_a_light_with_the_first():
-    class Loaded:
-        model = tailed()
-
     node = Node(id="m", settings=ModelSettings())
-    first = companions(Loaded, node, Scene())
+    first = companions(tailed(), node, Scene())
     assert [one.kind for one in first] == ["light", "springs"]
     assert first[1].attachment.node == "m"
     assert first[1].settings == SpringBoneSettings(from_file=True, collide=False)
-    assert [one.kind for one in companions(Loaded, node, Scene(nodes=tuple(first)))] == ["springs"]
-    Loaded.model = replace(tailed(), rig=type(tailed().rig)())
-    assert companions(Loaded, node, Scene(nodes=tuple(first))) == []
+    assert [one.kind for one in companions(tailed(), node, Scene(nodes=tuple(first)))] == ["springs"]
+    without = replace(tailed(), rig=type(tailed().rig)())
+    assert companions(without, node, Scene(nodes=tuple(first))) == []

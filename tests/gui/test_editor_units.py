@@ -104,7 +104,7 @@ def test_a_project_whose_camera_was_never_moved_is_framed(fresh, qtbot, tmp_path
     session.load(fresh, sample("arm", tmp_path))
     for number, camera in enumerate(cameras):
         fresh.document.set_camera(camera)
-        fresh.document.save(tmp_path / f"{number}.sinew")
+        fresh.document.save(tmp_path / f"{number}.sinew", overwrite=False)
     shown = []
     for number in range(2):
         session.load(fresh, tmp_path / f"{number}.sinew")
