@@ -511,7 +511,7 @@ class ProjectFile(Project):
             self._read = opened(path, permitted)
             (model,) = self._read.models.values()
             scene = scene_of_model(path, model)
-            self._read = replace(self._read, scene=scene, models={scene.nodes[0].id: model})
+            self._read = dataclasses.replace(self._read, scene=scene, models={scene.nodes[0].id: model})
             self._document.replace_scene(scene)
             self._files = _files_of(scene)
 
