@@ -29,7 +29,7 @@ IN_TRACKS = {m: m for m in ("velocities", "ids", "widths", "colours")} | {"point
 """Fields of a track by the meaning of the array."""
 
 
-class Strands(enum.Enum):
+class StrandChoice(enum.Enum):
     """Choice of the strands of hair: simulated guides, drawn strands, or a track of each."""
 
     GUIDES = "guides"
@@ -214,7 +214,7 @@ class TrackRecorder:
 
     def __init__(
         self, run: SceneRun, scene: OpenedScene, rate: float, nodes: Sequence[str], folder: Path, *,
-        strands: Strands = Strands.GUIDES,
+        strands: StrandChoice = StrandChoice.GUIDES,
     ) -> None:  # fmt: skip
         self._run, self._scene, self._rate, self._strands = run, scene, rate, strands
         self._recorded: list[SystemTrack | CharacterTrack] = []
@@ -239,7 +239,7 @@ class TrackRecorder:
             raise CommandError(scene.path, "", "contains no surface, strands or particles")
         recorded = (*self._recorded, *self._cameras)
         self.left = [track.left for track in recorded if not isinstance(track, CharacterTrack) and track.left]
-        if strands is Strands.BOTH:
+        if strands is StrandChoice.BOTH:
             self.left = [camera.left for camera in self._cameras if camera.left]
 
     def add(self, frame: int) -> None:
@@ -271,11 +271,11 @@ class TrackRecorder:
             return []
         if not any(array.meaning == "points" for array in system.arrays().values()):
             return []
-        if self._strands is Strands.BOTH and isinstance(system, Exports) and system.drawn():
+        if self._strands is StrandChoice.BOTH and isinstance(system, Exports) and system.drawn():
             guides = SystemTrack(name, system, folder)
             drawn = SystemTrack(_unique(f"{name} strands", taken), system, folder, children=True, guides=name)
             return [guides, drawn]
-        return [SystemTrack(name, system, folder, children=self._strands is Strands.DRAWN)]
+        return [SystemTrack(name, system, folder, children=self._strands is StrandChoice.DRAWN)]
 
 
 def _unit(vectors: npt.NDArray[np.floating]) -> npt.NDArray[np.float32]:

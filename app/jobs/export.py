@@ -11,7 +11,7 @@ from sinew.app.failure.errors import CommandError, print_line, print_warnings
 from sinew.app.failure.progress import Progress, add_progress_option
 from sinew.app.headless.run import SceneRun, headless
 from sinew.app.headless.scene import OpenedScene, loaded, opened
-from sinew.app.headless.tracks import STEPS_PER_SECOND, Strands, TrackRecorder
+from sinew.app.headless.tracks import STEPS_PER_SECOND, StrandChoice, TrackRecorder
 from sinew.app.jobs.options import (
     add_format_options,
     add_output_option,
@@ -151,9 +151,9 @@ def export_scene(
     for problem in run.problems():
         raise CommandError(scene.path, "", f"node {problem}")
     first, last = frames
-    strands = Strands.DRAWN if children else Strands.GUIDES
+    strands = StrandChoice.DRAWN if children else StrandChoice.GUIDES
     if isinstance(chosen, AlembicOptions) and chosen.purpose is AlembicPurpose.GROOM:
-        strands = Strands.BOTH
+        strands = StrandChoice.BOTH
     with contextlib.closing(TrackRecorder(run, scene, rate, nodes, output.parent, strands=strands)) as recorder:
         print_warnings(scene.path, recorder.left)
         with naming(output):  # temporary files lie in the same folder

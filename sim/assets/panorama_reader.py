@@ -28,7 +28,7 @@ PIXEL_MAX = 1 << 25
 
 BRIGHTEST = 1e8
 
-DECODED_MAX = 2 << 30
+DECODED_MAX = 3 << 30
 """Maximum size of all channels of an OpenEXR file [bytes]: rows are decompressed with all their channels."""
 
 _RESOLUTION = re.compile(rb"([+-])Y (\d{1,9}) \+X (\d{1,9})")

@@ -29,6 +29,11 @@ def write_png16(image: npt.NDArray[np.floating], path: Path) -> None:
     path.write_bytes(SIGNATURE + b"".join(chunks))
 
 
+def is_png(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(SIGNATURE)) == SIGNATURE
+
+
 def read_png16(path: Path) -> Float64:
     """Reads a file of `write_png16`; raises ValueError for others."""
     data, place, packed, header = path.read_bytes(), len(SIGNATURE), b"", (0, 0, 0, 0, 0, 0, 0)

@@ -19,13 +19,15 @@ import numpy as np
 import numpy.typing as npt
 
 from sinew.sim.export.formats import (
+    SCENE_FORMATS,
     ExportError,
     ExrTextureOptions,
+    GlbOptions,
     PngTextureOptions,
     TextureNormals,
     TexturePreset,
 )
-from sinew.sim.export.png16 import read_png16, write_png16
+from sinew.sim.export.png16 import is_png, read_png16, write_png16
 from sinew.sim.export.scene.glb import read_surface, write_surface
 from sinew.sim.export.scene.recording import FoundNode, SceneRecording, Track
 from sinew.sim.maths.arrays import Float32, Float64, Intp
@@ -37,6 +39,7 @@ STEP = 0.1
 """`Min` and `Max` of OpenVAT are multiples of this [m]."""
 
 CHANNELS = ("R", "G", "B")
+GLB = next(format.suffixes[0] for format in SCENE_FORMATS if format.options is GlbOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +101,7 @@ def texture_files(path: Path, options: PngTextureOptions) -> tuple[Path, ...]:
         name, about, turned = path.stem.removesuffix("_vat"), "-remap_info.json", "_vnrm"
         texture = path.with_name(f"{name}_vat{path.suffix}")
     more = (path.with_name(f"{name}{turned}{path.suffix}"),) if options.normals is TextureNormals.SEPARATE else ()
-    return texture, path.with_name(f"{name}{about}"), path.with_name(f"{name}_vat.glb"), *more
+    return texture, path.with_name(f"{name}{about}"), path.with_name(f"{name}_vat{GLB}"), *more
 
 
 def texture_bound(recording: SceneRecording, options: PngTextureOptions) -> float:
@@ -111,10 +114,10 @@ def texture_bound(recording: SceneRecording, options: PngTextureOptions) -> floa
 
 
 def write_vertex_texture(recording: SceneRecording, files: tuple[Path, ...], options: PngTextureOptions) -> list[str]:
-    """Writes the one surface; returns a line that tells what is lost between frames and by rounding."""
+    """Writes the one surface; returns a line about what is lost between frames and by rounding."""
     (track,) = recording.tracks
     frames, vertices, normals = recording.frame_count, track.point_count, options.normals
-    is_open_vat = _is_open_vat(options)
+    is_open_vat, is_exr = _is_open_vat(options), isinstance(options, ExrTextureOptions)
     if is_open_vat:
         layout = open_vat_layout(vertices, frames, normals, single_block=options.single_block)
     else:
@@ -133,9 +136,9 @@ def write_vertex_texture(recording: SceneRecording, files: tuple[Path, ...], opt
         if normals is not TextureNormals.NONE:
             across = track.surface(frame).normals
             turned[rows + offset, layout.columns] = 0.5 * _z_up(across) + 0.5 if is_open_vat else across
-    _write_image(texture, files[0])
+    _write_image(texture, files[0], is_exr=is_exr)
     if normals is TextureNormals.SEPARATE:
-        _write_image(turned, files[3])
+        _write_image(turned, files[3], is_exr=is_exr)
     about = (
         {"os-remap": {"Min": low.tolist(), "Max": high.tolist(), "Frames": frames}}
         if is_open_vat
@@ -145,7 +148,7 @@ def write_vertex_texture(recording: SceneRecording, files: tuple[Path, ...], opt
     write_surface(track, files[2], layout.places)
     lines = [f"blending between frames: up to {1000.0 * blending_error(track):.2g} mm from the motion"]
     if is_open_vat:
-        half = "" if files[0].suffix == ".png" else f", {250.0 * (high - low).max() / 1024.0:.2g} mm if read as half"
+        half = f", {250.0 * (high - low).max() / 1024.0:.2g} mm if read as half" if is_exr else ""
         lines[0] += f"; rounding: up to {1000.0 * texture_bound(recording, options):.2g} mm{half}"
     return lines
 
@@ -204,8 +207,8 @@ def _own_parameters(
     }  # fmt: skip
 
 
-def _write_image(image: Float32, path: Path) -> None:
-    if path.suffix == ".png":
+def _write_image(image: Float32, path: Path, *, is_exr: bool) -> None:
+    if not is_exr:
         write_png16(image, path)
         return
     import OpenEXR
@@ -216,7 +219,7 @@ def _write_image(image: Float32, path: Path) -> None:
 
 
 def _read_image(path: Path) -> npt.NDArray[np.floating]:
-    if path.suffix == ".png":
+    if is_png(path):
         return read_png16(path)
     import OpenEXR
 

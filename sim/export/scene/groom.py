@@ -49,17 +49,17 @@ def chosen_groom(
         if track.form is not Topology.STRANDS:
             tracks.append(track)
             continue
-        kept, shares = _long(track), track.shares
+        usable, shares = _long(track), track.shares
         if track.guides and track.guides in present and shares is not None:
             assert track.closest is not None
             shares = np.where(present[track.guides][track.closest], shares, np.float32(0.0))
-            kept &= shares.sum(axis=1) > 0.0
-        present[track.name] = kept
-        if lost := int((~kept).sum()):
+            usable &= shares.sum(axis=1) > 0.0
+        present[track.name] = usable
+        if lost := int((~usable).sum()):
             lines.append(f"left out: {lost:,} strands of {track.name} without length or guides")
-        if kept.any():
+        if usable.any():
             number = np.cumsum(present[track.guides]) - 1 if track.guides in present else None
-            tracks.append(_only(track, kept, shares, number))
+            tracks.append(_only(track, usable, shares, number))
     count = 1 if options.groom_frames is GroomFrames.FIRST else recording.frame_count
     moves = options.groom_frames is GroomFrames.STRANDS
     tracks = [
@@ -198,21 +198,21 @@ def _long(track: Track) -> Bool:
     return present
 
 
-def _only(track: Track, kept: Bool, shares: Float32 | None, number: npt.NDArray[np.intp] | None) -> Track:
+def _only(track: Track, usable: Bool, shares: Float32 | None, number: npt.NDArray[np.intp] | None) -> Track:
     """Returns a track of some strands; `number` are the new numbers of the guides."""
     assert track.counts is not None
-    points = np.repeat(kept, track.counts)
+    points = np.repeat(usable, track.counts)
     closest = None
     if track.closest is not None and shares is not None:
-        best = track.closest[np.arange(len(kept)), shares.argmax(axis=1)][:, None]
-        closest = np.where(shares > 0.0, track.closest, best)[kept]
+        best = track.closest[np.arange(len(usable)), shares.argmax(axis=1)][:, None]
+        closest = np.where(shares > 0.0, track.closest, best)[usable]
         closest = closest if number is None else number[closest].astype(np.int32)
     return replace(
-        track, positions=track.positions[:, points], counts=track.counts[kept], closest=closest,
-        shares=None if shares is None else shares[kept],
+        track, positions=track.positions[:, points], counts=track.counts[usable], closest=closest,
+        shares=None if shares is None else shares[usable],
         widths=None if track.widths is None else track.widths[:, points],
         colours=None if track.colours is None else track.colours[:, points],
-        texcoords=None if track.texcoords is None else track.texcoords[kept],
+        texcoords=None if track.texcoords is None else track.texcoords[usable],
     )  # fmt: skip
 
 
