@@ -12,10 +12,10 @@ from sinew.app.failure.progress import Progress
 from sinew.app.headless.run import SceneRun, headless
 from sinew.app.headless.scene import OpenedScene, loaded, opened
 from sinew.app.headless.tracks import STEPS_PER_SECOND, StrandChoice, TrackRecorder
-from sinew.app.jobs.job import FORM, PYTHON, WORDS, Command, option
+from sinew.app.jobs.job import FORM, PYTHON, WORDS, option
 from sinew.app.jobs.options import (
     FormatOptions,
-    Outside,
+    Opening,
     ProgressLines,
     SceneFile,
     Span,
@@ -50,7 +50,7 @@ SECONDS = 5.0  # [s], default length of scenes without a clip
 RECORDED = 0.8  # fraction of the progress for recording; writing follows
 
 
-class ExportJob(Command, frozen=True, kw_only=True):
+class ExportJob(Opening, frozen=True, kw_only=True):
     command = "export"
     formats = SCENE_FORMATS
 
@@ -89,7 +89,6 @@ class ExportJob(Command, frozen=True, kw_only=True):
     )
     options: FormatOptions = ()
     progress: ProgressLines = False
-    allow_outside: Outside = False
 
 
 JOB = ExportJob
@@ -110,7 +109,7 @@ def run(job: ExportJob) -> None:
     chosen = format_options(format, [*job.options, *characters], job.output)
     if job.motion is not None and is_project(job.scene):
         raise CommandError(job.scene, "--motion", "is for a model; a project names its motions")
-    shown = opened(job.scene, allow_outside=job.allow_outside, motion=job.motion)
+    shown = opened(job.scene, job.permitted, motion=job.motion)
     scene = as_drawn(shown, job.clip or _first_motion(shown))
     with (
         headless() as context,

@@ -51,7 +51,7 @@ class Asked:
     is_argument: bool = False  # Typed without its name
     formats: Formats[Any] | None = None  # The file has a suffix of these
     instead_of: str = ""  # Options with the same text exclude each other
-    start: Any = None  # Value that the form starts with, where the default is None
+    start: Any = None  # Value that the form starts with, in place of the default
     off: Any = None  # Value of the form that stands for None; the form starts with it
 
 
@@ -293,7 +293,7 @@ def form_class(cls: type[Command]) -> type[msgspec.Struct]:
     """Returns a class of settings for `SettingsForm`; where a job runs comes last."""
     rows: list[tuple[str, Any, Any]] = []
     for one in sorted(options_of(cls), key=lambda one: not one.asked.content):
-        start = one.asked.start if one.default is None else one.default
+        start = one.default if one.asked.start is None else one.asked.start
         if FORM not in one.asked.at:
             continue
         if one.is_value:

@@ -11,6 +11,7 @@ from sinew.app.failure.errors import CommandError
 from sinew.app.failure.progress import LINE
 from sinew.app.jobs.job import FORM, WORDS, Command, Value, option
 from sinew.app.plugins import plugins
+from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import PROJECT_SUFFIX, is_project
 from sinew.sim.assets.formats import MODEL_FORMATS, Format, Formats
 from sinew.sim.gl.back_end import BackEndChoice
@@ -106,7 +107,20 @@ def output(formats: Formats[Any], doc: str = "File to write.") -> msgspec.Meta:
     return option(doc, "FILE", WORDS, content=False, formats=formats)
 
 
-class Divided(Command, frozen=True, kw_only=True):
+class Opening(Command, frozen=True, kw_only=True):
+    """What a project may do."""
+
+    allow_outside: Outside = False
+    no_kernels: Annotated[bool, option("Use the shipped shaders instead of the kernels of the project.", at=WORDS)] = (
+        False
+    )
+
+    @property
+    def permitted(self) -> Permitted:
+        return Permitted(outside=self.allow_outside, kernels=not self.no_kernels)
+
+
+class Divided(Opening, frozen=True, kw_only=True):
     """Where a long job runs."""
 
     workers: Annotated[
@@ -126,7 +140,6 @@ class Divided(Command, frozen=True, kw_only=True):
     ] = None  # fmt: skip
     backend: BackEnd = BackEndChoice.AUTO
     progress: ProgressLines = False
-    allow_outside: Outside = False
 
     @classmethod
     def of_form(cls, **values: Any) -> Self:

@@ -219,8 +219,8 @@ def run(job: RenderJob) -> None:
     if reason := refused(job):
         raise CommandError(job.output, "", reason)
     chosen = format_options(RENDER_FORMATS.of(job.output), job.options, job.output)
-    base = opened(job.scene, allow_outside=job.allow_outside)
-    variants = [base, *(varied(base, text, allow_outside=job.allow_outside) for text in job.beside)]
+    base = opened(job.scene, job.permitted)
+    variants = [base, *(varied(base, text, job.permitted) for text in job.beside)]
     labels = [job.scene.stem, *job.beside]
     if len(job.beside) > 1:
         variants, labels = variants[1:], labels[1:]

@@ -18,8 +18,8 @@ from sinew.app.failure.progress import Progress
 from sinew.app.headless.renderer import Renderer, default_samples
 from sinew.app.headless.run import headless
 from sinew.app.headless.scene import OpenedScene, opened
-from sinew.app.jobs.job import WORDS, Command, option, record_of
-from sinew.app.jobs.options import Outside, ProgressLines, SceneFile, Span, output, require_folder
+from sinew.app.jobs.job import WORDS, option, record_of
+from sinew.app.jobs.options import Opening, ProgressLines, SceneFile, Span, output, require_folder
 from sinew.app.jobs.render import frame_times
 from sinew.sim.export.formats import PAGE_FORMATS
 from sinew.sim.export.image import write_png
@@ -38,7 +38,7 @@ SIZE = (960, 540)
 Row = Sequence[object]
 
 
-class ReportJob(Command, frozen=True, kw_only=True):
+class ReportJob(Opening, frozen=True, kw_only=True):
     command = "report"
 
     scene: SceneFile
@@ -47,7 +47,6 @@ class ReportJob(Command, frozen=True, kw_only=True):
         0, FRAMES - 1
     )
     progress: ProgressLines = False
-    allow_outside: Outside = False
 
 
 JOB = ReportJob
@@ -55,7 +54,7 @@ JOB = ReportJob
 
 def run(job: ReportJob) -> None:
     require_folder(job.output)
-    scene = opened(job.scene, allow_outside=job.allow_outside)
+    scene = opened(job.scene, job.permitted)
     times = frame_times(scene, job.frames)
     label = f"measuring {job.scene.name}"
     with headless() as context, Progress(label, lines=job.progress) as progress:

@@ -12,8 +12,8 @@ from sinew.app.failure.errors import CommandError, EndRequest, Interrupted, prin
 from sinew.app.failure.progress import Progress
 from sinew.app.headless.run import Baker, SceneRun, headless, known_bake
 from sinew.app.headless.scene import OpenedScene, opened
-from sinew.app.jobs.job import WORDS, Command, option
-from sinew.app.jobs.options import BackEnd, Outside, ProjectFile, output, require_folder, require_project
+from sinew.app.jobs.job import WORDS, option
+from sinew.app.jobs.options import BackEnd, Opening, ProjectFile, output, require_folder, require_project
 from sinew.sim.export.atomic_file import naming
 from sinew.sim.export.formats import ARRAY_WRITERS
 from sinew.sim.export.npz import FrameArrays
@@ -26,7 +26,7 @@ STEPS = 300
 STEPS_MAX = 10**9
 
 
-class SimulateJob(Command, frozen=True, kw_only=True):
+class SimulateJob(Opening, frozen=True, kw_only=True):
     command = "simulate"
 
     project: ProjectFile
@@ -49,7 +49,6 @@ class SimulateJob(Command, frozen=True, kw_only=True):
     cache: Annotated[
         bool, option("Bake the steps, and use the bake of the project where its settings are the same.", at=WORDS)
     ] = False
-    allow_outside: Outside = False
 
 
 JOB = SimulateJob
@@ -61,7 +60,7 @@ def run(job: SimulateJob) -> None:
     steps = STEPS if job.steps is None else job.steps
     if job.seconds is not None:
         steps = round(job.seconds / STEP_TIME)
-    scene = opened(job.project, allow_outside=job.allow_outside)
+    scene = opened(job.project, job.permitted)
     text = job.project.read_text(encoding="utf-8")
     with headless(job.backend) as context, Progress(f"simulating {job.project.name}") as progress:
         run = SceneRun(context, scene, known_bake(job.project), every_node=job.cache)

@@ -78,7 +78,7 @@ def run(job: SweepJob) -> None:
         if output is not None and job.cells is None:
             require_folder(output)
     require_project(job.project)
-    scene = opened(job.project, allow_outside=job.allow_outside)
+    scene = opened(job.project, job.permitted)
     job = with_plugins(job, scene.scene)
     try:
         axes = [axis_of(scene.scene, text) for text in job.axes]

@@ -80,6 +80,11 @@ class VerifyJob(Divided, frozen=True, kw_only=True):
         option("Read files that a project names outside its own folder and the one above it, also on other machines.",
                at=WORDS | FORM, label="Files elsewhere"),
     ] = False  # fmt: skip
+    no_kernels: Annotated[
+        bool,
+        option("Use the shipped shaders instead of the kernels of the project.", at=WORDS | FORM, start=True,
+               label="Without kernels"),
+    ] = False  # fmt: skip
 
 
 JOB = VerifyJob
@@ -146,7 +151,7 @@ def verified(project: Path, job: VerifyJob, progress: Callable[[float], object])
         BakeError: If the bake cannot be read.
     """
     require_project(project)
-    scene = opened(project, allow_outside=job.allow_outside)
+    scene = opened(project, job.permitted)
     folder: Path = job.bake or cache_folder(project)
     if not is_bake(folder):
         raise CommandError(project, "", f"has no baked steps; {folder.name} is missing")
@@ -197,7 +202,7 @@ def verified(project: Path, job: VerifyJob, progress: Callable[[float], object])
 
 
 def refuse_damaged(bake: Bake, names: Mapping[NodeId, str]) -> None:
-    """Reports every node whose file lacks rows of the index or has damaged ones, then raises CommandError."""
+    """Reports every node whose file lacks rows of the index, has damaged ones or others, then raises CommandError."""
     lines = []
     for node, name in names.items():
         baked = bake.index.nodes[node]
@@ -210,6 +215,8 @@ def refuse_damaged(bake: Bake, names: Mapping[NodeId, str]) -> None:
         elif len(bake.steps(node)) < len(baked.rows):
             reason = f"has {len(bake.steps(node))} of {len(baked.rows)} steps; its file was cut off"
             lines.append((bake.folder / baked.file, name, reason))
+        elif (extra := bake.foreign_bytes(node)) > 0:
+            lines.append((bake.folder / baked.file, name, f"has {counted(extra, 'byte')} that belong to no step"))
     for path, name, reason in lines[1:]:
         print_warnings(path, [f"{name}: {reason}"])
     if lines:

@@ -139,7 +139,7 @@ class Output:
         except ProjectError as error:
             self._failed(str(job.output), str(error))
             return
-        queued = OutputJob(job.output, msgspec.structs.replace(job, scene=project, allow_outside=True), folder)
+        queued = OutputJob(job.output, self.queue.for_copy(msgspec.structs.replace(job, scene=project)), folder)
         if isinstance(queued.command, RenderJob):
             queued.command = msgspec.structs.replace(queued.command, preview=queued.preview)
         self.queue.add(queued)

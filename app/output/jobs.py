@@ -10,20 +10,23 @@ import time
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
+import msgspec
 from PySide6.QtCore import QObject, QProcess, QTimer, Signal
 
 from sinew.app.document.document import Document
 from sinew.app.failure.progress import LINE, time_left
 from sinew.app.headless.image_sink import NUMBERED
 from sinew.app.jobs.job import Command, words_of
-from sinew.app.jobs.options import with_plugins
+from sinew.app.jobs.options import Opening, with_plugins
 from sinew.app.project.access import FileAccess
 from sinew.app.project.project_file import PROJECT_SUFFIX, save_project
 from sinew.app.project.project_json import ProjectError
 from sinew.sim.printable import printable
 from sinew.sim.scene.params import ParamError
 
+J = TypeVar("J", bound=Opening)
 PATIENCE = 5000  # [ms] that a cancelled job may take to end before it is killed
 
 WAITING, RUNNING, DONE, FAILED, CANCELLED = "waiting", "running", "done", "failed", "cancelled"
@@ -124,6 +127,10 @@ class JobQueue(QObject):
             folder.cleanup()
             raise
         return folder, path
+
+    def for_copy(self, job: J) -> J:
+        """Returns a job for a copy by `snapshot`, which may do what the user has allowed the project."""
+        return msgspec.structs.replace(job, allow_outside=True, no_kernels=not self._access.takes_kernels)
 
     def add(self, job: OutputJob) -> None:
         job.command = with_plugins(job.command, self._document.scene)

@@ -276,10 +276,8 @@ class VerifyTask(QObject):
                 self.failed.emit(str(project), str(error))
                 return
             self._copy = str(copy)
-            job = VerifyJob(
-                projects=(copy,), bake=cache_folder(project), backend=self._client.back_end, allow_outside=True
-            )  # fmt: skip
-            self._queue.add(OutputJob(project, job, folder))
+            job = VerifyJob(projects=(copy,), bake=cache_folder(project), backend=self._client.back_end)
+            self._queue.add(OutputJob(project, self._queue.for_copy(job), folder))
 
     def cancel(self) -> None:
         self._queue.cancel_all()

@@ -106,9 +106,9 @@ class SweepTask(QObject):
         self._folder = tempfile.TemporaryDirectory(prefix="sinew-sweep-", ignore_cleanup_errors=True)
         job = job_of_form(
             SweepJob, where, project=project, axes=tuple(wanted), steps=steps, output=self._table,
-            pictures=self._sheet, size=Size(*PICTURE), backend=self._client.back_end, allow_outside=True,
+            pictures=self._sheet, size=Size(*PICTURE), backend=self._client.back_end,
         )  # fmt: skip
-        self._queue.add(OutputJob(self._table, job, folder))
+        self._queue.add(OutputJob(self._table, self._queue.for_copy(job), folder))
 
     def cancel(self) -> None:
         self._queue.cancel_all()

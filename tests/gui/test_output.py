@@ -21,7 +21,7 @@ from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.widgets.inspector.editors import NameEditor
 from sinew.widgets.messages import Severity
-from tests.gui.editor_harness import messages, picture
+from tests.gui.editor_harness import messages, settled
 
 
 def waited(qtbot, editor):
@@ -62,7 +62,7 @@ def test_forms_offer_the_frames_of_the_scene(editor):
 
 
 def test_images_and_scenes_are_written_one_after_the_other(qtbot, editor, tmp_path):
-    picture(editor)
+    settled(editor)
     editor.document.set_value(ParamRef("model-1", "node", "name"), "Limb")  # not saved anywhere
     values = {"first": 0, "last": 2}
     drawn = started(editor, "file.render", tmp_path / "arm.png", width=64, height=48, **values)
@@ -214,7 +214,7 @@ def test_forms_have_a_row_for_every_option_of_the_window():
                     " resume workers scheduler"),
         (ExportJob, "first last rate selected children"),
         (SweepJob, "workers scheduler"),
-        (VerifyJob, "allow_outside workers scheduler"),
+        (VerifyJob, "allow_outside no_kernels workers scheduler"),
     ):  # fmt: skip
         assert " ".join(form_class(cls).__struct_fields__) == names
         assert issubclass(cls, Command)
@@ -247,7 +247,7 @@ def test_what_does_not_go_together_is_refused():
 
 
 def test_jobs_are_cancelled_and_failures_are_one_line(qtbot, editor, tmp_path):
-    picture(editor)
+    settled(editor)
     running = started(editor, "file.render", tmp_path / "a.gif", last=3000, width=64, height=48)
     waiting = started(editor, "file.export.mdd-point-cache", tmp_path / "b.mdd", last=2)
     qtbot.waitUntil(lambda: running.share > 0.0, timeout=240000)
@@ -264,7 +264,7 @@ def test_jobs_are_cancelled_and_failures_are_one_line(qtbot, editor, tmp_path):
 
 
 def test_closing_warns_of_unfinished_jobs(qtbot, editor, tmp_path, monkeypatch):
-    picture(editor)
+    settled(editor)
     shown = []
 
     def execute(box):

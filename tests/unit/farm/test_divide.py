@@ -8,6 +8,7 @@ from sinew.app.farm.parts import parts_folder
 from sinew.app.headless.scene import opened
 from sinew.app.jobs import divide
 from sinew.app.jobs.options import Divided
+from tests.permissions import OWN
 
 
 def test_a_failure_leaves_no_empty_folder(
@@ -31,7 +32,7 @@ def test_a_failure_leaves_no_empty_folder(
 
 
 def test_parts_by_an_earlier_version_are_refused_in_one_line(tmp_path: Path) -> None:
-    output, scene = tmp_path / "a[1].csv", opened(resources.path("models") / "arm" / "arm.ezm")
+    output, scene = tmp_path / "a[1].csv", opened(resources.path("models") / "arm" / "arm.ezm", OWN)
     folder = parts_folder(output, scene, b"sweep")
     assert folder.parent == tmp_path
     folder.mkdir()
