@@ -30,11 +30,10 @@ TOO_HIGH = "A two-bone IK needs two bones above this one."
 def can_have_ik(model: CharacterModel, bone: str) -> bool:
     skeleton = model.skeleton
     joint = skeleton.find(bone) if skeleton is not None else None
-    return (
-        skeleton is not None
-        and joint is not None
-        and (upper := skeleton.parents[joint]) >= 0 <= skeleton.parents[upper]
-    )
+    if skeleton is None or joint is None:
+        return False
+    upper = int(skeleton.parents[joint])
+    return upper >= 0 and bool(skeleton.parents[upper] >= 0)
 
 
 def add_ik(context: EditorContext, node: Node, model: CharacterModel, bone: str) -> None:

@@ -179,7 +179,7 @@ for name, reader in json.loads(sys.argv[1]):
             load_image(pathlib.Path(name))
         else:
             cloth = next(node.settings for node in load_project(pathlib.Path(name)).scene.nodes if node.kind == "cloth")
-            flags = pin_flags(cloth.pins, cloth.pin_list, 1156, None)
+            flags = pin_flags(cloth.pins, cloth.pin_list, 1156, 0)
             print(flags.sum(), toggled_pin_list(cloth.pin_list, flags, [3]))
     except Exception as error:
         print(error)
