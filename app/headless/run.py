@@ -8,7 +8,7 @@ from sinew.app.failure.errors import CommandError, print_warnings
 from sinew.app.failure.progress import Progress
 from sinew.app.headless.scene import OpenedScene
 from sinew.app.project.project_file import cache_folder, is_project
-from sinew.sim.cache.bake import Bake, BakeWriter
+from sinew.sim.cache.bake import Bake, BakeWriter, bake_note
 from sinew.sim.cache.keys import is_current, node_keys
 from sinew.sim.characters.prepared import prepare_model
 from sinew.sim.gl.back_end import BackEndChoice
@@ -18,7 +18,6 @@ from sinew.sim.gl.library import ShaderLibrary
 from sinew.sim.gl.task import finish
 from sinew.sim.kinds import packages
 from sinew.sim.kinds.contract import warning_of
-from sinew.sim.printable import counted
 from sinew.sim.run.engine import Engine
 from sinew.sim.run.runner import SimulationRunner
 from sinew.sim.scene.clock import STEP_TIME
@@ -170,8 +169,7 @@ class SceneRun:
                 print_warnings(self._scene.path, [f"{node.name}: its bake is out of date; {follows}"])
             if baked is not None and (is_now if every_node else node.baked):
                 shown.add(node.id)
-                steps = counted(len(bake.steps(node.id)), "step")
-                self.notes.append(f"{node.name}: bake of {steps}{'' if is_now else ', other settings'}")
+                self.notes.append(bake_note(node.name, len(bake.steps(node.id)), is_of_now=is_now))
         return frozenset(shown)
 
     def keys(self) -> dict[NodeId, str]:
@@ -194,13 +192,13 @@ class BakedNodes:
         return self._bake.state(node, step) if node in self._nodes else None
 
 
-def known_bake(project: Path, folder: Path | None = None) -> Bake | None:
-    """Returns the bake of a project, or one in another folder, which may be empty; None for a model.
+def known_bake(project: Path, folder: Path | None = None, *, is_ignored: bool = False) -> Bake | None:
+    """Returns the bake of a project, or one in another folder, which may be empty; None for a model, or if ignored.
 
     Raises:
         BakeError: If it cannot be read.
     """
-    return Bake(folder or cache_folder(project)) if is_project(project) else None
+    return Bake(folder or cache_folder(project)) if is_project(project) and not is_ignored else None
 
 
 class Baker:

@@ -17,7 +17,7 @@ from sinew.app.session.renderer import ViewportRenderer
 from sinew.app.session.simulation_stepper import SimulationStepper
 from sinew.app.tasks import Priority, QueueTask, TaskHandle, TaskProgress, TaskQueue
 from sinew.app.timeline.seek import SimulationSeek
-from sinew.sim.cache.bake import INDEX, Bake, BakeError, BakeWriter, is_bake
+from sinew.sim.cache.bake import INDEX, Bake, BakeError, BakeWriter, bake_note, is_bake
 from sinew.sim.cache.keys import is_current, node_keys
 from sinew.sim.kinds import packages
 from sinew.sim.kinds.contract import has_state
@@ -142,6 +142,11 @@ class BakeTask(QObject):
             node = self._document.scene.node(node_id)
             self._current[node_id] = is_current(bake.index.nodes[node_id].key, world, node)
         return self._current[node_id]
+
+    def notes(self) -> list[str]:
+        """Returns a line for each node that shows its bake."""
+        baked = [(node, len(self.steps(node.id))) for node in self._document.scene.nodes if node.baked]
+        return [bake_note(node.name, n, is_of_now=self.is_of_now(node.id)) for node, n in baked if n]
 
     def _bake(self) -> Bake | None:
         """Returns the bake next to the project; reads it again if its file changed."""

@@ -23,6 +23,7 @@ import msgspec
 import numpy as np
 
 from sinew.sim.export.atomic_file import write_atomically
+from sinew.sim.printable import counted
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import param_of
 from sinew.sim.scene.playback import PlaybackSettings
@@ -66,6 +67,11 @@ class Index(msgspec.Struct, frozen=True, kw_only=True):
     start: float = 0.0  # Scene time of step 0 [s]
     renderer: str = ""  # The GPU that simulated it
     nodes: dict[NodeId, BakedNode] = {}
+
+
+def bake_note(name: str, count: int, *, is_of_now: bool) -> str:
+    """Returns a line about a bake that is shown, with the number of its steps."""
+    return f"{name}: bake of {counted(count, 'step')}{'' if is_of_now else ', other settings'}"
 
 
 class DamagedRow(NamedTuple):

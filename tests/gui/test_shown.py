@@ -1,6 +1,4 @@
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtTest import QTest
 
 from sinew.app.project.project_file import cache_folder
 from sinew.sim.cache.bake import Bake
@@ -144,8 +142,8 @@ def test_several_nodes_are_named_or_counted(sheet, qtbot):
     editor, _ = sheet
     named = ["Cape · Flag", "3 objects"]
     for name, names in zip(("Flag", "Veil"), named, strict=True):
-        editor.document.select(Selection())
         editor.document.rename(add_cloth(editor), name)
+        editor.document.select(Selection())
         baked(editor, qtbot, out=4 / 60)
         for node in editor.document.scene.of_kind("cloth"):
             change(editor, node.id, 1.0 + len(names))
@@ -183,7 +181,7 @@ def test_without_the_timeline_the_status_bar_has_the_line(sheet):
     assert window._simulation.text() == "Simulation 0.05 s, step 3, paused, simulated"
     entry.trigger()
     assert window._simulation.text() == "Simulation 0.05 s, step 3, paused"
-    QTest.keyClick(editor.viewport, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier)
+    trigger(editor, "view.maximise")
     assert window._simulation.text().endswith(", simulated")
-    QTest.keyClick(editor.viewport, Qt.Key.Key_Space, Qt.KeyboardModifier.ControlModifier)
+    trigger(editor, "view.maximise")
     assert window._simulation.text() == "Simulation 0.05 s, step 3, paused"
