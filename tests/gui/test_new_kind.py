@@ -12,7 +12,7 @@ from acme_rope.kind import ROPE
 from sinew.sim.scene.params import Role
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import Clock, Mouse, picture, place_of, play, positions
+from tests.gui.editor_harness import Clock, Mouse, place_of, play, positions, settled
 from tests.plugins.packages import registered
 
 
@@ -57,7 +57,7 @@ def test_it_is_added_edited_undone_saved_attached_played_and_dragged(session, ro
         row.record.declared.role for row in roped.panels.inspector.tree.settings() if row.ref.part == "attachment"
     }
     assert records == {Role.CARRIER, Role.BONE}
-    picture(roped)
+    settled(roped)
     start = positions(roped, node.id)
     play(roped, 20)
     now = positions(roped, node.id)
@@ -72,7 +72,7 @@ def test_it_is_added_edited_undone_saved_attached_played_and_dragged(session, ro
     node = added(roped)
     roped.document.select(Selection())
     roped.frame_all()
-    picture(roped)
+    settled(roped)
     knot = positions(roped, node.id)[12]
     start = place_of(roped, knot)
     Mouse(roped.viewport).click(start)
@@ -85,7 +85,7 @@ def test_it_is_added_edited_undone_saved_attached_played_and_dragged(session, ro
     assert any("rope" in part.path for sample in samples for part in sample.slices)
     roped.playback.reset_simulation()
     roped.playback.pause()
-    picture(roped)
+    settled(roped)
     mouse = Mouse(roped.viewport)
     mouse.press(start)
     for distance in (4.0, 30.0, 60.0):

@@ -8,7 +8,7 @@ from sinew import resources
 from sinew.sim.scene.scene import ParamRef
 from sinew.sim.scene.view import SkinningComparison
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import Session, picture, place_of
+from tests.gui.editor_harness import Session, place_of, settled
 
 NEEDS = {
     "hair.comb": "Select a hair first.",
@@ -97,9 +97,9 @@ def test_colliders_of_a_character_are_one_row(caped, qtbot):
     assert not outliner.view.isExpanded(index)
     caped.window.actions_table["node.mute"].trigger()
     assert all(node.muted for node in document.scene.of_kind("collider"))
-    picture(caped)
+    settled(caped)
     caped.window.actions_table["simulate.step"].trigger()
-    picture(caped)
+    settled(caped)
     assert caped.client.engine.simulation.step_count > 0
     assert caped.client.engine.simulation.colliders.now.count == 0
     document.undo_stack.undo()
@@ -120,11 +120,11 @@ def test_colliders_of_a_character_are_one_row(caped, qtbot):
 
 def test_a_click_on_a_character_selects_it_and_not_its_colliders(caped):
     caped.document.set_value(ParamRef("view", "view", "solids"), True)
-    picture(caped)
+    settled(caped)
     joints = caped.client.engine.views.characters["humanoid"].joint_positions()
     names = caped.client.engine.model_of("humanoid").skeleton.names
     caped.edits.turn_camera("front")
-    picture(caped)
+    settled(caped)
     head = place_of(caped, joints[names.index("head")] + np.array([0.0, 0.08, 0.0]))
     assert caped.tools.pick(QPointF(head)) == Selection(node="humanoid")
 
@@ -138,7 +138,7 @@ def test_lengths_of_the_difference_are_metres_once_the_unit_is_known(editor):
     editor.client.drawn.connect(reported.append)
     for _ in range(5):
         editor.viewport.repaint()
-        picture(editor)
+        settled(editor)
     drawn = reported[-1]
     assert drawn.unit_scale == 0.01
     assert drawn.difference_scale == pytest.approx(0.01 * editor.client.difference_scale)

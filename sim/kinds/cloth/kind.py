@@ -105,7 +105,7 @@ FABRIC_FIELDS: tuple[str, ...] = (
 """Settings of the fabric, not of the shape."""
 
 
-_FIGURE = 1.8
+_CHARACTER = 1.8
 """Extent of surroundings that suits the default sheet [m]."""
 
 _SHEET = ("columns", "rows", "width", "height", "placement")
@@ -118,7 +118,7 @@ def new_cloth(place: AddPlace) -> Node:
     x, y, z = place.target
     if place.box is not None:
         y = float(place.box.hi[1])
-    size = place.fitting(_FIGURE)
+    size = place.fitting(_CHARACTER)
     position = (x, max(y + 0.75 * size, 1.6 * size), z)
     # A smaller sheet falls and swings faster: its load grows with the inverse of its size.
     substeps = min(math.ceil(NEW_CLOTH.substeps * max(1.0, size**-0.5)), SUBSTEPS_MAX)

@@ -10,7 +10,7 @@ from sinew.sim.scene.params import with_lengths
 from sinew.sim.scene.scene import Attachment, Node
 from sinew.sim.scene.transform import Transform
 
-_LIMB, _FIGURE = 0.35, 1.8
+_LIMB, _CHARACTER = 0.35, 1.8
 """Extents of surroundings that suit the default sizes [m]."""
 
 
@@ -25,7 +25,7 @@ def new_collider(shape: ColliderShape, place: AddPlace) -> Node:
     settings = ColliderSettings(
         shape=shape, radius=radius, length=0.5, semi_axes=(0.4, 0.3, 0.2), half_sizes=(0.3,) * 3
     )
-    settings = with_lengths(settings, place.fitting(_LIMB if is_on_bone else _FIGURE))
+    settings = with_lengths(settings, place.fitting(_LIMB if is_on_bone else _CHARACTER))
     if shape is ColliderShape.PLANE:
         return Node(id="", name=shape.value.capitalize(), settings=settings)
     if place.attachment.node:
