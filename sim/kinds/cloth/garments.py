@@ -111,27 +111,30 @@ def body_of(model: CharacterModel, settings: ModelSettings) -> BodyOutline:
     height = float(np.ptp(points[mesh.triangles[used], 1])) if used.any() else 0.0
     ground = float(points[mesh.triangles[used], 1].min()) if used.any() else 0.0
     ends = [bones[bone] for bone in (*ARMS, "head", "leftLowerLeg", "rightLowerLeg") if bone in bones]
-    used &= ~skeleton.below(ends)[model.skin.strongest][mesh.triangles].any(axis=1)
-    if not used.any() or not height > 0.0:
+    samples, nearest = sampled(points, mesh.triangles[used], height / _LAYERS) if height > 0.0 else (points[:0], [])
+    samples = samples[~skeleton.below(ends)[model.skin.strongest[nearest]]]
+    if not len(samples):
         raise SettingsError("nothing of the skin is left for a garment: it has no triangles between neck and knees")
     left = (places[bones["leftUpperArm"]] - places[bones["rightUpperArm"]]) * (1.0, 0.0, 1.0)
     if not np.linalg.norm(left) > 0.0:
         raise SettingsError("a garment needs upper arms side by side; name other bones in Bones")
-    samples = sampled(points, mesh.triangles[used], height / _LAYERS)
     return BodyOutline.of_points(samples, ground, height, left, {bone: places[joint] for bone, joint in bones.items()})
 
 
-def sampled(points: Float64, triangles: npt.NDArray[np.integer], spacing: float) -> Float64:
-    """Returns points on triangles that are at most `spacing` [m] apart, (N, 3)."""
-    corners = points[triangles]
+def sampled(
+    points: Float64, triangles: npt.NDArray[np.integer], spacing: float
+) -> tuple[Float64, npt.NDArray[np.integer]]:
+    """Returns points on triangles that are at most `spacing` [m] apart, (N, 3), and the nearest corner of each, (N,)."""
+    corners, used = points[triangles], np.unique(triangles)
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
-    parts = [points[np.unique(triangles)]]
+    parts, nearest = [points[used]], [used]
     needed = np.minimum(np.ceil(longest / spacing), 64)
     for count in np.unique(needed[needed > 1]).astype(int):
         i, j = np.array([(i, j) for i in range(count + 1) for j in range(count + 1 - i)]).T / count
         weights = np.stack([i, j, 1.0 - i - j], axis=1)
         parts.append(np.einsum("wc,tcx->twx", weights, corners[needed == count]).reshape(-1, 3))
-    return np.concatenate(parts)
+        nearest.append(triangles[needed == count][:, weights.argmax(axis=1)].ravel())
+    return np.concatenate(parts), np.concatenate(nearest)
 
 
 def _outline(points: Float64, ground: float, step: float, count: int) -> Float64:
@@ -241,6 +244,6 @@ def dressed(body: BodyOutline, garments: Sequence[ClothSettings]) -> ClothSurfac
     """Returns the sheet of the last garment, around the body and the ones before it."""
     surface = garment_surface(body, garments[0])
     for settings in garments[1:]:
-        body = body.around(sampled(surface.positions, surface.triangles, body.height / _LAYERS))
+        body = body.around(sampled(surface.positions, surface.triangles, body.height / _LAYERS)[0])
         surface = garment_surface(body, settings)
     return surface
