@@ -13,7 +13,7 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 
 
 def state_fields(state: bytes, prefix: str = "") -> dict[str, npt.NDArray[Any]]:
-    """Returns the values of a packed state by name: the fields of its records, numbers, and those of nested states."""
+    """Returns the values of a packed state by name: the fields of its records, its numbers, and nested states."""
     head, arrays = unpacked_state(state)
     found: dict[str, npt.NDArray[Any]] = {}
     for name, value in head.items():

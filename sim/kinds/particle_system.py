@@ -107,7 +107,7 @@ class ParticleSystem(System, Draggable, Stoppable, Exports):
 
     @property
     def scale(self) -> float:
-        """Mean scale of the node at the last step, with those of its parents."""
+        """Mean scale of the node at the last step, its parents included."""
         return float(np.cbrt(abs(np.linalg.det(self.placement[:3, :3]))))
 
     def run(self, kernel: Kernel, inputs: StepInputs, substeps: int, **uniforms: object) -> None:

@@ -29,6 +29,13 @@ def registered(kind: Kind) -> Iterator[None]:
         del shaders.ROOTS[kind.name]
 
 
+def ripple_lines() -> int:
+    """Lines of Python and GLSL of the ripple."""
+    folder = Path(__file__).with_name("ripple")
+    files = [*folder.rglob("*.py"), *folder.rglob("*.glsl")]
+    return sum(len(path.read_text().splitlines()) for path in files)
+
+
 def installed_examples(folder: Path, *names: str) -> Path:
     """Builds the wheels of example packages and unpacks them; returns the folder for PYTHONPATH."""
     from hatchling.builders.wheel import WheelBuilder
