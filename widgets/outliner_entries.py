@@ -206,12 +206,12 @@ def add_model_entries(entry: Entry, node: Node, model: CharacterModel) -> None:
     if model.skeleton is not None and model.skeleton.joint_count:
         _add_skeleton(entry, node_id, model)
     targets = model.mesh.targets
-    if targets is not None and targets.names and not targets.are_frames:
+    if targets is not None and targets.settable:
         chosen = Selection(node=node_id)
         group = entry.add(Entry(EntryKind.TARGETS, (node_id, "targets"), "Morph targets", "morph", chosen, dim=True))
         group.is_folded = True
-        group.note, group.tip = f"{len(targets.names):,}", "Set by the sliders in the inspector"
-        for name in targets.names:
+        group.note, group.tip = f"{len(targets.settable):,}", "Set by the sliders in the inspector"
+        for name in targets.settable:
             group.add(Entry(EntryKind.TARGET, (node_id, "target", name), name, "morph", chosen, tip=name))
     if model.materials:
         chosen = Selection(node=node_id)

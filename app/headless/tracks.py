@@ -1,5 +1,5 @@
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -43,7 +43,7 @@ class SystemTrack:
         self._name, self.left = name, ""
         exports = system if isinstance(system, Exports) else Exports()
         material = exports.material
-        self._materials = () if material is None else (material,)
+        self._materials = () if material is None else (replace(material, name=name),)
         simulated, drawn = system.arrays(), exports.drawn()
         arrays = drawn.values() if drawn and children else (*simulated.values(), *exports.looks().values())
         if drawn and not children:

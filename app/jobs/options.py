@@ -13,7 +13,7 @@ from sinew.app.project.project_file import PROJECT_SUFFIX, is_project
 from sinew.sim.assets.formats import MODEL_FORMATS, Format, Formats
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.refusal import refusal
-from sinew.sim.scene.params import params_of, range_text, value_text
+from sinew.sim.scene.params import params_of, range_text, switch_of, value_text
 
 FRAME_MAX, PICTURES_MAX = 10**9, 100_000
 
@@ -98,13 +98,13 @@ def format_options(format: Format, texts: Sequence[str], path: Path) -> msgspec.
     if not texts:
         return None
     declared = {record.name: record for record in params_of(format.options)} if format.options else {}
-    values = {}
+    values: dict[str, str | bool] = {}
     for text in texts:
         name, _, value = text.partition("=")
         if name not in declared:
             known = ", ".join(declared) or "none"
             raise CommandError(path, f"--option {text}", f"{format.name} has no option {name!r}; there are: {known}")
-        values[name] = value
+        values[name] = switch_of(value) if declared[name].type is bool else value
     assert format.options is not None
     try:
         made: msgspec.Struct = msgspec.convert(values, format.options, strict=False)

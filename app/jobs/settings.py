@@ -127,6 +127,14 @@ def picture_path(settings: RenderSettings, path: Path) -> Path:
     return path.with_name(f"{stem}{path.suffix}")
 
 
+def suggested_path(settings: RenderSettings, title: str) -> Path:
+    """Returns the name that is proposed: an image, a video, or numbered images if no video can be written."""
+    video = next((f for f in VIDEO_FORMATS if not missing_package(f) and (f.has_alpha or not settings.alpha)), None)
+    if settings.last > settings.first and video is not None:
+        return Path(f"{title}{video.suffixes[0]}")
+    return picture_path(settings, Path(f"{title}{next(iter(RENDER_FORMATS)).suffixes[0]}"))
+
+
 def pictures_there(settings: RenderSettings, path: Path) -> int:
     """Returns the number of images of a rendering that exist already."""
     place = NUMBERED.search(path.name)

@@ -20,6 +20,7 @@ from sinew.app.jobs.settings import (
     refused,
     render_words,
     run_words,
+    suggested_path,
 )
 from sinew.app.output.jobs import JobQueue, OutputJob
 from sinew.app.output.window import OutputWindow
@@ -79,7 +80,7 @@ class Output:
     def render(self, settings: RenderSettings) -> None:
         suffixes = RENDER_FORMATS.suffixes()
         kinds = [file_filter("Images and videos", suffixes), *(file_filter(f.name, f.suffixes) for f in RENDER_FORMATS)]
-        path = self._asked("Render animation", suffixes[0], ";;".join(kinds))
+        path = self._asked("Render animation", suggested_path(settings, self._document.title), ";;".join(kinds))
         if path is not None:
             path, _ = RENDER_FORMATS.typed(path, next(iter(RENDER_FORMATS)))
             file = picture_path(settings, path)
@@ -104,7 +105,7 @@ class Output:
 
     def export(self, settings: ExportSettings, format: SceneFormat, options: msgspec.Struct | None) -> None:
         kind = file_filter(format.name, format.suffixes)
-        path = self._asked(f"Export {format.name}", format.suffixes[0], kind)
+        path = self._asked(f"Export {format.name}", Path(f"{self._document.title}{format.suffixes[0]}"), kind)
         if path is not None:
             path, meant = SCENE_FORMATS.typed(path, format)
             options = options if meant is format else self.window.options_of(meant)
@@ -124,8 +125,8 @@ class Output:
         cameras = tuple((node.id, node.name) for node in self._document.scene.of_kind(CameraSettings.kind))
         return Choices("As chosen below", (("cuts", "Cuts"), *cameras) if cameras else ())
 
-    def _asked(self, title: str, suffix: str, kinds: str) -> Path | None:
-        path = self._dialogs.save_path(title, Path(f"{self._document.title}{suffix}"), kinds)
+    def _asked(self, title: str, suggestion: Path, kinds: str) -> Path | None:
+        path = self._dialogs.save_path(title, suggestion, kinds)
         return path.absolute() if path is not None else None
 
     def _queue(

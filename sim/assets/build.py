@@ -242,7 +242,7 @@ MAX_GROWTH = 8
 
 def build_clips(raw: RawModel, joints: Joints | None, targets: Targets | None, warnings: list[str]) -> tuple[Clip, ...]:
     clips = raw.clips
-    if targets is not None and targets.are_frames:
+    if targets is not None and any(clip.frames for clip in clips):
         names = unique_names([clip.name for clip in clips], "clip", warnings)
         count = 1 + len(targets.names)
         return tuple(

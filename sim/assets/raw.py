@@ -139,6 +139,7 @@ class RawMesh:
     joint: int = -1  # Joint whose clips drive the morph targets
     target_names: list[str] = field(default_factory=list)
     rest_weights: list[float] = field(default_factory=list)
+    are_frames: bool = False  # Whether the clips show its morph targets one after the other, which have no names
 
 
 @dataclass(slots=True)

@@ -74,13 +74,15 @@ def _replacement(path: Path, suffix: str = "") -> Iterator[tuple[Path, int | Non
 
 @contextlib.contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Makes errors of the system within the block name the requested file."""
+    """Makes errors of the system within the block name the requested file, and its folder if that is missing."""
     try:
         yield
     except OSError as error:
         if error.errno is None:
             raise
-        raise OSError(error.errno, error.strerror, str(path)) from error
+        is_lost = error.errno == errno.ENOENT and not path.parent.is_dir()
+        reason = f"the folder {path.parent} does not exist" if is_lost else error.strerror
+        raise OSError(error.errno, reason, str(path)) from error
 
 
 def _writable_mode(target: Path) -> int | None:

@@ -16,9 +16,8 @@ import numpy.typing as npt
 import OpenEXR
 
 from sinew.sim.export.image import Layers
-from sinew.sim.export.scene.recording import SceneRecording
+from sinew.sim.export.scene.recording import FoundNode, SceneRecording
 from sinew.sim.export.surface import write_obj
-from sinew.sim.maths.arrays import Float32
 from sinew.sim.maths.srgb import linear_from_srgb
 
 FAR = np.float32(1e30)
@@ -97,6 +96,7 @@ def write_vertex_texture(recording: SceneRecording, files: tuple[Path, ...]) -> 
         write_obj(surface, file)
     about = {
         "name": track.name, "vertices": count, "frames": recording.frame_count, "rate": recording.rate,
+        "start": recording.first / recording.rate,
         "width": width, "height": len(image), "rows_per_frame": rows,
         "meaning": "difference to frame 0 [m]; row = frame * rows_per_frame + vertex // width from the top,"
         " column = vertex % width; v of the texture coordinates selects frame 0",
@@ -107,7 +107,7 @@ def write_vertex_texture(recording: SceneRecording, files: tuple[Path, ...]) -> 
     files[1].write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
 
 
-def read_vertex_texture(files: tuple[Path, ...]) -> list[list[Float32]]:
+def read_vertex_texture(files: tuple[Path, ...]) -> list[FoundNode]:
     """Reads the positions of the one surface of the file in every frame."""
     about: dict[str, Any] = json.loads(files[1].read_text(encoding="utf-8"))
     channels = OpenEXR.File(str(files[0]), separate_channels=True).channels()
@@ -115,4 +115,4 @@ def read_vertex_texture(files: tuple[Path, ...]) -> list[list[Float32]]:
     lines = [line.split()[1:] for line in files[2].read_text(encoding="utf-8").splitlines() if line.startswith("v ")]
     first = np.array(lines, np.float32)
     frames = image.reshape(about["frames"], -1, 3)[:, : about["vertices"]]
-    return [[first + frame for frame in frames]]
+    return [FoundNode([first + frame for frame in frames])]

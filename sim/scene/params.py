@@ -337,6 +337,12 @@ def range_text(declared: Declaration) -> str:
     return f"at most {hi:g}{unit}" if hi is not None else ""
 
 
+def switch_of(text: str) -> bool | str:
+    """Parses on and off, or true and false; returns other text, which the declaration rejects."""
+    known: dict[str, bool] = {"on": True, "true": True, "off": False, "false": False}
+    return known.get(text.casefold(), text)
+
+
 def value_text(value: Any) -> str:
     if isinstance(value, enum.Enum):
         return str(value.value)

@@ -10,6 +10,7 @@ from sinew import resources
 from sinew.app.cli.main import main
 from sinew.app.project.project_file import save_project
 from sinew.sim.animation.evaluate import evaluate_pose
+from sinew.sim.assets.influences import joint_boxes, reach_of
 from sinew.sim.assets.load import load_model
 from sinew.sim.assets.model import Interpolation
 from sinew.sim.characters.reference import skin
@@ -17,6 +18,7 @@ from sinew.sim.characters.settings import ModelSettings, MotionFile, SkinningMet
 from sinew.sim.export.formats import SCENE_FORMATS
 from sinew.sim.export.scene import points_file, writing
 from sinew.sim.export.scene.glb import GlbFrames
+from sinew.sim.export.scene.recording import FoundNode
 from sinew.sim.kinds.camera.settings import CameraSettings
 from sinew.sim.kinds.cloth.settings import ClothSettings
 from sinew.sim.kinds.emitter.settings import EmitterSettings
@@ -189,7 +191,7 @@ def test_dual_quaternions_as_points_or_skin(project: Path, tmp_path: Path, capsy
     exported(project, tmp_path / "points.glb", "--node", "Tiny")
     reported = capsys.readouterr().err
     assert "Tiny: written as points for every frame: dual quaternions; as a skin (characters=skin)" in reported
-    assert f"up to {apart:.2g} m away" in reported
+    assert f"up to {apart:.2g} m away; Preserve Volume of Blender's armature modifier shows it as here" in reported
     skinned = exported(project, tmp_path / "skin.glb", "--node", "Tiny", "--characters", "skin")
     reported = capsys.readouterr().err
     assert f"written as a skin, a linear approximation of dual quaternions, up to {apart:.2g} m away" in reported
@@ -209,7 +211,10 @@ def test_usd_has_meshes_particles_and_characters(project, steps, tmp_path, capsy
     usd, geom = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdGeom")
     skel = pytest.importorskip("pxr.UsdSkel")
     stage = usd.Stage.Open(str(exported(project, tmp_path / "a.usda")))
-    assert "25 frames" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert "25 frames" in said.out
+    assert "Tiny: its skin uses dual quaternions; programs that blend linearly are up to 0.1" in said.err
+    assert "Preserve Volume of Blender's armature modifier shows it as here" in said.err
     assert (geom.GetStageUpAxis(stage), geom.GetStageMetersPerUnit(stage)) == ("Y", 1.0)
     assert (stage.GetTimeCodesPerSecond(), stage.GetStartTimeCode(), stage.GetEndTimeCode()) == (60.0, 0.0, FRAMES)
     prims = {prim.GetDisplayName(): prim for prim in stage.GetDefaultPrim().GetChildren()}
@@ -240,11 +245,73 @@ def test_usd_has_meshes_particles_and_characters(project, steps, tmp_path, capsy
     assert set(ids.tolist()) == set(range(36)), "90 a second are born, and none twice"
     root = skel.Root(prims["Tiny"])
     assert skel.BakeSkinning(root, usd.TimeCode(0) and __import__("pxr.Gf").Gf.Interval(0, FRAMES))
-    baked = geom.Mesh(stage.GetPrimAtPath(prims["Tiny"].GetPath().AppendChild("Mesh")))
+    baked = geom.Mesh(stage.GetPrimAtPath(prims["Tiny"].GetPath().AppendChild("Tiny_mesh")))
     for frame in (0, 7, FRAMES):
         world = np.array(geom.Xformable(baked).ComputeLocalToWorldTransform(frame))
         points = np.array(baked.GetPointsAttr().Get(frame)) @ world[:3, :3] + world[3, :3]
         np.testing.assert_allclose(points, character(frame), atol=2e-6)
+
+
+@pytest.mark.parametrize("value", ["on", "off", "true", "OFF"])
+def test_switches_have_the_words_of_the_help(value: str, project: Path, tmp_path: Path) -> None:
+    geom = pytest.importorskip("pxr.UsdGeom")
+    options = ("--node", "Sheet", "--frames", "0:1", "--option", f"normals={value}")
+    stage = pytest.importorskip("pxr.Usd").Stage.Open(str(exported(project, tmp_path / "a.usda", *options)))
+    has_normals = geom.Mesh(stage.GetPrimAtPath("/World/Sheet")).GetNormalsAttr().HasAuthoredValue()
+    assert has_normals is (value.lower() in ("on", "true"))
+
+
+def test_objects_and_materials_have_the_names_of_the_scene(tmp_path: Path) -> None:
+    usd, shade = pytest.importorskip("pxr.Usd"), pytest.importorskip("pxr.UsdShade")
+    sheet = ClothSettings(columns=4, rows=4, substeps=8)
+    settings = {"Cape": sheet, "Red flag": sheet, "Tiny": ModelSettings(path=str(TINY))}
+    nodes = tuple(Node(id=f"n{n}", name=name, settings=own) for n, (name, own) in enumerate(settings.items()))
+    path = tmp_path / "two.sinew"
+    save_project(path, Scene(nodes=nodes), ViewState())
+    names = list(settings)[:2]
+    model = load_model(exported(path, tmp_path / "a.glb", "--frames", "0:1"))
+    assert [material.name for material in model.materials][:2] == names
+    assert [section.name for section in model.mesh.sections][:2] == names
+    stage = usd.Stage.Open(str(exported(path, tmp_path / "a.usda", "--frames", "0:1")))
+    prims = [prim for prim in stage.Traverse() if prim.IsA(shade.Material)]
+    assert [prim.GetName() for prim in prims][:2] == ["Cape", "Red_flag"]
+    assert stage.GetPrimAtPath("/World/Tiny/Tiny_mesh")
+    joints = stage.GetPrimAtPath("/World/Tiny/Tiny_skeleton").GetAttribute("joints").Get()
+    assert {joint.rpartition("/")[2] for joint in joints} == set(load_model(TINY).skeleton.names)
+    geom = pytest.importorskip("alembic3d.AbcGeom")
+    archive = pytest.importorskip("alembic3d.Abc").IArchive(str(exported(path, tmp_path / "a.abc", "--frames", "0:1")))
+    for name in names:
+        assert list(geom.IPolyMesh(archive.getTop(), name).getSchema().getFaceSetNames()) == [name]
+
+
+def test_written_files_open_again_within_their_box(project: Path, tmp_path: Path) -> None:
+    scene = exported(project, tmp_path / "scene.glb", "--frames", "0:24")
+    model = load_model(scene)
+    assert model.skeleton.names == ("Sheet", "Tiny")
+    assert model.warnings == ("Points and lines are left out: Sparks / hot.",)
+    assert (model.mesh.targets.are_frames, model.mesh.targets.settable) == (True, ())
+    shown = GlbFrames(scene)
+    for mesh, joint in (("Sheet", 0), ("Tiny", 1)):
+        node = next(node for node in shown.shown if shown._nodes[node].name == mesh)
+        frames = np.stack(shown.frames_of(node))
+        entries, corners = joint_boxes(model.mesh, model.skin)
+        found = corners[entries == joint].reshape(-1, 3)
+        np.testing.assert_allclose([found.min(0), found.max(0)], [frames.min((0, 1)), frames.max((0, 1))], atol=1e-5)
+    only = load_model(exported(project, tmp_path / "sparks.glb", "--frames", "0:2", "--node", "Sparks / hot"))
+    assert (only.mesh.vertex_count, only.skeleton, only.clips) == (0, None, ())
+    assert only.warnings == ("Points and lines are left out: Sparks / hot.",)
+    again = tmp_path / "again.glb"
+    assert main(["export", str(scene), "--output", str(again)]) == 0
+    assert load_model(again).mesh.targets.are_frames, "converted"
+    cache = exported(project, tmp_path / "sheet.pc2", "--node", "Sheet", "--frames", "0:24")
+    for path in (cache, cache.with_suffix(".obj")):
+        lowest, highest = reach_of(load_model(path).mesh)
+        assert np.linalg.norm(highest.max(0) - lowest.min(0)) < 3.0
+    for name in ("tiny.ezm", "tiny.glb"):
+        assert main(["export", str(TINY), "--output", str(tmp_path / name)]) == 0
+        assert load_model(tmp_path / name).mesh.triangle_count == load_model(TINY).mesh.triangle_count
+    assert main(["pose", str(TINY), "--output", str(tmp_path / "posed.obj")]) == 0
+    assert load_model(tmp_path / "posed.obj").mesh.triangle_count == load_model(TINY).mesh.triangle_count
 
 
 @pytest.fixture(scope="module")
@@ -330,8 +397,8 @@ def test_a_missing_package_is_reported_with_its_install_command(project, tmp_pat
 
 
 def test_a_file_that_reads_back_differently_is_not_written(project, tmp_path, capsys, monkeypatch):
-    def moved(files: tuple[Path, ...]) -> list[np.ndarray]:
-        return [points_file.read_pc2(files)[0] + np.float32(0.01)]
+    def moved(files: tuple[Path, ...]) -> list[FoundNode]:
+        return [FoundNode(points_file.read_pc2(files)[0].positions + np.float32(0.01))]
 
     monkeypatch.setattr(writing, "resolved", lambda name: moved if "read" in name else points_file.write_pc2)
     output = tmp_path / "a.pc2"

@@ -5,6 +5,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
+from sinew.app.document.keyed_values import curves_ref
 from sinew.app.project.project_file import load_project
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import Presets
@@ -12,6 +13,7 @@ from sinew.sim.kinds.emitter.handles import KnobKind
 from sinew.sim.kinds.emitter.presets import PRESETS, with_preset
 from sinew.sim.kinds.emitter.settings import EmissionAim, EmissionMode, EmitterSource, ParticleLook
 from sinew.sim.scene.camera import Camera
+from sinew.sim.scene.curves import Curve, Key
 from sinew.sim.scene.scene import Attachment, ParamRef
 from sinew.sim.scene.view_state import Selection
 from sinew.widgets.messages import Severity
@@ -101,6 +103,19 @@ def test_a_low_capacity_is_raised_by_the_button_as_one_edit(stage):
     assert stage.settings.capacity == needed
     assert stage.status.warning == ""
     assert stage.document.undo_stack.count() == 1
+
+
+def test_the_button_and_the_warning_name_the_capacity_of_the_largest_keys(stage):
+    stage.set(rate=1000.0, lifetime=1.0, lifetime_variance=0.0, capacity=1200)
+    assert stage.status.warning == ""
+    keys = (Key(0.0, 1000.0), Key(2.0, 1400.0))
+    stage.document.set_value(curves_ref(stage.node), (Curve(part="emitter", field="rate", keys=keys),))
+    drawn(stage.editor)
+    assert "take 1,401 particles" in stage.status.warning
+    assert stage.head.remedy_button.text() == "Set capacity to 1,401"
+    stage.head.remedy_button.click()
+    drawn(stage.editor)
+    assert (stage.settings.capacity, stage.status.warning) == (1401, "")
 
 
 def test_another_seed_is_one_edit_and_changes_particles(stage):

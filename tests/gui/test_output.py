@@ -2,6 +2,7 @@ import struct
 import sys
 from pathlib import Path
 
+import msgspec
 import numpy as np
 from PIL import Image
 from PySide6.QtWidgets import QApplication, QMessageBox
@@ -15,6 +16,7 @@ from sinew.app.jobs.settings import (
     refused,
     render_words,
     run_words,
+    suggested_path,
 )
 from sinew.app.output.jobs import CANCELLED, DONE, FAILED
 from sinew.app.output.window import OutputWindow
@@ -203,6 +205,12 @@ def test_names_of_images_are_numbered():
     ):  # fmt: skip
         assert picture_path(several, Path(name)) == Path(expected)
         assert picture_path(one, Path(name)) == Path(name)
+    assert suggested_path(one, "cape") == Path("cape.png")
+    animation = suggested_path(several, "cape")
+    assert animation in (Path("cape.mp4"), Path("cape.webp")), "a video, of the first format that can be written"
+    assert picture_path(several, animation) == animation
+    assert refused(several, animation) == ""
+    assert suggested_path(msgspec.structs.replace(several, alpha=True), "cape") == Path("cape.webp")
     words = render_words(RenderSettings(burn_in=True, burnt="Cape.wind, Skin glow.rate"), Path("a.png"), Path("p"), "")
     assert words[words.index("--burn-in") :] == ["--burn-in", "Cape.wind", "Skin glow.rate"]
     words = render_words(RenderSettings(camera="cuts", seen=Viewpoint.TOP), Path("a.png"), Path("p"), "")

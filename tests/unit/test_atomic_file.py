@@ -1,5 +1,6 @@
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sinew.sim.export.atomic_file import atomic_file, atomic_path
+from sinew.sim.export.atomic_file import atomic_file, atomic_path, write_atomically
 from sinew.sim.notes import KEPT, Notes
 from sinew.sim.printable import cell_text, counted, printable, printable_json, size_text, text_of_cell
 
@@ -116,3 +117,11 @@ def test_formulas_are_text_in_cells(text: str) -> None:
 def test_numbers_and_words_stay_as_they_are_in_cells(text: str) -> None:
     assert cell_text(text) == text
     assert text_of_cell(text) == text
+
+
+def test_a_missing_folder_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    with pytest.raises(FileNotFoundError, match=f"the folder {re.escape(str(folder))} does not exist"):
+        write_atomically(folder / "a.json", b"")
+    with pytest.raises(FileNotFoundError, match=r"the folder .*gone does not exist"), atomic_path(folder / "a.mp4"):
+        pass

@@ -131,10 +131,10 @@ class ModelPanel(Panel):
         targets, sections = model.mesh.targets if model is not None else None, []
         if model is not None and model.skeleton is not None:
             sections.append(FormSection("Motions", [WidgetRow(lambda: MotionList(self._context, node))]))
-        if model is None or targets is None or targets.are_frames or not targets.names:
+        if model is None or targets is None or not targets.settable:
             return sections
         self.follow(node, None)
-        sections.append(FormSection("Morph targets", [WidgetRow(lambda: self.targets.make(targets.names))]))
+        sections.append(FormSection("Morph targets", [WidgetRow(lambda: self.targets.make(targets.settable))]))
         if model.rig.expressions:
             names = [expression.name for expression in model.rig.expressions]
             sections.append(FormSection("Expressions", [WidgetRow(lambda: self.expressions.make(names))]))

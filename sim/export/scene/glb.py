@@ -21,10 +21,11 @@ from sinew.sim.assets.gltf.document import GltfDocument, GltfNode, Primitive
 from sinew.sim.assets.gltf.file import GltfFile, split_file
 from sinew.sim.assets.model import AlphaMode
 from sinew.sim.export.formats import ExportError, GlbOptions
-from sinew.sim.export.gltf import AnimationWriter, GltfScene, unit
+from sinew.sim.export.gltf import AnimationWriter, GltfScene
 from sinew.sim.export.gltf_parts import INDEX_DATA, VERTEX_DATA
 from sinew.sim.export.scene.recording import (
     CameraTrack,
+    FoundNode,
     JointMotion,
     LinearSkin,
     SceneRecording,
@@ -32,6 +33,7 @@ from sinew.sim.export.scene.recording import (
     Track,
     plain_material,
 )
+from sinew.sim.export.surface import unit
 from sinew.sim.maths.arrays import Float32, Float64
 from sinew.sim.maths.transform import compose, decompose
 from sinew.sim.printable import size_text
@@ -156,9 +158,9 @@ def write_glb_scene(recording: SceneRecording, files: tuple[Path, ...], options:
     return [f"left out: brightness beyond 1 of {name}" for name in bright]
 
 
-def read_glb_scene(files: tuple[Path, ...]) -> list[list[Float32]]:
+def read_glb_scene(files: tuple[Path, ...]) -> list[FoundNode]:
     frames = GlbFrames(files[0])
-    return [frames.frames_of(node) for node in frames.shown]
+    return [FoundNode(frames.frames_of(node)) for node in frames.shown]
 
 
 def as_skin(rig: JointMotion) -> tuple[JointMotion | None, str]:
@@ -170,7 +172,7 @@ class _Scene(GltfScene):
     def __init__(self, recording: SceneRecording, *, has_normals: bool) -> None:
         super().__init__()
         self._has_normals = has_normals
-        self._moments = np.arange(recording.frame_count, dtype=np.float32)[:, None] / np.float32(recording.rate)
+        self._moments = recording.times.astype(np.float32)[:, None]
         self._times = self.chunk.once(self._moments, bounded=True)
         self._animation = AnimationWriter("scene", self.chunk)
         self._is_moving = recording.frame_count > 1

@@ -190,7 +190,7 @@ def starvation(settings: EmitterSettings) -> str:
     needed = slots_needed(settings)
     if needed <= settings.capacity:
         return ""
-    return f"capacity {settings.capacity} cuts lives short: this rate and lifetime take {needed} particles"
+    return f"capacity {settings.capacity:,} cuts lives short: this rate and lifetime take {needed:,} particles"
 
 
 def check_emitter(settings: EmitterSettings, former: EmitterSettings | None = None) -> None:
