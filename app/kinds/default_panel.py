@@ -43,8 +43,9 @@ class DefaultPanel(Panel):
         self._refresh()
 
     def facts(self, node: Node) -> Sequence[FormSection]:
-        self._system = self._context.system(node.id)
-        self._rows = {name: FactRow(name.replace("_", " ").capitalize(), text) for name, text in self._texts().items()}
+        cls = loaded(KINDS[node.kind].system)
+        names = cls.units if issubclass(cls, Measures) else ()
+        self._rows = {name: FactRow(name.replace("_", " ").capitalize(), "–") for name in names}
         return (FormSection("Measures", self._rows.values()),) if self._rows else ()
 
     def forget(self) -> None:
@@ -78,6 +79,7 @@ class DefaultPanel(Panel):
         if left > 0.0:
             self._timer.start(round(1e3 * left) + 1)
             return
-        for name, text in self._texts().items():
-            if name in self._rows and self._rows[name].value != text:
-                self._rows[name].set_value(text)
+        texts = self._texts()
+        for name, row in self._rows.items():
+            if row.value != (text := texts.get(name, "–")):
+                row.set_value(text)

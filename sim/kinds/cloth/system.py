@@ -56,7 +56,7 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         cloth: None until it can be built.
     """
 
-    units = {"energy": "J", "kinetic": "J", "elastic": "J", "apart": "m", "apart_mean": "m"}
+    units = {"strain": "", "energy": "J", "kinetic": "J", "elastic": "J", "apart": "m", "apart_mean": "m"}
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)

@@ -299,7 +299,7 @@ class Measures(abc.ABC):
     """Ability of systems that measure themselves, for sweeps, reports and the inspector.
 
     Attributes:
-        units: By name of the quantity; a pure number has none.
+        units: By name of the quantity, "" for a pure number; the inspector has a row for each.
     """
 
     units: ClassVar[Mapping[str, str]] = {}

@@ -64,7 +64,7 @@ class HairSystem(System, Draggable, Prepares, Stoppable, Exports, Measures):
         missing_text: A sentence about missing inputs, or "".
     """
 
-    units = {"bend": "rad", "energy": "J/kg", "apart": "m", "apart_mean": "m"}
+    units = {"bend": "rad", "stretch": "", "energy": "J/kg", "apart": "m", "apart_mean": "m"}
 
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)
