@@ -167,6 +167,7 @@ def test_it_is_drawn_and_framed(context: Context, engine: Engine) -> None:
     assert changed.mean() > 0.1
     blue = pictures[1][changed].mean(axis=0)
     assert blue[2] > blue[0] + 40
+    assert (engine.views.counts().vertices, engine.views.counts().triangles) == (33 * 25, 2 * 32 * 24)
     bounds = engine.views.bounds("r")
     np.testing.assert_allclose([bounds.lo, bounds.hi], [[-1.0, 0.0, -1.0], [1.0, 0.0, 1.0]])
     output.release()
