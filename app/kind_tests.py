@@ -55,7 +55,7 @@ def installed_kind(name: str) -> Kind:
 
 def _nodes(kind: Kind) -> tuple[Node, ...]:
     """Returns a node with the defaults, and one of each Add entry."""
-    made = [Node(id="", settings=kind.settings())]
+    made = [kind.new_node()]
     made += [entry.make(AddPlace(Scene(), ViewState())) for entry in kind.part(Adds).entries]
     return tuple(msgspec.structs.replace(node, id=f"n{i}", name=f"{kind.label} {i}") for i, node in enumerate(made))
 

@@ -26,10 +26,23 @@ def titled(name: str) -> str:
 
 
 def numbered(name: str, taken: set[str], separator: str = " ") -> str:
-    """Returns the name, with a number from 2 on if it is taken, and adds it to the taken ones."""
-    unique, number = name, 2
-    while unique in taken:
-        unique, number = f"{name}{separator}{number}", number + 1
+    """Returns the name, with a number from 2 on if it is taken, and adds it to the taken ones.
+
+    It is the smallest free number up to 100, else one whose predecessor is taken: many equal names take no square of
+    their number.
+    """
+    if name not in taken:
+        taken.add(name)
+        return name
+    free = next((number for number in range(2, 101) if f"{name}{separator}{number}" not in taken), 0)
+    if not free:
+        low, free = 100, 200
+        while f"{name}{separator}{free}" in taken:
+            low, free = free, 2 * free
+        while free - low > 1:
+            middle = (low + free) // 2
+            low, free = (middle, free) if f"{name}{separator}{middle}" in taken else (low, middle)
+    unique = f"{name}{separator}{free}"
     taken.add(unique)
     return unique
 

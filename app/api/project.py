@@ -17,6 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
@@ -103,15 +104,15 @@ class Project(abc.ABC):
         """Adds a node as one edit, and selects it.
 
         Args:
-            kind: Such as "cloth" or "emitter".
+            kind: Such as "cloth" or "emitter"; the node has the settings of a new one in the window.
             name: Gets a number if it is in use.
             values: Any settings of the node, with `position`, `parent` and so on.
         """
         if kind not in KINDS:
             raise LookupError(f"there is no type {kind!r}{near(kind, KINDS)}")
-        settings = KINDS[kind].settings
-        own = {key: value for key, value in values.items() if key in settings.__struct_fields__}
-        made = Node(id="", name=name, settings=validated(settings(), **own))
+        made = KINDS[kind].new_node(name=name)
+        own = {key: value for key, value in values.items() if key in made.settings.__struct_fields__}
+        made = msgspec.structs.replace(made, settings=validated(made.settings, **own))
         with self.document.macro(f"Add {name or KINDS[kind].label}"):
             node = ProjectNode(self, self.document.add_node(made))
             if rest := {key: value for key, value in values.items() if key not in own}:

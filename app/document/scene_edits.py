@@ -102,7 +102,7 @@ class SceneEdits:
         document, chosen = self._document, topmost(self._document.scene, self._unlocked)
         if chosen:
             kind = group_kind()
-            group = document.named(Node(id="", name=kind.label, settings=kind.settings()))
+            group = document.named(kind.new_node(name=kind.label))
             nodes = grouped(self.places, chosen, group)
             document.set_nodes(nodes, f"Group {document.nodes_text(chosen)}", Selection(node=group.id))
 

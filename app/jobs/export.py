@@ -11,7 +11,7 @@ from sinew.app.failure.errors import CommandError, print_line, print_warnings
 from sinew.app.failure.progress import Progress, add_progress_option
 from sinew.app.headless.run import SceneRun, headless
 from sinew.app.headless.scene import OpenedScene, loaded, opened
-from sinew.app.headless.tracks import STEPS_PER_SECOND, TrackRecorder
+from sinew.app.headless.tracks import STEPS_PER_SECOND, StrandChoice, TrackRecorder
 from sinew.app.jobs.options import (
     add_format_options,
     add_output_option,
@@ -29,7 +29,15 @@ from sinew.sim.characters.materials import missing_images, missing_lines
 from sinew.sim.characters.motions import add_clips, animated_model
 from sinew.sim.characters.settings import ModelSettings, MotionFile
 from sinew.sim.export.atomic_file import naming
-from sinew.sim.export.formats import EXPORT_FORMATS, MODEL_WRITERS, SCENE_FORMATS, Characters, require_package
+from sinew.sim.export.formats import (
+    EXPORT_FORMATS,
+    MODEL_WRITERS,
+    SCENE_FORMATS,
+    AlembicOptions,
+    AlembicPurpose,
+    Characters,
+    require_package,
+)
 from sinew.sim.export.scene.writing import CHARACTERS, write_scene
 from sinew.sim.printable import counted, size_text
 from sinew.sim.scene.params import validated
@@ -143,7 +151,10 @@ def export_scene(
     for problem in run.problems():
         raise CommandError(scene.path, "", f"node {problem}")
     first, last = frames
-    with contextlib.closing(TrackRecorder(run, scene, rate, nodes, output.parent, children=children)) as recorder:
+    strands = StrandChoice.DRAWN if children else StrandChoice.GUIDES
+    if isinstance(chosen, AlembicOptions) and chosen.purpose is AlembicPurpose.GROOM:
+        strands = StrandChoice.BOTH
+    with contextlib.closing(TrackRecorder(run, scene, rate, nodes, output.parent, strands=strands)) as recorder:
         print_warnings(scene.path, recorder.left)
         with naming(output):  # temporary files lie in the same folder
             for frame in range(first, last + 1):

@@ -138,7 +138,7 @@ def _guarded_kind(plugin: Plugin, kind: Kind, info: PluginInfo) -> Kind:
     """Returns a kind whose functions report their exceptions and return what a plain kind would."""
 
     def plain_node(*_: object) -> Node:
-        return Node(id="", name=kind.name, settings=kind.settings())
+        return kind.new_node(name=kind.name)
 
     def add_entry(entry: AddEntry) -> AddEntry:
         where: Callable[[AddPlace], str] | None = None

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from sinew.app.project.project_decode import PLUGIN, ProjectDecoder
 from sinew.app.project.project_json import ProjectError, json_text, parse_json, read_bytes, read_json
 from sinew.app.project.project_paths import portable_path
 from sinew.app.project.unknown_content import Place, UnknownContent, UnknownInEntry, UnknownNode
-from sinew.sim.assets.raw import LoadWatch
+from sinew.sim.assets.raw import LoadWatch, reading
 from sinew.sim.export.atomic_file import write_atomically
 from sinew.sim.kinds import KINDS
 from sinew.sim.scene.params import params_of, with_paths
@@ -69,15 +70,16 @@ def load_project(
     """
     watch = LoadWatch(progress, cancelled)
     watch.advance()
-    data = read_bytes(path)
-    content = parse_json(path, data)
-    version = _version(path, content)
-    try:
-        content = migrated(content, version)
-    except MigrationError as error:
-        raise ProjectError(path, "$.version", str(error)) from error
-    decoder = ProjectDecoder(path, _folder(path), watch)
-    scene, view_state = decoder.decode(content)
+    with reading(partial(ProjectError, path)):
+        data = read_bytes(path)
+        content = parse_json(path, data)
+        version = _version(path, content)
+        try:
+            content = migrated(content, version)
+        except MigrationError as error:
+            raise ProjectError(path, "$.version", str(error)) from error
+        decoder = ProjectDecoder(path, _folder(path), watch)
+        scene, view_state = decoder.decode(content)
     watch.finish()
     older = version if is_converted(version) else None
     return LoadedProject(scene, view_state, decoder.unknown(), tuple(decoder.warnings), version, older, digest_of(data))

@@ -348,6 +348,11 @@ class ViewportRenderer(QObject):
     def is_still(self) -> bool:
         return not self._playback.playhead.playing
 
+    @property
+    def step(self) -> object:
+        shown = self.runner.shown if self.runner is not None else 0
+        return shown, self.engine.simulation.step_count if self.engine is not None else 0
+
     def render_view(self) -> RenderView:
         assert self.engine is not None
         render_view = self.engine.render_view(self._document.view_state.camera, self._current_overlay())

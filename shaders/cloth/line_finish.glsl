@@ -1,9 +1,10 @@
 // State of one particle of a cloth at the end of a substep of lines.
-// Inputs: state at its beginning, solved points (position [m], inverse mass, 0 if held), colliders. Outputs: the record of
-// the state, with the velocity from the positions, after contacts.
+// Inputs: state at its beginning, solved points (offset [m], inverse mass, 0 if held), colliders. Outputs: the record of
+// the state, with the velocity from the offset, after contacts.
 // SELF, MET, COLLIDERS, SKIN, FRICTION_MAP, PIN_MAPS as in cloth/step.glsl.
 
 #include "cloth/spring.glsl"
+#include "cloth/offset.glsl"
 #ifdef COLLIDERS
 #include "cloth/contact.glsl"
 uniform samplerBuffer u_colliders;
@@ -39,45 +40,50 @@ uniform samplerBuffer u_pins;      // target [m], 1 if held
 void run(int id) {
     vec4 first = texelFetch(u_state, 2 * id);
     vec4 point = texelFetch(u_points, id);
-    Particle moved = Particle(point.xyz, (point.xyz - first.xyz) / u_substep);
-    Particle free = moved;
+    vec3 remainder = remainder_of(texelFetch(u_state, 2 * id + 1).w, first.xyz);
+    Particle solved = Particle(first.xyz + point.xyz, (point.xyz - remainder) / u_substep);
+    Particle moved = solved;
 #ifdef SELF
     vec3 change;
     vec3 push;
-    self_contact(id, vec4(point.xyz, first.w), moved.velocity, u_substep, change, push);
-    free.velocity += change;
-    free.position += u_substep * change + push;
+    self_contact(id, vec4(solved.position, first.w), solved.velocity, u_substep, change, push);
+    moved.velocity += change;
+    moved.position += u_substep * change + push;
 #endif
 #ifdef MET
     vec3 impulse;
     vec3 shift;
     met_contact(id, impulse, shift);
     float inverse_mass = first.w * u_inverse_mass;
-    free.velocity += inverse_mass * impulse;
-    free.position += inverse_mass * (u_substep * impulse + shift);
+    moved.velocity += inverse_mass * impulse;
+    moved.position += inverse_mass * (u_substep * impulse + shift);
 #endif
 #ifdef COLLIDERS
 #ifdef FRICTION_MAP
     friction_factor = texelFetch(u_maps, id).z;
 #endif
-    collide(u_colliders, u_collider_count, free, u_progress.y, u_clearance, u_substep);
+    collide(u_colliders, u_collider_count, moved, u_progress.y, u_clearance, u_substep);
 #ifdef SKIN
     float begins = u_progress.y - u_substep / STEP_TIME;
-    Contact skin = skin_contact(id, first.xyz, free.position, begins, u_progress.y, u_substep);
+    Contact skin = skin_contact(id, first.xyz, moved.position, begins, u_progress.y, u_substep);
     ROUGHEN(skin)
-    bounce_contact(free.position, free.velocity, skin, u_clearance, u_substep);
+    bounce_contact(moved.position, moved.velocity, skin, u_clearance, u_substep);
 #endif
 #endif
-    bool held = point.w == 0.0;
 #ifdef PIN_MAPS
     vec4 map = texelFetch(u_maps, id);
     MovingTarget target = moving_target(id);
     if (target.exists > 0.0) {
-        attract(target, map.x, free.position, free.velocity);
+        attract(target, map.x, moved.position, moved.velocity);
     }
-    keep_near(target, map.y, first.xyz, free.position, free.velocity);
+#endif
+    if (point.w == 0.0) {
+        moved = solved;
+    }
+#ifdef PIN_MAPS
     keep_near(target, map.y, first.xyz, moved.position, moved.velocity);
 #endif
-    o_position = vec4(held ? moved.position : free.position, first.w);
-    o_velocity = vec4(held ? moved.velocity : free.velocity, 0.0);
+    vec4 place = moved_by(first.xyz, point.xyz + (moved.position - solved.position));
+    o_position = vec4(place.xyz, first.w);
+    o_velocity = vec4(moved.velocity, place.w);
 }

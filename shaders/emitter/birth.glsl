@@ -122,7 +122,7 @@ Start birth_start(uint number, float moment) {
     mat3 turn = mat3(emitter.world_from_start) * (1.0 - moment) + mat3(emitter.world_from_end) * moment;
 #endif
     float speed = varied(emitter.life.z, emitter.life.w, lives.y);
-    vec3 velocity = speed * unit_or_up(turn * local) + (emitter.air.w / emitter.pace.z) * travel;
+    vec3 velocity = speed * unit_or_up(turn * local) + (emitter.air.w / emitter.pace.w) * travel;
     return Start(first + moment * travel, velocity, varied(emitter.life.x, emitter.life.y, lives.x));
 }
 

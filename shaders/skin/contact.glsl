@@ -35,7 +35,7 @@ bool skin_carried(int record, inout vec3 point, float from, float to, float clea
         held = abs(height - clearance) < slop;
         vec3 normal = unit_or_zero(area_normal(after));
         normal *= dot(apart, area_normal(before)) < 0.0 ? -1.0 : 1.0;
-        point = held ? point_at(after, weights) + height * normal : point;
+        point = held ? point_at(after, weights) + clearance * normal : point;
     }
     return held;
 }

@@ -67,7 +67,7 @@ class Engine(Owner):
     """Engine that poses, skins, simulates and draws a scene.
 
     `apply` takes the scene, `advance` and `step` set the time, `draw` renders and never advances time.  The context
-    must be current in every call.
+    must be current in every call; what runs kernels binds the default framebuffer first.
 
     Args:
         library: Shader programs shared with another engine; by default the engine has its own.
@@ -117,6 +117,7 @@ class Engine(Owner):
         Raises:
             GLError: From a step, if the driver cannot hold the model.
         """
+        self.context.bind_default_framebuffer()
         node = self._character_node(node_id)
         view: CharacterView = loaded(KINDS[node.kind].part(CharacterSource).view)(self.context, self.library)
         yield from view.upload(prepared, images)
@@ -136,7 +137,7 @@ class Engine(Owner):
         self.views.put_character(node, view, self.world)
 
     def _character_node(self, node_id: NodeId) -> Node:
-        return self.views.scene.by_id.get(node_id) or Node(id=node_id, settings=character_kind().settings())
+        return self.views.scene.by_id.get(node_id) or character_kind().new_node(node_id)
 
     def remove_model(self, node_id: NodeId) -> None:
         if node_id in self.views.characters:
@@ -164,16 +165,17 @@ class Engine(Owner):
             self._source = scene
             self.views.take(self._keyed.at(scene, self._moment) if scene.is_keyed else scene)
             world = self.world
-            is_news = self.views.is_news(world)
+            is_news, is_due = self.views.is_news(world), self.simulation.is_due
             content, former = (scene, world.characters, world.assets), self._content
             self._content = content
             is_animated = scene.is_keyed and same_objects(content, former)
+            if is_news or is_due:
+                self.context.bind_default_framebuffer()
             if is_news and not is_animated:
                 self._guard.renew(scene.by_id)
                 for node_id, character in self.views.characters.items():
                     if node_id in self._assets.animated or character.animated is not character.model:
                         character.animate(self._assets.animated_model(node_id, character.model))
-            is_due = self.simulation.is_due
             self.simulation.apply(self._simulated_world if scene.is_keyed else world)
             if is_due:
                 self.views.version += 1
@@ -292,6 +294,7 @@ class Engine(Owner):
 
     def refresh(self, now: float) -> None:
         """Updates the drawn data of the simulation; call this once per frame with the monotonic time [s]."""
+        self.context.bind_default_framebuffer()
         with self.context.timers.scope("draw"):
             self.simulation.refresh(self.world, now)
 
@@ -322,6 +325,7 @@ class Engine(Owner):
 
     def _pose(self, time: float) -> None:
         """Poses the characters; skinning follows when their joints are turned."""
+        self.context.bind_default_framebuffer()
         self._time = time
         scene = self._keyed.at(self._source, time) if self._source.is_keyed else self._source
         if scene is self.views.scene:

@@ -11,9 +11,16 @@ from PIL import Image
 
 import sinew
 from sinew import resources
+from sinew.app.api.nodes import ProjectNode
+from sinew.app.api.project import Project
 from sinew.app.cli.main import main
+from sinew.sim.engine import Engine
+from sinew.sim.gl.bootstrap import GL
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.errors import GLError
+from sinew.sim.kinds import KINDS
+from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Scene
 
 EXAMPLES = resources.path("examples")
 
@@ -27,7 +34,7 @@ def flag(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.skip(f"no OpenGL here: {error}")
     path = tmp_path_factory.mktemp("flag") / "flag.sinew"
     with sinew.open() as project:
-        project.add("cloth", "Cape", columns=8, rows=8, position=(0, 2, 0))
+        project.add("cloth", "Cape", columns=8, rows=8, position=(0, 2, 0), placement="flat")
         project.add("collider", "Ball")
         project.save(path)
     return path
@@ -172,7 +179,47 @@ def test_the_examples_run(flag: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert (tmp_path / "animation.glb").read_bytes()[:4] == b"glTF"
 
 
-def test_the_examples_of_the_guide_run(flag: Path, tmp_path: Path) -> None:
+def test_steps_go_on_after_an_image(flag: Path) -> None:
+    with sinew.open(flag) as project:
+        plain = project.record(steps=12, every=4)["Cape.positions"]
+    with sinew.open(flag) as project:
+        found = []
+        for _ in range(3):
+            project.step(4)
+            project.render((32, 24))
+            found.append(project.nodes["Cape"].arrays()["positions"])
+        np.testing.assert_array_equal(found, plain[1:])
+        project.simulate(steps=8)
+        np.testing.assert_array_equal(project.nodes["Cape"].arrays()["positions"], plain[2])
+
+
+def test_an_unfinished_framebuffer_is_an_error_and_no_frozen_state() -> None:
+    try:
+        context = Context.headless()
+    except GLError as error:
+        pytest.skip(f"no OpenGL here: {error}")
+    with context:
+        engine = Engine(context)
+        engine.apply(Scene(nodes=(KINDS["emitter"].new_node("sparks"),)))
+        engine.step(STEP_TIME)
+        GL.glFramebufferRenderbuffer(GL.GL_FRAMEBUFFER, GL.GL_COLOR_ATTACHMENT0, GL.GL_RENDERBUFFER, 0)
+        for work in (engine.step, engine.advance, engine.refresh, engine.teleport, engine.restart):
+            with pytest.raises(GLError, match=r"default framebuffer .* is incomplete: status 0x8cd7"):
+                work(2.0 * STEP_TIME)
+        with pytest.raises(GLError, match="is incomplete"):
+            engine.apply(Scene())
+        engine.release()
+
+
+def test_the_examples_of_the_guide_run(flag: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def added(self: Project, kind: str, name: str = "", **values: object) -> ProjectNode:
+        node = add(self, kind, name, **values)
+        unused = KINDS[kind].idle(self.document.scene.by_id[node.id])
+        assert not unused & values.keys(), f"the guide sets what {kind} {name} does not use"
+        return node
+
+    add = Project.add
+    monkeypatch.setattr(Project, "add", added)
     page = (resources.path("guide") / "python.md").read_text(encoding="utf-8")
     names: dict[str, object] = {"PROJECT": flag, "FOLDER": tmp_path}
     for block in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL):

@@ -65,8 +65,11 @@ class MeasuredLines(LineOracle):
         self.substep(particles, actions, gusts, 1.0 / count, 1.0, inertia)
         return float(self.loads.max()), self._errors()
 
-    def _solve(self, family: Family, places: Float64, before: Float64, inverse: Float64, *, adds_load: bool) -> Float64:
-        impulse = super()._solve(family, places, before, inverse, adds_load=adds_load)
+    def _solve(
+        self, family: Family, places: Float64, before: Float64, inverse: Float64, heavy: npt.NDArray[np.bool_], *,
+        adds_load: bool,
+    ) -> Float64:  # fmt: skip
+        impulse = super()._solve(family, places, before, inverse, heavy, adds_load=adds_load)
         self._solved.append((family, places, before, impulse))  # later families move the places
         return impulse
 

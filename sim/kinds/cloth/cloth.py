@@ -39,6 +39,9 @@ NO_INPUTS = ClothInputs()
 INTERVAL = 0.1
 """Shortest time between two statistics [s]."""
 
+RECENT = 120
+"""Steps whose largest measures of lines count: longer than most swings of a sheet."""
+
 
 def fabric(settings: ClothSettings, *, textured: bool) -> Material:
     path = Path(settings.texture) if textured else None
@@ -76,7 +79,7 @@ class Cloth(Owner):
         stopped: Why the cloth stopped; "" while it runs.
         statistics: Newest energies and strain; None before the first arrive.
         measures_lines: `poll` and `check` also measure what a substep of lines leaves, which costs two substeps.
-        lines: The newest of these measures; None before the first arrive.
+        lines: The largest of these measures in the last `RECENT` steps with the same settings; None before the first arrive.
         measures: Records of `MEASURE` for each particle, of the last step.
         sheet, driven: The drawn vertices, as of the last `refresh`; without a driven mesh None.
         placements: How often something else than a step has changed the state.
@@ -106,6 +109,7 @@ class Cloth(Owner):
         self.statistics: ClothStatistics | None = None
         self.measures_lines = False
         self.lines: LineMeasures | None = None
+        self._lines_asked = settings, 0
         self._context, self._library = context, library
         self._is_measured = True
         self._asked_at = -np.inf
@@ -382,13 +386,14 @@ class Cloth(Owner):
             self.statistics = statistics
         found = self._line_readback.poll()
         if found is not None:
-            self.lines = self._line_measures(found)
+            self._take_lines(found, *self._lines_asked)
         if self.step_count and now - self._asked_at >= INTERVAL:
             self._measure()
             self._monitor.request(self.step_count * STEP_TIME)
             loads = self._line_loads()
             if loads is not None:
                 self._line_readback.request(loads)
+                self._lines_asked = self.settings, self.step_count
             self._asked_at = now
         return statistics is not None and self._stop_if_failed(statistics)
 
@@ -398,7 +403,7 @@ class Cloth(Owner):
         self.statistics = self._monitor.read(self.step_count * STEP_TIME)
         loads = self._line_loads()
         if loads is not None:
-            self.lines = self._line_measures(loads.read())
+            self._take_lines(loads.read(), self.settings, self.step_count)
         self._stop_if_failed(self.statistics)
         return self.statistics
 
@@ -460,9 +465,18 @@ class Cloth(Owner):
             return None
         return self._solver.measure(self._state, self.settings, self._with_pins(NO_INPUTS)).buffer
 
-    def _line_measures(self, loads: npt.NDArray[np.void]) -> LineMeasures:
+    def _take_lines(self, loads: npt.NDArray[np.void], settings: ClothSettings, step: int) -> None:
+        """Takes measures of the state after a step; a cloth that swings has less than its largest at most times."""
         errors, _, _, held = loads["load"][: self.model.particle_count].T
-        return LineMeasures(float(held.max()), float(errors.max()), float(np.quantile(errors, 0.99)))
+        found = LineMeasures(float(held.max()), float(errors.max()), float(np.quantile(errors, 0.99)))
+        recent = [one for one in self._recent_lines if one[0] is settings and step - RECENT < one[1] <= step]
+        self._recent_lines = [*recent, (settings, step, found)]
+        measures = [one[2] for one in self._recent_lines]
+        self.lines = LineMeasures(
+            max(one.load for one in measures),
+            max(one.error for one in measures),
+            max(one.usual_error for one in measures),
+        )
 
     def _read(self) -> npt.NDArray[np.void]:
         return self._monitor.sound.newest.read(count=self.model.particle_count)
@@ -472,6 +486,7 @@ class Cloth(Owner):
         self.placements += 1
         self.stopped = ""
         self.statistics = self.lines = None
+        self._recent_lines: list[tuple[ClothSettings, int, LineMeasures]] = []
         self.built_at = self.world_from_cloth
         self.start = self.model.positions
         self._drawn = False

@@ -1,10 +1,12 @@
 import functools
+import math
 from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
 
 from sinew.sim.kinds.cloth.settings import (
+    SUBSTEPS_MAX,
     ClothLook,
     ClothMode,
     ClothPlacement,
@@ -87,9 +89,9 @@ def with_preset(settings: ClothSettings, name: str) -> ClothSettings:
 
 NEW_CLOTH = msgspec.structs.replace(
     ClothSettings(), solver=ClothSolving.LINES, density=0.12, stretch_stiffness=1e4, shear_stiffness=40.0,
-    bend_stiffness=1e-5, substeps=16,
+    bend_stiffness=1e-5, substeps=24,
 )  # fmt: skip
-"""New cloths are of typical cotton, which springs could hold with hundreds of substeps only."""
+"""New cloths are of typical cotton, which springs could hold with hundreds of substeps only; on two corners, 24 hold the load."""
 
 FABRIC_FIELDS: tuple[str, ...] = (
     "solver", "mode", "density", "stretch_stiffness", "shear_stiffness", "bend_stiffness", "internal_damping",
@@ -115,7 +117,10 @@ def new_cloth(place: AddPlace) -> Node:
         y = float(place.box.hi[1])
     size = place.fitting(_FIGURE)
     position = (x, max(y + 0.75 * size, 1.6 * size), z)
-    return Node(id="", name="Cloth", transform=Transform(position=position), settings=with_lengths(NEW_CLOTH, size))
+    # A smaller sheet falls and swings faster: its load grows with the inverse of its size.
+    substeps = min(math.ceil(NEW_CLOTH.substeps * max(1.0, size**-0.5)), SUBSTEPS_MAX)
+    settings = msgspec.structs.replace(with_lengths(NEW_CLOTH, size), substeps=substeps)
+    return Node(id="", name="Cloth", transform=Transform(position=position), settings=settings)
 
 
 def idle(node: Node) -> frozenset[str]:
@@ -201,10 +206,11 @@ CLOTH = Kind(
     icon="mdi6.flag-variant-outline",
     hue="#0072b2",
     settings=ClothSettings,
+    version=2,
     system="sinew.sim.kinds.cloth.system:ClothSystem",
     view="sinew.sim.kinds.cloth.view:ClothView",
     parts=(
-        Adds((AddEntry("cloth", "&Cloth", "Add a sheet of cloth.", new_cloth),)),
+        Adds((AddEntry("cloth", "&Cloth", "Add a sheet of cloth.", new_cloth),), new=NEW_CLOTH),
         Presets("sinew-fabric", "fabrics", "a fabric", PRESETS, FABRIC_FIELDS),
         Form(idle=idle, unkeyable=unkeyable, panel="sinew.app.kinds.cloth.panel:ClothPanel"),
         Files(files_of),

@@ -159,7 +159,7 @@ class LineSolver(Owner):
         run_passes(passes)
         self._predict, self._finish, self._reads = predict, finish, reads
         self._sides, self._skin = state.sides, inputs.colliders.skin
-        self._between_of = [self._between(side) for side in self._sides]
+        self._between_of = [self._between(side, reads["u_loads"]) for side in self._sides]
         self._parts = [(0, settings.substeps)] if self._skin is None else parts_of(settings.substeps)
         return constants
 
@@ -205,7 +205,7 @@ class LineSolver(Owner):
         progress = "u_progress", (1.0 / settings.substeps, 0.0)
         reads |= {"u_state": state.texture, "u_loads": loads}
         passes += [*found, Pass(predict, (self._points[0].buffer,), self._padded, reads, progress)]
-        between = self._between(state.texture, is_measured=True)
+        between = self._between(state.texture, loads, is_measured=True)
         passes += between
         last = self._last(between)
         for family, rows in zip(self._used(), self._all_rows, strict=False):
@@ -224,7 +224,7 @@ class LineSolver(Owner):
         known = reads | {"u_state": state.texture, "u_loads": self._loads[0]}
         progress = "u_progress", (1.0 / self._settings.substeps, 0.0)
         passes = [Pass(predict, (self._points[0].buffer,), self._padded, known, progress)]
-        passes += self._between(state.texture, is_loaded=True)
+        passes += self._between(state.texture, self._loads[0], is_loaded=True)
         families = len(self._used())
         return passes, self._loads[2 - families % 2 if families else 0]
 
@@ -303,8 +303,10 @@ class LineSolver(Owner):
 
     # --- passes between prediction and contacts ---------------------------------------------------------
 
-    def _between(self, state: BufferTexture, *, is_loaded: bool = False, is_measured: bool = False) -> list[Pass]:
-        """Bending, then each family: set up, levels, apply."""
+    def _between(
+        self, state: BufferTexture, known: BufferTexture, *, is_loaded: bool = False, is_measured: bool = False
+    ) -> list[Pass]:
+        """Bending, then each family: set up, levels, apply; `known` are the loads at the beginning of the step."""
         settings, passes, here = self._settings, [], self._points[0]
         assert settings is not None
         if self._relaxations:
@@ -314,7 +316,9 @@ class LineSolver(Owner):
             self._set(bend, self._uniforms | {"u_bend": (scale * weights[0], scale * weights[1])})
             for relax in self._relaxations:
                 target = self._other(here)
-                reads: dict[str, BufferTexture] = {**self._entries, "u_flat": self._points[0], "u_points": here}
+                reads: dict[str, BufferTexture] = {
+                    **self._entries, "u_state": state, "u_flat": self._points[0], "u_points": here,
+                }  # fmt: skip
                 if self._tables.maps is not None:
                     reads["u_maps"] = self._tables.maps
                 passes.append(Pass(bend, (target.buffer,), self._padded, reads, ("u_relax", (relax, 0.0))))
@@ -333,7 +337,7 @@ class LineSolver(Owner):
                 rows = self._all_rows[number]
                 if -(-needed // 2) % 2:
                     rows, spare = spare, rows
-            reads = {**self._tables.textures, **family.tables, "u_points": here, "u_state": state}
+            reads = {**self._tables.textures, **family.tables, "u_points": here, "u_state": state, "u_loads": known}
             passes.append(Pass(family.set_up, (rows.buffer,), family.count, reads))
             done = 0
             while done < needed:
@@ -342,10 +346,10 @@ class LineSolver(Owner):
                 passes.append(Pass(levels[taken], (spare.buffer,), family.count, {"u_rows": rows}, reach))
                 rows, spare, done = spare, rows, done + taken
             target = self._other(here)
-            reads = {**family.tables, "u_points": here, "u_rows": rows}
+            reads |= {"u_rows": rows}
             targets: tuple[Buffer, ...] = (target.buffer,)
             if loads is not None:
-                reads["u_loads"] = loads
+                reads["u_sums"] = loads
                 loads = self._loads[2] if loads is self._loads[1] else self._loads[1]
                 targets = (target.buffer, loads.buffer)
             passes.append(Pass(apply, targets, self._padded, reads))
@@ -430,8 +434,8 @@ class LineSolver(Owner):
     def _family_kernels(
         self, defines: dict[str, object], extra: dict[str, object]
     ) -> tuple[Kernel, Kernel, Kernel, Kernel]:
-        apply = self._kernel("line_apply", POINT, defines)
-        loaded = self._kernel("line_apply", (POINT, LOAD), defines | {"LOAD": True})
+        apply = self._kernel("line_apply", POINT, defines | extra)
+        loaded = self._kernel("line_apply", (POINT, LOAD), defines | extra | {"LOAD": True})
         error = self._kernel("line_error", LOAD, defines | extra)
         return self._kernel("line_set_up", ROW, defines | extra), apply, loaded, error
 

@@ -255,6 +255,7 @@ def step_uniforms(
 ) -> dict[str, object]:
     values = spring_uniforms(model, constants) | {
         "u_substep": settings.substep_time,
+        "u_one": 1.0,
         "u_inverse_mass": 1.0 / constants.mass_scale,
         "u_gravity": constants.gravity,
         "u_air_drag": constants.air_drag,

@@ -83,10 +83,12 @@ class Adds(Part):
     Attributes:
         companions: Creates nodes that are added with a model, for example a light with the first one; takes the model,
             its node, and the scene before.
+        new: Settings of new nodes, if these are not the defaults.
     """
 
     entries: tuple[AddEntry, ...] = ()
     companions: Callable[[CharacterModel, Node, Scene], Sequence[Node]] = lambda _, __, ___: ()
+    new: Settings | None = None
 
 
 @dataclass(frozen=True, slots=True)

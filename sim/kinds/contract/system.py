@@ -101,7 +101,8 @@ class Array:
         read: Returns the values, shape (N, ...); waits for the GPU.  Values of dead particles are NaN.
         meaning: "points" [m], "velocities" [m/s], "widths" [m], "ids" (numbers since the start, -1 for the dead) or
             "colours" (linear RGBA, not premultiplied) or "normals"; or, constant, "triangles" (indices), "counts"
-            (points of each strand) or "texcoords" (v = 0 at the bottom; one per strand).
+            (points of each strand), "texcoords" (v = 0 at the bottom; one per strand), "closest" (three guides of each strand) or
+            "shares" (their weights).
         is_still: Whether the values are constant although others with this meaning change.
         element: Returns one value, without reading the others; None if `read` is as fast.
     """
@@ -115,7 +116,7 @@ class Array:
 
     @property
     def is_constant(self) -> bool:
-        return self.is_still or self.meaning in ("triangles", "counts", "texcoords")
+        return self.is_still or self.meaning in ("triangles", "counts", "texcoords", "closest", "shares")
 
 
 class System(Owner, abc.ABC):

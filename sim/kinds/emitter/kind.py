@@ -145,6 +145,7 @@ EMITTER = Kind(
     icon=ICON,
     hue="#d55e00",
     settings=EmitterSettings,
+    version=2,
     system="sinew.sim.kinds.emitter.system:EmitterSystem",
     view="sinew.sim.kinds.emitter.view:EmitterView",
     parts=(

@@ -7,6 +7,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from sinew.sim.assets.model import Bounds
 from sinew.sim.colliders.pack import arranged
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
@@ -17,12 +18,17 @@ from sinew.sim.gl.texture import TexelBuffer
 from sinew.sim.gl.transform_feedback import padded_count
 from sinew.sim.kinds.cloth.buffers import ROW
 from sinew.sim.kinds.cloth.cloth import Cloth
+from sinew.sim.kinds.cloth.kind import new_cloth
 from sinew.sim.kinds.cloth.line_solver import chebyshev_steps
 from sinew.sim.kinds.cloth.maps import ClothMap, packed
 from sinew.sim.kinds.cloth.model import build_cloth
 from sinew.sim.kinds.cloth.settings import ClothPlacement, ClothSettings, ClothSolving, ClothSource, PinPreset
 from sinew.sim.kinds.cloth.solver import ClothInputs
+from sinew.sim.kinds.cloth.stability import ERROR, MARGIN, ClothStability, line_stability
+from sinew.sim.kinds.contract import AddPlace
 from sinew.sim.scene.clock import STEP_TIME
+from sinew.sim.scene.scene import Scene
+from sinew.sim.scene.view_state import ViewState
 from tests.gl.back_ends import ON_BOTH
 from tests.gl.cloth.cloth_cases import STILL, collider_inputs, run
 from tests.gl.cloth.test_cloth_reference import colliders, uneven_surface
@@ -116,6 +122,37 @@ def test_a_sheet_on_two_corners_does_not_jitter(context: Context, library: Shade
     assert cloth.lines.load > 1.0
 
 
+@pytest.mark.parametrize("size", [0.3, 1.8, 9.0])
+@pytest.mark.parametrize("context", ["tf"], indirect=True)
+def test_a_new_cloth_holds_its_load_and_one_remedy_is_enough(
+    context: Context, library: ShaderLibrary, size: float
+) -> None:
+    place = AddPlace(Scene(), ViewState(), Bounds(np.zeros(3), np.full(3, size / 3**0.5)))
+    settings = new_cloth(place).settings
+    assert isinstance(settings, ClothSettings)
+    cloth = Cloth(context, library, settings)
+    cloth.measures_lines = True
+
+    def found(steps: int) -> ClothStability:
+        for _ in range(steps // 6):
+            run(cloth, 6)
+            cloth.check()
+        assert cloth.lines is not None
+        return line_stability(cloth.settings, cloth.lines)
+
+    first = found(60)
+    assert first.ratio < MARGIN
+    assert first.usual_error < ERROR
+    cloth.apply(msgspec.structs.replace(settings, substeps=settings.substeps // 4))
+    cloth.reset()
+    short = found(48)
+    assert short.ratio > MARGIN
+    cloth.apply(msgspec.structs.replace(settings, substeps=short.substeps))
+    after = found(60)
+    assert after.ratio < MARGIN
+    assert after.usual_error < ERROR
+
+
 @ON_BOTH
 @pytest.mark.parametrize("name", ["in the wind", "undamped", "mesh in the wind"])
 def test_the_error_of_lines_is_what_a_substep_of_the_reference_leaves(
@@ -143,6 +180,20 @@ def test_the_error_of_lines_is_what_a_substep_of_the_reference_leaves(
         assert found.usual_error == pytest.approx(np.quantile(expected, 0.99), rel=0.02, abs=2e-6)
         errors.append(found.error)
     assert 1e-5 < errors[1] < 0.7 * errors[0]
+
+
+@pytest.mark.parametrize(("size", "substeps"), [(0.3, 14), (0.3, 20), (0.3, 28), (0.15, 24)])
+@pytest.mark.parametrize("context", ["tf"], indirect=True)
+def test_a_small_sheet_bears_loads_that_come_within_a_step(
+    context: Context, library: ShaderLibrary, size: float, substeps: int
+) -> None:
+    """The load that the step begins with says nothing: impulses along the former edges alone would tear the sheet."""
+    settings = lines(columns=48, rows=48, width=size, height=size, density=0.12, shear_stiffness=40.0,
+                     bend_stiffness=1e-5, air_drag=0.1, substeps=substeps)  # fmt: skip
+    cloth = Cloth(context, library, settings)
+    run(cloth, 30)
+    assert cloth.check().strain < 0.1
+    assert np.abs(cloth.velocities()).max() < 1.0
 
 
 @pytest.mark.parametrize("apart", [0.5, 0.8])

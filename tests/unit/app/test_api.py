@@ -12,6 +12,10 @@ import pytest
 import sinew
 from sinew import resources
 from sinew.app.cli.main import main
+from sinew.sim.kinds import KINDS
+from sinew.sim.kinds.contract import AddPlace
+from sinew.sim.scene.scene import Scene
+from sinew.sim.scene.view_state import ViewState
 
 PROJECTS = resources.path("projects")
 
@@ -47,6 +51,18 @@ def test_settings_are_read_and_written_as_undoable_edits(project) -> None:
     assert project.playback.rate == 48.0
     assert "stretch_stiffness" in dir(cape)
     assert "render" in dir(project)
+
+
+def test_new_nodes_are_those_of_the_window() -> None:
+    place = AddPlace(Scene(), ViewState())
+    with sinew.open() as project:
+        for name in ("cloth", "emitter", "springs", "camera", "environment", "group"):
+            project.add(name, name)
+            made, shown = project.document.scene.nodes[-1], KINDS[name].adds[0].make(place)
+            assert made.settings == shown.settings == KINDS[name].new_node().settings
+        cloth = project.nodes["cloth"]
+        assert (cloth.solver, cloth.substeps, cloth.stretch_stiffness) == ("lines", 16, 1e4)
+        assert project.add("cloth", solver="springs").solver == "springs"
 
 
 def test_refused_values_and_names_say_what_is_possible(project) -> None:

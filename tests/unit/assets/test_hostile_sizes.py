@@ -188,3 +188,43 @@ def test_animations_that_share_keys_are_charged_for_each(tmp_path: Path) -> None
     with pytest.raises(ModelError, match=r"animations\[\d+\].*a file of this size may take"):
         load_model(path)
     assert peak_of(path) < 300 << 20
+
+
+MOTION = "MOTION\nFrames: {}\nFrame Time: 0.1\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("HIERARCHY " * MANY + "BONE", "line 1: unknown keyword 'BONE'"),
+        (
+            "HIERARCHY\nROOT " + "a" * 500_000 + "\n{\n" + "End Site\n{\n}\n" * 8000,
+            "line 2: a name has 500,000 characters",
+        ),
+        ("HIERARCHY\nROOT a\n{\n" + "End Site\n{\n" * 8000, "line 6: End Site inside of an End Site"),
+        (
+            "HIERARCHY\nROOT a\n{\nCHANNELS 1 Xrotation\n" + "JOINT b\n{\n}\n" * 8000 + "}\n"
+            + MOTION.format(300_000) + "0\n" * 300_000,
+            r"MOTION: has 2,400,300,000 poses \(300,000 frames of 8,001 joints\)",
+        ),
+        (
+            "HIERARCHY\nROOT a\n{\nCHANNELS 0\n" + "JOINT b\n{\nCHANNELS 1 Xrotation\n}\n" * 8000 + "}\n"
+            + MOTION.format(200) + "0 " * 1_600_000,
+            "MOTION: has 1,600,200 poses",
+        ),
+    ],
+)  # fmt: skip
+def test_motions_take_no_more_than_their_text_says(tmp_path: Path, text: str, reason: str) -> None:
+    path = tmp_path / "a.bvh"
+    path.write_text(text)
+    with pytest.raises(ModelError, match=f"a.bvh: {reason}"):
+        load_model(path)
+    assert peak_of(path) < 100 << 20
+
+
+def test_equal_names_of_a_motion_take_linear_time(tmp_path: Path) -> None:
+    path = tmp_path / "a.bvh"
+    path.write_text("HIERARCHY\nROOT a\n{\n" + "JOINT a\n{\n}\n" * 8000 + "}\n")
+    skeleton = load_model(path).skeleton
+    assert skeleton is not None
+    assert skeleton.names == ("a", *(f"a {number}" for number in range(2, 8002)))

@@ -1,4 +1,4 @@
-"""Options, defaults and choices of the commands are as stored, and stored command lines are parsed to the same values."""
+"""Options, defaults and choices of the commands are as stored; stored command lines are parsed to the same values."""
 
 import argparse
 import enum
