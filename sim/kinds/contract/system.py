@@ -101,8 +101,8 @@ class Array:
         read: Returns the values, shape (N, ...); waits for the GPU.  Values of dead particles are NaN.
         meaning: "points" [m], "velocities" [m/s], "widths" [m], "ids" (numbers since the start, -1 for the dead) or
             "colours" (linear RGBA, not premultiplied) or "normals"; or, constant, "triangles" (indices), "counts"
-            (points of each strand), "texcoords" (v = 0 at the bottom; one per strand), "closest" (three guides of each strand) or
-            "shares" (their weights).
+            (points of each strand), "texcoords" (v = 0 at the bottom; one per strand), "closest" (three guides of each
+            strand) or "shares" (their weights).
         is_still: Whether the values are constant although others with this meaning change.
         element: Returns one value, without reading the others; None if `read` is as fast.
     """
