@@ -24,7 +24,7 @@ from sinew.app.project.project_file import PROJECT_SUFFIX, load_project, save_pr
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.framebuffer import Framebuffer
 from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import AddPlace, Adds, ColliderSource, Draggable, Grab, Kind, System
+from sinew.sim.kinds.contract import Added, AddPlace, Adds, ColliderSource, Draggable, Grab, Kind, System
 from sinew.sim.kinds.differences import difference_text, differing, state_fields
 from sinew.sim.run.engine import Engine
 from sinew.sim.scene.camera import Camera
@@ -55,8 +55,10 @@ def installed_kind(name: str) -> Kind:
 
 def _nodes(kind: Kind) -> tuple[Node, ...]:
     """Returns a node with the defaults, and one of each Add entry."""
-    made = [kind.new_node()]
-    made += [entry.make(AddPlace(Scene(), ViewState())) for entry in kind.part(Adds).entries]
+    made, place = [kind.new_node()], AddPlace(Scene(), ViewState())
+    for entry in kind.part(Adds).entries:
+        if entry.reason is None or not entry.reason(place):
+            made += Added.of(entry.make(place)).nodes
     return tuple(msgspec.structs.replace(node, id=f"n{i}", name=f"{kind.label} {i}") for i, node in enumerate(made))
 
 

@@ -20,6 +20,15 @@ def printable(text: str, limit: int | None = None) -> str:
     return shown if limit is None or len(shown) <= limit else shown[: limit - 1] + "…"
 
 
+VALUE_MAX = 80
+"""Longest value that a message quotes [characters]."""
+
+
+def shortened(text: str) -> str:
+    """Returns the text of a value as a message quotes it: on one line, and not longer than `VALUE_MAX`."""
+    return printable(text, VALUE_MAX)
+
+
 def titled(name: str) -> str:
     """Returns a name in title case, such as "Springs on a Head"."""
     return " ".join(word.capitalize() if word.islower() and word not in _SMALL else word for word in name.split(" "))

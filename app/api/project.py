@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import abc
 import contextlib
+import dataclasses
 import io
 import math
 import operator
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -34,6 +34,8 @@ from sinew.app.jobs.options import format_options, frame_range, require_folder
 from sinew.app.jobs.render import without_overlays
 from sinew.app.jobs.simulate import refuse, simulated_arrays
 from sinew.app.plugins import plugin_loading, plugins
+from sinew.app.project.model_scene import scene_of_model
+from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import PROJECT_SUFFIX, is_project, load_project
 from sinew.sim.cache.bake import Bake
 from sinew.sim.characters.settings import ModelSettings
@@ -41,12 +43,13 @@ from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS, require_pack
 from sinew.sim.gl.back_end import BackEndChoice
 from sinew.sim.gl.context import Context
 from sinew.sim.gl.library import ShaderLibrary
-from sinew.sim.kinds import KINDS
-from sinew.sim.kinds.contract import Files, System
+from sinew.sim.kinds import KINDS, add_entries
+from sinew.sim.kinds.contract import Added, AddEntry, AddPlace, Files, System
 from sinew.sim.scene.change import Change, ChangeKind
 from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.params import validated
 from sinew.sim.scene.scene import PLAYBACK, VIEW, Node, Scene
+from sinew.sim.scene.view_state import Selection
 
 CHUNK = 10
 """Steps between two looks at the Stop button while no callback runs."""
@@ -104,12 +107,16 @@ class Project(abc.ABC):
         """Adds a node as one edit, and selects it.
 
         Args:
-            kind: Such as "cloth" or "emitter"; the node has the settings of a new one in the window.
+            kind: Such as "cloth" or "emitter"; the node has the settings of a new one in the window.  An entry of the
+                Add menu, such as "cape", adds all that the entry adds, to the parent.
             name: Gets a number if it is in use.
             values: Any settings of the node, with `position`, `parent` and so on.
         """
+        entries = add_entries()
+        if kind not in KINDS and kind in entries:
+            return self._add_entry(entries[kind], name, values)
         if kind not in KINDS:
-            raise LookupError(f"there is no type {kind!r}{near(kind, KINDS)}")
+            raise LookupError(f"there is no type {kind!r}{near(kind, [*KINDS, *entries])}")
         made = KINDS[kind].new_node(name=name)
         own = {key: value for key, value in values.items() if key in made.settings.__struct_fields__}
         made = msgspec.structs.replace(made, settings=validated(made.settings, **own))
@@ -117,6 +124,24 @@ class Project(abc.ABC):
             node = ProjectNode(self, self.document.add_node(made))
             if rest := {key: value for key, value in values.items() if key not in own}:
                 node.set(**rest)
+        return node
+
+    def _add_entry(self, entry: AddEntry, name: str, values: dict[str, Any]) -> ProjectNode:
+        parent, view = values.pop("parent", None), self.document.view_state
+        if parent is not None:
+            selected = parent if isinstance(parent, ProjectNode) else self.nodes[parent]
+            if not self.document.scene.node(selected.id).settings.is_character:
+                raise ValueError(f"{selected.name} is no character")
+            view = msgspec.structs.replace(view, selection=Selection(node=selected.id))
+        with self._current() as run:
+            models = {node_id: character.model for node_id, character in run.engine.views.characters.items()}
+        made = Added.of(entry.make(AddPlace(self.document.scene, view, models=models)))
+        first, *others = made.nodes
+        first = msgspec.structs.replace(first, name=name or first.name)
+        with self.document.macro(f"Add {first.name}"):
+            node = ProjectNode(self, self.document.add_made(dataclasses.replace(made, nodes=(first, *others)))[0])
+            if values:
+                node.set(**values)
         return node
 
     def arrange(self, *nodes: ProjectNode | str) -> None:
@@ -142,12 +167,19 @@ class Project(abc.ABC):
             raise RuntimeError("there is nothing to redo")
         self._document.undo_stack.redo()
 
-    def save(self, path: Path | str | None = None) -> None:
-        """Saves the project, with `path` under another name; raises ProjectError if it cannot be written."""
+    def save(self, path: Path | str | None = None, *, overwrite: bool = False) -> None:
+        """Saves the project, with `path` under another name.
+
+        Args:
+            overwrite: Also if another program has changed its file since it was opened or saved.
+
+        Raises:
+            ProjectError: If the file cannot be written, or was changed.
+        """
         target = Path(path) if path is not None else self.document.path
         if target is None or not is_project(target):
             raise ValueError(f"{target or 'a new project'}: a project is saved as NAME{PROJECT_SUFFIX}")
-        for warning in self.document.save(target.absolute()):
+        for warning in self.document.save(target.absolute(), overwrite=overwrite):
             print_warnings(target, [warning])
 
     # --- the simulation -------------------------------------------------------------------------------
@@ -369,7 +401,7 @@ class Project(abc.ABC):
         """Returns the scene without overlays; its `scene` is the same object until it is edited."""
         scene = self._scene()
         if self._shown is not None and scene.scene is self._source and not _differ(scene, self._shown):
-            return replace(self._shown, view_state=scene.view_state)
+            return dataclasses.replace(self._shown, view_state=scene.view_state)
         self._source = scene.scene
         return without_overlays(scene)
 
@@ -459,25 +491,29 @@ class ProjectFile(Project):
         path: A project, or a model as a new project; None for an empty one.
     """
 
-    def __init__(self, path: Path | None, backend: BackEndChoice, *, allow_outside: bool) -> None:
+    def __init__(self, path: Path | None, backend: BackEndChoice, permitted: Permitted) -> None:
         super().__init__(Document())
-        self._backend = backend
+        self._backend, self._permitted = backend, permitted
         self._context: Context | None = None
         self._read: OpenedScene | None = None
         self._files: tuple[object, ...] = ()
+        self._asked = (Scene(),) * 2
         self._has_camera = path is not None and is_project(path)
         if path is not None and is_project(path):
             project = load_project(path)
-            if not allow_outside:
+            if not permitted.outside:
                 require_inside(path, project.scene)
             print_warnings(path, project.warnings)
             self._document.replace_scene(
                 project.scene, project.view_state, path=path, digest=project.digest, unknown=project.unknown
             )
         elif path is not None:
-            self._read = opened(path)
-            self._document.replace_scene(self._read.scene)
-            self._files = _files_of(self._read.scene)
+            self._read = opened(path, permitted)
+            (model,) = self._read.models.values()
+            scene = scene_of_model(path, model)
+            self._read = dataclasses.replace(self._read, scene=scene, models={scene.nodes[0].id: model})
+            self._document.replace_scene(scene)
+            self._files = _files_of(scene)
 
     def close(self) -> None:
         super().close()
@@ -499,9 +535,15 @@ class ProjectFile(Project):
         view_state = document.view_state if self._has_camera else None
         path = document.path or (self._read.path if self._read is not None else Path(document.title))
         if self._read is None or files != self._files:
-            self._read, self._files = with_files(path, scene, view_state), files
-        self._read = replace(self._read, path=path, scene=scene, view_state=view_state)
+            self._read, self._files = with_files(path, scene, view_state, self._permitted), files
+        self._read = dataclasses.replace(self._read, path=path, scene=self._trusted(scene), view_state=view_state)
         return self._read
+
+    def _trusted(self, scene: Scene) -> Scene:
+        """Returns what is permitted of a scene; the same object for the same scene."""
+        if scene is not self._asked[0]:
+            self._asked = scene, self._permitted.scene(scene)
+        return self._asked[1]
 
 
 def _files_of(scene: Scene) -> tuple[object, ...]:
@@ -515,11 +557,11 @@ def _files_of(scene: Scene) -> tuple[object, ...]:
     )  # fmt: skip
 
 
-def open_project(path: Path | str | None, backend: str, *, allow_outside: bool) -> Project:
+def open_project(path: Path | str | None, backend: str, *, allow_outside: bool, kernels: bool) -> Project:
     """See `sinew.open`."""
     live, wanted = Project.live, Path(path).absolute() if path is not None else None
     if live is not None and wanted in (None, live.path):
         return live
     if not plugins.is_off:
         plugin_loading.load({})
-    return ProjectFile(wanted, BackEndChoice(backend), allow_outside=allow_outside)
+    return ProjectFile(wanted, BackEndChoice(backend), Permitted(outside=allow_outside, kernels=kernels))

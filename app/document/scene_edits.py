@@ -8,8 +8,8 @@ from sinew.app.document.document import Document
 from sinew.app.project.node_text import nodes_of, nodes_text
 from sinew.sim.assets.model import Bounds, CharacterModel
 from sinew.sim.characters.settings import BONE_PART, BonePose, ModelSettings, SkinningMethod
-from sinew.sim.kinds import KINDS, group_kind
-from sinew.sim.kinds.contract import AddPlace, Adds
+from sinew.sim.kinds import add_entries, group_kind
+from sinew.sim.kinds.contract import AddPlace
 from sinew.sim.scene.params import params_of
 from sinew.sim.scene.scene import VIEW, Attachment, Node, NodeId, ParamRef, Scene
 from sinew.sim.scene.view import DisplayMode, SkinningComparison
@@ -188,8 +188,11 @@ class SceneEdits:
 
     def add(self, entry_id: str) -> NodeId:
         """Adds the node of an entry of the Add menu and selects it; raises KeyError if there is no such entry."""
-        entries = {entry.id: entry for kind in KINDS.values() for entry in kind.part(Adds).entries}
-        return self._document.add_node(entries[entry_id].make(self.place))
+        return self._document.add_made(add_entries()[entry_id].make(self.place))[0]
+
+    def reason(self, reason: Callable[[AddPlace], str]) -> str:
+        """Returns why the selection is no place for an entry of the Add menu, a sentence, or ""."""
+        return reason(AddPlace(self._document.scene, self._document.view_state, models=self._models_now()))
 
     def set_all(self, text: str, values: Mapping[NodeId, Mapping[str, Any]]) -> None:
         kinds = {node_id: self._document.scene.node(node_id).kind for node_id in values}

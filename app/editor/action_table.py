@@ -1,3 +1,4 @@
+import functools
 import importlib.metadata
 import platform
 from collections.abc import Callable, Iterator, Mapping
@@ -263,7 +264,14 @@ def view_menu(
 def add_menu(context: EditorContext, files: ProjectFiles, kinds: Kinds) -> Menu:
     """Returns the menu of all actions that add nodes; `AddMenu` arranges them."""
     adds = [
-        Action(f"add.{e.id}", e.label, e.tip, lambda e=e: context.edits.add(e.id), icon=e.icon)
+        Action(
+            f"add.{e.id}",
+            e.label,
+            e.tip,
+            lambda e=e: context.edits.add(e.id),
+            icon=e.icon,
+            reason=functools.partial(context.edits.reason, e.reason) if e.reason is not None else None,
+        )
         for kind in KINDS.values()
         for e in kind.part(Adds).entries
     ]

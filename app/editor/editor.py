@@ -162,10 +162,11 @@ class Editor:
         self.panels = Panels(self.document, self.store, self.client, self.edits)
         self.context = EditorContext(
             self.document, self.edits, self.client, self.viewport, picker, self.playback, self.stepper, self.store,
-            self.active, self.scene_files, self.panels, self.dialogs,
+            self.active, self.scene_files, self.access, self.panels, self.dialogs,
             ParticleMarks(self.document, self.client, self.viewport), self.tools.hint.emit, self.motions,
             self.tasks,
         )  # fmt: skip
+        self.access.kernels_changed.connect(self.client.take_texts)
         self.kind_panels = make_panels(self.context)
         self.tools.take([self.handles, *(tool for panel in self.kind_panels.values() for tool in panel.tools)])
         self.panels.inspector.set_panels(self.kind_panels)

@@ -15,13 +15,15 @@ from sinew.sim.export.formats import ExportError
 from sinew.sim.printable import printable
 
 DONE, FAILED, WRONG_COMMAND_LINE = 0, 1, 2
+_ELEMENT_MAX = 200
 
 
 class CommandError(Exception):
     """Failure of a command; `subject` is a file or a part of the machine, `element` a key or option of it, or ""."""
 
     def __init__(self, subject: Path | str, element: str, reason: str) -> None:
-        super().__init__(f"{subject}: {element}: {reason}" if element else f"{subject}: {reason}")
+        place = f"{printable(element, _ELEMENT_MAX)}: " if element else ""
+        super().__init__(f"{subject}: {place}{reason}")
 
 
 def one_line(text: str) -> str:

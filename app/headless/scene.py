@@ -7,6 +7,7 @@ import msgspec
 
 from sinew.app.failure.errors import CommandError, print_warnings
 from sinew.app.failure.progress import Progress
+from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import is_project, load_project
 from sinew.app.project.project_paths import outside_files, project_folders
 from sinew.sim.assets.images import ImageBudget, ImageError, MipImage
@@ -63,11 +64,11 @@ class OpenedScene:
         return next((node for node in moving if node.id == selected), next(iter(moving), None))
 
 
-def opened(path: Path, *, allow_outside: bool = False, motion: Path | None = None) -> OpenedScene:
+def opened(path: Path, permitted: Permitted, *, motion: Path | None = None) -> OpenedScene:
     """Reads a project, known by its extension, or a model; warnings go to standard error.
 
     Args:
-        allow_outside: A project may name files outside its folders.
+        permitted: What a project may do.
         motion: File with a motion for a model.
 
     Raises:
@@ -78,19 +79,24 @@ def opened(path: Path, *, allow_outside: bool = False, motion: Path | None = Non
     if is_project(path):
         with Progress(f"reading {path.name}") as progress:
             project = load_project(path, progress=progress)
-        if not allow_outside:
+        if not permitted.outside:
             require_inside(path, project.scene)
-        print_warnings(path, project.warnings)
+        print_warnings(
+            path, [*project.warnings, *(f"{node.name}: is not used" for node in permitted.refused(project.scene))]
+        )
         scene, view_state = project.scene, project.view_state
     else:
         motions = (MotionFile(path=str(motion)),) if motion is not None else ()
         node = Node(id="model", name=path.stem, settings=ModelSettings(path=str(path), motions=motions))
         scene, view_state = msgspec.structs.replace(NEW_SCENE, nodes=(node,)), None
-    return with_files(path, scene, view_state)
+    return with_files(path, scene, view_state, permitted)
 
 
-def with_files(path: Path, scene: Scene, view_state: ViewState | None) -> OpenedScene:
-    """Reads the files of a scene; raises ModelError or CommandError as `opened` does."""
+def with_files(path: Path, scene: Scene, view_state: ViewState | None, permitted: Permitted) -> OpenedScene:
+    """Reads the files of a scene, and leaves out what is not permitted; raises ModelError or CommandError as `opened`
+    does.
+    """
+    scene = permitted.scene(scene)
     models, budget = _models_of(path, scene), ImageBudget()
     _report_missing(scene, models)
     images: dict[ImageSource, MipImage] = {}

@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from sinew.app.failure.errors import CommandError
 from sinew.app.headless.scene import OpenedScene, opened
+from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import is_project
 from sinew.sim.characters.settings import SkinningMethod
 from sinew.sim.refusal import refusal
@@ -35,13 +36,13 @@ def skinned_by(scene: OpenedScene, method: SkinningMethod) -> OpenedScene:
     return replace(scene, scene=msgspec.structs.replace(scene.scene, nodes=nodes, view=view))
 
 
-def varied(scene: OpenedScene, text: str, *, allow_outside: bool) -> OpenedScene:
+def varied(scene: OpenedScene, text: str, permitted: Permitted) -> OpenedScene:
     """Returns the scene with one change, "method=dqs" or "Cape.substeps=32", or another project that `text` names;
     raises CommandError if node or setting do not exist, or the value is not allowed.
     """
     name, _, value = text.partition("=")
     if not value and is_project(Path(text)):
-        return opened(Path(text), allow_outside=allow_outside)
+        return opened(Path(text), permitted)
     if name == "method":
         try:
             return skinned_by(scene, SkinningMethod(value))

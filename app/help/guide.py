@@ -45,8 +45,9 @@ TOUR = (
     ),
     TourStep(
         "Cloth and particles",
-        "Add ▸ Cloth and Add ▸ Emitter on … add one to the character, the selected bone or the ground. Press"
-        " Space and drag the cloth with the left button.",
+        "Select the character: Add ▸ Garment on … dresses it in a skirt, a cape or a dress that fits. Add ▸ Emitter"
+        " on … adds particles to it, the selected bone or the ground. Press Space and drag the cloth with the left"
+        " button.",
         "outliner",
     ),
     TourStep(

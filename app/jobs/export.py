@@ -15,11 +15,12 @@ from sinew.app.headless.tracks import STEPS_PER_SECOND, StrandChoice, TrackRecor
 from sinew.app.jobs.options import (
     add_format_options,
     add_output_option,
-    add_outside_option,
+    add_permission_options,
     add_scene_argument,
     finite_number,
     format_options,
     frame_range,
+    permitted,
     require_folder,
 )
 from sinew.app.project.project_file import is_project
@@ -78,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--children", action="store_true", help="write strands as they are drawn, not their guides")
     add_progress_option(parser)
-    add_outside_option(parser)
+    add_permission_options(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -99,7 +100,7 @@ def run(options: argparse.Namespace) -> None:
     chosen = format_options(format, [*options.option, *characters], options.output)
     if options.motion is not None and is_project(options.path):
         raise CommandError(options.path, "--motion", "is for a model; a project names its motions")
-    shown = opened(options.path, allow_outside=options.allow_outside, motion=options.motion)
+    shown = opened(options.path, permitted(options), motion=options.motion)
     scene = as_drawn(shown, options.clip or _first_motion(shown))
     frames = options.frames or default_frames(scene, rate)
     with (

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from sinew.app.failure.errors import CommandError
+from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import PROJECT_SUFFIX, is_project
 from sinew.sim.assets.formats import MODEL_FORMATS, Format, Formats
 from sinew.sim.gl.back_end import BackEndChoice
@@ -132,6 +133,18 @@ def add_outside_option(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="read files that a project names outside its own folder and the one above it, also on other machines",
     )
+
+
+def add_permission_options(parser: argparse.ArgumentParser) -> None:
+    """Adds the options of `permitted`."""
+    add_outside_option(parser)
+    parser.add_argument(
+        "--no-kernels", action="store_true", help="use the shipped shaders instead of the kernels of the project"
+    )
+
+
+def permitted(options: argparse.Namespace) -> Permitted:
+    return Permitted(outside=options.allow_outside, kernels=not options.no_kernels)
 
 
 def add_scene_argument(parser: argparse.ArgumentParser, verb: str) -> None:

@@ -27,11 +27,12 @@ from sinew.app.jobs.options import (
     add_back_end_option,
     add_format_options,
     add_output_option,
-    add_outside_option,
+    add_permission_options,
     add_scene_argument,
     finite_number,
     format_options,
     frame_range,
+    permitted,
     require_folder,
     whole_number,
 )
@@ -122,7 +123,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--part", type=frame_range, metavar="A:B",
         help="draw only these frames and keep their images next to the output until --workers joins them",
     )  # fmt: skip
-    for add_option in (add_farm_options, add_back_end_option, add_progress_option, add_outside_option):
+    for add_option in (add_farm_options, add_back_end_option, add_progress_option, add_permission_options):
         add_option(parser)
 
 
@@ -152,8 +153,8 @@ def run(options: argparse.Namespace) -> None:
     format = RENDER_FORMATS.of(options.output)
     require_package(options.output, format)
     chosen = format_options(format, options.option, options.output)
-    base = opened(options.path, allow_outside=options.allow_outside)
-    variants = [base, *(varied(base, text, allow_outside=options.allow_outside) for text in options.beside)]
+    base = opened(options.path, permitted(options))
+    variants = [base, *(varied(base, text, permitted(options)) for text in options.beside)]
     labels = [options.path.stem, *options.beside]
     if len(options.beside) > 1:
         variants, labels = variants[1:], labels[1:]

@@ -20,9 +20,10 @@ from sinew.app.headless.run import headless
 from sinew.app.headless.scene import OpenedScene, opened
 from sinew.app.jobs.options import (
     add_output_option,
-    add_outside_option,
+    add_permission_options,
     add_scene_argument,
     frame_range,
+    permitted,
     require_folder,
 )
 from sinew.app.jobs.render import frame_times
@@ -51,12 +52,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"frames that are simulated, drawn and measured (default: 0:{FRAMES - 1})",
     )  # fmt: skip
     add_progress_option(parser)
-    add_outside_option(parser)
+    add_permission_options(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     require_folder(options.output)
-    scene = opened(options.path, allow_outside=options.allow_outside)
+    scene = opened(options.path, permitted(options))
     times = frame_times(scene, *options.frames)
     label = f"measuring {options.path.name}"
     with headless() as context, Progress(label, lines=options.progress) as progress:

@@ -51,6 +51,7 @@ class VerifySettings(RunSettings, frozen=True, kw_only=True):
         param("Read files that a project names outside its own folder and the one above it, also on other machines.",
               label="Files elsewhere"),
     ] = False  # fmt: skip
+    kernels: Annotated[bool, param("Use the kernels of the projects, not the shipped shaders.")] = False
 
 
 class FrameSpan(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,8 +16,9 @@ from sinew.app.headless.scene import OpenedScene, opened
 from sinew.app.jobs.options import (
     add_back_end_option,
     add_output_option,
-    add_outside_option,
+    add_permission_options,
     finite_number,
+    permitted,
     require_folder,
     require_project,
     whole_number,
@@ -61,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="bake the steps, and use the bake of the project where its settings are the same",
     )
-    add_outside_option(parser)
+    add_permission_options(parser)
 
 
 def run(options: argparse.Namespace) -> None:
@@ -70,7 +71,7 @@ def run(options: argparse.Namespace) -> None:
     steps = STEPS if options.steps is None else options.steps
     if options.seconds is not None:
         steps = round(options.seconds / STEP_TIME)
-    scene = opened(options.project, allow_outside=options.allow_outside)
+    scene = opened(options.project, permitted(options))
     text = options.project.read_text(encoding="utf-8")
     with headless(options.backend) as context, Progress(f"simulating {options.project.name}") as progress:
         run = SceneRun(context, scene, known_bake(options.project), every_node=options.cache)

@@ -21,10 +21,11 @@ from sinew.app.headless.scene import OpenedScene, opened
 from sinew.app.jobs.divide import add_farm_options, chunk_words, is_divided, run_divided, write_template
 from sinew.app.jobs.options import (
     add_back_end_option,
-    add_outside_option,
+    add_permission_options,
     any_of,
     frame_range,
     output_file,
+    permitted,
     require_folder,
     require_project,
 )
@@ -80,7 +81,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--size", type=picture_size, default=(320, 240), metavar="WxH", help="size of an image (default: 320x240)"
     )
-    for add_option in (add_farm_options, add_back_end_option, add_progress_option, add_outside_option):
+    for add_option in (add_farm_options, add_back_end_option, add_progress_option, add_permission_options):
         add_option(parser)
 
 
@@ -90,7 +91,7 @@ def run(options: argparse.Namespace) -> None:
         if output is not None and options.cells is None:
             require_folder(output)
     require_project(options.project)
-    scene = opened(options.project, allow_outside=options.allow_outside)
+    scene = opened(options.project, permitted(options))
     options.words += options_of_child(packages(scene.scene.nodes).values(), options.words)
     try:
         axes = [axis_of(scene.scene, text) for text in options.axes]

@@ -17,7 +17,7 @@ from sinew.app.farm.task import TaskResult
 from sinew.app.headless.run import SceneRun, headless
 from sinew.app.headless.scene import opened
 from sinew.app.jobs.divide import add_farm_options, is_divided, run_divided, write_verify_template
-from sinew.app.jobs.options import add_back_end_option, add_outside_option, require_project
+from sinew.app.jobs.options import add_back_end_option, add_permission_options, permitted, require_project
 from sinew.app.project.project_file import cache_folder
 from sinew.app.project.project_json import ProjectError
 from sinew.sim.assets.raw import ModelError
@@ -77,7 +77,7 @@ class Difference:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("projects", type=Path, nargs="+", metavar="PROJECT", help="projects whose bakes are verified")
     parser.add_argument("--bake", type=Path, metavar="FOLDER", help="the bake (default: the bake of the project)")
-    for add_option in (add_farm_options, add_back_end_option, add_progress_option, add_outside_option):
+    for add_option in (add_farm_options, add_back_end_option, add_progress_option, add_permission_options):
         add_option(parser)
 
 
@@ -139,7 +139,7 @@ def verified(project: Path, options: argparse.Namespace, progress: Callable[[flo
         BakeError: If the bake cannot be read.
     """
     require_project(project)
-    scene = opened(project, allow_outside=options.allow_outside)
+    scene = opened(project, permitted(options))
     folder: Path = options.bake or cache_folder(project)
     if not is_bake(folder):
         raise CommandError(project, "", f"has no baked steps; {folder.name} is missing")
@@ -194,7 +194,7 @@ def verified(project: Path, options: argparse.Namespace, progress: Callable[[flo
 
 
 def refuse_damaged(bake: Bake, names: Mapping[NodeId, str]) -> None:
-    """Reports every node whose file lacks rows of the index or has damaged ones, then raises CommandError."""
+    """Reports every node whose file lacks rows of the index, has damaged ones or others, then raises CommandError."""
     lines = []
     for node, name in names.items():
         baked = bake.index.nodes[node]
@@ -207,6 +207,8 @@ def refuse_damaged(bake: Bake, names: Mapping[NodeId, str]) -> None:
         elif len(bake.steps(node)) < len(baked.rows):
             reason = f"has {len(bake.steps(node))} of {len(baked.rows)} steps; its file was cut off"
             lines.append((bake.folder / baked.file, name, reason))
+        elif (extra := bake.foreign_bytes(node)) > 0:
+            lines.append((bake.folder / baked.file, name, f"has {counted(extra, 'byte')} that belong to no step"))
     for path, name, reason in lines[1:]:
         print_warnings(path, [f"{name}: {reason}"])
     if lines:

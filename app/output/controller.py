@@ -25,6 +25,7 @@ from sinew.app.jobs.settings import (
 from sinew.app.output.jobs import JobQueue, OutputJob
 from sinew.app.output.window import OutputWindow
 from sinew.app.project.access import FileAccess
+from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_json import ProjectError
 from sinew.app.session.active_model import ActiveModel
 from sinew.app.session.dialogs import Dialogs, OverwriteChoice
@@ -119,7 +120,8 @@ class Output:
         title = f"Verify {projects[0].name if len(projects) == 1 else f'{len(projects)} projects'}"
         folder = tempfile.TemporaryDirectory(prefix="sinew-verify-", ignore_cleanup_errors=True)
         words = ["verify", *map(str, projects), *run_words(settings)]
-        self.queue.add(OutputJob(projects[0], words, folder, title=title), allow_outside=settings.outside)
+        permitted = Permitted(outside=settings.outside, kernels=settings.kernels)
+        self.queue.add(OutputJob(projects[0], words, folder, permitted, title=title))
 
     def _cameras(self) -> Choices:
         cameras = tuple((node.id, node.name) for node in self._document.scene.of_kind(CameraSettings.kind))
@@ -137,7 +139,7 @@ class Output:
         except ProjectError as error:
             self._failed(str(path), str(error))
             return
-        job = OutputJob(path, words_of(project), folder)
+        job = OutputJob(path, words_of(project), folder, self.queue.permitted)
         if preview:
             job.words += ["--preview", str(job.preview)]
         self.queue.add(job)

@@ -18,6 +18,7 @@ from sinew.app.failure.progress import LINE, time_left
 from sinew.app.headless.image_sink import NUMBERED
 from sinew.app.plugins.plugins import options_of_child
 from sinew.app.project.access import FileAccess
+from sinew.app.project.permitted import Permitted
 from sinew.app.project.project_file import PROJECT_SUFFIX, save_project
 from sinew.app.project.project_json import ProjectError
 from sinew.sim.kinds import packages
@@ -34,6 +35,7 @@ class OutputJob:
     path: Path
     words: list[str]  # Arguments of the command
     folder: tempfile.TemporaryDirectory[str]  # With a copy of the project
+    permitted: Permitted
     state: str = WAITING  # One of the constants above
     share: float = 0.0  # Finished fraction, 0 to 1
     text: str = ""  # Last message: a note, or why it failed
@@ -125,9 +127,13 @@ class JobQueue(QObject):
             raise
         return folder, path
 
-    def add(self, job: OutputJob, *, allow_outside: bool = True) -> None:
-        """Queues a job; projects that are not a copy by `snapshot` must not read every file that they name."""
-        job.words += ["--allow-outside"] if allow_outside else []
+    @property
+    def permitted(self) -> Permitted:
+        """What a copy by `snapshot` may do."""
+        return Permitted(outside=True, kernels=self._access.takes_kernels)
+
+    def add(self, job: OutputJob) -> None:
+        job.words += job.permitted.words
         job.words += options_of_child(packages(self._document.scene.nodes).values())
         self.jobs.append(job)
         self._waiting.append(job)

@@ -11,7 +11,7 @@ from typing import Any
 from sinew.sim.assets.raw import FileError
 from sinew.sim.printable import printable
 
-_WHERE_MAX, _REASON_MAX = 200, 600
+_WHERE_MAX, _REASON_MAX = 200, 800
 
 
 class ProjectError(FileError):

@@ -11,6 +11,7 @@ from sinew.app.document.scene_edits import SceneEdits
 from sinew.app.files.model_store import ModelStore
 from sinew.app.files.motions import Motions
 from sinew.app.files.scene_files import SceneFiles
+from sinew.app.project.access import FileAccess
 from sinew.app.session.active_model import ActiveModel
 from sinew.app.session.dialogs import Dialogs
 from sinew.app.session.panels import Panels
@@ -36,6 +37,7 @@ class EditorContext:
     store: ModelStore
     active: ActiveModel  # The model that commands act on
     files: SceneFiles  # Other files of the scene than models
+    access: FileAccess
     panels: Panels
     dialogs: Dialogs
     marks: ParticleMarks  # The selected particles and the particle under the mouse

@@ -42,7 +42,7 @@ class Precompiling:
         """Returns the scene without nodes whose shaders are compiling."""
         return self.compiler.admit(self._document.scene)
 
-    def begin(self) -> bool:
+    def begin(self, *, takes_texts: bool) -> bool:
         """Compiles shaders once all files are loaded; returns True if the scene must be applied again."""
         files = self._files
         if self._store.loading or files.is_reading:
@@ -56,6 +56,7 @@ class Precompiling:
                 files.assets,
                 self._document.view_state.camera,
                 self._playback.settings.simulation_start,
+                takes_texts,
             )
         )
         return self.compiler.is_due

@@ -153,7 +153,8 @@ class ViewportRenderer(QObject):
             self._preparing = self._tasks.add(self._prepare_systems(engine), Priority.PREPARE, on_error=self._fail)
 
     def _is_preparing(self, engine: Engine) -> bool:
-        return bool(engine.simulation.progress) or engine.simulation.is_due or self.is_compiling
+        is_simulation = bool(engine.simulation.progress) or engine.simulation.is_due
+        return is_simulation or self.is_compiling or engine.awaits_kernels
 
     def _prepare_systems(self, engine: Engine) -> QueueTask[None]:
         """Runs the GPU work of preparing systems and starts compiling; requests a frame when one is ready."""
@@ -161,7 +162,8 @@ class ViewportRenderer(QObject):
         while self._is_preparing(engine):
             now = time.monotonic()
             did_work = engine.simulation.prepare(now + _PREPARED)
-            if (self.precompiling is not None and self.precompiling.begin()) or engine.simulation.is_due:
+            compiled = self.precompiling is not None and self.precompiling.begin(takes_texts=self._takes_texts)
+            if compiled or engine.simulation.is_due or engine.has_tried_kernels:
                 self.gl_outdated()
                 self.paint_requested.emit()
             if now - begun > _LONG:

@@ -276,7 +276,7 @@ class VerifyTask(QObject):
                 return
             self._copy = str(copy)
             words = ["verify", str(copy), "--bake", str(cache_folder(project)), "--backend", self._client.back_end]
-            self._queue.add(OutputJob(project, words, folder))
+            self._queue.add(OutputJob(project, words, folder, self._queue.permitted))
 
     def cancel(self) -> None:
         self._queue.cancel_all()

@@ -104,7 +104,7 @@ class SweepTask(QObject):
         words += run_words(run)
         for text in wanted:
             words += ["--set", text]
-        self._queue.add(OutputJob(self._table, words, folder))
+        self._queue.add(OutputJob(self._table, words, folder, self._queue.permitted))
 
     def cancel(self) -> None:
         self._queue.cancel_all()

@@ -7,12 +7,6 @@
 #include "cloth/offset.glsl"
 #ifdef COLLIDERS
 #include "cloth/contact.glsl"
-uniform samplerBuffer u_colliders;
-uniform int u_collider_count;
-#ifdef SKIN
-#include "skin/contact.glsl"
-const float STEP_TIME = 1.0 / 60.0;
-#endif
 #endif
 
 uniform samplerBuffer u_state;
@@ -62,13 +56,8 @@ void run(int id) {
 #ifdef FRICTION_MAP
     friction_factor = texelFetch(u_maps, id).z;
 #endif
-    collide(u_colliders, u_collider_count, moved, u_progress.y, u_clearance, u_substep);
-#ifdef SKIN
-    float begins = u_progress.y - u_substep / STEP_TIME;
-    Contact skin = skin_contact(id, first.xyz, moved.position, begins, u_progress.y, u_substep);
-    ROUGHEN(skin)
-    bounce_contact(moved.position, moved.velocity, skin, u_clearance, u_substep);
-#endif
+    Particle before = Particle(first.xyz, texelFetch(u_state, 2 * id + 1).xyz);
+    collide(id, before, moved, u_progress.y, u_clearance, u_substep);
 #endif
 #ifdef PIN_MAPS
     vec4 map = texelFetch(u_maps, id);

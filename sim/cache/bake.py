@@ -125,6 +125,13 @@ class Bake:
             self._steps[node] = range(baked.first, baked.first + there)
         return self._steps[node]
 
+    def foreign_bytes(self, node: NodeId) -> int:
+        """Returns the number of bytes in the file of a node that belong to none of its rows; negative if rows lack."""
+        baked = self.index.nodes[node]
+        path = self.folder / baked.file
+        with _reported(path):
+            return path.stat().st_size - sum(size for _, size in baked.rows)
+
     def state(self, node: NodeId, step: int) -> bytes | None:
         """Returns the state of a node; None if it is missing or damaged."""
         if step not in self.steps(node):

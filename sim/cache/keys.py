@@ -140,7 +140,9 @@ def _met(world: World, *, turned: bool = True) -> list[bytes]:
     simulated = scene.simulated
     colliders = [node for node in scene.nodes if ColliderSource in KINDS[node.kind].declared]
     own = [part for node in colliders for part in (b"heard" if node.id in simulated else b"", _whole(world, node))]
-    return own + _all_carrying(world, colliders, turned=turned)
+    versions = {node.kind: KINDS[node.kind].version for node in colliders if KINDS[node.kind].version > 1}
+    return [*(f"{kind} {number}".encode() for kind, number in versions.items()), *own,
+            *_all_carrying(world, colliders, turned=turned)]  # fmt: skip
 
 
 def _all_carrying(world: World, nodes: Sequence[Node], *, turned: bool = True) -> list[bytes]:

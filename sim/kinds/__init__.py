@@ -3,7 +3,7 @@ from collections.abc import Iterable
 from sinew.sim.kinds.camera.kind import CAMERA
 from sinew.sim.kinds.cloth.kind import CLOTH
 from sinew.sim.kinds.collider.kind import COLLIDER
-from sinew.sim.kinds.contract import CharacterSource, Kind
+from sinew.sim.kinds.contract import AddEntry, Adds, CharacterSource, Kind
 from sinew.sim.kinds.emitter.kind import EMITTER
 from sinew.sim.kinds.environment.kind import ENVIRONMENT
 from sinew.sim.kinds.field.kind import FIELD
@@ -33,6 +33,10 @@ def unregister(kind: Kind) -> None:
 def packages(nodes: Iterable[Node]) -> dict[NodeId, str]:
     """Returns name and version of the plug-in of each node whose kind is of one."""
     return {node.id: KINDS[node.kind].package for node in nodes if KINDS[node.kind].package}
+
+
+def add_entries() -> dict[str, AddEntry]:
+    return {entry.id: entry for kind in KINDS.values() for entry in kind.part(Adds).entries}
 
 
 def character_kind() -> Kind:

@@ -1,5 +1,5 @@
 import functools
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -25,7 +25,7 @@ from sinew.sim.gl.objects import Owner
 from sinew.sim.gl.task import Task, finish
 from sinew.sim.guard import Guard
 from sinew.sim.kinds import KINDS, character_kind
-from sinew.sim.kinds.background import Background
+from sinew.sim.kinds.background import Background, BackgroundJob, Pause
 from sinew.sim.kinds.contract import (
     CharacterSource,
     CharacterView,
@@ -97,6 +97,11 @@ class Engine(Owner):
         self._colliders: Memo[tuple[Collider, ...]] = Memo()
         self._kernels: tuple[Node, ...] = ()
         self._trusts: Memo[Scene] = Memo()
+        self._owns_library = library is None
+        self._trials = self.owns(Background())
+        self._trials.is_on = background
+        self._trial: tuple[Mapping[str, str], BackgroundJob[None]] | None = None
+        self.awaits_kernels = False
 
     # --- the scene ------------------------------------------------------------------------------------
 
@@ -159,7 +164,9 @@ class Engine(Owner):
         """Applies a scene; finds changes by comparing it with the previous one."""
         with self.context.timers.scope("apply"):
             if not self.library.takes_texts:
-                scene = self._trusted(scene)
+                scene = self._with_kernels(scene, ())
+            elif self._background:
+                scene = self._with_tried_kernels(scene)
             if scene is not self._source:
                 self._use_kernels(scene)
             self._source = scene
@@ -183,32 +190,66 @@ class Engine(Owner):
             if is_news:
                 self.views.follow(world, self.simulation.systems, is_animated=is_animated)
 
-    def _trusted(self, scene: Scene) -> Scene:
-        """Returns the scene without the kernels that may not be used: they have no part in keys of cached steps."""
-        if not any(ShaderTexts in KINDS[node.kind].declared for node in scene.nodes):
+    def _with_kernels(self, scene: Scene, kernels: tuple[Node, ...]) -> Scene:
+        """Returns the scene with these kernels alone: others have no part in the keys of cached steps."""
+        if not kernels and not any(ShaderTexts in KINDS[node.kind].declared for node in scene.nodes):
             return scene
-        return self._trusts.get((scene,), lambda: msgspec.structs.replace(
-            scene, nodes=tuple(node for node in scene.nodes if ShaderTexts not in KINDS[node.kind].declared)
+        return self._trusts.get((scene, kernels), lambda: msgspec.structs.replace(
+            scene, nodes=(*(node for node in scene.nodes if ShaderTexts not in KINDS[node.kind].declared), *kernels)
         ))  # fmt: skip
 
-    def _use_kernels(self, scene: Scene) -> None:
-        """Replaces shader files by texts of the scene; a node whose text does not compile is reported."""
+    def _with_tried_kernels(self, scene: Scene) -> Scene:
+        """Returns the scene with its kernels, or with the former ones while a worker thread tries their programs.
+
+        An engine with the library of another waits until that one uses them.
+        """
+        nodes = self._used_kernels(scene)
+        texts = self._texts_of(nodes)[0] if nodes != self._kernels else self.library.texts
+        self.awaits_kernels = texts != self.library.texts
+        if self.awaits_kernels and self._owns_library:
+            if self._trial is None or self._trial[0] != texts:
+                trials = self.library.untried(texts)
+                self._trial = trial = texts, self._trials.start(functools.partial(_run_all, trials))
+            else:
+                trial = self._trial
+            self.awaits_kernels = not trial[1].is_done
+        return self._with_kernels(scene, self._kernels) if self.awaits_kernels else scene
+
+    @property
+    def has_tried_kernels(self) -> bool:
+        """True if the next `apply` uses kernels that it has waited for."""
+        return self.awaits_kernels and self._trial is not None and self._trial[1].is_done
+
+    def _used_kernels(self, scene: Scene) -> tuple[Node, ...]:
         nodes: tuple[Node, ...] = ()
         for kind in KINDS.values():
             if ShaderTexts in kind.declared and scene.of_kind(kind.name):
                 nodes += scene.simulated_of_kind(kind.name)
-        if nodes == self._kernels:
-            return
-        self._kernels = nodes
+        return nodes
+
+    def _texts_of(
+        self, nodes: tuple[Node, ...]
+    ) -> tuple[dict[str, str], dict[str, NodeId], tuple[tuple[NodeId, SettingsError], ...]]:
+        """Returns the texts of kernels by file, the ids of their nodes, and those that change another file."""
         texts: dict[str, str] = {}
-        faults: list[tuple[NodeId, SettingsError]] = []
         owners: dict[str, NodeId] = {}
+        faults: list[tuple[NodeId, SettingsError]] = []
         for node in nodes:
             file, base, text = KINDS[node.kind].part(ShaderTexts).of(node.settings)
             if self._shipped(file) == base:
                 texts[file], owners[file] = text, node.id
             else:
                 faults.append((node.id, SettingsError(f"{file or 'its file'} is another one now; it is not used")))
+        return texts, owners, tuple(faults)
+
+    def _use_kernels(self, scene: Scene) -> None:
+        """Replaces shader files by texts of the scene; a node whose text does not compile is reported."""
+        nodes = self._used_kernels(scene)
+        if nodes == self._kernels:
+            return
+        self._kernels = nodes
+        texts, owners, found = self._texts_of(nodes)
+        faults = list(found)
         self.reload_shaders(sorted(self.library.replace(texts)))
         self._guard.renew(scene.by_id)
         for message in self.library.messages:
@@ -469,3 +510,9 @@ class Engine(Owner):
 def _colliders(kind: Kind, node: Node, places: WorldTransforms) -> dict[NodeId, Any]:
     found: dict[NodeId, Any] = loaded(kind.part(ColliderSource).of)((node,), places)
     return found
+
+
+def _run_all(works: Iterable[Callable[[], None]], pause: Pause) -> None:
+    for work in works:
+        pause(0.0)
+        work()

@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar
 
 import msgspec
+import numpy as np
 
+from sinew.sim.printable import shortened
 from sinew.sim.refusal import refusal
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -232,19 +234,28 @@ def check(cls: type[msgspec.Struct], name: str, value: Any) -> Any:
     """Converts `value` to the type of the parameter; raises ParamError with parameter, value and allowed range."""
     record = param_of(cls, name)
     hint = _hints(cls)[name]
-    plain = value.value if isinstance(value, enum.Enum) else value
+    plain = _without_numpy(value.value if isinstance(value, enum.Enum) else value)
     try:
         converted = msgspec.convert(plain, hint)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
         allowed = range_text(record.declared)
         suffix = f" (allowed: {allowed})" if allowed else ""
         what = refusal(error)[1] if isinstance(error, msgspec.ValidationError) else str(error)
-        raise ParamError(f"{name} = {value_text(value)}: {what}{suffix}") from None
+        raise ParamError(f"{name} = {shortened(value_text(value))}: {what}{suffix}") from None
     if not _is_finite(converted):
-        raise ParamError(f"{name} = {value_text(value)}: not a finite number")
+        raise ParamError(f"{name} = {shortened(value_text(value))}: not a finite number")
     if record.declared.role in (Role.GRADIENT, Role.CURVE) and not in_order(converted):
-        raise ParamError(f"{name} = {value_text(value)}: the stops are not in order")
+        raise ParamError(f"{name} = {shortened(value_text(value))}: the stops are not in order")
     return converted
+
+
+def _without_numpy(value: Any) -> Any:
+    """Converts numbers and arrays of numpy, also in lists and objects, to plain Python values."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [_without_numpy(part) for part in value]
+    return {key: _without_numpy(part) for key, part in value.items()} if isinstance(value, dict) else value
 
 
 def weights_from(text: str) -> list[tuple[str, float | str]]:

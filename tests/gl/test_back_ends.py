@@ -23,6 +23,7 @@ from sinew.sim.gl.texture import TexelBuffer
 from sinew.sim.gl.trials import compare_back_ends
 from sinew.sim.gl.vertex_array import Stream, VertexArray
 from tests.gl.shader_files import make_library
+from tests.permissions import OWN
 from tests.processes import finished
 
 TF, COMPUTE = BackEndChoice.TF, BackEndChoice.COMPUTE
@@ -47,7 +48,7 @@ def bits(run: SceneRun) -> dict[str, bytes]:
 @pytest.mark.parametrize("name", ["cape", "sparks", "folded-sheet", "hair-on-sphere"])
 def test_a_project_has_the_same_bits_on_both_back_ends(context: Context, name: str) -> None:
     """Compilers of cards may contract a sum of products differently; a software renderer has but one."""
-    run = SceneRun(context, opened(resources.path("projects") / f"{name}.sinew"))
+    run = SceneRun(context, opened(resources.path("projects") / f"{name}.sinew", OWN))
     found = []
     for choices in ((TF,), (COMPUTE,), (TF, COMPUTE)):
         for step in range(0, STEPS, SWITCHED_EVERY):

@@ -18,6 +18,7 @@ from sinew.app.project.project_json import ProjectError
 from sinew.sim.kinds import KINDS
 from sinew.sim.kinds.contract import Adds, Edits, Files, Form
 from tests.conftest import REPO_ROOT
+from tests.permissions import OWN
 from tests.plugins.packages import install
 from tests.processes import finished
 
@@ -264,7 +265,7 @@ def test_tasks_of_a_farm_name_the_plugins(site, project, tmp_path, loaded):
 
 def test_parts_of_an_output_depend_on_the_files_of_the_plugins_in_use(site, project, tmp_path, loaded):
     def parts() -> Path:
-        return parts_folder(tmp_path / "a.csv", opened(project), ["sweep"])
+        return parts_folder(tmp_path / "a.csv", opened(project, OWN), ["sweep"])
 
     folder = tmp_path / "site"
     shutil.copytree(site, folder)

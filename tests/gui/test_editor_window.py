@@ -15,7 +15,7 @@ from sinew.sim.gl.objects import get_integer
 from sinew.sim.scene.picking import project_points
 from sinew.sim.scene.playback import LoopMode
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
-from tests.gui.editor_harness import Mouse, Session, messages, picture, trigger
+from tests.gui.editor_harness import Mouse, Session, messages, picture, settled, trigger
 
 DOCKS = ["outliner", "inspector", "timeline", "timings", "plots", "messages"]
 
@@ -45,7 +45,7 @@ def test_the_viewport_survives_floating_hiding_and_docking_every_panel(qtbot, ow
         assert dock.isVisible()
     settle(qtbot)
     editor.playback.scrub(0.5 * editor.active.duration)
-    picture(editor)
+    settled(editor)
     assert editor.client.engine is engine
     assert engine.views.view("model-1") is not None
     assert started == [], "the context was never lost"
@@ -129,7 +129,7 @@ def play_for(editor, *gaps):
     for gap in gaps:
         editor.playback._clock.now += gap
         editor.playback.tick()
-        picture(editor)
+        settled(editor)
 
 
 def test_playback_keeps_real_time_whatever_the_frame_rate(editor):
@@ -181,7 +181,7 @@ def test_closing_releases_the_gpu_and_ends_every_thread(session, own_editor, cap
     editor = own_editor
     for action_id in ("compare.difference", "display.shaded-wireframe", "overlay.bones", "add.light"):
         trigger(editor, action_id)
-        picture(editor)
+        settled(editor)
     context = editor.client.engine.context
     assert context.live
     session.close(editor)
@@ -219,7 +219,7 @@ def test_every_action_can_be_triggered_in_an_empty_scene_and_has_a_key_of_its_ow
         action = editor.window.actions_table[spec.id]
         if spec.id.split(".")[0] != "add" and spec.id != "file.quit" and action.isEnabled():
             action.trigger()
-            picture(editor)
+            settled(editor)
     assert editor.window.isVisible()
     assert messages(editor) == []
     # Qt triggers neither of two actions or menus with one key.
@@ -245,7 +245,7 @@ def test_the_cheat_sheet_shows_keys_and_mouse(fresh):
 
 
 def middle(editor) -> np.ndarray:
-    picture(editor)
+    settled(editor)
     engine, size = editor.client.engine, editor.viewport.size_f
     box = engine.views.bounds(editor.document.scene.characters[0].id)
     pixels, _ = project_points(

@@ -14,7 +14,7 @@ from sinew.sim.scene.view_state import Selection
 from sinew.widgets.inspector.editors import Choices
 from sinew.widgets.inspector.form import SettingRow
 from sinew.widgets.inspector.sections import ListEdits
-from tests.gui.editor_harness import Session, picture
+from tests.gui.editor_harness import Session, picture, settled
 
 LIST = ParamRef("model-1", "model", "modifiers")
 
@@ -29,7 +29,7 @@ def editor(fresh, qtbot):
     document.add_nodes([target], "Add target")
     document.select(Selection(node="model-1"))
     document.undo_stack.clear()
-    picture(fresh)
+    settled(fresh)
     return fresh
 
 
@@ -69,7 +69,7 @@ def test_a_modifier_is_added_and_its_target_is_dragged(editor, qtbot, tmp_path):
     gesture = document.new_gesture("Move Target")
     for height in (1.25, 1.3, 1.35):
         document.set_value(ParamRef(target, "transform", "position"), (0.4, height, 0.25), gesture)
-        picture(editor)
+        settled(editor)
         np.testing.assert_allclose(hand(editor), (0.4, height, 0.25), atol=0.02)
     document.end_gesture(gesture)
     path = tmp_path / "aimed.sinew"
@@ -77,10 +77,10 @@ def test_a_modifier_is_added_and_its_target_is_dragged(editor, qtbot, tmp_path):
     assert load_project(path).scene == document.scene
     moved = hand(editor).copy()
     document.undo_stack.undo()
-    picture(editor)
+    settled(editor)
     np.testing.assert_array_equal(hand(editor), before)
     document.undo_stack.redo()
-    picture(editor)
+    settled(editor)
     np.testing.assert_array_equal(hand(editor), moved)
     while document.undo_stack.can_undo:
         document.undo_stack.undo()
@@ -92,16 +92,16 @@ def test_a_removed_target_is_named_and_comes_back_with_undo(editor, qtbot):
     document = editor.document
     target = document.scene.of_kind("group")[0].id
     document.set_value(LIST, (LookAt(bone="head", target=target), TwoBoneIK(bone="hand_l", target=target)))
-    picture(editor)
+    settled(editor)
     reached = hand(editor).copy()
     document.remove_nodes([target])
     qtbot.waitUntil(lambda: status(editor).note == (
         "1 · Look at: its target is not in the scene\n2 · Two-bone IK: its target is not in the scene"
     ), timeout=60000)  # fmt: skip
-    picture(editor)
+    settled(editor)
     assert np.abs(hand(editor) - reached).max() > 0.05
     document.undo_stack.undo()
-    picture(editor)
+    settled(editor)
     np.testing.assert_array_equal(hand(editor), reached)
     qtbot.waitUntil(lambda: not status(editor).note, timeout=60000)
 
@@ -130,7 +130,7 @@ def test_a_new_modifier_has_a_bone_and_a_target_that_is_marked(editor):
         "Head target", "Left hand target", "Right hand target",
     ]  # fmt: skip
     assert document.selection == Selection(node="model-1")
-    picture(editor)
+    settled(editor)
     character, node = editor.client.engine.views.characters["model-1"], document.scene.node(head.target)
     ahead = np.array(node.transform.position) - character.joint_frame("head")[:3, 3]
     assert np.linalg.norm(ahead) == pytest.approx(1.0, abs=0.1)
@@ -158,7 +158,7 @@ def test_keys_of_a_modifier_follow_it_in_the_list(editor):
     node = document.scene.node("model-1")
     assert [one.bone for one in node.settings.modifiers] == ["hand_l", "head"]
     assert [one.part for one in node.curves] == ["modifiers.1"]
-    picture(editor)
+    settled(editor)
     assert "Look at: Weight" in {row.name for row in key_rows(document.scene, ("model-1",))}
     ListEdits(document, LIST, record).remove(1)
     assert document.scene.node("model-1").curves == ()

@@ -25,7 +25,7 @@ from sinew.sim.export.formats import RENDER_FORMATS, SCENE_FORMATS
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.widgets.inspector.editors import NameEditor
 from sinew.widgets.messages import Severity
-from tests.gui.editor_harness import messages, picture
+from tests.gui.editor_harness import messages, settled
 
 
 def waited(qtbot, editor):
@@ -66,7 +66,7 @@ def test_forms_offer_the_frames_of_the_scene(editor):
 
 
 def test_images_and_scenes_are_written_one_after_the_other(qtbot, editor, tmp_path):
-    picture(editor)
+    settled(editor)
     editor.document.set_value(ParamRef("model-1", "node", "name"), "Limb")  # not saved anywhere
     values = {"first": 0, "last": 2}
     drawn = started(editor, "file.render", tmp_path / "arm.png", width=64, height=48, **values)
@@ -222,7 +222,7 @@ def test_names_of_images_are_numbered():
 
 
 def test_jobs_are_cancelled_and_failures_are_one_line(qtbot, editor, tmp_path):
-    picture(editor)
+    settled(editor)
     running = started(editor, "file.render", tmp_path / "a.gif", last=3000, width=64, height=48)
     waiting = started(editor, "file.export.mdd-point-cache", tmp_path / "b.mdd", last=2)
     qtbot.waitUntil(lambda: running.share > 0.0, timeout=240000)
@@ -239,7 +239,7 @@ def test_jobs_are_cancelled_and_failures_are_one_line(qtbot, editor, tmp_path):
 
 
 def test_closing_warns_of_unfinished_jobs(qtbot, editor, tmp_path, monkeypatch):
-    picture(editor)
+    settled(editor)
     shown = []
 
     def execute(box):

@@ -7,7 +7,7 @@ from sinew.sim.scene.clock import STEP_TIME
 from sinew.sim.scene.playback import Playhead
 from sinew.sim.scene.scene import PLAYBACK, ParamRef
 from sinew.sim.scene.view_state import Selection
-from tests.gui.editor_harness import add_cloth, picture
+from tests.gui.editor_harness import add_cloth, settled
 
 STEPS = 30
 
@@ -18,7 +18,7 @@ class Stage:
         self.playback, self.document, self.seek = self.editor.playback, self.editor.document, self.editor.seek
         self.cloth = add_cloth(editor)
         self.sparks, self.burst = self.add_emitter("Sparks", self.bone), self.add_emitter("Fireworks", None)
-        picture(self.editor)
+        settled(self.editor)
 
     @property
     def bone(self):
@@ -44,7 +44,7 @@ class Stage:
     def forget(self):
         time = self.playback.playhead.time
         self.editor.stepper.forget()
-        picture(self.editor)
+        settled(self.editor)
         self.playback.scrub(time)
 
     def run(self):
@@ -54,7 +54,7 @@ class Stage:
 
     def state(self):
         simulation = self.editor.client.engine.simulation
-        picture(self.editor)
+        settled(self.editor)
         with self.editor.viewport.gl_current():
             particles = [simulation.systems[node].emitter.read().tobytes() for node in (self.sparks, self.burst)]
             return (simulation.systems[self.cloth].cloth.positions().tobytes(), *particles)
@@ -108,7 +108,7 @@ def test_particles_without_a_state_follow_the_playhead(stage):
 
     def shown(time):
         stage.playback.scrub(time)
-        picture(stage.editor)
+        settled(stage.editor)
         with stage.editor.viewport.gl_current():
             return burst.side.buffer.read().tobytes()
 
@@ -139,7 +139,7 @@ def test_escape_stops_a_seek(stage, monkeypatch):
     stage.editor.window.actions_table["simulate.seek"].trigger()
     stage.qtbot.waitUntil(lambda: stage.editor.stepper.step_count >= 3, timeout=60000)
     assert stage.editor.window._cancel.isVisible()
-    picture(stage.editor)
+    settled(stage.editor)
     assert stage.button.isHidden()  # it runs
     stage.editor.viewport.setFocus()
     QTest.keyClick(stage.editor.viewport, Qt.Key.Key_Escape)

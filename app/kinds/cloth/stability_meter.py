@@ -80,7 +80,9 @@ class StabilityMeterWidget(QWidget):
         more = f"Substeps {now:,} → {stability.substeps:,}: {stability.substeps / now:,.3g} × the time of a step"
         never = f"{SUBSTEPS_MAX:,} substeps are not enough; make the fabric softer or heavier."
         if self._holds_load:
-            never = f"{SUBSTEPS_MAX:,} substeps do not hold this load; pin more particles, or take fewer columns and rows."
+            never = (
+                f"{SUBSTEPS_MAX:,} substeps do not hold this load; pin more particles, or take fewer columns and rows."
+            )
             helps = helps and stability.substeps > now
         softer = f"Soften the fabric to {100.0 * stability.softening:.2g} % of its stiffness"
         stiff = "Softening does not help: air drag alone needs more substeps."
@@ -161,7 +163,9 @@ def texts_of(stability: ClothStability | None, *, holds_load: bool) -> tuple[str
     """Number and word of the meter."""
     if not holds_load or stability is None:
         return meter_text(stability), meter_word(stability)
-    word = "near the limit" if stability.ratio >= MARGIN else "inaccurate" if stability.usual_error >= ERROR else "holds"
+    word = (
+        "near the limit" if stability.ratio >= MARGIN else "inaccurate" if stability.usual_error >= ERROR else "holds"
+    )
     word = "overloaded" if stability.ratio >= 1.0 else word
     load = "> 99" if stability.ratio > 99.0 else f"{stability.ratio:.2f}"
     return f"load {load}, error {percent_of(stability.usual_error)}", word

@@ -37,6 +37,7 @@ from sinew.sim.kinds.cloth.solver import (
     ClothInputs,
     ClothStep,
     holds,
+    push_of,
     step_features,
     step_uniforms,
 )
@@ -64,7 +65,7 @@ Measured with sheets that hang and swing: from 8 on nothing jitters, and less is
 """
 
 _PREDICTS = ("DAMPED", "AIR", "GUSTS", "PINS", "PIN_MAPS", "SPRING_MAPS", "FIELDS")
-_FINISHES = ("SELF", "MET", "COLLIDERS", "SKIN", "FRICTION_MAP", "PIN_MAPS")
+_FINISHES = ("SELF", "MET", "COLLIDERS", "SKIN", "YIELDING_SKIN", "FRICTION_MAP", "PIN_MAPS")
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +263,7 @@ class LineSolver(Owner):
             self._uniforms = step_uniforms(self._model, settings, constants, pull) | {
                 "u_inertia": INERTIA * max(1.0, SUBSTEPS_OF_INERTIA / settings.substeps),
                 "u_clearance": float(constants.clearance),
+                "u_push": push_of(self._model, settings),
                 "u_self": (settings.thickness, settings.self_friction),
                 "u_rate": settings.internal_damping / settings.substep_time,
                 "u_step": STEP_TIME,
@@ -310,7 +312,7 @@ class LineSolver(Owner):
         predicts = tuple(name for name in features if name in _PREDICTS and (name != "DAMPED" or "AIR" in features))
         ends: dict[str, object] = {name: True for name in features if name in _FINISHES}
         ends |= {"LISTED": width(CONTACTS)} if "SELF" in features else {}
-        has_others = colliders.count > layout.planes + layout.ovals
+        has_others = colliders.count > layout.planes + layout.ovals + layout.yielding
         predict = self._kernel("line_predict", POINT, dict.fromkeys(predicts, True))
         ends |= layout.defines | {"OTHERS": has_others}
         return predict, self._kernel("line_finish", CLOTH_STATE, ends)

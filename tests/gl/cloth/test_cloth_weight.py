@@ -62,7 +62,9 @@ def path_of(acceleration: float, steps: int, substeps: int) -> float:
     return acceleration * h * h * count * (count + 1) / 2.0
 
 
-def fall_errors(context: Context, library: ShaderLibrary, settings: ClothSettings, place: tuple[float, ...]) -> tuple[float, float]:
+def fall_errors(
+    context: Context, library: ShaderLibrary, settings: ClothSettings, place: tuple[float, ...]
+) -> tuple[float, float]:
     """Errors of the acceleration by speed and by path, as parts of it."""
     speed, path = moved(placed(context, library, settings, place), FALL, 1)
     return -speed / (GRAVITY * FALL * STEP_TIME) - 1.0, path / path_of(-GRAVITY, FALL, settings.substeps) - 1.0
@@ -73,7 +75,14 @@ def creep_error(context: Context, library: ShaderLibrary, settings: ClothSetting
     return path / path_of(SLOW, CREEP, settings.substeps) - 1.0
 
 
-def hanging(context: Context, library: ShaderLibrary, solver: ClothSolving, scale: float, substeps: int, place: tuple[float, ...]) -> tuple[float, float, float]:
+def hanging(
+    context: Context,
+    library: ShaderLibrary,
+    solver: ClothSolving,
+    scale: float,
+    substeps: int,
+    place: tuple[float, ...],
+) -> tuple[float, float, float]:
     """Error of the stretch of a strip [m], what is allowed, and the largest speed [m/s]."""
     rows, density = 17, 0.3
     stiffness = 1000.0 * (scale if solver is ClothSolving.LINES else scale**2)
@@ -96,7 +105,14 @@ def hanging(context: Context, library: ShaderLibrary, solver: ClothSolving, scal
     return stretch - expected, max(0.01 * expected, digits), speed
 
 
-def spin_left(context: Context, library: ShaderLibrary, scale: float, substeps: int, place: tuple[float, ...], axis: tuple[float, ...]) -> float:
+def spin_left(
+    context: Context,
+    library: ShaderLibrary,
+    scale: float,
+    substeps: int,
+    place: tuple[float, ...],
+    axis: tuple[float, ...],
+) -> float:
     """Angular momentum after a second over that at the start."""
     size = 0.8 * scale
     settings = ClothSettings(
@@ -176,7 +192,9 @@ def test_a_sheet_of_lines_keeps_its_spin(context: Context, library: ShaderLibrar
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("solver", SOLVERS, ids=lambda one: one.value)
 @pytest.mark.parametrize("scale", SCALES)
-def test_weight_and_slow_motion_everywhere(context: Context, library: ShaderLibrary, solver: ClothSolving, scale: float) -> None:
+def test_weight_and_slow_motion_everywhere(
+    context: Context, library: ShaderLibrary, solver: ClothSolving, scale: float
+) -> None:
     """Prints a table of the largest errors of all places in percent."""
     lines, worst = [], np.zeros(3)
     for substeps in SUBSTEPS:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from sinew import resources
 from sinew.app.cli.main import main
 from sinew.app.project.node_names import NodeNames
 from sinew.app.project.project_file import load_project
@@ -178,7 +179,7 @@ for name, reader in json.loads(sys.argv[1]):
             load_image(pathlib.Path(name))
         else:
             cloth = next(node.settings for node in load_project(pathlib.Path(name)).scene.nodes if node.kind == "cloth")
-            flags = pin_flags(cloth.pins, cloth.pin_list, 1156, None)
+            flags = pin_flags(cloth.pins, cloth.pin_list, 1156, 0)
             print(flags.sum(), toggled_pin_list(cloth.pin_list, flags, [3]))
     except Exception as error:
         print(error)
@@ -218,3 +219,47 @@ def test_every_file_has_its_outcome_within_a_bound_of_memory(assets: Path, tmp_p
         if path.suffix == ".sinew":
             assert float(printed.partition("seconds ")[2]) < 2.0, path
     assert int(peak.split()[1]) << 10 < PEAK_BYTES
+
+
+LONG = "x" * 5000
+
+
+def test_messages_quote_the_beginning_of_a_long_value(tmp_path: Path) -> None:
+    content = json.loads((resources.path("projects") / "cape.sinew").read_text(encoding="utf-8"))
+    cape = next(node for node in content["nodes"] if "cloth" in node)
+    curve = {"part": "cloth", "field": "density", "keys": [{"time": 0.0, "value": LONG, "mode": "step"}]}
+    changes = [
+        (content, "version", LONG),
+        (content, "nodes", {LONG: 1}),
+        (cape, "visible", [LONG]),
+        (cape, "transform", LONG),
+        (cape["cloth"], "source", LONG),
+        (cape["cloth"], "columns", [1] * 5000),
+        (cape, "curves", [curve]),
+        (cape, "curves", [{**curve, "part": LONG}]),
+        (cape, "curves", [{**curve, "field": LONG}]),
+        (cape, "curves", [{**curve, LONG: 1}]),
+    ]
+    for owner, key, value in changes:
+        before = owner.get(key)
+        owner[key] = value
+        path = tmp_path / "a.sinew"
+        path.write_text(json.dumps(content), encoding="utf-8")
+        if key == "curves":
+            del owner[key]
+        else:
+            owner[key] = before
+        try:
+            warnings = load_project(path).warnings
+        except ProjectError as error:
+            warnings = (str(error),)
+        assert warnings
+        assert all(len(line) < 400 + len(str(path)) for line in warnings), (key, warnings)
+
+
+def test_every_project_of_the_faults_ends_in_one_short_line(assets: Path) -> None:
+    folder = assets / "faults4"
+    for path in sorted(folder.glob("long_value*.sinew")):
+        with pytest.raises(ProjectError) as error:
+            load_project(path)
+        assert len(str(error.value)) < 400
