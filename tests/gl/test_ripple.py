@@ -182,7 +182,7 @@ def test_it_is_exported_with_its_normals(tmp_path: Path) -> None:
     assert {"POSITION", "NORMAL", "TEXCOORD_0"} <= primitive["attributes"].keys()
     assert len(primitive["targets"]) == 5
     assert scene["accessors"][primitive["attributes"]["POSITION"]]["count"] == 33 * 25
-    assert scene["materials"][0]["name"] == "water"
+    assert scene["materials"][0]["name"] == "Water"
 
 
 def test_its_report_has_measures_with_units(tmp_path: Path) -> None:
