@@ -181,11 +181,11 @@ class Cloth(Owner):
 
     def step_with_others(self, inputs: ClothInputs, settings: ClothSettings) -> Iterator[None]:
         """Advances by `STEP_TIME` like `step`, a substep of `settings` for each item."""
-        constants = self._solver.begin(self._state, settings, self._with_pins(inputs))
+        step = self._solver.begin(self._state, settings, self._with_pins(inputs))
         for index in range(settings.substeps):
             yield
-            self._solver.substep(self._state, index)
-        self._end_step(constants)
+            self._solver.substep(step, self._state, index)
+        self._end_step(step.constants)
 
     def _with_pins(self, inputs: ClothInputs) -> ClothInputs:
         time = self.step_count * STEP_TIME

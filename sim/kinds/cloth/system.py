@@ -57,6 +57,8 @@ class ClothSystem(System, StepsTogether, Draggable, Prepares, Stoppable, Exports
         cloth: None until it can be built.
     """
 
+    units = {"strain": "", "energy": "J", "kinetic": "J", "elastic": "J", "apart": "m", "apart_mean": "m"}
+
     def __init__(self, context: Context, library: ShaderLibrary) -> None:
         super().__init__(context, library)
         self.node = Node(id="", settings=ClothSettings())
