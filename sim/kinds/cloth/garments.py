@@ -124,7 +124,7 @@ def body_of(model: CharacterModel, settings: ModelSettings) -> BodyOutline:
 def sampled(
     points: Float64, triangles: npt.NDArray[np.integer], spacing: float
 ) -> tuple[Float64, npt.NDArray[np.integer]]:
-    """Returns points on triangles that are at most `spacing` [m] apart, (N, 3), and the nearest corner of each, (N,)."""
+    """Returns points on triangles that are at most `spacing` [m] apart, (N, 3), and their nearest corners, (N,)."""
     corners, used = points[triangles], np.unique(triangles)
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
     parts, nearest = [points[used]], [used]
