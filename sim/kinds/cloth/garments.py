@@ -29,6 +29,9 @@ from sinew.sim.scene.params import SettingsError
 
 PARTICLES_MAX = 65_536
 
+SAMPLES_MAX = 4_000_000
+"""Largest number of points of the skin; of a mesh with more, the points are further apart."""
+
 _DIRECTIONS = 128
 _LAYERS = 220
 """Points of the body are at most this part of its height apart, and count for heights this far away."""
@@ -128,7 +131,8 @@ def sampled(
     corners, used = points[triangles], np.unique(triangles)
     longest = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
     parts, nearest = [points[used]], [used]
-    needed = np.minimum(np.ceil(longest / spacing), 64)
+    most = max((2.0 * SAMPLES_MAX / len(triangles)) ** 0.5 - 2.0, 1.0)
+    needed = np.minimum(np.ceil(longest / spacing), np.floor(min(most, 64.0)))
     for count in np.unique(needed[needed > 1]).astype(int):
         i, j = np.array([(i, j) for i in range(count + 1) for j in range(count + 1 - i)]).T / count
         weights = np.stack([i, j, 1.0 - i - j], axis=1)
