@@ -456,10 +456,11 @@ def window_menu(window: MainWindow, preferences: Preferences) -> Menu:
 
 def help_menu(
     context: EditorContext, window: MainWindow, kinds: Kinds, show_guide: Callable[[], object],
-    begin_tour: Callable[[], None],
+    show_how: Callable[[], object], begin_tour: Callable[[], None],
 ) -> Menu:  # fmt: skip
     return Menu("He&lp", [
         Action("help.guide", "User &Guide", "Open the guide at the focused panel or row.", show_guide, ("F1",)),
+        Action("help.how", "&How It Works", "Open formulas, sources, accuracy and limits in the guide.", show_how),
         Action("help.tour", "&Tour", "Take a tour in seven steps.", begin_tour),
         Action("help.shortcuts", "&Keyboard Shortcuts", "Search keys and mouse actions.",
                lambda: show_shortcuts(window, kinds), ("?", "Shift+F1")),

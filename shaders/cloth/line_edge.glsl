@@ -113,15 +113,18 @@ vec3 direction(vec3 way) {
     return way / max(sqrt(dot(way, way)), 1e-20);
 }
 
+const float TURN = 0.98;           // cosine of the largest turn of an edge in a substep
+
 struct Way {
     vec3 whole;                    // [m]
     vec3 moved;                    // change within the substep [m]
     vec3 along;                    // direction
     vec3 push;                     // direction of impulses
+    float weight;                  // the larger inverse mass of both ends [1/kg]
 };
 
-// Impulses are along the edge as it was at the beginning of the substep, unless it has turned far, or carries so much then
-// that its particles have more inertia, or need it soon.
+// Impulses are along the edge as it was at the beginning of the substep, unless it has turned far, or its force then or the
+// load of an end is such that more inertia is needed: there the direction of the edge as it is damps what would grow.
 Way way_between(int from, int to, vec2 thread) {
     vec4 first = texelFetch(u_points, from);
     vec4 second = texelFetch(u_points, to);
@@ -134,7 +137,15 @@ Way way_between(int from, int to, vec2 thread) {
     vec3 along = direction(whole);
     float reach = sqrt(dot(start, start));
     vec3 former = start / max(reach, 1e-20);
-    float taut = (reach - thread.x) * thread.y * max(first.w, second.w) / max(u_compliance * reach, 1e-30);
-    float load = max(taut, max(texelFetch(u_loads, from).w, texelFetch(u_loads, to).w));
-    return Way(whole, moved, along, u_inertia * load < 1.0 && dot(former, along) > 0.5 ? former : along);
+    float weight = max(first.w, second.w);
+    float force = abs(reach - thread.x) * thread.y * weight / max(u_compliance * reach, 1e-30);
+    float load = max(force, max(texelFetch(u_loads, from).w, texelFetch(u_loads, to).w));
+    vec3 push = u_inertia * load < 1.0 && dot(former, along) > TURN ? former : along;
+    return Way(whole, moved, along, push, weight);
+}
+
+// The impulse of an edge with its direction; one that is as large acts along the edge as it is, too.
+vec3 pushed(Way way, float impulse) {
+    float load = abs(impulse) * way.weight / max(sqrt(dot(way.whole, way.whole)), 1e-20);
+    return impulse * (u_inertia * load < 1.0 ? way.push : way.along);
 }

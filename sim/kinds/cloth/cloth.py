@@ -80,7 +80,7 @@ class Cloth(Owner):
         stopped: Why the cloth stopped; "" while it runs.
         statistics: Newest energies and strain; None before the first arrive.
         measures_lines: `poll` and `check` also measure what a substep of lines leaves, which costs two substeps.
-        lines: The largest of these measures in the last `RECENT` steps with the same settings; None before the first.
+        lines: The largest of these measures in the last `RECENT` steps with these settings; None before the first.
         measures: Records of `MEASURE` for each particle, of the last step.
         sheet, driven: The drawn vertices, as of the last `refresh`; without a driven mesh None.
         placements: How often something else than a step has changed the state.

@@ -104,6 +104,8 @@ class LineSolver(Owner):
         self._points = [self._texels(POINT, "points") for _ in range(3)]
         self._rows = [self._texels(ROW, "rows") for _ in range(2)]
         self._loads = [self._texels(LOAD, "loads") for _ in range(3)]  # The first stays zero
+        self._overloads = self._texels(LOAD, "overloads")  # With them all impulses are along the edges as predicted
+        self._overloads.buffer.write(np.full(4 * self._padded, UNLIMITED, np.float32))
         self._all_rows: list[TexelBuffer] = []  # Of each family, for `measure`
         self._ahead: TexelBuffer | None = None
         self._kernels: dict[tuple[object, ...], Kernel] = {}
@@ -225,7 +227,7 @@ class LineSolver(Owner):
         known = reads | {"u_state": state.texture, "u_loads": self._loads[0]}
         progress = "u_progress", (1.0 / self._settings.substeps, 0.0)
         passes = [Pass(predict, (self._points[0].buffer,), self._padded, known, progress)]
-        passes += self._between(state.texture, self._loads[0], is_loaded=True)
+        passes += self._between(state.texture, self._overloads, is_loaded=True)
         families = len(self._used())
         return passes, self._loads[2 - families % 2 if families else 0]
 

@@ -122,7 +122,7 @@ def test_a_sheet_on_two_corners_does_not_jitter(context: Context, library: Shade
     assert cloth.lines.load > 1.0
 
 
-@pytest.mark.parametrize("size", [0.3, 1.8, 9.0])
+@pytest.mark.parametrize("size", [0.6, 1.8, 9.0])
 @pytest.mark.parametrize("context", ["tf"], indirect=True)
 def test_a_new_cloth_holds_its_load_and_one_remedy_is_enough(
     context: Context, library: ShaderLibrary, size: float
@@ -143,7 +143,7 @@ def test_a_new_cloth_holds_its_load_and_one_remedy_is_enough(
     first = found(60)
     assert first.ratio < MARGIN
     assert first.usual_error < ERROR
-    cloth.apply(msgspec.structs.replace(settings, substeps=settings.substeps // 4))
+    cloth.apply(msgspec.structs.replace(settings, substeps=settings.substeps // 2))
     cloth.reset()
     short = found(48)
     assert short.ratio > MARGIN
